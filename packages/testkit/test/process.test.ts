@@ -52,23 +52,24 @@ test('printArgv prints its arguments byte for byte', async () => {
 })
 
 test('sleep announces its pid on stdout, or in a file', async () => {
-  const sleeper = startProcess([fixtures.sleep, '60'])
+  const sleeper = startProcess([fixtures.sleep, '60'], { detached: true })
   expect(await sleeper.waitForOutput('\n')).toBe(`started ${sleeper.pid}\n`)
-  sleeper.kill('SIGTERM')
+  process.kill(-sleeper.pid, 'SIGTERM')
   expect((await sleeper.result).signal).toBe('SIGTERM')
 
   await using directory = await temporaryWorkspace()
   const path = join(directory.path, 'mark')
-  const other = startProcess([fixtures.sleep, '60', path])
+  const other = startProcess([fixtures.sleep, '60', path], { detached: true })
   expect(await waitForFile(path)).toBe(`started ${other.pid}\n`)
-  other.kill('SIGKILL')
+  process.kill(-other.pid, 'SIGKILL')
   await other.result
 })
 
 test('ignoreSigterm survives SIGTERM and dies of SIGKILL', async () => {
   const deaf = startProcess([fixtures.ignoreSigterm, '60'], { detached: true })
   await deaf.waitForOutput('started')
-  deaf.kill('SIGTERM')
+  process.kill(-deaf.pid, 'SIGTERM')
+  process.kill(-deaf.pid, 'SIGCONT')
   expect(isAlive(deaf.pid)).toBe(true)
   process.kill(-deaf.pid, 'SIGKILL')
   expect((await deaf.result).signal).toBe('SIGKILL')
