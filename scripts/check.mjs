@@ -13,6 +13,7 @@ const gates = [
   },
   { name: 'Types of the scripts', argv: tool('tsc', '-p', 'scripts') },
   { name: 'Layers', argv: [node, 'scripts/check-layers.mjs'] },
+  { name: 'Demo', argv: ['npm', 'run', 'demo'] },
   { name: 'READMEs', argv: [node, 'scripts/readme.mjs', '--check'] },
   { name: 'Unused files, exports and dependencies', argv: tool('knip') },
   { name: 'Packages: publint and attw', argv: [node, 'scripts/check-packages.mjs'] },

@@ -9,13 +9,15 @@ import { capture } from './lib/step.mjs'
 
 const EXAMPLE = /^<!-- example: (\S+) -->\n([\s\S]*?)^<!-- \/example -->$/gm
 const RUN = /^<!-- run -->\n```sh\n([\s\S]*?)^```\n(?:```text\n([\s\S]*?)^```\n)?<!-- \/run -->$/gm
-const MARKER = /^<!-- \/?(example|run)\b/gm
+const FILE = /^<!-- file: (\S+) -->\n```\w+\n([\s\S]*?)^```\n<!-- \/file -->$/gm
+const MARKER = /^<!-- \/?(example|run|file)\b/gm
 
 /**
  * Executes what a document shows.
  *
  * `<!-- example: file -->` blocks are rendered from the file and its output. `<!-- run -->` blocks hold a `sh` fence,
  * which must succeed, and maybe a `text` fence, which must be what it prints (`…` stands for anything).
+ * `<!-- file: path -->` blocks hold a fence that is written to that path before the first of them runs.
  *
  * @param {string} path
  * @returns {Promise<{ text: string, rendered: string, problems: string[] }>} `rendered` is `text` with every example
@@ -26,9 +28,10 @@ export async function renderDocument(path) {
   const problems = brokenLinks(text, path).map((link) => `the link ${link} leads to no file`)
   const examples = [...text.matchAll(EXAMPLE)]
   const runs = [...text.matchAll(RUN)]
+  const files = [...text.matchAll(FILE)]
   const markers = text.match(MARKER)?.length ?? 0
-  if (markers !== 2 * (examples.length + runs.length)) {
-    problems.push('an example or run marker has no partner, or does not hold the fences it should')
+  if (markers !== 2 * (examples.length + runs.length + files.length)) {
+    problems.push('an example, run or file marker has no partner, or does not hold the fences it should')
   }
 
   let rendered = text
@@ -40,16 +43,20 @@ export async function renderDocument(path) {
       problems.push(`${file}: ${error instanceof Error ? error.message : error}`)
     }
   }
-  if (runs.length > 0) problems.push(...(await runBlocks(runs)))
+  if (runs.length > 0) problems.push(...(await runBlocks(runs, files)))
   return { text, rendered, problems }
 }
 
-/** @param {RegExpMatchArray[]} blocks */
-async function runBlocks(blocks) {
+/**
+ * @param {RegExpMatchArray[]} blocks
+ * @param {RegExpMatchArray[]} files
+ */
+async function runBlocks(blocks, files) {
   /** @type {string[]} */
   const problems = []
   const shell = openScratchShell()
   try {
+    for (const [, path = '', content = ''] of files) shell.write(path, content)
     for (const [, script = '', shown] of blocks) {
       const { code, output } = await shell.run(script)
       const printed = `It prints:\n${output.trimEnd()}`

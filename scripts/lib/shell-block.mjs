@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { testEnvironment } from './environment.mjs'
 import { makeCommands, makeScratchCheckout } from './scratch.mjs'
 import { capture } from './step.mjs'
@@ -9,7 +9,8 @@ import { capture } from './step.mjs'
  * Runs the shell lines of one document, in order, in a scratch copy of the repository's root
  * with `delta` and `delta-sessions` on PATH. Only `examples/` is really copied; agents write there.
  *
- * @returns {{ run: (script: string) => Promise<{ code: number, output: string }>, close: () => void }}
+ * @returns {{ run: (script: string) => Promise<{ code: number, output: string }>,
+ *   write: (path: string, content: string) => void, close: () => void }}
  */
 export function openScratchShell() {
   const directory = mkdtempSync(join(tmpdir(), 'delta-readme-'))
@@ -26,6 +27,10 @@ export function openScratchShell() {
         env: { ...env, PATH: `${commands}${delimiter}${env.PATH}`, NO_COLOR: '1' },
         timeoutMs: 120_000,
       }),
+    write: (path, content) => {
+      mkdirSync(dirname(join(checkout, path)), { recursive: true })
+      writeFileSync(join(checkout, path), content)
+    },
     close: () => rmSync(directory, { recursive: true, force: true }),
   }
 }

@@ -66,7 +66,7 @@ test('an example that is not there, and a marker without its partner, are proble
     expect.stringMatching(/^none\.ts: ENOENT/),
   ])
   expect((await render('<!-- example: none.ts -->\n')).problems).toEqual([
-    'an example or run marker has no partner, or does not hold the fences it should',
+    'an example, run or file marker has no partner, or does not hold the fences it should',
   ])
 })
 
@@ -84,6 +84,24 @@ packages
 <!-- run -->
 \`\`\`sh
 ls examples/written
+\`\`\`
+<!-- /run -->
+`)
+  expect(problems).toEqual([])
+})
+
+test('a file that a document shows is there when its shell lines run', async () => {
+  const { problems } = await render(`<!-- file: my/agent.yaml -->
+\`\`\`yaml
+name: mine
+\`\`\`
+<!-- /file -->
+<!-- run -->
+\`\`\`sh
+cat my/agent.yaml
+\`\`\`
+\`\`\`text
+name: mine
 \`\`\`
 <!-- /run -->
 `)
