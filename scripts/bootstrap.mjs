@@ -18,7 +18,7 @@ export async function bootstrap() {
   }
   // A node_modules linked from another store is replaced, not asked about: there may be nobody to answer.
   const install = pnpm('install', '--frozen-lockfile', '--prod=false', '--config.confirm-modules-purge=false')
-  const build = pnpm('exec', 'turbo', 'run', 'build', '--output-logs=new-only')
+  const build = pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--ui=stream')
   return (
     (await step(`Installing dependencies with ${manifest.packageManager}`, install)) &&
     (await step('Building the packages', build))

@@ -1,20 +1,21 @@
 import { bootstrap } from './bootstrap.mjs'
-import { pnpm, testEnvironment } from './lib/environment.mjs'
+import { pnpm, testEnvironment, tool } from './lib/environment.mjs'
 import { step } from './lib/step.mjs'
 
 const node = process.execPath
 
 /** Every gate, in the order a person would want to hear of it: cheap ones first. */
 const gates = [
-  { name: 'Format and lint', argv: pnpm('exec', 'biome', 'check', '--error-on-warnings', '.') },
+  { name: 'Format and lint', argv: tool('biome', 'check', '--error-on-warnings', '.') },
   {
     name: 'Types',
     argv: pnpm('exec', 'turbo', 'run', 'typecheck', '--continue', '--output-logs=errors-only'),
   },
-  { name: 'Types of the scripts', argv: pnpm('exec', 'tsc', '-p', 'scripts') },
+  { name: 'Types of the scripts', argv: tool('tsc', '-p', 'scripts') },
   { name: 'Layers', argv: [node, 'scripts/check-layers.mjs'] },
+  { name: 'Demo', argv: ['npm', 'run', 'demo'] },
   { name: 'READMEs', argv: [node, 'scripts/readme.mjs', '--check'] },
-  { name: 'Unused files, exports and dependencies', argv: pnpm('exec', 'knip') },
+  { name: 'Unused files, exports and dependencies', argv: tool('knip') },
   { name: 'Packages: publint and attw', argv: [node, 'scripts/check-packages.mjs'] },
   { name: 'Packages: installed with npm and used', argv: [node, 'scripts/packed.mjs'] },
 ]

@@ -60,6 +60,16 @@ export function pnpm(...args) {
 }
 
 /**
+ * The command line of a tool that the root package.json installs.
+ *
+ * @param {string} name
+ * @param {string[]} args
+ */
+export function tool(name, ...args) {
+  return [join(root, 'node_modules', '.bin', name), ...args]
+}
+
+/**
  * Why this Node.js cannot be used, or undefined when it can.
  *
  * @param {string} version such as `20.19.0`

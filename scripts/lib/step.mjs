@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { cleanEnvironment, root } from './environment.mjs'
 
 /**
- * @typedef {{ cwd?: string, env?: NodeJS.ProcessEnv, input?: string }} CommandOptions
+ * @typedef {{ cwd?: string, env?: NodeJS.ProcessEnv, input?: string, timeoutMs?: number }} CommandOptions
  * @typedef {{ code: number, stdout: string, output: string }} CommandResult
  *   `output` is stdout and stderr in the order they came; `code` is 1 when a signal ended the command or it could not start.
  */
@@ -14,10 +14,10 @@ import { cleanEnvironment, root } from './environment.mjs'
  * @param {CommandOptions} [options]
  * @returns {Promise<CommandResult>}
  */
-export function capture(argv, { cwd = root, env = cleanEnvironment(), input = '' } = {}) {
+export function capture(argv, { cwd = root, env = cleanEnvironment(), input = '', timeoutMs = 0 } = {}) {
   const [command = '', ...args] = argv
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd, env, stdio: 'pipe' })
+    const child = spawn(command, args, { cwd, env, stdio: 'pipe', timeout: timeoutMs })
     let stdout = ''
     let output = ''
     child.stdout.setEncoding('utf8').on('data', (text) => {

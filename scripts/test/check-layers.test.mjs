@@ -1,9 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { checkLayers } from '../check-layers.mjs'
 import { root } from '../lib/environment.mjs'
+import { temporaryTree } from './temporary.mjs'
 
 const diagram = {
   'apps/cli': { imports: ['upper', 'lower'] },
@@ -30,12 +28,6 @@ const sound = {
   'packages/testkit/package.json': { name: '@delta/testkit' },
 }
 
-/** @type {string[]} */
-const directories = []
-afterEach(() => {
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true })
-})
-
 /**
  * What is said about the sound tree with some files changed.
  *
@@ -43,14 +35,7 @@ afterEach(() => {
  * @param {Record<string, import('../layers.mjs').Layer>} [changedDiagram]
  */
 function problemsWith(changes, changedDiagram = diagram) {
-  const directory = mkdtempSync(join(tmpdir(), 'delta-layers-'))
-  directories.push(directory)
-  for (const [path, content] of Object.entries({ ...sound, ...changes })) {
-    if (content === undefined) continue
-    mkdirSync(dirname(join(directory, path)), { recursive: true })
-    writeFileSync(join(directory, path), typeof content === 'string' ? content : JSON.stringify(content))
-  }
-  return checkLayers(directory, changedDiagram)
+  return checkLayers(temporaryTree({ ...sound, ...changes }), changedDiagram)
 }
 
 test('imports that point down, comments, strings, tests of a package and the test kit are all allowed', () => {
