@@ -110,7 +110,8 @@ function inputFile(content: string | Uint8Array): number {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   let written = 0
   // At explicit positions, which leaves the offset that the command will share at 0.
-  while (written < bytes.length) written += writeSync(descriptor, bytes, written, bytes.length - written, written)
+  while (written < bytes.length)
+    written += writeSync(descriptor, bytes, written, bytes.length - written, written)
   return descriptor
 }
 

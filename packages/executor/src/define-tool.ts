@@ -18,13 +18,24 @@ const DEFAULT_TIMEOUT_MS = 600_000
  */
 export function defineTool(input: unknown): Tool {
   const syntax = parseTool(input)
-  if (!syntax.ok) throw invalid(syntax.problems, syntax.problems.map((problem) => formatProblem(problem)))
+  if (!syntax.ok)
+    throw invalid(
+      syntax.problems,
+      syntax.problems.map((problem) => formatProblem(problem)),
+    )
   const run = parseToolSettings(syntax.rest)
-  if (!run.ok) throw invalid(run.problems, run.problems.map(({ path, message }) => `${path}: ${message}`))
+  if (!run.ok)
+    throw invalid(
+      run.problems,
+      run.problems.map(({ path, message }) => `${path}: ${message}`),
+    )
   return { expanded: expandTool(syntax.tool), settings: run.settings }
 }
 
-function invalid(problems: readonly { path: string; message: string }[], lines: readonly string[]): ExecutorError {
+function invalid(
+  problems: readonly { path: string; message: string }[],
+  lines: readonly string[],
+): ExecutorError {
   return new ExecutorError('ERR_EXECUTOR_TOOL', `The tool cannot be used:\n${lines.join('\n')}`, problems)
 }
 

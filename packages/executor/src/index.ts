@@ -1,8 +1,20 @@
 export type { CapturedOutput, Keep } from './captured.js'
 export type { ByteFilter } from './channels.js'
 export { defineTool, interruptPolicy, isDelta, type Tool, toolMap, toolTimeoutMs } from './define-tool.js'
-export { COST_ESTIMATES, type CostEstimate, type Effects, effectsSchema, TRUST_LEVELS, type TrustLevel } from './effects.js'
-export { CREDENTIAL_NAMES, commandEnvironment, credentialsOf, type EnvironmentOptions } from './environment.js'
+export {
+  COST_ESTIMATES,
+  type CostEstimate,
+  type Effects,
+  effectsSchema,
+  TRUST_LEVELS,
+  type TrustLevel,
+} from './effects.js'
+export {
+  CREDENTIAL_NAMES,
+  commandEnvironment,
+  credentialsOf,
+  type EnvironmentOptions,
+} from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
 export { formatObservation, type ObservationOptions, showControls } from './observation.js'
@@ -31,8 +43,8 @@ export { type CommandOptions, type CommandOutcome, runCommand } from './run-comm
 export { outputPaths, type RunContext, runPrepared } from './run-prepared.js'
 export { redactPatterns } from './secret-patterns.js'
 export {
-  parseToolSettings,
   type ParsedSettings,
+  parseToolSettings,
   type SandboxSettings,
   TOOL_SETTING_KEYS,
   type ToolSettings,

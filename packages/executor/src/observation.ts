@@ -65,7 +65,11 @@ function lengthOf({ head, tail, whole }: Ends): number {
 }
 
 /** stderr gets what stdout leaves, and a third in any case. */
-function shareBudget(stdoutChars: number, stderrChars: number, maxChars: number): { stdout: number; stderr: number } {
+function shareBudget(
+  stdoutChars: number,
+  stderrChars: number,
+  maxChars: number,
+): { stdout: number; stderr: number } {
   const stderr = Math.min(stderrChars, Math.max(Math.floor(maxChars / 3), maxChars - stdoutChars))
   return { stdout: maxChars - stderr, stderr }
 }
@@ -77,7 +81,9 @@ function fit(ends: Ends, budget: number, keep: Keep): string {
   const tail = lastChars(ends.whole ? ends.head : ends.tail, budget - headChars)
   const leftOut = Math.max(0, ends.bytes - Buffer.byteLength(head) - Buffer.byteLength(tail))
   const where = ends.path === undefined ? '' : `; all ${ends.bytes} bytes are in ${ends.path}`
-  return [head, `[${leftOut} bytes left out here${where}]\n`, tail].filter((part) => part !== '').reduce(onNewLine, '')
+  return [head, `[${leftOut} bytes left out here${where}]\n`, tail]
+    .filter((part) => part !== '')
+    .reduce(onNewLine, '')
 }
 
 function firstChars(text: string, count: number): string {

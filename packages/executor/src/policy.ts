@@ -93,10 +93,13 @@ export function parsePolicy(input: unknown): ParsedPolicy {
     minTrustLevel: written.min_trust_level,
     maxCostEstimate: written.max_cost_estimate,
   }
-  const onlyRedacts = redact !== undefined && on_confirmation === undefined && Object.keys(written).length === 0
+  const onlyRedacts =
+    redact !== undefined && on_confirmation === undefined && Object.keys(written).length === 0
   const policy: Policy = { onConfirmation: on_confirmation ?? 'ask_human', ...(redact && { redact }) }
   if (!onlyRedacts) policy.rules = { ...DEFAULT_RULES, ...definedOnly(rules) }
-  const unknownKeys = Object.keys(input as object).filter((key) => !POLICY_KEYS.includes(key) && !key.startsWith('x-'))
+  const unknownKeys = Object.keys(input as object).filter(
+    (key) => !POLICY_KEYS.includes(key) && !key.startsWith('x-'),
+  )
   return { ok: true, policy, unknownKeys }
 }
 
@@ -124,7 +127,8 @@ export function decide(
 }
 
 function deniedEffects(effects: Effects, rules: PolicyRules, trust: TrustLevel | undefined): string[] {
-  const tooLittleTrust = trust !== undefined && rank(TRUST_LEVELS, trust) < rank(TRUST_LEVELS, rules.minTrustLevel)
+  const tooLittleTrust =
+    trust !== undefined && rank(TRUST_LEVELS, trust) < rank(TRUST_LEVELS, rules.minTrustLevel)
   return [
     ...restricted('network', rules.allowNetwork, effects.network),
     ...restricted('filesystem-write', rules.allowFilesystemWrite, writesFiles(effects)),

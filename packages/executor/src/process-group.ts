@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { isAlive, listProcesses } from './processes.js'
 
 /** How long killed processes may take to vanish before we stop looking. */
 const VANISH_MS = 500
@@ -42,10 +43,16 @@ export async function endGroup(pid: number, graceMs: number): Promise<void> {
 /** Looks again and again: only the leader is our child, so no event tells of the others. */
 async function groupVanishes(pid: number, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs
-  for (let pauseMs = 2; signalGroup(pid, 0); pauseMs = Math.min(pauseMs * 2, 50)) {
+  for (let pauseMs = 2; hasMembers(pid); pauseMs = Math.min(pauseMs * 2, 50)) {
     const leftMs = deadline - performance.now()
     if (leftMs <= 0) return false
     await wait(Math.min(pauseMs, leftMs))
   }
   return true
+}
+
+/** Dead members that nobody has buried (a container's first process often does not) do not count. */
+function hasMembers(pid: number): boolean {
+  if (!signalGroup(pid, 0)) return false
+  return listProcesses()?.some((each) => each.group === pid && isAlive(each)) ?? true
 }

@@ -1,6 +1,6 @@
 import type { ByteFilter } from './channels.js'
-import { redactPatterns } from './secret-patterns.js'
 import { secretForms } from './secret-forms.js'
+import { redactPatterns } from './secret-patterns.js'
 
 export const REDACTED = '[REDACTED]'
 
@@ -26,7 +26,8 @@ export interface Redactor {
 export function createRedactor(secrets: readonly string[], { patterns = false } = {}): Redactor {
   const forms = secretForms(secrets)
   const known = forms.length > 0 ? new RegExp(forms.map(escapeRegExp).join('|'), 'g') : undefined
-  const replaceKnown = (text: string) => (known ? onBytes(text, (bytes) => bytes.replace(known, REDACTED)) : text)
+  const replaceKnown = (text: string) =>
+    known ? onBytes(text, (bytes) => bytes.replace(known, REDACTED)) : text
   return {
     active: known !== undefined || patterns,
     text: (text) => (patterns ? redactPatterns(replaceKnown(text)) : replaceKnown(text)),

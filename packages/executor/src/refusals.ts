@@ -40,7 +40,9 @@ export function blockedByPolicy(tool: ExpandedTool, reasons: readonly string[]):
 
 function describeParameters({ parameters }: ExpandedTool): string {
   if (parameters.length === 0) return 'It takes no parameters: {}.'
-  const described = parameters.map(({ name, type, required }) => `${name} (${type}${required ? ', required' : ''})`)
+  const described = parameters.map(
+    ({ name, type, required }) => `${name} (${type}${required ? ', required' : ''})`,
+  )
   return `Its parameters: ${described.join(', ')}.`
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { type ByteFilter, type Channels, openChannels } from './channels.js'
 import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
+import { type ByteFilter, type Channels, openChannels } from './channels.js'
 import { ExecutorError } from './errors.js'
 import { endGroup, forgetGroup, rememberGroup } from './process-group.js'
 import { explainStartError, type StartError } from './start-error.js'
@@ -59,14 +59,12 @@ type Ending = Omit<CommandOutcome, 'stdout' | 'stderr' | 'durationMs'>
  * @param argv - Program and arguments, passed on byte for byte.
  * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty.
  */
-export async function runCommand(
-  argv: readonly string[],
-  options: CommandOptions,
-): Promise<CommandOutcome> {
+export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
   if (!argv[0]) throw new ExecutorError('ERR_EXECUTOR_USAGE', 'runCommand: argv names no program')
   const startedAt = performance.now()
   const durationMs = () => Math.round(performance.now() - startedAt)
-  if (options.signal?.aborted) return notRun({ status: 'ABORTED', exitCode: null, signal: null }, durationMs())
+  if (options.signal?.aborted)
+    return notRun({ status: 'ABORTED', exitCode: null, signal: null }, durationMs())
 
   let channels: Channels | undefined
   try {

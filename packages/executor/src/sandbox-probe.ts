@@ -34,7 +34,10 @@ async function tryOut(
   if (outcome.startError?.code === 'NOT_FOUND') {
     return 'bubblewrap is not installed. Install it (Debian, Ubuntu: apt install bubblewrap).'
   }
-  const said = outcome.startError?.message ?? (outcome.stderr.text.trim() || `bwrap ended with ${outcome.status}`)
+  const said =
+    outcome.startError?.message ?? (outcome.stderr.text.trim() || `bwrap ended with ${outcome.status}`)
   const userNamespaces = /namespace|permission|not permitted|setting up uid map/i.test(said)
-  return userNamespaces ? `${said}\nAllow user namespaces for bubblewrap (in a container: run it with the rights to create them).` : said
+  return userNamespaces
+    ? `${said}\nAllow user namespaces for bubblewrap (in a container: run it with the rights to create them).`
+    : said
 }

@@ -21,12 +21,15 @@ function formsOf(secret: string): string[] {
 /** As JavaScript writes it, and as Python does: with everything beyond ASCII, and `/`, escaped. */
 function jsonForms(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1)
-  const ascii = json.replaceAll(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const ascii = json.replaceAll(
+    /[^\x00-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
   return [json, ascii, json.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/')]
 }
 
 function lowerCaseEscapes(url: string): string {
-  return url.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())
+  return url.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
 }
 
 /**

@@ -25,12 +25,10 @@ const TOKENS = new RegExp(
 const URL_PASSWORD = /(:\/\/[^\s:@/?#"'<>]{0,255}:)[^\s@/"'<>]{1,255}(?=@)/g
 
 /** A key without its end counts as going on to the end of the text. */
-const PEM = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----[^]*?(?:-----END [A-Z0-9 ]{1,80}-----|$)/g
+const PEM =
+  /-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,80}-----|$)/g
 
 /** Takes out what looks like a secret: tokens of common services, private keys, passwords in URLs. */
 export function redactPatterns(text: string): string {
-  return text
-    .replace(PEM, '[REDACTED]')
-    .replace(TOKENS, '[REDACTED]')
-    .replace(URL_PASSWORD, '$1[REDACTED]')
+  return text.replace(PEM, '[REDACTED]').replace(TOKENS, '[REDACTED]').replace(URL_PASSWORD, '$1[REDACTED]')
 }

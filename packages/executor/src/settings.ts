@@ -41,7 +41,10 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 const milliseconds = z
   .int('expected whole milliseconds, 0 for no limit')
-  .check(z.minimum(0, 'expected 0 (no limit) or more'), z.maximum(LONGEST_TIMEOUT_MS, 'at most 2147483647 (24 days)'))
+  .check(
+    z.minimum(0, 'expected 0 (no limit) or more'),
+    z.maximum(LONGEST_TIMEOUT_MS, 'at most 2147483647 (24 days)'),
+  )
 const yesOrNo = z.boolean('expected true or false')
 const text = z.string('expected a text')
 const pathList = z.array(text, 'expected a list of paths')
@@ -51,8 +54,14 @@ const value = z.pipe(
   z.transform(String),
 )
 const directory = text.check(
-  z.refine((path) => !/\$\{(?!AGENT_HOME\}|CWD\})/.test(path), 'only ${AGENT_HOME} and ${CWD} stand for something here'),
-  z.refine((path) => !leavesWorkspace(path), 'a relative cwd stays inside the workspace; write an absolute path to leave it'),
+  z.refine(
+    (path) => !/\$\{(?!AGENT_HOME\}|CWD\})/.test(path),
+    'only ${AGENT_HOME} and ${CWD} stand for something here',
+  ),
+  z.refine(
+    (path) => !leavesWorkspace(path),
+    'a relative cwd stays inside the workspace; write an absolute path to leave it',
+  ),
 )
 
 const schema = z.object({
@@ -116,7 +125,10 @@ function toSettings(written: Written): ToolSettings {
     ...(written.on_interrupt && { onInterrupt: written.on_interrupt }),
     critical: written.critical ?? false,
     ...(sandbox && { sandbox }),
-    output: { maxChars: written.output?.max_chars ?? DEFAULT_MAX_CHARS, keep: written.output?.keep ?? 'both' },
+    output: {
+      maxChars: written.output?.max_chars ?? DEFAULT_MAX_CHARS,
+      keep: written.output?.keep ?? 'both',
+    },
   }
 }
 
@@ -128,7 +140,10 @@ function toSandbox(written: Written['sandbox']): SandboxSettings | undefined {
 
 function unknownKeys(rest: Record<string, unknown>): string[] {
   const outer = Object.keys(rest).filter((key) => !TOOL_SETTING_KEYS.includes(key))
-  const inner = [...strangers(rest, 'output', ['max_chars', 'keep']), ...strangers(rest, 'sandbox', ['network', 'write', 'read'])]
+  const inner = [
+    ...strangers(rest, 'output', ['max_chars', 'keep']),
+    ...strangers(rest, 'sandbox', ['network', 'write', 'read']),
+  ]
   return [...outer, ...inner].filter((key) => !key.startsWith('x-'))
 }
 

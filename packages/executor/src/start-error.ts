@@ -28,7 +28,10 @@ interface Attempt {
 export function explainStartError(error: unknown, argv: readonly string[], attempt: Attempt): StartError {
   const { code, syscall, path, message } = error as NodeJS.ErrnoException
   if (syscall === 'open' || syscall === 'write' || syscall === 'unlink') {
-    return { code: 'NO_OUTPUT_FILE', message: `${path ?? 'A temporary file'} cannot be written (${code}): ${message}` }
+    return {
+      code: 'NO_OUTPUT_FILE',
+      message: `${path ?? 'A temporary file'} cannot be written (${code}): ${message}`,
+    }
   }
   if (code === 'ERR_INVALID_ARG_VALUE') return explainNul(argv, attempt.env, message)
   if (code === 'E2BIG') return explainTooLarge(argv)
@@ -53,7 +56,10 @@ function explainNul(argv: readonly string[], env: NodeJS.ProcessEnv, fallback: s
         ? `The environment variable ${JSON.stringify(variable)}`
         : undefined
   if (where === undefined) return { code: 'FAILED', message: fallback }
-  return { code: 'NUL_BYTE', message: `${where} holds a NUL byte, which no command can be given there. Pass it through stdin.` }
+  return {
+    code: 'NUL_BYTE',
+    message: `${where} holds a NUL byte, which no command can be given there. Pass it through stdin.`,
+  }
 }
 
 function explainTooLarge(argv: readonly string[]): StartError {
@@ -64,7 +70,10 @@ function explainTooLarge(argv: readonly string[]): StartError {
     index >= 0
       ? `Argument ${index} is ${(sizes[index] ?? 1) - 1} bytes long; the system passes at most ${LONGEST_ARGUMENT_BYTES - 1} bytes in one argument.`
       : `The arguments are ${total} bytes together; with the environment that is more than the system passes to a command.`
-  return { code: 'TOO_LARGE', message: `${what} Large values belong on standard input: let the tool take this parameter with stdin:.` }
+  return {
+    code: 'TOO_LARGE',
+    message: `${what} Large values belong on standard input: let the tool take this parameter with stdin:.`,
+  }
 }
 
 function explainDirectory(cwd: string): string | undefined {

@@ -42,7 +42,15 @@ export function keepBytes({ settings }: Tool): number {
 /** The result of a call whose command never started. */
 export function notRun(status: 'ERROR' | 'BLOCKED', observation: string): ToolResult {
   const nothing = { bytes: 0, text: '' }
-  return { status, exitCode: null, signal: null, observation, durationMs: 0, stdout: nothing, stderr: nothing }
+  return {
+    status,
+    exitCode: null,
+    signal: null,
+    observation,
+    durationMs: 0,
+    stdout: nothing,
+    stderr: nothing,
+  }
 }
 
 /** Makes of what a command did what the model reads and what the record keeps. */
@@ -92,8 +100,10 @@ function describeEnding(outcome: CommandOutcome, tool: Tool): string | undefined
   const { status, exitCode, signal, durationMs } = outcome
   const after = `after ${(durationMs / 1000).toFixed(1)} s`
   if (status === 'TIMEOUT') return `timed out ${after}; the command and its children were ended`
-  if (status === 'ABORTED') return `interrupted ${after}; the command was ended and may have done its work in part`
+  if (status === 'ABORTED')
+    return `interrupted ${after}; the command was ended and may have done its work in part`
   if (status === 'SIGNALED') return `killed by ${signal}`
-  if (exitCode === WAITING_FOR_INPUT && isDelta(tool)) return 'exit code 101: this agent waits for a person to answer'
+  if (exitCode === WAITING_FOR_INPUT && isDelta(tool))
+    return 'exit code 101: this agent waits for a person to answer'
   return exitCode === 0 ? undefined : `exit code ${exitCode}`
 }

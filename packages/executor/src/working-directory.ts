@@ -26,7 +26,10 @@ export function findWorkingDirectory({ settings }: Tool, place: Place): WorkingD
   try {
     const inside = relative(realpathSync(place.workDirectory), realpathSync(path))
     if (!isWrittenAbsolute(cwd) && (inside === '..' || inside.startsWith('../'))) {
-      return { ok: false, message: `The tool's cwd "${cwd}" leads outside the workspace, to ${realpathSync(path)}.` }
+      return {
+        ok: false,
+        message: `The tool's cwd "${cwd}" leads outside the workspace, to ${realpathSync(path)}.`,
+      }
     }
     return { ok: true, path }
   } catch (error) {
