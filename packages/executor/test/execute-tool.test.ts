@@ -9,7 +9,7 @@ const tools = toolMap([
   defineTool({
     name: 'count',
     shell: 'wc -c',
-    parameters: [{ name: 'text', type: 'string', inject_as: 'stdin' }],
+    stdin: 'text',
   }),
   defineTool({ name: 'complain', shell: 'echo out; echo err >&2; exit 3' }),
 ])
