@@ -28,6 +28,9 @@ sources:
     # max_iterations: 20
 `
 
+/** How the message about a missing context.yaml begins. */
+export const CONTEXT_MISSING = 'Error: context.yaml not found'
+
 const MORE = 'https://github.com/delta-engine/delta/blob/main/packages/context/README.md'
 
 /**
@@ -37,7 +40,7 @@ const MORE = 'https://github.com/delta-engine/delta/blob/main/packages/context/R
  * @param promptFile - The agent's prompt file, relative to that directory, so that the pasted file works at once.
  */
 export function missingContextMessage(directory: string, promptFile: string): string {
-  return `Error: context.yaml not found in ${directory}
+  return `${CONTEXT_MISSING} in ${directory}
 
 Delta Engine requires an explicit context.yaml file to define how
 the agent's attention window is constructed.

@@ -23,12 +23,12 @@ export async function readContext(
   workplace: Workplace,
   promptFile: string,
   findings: Findings,
-): Promise<LoadedContext | 'missing' | undefined> {
+): Promise<LoadedContext | undefined> {
   const path = join(workplace.home, CONTEXT_FILE)
   const { exists, file } = await readYaml(path, workplace, findings)
   if (!exists) {
     findings.error({ file: '' }, missingContextMessage(workplace.home, promptFile))
-    return 'missing'
+    return undefined
   }
   if (file === undefined) return undefined
 

@@ -13,7 +13,7 @@ export interface Prompt {
 }
 
 /** Where instructions are looked for if `system_prompt:` does not say. */
-const USUAL_NAME = 'system_prompt.md'
+export const USUAL_PROMPT = 'system_prompt.md'
 const OLD_NAME = 'system_prompt.txt'
 
 /**
@@ -31,7 +31,7 @@ export async function readPrompt(
 
   const place = main.locate(['system_prompt'])
   if (written.includes('\n')) {
-    findings.error(place, 'system_prompt: names a file; this is a text.', `Save the text as ${USUAL_NAME} and write: system_prompt: ${USUAL_NAME}`)
+    findings.error(place, 'system_prompt: names a file; this is a text.', `Save the text as ${USUAL_PROMPT} and write: system_prompt: ${USUAL_PROMPT}`)
     return undefined
   }
   const path = join(workplace.home, written)
@@ -49,7 +49,7 @@ export async function readPrompt(
 }
 
 async function readUsualPrompt(workplace: Workplace, findings: Findings): Promise<Prompt | undefined> {
-  for (const name of [USUAL_NAME, OLD_NAME]) {
+  for (const name of [USUAL_PROMPT, OLD_NAME]) {
     const path = join(workplace.home, name)
     const read = await readText(path)
     if (!read.ok && read.reason === 'missing') continue
@@ -58,7 +58,7 @@ async function readUsualPrompt(workplace: Workplace, findings: Findings): Promis
       findings.error({ file }, `${read.message}.`)
       return undefined
     }
-    if (name === OLD_NAME) findings.deprecated({ file }, `${OLD_NAME} is now called ${USUAL_NAME}.`, 'Rename the file.')
+    if (name === OLD_NAME) findings.deprecated({ file }, `${OLD_NAME} is now called ${USUAL_PROMPT}.`, 'Rename the file.')
     return { name, text: read.text }
   }
   return undefined
