@@ -1,1 +1,38 @@
-export {}
+export { type CreateRunOptions, createRun } from './create-run.js'
+export { isJournalError, JournalError, type JournalErrorCode } from './errors.js'
+export {
+  type ActionRequest,
+  type ActionResult,
+  type EngineEnd,
+  type EngineStart,
+  type ErrorEvent,
+  type HookExecutionAudit,
+  type HumanInputReceived,
+  type HumanInputRequest,
+  isKnownEvent,
+  type JournalEvent,
+  type NewEvent,
+  type NewEventOf,
+  type RunStatus,
+  type StoredEvent,
+  type SystemMessage,
+  type Thought,
+  type ToolCallRecord,
+  type UnknownEvent,
+  type UserMessage,
+} from './event.js'
+export { type InvocationRecord, readRequest, recordInvocation } from './invocation.js'
+export { LAYOUT_VERSION, latestRunId } from './layout.js'
+export { listRuns } from './list-runs.js'
+export type { RunMetadata } from './metadata.js'
+export { type Journal, type JournalOptions, openJournal } from './open.js'
+export { type OpenRunOptions, openRun } from './open-run.js'
+export { type JournalContents, readJournal, streamJournal } from './read.js'
+export { type RunSummary, readRun } from './read-run.js'
+export { recordName } from './record-name.js'
+export type { RepairedTail } from './repair-tail.js'
+export { replaceFile } from './replace.js'
+export type { Run } from './run.js'
+export { type RunPaths, runDirectory } from './run-paths.js'
+export type { PendingCall, Usage } from './summary.js'
+export { type JournalTail, readTail } from './tail.js'

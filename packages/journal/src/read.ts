@@ -1,0 +1,92 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { StoredEvent } from './event.js'
+import { lineSplitter } from './lines.js'
+import { eventParser } from './parse.js'
+
+/** What a journal holds. */
+export interface JournalContents {
+  /** Oldest first. */
+  events: StoredEvent[]
+  /** Bytes after the last whole event: half a line, or a hole of NULs and what follows it. 0 for a clean file. */
+  tornBytes: number
+  /** Where the next read may start: the end of the last line that has its newline. */
+  endOffset: number
+  /** Missing or repeated numbers, in words. */
+  warnings: string[]
+}
+
+const CHUNK_BYTES = 1 << 20
+
+/**
+ * Reads a whole journal, or what was added behind `fromOffset`.
+ *
+ * An event counts once it is whole on disk. A torn tail is measured but stays in
+ * the file: `openJournal` is what removes it. A last line that lacks only its
+ * newline is an event (somebody edited the file), yet `endOffset` stays before it.
+ *
+ * @param path - Path of the journal. A missing file reads as an empty journal.
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event.
+ */
+export async function readJournal(
+  path: string,
+  { fromOffset = 0 }: { fromOffset?: number } = {},
+): Promise<JournalContents> {
+  const events: StoredEvent[] = []
+  const reading = readBatches(path, fromOffset)
+  for (;;) {
+    const step = await reading.next()
+    if (step.done) return { events, ...step.value }
+    for (const event of step.value) events.push(event)
+  }
+}
+
+/**
+ * The events of a journal one by one, in bounded memory.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT` when it comes to a damaged line.
+ */
+export async function* streamJournal(path: string): AsyncGenerator<StoredEvent, void> {
+  for await (const batch of readBatches(path, 0)) yield* batch
+}
+
+type Ending = Omit<JournalContents, 'events'>
+
+async function* readBatches(path: string, fromOffset: number): AsyncGenerator<StoredEvent[], Ending> {
+  const file = await open(path).catch(undefinedIfMissing)
+  if (file === undefined) return { tornBytes: 0, endOffset: 0, warnings: [] }
+  try {
+    return yield* readOpened(file, path, fromOffset)
+  } finally {
+    await file.close()
+  }
+}
+
+async function* readOpened(
+  file: FileHandle,
+  path: string,
+  fromOffset: number,
+): AsyncGenerator<StoredEvent[], Ending> {
+  const splitter = lineSplitter(fromOffset)
+  const parser = eventParser(path, { fromStart: fromOffset === 0 })
+  for (let at = fromOffset; ; ) {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, at)
+    if (bytesRead === 0) break
+    at += bytesRead
+    const block = splitter.push(chunk.subarray(0, bytesRead))
+    if (block) yield parser.parseBlock(block)
+  }
+  const remainder = splitter.end()
+  const last = parser.parseRemainder(remainder)
+  if (last) yield [last]
+  return {
+    tornBytes: last ? 0 : remainder.size,
+    endOffset: remainder.offset,
+    warnings: parser.warnings,
+  }
+}
+
+function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT') return undefined
+  throw error
+}

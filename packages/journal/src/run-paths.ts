@@ -1,0 +1,58 @@
+import { join, resolve } from 'node:path'
+import { JournalError } from './errors.js'
+
+/** Where the parts of a run lie, as absolute paths. */
+export interface RunPaths {
+  journal: string
+  metadata: string
+  configuration: string
+  engineLog: string
+  invocations: string
+  parts: string
+  toolExecutions: string
+  hooks: string
+  secrets: string
+  interaction: string
+}
+
+export function runPaths(directory: string): RunPaths {
+  const io = join(directory, 'io')
+  return {
+    journal: join(directory, 'journal.jsonl'),
+    metadata: join(directory, 'metadata.json'),
+    configuration: join(directory, 'configuration'),
+    engineLog: join(directory, 'engine.log'),
+    invocations: join(io, 'invocations'),
+    parts: join(io, 'parts.jsonl'),
+    toolExecutions: join(io, 'tool_executions'),
+    hooks: join(io, 'hooks'),
+    secrets: join(directory, 'secrets'),
+    interaction: join(directory, 'interaction'),
+  }
+}
+
+/**
+ * The directory of a run: `<workDirectory>/.delta/<runId>`.
+ *
+ * @throws {JournalError} `ERR_RUN_ID`: the id is not one plain file name.
+ */
+export function runDirectory(workDirectory: string, runId: string): string {
+  const path = join(deltaDirectory(workDirectory), runId)
+  if (isRunId(runId)) return path
+  throw new JournalError(
+    'ERR_RUN_ID',
+    `Run id ${JSON.stringify(runId)} cannot name a directory. Use letters, digits, ".", "_" and "-" (at most 128,\n` +
+      'beginning with a letter or digit), and none of: VERSION, LATEST, runs.',
+    { path },
+  )
+}
+
+export function deltaDirectory(workDirectory: string): string {
+  return resolve(workDirectory, '.delta')
+}
+
+const RESERVED = new Set(['VERSION', 'LATEST', 'runs'])
+
+export function isRunId(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name) && !RESERVED.has(name)
+}
