@@ -37,7 +37,9 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, logLevel: 'silent' })
   const placeAt = (offset: number) => placeInText(text, lineCounter, file.name, offset)
 
-  const faults = [...document.errors, ...document.warnings].map((fault) => explainFault(fault, document, text))
+  const faults = [...document.errors, ...document.warnings].map((fault) =>
+    explainFault(fault, document, text),
+  )
   const dangling = faults.length === 0 ? findDanglingAlias(document) : undefined
   if (dangling !== undefined) faults.push(dangling)
   if (faults.length > 0) {
@@ -51,7 +53,10 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error
     const message = `Not accepted: the aliases (*name) unfold this file to more than ${MOST_ALIASES} times its size.`
-    return { ok: false, problems: [{ ...placeAt(firstAliasOffset(document)), message, hint: 'Write the values out.' }] }
+    return {
+      ok: false,
+      problems: [{ ...placeAt(firstAliasOffset(document)), message, hint: 'Write the values out.' }],
+    }
   }
 }
 
