@@ -1,1 +1,9 @@
-export {}
+export { type ContinueRunOptions, continueRun } from './continue-run.js'
+export type { Credentials } from './create-model.js'
+export type { EngineEvent } from './engine-event.js'
+export { EngineError, type EngineErrorCode, isEngineError } from './errors.js'
+export type { Reply } from './human/reply.js'
+export type { EngineOptions } from './options.js'
+export type { Question, RunResult } from './outcome.js'
+export { type RunAgentOptions, runAgent } from './run-agent.js'
+export type { RunStatus, Usage } from './types.js'

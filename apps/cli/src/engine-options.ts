@@ -1,0 +1,71 @@
+import { resolve } from 'node:path'
+import { type Agent, loadAgent, loadEnvironment } from '@delta/config-loader'
+import type { EngineOptions } from '@delta/engine'
+import { askAtTerminal } from './ask.js'
+import type { Presenter } from './present/presenter.js'
+import type { Terminal } from './terminal.js'
+import { UsageError } from './usage-error.js'
+
+/** Flags that `run` and `continue` share, as the argument parser gives them. */
+export interface EngineFlags {
+  maxIterations?: string
+  interactive?: boolean
+  format: 'text' | 'json' | 'stream-json' | 'raw'
+  quiet?: boolean
+  verbose?: boolean
+  sync: boolean
+  importRoot: string[]
+  strict?: boolean
+  trustWorkspaceEnv?: boolean
+}
+
+/** Loads an agent as these flags and this environment say; its warnings go to the presenter. */
+export async function loadAgentFor(
+  directory: string,
+  { flags, terminal, presenter }: { flags: EngineFlags; terminal: Terminal; presenter: Presenter },
+): Promise<Agent> {
+  const { agent, warnings } = await loadAgent(directory, {
+    environment: terminal.env,
+    importRoots: importRoots(flags, terminal),
+    strict: flags.strict ?? false,
+  })
+  for (const warning of warnings) presenter.warn(warning.message)
+  return agent
+}
+
+/** `--import-root` and `DELTA_IMPORT_ROOTS` (separated by `:`), as absolute paths. */
+export function importRoots(flags: { importRoot: string[] }, terminal: Terminal): string[] {
+  const fromEnvironment = (terminal.env.DELTA_IMPORT_ROOTS ?? '').split(':').filter(Boolean)
+  return [...flags.importRoot, ...fromEnvironment].map((root) => resolve(terminal.cwd, root))
+}
+
+/** What the engine needs besides the agent: credentials, listener, limits, the person at the terminal. */
+export async function engineOptions(
+  agent: Agent,
+  {
+    workDirectory,
+    flags,
+    terminal,
+    presenter,
+    signal,
+  }: { workDirectory: string; flags: EngineFlags; terminal: Terminal; presenter: Presenter; signal: AbortSignal },
+): Promise<EngineOptions> {
+  const found = await loadEnvironment({ workDirectory, agentHome: agent.home, environment: terminal.env })
+  for (const warning of found.warnings) presenter.warn(typeof warning === 'string' ? warning : warning.message)
+  return {
+    credentials: found,
+    origins: found.origins,
+    environment: terminal.env,
+    sync: flags.sync,
+    signal,
+    stream: presenter.wantsStream,
+    onEvent: (event) => presenter.show(event),
+    ...(flags.maxIterations === undefined ? {} : { maxIterations: positiveInteger(flags.maxIterations) }),
+    ...(flags.interactive ? { ask: (question) => askAtTerminal(question, terminal) } : {}),
+  }
+}
+
+function positiveInteger(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new UsageError(`--max-iterations ${text}: give a whole number from 1 on.`)
+}

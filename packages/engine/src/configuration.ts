@@ -1,0 +1,53 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Agent } from '@delta/config-loader'
+import { replaceFile, type Run } from '@delta/journal'
+
+const RESOLVED = 'resolved.json'
+
+/**
+ * Keeps what the agent's files said in `configuration/<seq>/`, `seq` being that of the `ENGINE_START`; only when they
+ * differ from the last ones kept. A record for the reader: it is never executed.
+ *
+ * @returns The names of the files that changed since the run was last started; empty for a first start.
+ */
+export function keepConfiguration(run: Run, agent: Agent, seq: number): string[] {
+  const files = { ...agent.snapshot.files, [RESOLVED]: `${JSON.stringify(agent.snapshot.config, null, 2)}\n` }
+  const before = lastKept(run.paths.configuration)
+  const changed = before ? differing(before, files) : []
+  if (before && changed.length === 0) return []
+
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(run.paths.configuration, String(seq), name)
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    replaceFile(path, text)
+  }
+  return changed
+}
+
+function differing(before: string, files: Record<string, string>): string[] {
+  return Object.keys(files).filter((name) => readIfThere(join(before, name)) !== files[name])
+}
+
+function lastKept(directory: string): string | undefined {
+  const newest = namesIn(directory).map(Number).filter(Number.isInteger).sort((a, b) => a - b).at(-1)
+  return newest === undefined ? undefined : join(directory, String(newest))
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

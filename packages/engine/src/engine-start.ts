@@ -1,0 +1,38 @@
+import { hostname } from 'node:os'
+import { basename } from 'node:path'
+import type { Agent } from '@delta/config-loader'
+import type { NewEvent } from '@delta/journal'
+import manifest from '../package.json' with { type: 'json' }
+
+/** The event with which each engine process begins its part of a run. It holds no secret. */
+export function engineStart(about: {
+  agent: Agent
+  run: { runId: string; epoch: number }
+  workDirectory: string
+  task: string
+  maxIterations: number
+  resumed: boolean
+  origins?: readonly { name: string; from: string }[]
+}): NewEvent {
+  const { agent, run, workDirectory } = about
+  return {
+    type: 'ENGINE_START',
+    run_id: run.runId,
+    agent_name: agent.name,
+    agent_home: agent.home,
+    work_dir: workDirectory,
+    workspace_id: basename(workDirectory),
+    task: about.task,
+    max_iterations: about.maxIterations,
+    config: agent.snapshot.config,
+    environment_origins: about.origins ?? [],
+    engine: {
+      version: manifest.version,
+      node: process.version,
+      pid: process.pid,
+      hostname: hostname(),
+      epoch: run.epoch,
+    },
+    resumed: about.resumed,
+  }
+}

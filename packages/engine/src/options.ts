@@ -1,0 +1,27 @@
+import type { ChatModel } from '@delta/model'
+import type { Credentials } from './create-model.js'
+import type { EngineEvent } from './engine-event.js'
+import type { Question } from './outcome.js'
+
+/** What starting and continuing a run have in common. */
+export interface EngineOptions {
+  /** The model; by default the one that `llm.provider` names. */
+  model?: ChatModel
+  /** Key and base URL of the model; see `loadEnvironment` of the config loader. */
+  credentials?: Credentials
+  /** Names and sources (never values) of the settings that came from the environment; kept in `ENGINE_START`. */
+  origins?: readonly { name: string; from: string }[]
+  /** The environment from which that of the commands is made. Default: `process.env`. */
+  environment?: NodeJS.ProcessEnv
+  /** Cycles since the last user message before the run fails; over `max_iterations` of `agent.yaml`. Default 30. */
+  maxIterations?: number
+  /** Stops the run when aborted; the reason is what the journal will say, so give a signal's name. */
+  signal?: AbortSignal
+  /** False leaves the disk's own pace: faster, and a power cut may lose the last events. Default true. */
+  sync?: boolean
+  /** Asks the person at the terminal; without it a question ends the run as `WAITING_FOR_INPUT`. */
+  ask?: (question: Question) => Promise<string | undefined>
+  /** True streams the model's words to `onEvent` as they come. */
+  stream?: boolean
+  onEvent?: (event: EngineEvent) => void
+}

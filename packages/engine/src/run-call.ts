@@ -1,0 +1,67 @@
+import { join, relative } from 'node:path'
+import { runPrepared, type ToolResult } from '@delta/executor'
+import { recordName, replaceFile } from '@delta/journal'
+import type { ReadyCall } from './call.js'
+import { type ActiveRun, record } from './active-run.js'
+import { reportResult } from './hooks/tool-hooks.js'
+import { commandEnvironmentFor } from './environment.js'
+import { executionRecord, runningRecord } from './execution-record.js'
+import { readSecrets, reveal } from './human/secrets.js'
+import type { Outcome } from './outcome.js'
+import type { Call } from './call.js'
+
+/**
+ * Runs a command that may run. `ACTION_REQUEST` means "may have started" and is on disk before the process is:
+ * a crash in between leaves a request without a result, which `settle` answers for the next engine.
+ */
+export async function runCall(
+  run: ActiveRun,
+  call: Call,
+  prepared: ReadyCall,
+  { iteration, attempt }: { iteration: number; attempt: number },
+): Promise<Outcome | undefined> {
+  const about = { iteration, action_id: call.action_id, tool_name: call.name }
+  record(run, {
+    type: 'ACTION_REQUEST',
+    ...about,
+    attempt,
+    tool_args: prepared.args,
+    resolved_command: prepared.resolvedCommand,
+    argv: prepared.argv,
+  })
+  run.run.journal.sync()
+
+  const recordPath = join(run.run.paths.toolExecutions, `${recordName(new Date(), call.name)}.json`)
+  const result = await execute(run, call, prepared, recordPath)
+  replaceFile(recordPath, executionRecord(call, prepared, result))
+  record(run, {
+    type: 'ACTION_RESULT',
+    ...about,
+    status: result.status,
+    exit_code: result.exitCode,
+    signal: result.signal,
+    observation_content: result.observation,
+    execution_ref: relative(run.run.directory, recordPath),
+    duration_ms: result.durationMs,
+  })
+  const stopped = await reportResult(run, call, result, iteration)
+  return stopped ?? failedCritically(call, prepared, result)
+}
+
+function execute(run: ActiveRun, call: Call, prepared: ReadyCall, recordPath: string): Promise<ToolResult> {
+  const secrets = readSecrets(run.run.paths.secrets)
+  return runPrepared(reveal(prepared, secrets), {
+    workDirectory: run.run.workDirectory,
+    environment: commandEnvironmentFor(run, prepared.tool, call.action_id),
+    actionId: call.action_id,
+    outputPrefix: recordPath.replace(/\.json$/, ''),
+    signal: run.signal,
+    secrets: [...secrets.values()],
+    onSpawn: (process) => replaceFile(recordPath, runningRecord(call, prepared, process)),
+  })
+}
+
+function failedCritically(call: Call, prepared: ReadyCall, result: ToolResult): Outcome | undefined {
+  const stops = prepared.tool.settings.critical && result.status !== 'SUCCESS' && result.status !== 'INTERRUPTED'
+  return stops ? { status: 'FAILED', reason: `critical tool "${call.name}" ended with ${result.status}` } : undefined
+}

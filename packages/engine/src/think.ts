@@ -1,0 +1,98 @@
+import { buildContext } from '@delta/context'
+import { recordInvocation } from '@delta/journal'
+import type { AssistantMessage, ChatRequest, ChatResponse } from '@delta/model'
+import { toFunctionTool } from '@delta/tool-expander'
+import { actionIdFor } from './action-id.js'
+import { type ActiveRun, record, variablesOf } from './active-run.js'
+import type { Call } from './call.js'
+import { askHumanTool } from './human/ask-human.js'
+import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
+import { completeWithRetries } from './model-call.js'
+import { interrupted, type Outcome } from './outcome.js'
+
+export interface ThoughtOfModel {
+  content: string
+  calls: Call[]
+}
+
+export function isThought(value: ThoughtOfModel | Outcome): value is ThoughtOfModel {
+  return 'calls' in value
+}
+
+/**
+ * One thought: builds the context from the journal, asks the model and journals what it said.
+ *
+ * The request is on disk before it leaves. A model that cannot be reached ends the run as `FAILED`.
+ */
+export async function think(run: ActiveRun, iteration: number): Promise<ThoughtOfModel | Outcome> {
+  const context = await buildContext(run.agent.manifest, {
+    journalPath: run.run.paths.journal,
+    variables: variablesOf(run),
+    environment: run.environment,
+    iteration,
+    task: run.task,
+    signal: run.signal,
+  })
+  for (const message of context.warnings) run.emit({ kind: 'notice', message })
+
+  const proposed = requestFor(run, context.messages)
+  const request = await overrideRequest(run, proposed, iteration)
+  if ('status' in request) return request
+
+  const invocation = recordInvocation(run.run, { iteration, request, blocks: context.blocks })
+  run.run.journal.sync()
+  const started = performance.now()
+  const answered = await completeWithRetries(run, request, iteration)
+  if ('status' in answered) {
+    invocation.complete({ error: answered })
+    return answered
+  }
+  invocation.complete({ response: answered.raw, usage: answered.usage, duration_ms: elapsed(started) })
+
+  const response = await overrideResponse(run, answered, iteration)
+  if ('status' in response) return response
+  if (run.signal.aborted) return interrupted(run.signal)
+  return journalThought(run, response, iteration, invocation.ref)
+}
+
+function requestFor(run: ActiveRun, messages: ChatRequest['messages']): ChatRequest {
+  const tools = [...run.agent.tools.values()].map((tool) => toFunctionTool(tool.expanded, {}))
+  return {
+    ...(run.agent.llm.model === undefined ? {} : { model: run.agent.llm.model }),
+    ...run.agent.llm.parameters,
+    messages,
+    tools: [...tools, askHumanTool],
+    ...(run.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+  }
+}
+
+function journalThought(run: ActiveRun, response: ChatResponse, iteration: number, ref: string): ThoughtOfModel {
+  const { message } = response
+  const calls = (message.tool_calls ?? []).map((call, index) => ({
+    id: call.id,
+    action_id: actionIdFor(call.id, { iteration, index, used: run.usedActionIds }),
+    name: call.function.name,
+    arguments: call.function.arguments,
+  }))
+  const content = message.content ?? ''
+  record(run, {
+    type: 'THOUGHT',
+    iteration,
+    content,
+    tool_calls: calls,
+    llm_invocation_ref: ref,
+    ...(response.usage ? { usage: response.usage } : {}),
+    ...(holdsMore(message) ? { message } : {}),
+  })
+  return { content, calls }
+}
+
+/** Reasoning and other provider fields must go back exactly as they came. */
+function holdsMore(message: AssistantMessage): boolean {
+  const known = new Set(['role', 'content', 'tool_calls'])
+  return Object.entries(message).some(([key, value]) => !known.has(key) && value !== null && value !== undefined)
+}
+
+function elapsed(started: number): number {
+  return Math.round(performance.now() - started)
+}
