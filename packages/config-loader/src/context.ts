@@ -31,6 +31,14 @@ export async function readContext(
     return undefined
   }
   if (file === undefined) return undefined
+  if (file.value === null) {
+    findings.error(
+      { file: file.name },
+      'The file is empty.',
+      'It needs sources: delta init writes an example.',
+    )
+    return undefined
+  }
 
   const parsed = parseManifest(file.value)
   reportForeign(parsed.warnings, file, [], findings.unknownKey)

@@ -87,6 +87,14 @@ async function readMainFile(
 ): Promise<{ main?: YamlFile; document?: AgentDocument }> {
   const { file } = await readYaml(await findMainFile(workplace, findings), workplace, findings)
   if (file === undefined) return {}
+  if (file.value === null) {
+    findings.error(
+      { file: file.name },
+      'The file is empty.',
+      'It needs at least a name and a model: delta init writes an example.',
+    )
+    return {}
+  }
   const main = migrateMainFile(file, findings)
   const { value, problems } = fitShape(agentSchema, main.value, AGENT_KEYS)
   reportShape(problems, main, findings)
