@@ -28,6 +28,17 @@ test('the turn follows from the conversation, so a request sent again gets the s
   expect(await messageOf(await ask([user, thought]))).toEqual({ role: 'assistant', content: 'two' })
 })
 
+test('the turn is also found in a history that was cut at the front', async () => {
+  const { ask } = await start([
+    { tool_calls: [{ name: 'a' }] },
+    { tool_calls: [{ name: 'b' }] },
+    { content: 'three' },
+  ])
+  const second = await messageOf(await ask([user, thought]))
+  const observation = { role: 'tool', tool_call_id: 'call_2_1', content: 'ok' }
+  expect((await messageOf(await ask([user, second, observation]))).content).toBe('three')
+})
+
 test('with choose: requests, the turn follows from the number of requests', async () => {
   const { ask } = await start({ choose: 'requests', turns: [{ content: 'one' }, { content: 'two' }] })
   expect((await messageOf(await ask([user]))).content).toBe('one')
