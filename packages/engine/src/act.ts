@@ -59,7 +59,7 @@ function approvalOf(
   { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> | Decision {
   if (prepared.decision === 'allow') return 'yes'
-  return waiting ? resumeApproval(run, call, prepared, waiting) : approve(run, call, prepared, iteration)
+  return waiting ? resumeApproval(run, call, prepared, { iteration, request: waiting }) : approve(run, call, prepared, iteration)
 }
 
 function prepare(run: ActiveRun, call: Call): PreparedCall {

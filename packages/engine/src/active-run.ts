@@ -15,8 +15,8 @@ export interface ActiveRun {
   /** Number of the next cycle, from the journal. */
   readonly firstIteration: number
   readonly lastAllowedIteration: number
-  /** The environment that the engine was given, credentials included; source of `pass_env`. */
-  readonly hostEnvironment: NodeJS.ProcessEnv
+  /** The engine's credentials by name, for commands that list them in `pass_env` and for redaction. */
+  readonly credentials: Readonly<Record<string, string>>
   /** The environment of commands: without credentials, with the base set; before each command's own variables. */
   readonly environment: NodeJS.ProcessEnv
   /** Call ids that this run has used; a cache of the journal. */

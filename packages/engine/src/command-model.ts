@@ -1,12 +1,15 @@
-import { runCommand } from '@delta/executor'
-import { type AssistantMessage, type ChatModel, type ChatResponse, ModelError, type Usage } from '@delta/model'
+import { type CommandOutcome, runCommand } from '@delta/executor'
+import { type ChatModel, type ChatResponse, ModelError, parseCompletion } from '@delta/model'
+
+/** An answer longer than this is no answer. Bytes. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
 /**
- * A model that is a command: it reads the request (JSON) on stdin and prints a response in the shape of chat
- * completions, or a bare assistant message. It runs in the agent's directory.
+ * A model that is a command: it reads the request (JSON) on stdin and prints a completion in OpenAI's shape, or a bare
+ * assistant message. It runs in the agent's directory.
  *
- * @throws {ModelError} `ERR_MODEL_…` from `complete`, with the last line of stderr: it did not start, failed, or
- *   printed something else.
+ * `complete` throws `ModelError`: `ERR_MODEL_CONNECTION` when the command did not start or failed, with the last line of
+ * its stderr; `ERR_MODEL_RESPONSE` when it printed something else.
  */
 export function commandModel(
   argv: readonly string[],
@@ -14,7 +17,7 @@ export function commandModel(
 ): ChatModel {
   return {
     async complete(request, { signal } = {}) {
-      const result = await runCommand(argv, {
+      const outcome = await runCommand(argv, {
         cwd,
         env: environment,
         stdin: JSON.stringify(request),
@@ -22,36 +25,23 @@ export function commandModel(
         keep: 'head',
         ...(signal ? { signal } : {}),
       })
-      if (result.status === 'EXITED' && result.exitCode === 0) return parseResponse(argv, result.stdout.text)
-      const said = result.stderr.text.trim().split('\n').at(-1) ?? ''
-      const how = result.startError?.message ?? `ended with ${result.exitCode ?? result.signal ?? result.status}`
-      throw new ModelError('ERR_MODEL_COMMAND', `The model command ${argv[0]} ${how}${said ? `: ${said}` : ''}`, { retryable: false })
+      if (outcome.status === 'EXITED' && outcome.exitCode === 0) return parse(argv, outcome.stdout.text)
+      throw new ModelError('ERR_MODEL_CONNECTION', `The model command ${argv[0]} ${howItEnded(outcome)}`)
     },
   }
 }
 
-const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
-
-function parseResponse(argv: readonly string[], text: string): ChatResponse {
-  const raw = parse(argv, text)
-  const body = Object(raw) as { choices?: { message?: AssistantMessage; finish_reason?: string }[]; usage?: Usage }
-  const choice = body.choices?.[0]
-  const message = choice?.message ?? (raw as AssistantMessage)
-  if (message?.role !== 'assistant') {
-    throw new ModelError('ERR_MODEL_COMMAND', `The model command ${argv[0]} printed JSON without an assistant message.`, { retryable: false })
-  }
-  return {
-    message,
-    raw,
-    ...(choice?.finish_reason === undefined ? {} : { finishReason: choice.finish_reason }),
-    ...(body.usage === undefined ? {} : { usage: body.usage }),
-  }
+function howItEnded({ startError, exitCode, signal, status, stderr }: CommandOutcome): string {
+  if (startError) return `did not start: ${startError.message}`
+  const said = stderr.text.trim().split('\n').at(-1)
+  return `ended with ${exitCode ?? signal ?? status}${said ? `: ${said}` : ''}`
 }
 
-function parse(argv: readonly string[], text: string): unknown {
+function parse(argv: readonly string[], text: string): ChatResponse {
   try {
-    return JSON.parse(text)
+    return parseCompletion(JSON.parse(text))
   } catch (cause) {
-    throw new ModelError('ERR_MODEL_COMMAND', `The model command ${argv[0]} printed no JSON: ${(cause as Error).message}`, { retryable: false, cause })
+    const message = `The model command ${argv[0]} did not print a completion: ${(cause as Error).message}`
+    throw new ModelError('ERR_MODEL_RESPONSE', message, { cause })
   }
 }

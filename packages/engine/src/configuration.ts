@@ -3,8 +3,6 @@ import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { replaceFile, type Run } from '@delta/journal'
 
-const RESOLVED = 'resolved.json'
-
 /**
  * Keeps what the agent's files said in `configuration/<seq>/`, `seq` being that of the `ENGINE_START`; only when they
  * differ from the last ones kept. A record for the reader: it is never executed.
@@ -12,7 +10,7 @@ const RESOLVED = 'resolved.json'
  * @returns The names of the files that changed since the run was last started; empty for a first start.
  */
 export function keepConfiguration(run: Run, agent: Agent, seq: number): string[] {
-  const files = { ...agent.snapshot.files, [RESOLVED]: `${JSON.stringify(agent.snapshot.config, null, 2)}\n` }
+  const { files } = agent.snapshot
   const before = lastKept(run.paths.configuration)
   const changed = before ? differing(before, files) : []
   if (before && changed.length === 0) return []

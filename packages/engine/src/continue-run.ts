@@ -7,7 +7,7 @@ import type { Reply } from './human/reply.js'
 import { live } from './live.js'
 import type { EngineOptions } from './options.js'
 import type { RunResult } from './outcome.js'
-import { modelSources } from './run-agent.js'
+import { DEFAULT_MAX_ITERATIONS, modelSources } from './run-agent.js'
 
 export interface ContinueRunOptions extends EngineOptions {
   /** Absolute path of the workspace. */
@@ -58,21 +58,17 @@ async function goOn(
 ): Promise<RunResult> {
   const summary = await readRun(run.directory)
   const { agent, model, message } = options
-  const maxIterations = options.maxIterations ?? summary.metadata.max_iterations
+  const maxIterations = options.maxIterations ?? agent.maxIterations ?? DEFAULT_MAX_ITERATIONS
   const reply = options.decision ?? answerIn(summary, message)
-  const task = summary.metadata.initial_message
+  const task = summary.metadata.initial_message ?? ''
   const events: NewEvent[] = [
-    engineStart({ agent, run, workDirectory: run.workDirectory, task, maxIterations, resumed: true, ...pick(options) }),
+    engineStart({ ...options, run, workDirectory: run.workDirectory, task, maxIterations, resumed: true }),
   ]
   if (message !== undefined && reply === undefined) events.push({ type: 'USER_MESSAGE', content: message })
   run.journal.append(...events)
   run.journal.sync()
   await run.updateMetadata()
   return live(run, { ...options, agent, model, task, maxIterations, reply })
-}
-
-function pick(options: ContinueRunOptions): Pick<EngineOptions, 'origins'> {
-  return options.origins === undefined ? {} : { origins: options.origins }
 }
 
 /** For a run that waits for a word, the message is that word. A command that waits for approval is not answered so. */
@@ -108,6 +104,10 @@ function requireMessage(summary: RunSummary, options: ContinueRunOptions): void 
 }
 
 async function agentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
-  const { agent } = await loadAgent(summary.metadata.agent_home, { environment })
-  return agent
+  const home = summary.metadata.agent_home
+  if (home !== null) return (await loadAgent(home, { environment })).agent
+  throw new EngineError(
+    'ERR_ENGINE_NO_AGENT',
+    `The journal of run ${summary.runId} does not say which agent it ran; pass the agent to continue it.`,
+  )
 }

@@ -24,8 +24,7 @@ export function engineStart(about: {
     workspace_id: basename(workDirectory),
     task: about.task,
     max_iterations: about.maxIterations,
-    config: agent.snapshot.config,
-    environment_origins: about.origins ?? [],
+    config: { ...agent.snapshot.config, environment: about.origins ?? [] },
     engine: {
       version: manifest.version,
       node: process.version,

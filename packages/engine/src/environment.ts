@@ -1,6 +1,5 @@
-import { commandEnvironment, type Tool } from '@delta/executor'
+import { commandEnvironment, credentialsOf } from '@delta/executor'
 import type { Run } from '@delta/journal'
-import type { ActiveRun } from './active-run.js'
 
 /** The environment that tools, hooks and generators share: the caller's without credentials, plus the base set. */
 export function baseEnvironment(run: Run, agentHome: string, host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -13,11 +12,17 @@ export function baseEnvironment(run: Run, agentHome: string, host: NodeJS.Proces
   })
 }
 
-/** The environment of one tool call. A sub-agent (`delta …`) gets the effective credentials, and learns who its parent is. */
-export function commandEnvironmentFor(run: ActiveRun, tool: Tool, actionId: string): NodeJS.ProcessEnv {
-  const isDelta = tool.expanded.command[0] === 'delta'
+/**
+ * The engine's credentials under the names in which commands may ask for them: those of the environment, and what a
+ * `.env` gave. A sub-agent gets them all.
+ */
+export function credentialVariables(
+  host: NodeJS.ProcessEnv,
+  credentials: { apiKey?: string; baseUrl?: string } = {},
+): Record<string, string> {
   return {
-    ...(isDelta ? { ...run.hostEnvironment, ...run.environment, DELTA_PARENT_RUN: run.run.directory } : run.environment),
-    DELTA_ACTION_ID: actionId,
+    ...credentialsOf(host),
+    ...(credentials.apiKey === undefined ? {} : { DELTA_API_KEY: credentials.apiKey }),
+    ...(credentials.baseUrl === undefined ? {} : { DELTA_BASE_URL: credentials.baseUrl }),
   }
 }

@@ -1,9 +1,8 @@
 export type EngineErrorCode =
   | 'ERR_ENGINE_RUN_NOT_FOUND'
-  | 'ERR_ENGINE_RUN_BUSY'
+  | 'ERR_ENGINE_NO_AGENT'
   | 'ERR_ENGINE_MESSAGE_REQUIRED'
   | 'ERR_ENGINE_NO_CREDENTIALS'
-  | 'ERR_ENGINE_NOT_WAITING'
   | 'ERR_ENGINE_MODEL'
 
 /** The engine cannot start or go on. Branch on `code`; show `message` to people. */

@@ -3,7 +3,7 @@ import { isKnownEvent, type Run, readRun, streamJournal } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { ActiveRun } from './active-run.js'
 import { keepConfiguration } from './configuration.js'
-import { baseEnvironment } from './environment.js'
+import { baseEnvironment, credentialVariables } from './environment.js'
 import { finish } from './finish.js'
 import type { Reply } from './human/reply.js'
 import { runLoop } from './loop.js'
@@ -45,7 +45,7 @@ async function activate(run: Run, options: LiveOptions): Promise<ActiveRun> {
     task: options.task,
     firstIteration: summary.lastIteration + 1,
     lastAllowedIteration: summary.lastIteration + options.maxIterations - summary.iterationsSinceMessage,
-    hostEnvironment: host,
+    credentials: credentialVariables(host, options.credentials),
     environment: baseEnvironment(run, options.agent.home, host),
     usedActionIds: used,
     signal: options.signal ?? new AbortController().signal,

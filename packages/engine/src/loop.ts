@@ -3,7 +3,7 @@ import type { ActiveRun } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { settle } from './settle.js'
-import { isThought, think } from './think.js'
+import { think } from './think.js'
 
 /**
  * Runs one agent until it answers, is stopped, waits for a person, or is out of iterations.
@@ -22,13 +22,14 @@ export async function runLoop(run: ActiveRun): Promise<Outcome> {
     if (heldBack) return heldBack
 
     const thought = await think(run, iteration)
-    if (!isThought(thought)) return thought
+    if ('stopped' in thought) return thought.stopped
 
-    const stopped = await act(run, thought.calls, iteration)
+    const { calls, content } = thought.value
+    const stopped = await act(run, calls, iteration)
     if (stopped) return stopped
 
     const halted = await notifyHook(run, 'on_iteration_end', { iteration })
-    if (thought.calls.length === 0) return { status: 'COMPLETED', answer: thought.content }
+    if (calls.length === 0) return { status: 'COMPLETED', answer: content }
     if (halted) return halted
   }
   return { status: 'FAILED', reason: 'MAX_ITERATIONS' }

@@ -1,7 +1,7 @@
 import { type ChatRequest, type ChatResponse, isModelError, type ModelError, retryDelayMs } from '@delta/model'
 import { type ActiveRun, record } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
-import { interrupted, type Outcome } from './outcome.js'
+import { interrupted, type Step } from './outcome.js'
 
 const DEFAULT_ATTEMPTS = 5
 
@@ -13,23 +13,24 @@ export async function completeWithRetries(
   run: ActiveRun,
   request: ChatRequest,
   iteration: number,
-): Promise<ChatResponse | Outcome> {
+): Promise<Step<ChatResponse>> {
   const attempts = run.agent.llm.maxAttempts ?? DEFAULT_ATTEMPTS
   for (let attempt = 1; ; attempt++) {
     try {
-      return await run.model.complete(request, {
+      const value = await run.model.complete(request, {
         signal: run.signal,
         ...(run.stream ? { onDelta: (delta) => emitDelta(run, delta) } : {}),
       })
+      return { value }
     } catch (error) {
-      if (run.signal.aborted) return interrupted(run.signal)
+      if (run.signal.aborted) return { stopped: interrupted(run.signal) }
       if (!isModelError(error)) throw error
 
       const delayMs = error.retryable && attempt < attempts ? retryDelayMs(attempt, error) : undefined
       await recordFailure(run, error, { iteration, attempt, delayMs })
-      if (delayMs === undefined) return { status: 'FAILED', reason: error.message }
+      if (delayMs === undefined) return { stopped: { status: 'FAILED', reason: error.message } }
       await waitFor(delayMs, run.signal)
-      if (run.signal.aborted) return interrupted(run.signal)
+      if (run.signal.aborted) return { stopped: interrupted(run.signal) }
     }
   }
 }

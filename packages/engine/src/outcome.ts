@@ -7,6 +7,9 @@ export type Outcome =
   | { status: 'INTERRUPTED'; reason: string }
   | { status: 'WAITING_FOR_INPUT'; question: Question }
 
+/** What one step of a cycle yields: its value, or the end of the run. */
+export type Step<Value> = { value: Value } | { stopped: Outcome }
+
 /** What a person is asked: an answer to `ask_human`, or a yes or no to one exact command. */
 export interface Question {
   requestId: string

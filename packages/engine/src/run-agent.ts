@@ -6,7 +6,8 @@ import { live } from './live.js'
 import type { EngineOptions } from './options.js'
 import type { RunResult } from './outcome.js'
 
-const DEFAULT_MAX_ITERATIONS = 30
+/** Cycles after a message, unless the agent or the caller says otherwise. */
+export const DEFAULT_MAX_ITERATIONS = 30
 
 export interface RunAgentOptions extends EngineOptions {
   agent: Agent
@@ -35,7 +36,7 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
     ...(options.runId === undefined ? {} : { runId: options.runId }),
     ...(options.sync === undefined ? {} : { sync: options.sync }),
     events: (created) => [
-      engineStart({ agent, run: created, workDirectory, task: message, maxIterations, resumed: false, ...options }),
+      engineStart({ ...options, run: created, task: message, maxIterations, resumed: false }),
       { type: 'USER_MESSAGE', content: message },
     ],
   })

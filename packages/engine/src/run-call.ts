@@ -4,9 +4,8 @@ import { recordName, replaceFile } from '@delta/journal'
 import type { ReadyCall } from './call.js'
 import { type ActiveRun, record } from './active-run.js'
 import { reportResult } from './hooks/tool-hooks.js'
-import { commandEnvironmentFor } from './environment.js'
 import { executionRecord, runningRecord } from './execution-record.js'
-import { readSecrets, reveal } from './human/secrets.js'
+import { secretTokens } from './human/secrets.js'
 import type { Outcome } from './outcome.js'
 import type { Call } from './call.js'
 
@@ -49,14 +48,15 @@ export async function runCall(
 }
 
 function execute(run: ActiveRun, call: Call, prepared: ReadyCall, recordPath: string): Promise<ToolResult> {
-  const secrets = readSecrets(run.run.paths.secrets)
-  return runPrepared(reveal(prepared, secrets), {
+  return runPrepared(prepared, {
     workDirectory: run.run.workDirectory,
-    environment: commandEnvironmentFor(run, prepared.tool, call.action_id),
+    environment: run.environment,
+    credentials: run.credentials,
+    policy: run.agent.policy,
     actionId: call.action_id,
     outputPrefix: recordPath.replace(/\.json$/, ''),
     signal: run.signal,
-    secrets: [...secrets.values()],
+    secretTokens: secretTokens(run.run.paths.secrets),
     onSpawn: (process) => replaceFile(recordPath, runningRecord(call, prepared, process)),
   })
 }

@@ -1,6 +1,6 @@
 import { buildContext } from '@delta/context'
 import { recordInvocation } from '@delta/journal'
-import type { AssistantMessage, ChatRequest, ChatResponse } from '@delta/model'
+import { type AssistantMessage, type ChatRequest, type ChatResponse, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
 import { actionIdFor } from './action-id.js'
 import { type ActiveRun, record, variablesOf } from './active-run.js'
@@ -8,15 +8,11 @@ import type { Call } from './call.js'
 import { askHumanTool } from './human/ask-human.js'
 import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
 import { completeWithRetries } from './model-call.js'
-import { interrupted, type Outcome } from './outcome.js'
+import { interrupted, type Step } from './outcome.js'
 
 export interface ThoughtOfModel {
   content: string
   calls: Call[]
-}
-
-export function isThought(value: ThoughtOfModel | Outcome): value is ThoughtOfModel {
-  return 'calls' in value
 }
 
 /**
@@ -24,7 +20,7 @@ export function isThought(value: ThoughtOfModel | Outcome): value is ThoughtOfMo
  *
  * The request is on disk before it leaves. A model that cannot be reached ends the run as `FAILED`.
  */
-export async function think(run: ActiveRun, iteration: number): Promise<ThoughtOfModel | Outcome> {
+export async function think(run: ActiveRun, iteration: number): Promise<Step<ThoughtOfModel>> {
   const context = await buildContext(run.agent.manifest, {
     journalPath: run.run.paths.journal,
     variables: variablesOf(run),
@@ -35,35 +31,35 @@ export async function think(run: ActiveRun, iteration: number): Promise<ThoughtO
   })
   for (const message of context.warnings) run.emit({ kind: 'notice', message })
 
-  const proposed = requestFor(run, context.messages)
-  const request = await overrideRequest(run, proposed, iteration)
-  if ('status' in request) return request
+  const request = await overrideRequest(run, requestFor(run, context.messages), iteration)
+  if ('stopped' in request) return request
 
-  const invocation = recordInvocation(run.run, { iteration, request, blocks: context.blocks })
+  const invocation = recordInvocation(run.run, { iteration, request: request.value, blocks: context.blocks })
   run.run.journal.sync()
   const started = performance.now()
-  const answered = await completeWithRetries(run, request, iteration)
-  if ('status' in answered) {
-    invocation.complete({ error: answered })
+  const answered = await completeWithRetries(run, request.value, iteration)
+  if ('stopped' in answered) {
+    invocation.complete({ error: answered.stopped, duration_ms: elapsed(started) })
     return answered
   }
-  invocation.complete({ response: answered.raw, usage: answered.usage, duration_ms: elapsed(started) })
+  const { raw, usage } = answered.value
+  invocation.complete({ response: raw, usage, duration_ms: elapsed(started) })
 
-  const response = await overrideResponse(run, answered, iteration)
-  if ('status' in response) return response
-  if (run.signal.aborted) return interrupted(run.signal)
-  return journalThought(run, response, iteration, invocation.ref)
+  const response = await overrideResponse(run, answered.value, iteration)
+  if ('stopped' in response) return response
+  if (run.signal.aborted) return { stopped: interrupted(run.signal) }
+  return { value: journalThought(run, response.value, iteration, invocation.ref) }
 }
 
 function requestFor(run: ActiveRun, messages: ChatRequest['messages']): ChatRequest {
   const tools = [...run.agent.tools.values()].map((tool) => toFunctionTool(tool.expanded, {}))
-  return {
+  const request = {
     ...(run.agent.llm.model === undefined ? {} : { model: run.agent.llm.model }),
     ...run.agent.llm.parameters,
     messages,
     tools: [...tools, askHumanTool],
-    ...(run.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
   }
+  return run.stream ? streamingRequest(request) : request
 }
 
 function journalThought(run: ActiveRun, response: ChatResponse, iteration: number, ref: string): ThoughtOfModel {

@@ -17,7 +17,9 @@ export {
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
+export { interruptedResult } from './interrupted.js'
 export { formatObservation, type ObservationOptions, showControls } from './observation.js'
+export { endOrphans, findOrphans, type OrphanQuery } from './orphans.js'
 export {
   DEFAULT_RULES,
   decide,
@@ -37,6 +39,7 @@ export {
   type ToolCall,
 } from './prepare-call.js'
 export { killRunningCommands } from './process-group.js'
+export { isRunning, type ProcessRecord, readProcessRecord, recordProcess } from './process-record.js'
 export { quoteCommand } from './quote.js'
 export { createRedactor, type Redactor } from './redactor.js'
 export { type CommandOptions, type CommandOutcome, runCommand } from './run-command.js'

@@ -1,11 +1,9 @@
-import type { Agent } from '@delta/config-loader'
+import type { Hook } from '@delta/config-loader'
 import type { ActiveRun } from '../active-run.js'
 import type { HookInput } from './run-hook.js'
 
 /** `TOOL_RESULT` is cut here; the whole is in `input/payload.dat`. Bytes. */
 const RESULT_LIMIT = 32 * 1024
-
-type Hook = NonNullable<Agent['hooks'][keyof Agent['hooks']]>
 
 /** A hook's environment: the base set of every command, then what this event is about. */
 export function hookEnvironment(
@@ -13,7 +11,7 @@ export function hookEnvironment(
   hook: Hook,
   { directory, input }: { directory: string; input: HookInput },
 ): NodeJS.ProcessEnv {
-  const passed = Object.fromEntries(hook.passEnv.map((name) => [name, run.hostEnvironment[name]]))
+  const passed = Object.fromEntries(hook.passEnv.map((name) => [name, run.credentials[name]]))
   return {
     ...run.environment,
     ...passed,

@@ -1,6 +1,6 @@
+import type { HookName } from '@delta/config-loader'
 import type { ActiveRun } from '../active-run.js'
 import type { Outcome } from '../outcome.js'
-import type { HookName } from './hook-name.js'
 import { type HookInput, type HookOutcome, runHook } from './run-hook.js'
 
 /** Runs a hook that only watches. Resolves to an outcome when it asked for the run to stop. */

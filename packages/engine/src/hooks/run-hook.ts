@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import type { Hook, HookName } from '@delta/config-loader'
 import { type CommandOutcome, runCommand } from '@delta/executor'
 import { recordName, replaceFile } from '@delta/journal'
-import { type ActiveRun, record } from '../active-run.js'
+import { type ActiveRun, record, variablesOf } from '../active-run.js'
 import { type Control, readControl } from './control.js'
 import { hookEnvironment } from './environment.js'
-import type { HookName } from './hook-name.js'
 
 /** What the engine tells a hook; files in `input/`, the small things also as variables. */
 export interface HookInput {
@@ -24,6 +24,7 @@ export interface HookInput {
 
 export interface HookOutcome {
   name: HookName
+  iteration: number
   /** Absolute path of the directory that holds `input/` and `output/`. */
   directory: string
   succeeded: boolean
@@ -46,14 +47,14 @@ export async function runHook(run: ActiveRun, name: HookName, input: HookInput):
   const directory = join(run.run.paths.hooks, recordName(new Date(), name))
   prepare(run, directory, name, input)
   run.run.journal.sync()
-  const result = await runCommand(hook.command, {
+  const result = await runCommand(commandOf(run, hook), {
     cwd: run.run.workDirectory,
     env: hookEnvironment(run, hook, { directory, input }),
     timeoutMs: Math.min(hook.timeoutMs, input.timeoutMs ?? hook.timeoutMs),
     ...(input.abortable === false ? {} : { signal: run.signal }),
   })
-  const outcome = describe(name, directory, result)
-  replaceFile(`${directory}.json`, JSON.stringify(executionRecord(hook.command, outcome, result), null, 2))
+  const outcome = describe(name, directory, input.iteration, result)
+  replaceFile(`${directory}.json`, JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2))
   record(run, {
     type: 'HOOK_EXECUTION_AUDIT',
     iteration: input.iteration,
@@ -65,6 +66,12 @@ export async function runHook(run: ActiveRun, name: HookName, input: HookInput):
   })
   if (!outcome.succeeded) run.emit({ kind: 'notice', message: outcome.failure })
   return outcome
+}
+
+/** A hook's argv; `${AGENT_HOME}` and `${CWD}` are the only variables, and there is no shell. */
+function commandOf(run: ActiveRun, hook: Hook): string[] {
+  const variables: Record<string, string> = variablesOf(run)
+  return hook.command.map((word) => word.replace(/\$\{(AGENT_HOME|CWD)\}/g, (text, name) => variables[name] ?? text))
 }
 
 function prepare(run: ActiveRun, directory: string, name: HookName, input: HookInput): void {
@@ -84,11 +91,11 @@ function prepare(run: ActiveRun, directory: string, name: HookName, input: HookI
   if (input.payload) replaceFile(join(directory, 'input', input.payload.file), input.payload.data)
 }
 
-function describe(name: HookName, directory: string, result: CommandOutcome): HookOutcome {
+function describe(name: HookName, directory: string, iteration: number, result: CommandOutcome): HookOutcome {
   const failed = result.status !== 'EXITED' || result.exitCode !== 0
   const control = failed ? undefined : readControl(directory)
   const failure = failed ? `${name} hook ${howItFailed(result)}` : (control?.problem ?? '')
-  return { name, directory, succeeded: failure === '', failure, control: control?.value }
+  return { name, iteration, directory, succeeded: failure === '', failure, control: control?.value }
 }
 
 function howItFailed(result: CommandOutcome): string {

@@ -35,11 +35,10 @@ export function resumeApproval(
   run: ActiveRun,
   call: Call,
   prepared: ReadyCall,
-  request: HumanInputRequest,
+  { iteration, request }: { iteration: number; request: HumanInputRequest },
 ): Promise<Decision> {
-  const iteration = request.iteration
   const unchanged = JSON.stringify(request.argv) === JSON.stringify(prepared.argv)
-  if (!unchanged) return approve(run, call, prepared, iteration)
+  if (!unchanged || request.request_id === undefined) return approve(run, call, prepared, iteration)
   return decide(run, call, prepared, { iteration, requestId: request.request_id })
 }
 

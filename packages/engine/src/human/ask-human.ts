@@ -78,9 +78,9 @@ export function resumeAskHuman(
 
 export function questionOf(request: HumanInputRequest): Question {
   return {
-    requestId: request.request_id,
+    requestId: request.request_id ?? randomUUID(),
     prompt: request.prompt,
-    inputType: request.input_type ?? 'text',
+    inputType: isInputType(request.input_type) ? request.input_type : 'text',
     sensitive: request.sensitive ?? false,
   }
 }
