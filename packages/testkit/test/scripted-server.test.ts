@@ -214,11 +214,13 @@ test('every request is logged as it came, with its headers', async () => {
   ])
 })
 
-test('close ends the process and frees its port', async () => {
+test('close ends the process and frees its port; what was asked can still be read', async () => {
   const server = await startScriptedServer([{ content: 'hello' }])
   const port = Number(new URL(server.baseUrl).port)
+  await fetch(server.baseUrl)
   await server.close()
   expect(isAlive(server.pid)).toBe(false)
+  expect(server.requests()).toHaveLength(1)
 
   const next = createServer()
   await new Promise<void>((resolve) => next.listen(port, '127.0.0.1', resolve))
