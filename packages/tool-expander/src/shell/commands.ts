@@ -78,7 +78,9 @@ export function readFunction(scan: Scan): void {
   const before = scan.found.length
   const hazards = scan.hazards.length
   readCommand(scan, [])
-  scan.hazards.splice(hazards) // set and shift change the function's own arguments
+  // In there, set and shift change the function's own arguments.
+  const others = scan.hazards.splice(hazards).filter(({ code }) => code !== 'ERR_SHELL_POSITIONAL')
+  scan.hazards.push(...others)
   for (const { name, offset } of scan.found.slice(before)) {
     const message = `\${${name}} stands in a function, where $1 is the function's own argument.`
     const hint = `Hand the value to the function: f() { echo "$1"; }; f \${${name}}.`

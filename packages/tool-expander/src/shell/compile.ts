@@ -10,7 +10,7 @@ import { describe, type Found, type Scan, ScanStopped, startScan } from './scan.
  * Every placeholder becomes a reference to a positional, quoted for the place it stands in, so a value is never
  * part of the script. Where no reference would be safe, the template is refused.
  */
-export function compileShell(template: string): { compiled?: Compiled; problems: ToolProblem[] } {
+export function compileShell(template: string): { compiled?: Compiled; problems: ToolProblem[]; scan: Scan } {
   const scan = scanShell(template)
   const problems = problemsOf(scan)
   if (template.trim() === '') {
@@ -21,7 +21,7 @@ export function compileShell(template: string): { compiled?: Compiled; problems:
       hint: 'Write a script.',
     })
   }
-  if (problems.length > 0) return { problems }
+  if (problems.length > 0) return { problems, scan }
 
   const names = [...new Set(scan.found.map(({ name }) => name))]
   const parameters = names.filter((name) => !isEngineVariable(name))
@@ -37,11 +37,12 @@ export function compileShell(template: string): { compiled?: Compiled; problems:
       checkedWords: [...scan.checkedWords],
     },
     problems,
+    scan,
   }
 }
 
 /** Reads a whole script. Its problems are in `problems` and, if it has placeholders, `hazards`. */
-export function scanShell(template: string): Scan {
+function scanShell(template: string): Scan {
   const scan = startScan(template)
   try {
     readCommands(scan, [''])

@@ -165,7 +165,7 @@ function readDollarQuote(scan: Scan, word: Word): void {
   if (scan.text.charAt(scan.at) === '"') readDouble(scan, word)
   else readSingle(scan, word)
   const text = scan.text.slice(opening, scan.at)
-  if (text.endsWith("\\'")) disagree(scan, opening, "\\' inside $'…'")
+  if (text.endsWith("\\'")) stop(scan, opening, "Shells disagree about where this $'…' ends.")
   for (const { name, offset } of scan.found.slice(before)) {
     const message = `\${${name}} stands in ${text.slice(0, 2)}…: shells disagree about what that means.`
     const hint = 'Write it in ordinary quotes; printf can make control characters.'
