@@ -53,6 +53,10 @@ const value = z.pipe(
   z.union([z.string(), z.number(), z.boolean()], 'expected a text or a number'),
   z.transform(String),
 )
+const variablesError = ({ code }: { code?: string }) =>
+  code === 'invalid_key'
+    ? 'expected the name of an environment variable'
+    : 'expected a mapping of names to values'
 const directory = text.check(
   z.refine(
     (path) => !/\$\{(?!AGENT_HOME\}|CWD\})/.test(path),
@@ -67,7 +71,7 @@ const directory = text.check(
 const schema = z.object({
   timeout_ms: z.optional(milliseconds),
   cwd: z.optional(directory),
-  env: z.optional(z.record(variableName, value, 'expected a mapping of names to values')),
+  env: z.optional(z.record(variableName, value, variablesError)),
   pass_env: z.optional(z.array(variableName, 'expected a list of names')),
   effects: z.optional(effectsSchema),
   trust: z.optional(z.enum(TRUST_LEVELS, `expected one of ${TRUST_LEVELS.join(', ')}`)),
