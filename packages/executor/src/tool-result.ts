@@ -76,11 +76,16 @@ export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultCon
 /** `known` takes out secrets by value, for records; `shown` also what looks like one, where asked. */
 export function redactors(tool: Tool, context: ResultContext): { known: Redactor; shown: Redactor } {
   const { secrets = [], secretTokens = {}, credentials = {}, policy } = context
-  const values = [...secrets, ...Object.values(secretTokens), ...Object.values(credentials)]
+  const values = [...secrets, ...Object.values(secretTokens), ...confidential(credentials)]
   const imported = tool.settings.trust !== undefined
   const patterns = (policy?.redact ?? (imported ? 'patterns' : 'declared')) === 'patterns'
   const known = createRedactor(values)
   return { known, shown: patterns ? createRedactor(values, { patterns }) : known }
+}
+
+/** An endpoint goes with a key, and is kept from tools like one, but is no secret. */
+function confidential(credentials: Readonly<Record<string, string>>): string[] {
+  return Object.keys(credentials).flatMap((name) => (name.endsWith('_URL') ? [] : (credentials[name] ?? [])))
 }
 
 /** A path as the model can use it: relative to where its commands run. */
