@@ -55,7 +55,7 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
     env,
     ...(call.stdin !== undefined && { stdin: fill(call.stdin) }),
     ...(outputPrefix !== undefined && outputPaths(outputPrefix)),
-    keepBytes: keepBytes(tool),
+    keepBytes: keepBytes(tool.settings),
     timeoutMs: toolTimeoutMs(tool),
     ...(graceMs !== undefined && { graceMs }),
     ...(signal && { signal }),

@@ -1,5 +1,5 @@
 /** Shorter values are not hunted: they would be found in half of all texts. */
-export const SHORTEST_SECRET_BYTES = 6
+const SHORTEST_SECRET_BYTES = 6
 
 /**
  * Every spelling in which a secret may turn up in output, as bytes in a latin1 string:

@@ -35,7 +35,13 @@ export type ParsedSettings =
   | { ok: true; settings: ToolSettings; unknownKeys: string[] }
   | { ok: false; problems: SettingsProblem[] }
 
-export const DEFAULT_MAX_CHARS = 30_000
+/** How a tool runs that says nothing about it. */
+export const DEFAULT_SETTINGS: ToolSettings = {
+  env: {},
+  passEnv: [],
+  critical: false,
+  output: { maxChars: 30_000, keep: 'both' },
+}
 
 /** The keys a tool's YAML may hold for this package, for suggestions when one is misspelt. */
 export const TOOL_SETTING_KEYS: readonly string[] = Object.keys(settingsSchema.shape)
@@ -60,16 +66,16 @@ function toSettings(written: WrittenSettings): ToolSettings {
   return {
     ...(written.timeout_ms !== undefined && { timeoutMs: written.timeout_ms }),
     ...(written.cwd !== undefined && { cwd: written.cwd }),
-    env: written.env ?? {},
-    passEnv: written.pass_env ?? [],
+    env: written.env ?? DEFAULT_SETTINGS.env,
+    passEnv: written.pass_env ?? DEFAULT_SETTINGS.passEnv,
     ...(written.effects && { effects: written.effects }),
     ...(written.trust && { trust: written.trust }),
     ...(written.on_interrupt && { onInterrupt: written.on_interrupt }),
-    critical: written.critical ?? false,
+    critical: written.critical ?? DEFAULT_SETTINGS.critical,
     ...(sandbox && { sandbox }),
     output: {
-      maxChars: written.output?.max_chars ?? DEFAULT_MAX_CHARS,
-      keep: written.output?.keep ?? 'both',
+      maxChars: written.output?.max_chars ?? DEFAULT_SETTINGS.output.maxChars,
+      keep: written.output?.keep ?? DEFAULT_SETTINGS.output.keep,
     },
   }
 }

@@ -4,21 +4,19 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isAlive } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { defineTool, executeTool, prepareCall, type RunContext, toolMap } from '../src/index.js'
+import { defineTool, executeTool, prepareCall, type RunContext, runCommand, toolMap } from '../src/index.js'
 import { workspace } from './workspace.js'
 
-const probe = spawnSync('bwrap', [
-  '--ro-bind',
-  '/',
-  '/',
-  '--unshare-pid',
-  '--unshare-net',
-  '--proc',
-  '/proc',
-  'true',
-])
-const works = probe.status === 0
-if (!works) console.warn(`SKIPPED: bubblewrap does not work here (${probe.error?.message ?? probe.stderr})`)
+const probe = await runCommand(
+  ['bwrap', '--ro-bind', '/', '/', '--unshare-pid', '--unshare-net', '--proc', '/proc', 'true'],
+  {
+    cwd: '/',
+    env: process.env,
+  },
+)
+const works = probe.exitCode === 0
+if (!works)
+  console.warn(`SKIPPED: bubblewrap does not work here. ${probe.startError?.message ?? probe.stderr.text}`)
 
 function script(text: string, sandbox: unknown = true, settings: object = {}) {
   return toolMap([defineTool({ name: 'tool', command: ['sh', '-c', text], sandbox, ...settings })])
@@ -87,7 +85,7 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     expect(result).toMatchObject({
       status: 'FAILED',
       exitCode: 3,
-      observation: '[exit code 3]\ntext[stderr]\nerr\n'.replace('text[', 'text\n['),
+      observation: '[exit code 3]\ntext\n[stderr]\nerr\n',
     })
     expect(await read('out')).toBe('x\n')
   })
