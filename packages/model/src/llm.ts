@@ -118,7 +118,8 @@ function baseUrlProblems(baseUrl: string | undefined): SettingsProblem[] {
   if (!url || !/^https?:$/.test(url.protocol)) {
     return problem('Must be an http or https URL.', 'For example http://localhost:11434/v1.')
   }
-  if (url.username !== '' || url.password !== '') {
+  const secretParameter = [...url.searchParams.keys()].some((name) => /key|token|secret/i.test(name))
+  if (url.username !== '' || url.password !== '' || secretParameter) {
     return problem('Credentials must not be written into the URL.', KEY_HINT)
   }
   if (/\/chat\/completions\/?$/.test(url.pathname)) {

@@ -1,4 +1,5 @@
-import type { AssistantMessage, ChatModel, ChatRequest, ChatResponse, Usage } from './chat.js'
+import type { ChatModel, ChatRequest } from './chat.js'
+import { parseCompletion } from './completion.js'
 import { firstDifference } from './difference.js'
 import { ModelError } from './errors.js'
 
@@ -6,11 +7,8 @@ import { ModelError } from './errors.js'
 export interface ReplayRecord {
   /** The request, or the text of its body. */
   readonly request: ChatRequest | string
-  readonly response: {
-    readonly message: AssistantMessage
-    readonly finishReason?: string
-    readonly usage?: Usage
-  }
+  /** What `ChatResponse.raw` held: a completion, or a bare assistant message. */
+  readonly response: unknown
 }
 
 /**
@@ -34,7 +32,9 @@ export function replayModel(records: readonly ReplayRecord[]): ChatModel {
       if (index === undefined || !record) throw notRecorded(known, asked)
 
       used.add(index)
-      return answer(record, onDelta)
+      const answer = parseCompletion(record.response)
+      if (answer.message.content) onDelta?.({ content: answer.message.content })
+      return answer
     },
   }
 }
@@ -51,14 +51,6 @@ function comparable(request: ChatRequest | string): Comparable {
 /** Records of a long run share most messages; comparing lengths first spares walking through all of them. */
 function equal(recorded: Comparable, asked: Comparable): boolean {
   return recorded.messages.length === asked.messages.length && !firstDifference(recorded, asked)
-}
-
-function answer(
-  { response }: ReplayRecord,
-  onDelta: ((delta: { content: string }) => void) | undefined,
-): ChatResponse {
-  if (response.message.content) onDelta?.({ content: response.message.content })
-  return { ...response, raw: response }
 }
 
 function notRecorded(known: readonly Comparable[], asked: Comparable): ModelError {

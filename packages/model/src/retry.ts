@@ -31,7 +31,7 @@ export function parseRetryAfter(
   const value = header('retry-after')
   const seconds = readNumber(value)
   if (seconds !== undefined) return seconds * 1000
-  const date = Date.parse(value ?? '')
+  const date = /^[A-Z][a-z]{2}/.test(value ?? '') ? Date.parse(value ?? '') : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 

@@ -40,9 +40,15 @@ export async function readStream(
   }
   if (!done && finishReason === undefined) throw cutOff(message)
 
-  const whole = { content: null, ...message, role: 'assistant' }
+  const whole = { content: null, ...message, role: 'assistant', ...numberless(message.tool_calls) }
   const choices = [{ index: 0, message: whole, finish_reason: finishReason ?? null }]
   return parseCompletion({ ...envelope, choices, ...(usage ? { usage } : {}) })
+}
+
+/** The number of a call belongs to the stream; in a message that is sent back, strict servers do not know it. */
+function numberless(calls: unknown): { tool_calls?: unknown[] } {
+  if (!Array.isArray(calls)) return {}
+  return { tool_calls: calls.map(({ index: _index, ...call }) => call) }
 }
 
 function parseChunk(data: string): Record<string, unknown> {

@@ -7,7 +7,7 @@ export interface ServerScript {
   /** Scripts for other conversations on the same server; the first whose `when` occurs in a message wins. */
   readonly conversations?: readonly { readonly when: string; readonly turns: readonly ScriptedTurn[] }[]
   /**
-   * `conversation` (default): the turn is the number of assistant messages in the request, so a request
+   * `conversation` (default): the turn follows from the assistant messages in the request, so a request
    * that is sent again, by a retry or after a kill, gets the same answer. `requests`: the number of
    * earlier requests, for histories that are cut or summarised.
    */
@@ -100,12 +100,19 @@ export function chooseTurn(
   )
   const turns = script.conversations?.[other]?.turns ?? script.turns
   const unrolled = turns.flatMap((turn) => Array.from({ length: timesOf(turn) }, () => turn))
-  const index =
-    script.choose === 'requests'
-      ? earlierRequests
-      : messages.filter((message) => message.role === 'assistant').length
+  const index = script.choose === 'requests' ? earlierRequests : nextTurn(messages)
 
   return { index, turn: unrolled[index], key: `${other}/${index}`, length: unrolled.length }
+}
+
+/** Counts from the last call that carries its turn in its id, so a history that was cut at the front does not mislead. */
+function nextTurn(messages: readonly ScriptMessage[]): number {
+  const spoken = messages.filter((message) => message.role === 'assistant')
+  const marks = spoken.map(
+    (message) => /"id":"call_(\d+)_\d+"/.exec(JSON.stringify(message.tool_calls) ?? '')?.[1],
+  )
+  const last = marks.findLastIndex((mark) => mark !== undefined)
+  return Number(marks[last] ?? 0) + spoken.length - (last + 1)
 }
 
 /** A message's text, whether it is a string or a list of parts. */

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export interface ScriptedServer {
   readonly pid: number
   /** JSON lines: every request, and how it ended. */
   readonly logPath: string
-  /** Every request so far, oldest first. */
+  /** Every request so far, oldest first; after `close()` every one there was. */
   requests(): LoggedRequest[]
   /** Resolves once that many requests have arrived, with all of them. */
   waitForRequests(count: number): Promise<LoggedRequest[]>
@@ -48,38 +48,23 @@ export async function startScriptedServer(
   const logPath = join(directory.path, 'requests.jsonl')
   await directory.write('requests.jsonl', '')
 
-  const child = fork(PROGRAM, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = fork(PROGRAM, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const exited = once(child, 'exit')
   const order: ServerOrder = { script: 'turns' in script ? script : { turns: script }, port: 0, logPath }
   child.send(order)
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  const { port } = (await nextMessage(child)) as { port: number }
   child.unref()
   child.channel?.unref()
 
-  const requests = () => readRequests(logPath)
-  const nextEvent = async () => {
-    const done = new AbortController()
-    const { signal } = done
-    const died = once(child, 'exit', { signal }).then(() => {
-      throw new Error('The scripted server has ended.')
-    })
-    await Promise.race([once(child, 'message', { signal }), died]).finally(() => done.abort())
-  }
-  const waitUntil = async <T>(find: () => T | undefined): Promise<T> => {
-    child.channel?.ref()
-    try {
-      for (;;) {
-        const found = find()
-        if (found !== undefined) return found
-        await nextEvent()
-      }
-    } finally {
-      child.channel?.unref()
-    }
-  }
+  let finalLog: LoggedRequest[] | undefined
+  const requests = () => finalLog ?? readRequests(logPath)
+  const waitFor = <T>(find: (all: LoggedRequest[]) => T | undefined) =>
+    waitUntil(child, () => find(requests()))
   const close = async () => {
+    child.ref()
     if (child.connected) child.disconnect()
     await exited
+    finalLog ??= readRequests(logPath)
     await directory.remove()
   }
 
@@ -88,20 +73,37 @@ export async function startScriptedServer(
     pid: child.pid ?? 0,
     logPath,
     requests,
-    waitForRequests: (count) =>
-      waitUntil(() => {
-        const all = requests()
-        return all.length >= count ? all : undefined
-      }),
+    waitForRequests: (count) => waitFor((all) => (all.length >= count ? all : undefined)),
     waitForEnd: (number) =>
-      waitUntil(() => {
-        const request = requests()[number - 1]
-        return request?.sentWhole === undefined ? undefined : request
-      }),
+      waitFor((all) => all.find((request) => request.number === number && request.sentWhole !== undefined)),
     release: (name) => void child.send({ release: name }),
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Looks again after every message: each one comes after its line in the log was written. */
+async function waitUntil<T>(child: ChildProcess, find: () => T | undefined): Promise<T> {
+  child.channel?.ref()
+  try {
+    for (;;) {
+      const found = find()
+      if (found !== undefined) return found
+      await nextMessage(child)
+    }
+  } finally {
+    child.channel?.unref()
+  }
+}
+
+async function nextMessage(child: ChildProcess): Promise<unknown> {
+  const done = new AbortController()
+  const { signal } = done
+  const died = once(child, 'exit', { signal }).then(() => {
+    throw new Error('The scripted server has ended.')
+  })
+  const [message] = await Promise.race([once(child, 'message', { signal }), died]).finally(() => done.abort())
+  return message
 }
 
 function readRequests(logPath: string): LoggedRequest[] {

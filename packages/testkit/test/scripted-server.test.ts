@@ -28,6 +28,17 @@ test('the turn follows from the conversation, so a request sent again gets the s
   expect(await messageOf(await ask([user, thought]))).toEqual({ role: 'assistant', content: 'two' })
 })
 
+test('the turn is also found in a history that was cut at the front', async () => {
+  const { ask } = await start([
+    { tool_calls: [{ name: 'a' }] },
+    { tool_calls: [{ name: 'b' }] },
+    { content: 'three' },
+  ])
+  const second = await messageOf(await ask([user, thought]))
+  const observation = { role: 'tool', tool_call_id: 'call_2_1', content: 'ok' }
+  expect((await messageOf(await ask([user, second, observation]))).content).toBe('three')
+})
+
 test('with choose: requests, the turn follows from the number of requests', async () => {
   const { ask } = await start({ choose: 'requests', turns: [{ content: 'one' }, { content: 'two' }] })
   expect((await messageOf(await ask([user]))).content).toBe('one')
@@ -203,11 +214,13 @@ test('every request is logged as it came, with its headers', async () => {
   ])
 })
 
-test('close ends the process and frees its port', async () => {
+test('close ends the process and frees its port; what was asked can still be read', async () => {
   const server = await startScriptedServer([{ content: 'hello' }])
   const port = Number(new URL(server.baseUrl).port)
+  await fetch(server.baseUrl)
   await server.close()
   expect(isAlive(server.pid)).toBe(false)
+  expect(server.requests()).toHaveLength(1)
 
   const next = createServer()
   await new Promise<void>((resolve) => next.listen(port, '127.0.0.1', resolve))
