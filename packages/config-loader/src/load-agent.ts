@@ -138,7 +138,9 @@ async function loadTools(
 
 function assemble(parts: CompleteParts, { home }: Workplace): Agent {
   const { main, document, prompt, context, hooks, tools, overrides, llm, script, policy } = parts
-  const config = resolveDocument(main.value as Record<string, unknown>, tools)
+  const version =
+    document.version === undefined ? {} : { version: main.written(['version']) ?? String(document.version) }
+  const config = resolveDocument({ ...(main.value as object), ...version }, tools)
   const files = {
     [basename(prompt?.name ?? USUAL_PROMPT)]: prompt?.text,
     [CONTEXT_FILE]: context.file.text,
@@ -147,7 +149,7 @@ function assemble(parts: CompleteParts, { home }: Workplace): Agent {
   return {
     home,
     name: document.name,
-    ...(document.version !== undefined && { version: String(document.version) }),
+    ...version,
     ...(document.description !== undefined && { description: document.description }),
     llm,
     ...(script && { script }),
