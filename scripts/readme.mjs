@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { layers } from './layers.mjs'
 import { root } from './lib/environment.mjs'
 import { renderExample } from './lib/example.mjs'
 import { brokenLinks } from './lib/links.mjs'
@@ -86,12 +87,10 @@ function firstDifference(text, rendered) {
   should: ${wanted[index] ?? ''}`
 }
 
-/** Every published package has a README, and every README shows something that runs. */
+/** Every published package has a README that shows something that runs. */
 function missingReadmes() {
-  const folders = ['packages', 'apps'].flatMap((parent) =>
-    readdirSync(join(root, parent)).map((name) => join(parent, name)),
-  )
-  return folders.flatMap((folder) => {
+  const published = Object.keys(layers).filter((folder) => !layers[folder]?.testOnly)
+  return published.flatMap((folder) => {
     const path = join(root, folder, 'README.md')
     if (!existsSync(path)) return [`${folder}: has no README.md`]
     return /^<!-- (example:|run )/m.test(readFileSync(path, 'utf8'))

@@ -11,7 +11,9 @@ export default defineConfig({
   splitting: true,
   noExternal: [/.*/],
   // commander and other CommonJS code asks for Node's modules with require
-  banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
   async onSuccess() {
     await cp('templates', 'dist/templates', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {

@@ -35,6 +35,15 @@ async function readLine(terminal: Terminal): Promise<string | undefined> {
   return next.done ? undefined : next.value
 }
 
+/** What a terminal sends for the keys that are not text, when nobody else handles them. */
+const KEYS: Readonly<Record<string, 'enter' | 'end' | 'interrupt' | 'erase'>> = {
+  '\r': 'enter',
+  '\n': 'enter',
+  '\u0003': 'interrupt',
+  '\u0004': 'end',
+  '\u007f': 'erase',
+}
+
 function readHidden(terminal: Terminal): Promise<string | undefined> {
   const { stdin } = terminal
   return new Promise((resolve) => {
@@ -47,13 +56,14 @@ function readHidden(terminal: Terminal): Promise<string | undefined> {
     }
     const read = (chunk: Buffer): void => {
       for (const character of chunk.toString('utf8')) {
-        if (character === '\r' || character === '\n') return finish(typed)
-        if (character === '\u0004') return finish(typed === '' ? undefined : typed)
-        if (character === '\u0003') {
-          terminal.signals.emit('SIGINT', 'SIGINT')
-          return finish(undefined)
+        const key = KEYS[character]
+        if (key === 'interrupt') terminal.signals.emit('SIGINT', 'SIGINT')
+        if (key === 'erase') typed = typed.slice(0, -1)
+        else if (key === undefined) typed += character
+        else {
+          finish(key === 'enter' || (key === 'end' && typed !== '') ? typed : undefined)
+          return
         }
-        typed = character === '\u007f' ? typed.slice(0, -1) : typed + character
       }
     }
     stdin.setRawMode(true)

@@ -1,6 +1,7 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Agent, loadAgent, loadEnvironment } from '@delta/config-loader'
 import type { EngineOptions } from '@delta/engine'
+import { isKnownEvent, latestRunId, runDirectory, streamJournal } from '@delta/journal'
 import { askAtTerminal } from './ask.js'
 import type { Presenter } from './present/presenter.js'
 import type { Terminal } from './terminal.js'
@@ -48,13 +49,25 @@ export async function engineOptions(
     terminal,
     presenter,
     signal,
-  }: { workDirectory: string; flags: EngineFlags; terminal: Terminal; presenter: Presenter; signal: AbortSignal },
+  }: {
+    workDirectory: string
+    flags: EngineFlags
+    terminal: Terminal
+    presenter: Presenter
+    signal: AbortSignal
+  },
 ): Promise<EngineOptions> {
-  const found = await loadEnvironment({ workDirectory, agentHome: agent.home, environment: terminal.env })
-  for (const warning of found.warnings) presenter.warn(typeof warning === 'string' ? warning : warning.message)
+  const found = await loadEnvironment({
+    workDirectory,
+    agentHome: agent.home,
+    environment: terminal.env,
+    trustWorkspaceEnv: flags.trustWorkspaceEnv ?? false,
+    ...(await knownEndpoint(workDirectory)),
+  })
+  for (const warning of found.warnings) presenter.warn(warning.message)
   return {
     credentials: found,
-    origins: found.origins,
+    sources: found,
     environment: terminal.env,
     sync: flags.sync,
     signal,
@@ -68,4 +81,18 @@ export async function engineOptions(
 function positiveInteger(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
   throw new UsageError(`--max-iterations ${text}: give a whole number from 1 on.`)
+}
+
+/** The endpoint settings that the workspace's `.env` had when its latest run was first started. */
+async function knownEndpoint(workDirectory: string): Promise<{ knownWorkspaceEndpoint?: string }> {
+  const id = await latestRunId(workDirectory)
+  if (id === undefined) return {}
+  for await (const event of streamJournal(join(runDirectory(workDirectory, id), 'journal.jsonl'))) {
+    if (!isKnownEvent(event) || event.type !== 'ENGINE_START') continue
+    const { environment } = Object(event.config) as { environment?: { workspace_endpoint?: string } }
+    return environment?.workspace_endpoint === undefined
+      ? {}
+      : { knownWorkspaceEndpoint: environment.workspace_endpoint }
+  }
+  return {}
 }

@@ -22,6 +22,7 @@ export async function main(host: NodeJS.Process): Promise<number> {
     stdout: host.stdout,
     stderr: host.stderr,
     signals: host,
+    exit: (exitCode) => host.exit(exitCode),
   }
   return runProgram(terminal)
 }

@@ -5,10 +5,14 @@ import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
 
 /** The message of `-m`: the text itself, `-` for all of stdin, `@file` for a file. One final newline is dropped from both. */
-export async function readMessage(value: string | undefined, terminal: Terminal): Promise<string | undefined> {
+export async function readMessage(
+  value: string | undefined,
+  terminal: Terminal,
+): Promise<string | undefined> {
   if (value === undefined) return undefined
   const message = await read(value, terminal)
-  if (message.trim() === '') throw new UsageError(`The message (-m ${value}) is empty. Say what is to be done.`)
+  if (message.trim() === '')
+    throw new UsageError(`The message (-m ${value}) is empty. Say what is to be done.`)
   return message
 }
 

@@ -21,7 +21,9 @@ type Finish = (exitCode: number) => void
 
 function describe(terminal: Terminal, finish: Finish): Command {
   const program = new Command('delta')
-    .description('Runs agents made of YAML, Markdown and commands. Everything that happens is kept in plain files under .delta/.')
+    .description(
+      'Runs agents made of YAML, Markdown and commands. Everything that happens is kept in plain files under .delta/.',
+    )
     .option('-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({
@@ -51,7 +53,9 @@ function addRunCommands(program: Command, terminal: Terminal, finish: Finish): v
     .addOption(new Option('--task <text>', 'renamed to -m/--message').hideHelp())
   withEngineOptions(run)
     .addHelpText('after', RUN_EXAMPLES)
-    .action(async (options) => finish(await (await import('./commands/run.js')).runCommand(options, terminal)))
+    .action(async (options) =>
+      finish(await (await import('./commands/run.js')).runCommand(options, terminal)),
+    )
 
   const resume = program
     .command('continue')
@@ -64,7 +68,9 @@ function addRunCommands(program: Command, terminal: Terminal, finish: Finish): v
     .option('--deny <request-id>', 'refuse the waiting command')
   withEngineOptions(resume)
     .addHelpText('after', CONTINUE_EXAMPLES)
-    .action(async (options) => finish(await (await import('./commands/continue.js')).continueCommand(options, terminal)))
+    .action(async (options) =>
+      finish(await (await import('./commands/continue.js')).continueCommand(options, terminal)),
+    )
 
   program
     .command('init')
@@ -79,9 +85,16 @@ function addRunCommands(program: Command, terminal: Terminal, finish: Finish): v
 
 function withEngineOptions(command: Command): Command {
   return command
-    .option('--max-iterations <n>', 'think-act cycles after a message before the run fails (default: agent.yaml, or 30)')
+    .option(
+      '--max-iterations <n>',
+      'think-act cycles after a message before the run fails (default: agent.yaml, or 30)',
+    )
     .option('-i, --interactive', 'answer questions at the terminal')
-    .addOption(new Option('--format <format>', 'what stdout gets').choices(['text', 'json', 'stream-json', 'raw']).default('text'))
+    .addOption(
+      new Option('--format <format>', 'what stdout gets')
+        .choices(['text', 'json', 'stream-json', 'raw'])
+        .default('text'),
+    )
     .option('-q, --quiet', 'no progress on stderr')
     .option('-v, --verbose', 'more progress on stderr')
     .option('--no-sync', 'do not wait for the disk; for throwaway runs')
@@ -96,7 +109,9 @@ function addInspectionCommands(program: Command, terminal: Terminal, finish: Fin
     .description('List the runs of a workspace')
     .option('-w, --work-dir <directory>', 'workspace', '.')
     .option('--json', 'print JSON')
-    .action(async (options) => finish(await (await import('./commands/list-runs.js')).listRunsCommand(options, terminal)))
+    .action(async (options) =>
+      finish(await (await import('./commands/list-runs.js')).listRunsCommand(options, terminal)),
+    )
 }
 
 function addToolCommands(program: Command, terminal: Terminal, finish: Finish): void {

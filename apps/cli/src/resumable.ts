@@ -26,14 +26,18 @@ export async function resumableRun(about: {
   const { agent, workDirectory, flags } = about
   const id = await latestRunId(workDirectory)
   const summary = id === undefined ? undefined : await readRun(runDirectory(workDirectory, id))
-  if (!summary || !(summary.status === 'INTERRUPTED' || summary.status === 'WAITING_FOR_INPUT')) return undefined
+  if (!summary || !(summary.status === 'INTERRUPTED' || summary.status === 'WAITING_FOR_INPUT'))
+    return undefined
 
   const { runId, status } = summary
-  const wanted = flags.workDir !== undefined && flags.runId === undefined && !flags.new && about.env.DELTA_NEW !== '1'
+  const wanted =
+    flags.workDir !== undefined && flags.runId === undefined && !flags.new && about.env.DELTA_NEW !== '1'
   if (wanted && isSameAgent(summary, agent) && continuesWith(summary, about.message)) {
     return { notice: `Resuming run ${runId} (${status}). --new starts another one.`, resume: { runId } }
   }
-  return { notice: `Run ${runId} in this workspace is ${status}; to resume it: delta continue -w ${workDirectory} --run-id ${runId}` }
+  return {
+    notice: `Run ${runId} in this workspace is ${status}; to resume it: delta continue -w ${workDirectory} --run-id ${runId}`,
+  }
 }
 
 function continuesWith(summary: RunSummary, message: string): boolean {
@@ -50,9 +54,10 @@ function hasResponse(summary: RunSummary): boolean {
   }
 }
 
-function isSameAgent(summary: RunSummary, agent: Agent): boolean {
+function isSameAgent({ metadata }: RunSummary, agent: Agent): boolean {
+  if (metadata.agent_home === null) return false
   try {
-    return realpathSync(summary.metadata.agent_home) === agent.home
+    return realpathSync(metadata.agent_home) === agent.home
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
     throw error

@@ -1,4 +1,5 @@
 import type { RunResult } from '@delta/engine'
+import { killRunningCommands } from '@delta/executor'
 import type { Presenter } from './present/presenter.js'
 import { stopSignal } from './stop-signal.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
@@ -11,7 +12,10 @@ export async function withStopSignal<T>(
 ): Promise<T> {
   using stop = stopSignal(terminal, {
     onFirst: (name) => presenter.warn(`${name}: stopping; once more to stop at once.`),
-    onSecond: (exitCode) => process.exit(exitCode),
+    onSecond: (exitCode) => {
+      killRunningCommands()
+      terminal.exit(exitCode)
+    },
   })
   return await work(stop.signal)
 }

@@ -8,7 +8,10 @@ export function stopSignal(
   const controller = new AbortController()
   const handlers = Object.keys(SIGNAL_EXIT).map((name) => {
     const handler = (): void => {
-      if (controller.signal.aborted) return onSecond(SIGNAL_EXIT[name] ?? 1)
+      if (controller.signal.aborted) {
+        onSecond(SIGNAL_EXIT[name] ?? 1)
+        return
+      }
       onFirst(name)
       controller.abort(name)
     }

@@ -14,6 +14,8 @@ export interface Terminal {
   stderr: NodeJS.WriteStream
   /** Emits SIGINT, SIGTERM and SIGHUP. */
   signals: EventEmitter
+  /** Ends the process at once; only for a second Ctrl+C. */
+  exit(exitCode: number): void
 }
 
 export const EXIT = { completed: 0, failed: 1, usage: 2, busy: 6, waiting: 101 } as const

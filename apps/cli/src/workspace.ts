@@ -45,7 +45,9 @@ function isWritable(directory: string): boolean {
 
 function workspacesIn(home: string): string[] {
   try {
-    return readdirSync(home).filter((name) => /^W\d{3,}$/.test(name)).sort(byNumber)
+    return readdirSync(home)
+      .filter((name) => /^W\d{3,}$/.test(name))
+      .sort(byNumber)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error

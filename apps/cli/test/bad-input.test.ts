@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta } from './delta.js'
@@ -28,7 +30,9 @@ test('a missing agent directory is named', async () => {
 })
 
 test('YAML that does not parse is shown with file, line, column and the line itself', async () => {
-  await using agent = await temporaryAgent({ files: { 'agent.yaml': 'name: broken\ntools: [\n  - name: x\n' } })
+  await using agent = await temporaryAgent({
+    files: { 'agent.yaml': 'name: broken\ntools: [\n  - name: x\n' },
+  })
   const message = await refused(['run', '--agent', agent.path, '-m', 'Go'])
   expect(message).toMatch(/agent\.yaml:\d+:\d+/)
   expect(message).toMatch(/^\s+\^/m)
@@ -36,7 +40,7 @@ test('YAML that does not parse is shown with file, line, column and the line its
 
 test('a missing context.yaml is answered with a template that reads the prompt this agent has', async () => {
   await using agent = await temporaryAgent({})
-  await agent.remove('context.yaml')
+  await rm(join(agent.path, 'context.yaml'))
   const message = await refused(['run', '--agent', agent.path, '-m', 'Go'])
   expect(message).toContain(`Error: context.yaml not found in ${agent.path}`)
   expect(message).toContain('Quick fix - Create context.yaml with default content:')

@@ -1,4 +1,11 @@
-import { isAlive, startScriptedServer, temporaryAgent, temporaryWorkspace, waitForExit, waitForFile } from '@delta/testkit'
+import {
+  isAlive,
+  startScriptedServer,
+  temporaryAgent,
+  temporaryWorkspace,
+  waitForExit,
+  waitForFile,
+} from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta, eventTypes, journalOf, startDelta } from './delta.js'
 
@@ -79,7 +86,10 @@ test('Ctrl+C ends the tool, leaves the run INTERRUPTED with exit code 130, and c
   engine.kill('SIGINT')
   expect((await engine.result).exitCode).toBe(130)
   expect(isAlive(Number(await workspace.read('pid.txt')))).toBe(false)
-  expect((await journalOf(workspace.path)).at(-1)).toMatchObject({ type: 'ENGINE_END', status: 'INTERRUPTED' })
+  expect((await journalOf(workspace.path)).at(-1)).toMatchObject({
+    type: 'ENGINE_END',
+    status: 'INTERRUPTED',
+  })
 
   const result = await delta(['continue', '-w', workspace.path], { env: KEY })
   expect(result).toMatchObject({ exitCode: 0, stdout: 'The end.\n' })
@@ -92,7 +102,9 @@ test('a completed run is extended by a message, and refuses to go on without one
 
   const refused = await delta(['continue', '-w', workspace.path])
   expect(refused.exitCode).toBe(2)
-  expect(refused.stderr).toContain('Error: Run is COMPLETED. To continue, provide a message using -m/--message')
+  expect(refused.stderr).toContain(
+    'Error: Run is COMPLETED. To continue, provide a message using -m/--message',
+  )
 
   const extended = await delta(['continue', '-w', workspace.path, '-m', 'And now?'])
   expect(extended).toMatchObject({ exitCode: 0, stdout: 'Second.\n' })

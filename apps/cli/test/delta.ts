@@ -17,7 +17,10 @@ interface Options {
 /** An environment without any key or address of the person who runs the tests. */
 function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const { PATH, HOME, LANG } = process.env
-  return { ...Object.fromEntries(Object.entries({ PATH, HOME, LANG }).filter(([, value]) => value !== undefined)), ...extra }
+  return {
+    ...Object.fromEntries(Object.entries({ PATH, HOME, LANG }).filter(([, value]) => value !== undefined)),
+    ...extra,
+  }
 }
 
 export function delta(args: string[], { env, ...options }: Options = {}): Promise<ProcessResult> {
@@ -32,7 +35,10 @@ export function startDelta(args: string[], { env, ...options }: Options = {}): S
 export async function journalOf(workspace: string): Promise<StoredEvent[]> {
   const runId = (await readFile(join(workspace, '.delta/LATEST'), 'utf8')).trim()
   const text = await readFile(join(workspace, '.delta', runId, 'journal.jsonl'), 'utf8')
-  return text.split('\n').slice(0, -1).map((line) => JSON.parse(line))
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
 }
 
 /** The types of the latest run's events, in order. */

@@ -29,7 +29,9 @@ export const agentSchema = z.strictObject({
 export type AgentDocument = z.infer<typeof agentSchema>
 
 /** Keys under which `agent.yaml` may be written; the deprecated ones are not offered as corrections. */
-export const AGENT_KEYS = Object.keys(agentSchema.shape).filter((key) => key !== 'lifecycle_hooks' && key !== 'hooks')
+export const AGENT_KEYS = Object.keys(agentSchema.shape).filter(
+  (key) => key !== 'lifecycle_hooks' && key !== 'hooks',
+)
 
 /** A file that is imported: tools, and what they are imported from in turn. */
 export const toolFileSchema = z.strictObject({

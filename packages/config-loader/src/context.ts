@@ -31,6 +31,14 @@ export async function readContext(
     return undefined
   }
   if (file === undefined) return undefined
+  if (file.value === null) {
+    findings.error(
+      { file: file.name },
+      'The file is empty.',
+      'It needs sources: delta init writes an example.',
+    )
+    return undefined
+  }
 
   const parsed = parseManifest(file.value)
   reportForeign(parsed.warnings, file, [], findings.unknownKey)
@@ -53,16 +61,36 @@ export async function checkSources(
     const path = ownFile(source, workplace.home)
     if (path === undefined) continue
     sendsPrompt ||= prompt !== undefined && path === join(workplace.home, prompt)
-    if (source.type === 'file' && source.onMissing === 'error' && source.condition === undefined && !isComputed(path, manifest, workplace.home)) {
+    if (
+      source.type === 'file' &&
+      source.onMissing === 'error' &&
+      source.condition === undefined &&
+      !isComputed(path, manifest, workplace.home)
+    ) {
       const read = await readText(path)
       if (read.ok || read.reason === 'too-large') continue
-      const hint = read.reason === 'missing' ? 'Create the file, or say that it may be missing: on_missing: skip' : undefined
-      findings.error(file.locate(['sources', index, 'path']), `${displayName(workplace, path)} ${read.message}.`, hint)
+      const hint =
+        read.reason === 'missing'
+          ? 'Create the file, or say that it may be missing: on_missing: skip'
+          : undefined
+      findings.error(
+        file.locate(['sources', index, 'path']),
+        `${displayName(workplace, path)} ${read.message}.`,
+        hint,
+      )
     }
   }
-  if (prompt !== undefined && !sendsPrompt && !manifest.sources.some(({ type }) => type === 'computed_file')) {
+  if (
+    prompt !== undefined &&
+    !sendsPrompt &&
+    !manifest.sources.some(({ type }) => type === 'computed_file')
+  ) {
     const hint = `Add a source: { type: file, path: '\${AGENT_HOME}/${prompt}' }`
-    findings.warn(file.locate(['sources'], { key: true }), `No source reads ${prompt}; the model will not see it.`, hint)
+    findings.warn(
+      file.locate(['sources'], { key: true }),
+      `No source reads ${prompt}; the model will not see it.`,
+      hint,
+    )
   }
 }
 

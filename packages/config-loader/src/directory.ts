@@ -15,9 +15,16 @@ export async function openDirectory(directory: string): Promise<Workplace> {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP' && code !== 'EACCES') throw error
     const what = code === 'EACCES' ? 'may not be read by you' : 'does not exist'
-    throw notFound(`${directory}: the agent's directory ${what}.`, `Give another with --agent, or make one: delta init ${directory}`, error)
+    throw notFound(
+      `${directory}: the agent's directory ${what}.`,
+      `Give another with --agent, or make one: delta init ${directory}`,
+      error,
+    )
   }
-  throw notFound(`${directory}: is a file, but an agent is a directory.`, `Give the directory that holds it: --agent ${dirname(directory)}`)
+  throw notFound(
+    `${directory}: is a file, but an agent is a directory.`,
+    `Give the directory that holds it: --agent ${dirname(directory)}`,
+  )
 }
 
 /**
@@ -29,7 +36,8 @@ export async function findMainFile({ home, shown }: Workplace, findings: Finding
   const names = new Set(await readdir(home))
   const old = { file: join(shown, OLD_MAIN_FILE) }
   if (names.has(MAIN_FILE)) {
-    if (names.has(OLD_MAIN_FILE)) findings.warn(old, 'Not read: there is an agent.yaml beside it.', 'Remove one of the two.')
+    if (names.has(OLD_MAIN_FILE))
+      findings.warn(old, 'Not read: there is an agent.yaml beside it.', 'Remove one of the two.')
     return join(home, MAIN_FILE)
   }
   if (names.has(OLD_MAIN_FILE)) {

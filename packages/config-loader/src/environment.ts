@@ -72,7 +72,9 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   return {
     ...(key === undefined ? {} : { apiKey: key.value }),
     ...(url === undefined ? {} : { baseUrl: url.value }),
-    origins: [key, url].flatMap((found) => (found === undefined ? [] : { name: found.name, from: found.from })),
+    origins: [key, url].flatMap((found) =>
+      found === undefined ? [] : { name: found.name, from: found.from },
+    ),
     workspaceEndpoint,
     warnings: findings.warnings,
   }
@@ -82,7 +84,13 @@ async function readSources(options: EnvironmentOptions, findings: Findings): Pro
   const { workDirectory, agentHome, environment } = options
   const root = await findProjectRoot(agentHome)
   const workspaceFile = resolve(workDirectory, '.env')
-  const files = [...new Set([workspaceFile, resolve(agentHome, '.env'), ...(root === undefined ? [] : [join(root, '.env')])])]
+  const files = [
+    ...new Set([
+      workspaceFile,
+      resolve(agentHome, '.env'),
+      ...(root === undefined ? [] : [join(root, '.env')]),
+    ]),
+  ]
 
   const sources: Source[] = []
   for (const path of files) {
@@ -106,7 +114,10 @@ function exists(path: string): Promise<boolean> {
   )
 }
 
-async function readEnvFile(path: string, findings: Findings): Promise<Record<string, string | undefined> | undefined> {
+async function readEnvFile(
+  path: string,
+  findings: Findings,
+): Promise<Record<string, string | undefined> | undefined> {
   const read = await readText(path)
   if (read.ok) {
     warnAboutLines(read.text, path, findings)
@@ -130,11 +141,20 @@ function isDocumented(name: string): boolean {
   return [...KEY_NAMES, ...URL_NAMES].some((known) => known === name)
 }
 
-function checkWorkspace(workspace: Source, endpoint: string, known: string | undefined, findings: Findings): void {
+function checkWorkspace(
+  workspace: Source,
+  endpoint: string,
+  known: string | undefined,
+  findings: Findings,
+): void {
   const place = { file: workspace.from }
   const trust = 'Tools can write this file. If the settings are yours, say so once: --trust-workspace-env'
   if (known !== undefined && known !== endpoint && endpoint !== '') {
-    findings.error(place, "The settings of the model's API in this file are not those this workspace was started with.", trust)
+    findings.error(
+      place,
+      "The settings of the model's API in this file are not those this workspace was started with.",
+      trust,
+    )
     return
   }
   const url = firstOf([workspace], URL_NAMES)
@@ -152,7 +172,10 @@ function fingerprint(workspace: Source): string {
   return createHash('sha256').update(settings.join('\n')).digest('hex').slice(0, 32)
 }
 
-function firstOf(sources: readonly Source[], names: readonly string[]): { name: string; value: string; from: string } | undefined {
+function firstOf(
+  sources: readonly Source[],
+  names: readonly string[],
+): { name: string; value: string; from: string } | undefined {
   for (const { from, values } of sources) {
     for (const name of names) {
       const value = values[name]

@@ -35,7 +35,11 @@ export class ConfigError extends Error {
   constructor(
     code: ConfigErrorCode,
     message: string,
-    options: { problems?: readonly ConfigProblem[]; warnings?: readonly ConfigWarning[]; cause?: unknown } = {},
+    options: {
+      problems?: readonly ConfigProblem[]
+      warnings?: readonly ConfigWarning[]
+      cause?: unknown
+    } = {},
   ) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
     this.code = code

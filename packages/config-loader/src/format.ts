@@ -10,7 +10,7 @@ const WIDEST_EXCERPT = 120
 export function formatProblem(problem: ConfigProblem): string {
   const lines = [`${formatPlace(problem)}${problem.message}`]
   if (problem.excerpt !== undefined) lines.push(problem.excerpt)
-  if (problem.hint !== undefined) lines.push(problem.hint)
+  if (problem.hint) lines.push(problem.hint)
   return lines.join('\n')
 }
 

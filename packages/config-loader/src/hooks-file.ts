@@ -27,11 +27,17 @@ export async function loadHooks(
   const old = (['lifecycle_hooks', 'hooks'] as const).filter((key) => document?.[key] !== undefined)
   if (exists) {
     for (const key of old) {
-      main && findings.warn(main.locate([key], { key: true }), `"${key}" is not read: there is a ${HOOKS_FILE}.`, 'Remove it here.')
+      main &&
+        findings.warn(
+          main.locate([key], { key: true }),
+          `"${key}" is not read: there is a ${HOOKS_FILE}.`,
+          'Remove it here.',
+        )
     }
     if (file === undefined) return { hooks: {} }
     const inner = (file.value as { lifecycle_hooks?: unknown } | null)?.lifecycle_hooks
-    const hooks = inner === undefined ? readHooks(file.value, file, [], findings) : readWrapped(inner, file, findings)
+    const hooks =
+      inner === undefined ? readHooks(file.value, file, [], findings) : readWrapped(inner, file, findings)
     return { hooks, text: file.text }
   }
   return { hooks: readOldHooks(old, document, main, findings) }
@@ -41,7 +47,11 @@ export async function loadHooks(
 function readWrapped(inner: unknown, file: YamlFile, findings: Findings): Hooks {
   for (const key of Object.keys(file.value as object)) {
     if (key === 'lifecycle_hooks' || key.startsWith('x-')) continue
-    findings.error(file.locate([key], { key: true }), `"${key}" stands beside "lifecycle_hooks:" and would not be read.`, 'Move it under lifecycle_hooks.')
+    findings.error(
+      file.locate([key], { key: true }),
+      `"${key}" stands beside "lifecycle_hooks:" and would not be read.`,
+      'Move it under lifecycle_hooks.',
+    )
   }
   return readHooks(inner, file, ['lifecycle_hooks'], findings)
 }
@@ -55,9 +65,16 @@ function readOldHooks(
   const [key, other] = keys
   if (key === undefined || main === undefined) return {}
   const place = main.locate([key], { key: true })
-  findings.deprecated(place, `"${key}" now belongs into ${HOOKS_FILE}.`, `Move what stands under it to ${HOOKS_FILE}.`)
+  findings.deprecated(
+    place,
+    `"${key}" now belongs into ${HOOKS_FILE}.`,
+    `Move what stands under it to ${HOOKS_FILE}.`,
+  )
   if (other !== undefined) {
-    findings.error(main.locate([other], { key: true }), `"${other}" and "${key}" are the same; only one may be given.`)
+    findings.error(
+      main.locate([other], { key: true }),
+      `"${other}" and "${key}" are the same; only one may be given.`,
+    )
   }
   return readHooks(document?.[key], main, [key], findings)
 }

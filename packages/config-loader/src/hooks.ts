@@ -67,35 +67,65 @@ export function readHooks(value: unknown, file: YamlFile, base: ValuePath, findi
     const name = hookName(written, path, file, findings)
     const hook = name && readHook(definition, path, file, findings)
     if (!name || !hook) continue
-    if (hooks[name]) findings.error(file.locate(path, { key: true }), sentence(path, `"${name}" is given under both of its names`))
+    if (hooks[name])
+      findings.error(
+        file.locate(path, { key: true }),
+        sentence(path, `"${name}" is given under both of its names`),
+      )
     hooks[name] = hook
   }
   return hooks
 }
 
-function hookName(written: string, path: ValuePath, file: YamlFile, findings: Findings): HookName | undefined {
+function hookName(
+  written: string,
+  path: ValuePath,
+  file: YamlFile,
+  findings: Findings,
+): HookName | undefined {
   const known = HOOK_NAMES.find((name) => name === written)
   if (known) return known
 
   const place = file.locate(path, { key: true })
   const renamed = Object.hasOwn(OLD_NAMES, written) ? OLD_NAMES[written] : undefined
   if (renamed) {
-    findings.deprecated(place, `The hook "${written}" is now called "${renamed}".`, `Rename it to "${renamed}".`)
+    findings.deprecated(
+      place,
+      `The hook "${written}" is now called "${renamed}".`,
+      `Rename it to "${renamed}".`,
+    )
     return renamed
   }
   const nearest = nearestName(written, [...HOOK_NAMES, ...Object.keys(OLD_NAMES)])
-  const hint = nearest ? `Did you mean "${OLD_NAMES[nearest] ?? nearest}"?` : `The hooks are ${HOOK_NAMES.join(', ')}.`
+  const hint = nearest
+    ? `Did you mean "${OLD_NAMES[nearest] ?? nearest}"?`
+    : `The hooks are ${HOOK_NAMES.join(', ')}.`
   findings.error(place, `There is no hook "${written}"; it would never be called.`, hint)
   return undefined
 }
 
-function readHook(definition: unknown, path: ValuePath, file: YamlFile, findings: Findings): Hook | undefined {
+function readHook(
+  definition: unknown,
+  path: ValuePath,
+  file: YamlFile,
+  findings: Findings,
+): Hook | undefined {
   if (typeof (definition as { command?: unknown } | null)?.command === 'string') {
     const message = 'must be a list: the program, then its arguments, one element each'
-    findings.error(file.locate([...path, 'command']), sentence([...path, 'command'], message), 'For a shell line: ["sh", "-c", "…"].')
+    findings.error(
+      file.locate([...path, 'command']),
+      sentence([...path, 'command'], message),
+      'For a shell line: ["sh", "-c", "…"].',
+    )
     return undefined
   }
   const { value, problems } = fitShape(hookSchema, definition, HOOK_KEYS)
   reportShape(problems, file, findings, path)
-  return value && { command: value.command, timeoutMs: value.timeout_ms ?? DEFAULT_TIMEOUT_MS, passEnv: value.pass_env ?? [] }
+  return (
+    value && {
+      command: value.command,
+      timeoutMs: value.timeout_ms ?? DEFAULT_TIMEOUT_MS,
+      passEnv: value.pass_env ?? [],
+    }
+  )
 }

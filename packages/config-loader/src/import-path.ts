@@ -18,7 +18,12 @@ const PACKAGE = /^npm:((?:@[^/\s]+\/)?[^/\s@]+)\/(.+)$/
  * of the roots. `npm:<package>/<file>` is looked for in the `node_modules` of the agent's directory and of those
  * around it, as Node does, and must lie inside the package.
  */
-export async function resolveImport(entry: string, importer: string, home: string, roots: Roots): Promise<ResolvedImport> {
+export async function resolveImport(
+  entry: string,
+  importer: string,
+  home: string,
+  roots: Roots,
+): Promise<ResolvedImport> {
   if (entry.startsWith('npm:')) return resolvePackage(entry, home, roots)
   if (/^[a-z][a-z0-9+.-]+:/i.test(entry)) return notAFile(entry)
 
@@ -35,15 +40,24 @@ export async function resolveImport(entry: string, importer: string, home: strin
 async function resolvePackage(entry: string, home: string, roots: Roots): Promise<ResolvedImport> {
   const [, name, file] = PACKAGE.exec(entry) ?? []
   if (name === undefined || file === undefined) {
-    return { ok: false, message: `"${entry}" is not of the form npm:<package>/<file>`, hint: 'As in npm:@acme/tools/files.yaml.' }
+    return {
+      ok: false,
+      message: `"${entry}" is not of the form npm:<package>/<file>`,
+      hint: 'As in npm:@acme/tools/files.yaml.',
+    }
   }
   const directory = await findPackage(name, home)
   if (directory === undefined) {
-    return { ok: false, message: `the package "${name}" is not installed`, hint: `Install it there: cd ${home} && npm install ${name}` }
+    return {
+      ok: false,
+      message: `the package "${name}" is not installed`,
+      hint: `Install it there: cd ${home} && npm install ${name}`,
+    }
   }
   const path = await realpathOrUndefined(join(directory, file))
   if (path === undefined) return { ok: false, message: `the package "${name}" has no file "${file}"` }
-  if (!isInside(path, directory)) return { ok: false, message: `"${entry}" leads out of the package, to ${path}` }
+  if (!isInside(path, directory))
+    return { ok: false, message: `"${entry}" leads out of the package, to ${path}` }
   return { ok: true, path, roots: [...roots, directory] }
 }
 
@@ -62,7 +76,9 @@ function notAFile(entry: string): ResolvedImport {
 
 function missing(entry: string, directory: string): ResolvedImport {
   const pattern = /[*?]/.test(entry)
-  const hint = pattern ? 'Patterns are not expanded: name each file.' : 'A path is relative to the file that imports it.'
+  const hint = pattern
+    ? 'Patterns are not expanded: name each file.'
+    : 'A path is relative to the file that imports it.'
   return { ok: false, message: `"${entry}" does not exist in ${directory}`, hint }
 }
 

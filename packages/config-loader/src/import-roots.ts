@@ -11,9 +11,12 @@ export async function importRootsOf(
   { importRoots = [], environment }: { importRoots?: readonly string[]; environment: NodeJS.ProcessEnv },
   findings: Findings,
 ): Promise<string[]> {
-  const fromEnvironment = (environment.DELTA_IMPORT_ROOTS ?? '').split(delimiter).filter((root) => root !== '')
+  const fromEnvironment = (environment.DELTA_IMPORT_ROOTS ?? '')
+    .split(delimiter)
+    .filter((root) => root !== '')
   for (const root of fromEnvironment) {
-    if (!isAbsolute(root)) findings.error({ file: 'DELTA_IMPORT_ROOTS' }, `"${root}" is not an absolute path.`)
+    if (!isAbsolute(root))
+      findings.error({ file: 'DELTA_IMPORT_ROOTS' }, `"${root}" is not an absolute path.`)
   }
   const roots = [home]
   for (const root of [...importRoots, ...fromEnvironment.filter(isAbsolute)]) {

@@ -50,7 +50,8 @@ export async function collectTools(
 ): Promise<ToolSet> {
   const tools = new Map<string, LoadedTool>()
   for (const [index, entry] of entries.entries()) {
-    for (const imported of await importEntry(entry, ['imports', index], importer, state)) add(tools, imported, state)
+    for (const imported of await importEntry(entry, ['imports', index], importer, state))
+      add(tools, imported, state)
   }
   for (const own of readTools(items, importer.file, base, state.findings)) add(tools, own, state)
   return tools
@@ -70,7 +71,12 @@ function origin({ file, path }: LoadedTool): string {
   return `${file.name}:${line}`
 }
 
-async function importEntry(entry: unknown, path: ValuePath, importer: Importer, state: ImportState): Promise<LoadedTool[]> {
+async function importEntry(
+  entry: unknown,
+  path: ValuePath,
+  importer: Importer,
+  state: ImportState,
+): Promise<LoadedTool[]> {
   const { file, chain, roots } = importer
   const { value, problems } = fitShape(importSchema, entry, ['atip', 'commands', 'trust', 'prefix'])
   reportShape(problems, file, state.findings, path)
@@ -85,18 +91,29 @@ async function importEntry(entry: unknown, path: ValuePath, importer: Importer, 
   if (chain.includes(resolved.path)) {
     const circle = [...chain.slice(chain.indexOf(resolved.path)), resolved.path]
     const shown = circle.map((step) => displayName(state.workplace, step)).join(' → ')
-    state.findings.error(file.locate(path), sentence(path, `the imports go in a circle: ${shown}`), 'Remove one of them.')
+    state.findings.error(
+      file.locate(path),
+      sentence(path, `the imports go in a circle: ${shown}`),
+      'Remove one of them.',
+    )
     return []
   }
   const known = state.loaded.get(resolved.path)
-  const tools = known ?? (await loadToolFile(resolved.path, { ...importer, roots: resolved.roots }, path, state))
+  const tools =
+    known ?? (await loadToolFile(resolved.path, { ...importer, roots: resolved.roots }, path, state))
   state.loaded.set(resolved.path, tools)
   return [...tools.values()]
 }
 
-async function loadToolFile(path: string, importer: Importer, at: ValuePath, state: ImportState): Promise<ToolSet> {
+async function loadToolFile(
+  path: string,
+  importer: Importer,
+  at: ValuePath,
+  state: ImportState,
+): Promise<ToolSet> {
   const { exists, file } = await readYaml(path, state.workplace, state.findings)
-  if (!exists) state.findings.error(importer.file.locate(at), sentence(at, `${path} vanished while it was read`))
+  if (!exists)
+    state.findings.error(importer.file.locate(at), sentence(at, `${path} vanished while it was read`))
   if (file === undefined) return new Map()
 
   const { value, problems } = fitShape(toolFileSchema, file.value, TOOL_FILE_KEYS)

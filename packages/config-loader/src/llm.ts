@@ -1,37 +1,27 @@
 import { type LlmSettings, parseLlm } from '@delta/model'
 import type { Findings } from './findings.js'
+import { nearestName } from './nearest.js'
 import { reportForeign } from './report.js'
 import type { YamlFile } from './yaml-file.js'
 
-const ENV_HINT = 'Put it into an .env file beside agent.yaml, which is not shared: DELTA_API_KEY=…'
-const KEY_NAME = /^(api_?key|apikey|authorization|(access_|auth_|bearer_)?token|secret)$/i
+const OWN_KEYS = ['provider', 'model', 'base_url', 'script', 'command', 'timeout_ms', 'max_attempts']
 
-/** Reads `llm:`, and refuses credentials in it: agent.yaml is shared, copied into runs and sent to versions. */
+/** Reads `llm:`. Keys nobody knows are parameters of the API, but one that looks like a mistyped one of ours is named. */
 export function readLlm(value: unknown, file: YamlFile, findings: Findings): LlmSettings | undefined {
-  const before = findings.problems.length
-  refuseCredentials(value, file, findings)
-  if (findings.problems.length > before) return undefined
-
   const parsed = parseLlm(value ?? {})
-  if (parsed.ok) return parsed.llm
-  reportForeign(parsed.problems, file, ['llm'], findings.error)
-  return undefined
-}
-
-function refuseCredentials(value: unknown, file: YamlFile, findings: Findings): void {
-  if (typeof value !== 'object' || value === null) return
-  for (const [key, setting] of Object.entries(value)) {
-    if (KEY_NAME.test(key)) {
-      findings.error(file.locate(['llm', key], { key: true }), `llm.${key}: a key does not belong into this file.`, ENV_HINT)
-    }
-    if (key === 'base_url' && typeof setting === 'string' && hasCredentials(setting)) {
-      findings.error(file.locate(['llm', key]), 'llm.base_url: a password does not belong into this file.', 'Put the whole URL into .env: DELTA_BASE_URL=…')
-    }
+  if (!parsed.ok) {
+    reportForeign(parsed.problems, file, ['llm'], findings.error)
+    return undefined
   }
-}
-
-function hasCredentials(url: string): boolean {
-  if (!URL.canParse(url)) return false
-  const { username, password, searchParams } = new URL(url)
-  return username !== '' || password !== '' || [...searchParams.keys()].some((name) => KEY_NAME.test(name) || name === 'key')
+  for (const key of Object.keys(parsed.llm.parameters)) {
+    const nearest = nearestName(key, OWN_KEYS)
+    if (nearest === undefined || nearest in (value as object)) continue
+    const place = file.locate(['llm', key], { key: true })
+    findings.warn(
+      place,
+      `llm.${key}: is passed to the API as a parameter of this name.`,
+      `Did you mean "${nearest}"?`,
+    )
+  }
+  return parsed.llm
 }

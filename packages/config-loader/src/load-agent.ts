@@ -15,7 +15,7 @@ import { readPolicy } from './policy.js'
 import { readPrompt, USUAL_PROMPT } from './prompt.js'
 import { reportShape } from './report.js'
 import { readScript } from './script.js'
-import { fitShape } from './shape.js'
+import { fitShape, type ShapeProblem } from './shape.js'
 import { makeSnapshot, resolveDocument } from './snapshot.js'
 import { readYaml, type Workplace } from './workplace.js'
 import type { YamlFile } from './yaml-file.js'
@@ -52,15 +52,18 @@ type Parts = Awaited<ReturnType<typeof readParts>>
 /** Reads everything there is, also when something was wrong before: people want to see all mistakes at once. */
 async function readParts(workplace: Workplace, options: LoadOptions, findings: Findings) {
   const { main, document } = await readMainFile(workplace, findings)
-  const prompt = await readPrompt(document?.system_prompt, main, workplace, findings)
-  const promptName = prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT
-  const context = await readContext(workplace, promptName, findings)
-  if (context !== undefined) await checkSources(context, prompt?.name, workplace, findings)
-  const hooks = await loadHooks(document, main, workplace, findings)
-  const { tools, overrides } = await loadTools(document, main, workplace, options, findings)
   const llm = main && document && readLlm(document.llm, main, findings)
   const script = main && (await readScript(llm, main, workplace, findings))
   const policy = main && document && readPolicy(document.policy, main, findings)
+  const prompt = await readPrompt(document?.system_prompt, main, workplace, findings)
+  const { tools, overrides } = await loadTools(document, main, workplace, options, findings)
+  const hooks = await loadHooks(document, main, workplace, findings)
+  const context = await readContext(
+    workplace,
+    prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT,
+    findings,
+  )
+  if (context !== undefined) await checkSources(context, prompt?.name, workplace, findings)
   return { main, document, prompt, context, hooks, tools, overrides, llm, script, policy }
 }
 
@@ -84,10 +87,30 @@ async function readMainFile(
 ): Promise<{ main?: YamlFile; document?: AgentDocument }> {
   const { file } = await readYaml(await findMainFile(workplace, findings), workplace, findings)
   if (file === undefined) return {}
+  if (file.value === null) {
+    findings.error(
+      { file: file.name },
+      'The file is empty.',
+      'It needs at least a name and a model: delta init writes an example.',
+    )
+    return {}
+  }
   const main = migrateMainFile(file, findings)
   const { value, problems } = fitShape(agentSchema, main.value, AGENT_KEYS)
   reportShape(problems, main, findings)
-  return value === undefined ? { main } : { main, document: value }
+  return { main, ...definedDocument(value ?? withoutFaults(main.value, problems)) }
+}
+
+/** What is left of a main file with mistakes, so that the rest of it is looked at, too; it is never returned. */
+function withoutFaults(value: unknown, problems: readonly ShapeProblem[]): AgentDocument | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const faulty = new Set(problems.map(({ path }) => path[0]))
+  const rest = Object.entries(value).filter(([key]) => !faulty.has(key))
+  return fitShape(agentSchema, { name: 'unnamed', ...Object.fromEntries(rest) }, AGENT_KEYS).value
+}
+
+function definedDocument(document: AgentDocument | undefined): { document?: AgentDocument } {
+  return document === undefined ? {} : { document }
 }
 
 async function loadTools(
@@ -102,13 +125,20 @@ async function loadTools(
   const roots = await importRootsOf(workplace.home, options, findings)
   const importer = { file: main, chain: [main.path], roots }
   const state = { workplace, findings, overrides, loaded: new Map() }
-  return { tools: await collectTools(document.imports ?? [], document.tools ?? [], importer, state), overrides }
+  return {
+    tools: await collectTools(document.imports ?? [], document.tools ?? [], importer, state),
+    overrides,
+  }
 }
 
 function assemble(parts: CompleteParts, { home }: Workplace): Agent {
   const { main, document, prompt, context, hooks, tools, overrides, llm, script, policy } = parts
   const config = resolveDocument(main.value as Record<string, unknown>, tools)
-  const files = { [CONTEXT_FILE]: context.file.text, [HOOKS_FILE]: hooks.text, [prompt?.name ?? USUAL_PROMPT]: prompt?.text }
+  const files = {
+    [CONTEXT_FILE]: context.file.text,
+    [HOOKS_FILE]: hooks.text,
+    [prompt?.name ?? USUAL_PROMPT]: prompt?.text,
+  }
   return {
     home,
     name: document.name,

@@ -56,7 +56,10 @@ async function openFile(path: string, findings: Findings): Promise<{ workplace: 
     return { workplace, file: await findMainFile(workplace, findings) }
   }
   const file = await realpath(path)
-  return { workplace: { home: dirname(file), shown: dirname(path) }, file: `${dirname(file)}/${basename(file)}` }
+  return {
+    workplace: { home: dirname(file), shown: dirname(path) },
+    file: `${dirname(file)}/${basename(file)}`,
+  }
 }
 
 async function toolsOf(
@@ -73,14 +76,24 @@ async function toolsOf(
 
   const { imports, tools } = (file.value ?? {}) as { imports?: unknown; tools?: unknown }
   if (imports === undefined && tools === undefined) {
-    findings.error(file.locate([]), 'There are no tools here.', 'Expected: "tools:" with a list under it, or a list of tools.')
+    findings.error(
+      file.locate([]),
+      'There are no tools here.',
+      'Expected: "tools:" with a list under it, or a list of tools.',
+    )
   }
-  return collectTools(listAt('imports', imports, file, findings), listAt('tools', tools, file, findings), importer, state)
+  return collectTools(
+    listAt('imports', imports, file, findings),
+    listAt('tools', tools, file, findings),
+    importer,
+    state,
+  )
 }
 
 function listAt(key: string, value: unknown, file: YamlFile, findings: Findings): readonly unknown[] {
   if (Array.isArray(value)) return value
-  if (value !== undefined && value !== null) findings.error(file.locate([key]), sentence([key], 'must be a list'))
+  if (value !== undefined && value !== null)
+    findings.error(file.locate([key]), sentence([key], 'must be a list'))
   return []
 }
 

@@ -3,5 +3,10 @@ export function isLoopback(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { hostname, username } = new URL(url)
   if (username !== '') return false
-  return hostname === 'localhost' || hostname.endsWith('.localhost') || /^127(\.\d+){3}$/.test(hostname) || hostname === '[::1]'
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    /^127(\.\d+){3}$/.test(hostname) ||
+    hostname === '[::1]'
+  )
 }

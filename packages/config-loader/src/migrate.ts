@@ -14,14 +14,23 @@ export function migrateMainFile(file: YamlFile, findings: Findings): YamlFile {
   const { llm_config: old, ...rest } = value
   const place = file.locate(['llm_config'], { key: true })
   if (value.llm !== undefined) {
-    findings.error(place, '"llm_config" is the old name of "llm", which is given as well.', 'Remove llm_config.')
+    findings.error(
+      place,
+      '"llm_config" is the old name of "llm", which is given as well.',
+      'Remove llm_config.',
+    )
     return { ...file, value: rest }
   }
-  findings.deprecated(place, '"llm_config" is now called "llm", and "model_name" in it "model".', 'Rename them.')
+  findings.deprecated(
+    place,
+    '"llm_config" is now called "llm", and "model_name" in it "model".',
+    'Rename them.',
+  )
 
   const { model_name: model, ...parameters } = old as Record<string, unknown>
   const renamed = model !== undefined && parameters.model === undefined
-  const locate: YamlFile['locate'] = (path, at) => file.locate(path[0] === 'llm' ? oldPath(path, renamed) : path, at)
+  const locate: YamlFile['locate'] = (path, at) =>
+    file.locate(path[0] === 'llm' ? oldPath(path, renamed) : path, at)
   return { ...file, value: { ...rest, llm: renamed ? { model, ...parameters } : old }, locate }
 }
 

@@ -1,17 +1,20 @@
 /**
  * The known name that a mistyped one most probably meant, or undefined if none is close.
  *
- * Close is: the same but for case and `-`/`_`, or at most one edit in four letters (two swapped letters are one).
+ * Close is: the same but for case and `-`/`_`, at most one edit in four letters (two swapped letters are one), or
+ * the name without its unit (`timeout` for `timeout_ms`).
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   const wanted = plain(name)
+  const names = [...known]
+  const longer = names.find((candidate) => plain(candidate).startsWith(`${wanted}_`))
   let best: { name: string; distance: number } | undefined
-  for (const candidate of known) {
+  for (const candidate of names) {
     const distance = editDistance(wanted, plain(candidate))
     if (best === undefined || distance < best.distance) best = { name: candidate, distance }
   }
   const allowed = Math.max(1, Math.floor(wanted.length / 4))
-  return best !== undefined && best.distance <= allowed ? best.name : undefined
+  return best !== undefined && best.distance <= allowed ? best.name : longer
 }
 
 function plain(name: string): string {

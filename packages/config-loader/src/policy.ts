@@ -14,8 +14,13 @@ export function readPolicy(value: unknown, file: YamlFile, findings: Findings): 
   }
   for (const key of parsed.unknownKeys) {
     const nearest = nearestName(key, POLICY_KEYS)
-    const hint = nearest === undefined ? `The rules are ${POLICY_KEYS.join(', ')}.` : `Did you mean "${nearest}"?`
-    findings.error(file.locate(['policy', key], { key: true }), `policy: there is no rule "${key}"; it would protect nothing.`, hint)
+    const hint =
+      nearest === undefined ? `The rules are ${POLICY_KEYS.join(', ')}.` : `Did you mean "${nearest}"?`
+    findings.error(
+      file.locate(['policy', key], { key: true }),
+      `policy: there is no rule "${key}"; it would protect nothing.`,
+      hint,
+    )
   }
   return parsed.policy
 }

@@ -31,13 +31,17 @@ export async function readPrompt(
 
   const place = main.locate(['system_prompt'])
   if (written.includes('\n')) {
-    findings.error(place, 'system_prompt: names a file; this is a text.', `Save the text as ${USUAL_PROMPT} and write: system_prompt: ${USUAL_PROMPT}`)
+    findings.error(
+      place,
+      'system_prompt: names a file; this is a text.',
+      `Save the text as ${USUAL_PROMPT} and write: system_prompt: ${USUAL_PROMPT}`,
+    )
     return undefined
   }
   const path = join(workplace.home, written)
   const read = await readText(path)
   if (!read.ok) {
-    const hint = read.reason === 'missing' ? 'The path is relative to the agent\'s directory.' : undefined
+    const hint = read.reason === 'missing' ? "The path is relative to the agent's directory." : undefined
     findings.error(place, `system_prompt: the file "${written}" ${read.message}.`, hint)
     return undefined
   }
@@ -58,7 +62,8 @@ async function readUsualPrompt(workplace: Workplace, findings: Findings): Promis
       findings.error({ file }, `${read.message}.`)
       return undefined
     }
-    if (name === OLD_NAME) findings.deprecated({ file }, `${OLD_NAME} is now called ${USUAL_PROMPT}.`, 'Rename the file.')
+    if (name === OLD_NAME)
+      findings.deprecated({ file }, `${OLD_NAME} is now called ${USUAL_PROMPT}.`, 'Rename the file.')
     return { name, text: read.text }
   }
   return undefined

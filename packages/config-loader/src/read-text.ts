@@ -18,7 +18,8 @@ export async function readText(path: string): Promise<ReadText> {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK) // a pipe without a writer must not block
     try {
       const status = await file.stat()
-      if (status.isDirectory()) return { ok: false, reason: 'directory', message: 'is a directory, not a file' }
+      if (status.isDirectory())
+        return { ok: false, reason: 'directory', message: 'is a directory, not a file' }
       if (!status.isFile()) return { ok: false, reason: 'unreadable', message: 'is not a regular file' }
       if (status.size > LARGEST_FILE_BYTES) return tooLarge(status.size)
       return decode(await file.readFile())
@@ -31,7 +32,8 @@ export async function readText(path: string): Promise<ReadText> {
 }
 
 function decode(bytes: Buffer): ReadText {
-  if (bytes.includes(0)) return { ok: false, reason: 'not-text', message: 'is not a text file: it contains NUL bytes' }
+  if (bytes.includes(0))
+    return { ok: false, reason: 'not-text', message: 'is not a text file: it contains NUL bytes' }
   try {
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
   } catch {
@@ -47,8 +49,11 @@ function tooLarge(bytes: number): ReadText {
 
 function describeFailure(error: unknown): ReadText {
   const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT' || code === 'ENOTDIR') return { ok: false, reason: 'missing', message: 'does not exist' }
-  if (code === 'EACCES' || code === 'EPERM') return { ok: false, reason: 'unreadable', message: 'may not be read by you' }
-  if (code === 'ELOOP') return { ok: false, reason: 'unreadable', message: 'is a symbolic link that leads to itself' }
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return { ok: false, reason: 'missing', message: 'does not exist' }
+  if (code === 'EACCES' || code === 'EPERM')
+    return { ok: false, reason: 'unreadable', message: 'may not be read by you' }
+  if (code === 'ELOOP')
+    return { ok: false, reason: 'unreadable', message: 'is a symbolic link that leads to itself' }
   return { ok: false, reason: 'unreadable', message: `cannot be read: ${message}` }
 }

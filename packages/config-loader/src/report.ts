@@ -4,11 +4,20 @@ import type { ShapeProblem } from './shape.js'
 import type { YamlFile } from './yaml-file.js'
 
 /** Reports what `fitShape` found about the value at `base` of a file. */
-export function reportShape(problems: readonly ShapeProblem[], file: YamlFile, findings: Findings, base: ValuePath = []): void {
+export function reportShape(
+  problems: readonly ShapeProblem[],
+  file: YamlFile,
+  findings: Findings,
+  base: ValuePath = [],
+): void {
   for (const problem of problems) {
     const path = [...base, ...problem.path]
     if (problem.unknownKey) {
-      findings.unknownKey(file.locate(path, { key: true }), sentence(path.slice(0, -1), problem.message), problem.hint)
+      findings.unknownKey(
+        file.locate(path, { key: true }),
+        sentence(path.slice(0, -1), problem.message),
+        problem.hint,
+      )
     } else {
       findings.error(file.locate(path), sentence(path, problem.message), problem.hint)
     }

@@ -18,7 +18,11 @@ export async function readScript(
   const path = resolve(workplace.home, llm.script)
   const { exists, file } = await readYaml(path, workplace, findings)
   if (!exists) {
-    findings.error(place, `llm.script: "${llm.script}" does not exist.`, "The path is relative to the agent's directory.")
+    findings.error(
+      place,
+      `llm.script: "${llm.script}" does not exist.`,
+      "The path is relative to the agent's directory.",
+    )
     return undefined
   }
   if (file === undefined) return undefined

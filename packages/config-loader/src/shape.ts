@@ -40,7 +40,9 @@ type Issue = z.core.$ZodIssue
 /** A union says only that no form fits; the issues worth telling are those of the form whose kind was used. */
 function ofTheBranchMeant(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue]
-  const branch = issue.errors.find((issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0))
+  const branch = issue.errors.find(
+    (issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
+  )
   if (branch === undefined) return [issue]
   return branch.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
 }
@@ -55,6 +57,7 @@ function describeIssue(issue: Issue, value: unknown, known: readonly string[]): 
   if (found === undefined && typeof name === 'string') {
     return [{ path, message: `"${name}" is missing`, hint: `Give ${wanted(issue)}.` }]
   }
+  if (issue.code === 'too_small' && issue.origin !== 'number') return [{ path, message: 'must not be empty' }]
   return [{ path, message: `must be ${wanted(issue)}, not ${show(found)}` }]
 }
 
@@ -79,7 +82,7 @@ function wanted(issue: Issue): string {
   if (issue.code === 'invalid_type') return KINDS[issue.expected] ?? issue.expected
   if (issue.code === 'invalid_union') return issue.errors.flat().map(wanted).join(' or ')
   if (issue.code === 'invalid_value') return `one of ${issue.values.map(String).join(', ')}`
-  if (issue.code === 'too_small') return issue.origin === 'number' ? `at least ${issue.minimum}` : 'something that is not empty'
+  if (issue.code === 'too_small') return `at least ${issue.minimum}`
   if (issue.code === 'too_big') return `at most ${issue.maximum}`
   return issue.message
 }
@@ -88,7 +91,9 @@ function show(value: unknown): string {
   if (value === null) return 'nothing'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (typeof value === 'object') return 'a map'
-  return typeof value === 'string' ? JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value) : String(value)
+  return typeof value === 'string'
+    ? JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+    : String(value)
 }
 
 function valueAt(value: unknown, path: ValuePath): unknown {
@@ -97,7 +102,9 @@ function valueAt(value: unknown, path: ValuePath): unknown {
 
 /** The same value without the keys of one `unrecognized_keys` issue; nothing given is changed. */
 function withoutUnknownKeys(value: unknown, issue: Issue): unknown {
-  return issue.code === 'unrecognized_keys' ? omit(value, issue.path as (string | number)[], issue.keys) : value
+  return issue.code === 'unrecognized_keys'
+    ? omit(value, issue.path as (string | number)[], issue.keys)
+    : value
 }
 
 function omit(value: unknown, path: ValuePath, keys: readonly string[]): unknown {
@@ -105,7 +112,8 @@ function omit(value: unknown, path: ValuePath, keys: readonly string[]): unknown
   if (step === undefined) {
     return Object.fromEntries(Object.entries(value as object).filter(([key]) => !keys.includes(key)))
   }
-  if (Array.isArray(value)) return value.map((item, index) => (index === step ? omit(item, rest, keys) : item))
+  if (Array.isArray(value))
+    return value.map((item, index) => (index === step ? omit(item, rest, keys) : item))
   const map = value as Record<string, unknown>
   return { ...map, [step]: omit(map[step], rest, keys) }
 }

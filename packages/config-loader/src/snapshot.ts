@@ -18,12 +18,21 @@ const SECRET_NAME = /(^|[_-])(api_?key|token|secret|password|passwd|authorizatio
 export function resolveDocument(document: Record<string, unknown>, tools: ToolSet): Record<string, unknown> {
   const { imports: _, ...rest } = document
   const resolved = [...tools.values()].map(({ expandedForm }) => expandedForm)
-  return maskSecrets({ ...rest, ...(resolved.length > 0 || 'tools' in document ? { tools: resolved } : {}) }) as Record<string, unknown>
+  return maskSecrets({
+    ...rest,
+    ...(resolved.length > 0 || 'tools' in document ? { tools: resolved } : {}),
+  }) as Record<string, unknown>
 }
 
-export function makeSnapshot(config: Record<string, unknown>, files: Record<string, string | undefined>): Snapshot {
+export function makeSnapshot(
+  config: Record<string, unknown>,
+  files: Record<string, string | undefined>,
+): Snapshot {
   const present = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return { config, files: { 'agent.yaml': stringify(config, { lineWidth: 0 }), ...Object.fromEntries(present) } }
+  return {
+    config,
+    files: { 'agent.yaml': stringify(config, { lineWidth: 0 }), ...Object.fromEntries(present) },
+  }
 }
 
 function maskSecrets(value: unknown, name = ''): unknown {

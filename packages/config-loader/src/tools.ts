@@ -22,13 +22,23 @@ const TOOL_KEYS = [
 ]
 
 /** Reads the list of tools at `base` of a file. Tools that cannot be used are reported and left out. */
-export function readTools(items: readonly unknown[], file: YamlFile, base: ValuePath, findings: Findings): LoadedTool[] {
+export function readTools(
+  items: readonly unknown[],
+  file: YamlFile,
+  base: ValuePath,
+  findings: Findings,
+): LoadedTool[] {
   const tools = items.flatMap((item, index) => readTool(item, file, [...base, index], findings) ?? [])
   reportRepeatedNames(tools, findings)
   return tools
 }
 
-function readTool(item: unknown, file: YamlFile, path: ValuePath, findings: Findings): LoadedTool | undefined {
+function readTool(
+  item: unknown,
+  file: YamlFile,
+  path: ValuePath,
+  findings: Findings,
+): LoadedTool | undefined {
   const parsed = parseTool(item)
   if (!parsed.ok) {
     for (const problem of parsed.problems) reportToolProblem(problem, item, file, path, findings)
@@ -41,11 +51,22 @@ function readTool(item: unknown, file: YamlFile, path: ValuePath, findings: Find
   }
   for (const key of settings.unknownKeys) reportUnknownKey(key, file, path, findings)
   const expanded = expandTool(parsed.tool)
-  return { tool: { expanded, settings: settings.settings }, expandedForm: { ...expanded, ...parsed.rest }, file, path }
+  return {
+    tool: { expanded, settings: settings.settings },
+    expandedForm: { ...expanded, ...parsed.rest },
+    file,
+    path,
+  }
 }
 
 /** The expander knows the column in the template; the file knows where the template is. */
-function reportToolProblem(problem: ToolProblem, item: unknown, file: YamlFile, path: ValuePath, findings: Findings): void {
+function reportToolProblem(
+  problem: ToolProblem,
+  item: unknown,
+  file: YamlFile,
+  path: ValuePath,
+  findings: Findings,
+): void {
   const { line, column } = problem
   const place = { ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) }
   const where = file.locate([...path, ...parsePath(problem.path)], place)
@@ -56,7 +77,11 @@ function reportUnknownKey(key: string, file: YamlFile, path: ValuePath, findings
   if (key.startsWith('x-')) return
   const nearest = nearestName(key, TOOL_KEYS)
   const hint = nearest === undefined ? undefined : `Did you mean "${nearest}"?`
-  findings.unknownKey(file.locate([...path, key], { key: true }), sentence(path, `unknown key "${key}"`), hint)
+  findings.unknownKey(
+    file.locate([...path, key], { key: true }),
+    sentence(path, `unknown key "${key}"`),
+    hint,
+  )
 }
 
 function reportRepeatedNames(tools: readonly LoadedTool[], findings: Findings): void {
@@ -67,7 +92,11 @@ function reportRepeatedNames(tools: readonly LoadedTool[], findings: Findings): 
     if (earlier !== undefined) {
       const place = loaded.file.locate([...loaded.path, 'name'])
       const { line } = earlier.file.locate([...earlier.path, 'name'])
-      findings.error(place, sentence(loaded.path, `the tool "${name}" is already defined on line ${line}`), 'Rename one of the two.')
+      findings.error(
+        place,
+        sentence(loaded.path, `the tool "${name}" is already defined on line ${line}`),
+        'Rename one of the two.',
+      )
     }
     seen.set(name, loaded)
   }

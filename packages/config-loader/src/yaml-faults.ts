@@ -14,11 +14,23 @@ export function explainFault(fault: YAMLError, document: Document, text: string)
 
   switch (fault.code) {
     case 'DUPLICATE_KEY':
-      return { offset, message: `The key ${keyAt(text, offset)} is given twice.`, hint: 'Remove one of the two.' }
+      return {
+        offset,
+        message: `The key ${keyAt(text, offset)} is given twice.`,
+        hint: 'Remove one of the two.',
+      }
     case 'MULTIPLE_DOCS':
-      return { offset, message: 'The file holds several YAML documents.', hint: 'Remove what follows this `---`.' }
+      return {
+        offset,
+        message: 'The file holds several YAML documents.',
+        hint: 'Remove what follows this `---`.',
+      }
     case 'TAG_RESOLVE_FAILED':
-      return { offset, message: `${fault.message}.`, hint: 'Tags (!name) are not used here. Quote a text that begins with !.' }
+      return {
+        offset,
+        message: `${fault.message}.`,
+        hint: 'Tags (!name) are not used here. Quote a text that begins with !.',
+      }
     case 'TAB_AS_INDENT':
       return { offset, message, hint: 'Indent with spaces.' }
     case 'BLOCK_AS_IMPLICIT_KEY':
@@ -26,9 +38,15 @@ export function explainFault(fault: YAMLError, document: Document, text: string)
     case 'BAD_SCALAR_START':
       return { offset, message, hint: 'Quote the text.' }
     case 'MISSING_CHAR':
-      return fault.message.startsWith('Missing closing') ? unclosedString(offset, document) : { offset, message }
+      return fault.message.startsWith('Missing closing')
+        ? unclosedString(offset, document)
+        : { offset, message }
     case 'BAD_INDENT':
-      return { offset, message, hint: 'A bracket or a quote that is not closed on a line before leads here, too.' }
+      return {
+        offset,
+        message,
+        hint: 'A bracket or a quote that is not closed on a line before leads here, too.',
+      }
     default:
       return { offset, message }
   }
@@ -67,7 +85,11 @@ function unclosedString(offset: number, document: Document): YamlFault {
     },
   })
   const start = isScalar(opened) && !isAlias(opened) ? opened.range?.[0] : undefined
-  return { offset: start ?? offset, message: 'Not valid YAML: this string is never closed.', hint: 'Add the closing quote.' }
+  return {
+    offset: start ?? offset,
+    message: 'Not valid YAML: this string is never closed.',
+    hint: 'Add the closing quote.',
+  }
 }
 
 function keyAt(text: string, offset: number): string {

@@ -21,7 +21,7 @@ export interface YamlFile {
 }
 
 /** A place in a file, and the line it is on. */
-export type Place = Required<Pick<ConfigProblem, 'file' | 'line' | 'column' | 'excerpt'>>
+export type Place = Required<Pick<ConfigProblem, 'file' | 'line' | 'column'>> & { excerpt?: string }
 
 export type ParsedYaml = { ok: true; file: YamlFile } | { ok: false; problems: ConfigProblem[] }
 
@@ -34,10 +34,12 @@ export type ParsedYaml = { ok: true; file: YamlFile } | { ok: false; problems: C
  */
 export function parseYaml(text: string, file: { path: string; name: string }): ParsedYaml {
   const lineCounter = new LineCounter()
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, logLevel: 'silent' })
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, logLevel: 'error' })
   const placeAt = (offset: number) => placeInText(text, lineCounter, file.name, offset)
 
-  const faults = [...document.errors, ...document.warnings].map((fault) => explainFault(fault, document, text))
+  const faults = [...document.errors, ...document.warnings].map((fault) =>
+    explainFault(fault, document, text),
+  )
   const dangling = faults.length === 0 ? findDanglingAlias(document) : undefined
   if (dangling !== undefined) faults.push(dangling)
   if (faults.length > 0) {
@@ -51,7 +53,10 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error
     const message = `Not accepted: the aliases (*name) unfold this file to more than ${MOST_ALIASES} times its size.`
-    return { ok: false, problems: [{ ...placeAt(firstAliasOffset(document)), message, hint: 'Write the values out.' }] }
+    return {
+      ok: false,
+      problems: [{ ...placeAt(firstAliasOffset(document)), message, hint: 'Write the values out.' }],
+    }
   }
 }
 
@@ -59,5 +64,6 @@ function placeInText(text: string, lineCounter: LineCounter, file: string, offse
   const { line, col } = lineCounter.linePos(Math.min(offset, text.length))
   const start = lineCounter.lineStarts[line - 1] ?? 0
   const end = lineCounter.lineStarts[line] ?? text.length
-  return { file, line, column: col, excerpt: excerptOf(text.slice(start, end), col) }
+  const shown = text.slice(start, end)
+  return { file, line, column: col, ...(shown.trim() !== '' && { excerpt: excerptOf(shown, col) }) }
 }

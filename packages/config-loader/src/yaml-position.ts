@@ -39,7 +39,9 @@ function stepInto(node: Node | null, segment: string | number): Step | undefined
     return item === undefined ? undefined : { node: item as Node }
   }
   if (!isMap(node)) return undefined
-  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(segment)) as Pair<Node, Node> | undefined
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(segment)) as
+    | Pair<Node, Node>
+    | undefined
   return pair === undefined ? undefined : { node: pair.value, keyOffset: startOf(pair.key) }
 }
 

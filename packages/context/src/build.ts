@@ -54,7 +54,8 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   const blocks: ContextBlock[] = []
   const warnings: string[] = []
   for (const source of manifest.sources) {
-    if (options.signal?.aborted) throw new ContextError('ERR_CONTEXT_ABORTED', 'The context was not built: stopped.')
+    if (options.signal?.aborted)
+      throw new ContextError('ERR_CONTEXT_ABORTED', 'The context was not built: stopped.')
     const part = await buildPart(source, options)
     messages.push(...part.messages)
     blocks.push(describe(source, part, options.calibration))
@@ -77,12 +78,21 @@ async function buildPart(source: ContextSource, options: BuildOptions): Promise<
     const turns = await readTurns(source, options.journalPath)
     return { messages: turns.flatMap((turn) => turn.messages) }
   }
-  const found = source.type === 'file' ? await readFileSource(source, options) : await computeSource(source, options)
+  const found =
+    source.type === 'file' ? await readFileSource(source, options) : await computeSource(source, options)
   if ('text' in found) return { messages: [blockMessage(sourceName(source), found.text)] }
-  return { messages: [], note: found.skipped, ...(found.warning === undefined ? {} : { warning: found.warning }) }
+  return {
+    messages: [],
+    note: found.skipped,
+    ...(found.warning === undefined ? {} : { warning: found.warning }),
+  }
 }
 
-function describe(source: ContextSource, { messages, note }: Part, calibration: Calibration | undefined): ContextBlock {
+function describe(
+  source: ContextSource,
+  { messages, note }: Part,
+  calibration: Calibration | undefined,
+): ContextBlock {
   const hash = createHash('sha256')
   let bytes = 0
   for (const message of messages) {

@@ -21,21 +21,37 @@ const MOST_STDOUT_BYTES = 16 * 1024 * 1024
  * The file's directory is made before. If the generator writes nothing to the file but prints, what it printed
  * becomes the file. If it fails, or writes neither, that is said: an older file is never taken for a new one.
  */
-export async function runGenerator(generator: ContextCommand, outputPath: string, context: GeneratorContext): Promise<Generated> {
+export async function runGenerator(
+  generator: ContextCommand,
+  outputPath: string,
+  context: GeneratorContext,
+): Promise<Generated> {
   await mkdir(dirname(outputPath), { recursive: true })
   const before = await stampOf(outputPath)
   const outcome = await runContextCommand(generator, context)
 
   const command = quoteCommand(generator.command)
   if (outcome.status !== 'EXITED' || outcome.exitCode !== 0) {
-    return { ok: false, message: `the generator ${command} ${describeEnd(outcome, generator)}`, aborted: outcome.status === 'ABORTED' }
+    return {
+      ok: false,
+      message: `the generator ${command} ${describeEnd(outcome, generator)}`,
+      aborted: outcome.status === 'ABORTED',
+    }
   }
   if ((await stampOf(outputPath)) !== before) return { ok: true }
   if (outcome.stdout.bytes === 0) {
-    return { ok: false, message: `the generator ${command} neither wrote ${outputPath} nor printed anything`, aborted: false }
+    return {
+      ok: false,
+      message: `the generator ${command} neither wrote ${outputPath} nor printed anything`,
+      aborted: false,
+    }
   }
   if (outcome.stdout.omittedBytes > 0) {
-    return { ok: false, message: `the generator ${command} printed ${outcome.stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`, aborted: false }
+    return {
+      ok: false,
+      message: `the generator ${command} printed ${outcome.stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`,
+      aborted: false,
+    }
   }
   await replaceFile(outputPath, outcome.stdout.head)
   return { ok: true }
@@ -48,7 +64,9 @@ export function runContextCommand(
   stdin?: string,
 ): Promise<CommandOutcome> {
   const { AGENT_HOME: agentHome, CWD: workDirectory, RUN_DIR: runDirectory } = variables
-  const credentials = passEnv.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]))
+  const credentials = passEnv.flatMap((name) =>
+    environment[name] === undefined ? [] : [[name, environment[name]]],
+  )
   return runCommand(
     command.map((word) => replaceVariables(word, variables)),
     {

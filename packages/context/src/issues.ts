@@ -26,6 +26,8 @@ export function describeIssue(issue: Issue, input: unknown): ManifestProblem[] {
   if (found === undefined && typeof name === 'string') {
     return [{ path, message: `"${name}" is missing${where}`, hint: `Give ${wanted(issue)}.` }]
   }
+  if (issue.code === 'too_small' && issue.origin !== 'number')
+    return [{ path, message: `must not be empty${where}` }]
   return [{ path, message: `must be ${wanted(issue)}, not ${show(found)}${where}`, ...meant(issue, found) }]
 }
 
@@ -38,7 +40,8 @@ function omit(value: unknown, [step, ...rest]: Path, keys: readonly string[]): u
   if (step === undefined) {
     return Object.fromEntries(Object.entries(value as object).filter(([key]) => !keys.includes(key)))
   }
-  if (Array.isArray(value)) return value.map((item, index) => (index === step ? omit(item, rest, keys) : item))
+  if (Array.isArray(value))
+    return value.map((item, index) => (index === step ? omit(item, rest, keys) : item))
   const map = value as Record<PropertyKey, unknown>
   return { ...map, [step]: omit(map[step], rest, keys) }
 }
@@ -75,7 +78,7 @@ function wanted(issue: Issue): string {
   if (issue.code === 'invalid_type') return KINDS[issue.expected] ?? issue.expected
   if (issue.code === 'invalid_value') return oneOf(issue.values.map(String))
   if (issue.code === 'invalid_union') return oneOf('options' in issue ? (issue.options as string[]) : [])
-  if (issue.code === 'too_small') return issue.origin === 'number' ? `at least ${issue.minimum}` : 'something that is not empty'
+  if (issue.code === 'too_small') return `at least ${issue.minimum}`
   return issue.message
 }
 
@@ -85,7 +88,8 @@ function oneOf(names: readonly string[]): string {
 
 function meant(issue: Issue, found: unknown): { hint?: string } {
   if (typeof found !== 'string') return {}
-  if (issue.path.at(-1) === 'command') return { hint: 'One element for each word: ["python3", "${AGENT_HOME}/summarize.py"].' }
+  if (issue.path.at(-1) === 'command')
+    return { hint: 'One element for each word: ["python3", "${AGENT_HOME}/summarize.py"].' }
   const options = issue.code === 'invalid_union' && 'options' in issue ? (issue.options as string[]) : []
   const nearest = nearestName(found, issue.code === 'invalid_value' ? issue.values.map(String) : options)
   return nearest === undefined ? {} : { hint: `Did you mean "${nearest}"?` }
@@ -98,7 +102,10 @@ function show(value: unknown): string {
 }
 
 function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key], value)
+  return path.reduce<unknown>(
+    (at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key],
+    value,
+  )
 }
 
 function formatPath(path: Path): string {

@@ -66,7 +66,9 @@ export function parseManifest(input: unknown): ParsedManifest {
   const first = manifestSchema.safeParse(input)
   const issues = first.success ? [] : first.error.issues
   const warnings = issues.filter(isUnknownKey).flatMap((issue) => describeIssue(issue, input))
-  const problems = issues.filter((issue) => !isUnknownKey(issue)).flatMap((issue) => describeIssue(issue, input))
+  const problems = issues
+    .filter((issue) => !isUnknownKey(issue))
+    .flatMap((issue) => describeIssue(issue, input))
   if (problems.length > 0) return { ok: false, problems, warnings }
 
   const written = manifestSchema.parse(issues.reduce(withoutUnknownKeys, input))
@@ -121,6 +123,10 @@ function toSource(source: WrittenSource): ContextSource {
   }
 }
 
-function toCommand({ command, timeout_ms, pass_env }: NonNullable<WrittenManifest['token_counter']>): ContextCommand {
+function toCommand({
+  command,
+  timeout_ms,
+  pass_env,
+}: NonNullable<WrittenManifest['token_counter']>): ContextCommand {
   return { command, timeoutMs: timeout_ms ?? GENERATOR_TIMEOUT_MS, passEnv: pass_env ?? [] }
 }

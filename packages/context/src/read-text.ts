@@ -11,11 +11,13 @@ export async function readText(path: string): Promise<ReadText> {
     const status = await stat(path)
     if (status.isDirectory()) return refuse('is a directory, not a file')
     if (!status.isFile()) return refuse('is not a regular file')
-    if (status.size > LARGEST_BYTES) return refuse(`has ${megabytes(status.size)} MB; at most ${megabytes(LARGEST_BYTES)} MB are read`)
+    if (status.size > LARGEST_BYTES)
+      return refuse(`has ${megabytes(status.size)} MB; at most ${megabytes(LARGEST_BYTES)} MB are read`)
     return decode(await readFile(path))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { ok: false, missing: true, message: 'does not exist' }
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      return { ok: false, missing: true, message: 'does not exist' }
     return refuse(code === 'EACCES' ? 'may not be read by you' : `cannot be read: ${message}`)
   }
 }

@@ -27,7 +27,9 @@ const computedFile = z.strictObject({
   generator: command,
   output_path: text,
   on_missing: onMissing,
-  cache: z.optional(z.strictObject({ strategy: z.literal('file_hash'), invalidate_on: z.array(text).check(z.minLength(1)) })),
+  cache: z.optional(
+    z.strictObject({ strategy: z.literal('file_hash'), invalidate_on: z.array(text).check(z.minLength(1)) }),
+  ),
   ...common,
 })
 

@@ -30,7 +30,10 @@ export async function readFileSource(source: FileSource, context: GeneratorConte
 }
 
 /** @throws {ContextError} `ERR_CONTEXT_GENERATOR`, `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_ABORTED`. */
-export async function computeSource(source: ComputedFileSource, context: GeneratorContext): Promise<SourceText> {
+export async function computeSource(
+  source: ComputedFileSource,
+  context: GeneratorContext,
+): Promise<SourceText> {
   const path = resolvePath(source.outputPath, context.variables, 'CWD')
   const generated = await runGenerator(source.generator, path, context)
   if (generated.ok) return readOutput(source, path)
@@ -39,7 +42,9 @@ export async function computeSource(source: ComputedFileSource, context: Generat
   const message = `context.yaml: the source "${name}": ${generated.message}`
   if (generated.aborted) throw new ContextError('ERR_CONTEXT_ABORTED', message, { source: name })
   if (source.onMissing === 'skip') return { skipped: 'generator failed', warning: message }
-  throw new ContextError('ERR_CONTEXT_GENERATOR', `${message}\nTo go on without it: on_missing: skip`, { source: name })
+  throw new ContextError('ERR_CONTEXT_GENERATOR', `${message}\nTo go on without it: on_missing: skip`, {
+    source: name,
+  })
 }
 
 async function readOutput(source: FileSource | ComputedFileSource, path: string): Promise<SourceText> {
@@ -55,7 +60,10 @@ async function readOutput(source: FileSource | ComputedFileSource, path: string)
 }
 
 /** A run's conversation, from its file (only as much of it as is needed) or from events already read. */
-export async function readTurns(source: JournalSource, journal: string | readonly StoredEvent[]): Promise<Turn[]> {
+export async function readTurns(
+  source: JournalSource,
+  journal: string | readonly StoredEvent[],
+): Promise<Turn[]> {
   const { maxIterations } = source
   if (typeof journal !== 'string') return limit(turnsFromEvents(journal), maxIterations)
   if (maxIterations === undefined) return turnsFromEvents((await readJournal(journal)).events)

@@ -23,6 +23,7 @@ export function bytesWithin(tokens: number, calibration?: Calibration): number {
 }
 
 function bytesPerToken(calibration: Calibration | undefined): number {
-  if (calibration === undefined || calibration.tokens <= 0 || calibration.bytes <= 0) return USUAL_BYTES_PER_TOKEN
+  if (calibration === undefined || calibration.tokens <= 0 || calibration.bytes <= 0)
+    return USUAL_BYTES_PER_TOKEN
   return Math.min(MOST, Math.max(FEWEST, calibration.bytes / calibration.tokens))
 }

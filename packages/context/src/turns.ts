@@ -80,7 +80,11 @@ function isAnswered({ thought, results }: OpenCycle): boolean {
 
 function cycleMessages(cycle: OpenCycle): ChatMessage[] {
   const results = cycle.thought.tool_calls.map(
-    ({ action_id }): ChatMessage => ({ role: 'tool', tool_call_id: action_id, content: observation(cycle, action_id) }),
+    ({ action_id }): ChatMessage => ({
+      role: 'tool',
+      tool_call_id: action_id,
+      content: observation(cycle, action_id),
+    }),
   )
   return [assistantMessage(cycle.thought), ...results]
 }
@@ -102,16 +106,27 @@ const WITHOUT_RESULT = {
 function assistantMessage({ content, tool_calls: calls, message }: Thought): AssistantMessage {
   const kept = isMap(message) ? message : {}
   const { tool_calls: keptCalls, ...fields } = kept
-  const text = 'content' in kept ? (kept.content as string | null) : content === '' && calls.length > 0 ? null : content
+  const text =
+    'content' in kept ? (kept.content as string | null) : content === '' && calls.length > 0 ? null : content
   if (calls.length === 0) return { ...fields, role: 'assistant', content: text ?? '' }
 
   const written = Array.isArray(keptCalls) ? keptCalls : []
-  return { ...fields, role: 'assistant', content: text, tool_calls: calls.map((call, index) => toolCall(call, written[index])) }
+  return {
+    ...fields,
+    role: 'assistant',
+    content: text,
+    tool_calls: calls.map((call, index) => toolCall(call, written[index])),
+  }
 }
 
 function toolCall({ action_id, name, arguments: text }: ToolCallRecord, kept: unknown) {
   const fields = isMap(kept) ? kept : {}
-  return { ...fields, id: action_id, type: 'function' as const, function: { name, arguments: readableArguments(text) } }
+  return {
+    ...fields,
+    id: action_id,
+    type: 'function' as const,
+    function: { name, arguments: readableArguments(text) },
+  }
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

@@ -23,7 +23,10 @@ export function resolvePath(path: string, variables: ContextVariables, base: key
 }
 
 /** Finds paths with unknown variables (problems), and relative ones, whose start is easily misjudged (warnings). */
-export function checkPaths({ sources }: WrittenManifest): { problems: ManifestProblem[]; warnings: ManifestProblem[] } {
+export function checkPaths({ sources }: WrittenManifest): {
+  problems: ManifestProblem[]
+  warnings: ManifestProblem[]
+} {
   const problems: ManifestProblem[] = []
   const warnings: ManifestProblem[] = []
   for (const { path, value, base } of sources.flatMap(pathsOf)) {
@@ -50,7 +53,8 @@ function pathsOf(source: WrittenManifest['sources'][number], index: number): Wri
   const at = `sources[${index}]`
   const paths: WrittenPath[] = []
   if (source.type === 'file') paths.push({ path: `${at}.path`, value: source.path, base: 'AGENT_HOME' })
-  if (source.type === 'computed_file') paths.push({ path: `${at}.output_path`, value: source.output_path, base: 'CWD' })
+  if (source.type === 'computed_file')
+    paths.push({ path: `${at}.output_path`, value: source.output_path, base: 'CWD' })
   if (source.condition?.when === 'file_exists') {
     paths.push({ path: `${at}.condition.path`, value: source.condition.path, base: 'CWD' })
   }

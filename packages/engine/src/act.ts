@@ -40,7 +40,13 @@ export async function actOn(
   const guarded = await guardCall(run, call, prepared, iteration)
   if (guarded.verdict === 'stop') return guarded.outcome
   if (guarded.verdict === 'refuse') {
-    return refuse(run, call, { iteration, attempt, args: prepared.args, status: 'BLOCKED', observation: guarded.observation })
+    return refuse(run, call, {
+      iteration,
+      attempt,
+      args: prepared.args,
+      status: 'BLOCKED',
+      observation: guarded.observation,
+    })
   }
 
   const approval = await approvalOf(run, call, prepared, { iteration, waiting })
@@ -59,7 +65,9 @@ function approvalOf(
   { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> | Decision {
   if (prepared.decision === 'allow') return 'yes'
-  return waiting ? resumeApproval(run, call, prepared, { iteration, request: waiting }) : approve(run, call, prepared, iteration)
+  return waiting
+    ? resumeApproval(run, call, prepared, { iteration, request: waiting })
+    : approve(run, call, prepared, iteration)
 }
 
 function prepare(run: ActiveRun, call: Call): PreparedCall {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { replaceFile, type Run } from '@delta/journal'
+import { type Run, replaceFile } from '@delta/journal'
 
 /**
  * Keeps what the agent's files said in `configuration/<seq>/`, `seq` being that of the `ENGINE_START`; only when they
@@ -28,7 +28,11 @@ function differing(before: string, files: Record<string, string>): string[] {
 }
 
 function lastKept(directory: string): string | undefined {
-  const newest = namesIn(directory).map(Number).filter(Number.isInteger).sort((a, b) => a - b).at(-1)
+  const newest = namesIn(directory)
+    .map(Number)
+    .filter(Number.isInteger)
+    .sort((a, b) => a - b)
+    .at(-1)
   return newest === undefined ? undefined : join(directory, String(newest))
 }
 

@@ -1,8 +1,9 @@
 import { type Agent, loadAgent } from '@delta/config-loader'
-import { latestRunId, type NewEvent, openRun, type Run, type RunSummary, readRun, runDirectory } from '@delta/journal'
+import { type NewEvent, openRun, type Run, type RunSummary, readRun } from '@delta/journal'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
 import { EngineError } from './errors.js'
+import { agentHomeIn, findRun } from './find-run.js'
 import type { Reply } from './human/reply.js'
 import { live } from './live.js'
 import type { EngineOptions } from './options.js'
@@ -38,7 +39,7 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
   const summary = await findRun(workDirectory, options.runId)
   requireMessage(summary, options)
 
-  const agent = options.agent ?? (await agentOf(summary, options.environment ?? process.env))
+  const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
   const model = options.model ?? (await createModel(agent, modelSources(options)))
   const run = await openRun(summary.directory, {
     ...(options.force === undefined ? {} : { force: options.force }),
@@ -77,23 +78,6 @@ function answerIn(summary: RunSummary, message: string | undefined): Reply | und
   return waits && message !== undefined ? { kind: 'answer', text: message } : undefined
 }
 
-async function findRun(workDirectory: string, runId: string | undefined): Promise<RunSummary> {
-  const id = runId ?? (await latestRunId(workDirectory))
-  if (id !== undefined) {
-    const summary = await readRun(runDirectory(workDirectory, id)).catch(missing)
-    if (summary) return summary
-  }
-  throw new EngineError(
-    'ERR_ENGINE_RUN_NOT_FOUND',
-    `No existing run found in the work directory${runId === undefined ? '' : ` with the id ${runId}`}: ${workDirectory}\nHint: Use \`delta run\` to start a new run`,
-  )
-}
-
-function missing(error: unknown): undefined {
-  if ((error as { code?: unknown }).code === 'ERR_RUN_NOT_FOUND') return undefined
-  throw error
-}
-
 function requireMessage(summary: RunSummary, options: ContinueRunOptions): void {
   const ended = summary.status === 'COMPLETED' || summary.status === 'FAILED'
   if (!ended || options.message !== undefined) return
@@ -103,11 +87,6 @@ function requireMessage(summary: RunSummary, options: ContinueRunOptions): void 
   )
 }
 
-async function agentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
-  const home = summary.metadata.agent_home
-  if (home !== null) return (await loadAgent(home, { environment })).agent
-  throw new EngineError(
-    'ERR_ENGINE_NO_AGENT',
-    `The journal of run ${summary.runId} does not say which agent it ran; pass the agent to continue it.`,
-  )
+async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
+  return (await loadAgent(agentHomeIn(summary), { environment })).agent
 }

@@ -25,7 +25,10 @@ export async function createModel(
     case 'command':
       return commandModel(llm.command ?? [], { cwd: agent.home, environment })
     case 'replay':
-      throw new EngineError('ERR_ENGINE_MODEL', 'llm.provider: replay needs recorded responses; pass replayModel(records) as `model`.')
+      throw new EngineError(
+        'ERR_ENGINE_MODEL',
+        'llm.provider: replay needs recorded responses; pass replayModel(records) as `model`.',
+      )
     case 'openai':
       return openAi(agent, credentials)
     default:
@@ -35,7 +38,8 @@ export async function createModel(
 
 async function openAi(agent: Agent, credentials: Credentials): Promise<ChatModel> {
   const baseUrl = agent.llm.baseUrl ?? credentials.baseUrl
-  if (credentials.apiKey === undefined && baseUrl === undefined) throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', NO_KEY)
+  if (credentials.apiKey === undefined && baseUrl === undefined)
+    throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', NO_KEY)
   const { openAiModel } = await import('@delta/model/openai')
   return openAiModel({
     ...(credentials.apiKey === undefined ? {} : { apiKey: credentials.apiKey }),

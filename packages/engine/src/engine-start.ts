@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import type { NewEvent } from '@delta/journal'
 import manifest from '../package.json' with { type: 'json' }
+import type { SettingSources } from './options.js'
 
 /** The event with which each engine process begins its part of a run. It holds no secret. */
 export function engineStart(about: {
@@ -12,7 +13,7 @@ export function engineStart(about: {
   task: string
   maxIterations: number
   resumed: boolean
-  origins?: readonly { name: string; from: string }[]
+  sources?: SettingSources
 }): NewEvent {
   const { agent, run, workDirectory } = about
   return {
@@ -24,7 +25,7 @@ export function engineStart(about: {
     workspace_id: basename(workDirectory),
     task: about.task,
     max_iterations: about.maxIterations,
-    config: { ...agent.snapshot.config, environment: about.origins ?? [] },
+    config: { ...agent.snapshot.config, environment: environmentOf(about.sources) },
     engine: {
       version: manifest.version,
       node: process.version,
@@ -34,4 +35,8 @@ export function engineStart(about: {
     },
     resumed: about.resumed,
   }
+}
+
+function environmentOf(sources: SettingSources | undefined): object {
+  return { origins: sources?.origins ?? [], workspace_endpoint: sources?.workspaceEndpoint ?? '' }
 }

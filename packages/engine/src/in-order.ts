@@ -5,7 +5,11 @@
  */
 export async function inOrder<Item, Stop>(
   items: readonly Item[],
-  options: { concurrency: number; isBarrier(item: Item): boolean; each(item: Item): Promise<Stop | undefined> },
+  options: {
+    concurrency: number
+    isBarrier(item: Item): boolean
+    each(item: Item): Promise<Stop | undefined>
+  },
 ): Promise<Stop | undefined> {
   const running = new Set<Promise<void>>()
   let stop: Stop | undefined

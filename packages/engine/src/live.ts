@@ -1,5 +1,5 @@
 import type { Agent } from '@delta/config-loader'
-import { isKnownEvent, type Run, readRun, streamJournal } from '@delta/journal'
+import { isKnownEvent, type Run, readRun, type StoredEvent, streamJournal } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { ActiveRun } from './active-run.js'
 import { keepConfiguration } from './configuration.js'
@@ -32,10 +32,11 @@ async function activate(run: Run, options: LiveOptions): Promise<ActiveRun> {
   const emit = options.onEvent ?? (() => undefined)
   const host = options.environment ?? process.env
   const summary = await readRun(run.directory)
-  const used = await announce(run, emit)
+  const { used, startSeq } = await announce(run, emit)
 
-  const changed = keepConfiguration(run, options.agent, run.journal.lastSeq)
-  if (changed.length > 0) emit({ kind: 'notice', message: `Changed since this run was last started: ${changed.join(', ')}` })
+  const changed = keepConfiguration(run, options.agent, startSeq)
+  if (changed.length > 0)
+    emit({ kind: 'notice', message: `Changed since this run was last started: ${changed.join(', ')}` })
   for (const message of run.notices) emit({ kind: 'notice', message })
 
   return {
@@ -57,14 +58,15 @@ async function activate(run: Run, options: LiveOptions): Promise<ActiveRun> {
 }
 
 /** Tells the listener the events with which this engine began, and collects the call ids that the run has used. */
-async function announce(run: Run, emit: ActiveRun['emit']): Promise<Set<string>> {
+async function announce(run: Run, emit: ActiveRun['emit']): Promise<{ used: Set<string>; startSeq: number }> {
   const used = new Set<string>()
-  let begun: Parameters<ActiveRun['emit']>[0][] = []
+  let begun: StoredEvent[] = []
   for await (const event of streamJournal(run.paths.journal)) {
     if (event.type === 'ENGINE_START') begun = []
-    begun.push({ kind: 'journal', event })
-    if (isKnownEvent(event) && event.type === 'THOUGHT') for (const call of event.tool_calls) used.add(call.action_id)
+    begun.push(event)
+    if (isKnownEvent(event) && event.type === 'THOUGHT')
+      for (const call of event.tool_calls) used.add(call.action_id)
   }
-  for (const event of begun) emit(event)
-  return used
+  for (const event of begun) emit({ kind: 'journal', event })
+  return { used, startSeq: begun[0]?.seq ?? 1 }
 }

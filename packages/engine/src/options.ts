@@ -3,14 +3,21 @@ import type { Credentials } from './create-model.js'
 import type { EngineEvent } from './engine-event.js'
 import type { Question } from './outcome.js'
 
+/** What `loadEnvironment` of the config loader found out about the environment. */
+export interface SettingSources {
+  origins: readonly { name: string; from: string }[]
+  /** Fingerprint of the endpoint settings in the workspace's `.env`, which a tool could have changed. */
+  workspaceEndpoint: string
+}
+
 /** What starting and continuing a run have in common. */
 export interface EngineOptions {
   /** The model; by default the one that `llm.provider` names. */
   model?: ChatModel
   /** Key and base URL of the model; see `loadEnvironment` of the config loader. */
   credentials?: Credentials
-  /** Names and sources (never values) of the settings that came from the environment; kept in `ENGINE_START`. */
-  origins?: readonly { name: string; from: string }[]
+  /** Where settings came from (names and files, never values); kept in `ENGINE_START`. */
+  sources?: SettingSources
   /** The environment from which that of the commands is made. Default: `process.env`. */
   environment?: NodeJS.ProcessEnv
   /** Cycles since the last user message before the run fails; over `max_iterations` of `agent.yaml`. Default 30. */

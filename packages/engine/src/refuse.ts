@@ -5,7 +5,13 @@ import type { Call } from './call.js'
 export function refuse(
   run: ActiveRun,
   call: Call,
-  refusal: { iteration: number; attempt: number; args: unknown; status: 'ERROR' | 'BLOCKED'; observation: string },
+  refusal: {
+    iteration: number
+    attempt: number
+    args: unknown
+    status: 'ERROR' | 'BLOCKED'
+    observation: string
+  },
 ): undefined {
   const { iteration, attempt, args, status, observation } = refusal
   const about = { iteration, action_id: call.action_id, tool_name: call.name }

@@ -1,13 +1,12 @@
 import { join, relative } from 'node:path'
-import { runPrepared, type ToolResult } from '@delta/executor'
+import { recordProcess, runPrepared, type ToolResult } from '@delta/executor'
 import { recordName, replaceFile } from '@delta/journal'
-import type { ReadyCall } from './call.js'
 import { type ActiveRun, record } from './active-run.js'
+import type { Call, ReadyCall } from './call.js'
+import { executionRecord } from './execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
-import { executionRecord, runningRecord } from './execution-record.js'
 import { secretTokens } from './human/secrets.js'
 import type { Outcome } from './outcome.js'
-import type { Call } from './call.js'
 
 /**
  * Runs a command that may run. `ACTION_REQUEST` means "may have started" and is on disk before the process is:
@@ -20,6 +19,8 @@ export async function runCall(
   { iteration, attempt }: { iteration: number; attempt: number },
 ): Promise<Outcome | undefined> {
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
+  const recordPath = join(run.run.paths.toolExecutions, `${recordName(new Date(), call.name)}.json`)
+  const executionRef = relative(run.run.directory, recordPath)
   record(run, {
     type: 'ACTION_REQUEST',
     ...about,
@@ -27,10 +28,10 @@ export async function runCall(
     tool_args: prepared.args,
     resolved_command: prepared.resolvedCommand,
     argv: prepared.argv,
+    execution_ref: executionRef,
   })
   run.run.journal.sync()
 
-  const recordPath = join(run.run.paths.toolExecutions, `${recordName(new Date(), call.name)}.json`)
   const result = await execute(run, call, prepared, recordPath)
   replaceFile(recordPath, executionRecord(call, prepared, result))
   record(run, {
@@ -40,7 +41,7 @@ export async function runCall(
     exit_code: result.exitCode,
     signal: result.signal,
     observation_content: result.observation,
-    execution_ref: relative(run.run.directory, recordPath),
+    execution_ref: executionRef,
     duration_ms: result.durationMs,
   })
   const stopped = await reportResult(run, call, result, iteration)
@@ -54,14 +55,22 @@ function execute(run: ActiveRun, call: Call, prepared: ReadyCall, recordPath: st
     credentials: run.credentials,
     policy: run.agent.policy,
     actionId: call.action_id,
-    outputPrefix: recordPath.replace(/\.json$/, ''),
+    outputPrefix: outputPrefixOf(recordPath),
     signal: run.signal,
     secretTokens: secretTokens(run.run.paths.secrets),
-    onSpawn: (process) => replaceFile(recordPath, runningRecord(call, prepared, process)),
+    onSpawn: ({ pid }) => recordProcess(recordPath, pid),
   })
 }
 
+/** Output that does not fit into a record lies beside it. */
+export function outputPrefixOf(recordPath: string): string {
+  return recordPath.replace(/\.json$/, '')
+}
+
 function failedCritically(call: Call, prepared: ReadyCall, result: ToolResult): Outcome | undefined {
-  const stops = prepared.tool.settings.critical && result.status !== 'SUCCESS' && result.status !== 'INTERRUPTED'
-  return stops ? { status: 'FAILED', reason: `critical tool "${call.name}" ended with ${result.status}` } : undefined
+  const stops =
+    prepared.tool.settings.critical && result.status !== 'SUCCESS' && result.status !== 'INTERRUPTED'
+  return stops
+    ? { status: 'FAILED', reason: `critical tool "${call.name}" ended with ${result.status}` }
+    : undefined
 }

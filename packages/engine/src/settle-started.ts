@@ -1,9 +1,12 @@
-import { interruptPolicy } from '@delta/executor'
+import { relative } from 'node:path'
+import { interruptedResult, interruptPolicy } from '@delta/executor'
 import type { PendingCall } from '@delta/journal'
 import { actOn } from './act.js'
 import { type ActiveRun, record } from './active-run.js'
-import { endOrphan } from './orphan.js'
+import { secretTokens } from './human/secrets.js'
+import { endOrphansOf } from './orphan.js'
 import type { Outcome } from './outcome.js'
+import { outputPrefixOf } from './run-call.js'
 
 /**
  * Settles a call that may have started before the last engine died. What is left of its process is ended first, so that
@@ -11,7 +14,7 @@ import type { Outcome } from './outcome.js'
  * (the default), or the call is made again and its `ACTION_REQUEST` says so.
  */
 export async function settleStarted(run: ActiveRun, call: PendingCall): Promise<Outcome | undefined> {
-  const left = await endOrphan(run, call)
+  const recordPath = await endOrphansOf(run, call)
   const tool = run.agent.tools.get(call.name)
   if (tool && interruptPolicy(tool) === 'rerun') {
     return actOn(run, call, { iteration: call.iteration, attempt: call.attempts + 1 })
@@ -24,9 +27,24 @@ export async function settleStarted(run: ActiveRun, call: PendingCall): Promise<
     status: 'INTERRUPTED',
     exit_code: null,
     signal: null,
-    observation_content: left.observation,
-    execution_ref: left.executionRef,
+    observation_content: observationOf(run, call, recordPath),
+    execution_ref: recordPath === undefined ? null : relative(run.run.directory, recordPath),
     duration_ms: null,
   })
   return undefined
+}
+
+function observationOf(run: ActiveRun, call: PendingCall, recordPath: string | undefined): string {
+  const tool = run.agent.tools.get(call.name)
+  if (!tool || recordPath === undefined) {
+    return 'The engine stopped while this call was being made, so its outcome is unknown. Check before making it again.'
+  }
+  const { observation } = interruptedResult(tool, {
+    workDirectory: run.run.workDirectory,
+    policy: run.agent.policy,
+    credentials: run.credentials,
+    secretTokens: secretTokens(run.run.paths.secrets),
+    outputPrefix: outputPrefixOf(recordPath),
+  })
+  return observation
 }

@@ -3,8 +3,8 @@ import { actOn } from './act.js'
 import type { ActiveRun } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
 import { ASK_HUMAN, resumeAskHuman } from './human/ask-human.js'
-import { settleStarted } from './settle-started.js'
 import type { Outcome } from './outcome.js'
+import { settleStarted } from './settle-started.js'
 
 /**
  * Settles what the last engine left open: calls that may have started, calls that never did, a question that waits.

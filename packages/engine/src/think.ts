@@ -1,13 +1,12 @@
 import { buildContext } from '@delta/context'
-import { recordInvocation } from '@delta/journal'
 import { type AssistantMessage, type ChatRequest, type ChatResponse, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
 import { actionIdFor } from './action-id.js'
 import { type ActiveRun, record, variablesOf } from './active-run.js'
+import { askModel } from './ask-model.js'
 import type { Call } from './call.js'
-import { askHumanTool } from './human/ask-human.js'
 import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
-import { completeWithRetries } from './model-call.js'
+import { askHumanTool } from './human/ask-human.js'
 import { interrupted, type Step } from './outcome.js'
 
 export interface ThoughtOfModel {
@@ -34,21 +33,13 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<Tho
   const request = await overrideRequest(run, requestFor(run, context.messages), iteration)
   if ('stopped' in request) return request
 
-  const invocation = recordInvocation(run.run, { iteration, request: request.value, blocks: context.blocks })
-  run.run.journal.sync()
-  const started = performance.now()
-  const answered = await completeWithRetries(run, request.value, iteration)
-  if ('stopped' in answered) {
-    invocation.complete({ error: answered.stopped, duration_ms: elapsed(started) })
-    return answered
-  }
-  const { raw, usage } = answered.value
-  invocation.complete({ response: raw, usage, duration_ms: elapsed(started) })
+  const asked = await askModel(run, request.value, { iteration, blocks: context.blocks })
+  if ('stopped' in asked) return asked
 
-  const response = await overrideResponse(run, answered.value, iteration)
+  const response = await overrideResponse(run, asked.value.response, iteration)
   if ('stopped' in response) return response
   if (run.signal.aborted) return { stopped: interrupted(run.signal) }
-  return { value: journalThought(run, response.value, iteration, invocation.ref) }
+  return { value: journalThought(run, response.value, iteration, asked.value.ref) }
 }
 
 function requestFor(run: ActiveRun, messages: ChatRequest['messages']): ChatRequest {
@@ -62,7 +53,12 @@ function requestFor(run: ActiveRun, messages: ChatRequest['messages']): ChatRequ
   return run.stream ? streamingRequest(request) : request
 }
 
-function journalThought(run: ActiveRun, response: ChatResponse, iteration: number, ref: string): ThoughtOfModel {
+function journalThought(
+  run: ActiveRun,
+  response: ChatResponse,
+  iteration: number,
+  ref: string,
+): ThoughtOfModel {
   const { message } = response
   const calls = (message.tool_calls ?? []).map((call, index) => ({
     id: call.id,
@@ -86,9 +82,7 @@ function journalThought(run: ActiveRun, response: ChatResponse, iteration: numbe
 /** Reasoning and other provider fields must go back exactly as they came. */
 function holdsMore(message: AssistantMessage): boolean {
   const known = new Set(['role', 'content', 'tool_calls'])
-  return Object.entries(message).some(([key, value]) => !known.has(key) && value !== null && value !== undefined)
-}
-
-function elapsed(started: number): number {
-  return Math.round(performance.now() - started)
+  return Object.entries(message).some(
+    ([key, value]) => !known.has(key) && value !== null && value !== undefined,
+  )
 }

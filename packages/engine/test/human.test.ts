@@ -58,8 +58,10 @@ test('a password reaches the tool, but no record, request or event, and no file 
   const secret = 'correct horse battery'
   const { run, workspace } = await scene({
     turns: [
-      { tool_calls: [{ id: 'login', name: 'ask_human', arguments: { prompt: 'Password?', input_type: 'password' } }] },
-      { tool_calls: [{ name: 'use', arguments: { value: '«secret:login»' } }] },
+      {
+        tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Password?', input_type: 'password' } }],
+      },
+      { tool_calls: [{ name: 'use', arguments: { value: '«secret:turn-1-1»' } }] },
       { content: 'Used.' },
     ],
     tools: [{ name: 'use', shell: 'printf %s ${value} | wc -c > length.txt; echo ${value}' }],
@@ -72,7 +74,10 @@ test('a password reaches the tool, but no record, request or event, and no file 
 
 test('a broken question is an observation, not a crash', async () => {
   const { run } = await scene({
-    turns: [{ tool_calls: [{ name: 'ask_human', arguments: 'not json' }] }, { content: '{{last_observation}}' }],
+    turns: [
+      { tool_calls: [{ name: 'ask_human', arguments: 'not json' }] },
+      { content: '{{last_observation}}' },
+    ],
   })
   expect((await run()).answer).toContain('ask_human needs a JSON object')
 })

@@ -4,7 +4,13 @@ import { loadAgent } from '@delta/config-loader'
 import type { StoredEvent } from '@delta/journal'
 import { type TemporaryAgentOptions, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
-import { type ContinueRunOptions, continueRun, type RunAgentOptions, type RunResult, runAgent } from '../src/index.js'
+import {
+  type ContinueRunOptions,
+  continueRun,
+  type RunAgentOptions,
+  type RunResult,
+  runAgent,
+} from '../src/index.js'
 
 /** An agent and a workspace of this test, and runs in it. */
 export async function scene(options: TemporaryAgentOptions, files: Record<string, string> = {}) {
@@ -29,7 +35,10 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
 /** The journal of a run, each line parsed. */
 export async function eventsOf(result: RunResult): Promise<StoredEvent[]> {
   const text = await readFile(join(result.runDirectory, 'journal.jsonl'), 'utf8')
-  return text.split('\n').slice(0, -1).map((line) => JSON.parse(line))
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
 }
 
 export async function eventsOfType(result: RunResult, type: string): Promise<StoredEvent[]> {

@@ -18,7 +18,7 @@ export {
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
 export { interruptedResult } from './interrupted.js'
-export { formatObservation, type ObservationOptions, showControls } from './observation.js'
+export { formatObservation, type ObservationOptions } from './observation.js'
 export { endOrphans, findOrphans, type OrphanQuery } from './orphans.js'
 export {
   DEFAULT_RULES,
@@ -43,8 +43,8 @@ export { isRunning, type ProcessRecord, readProcessRecord, recordProcess } from 
 export { quoteCommand } from './quote.js'
 export { createRedactor, type Redactor } from './redactor.js'
 export { type CommandOptions, type CommandOutcome, runCommand } from './run-command.js'
-export { outputPaths, type RunContext, runPrepared } from './run-prepared.js'
-export { redactPatterns } from './secret-patterns.js'
+export { type RunContext, runPrepared } from './run-prepared.js'
+export { REDACTED, redactPatterns } from './secret-patterns.js'
 export {
   type ParsedSettings,
   parseToolSettings,
@@ -52,6 +52,7 @@ export {
   TOOL_SETTING_KEYS,
   type ToolSettings,
 } from './settings.js'
+export { showControls } from './show-controls.js'
 export type { StartError, StartErrorCode } from './start-error.js'
-export type { StreamRecord } from './stream-record.js'
+export { outputPaths, removeInlined, type StreamRecord } from './stream-record.js'
 export type { ToolResult, ToolStatus } from './tool-result.js'

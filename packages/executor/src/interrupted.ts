@@ -2,13 +2,14 @@ import { closeSync, openSync } from 'node:fs'
 import { type CapturedOutput, captureFile, nothingCaptured } from './captured.js'
 import type { Tool } from './define-tool.js'
 import { formatObservation } from './observation.js'
-import { outputPaths } from './run-prepared.js'
-import { settleStream } from './stream-record.js'
+import { outputPaths, settleStream } from './stream-record.js'
 import { keepBytes, type ResultContext, redactors, shownPath, type ToolResult } from './tool-result.js'
 
 /**
  * The result of a call whose engine died while it ran: nobody knows its outcome, but what it had
  * printed is in the files `runPrepared` was given. End its processes (`endOrphans`) first.
+ *
+ * The files stay, so that a second crash loses nothing: see `removeInlined`.
  *
  * @param context.outputPrefix - The one the call was started with; missing files read as silence.
  */

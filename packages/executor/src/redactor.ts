@@ -1,8 +1,6 @@
 import type { ByteFilter } from './channels.js'
 import { secretForms } from './secret-forms.js'
-import { redactPatterns } from './secret-patterns.js'
-
-export const REDACTED = '[REDACTED]'
+import { REDACTED, redactPatterns } from './secret-patterns.js'
 
 /** Takes known secrets out of texts and streams. */
 export interface Redactor {

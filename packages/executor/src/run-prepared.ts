@@ -5,6 +5,7 @@ import type { RunnableCall } from './prepare-call.js'
 import { createRedactor } from './redactor.js'
 import { runCommand } from './run-command.js'
 import { probeSandbox } from './sandbox-probe.js'
+import { outputPaths, removeInlined } from './stream-record.js'
 import { toolEnvironment } from './tool-environment.js'
 import { keepBytes, notRun, type ToolResult, toResult } from './tool-result.js'
 import { findWorkingDirectory } from './working-directory.js'
@@ -18,6 +19,8 @@ export interface RunContext {
   actionId?: string
   /** `<directory>/<name>`: output goes to `<name>.stdout` and `.stderr` there. Without it nothing is kept. */
   outputPrefix?: string
+  /** Leave the files of small outputs too, until the caller has stored the result: see `removeInlined`. */
+  keepOutput?: boolean
   signal?: AbortSignal | undefined
   /** Time between TERM and KILL; default 2000. */
   graceMs?: number
@@ -59,12 +62,9 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
     ...(onSpawn && { onSpawn }),
     ...(held.active && { filter: held.filter }),
   })
-  return toResult(outcome, tool, context)
-}
-
-/** Where `runPrepared` keeps the output of a call while it runs, and after it when it is large. */
-export function outputPaths(prefix: string): { stdoutPath: string; stderrPath: string } {
-  return { stdoutPath: `${prefix}.stdout`, stderrPath: `${prefix}.stderr` }
+  const result = toResult(outcome, tool, context)
+  if (outputPrefix !== undefined && !context.keepOutput) removeInlined(outputPrefix, result)
+  return result
 }
 
 function sandboxRefusal(name: string, problem: string): string {

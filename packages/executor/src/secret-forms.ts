@@ -34,7 +34,8 @@ function lowerCaseEscapes(url: string): string {
 
 /**
  * The part of a base64 text that depends on nothing but the secret, for each of the three
- * places in a group of three bytes where it can begin; in both alphabets.
+ * places in a group of three bytes where it can begin; in both alphabets, and as `base64` and
+ * `openssl` break the lines of a secret that stands alone.
  */
 function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret)
@@ -42,6 +43,10 @@ function base64Forms(secret: string): string[] {
     const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
     const first = Math.ceil((offset * 8) / 6)
     const core = encoded.slice(first, Math.floor(((offset + bytes.length) * 8) / 6))
-    return [core, core.replaceAll('+', '-').replaceAll('/', '_')]
+    const lines =
+      offset === 0
+        ? [76, 64].map((width) => core.replaceAll(new RegExp(`.{${width}}(?=.)`, 'g'), '$&\n'))
+        : []
+    return [core, core.replaceAll('+', '-').replaceAll('/', '_'), ...lines]
   })
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { unlinkSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import type { CapturedOutput } from './captured.js'
 import { redactFile } from './redact-file.js'
 import type { Redactor } from './redactor.js'
@@ -17,16 +17,31 @@ export interface StreamRecord {
 export const INLINE_BYTES = 32 * 1024
 
 /**
- * Decides where one stream's output stays, and removes its file when it fits into the record.
- * Known secrets are taken out of both.
+ * Decides what a record holds of one stream: its text when that is small, else the file.
+ * Known secrets are taken out of both. The file of a small text stays until `removeInlined`.
  */
 export function settleStream(captured: CapturedOutput, known: Redactor): StreamRecord {
   const { bytes, head, path } = captured
-  if (bytes <= INLINE_BYTES && captured.omittedBytes === 0 && isUtf8(head)) {
-    if (path !== undefined) unlinkSync(path)
-    return { bytes, text: known.active ? known.text(captured.text) : captured.text }
-  }
+  if (bytes <= INLINE_BYTES && isUtf8(head)) return { bytes, text: known.text(captured.text) }
   if (path === undefined) return { bytes }
   if (known.active) redactFile(path, known)
   return { bytes, path }
+}
+
+/**
+ * Removes the output files of a call whose text the result holds.
+ * A caller that survives crashes does so itself, once the result is safe on disk.
+ */
+export function removeInlined(
+  outputPrefix: string,
+  { stdout, stderr }: { stdout: StreamRecord; stderr: StreamRecord },
+): void {
+  const { stdoutPath, stderrPath } = outputPaths(outputPrefix)
+  if (stdout.path === undefined) rmSync(stdoutPath, { force: true })
+  if (stderr.path === undefined) rmSync(stderrPath, { force: true })
+}
+
+/** Where a call's output goes while it runs, and stays when it is large or binary. */
+export function outputPaths(prefix: string): { stdoutPath: string; stderrPath: string } {
+  return { stdoutPath: `${prefix}.stdout`, stderrPath: `${prefix}.stderr` }
 }

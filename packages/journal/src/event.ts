@@ -66,6 +66,7 @@ export const eventSchemas = {
     tool_args: z.optional(z.unknown()),
     resolved_command: z.optional(z.nullable(text)),
     argv: z.optional(z.nullable(z.array(text))),
+    execution_ref: z.optional(z.nullable(text)),
   }),
   ACTION_RESULT: z.object({
     ...position,

@@ -62,8 +62,10 @@ function argumentText(call: ScriptedCall, fill: (text: string) => string): strin
   return JSON.stringify(call.arguments ?? {}, fillStrings)
 }
 
+/** Without its final newlines, as a shell's `$( )` has it, so that it fits into a sentence. */
 function lastObservation(request: ChatRequest): string {
-  return request.messages.findLast((message) => message.role === 'tool')?.content ?? ''
+  const observation = request.messages.findLast((message) => message.role === 'tool')?.content ?? ''
+  return observation.replace(/\n+$/, '')
 }
 
 function scriptEnd(length: number, number: number): ModelError {

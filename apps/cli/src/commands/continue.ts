@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
-import { continueRun, EngineError, type Reply } from '@delta/engine'
-import { latestRunId, readRun, runDirectory } from '@delta/journal'
+import { agentHomeIn, continueRun, findRun, type Reply } from '@delta/engine'
 import { type EngineFlags, engineOptions, loadAgentFor } from '../engine-options.js'
 import { readMessage } from '../message.js'
 import { presenterFor } from '../present/presenter.js'
@@ -23,8 +22,8 @@ export async function continueCommand(flags: ContinueFlags, terminal: Terminal):
   const presenter = presenterFor(flags.format, terminal, flags)
   const decision = decisionIn(flags)
   const message = await readMessage(flags.message, terminal)
-  const agentHome = await agentHomeOf(workDirectory, flags.runId)
-  const agent = await loadAgentFor(agentHome, { flags, terminal, presenter })
+  const run = await findRun(workDirectory, flags.runId)
+  const agent = await loadAgentFor(agentHomeIn(run), { flags, terminal, presenter })
 
   const result = await withStopSignal(terminal, presenter, async (signal) =>
     continueRun({
@@ -32,7 +31,7 @@ export async function continueCommand(flags: ContinueFlags, terminal: Terminal):
       agent,
       workDirectory,
       force: flags.force ?? false,
-      ...(flags.runId === undefined ? {} : { runId: flags.runId }),
+      runId: run.runId,
       ...(message === undefined ? {} : { message }),
       ...(decision === undefined ? {} : { decision }),
     }),
@@ -42,16 +41,8 @@ export async function continueCommand(flags: ContinueFlags, terminal: Terminal):
 }
 
 function decisionIn({ approve, deny }: ContinueFlags): Extract<Reply, { requestId: string }> | undefined {
-  if (approve !== undefined && deny !== undefined) throw new UsageError('--approve and --deny exclude each other.')
+  if (approve !== undefined && deny !== undefined)
+    throw new UsageError('--approve and --deny exclude each other.')
   if (approve !== undefined) return { kind: 'approve', requestId: approve }
   return deny === undefined ? undefined : { kind: 'deny', requestId: deny }
-}
-
-async function agentHomeOf(workDirectory: string, runId: string | undefined): Promise<string> {
-  const id = runId ?? (await latestRunId(workDirectory))
-  if (id !== undefined) return (await readRun(runDirectory(workDirectory, id))).metadata.agent_home
-  throw new EngineError(
-    'ERR_ENGINE_RUN_NOT_FOUND',
-    `No existing run found in the work directory: ${workDirectory}\nHint: Use \`delta run\` to start a new run`,
-  )
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { loadToolsFile } from '@delta/config-loader'
+import { type LoadedTools, loadToolsFile } from '@delta/config-loader'
 import { stringify } from 'yaml'
 import { importRoots } from '../engine-options.js'
 import type { Terminal } from '../terminal.js'
@@ -11,18 +11,21 @@ export async function toolExpandCommand(
   flags: { json?: boolean; tool?: string; importRoot: string[] },
   terminal: Terminal,
 ): Promise<number> {
-  const { document, tools } = await loadToolsFile(resolve(terminal.cwd, path), {
+  const { document } = await loadToolsFile(resolve(terminal.cwd, path), {
     environment: terminal.env,
     importRoots: importRoots(flags, terminal),
   })
-  const shown = flags.tool === undefined ? document : only(tools, flags.tool)
+  const shown = flags.tool === undefined ? document : only(document, flags.tool)
   const text = flags.json ? JSON.stringify(shown, null, 2) : stringify(shown, { lineWidth: 0 })
   terminal.stdout.write(`${text.trimEnd()}\n`)
   return 0
 }
 
-function only(tools: readonly { name: string }[], name: string): object {
+function only(document: LoadedTools['document'], name: string): object {
+  const tools = (Array.isArray(document) ? document : document.tools) as { name: string }[]
   const tool = tools.find((candidate) => candidate.name === name)
   if (tool) return { tools: [tool] }
-  throw new UsageError(`--tool ${name}: no such tool. There are: ${tools.map((candidate) => candidate.name).join(', ')}`)
+  throw new UsageError(
+    `--tool ${name}: no such tool. There are: ${tools.map((candidate) => candidate.name).join(', ')}`,
+  )
 }

@@ -15,5 +15,11 @@ export function styleFor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): St
     (open: number, close: number): Paint =>
     (text) =>
       colours ? `\u001b[${open}m${text}\u001b[${close}m` : text
-  return { bold: paint(1, 22), dim: paint(2, 22), cyan: paint(36, 39), yellow: paint(33, 39), red: paint(31, 39) }
+  return {
+    bold: paint(1, 22),
+    dim: paint(2, 22),
+    cyan: paint(36, 39),
+    yellow: paint(33, 39),
+    red: paint(31, 39),
+  }
 }

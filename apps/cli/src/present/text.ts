@@ -34,11 +34,21 @@ export function textPresenter(
 function describe(event: JournalEvent, style: Style, verbose: boolean): string[] {
   switch (event.type) {
     case 'ENGINE_START':
-      return [style.dim(`${event.resumed ? 'resuming' : 'run'} ${event.run_id} of ${event.agent_name} in ${event.work_dir}`)]
+      return [
+        style.dim(
+          `${event.resumed ? 'resuming' : 'run'} ${event.run_id} of ${event.agent_name} in ${event.work_dir}`,
+        ),
+      ]
     case 'THOUGHT':
-      return event.tool_calls.length === 0 ? [] : [`${style.dim(`${event.iteration}.`)} ${style.bold(printable(event.content))}`]
+      return event.tool_calls.length === 0
+        ? []
+        : [`${style.dim(`${event.iteration}.`)} ${style.bold(printable(event.content))}`]
     case 'ACTION_REQUEST':
-      return [style.cyan(`   $ ${printable(event.resolved_command ?? `${event.tool_name} (not a command that was run)`)}`)]
+      return [
+        style.cyan(
+          `   $ ${printable(event.resolved_command ?? `${event.tool_name} (not a command that was run)`)}`,
+        ),
+      ]
     case 'ACTION_RESULT':
       return [...output(event.observation_content, verbose), style.dim(`     ${outcomeOf(event)}`)]
     case 'HUMAN_INPUT_REQUEST':
@@ -76,13 +86,17 @@ function conclude(
     return
   }
   if (result.question) for (const line of howToAnswer(result)) say(line)
-  if (result.status === 'FAILED') say(`Error: the run failed: ${printable(result.reason ?? '')}${wayOn(result)}`)
-  if (result.status === 'INTERRUPTED' && !quiet) say(`Interrupted (${result.reason}). Go on with: delta continue -w ${workspaceOf(result)}`)
+  if (result.status === 'FAILED')
+    say(`Error: the run failed: ${printable(result.reason ?? '')}${wayOn(result)}`)
+  if (result.status === 'INTERRUPTED' && !quiet)
+    say(`Interrupted (${result.reason}). Go on with: delta continue -w ${workspaceOf(result)}`)
 }
 
 function wayOn(result: RunResult): string {
   const resume = `delta continue -w ${workspaceOf(result)} -m "…"`
-  return result.reason === 'MAX_ITERATIONS' ? ` (no answer after ${result.iterations} cycles)\nGo on with: ${resume}` : `\nRetry with: ${resume}`
+  return result.reason === 'MAX_ITERATIONS'
+    ? ` (no answer after ${result.iterations} cycles)\nGo on with: ${resume}`
+    : `\nRetry with: ${resume}`
 }
 
 function howToAnswer(result: RunResult): string[] {

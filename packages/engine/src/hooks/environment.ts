@@ -27,5 +27,7 @@ export function hookEnvironment(
 /** The environment cannot hold NUL, and one variable at most 128 KB on Linux. */
 function cut(text: string): string {
   const bytes = Buffer.from(text.replaceAll('\0', '\\0'))
-  return bytes.length <= RESULT_LIMIT ? bytes.toString() : new TextDecoder().decode(bytes.subarray(0, RESULT_LIMIT)).replace(/�$/, '')
+  return bytes.length <= RESULT_LIMIT
+    ? bytes.toString()
+    : new TextDecoder().decode(bytes.subarray(0, RESULT_LIMIT)).replace(/�$/, '')
 }

@@ -4,7 +4,11 @@ import type { Outcome } from '../outcome.js'
 import { type HookInput, type HookOutcome, runHook } from './run-hook.js'
 
 /** Runs a hook that only watches. Resolves to an outcome when it asked for the run to stop. */
-export async function notifyHook(run: ActiveRun, name: HookName, input: HookInput): Promise<Outcome | undefined> {
+export async function notifyHook(
+  run: ActiveRun,
+  name: HookName,
+  input: HookInput,
+): Promise<Outcome | undefined> {
   return stopAskedFor(await runHook(run, name, input))
 }
 

@@ -40,7 +40,11 @@ export interface HookOutcome {
  * A hook may run again after a crash; `context.json` carries the iteration and the call by which it can tell.
  * What the hook did is journaled as `HOOK_EXECUTION_AUDIT`; the record lies beside its directory.
  */
-export async function runHook(run: ActiveRun, name: HookName, input: HookInput): Promise<HookOutcome | undefined> {
+export async function runHook(
+  run: ActiveRun,
+  name: HookName,
+  input: HookInput,
+): Promise<HookOutcome | undefined> {
   const hook = run.agent.hooks[name]
   if (!hook) return undefined
 
@@ -54,7 +58,10 @@ export async function runHook(run: ActiveRun, name: HookName, input: HookInput):
     ...(input.abortable === false ? {} : { signal: run.signal }),
   })
   const outcome = describe(name, directory, input.iteration, result)
-  replaceFile(`${directory}.json`, JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2))
+  replaceFile(
+    `${directory}.json`,
+    JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2),
+  )
   record(run, {
     type: 'HOOK_EXECUTION_AUDIT',
     iteration: input.iteration,
@@ -71,7 +78,9 @@ export async function runHook(run: ActiveRun, name: HookName, input: HookInput):
 /** A hook's argv; `${AGENT_HOME}` and `${CWD}` are the only variables, and there is no shell. */
 function commandOf(run: ActiveRun, hook: Hook): string[] {
   const variables: Record<string, string> = variablesOf(run)
-  return hook.command.map((word) => word.replace(/\$\{(AGENT_HOME|CWD)\}/g, (text, name) => variables[name] ?? text))
+  return hook.command.map((word) =>
+    word.replace(/\$\{(AGENT_HOME|CWD)\}/g, (text, name) => variables[name] ?? text),
+  )
 }
 
 function prepare(run: ActiveRun, directory: string, name: HookName, input: HookInput): void {
@@ -102,7 +111,8 @@ function howItFailed(result: CommandOutcome): string {
   const stderr = result.stderr.text.trim().split('\n').at(-1)
   const said = stderr ? `: ${stderr}` : ''
   if (result.status === 'TIMEOUT') return 'did not finish in time'
-  if (result.status === 'NOT_STARTED') return `could not start: ${result.startError?.message ?? 'unknown cause'}`
+  if (result.status === 'NOT_STARTED')
+    return `could not start: ${result.startError?.message ?? 'unknown cause'}`
   if (result.status === 'EXITED') return `exited with ${result.exitCode}${said}`
   return `was ended by ${result.signal ?? 'the engine'}${said}`
 }

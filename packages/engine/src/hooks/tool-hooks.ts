@@ -1,8 +1,7 @@
 import type { ToolResult } from '@delta/executor'
-import type { ReadyCall } from '../call.js'
 import { type ActiveRun, record } from '../active-run.js'
+import type { Call, ReadyCall } from '../call.js'
 import type { Outcome } from '../outcome.js'
-import type { Call } from '../call.js'
 import { readOutput } from './control.js'
 import { stopAskedFor } from './notify.js'
 import { type HookOutcome, runHook } from './run-hook.js'
@@ -13,8 +12,17 @@ type Verdict =
   | { verdict: 'stop'; outcome: Outcome }
 
 /** `pre_tool_execution`: may refuse the call or stop the run. A guard that fails blocks the call: a crash must not open the door. */
-export async function guardCall(run: ActiveRun, call: Call, prepared: ReadyCall, iteration: number): Promise<Verdict> {
-  const data = JSON.stringify({ tool_name: call.name, tool_args: prepared.args, argv: prepared.argv }, null, 2)
+export async function guardCall(
+  run: ActiveRun,
+  call: Call,
+  prepared: ReadyCall,
+  iteration: number,
+): Promise<Verdict> {
+  const data = JSON.stringify(
+    { tool_name: call.name, tool_args: prepared.args, argv: prepared.argv },
+    null,
+    2,
+  )
   const about = { iteration, actionId: call.action_id, toolName: call.name }
   const hook = await runHook(run, 'pre_tool_execution', { ...about, payload: { file: 'payload.dat', data } })
   if (!hook) return { verdict: 'run' }

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { HumanInputRequest } from '@delta/journal'
-import type { ReadyCall } from '../call.js'
 import { type ActiveRun, record } from '../active-run.js'
+import type { Call, ReadyCall } from '../call.js'
 import type { Outcome, Question } from '../outcome.js'
-import type { Call } from '../call.js'
 import { clearInteraction, leaveQuestion } from './interaction.js'
 
 /** The person's word, or the end of this engine's part because nobody has answered yet. */
@@ -13,7 +12,12 @@ export type Decision = 'yes' | 'no' | Outcome
  * Asks a person whether one exact command may run. At the terminal the answer comes at once; otherwise the run waits,
  * and only `--approve` or `--deny` with this request's id decides: a tool could have written a file.
  */
-export function approve(run: ActiveRun, call: Call, prepared: ReadyCall, iteration: number): Promise<Decision> {
+export function approve(
+  run: ActiveRun,
+  call: Call,
+  prepared: ReadyCall,
+  iteration: number,
+): Promise<Decision> {
   const requestId = randomUUID()
   record(run, {
     type: 'HUMAN_INPUT_REQUEST',

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { HumanInputRequest } from '@delta/journal'
 import type { FunctionTool } from '@delta/model'
-import { refuse } from '../refuse.js'
 import { type ActiveRun, record } from '../active-run.js'
-import type { Outcome, Question } from '../outcome.js'
 import type { Call } from '../call.js'
+import type { Outcome, Question } from '../outcome.js'
+import { refuse } from '../refuse.js'
 import { clearInteraction, leaveQuestion, readResponse } from './interaction.js'
 import { keepSecret, secretToken } from './secrets.js'
 
@@ -25,7 +25,10 @@ export const askHumanTool: FunctionTool = {
           enum: ['text', 'password', 'confirmation'],
           description: 'Input type: text | password | confirmation',
         },
-        sensitive: { type: 'boolean', description: 'Whether input is sensitive (should hide input characters)' },
+        sensitive: {
+          type: 'boolean',
+          description: 'Whether input is sensitive (should hide input characters)',
+        },
       },
       required: ['prompt'],
       additionalProperties: false,
@@ -37,7 +40,13 @@ export const askHumanTool: FunctionTool = {
 export async function askHuman(run: ActiveRun, call: Call, iteration: number): Promise<Outcome | undefined> {
   const asked = parseQuestion(call.arguments)
   if (typeof asked === 'string') {
-    return refuse(run, call, { iteration, attempt: 1, args: call.arguments, status: 'ERROR', observation: asked })
+    return refuse(run, call, {
+      iteration,
+      attempt: 1,
+      args: call.arguments,
+      status: 'ERROR',
+      observation: asked,
+    })
   }
   const question = { ...asked, requestId: randomUUID() }
   record(
@@ -143,9 +152,14 @@ function parseQuestion(text: string): Omit<Question, 'requestId'> | string {
   const args = parseObject(text)
   if (!args) return 'ask_human needs a JSON object such as {"prompt":"Which file?"}.'
   const { prompt, input_type: inputType = 'text', sensitive = false } = args
-  if (typeof prompt !== 'string' || prompt === '') return 'ask_human needs a "prompt": the question to show to the person.'
+  if (typeof prompt !== 'string' || prompt === '')
+    return 'ask_human needs a "prompt": the question to show to the person.'
   if (!isInputType(inputType)) return 'ask_human: "input_type" must be text, password or confirmation.'
-  return { prompt, inputType, sensitive: sensitive === true || sensitive === 'true' || inputType === 'password' }
+  return {
+    prompt,
+    inputType,
+    sensitive: sensitive === true || sensitive === 'true' || inputType === 'password',
+  }
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

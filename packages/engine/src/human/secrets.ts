@@ -15,7 +15,9 @@ export function keepSecret(directory: string, actionId: string, value: string): 
 export function secretTokens(directory: string): Record<string, string> {
   try {
     const names = readdirSync(directory)
-    return Object.fromEntries(names.map((name) => [secretToken(name), readFileSync(join(directory, name), 'utf8')]))
+    return Object.fromEntries(
+      names.map((name) => [secretToken(name), readFileSync(join(directory, name), 'utf8')]),
+    )
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
     throw error
