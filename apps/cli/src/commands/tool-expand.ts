@@ -6,10 +6,10 @@ import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
 /** `delta tool expand`: the same document with its tools in their full form and its imports resolved away. */
-export async function toolExpandCommand(
-  path: string,
+export async function execute(
   flags: { json?: boolean; tool?: string; importRoot: string[] },
   terminal: Terminal,
+  path: string,
 ): Promise<number> {
   const { document } = await loadToolsFile(resolve(terminal.cwd, path), {
     environment: terminal.env,
