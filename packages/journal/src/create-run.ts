@@ -6,8 +6,8 @@ import type { NewEvent } from './event.js'
 import { announceRun, checkLayout, makeDeltaDirectory } from './layout.js'
 import { takeLease } from './lease.js'
 import { syncPath } from './replace.js'
-import { holdRun, leaseDirectory, type Run } from './run.js'
-import { runDirectory } from './run-paths.js'
+import { holdRun, type Run } from './run.js'
+import { runDirectory, runPaths } from './run-paths.js'
 import { writeError } from './write.js'
 
 export interface CreateRunOptions {
@@ -36,7 +36,7 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
   makeRunDirectory(directory)
   if (sync) syncPath(deltaDirectory)
 
-  const lease = await takeLease(leaseDirectory(directory))
+  const lease = await takeLease(runPaths(directory).lease)
   try {
     const run = holdRun(directory, lease, { sync })
     if (run.journal.lastSeq > 0) throw exists(directory, runId)
