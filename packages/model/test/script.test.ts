@@ -40,7 +40,7 @@ describe('the turn follows from the conversation', () => {
         {
           id: 'turn-2-2',
           type: 'function',
-          function: { name: 'echo', arguments: '{"lines":["say \\"hi\\" $& \\n"]}' },
+          function: { name: 'echo', arguments: '{"lines":["say \\"hi\\" $& "]}' },
         },
       ],
     })
