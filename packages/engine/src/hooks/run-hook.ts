@@ -59,10 +59,8 @@ export async function runHook(
     ...(input.abortable === false ? {} : { signal: run.signal }),
   })
   const outcome = describe(name, directory, input.iteration, result)
-  replaceFile(
-    `${directory}.json`,
-    JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2),
-  )
+  const text = JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2)
+  replaceFile(`${directory}.json`, `${text}\n`, { durable: false })
   record(run, {
     type: 'HOOK_EXECUTION_AUDIT',
     iteration: input.iteration,
@@ -97,8 +95,10 @@ function prepare(run: ActiveRun, directory: string, name: HookName, input: HookI
     agent_home: run.agent.home,
     work_dir: run.run.workDirectory,
   }
-  replaceFile(join(directory, 'input', 'context.json'), JSON.stringify(context, null, 2))
-  if (input.payload) replaceFile(join(directory, 'input', input.payload.file), input.payload.data)
+  const write = (file: string, data: string): void =>
+    replaceFile(join(directory, 'input', file), data, { durable: false })
+  write('context.json', JSON.stringify(context, null, 2))
+  if (input.payload) write(input.payload.file, input.payload.data)
 }
 
 function describe(name: HookName, directory: string, iteration: number, result: CommandOutcome): HookOutcome {
