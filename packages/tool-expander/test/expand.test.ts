@@ -131,10 +131,7 @@ describe('the mistakes the specification warns of', () => {
       'Only one parameter can go to stdin, not b and a',
     ],
     [{ exec: 'x ${a}', parameters: [{ name: 'a' }, { name: 'a' }] }, "Parameter 'a' is defined twice"],
-    [
-      { command: ['x'], parameters: [{ name: 'CWD' }] },
-      "CWD is the engine's own variable and never a parameter",
-    ],
+    [{ command: ['x'], parameters: [{ name: 'CWD' }] }, "CWD is the engine's own and never a parameter"],
     [
       { command: ['x'], stdin: 'a', parameters: [{ name: 'a', inject_as: 'argument' }] },
       "Cannot override inject_as for parameter 'a' (inferred: stdin, explicit: argument)",
@@ -233,7 +230,7 @@ describe('a hand-written command:', () => {
     expect(refusal({ command: ['x', '${a:raw}'], substitute: true })).toContain(
       ':raw modifier is only allowed in shell:',
     )
-    expect(refusal({ command: ['x', '${a-b}'], substitute: true })).toContain('Write \\${ for a literal ${.')
+    expect(refusal({ command: ['x', '${a-b}'], substitute: true })).toContain('\\${ for a literal ${.')
     expect(refusal({ command: ['sh', '-c', 'x ${a}'], substitute: true })).toContain(
       'part of a program that sh runs',
     )
@@ -293,19 +290,33 @@ describe('parseTool', () => {
   })
 
   const SHAPES: [input: unknown, path: string, message: string][] = [
-    [null, '', 'A tool is written as a map: - name: list_files'],
-    ['ls', '', 'A tool is written as a map: - name: list_files'],
-    [{ exec: 'ls' }, 'name', 'name is missing'],
-    [{ name: 'a b', exec: 'ls' }, 'name', 'Tool names are 1 to 64 letters, digits, _ or -'],
-    [{ name: 'ask_human', exec: 'ls' }, 'name', 'This name is reserved: the engine answers it itself'],
+    [null, '', 'A tool must be a map, like - name: list_files'],
+    ['ls', '', 'A tool must be a map, like - name: list_files'],
+    [{ exec: 'ls' }, 'name', 'name must be a text'],
+    [{ name: 'a b', exec: 'ls' }, 'name', 'name must be 1 to 64 letters, digits, _ or -'],
+    [{ name: 'ask_human', exec: 'ls' }, 'name', 'name is reserved: the engine answers these calls itself'],
     [{ name: 't', exec: ['ls'] }, 'exec', 'exec must be a text'],
-    [{ name: 't', command: 'ls' }, 'command', 'command must be a list: [grep, -r]'],
+    [{ name: 't', command: 'ls' }, 'command', 'command must be a list'],
     [{ name: 't', command: [] }, 'command', 'command must not be empty'],
     [{ name: 't', command: ['sleep', 5] }, 'command[1]', 'command[1] must be a text'],
-    [{ name: 't', exec: 'ls', stdin: 'a b' }, 'stdin', 'stdin: takes the name of a parameter'],
+    [{ name: 't', exec: 'ls', stdin: 'a b' }, 'stdin', 'stdin must be letters, digits and _, no digit first'],
     [{ name: 't', exec: 'ls', parameters: {} }, 'parameters', 'parameters must be a list'],
-    [{ name: 't', exec: 'ls', parameters: ['a'] }, 'parameters[0]', 'parameters[0] must be a map'],
-    [{ name: 't', exec: 'ls', parameters: [{}] }, 'parameters[0].name', 'parameters[0].name is missing'],
+    [
+      { name: 't', exec: 'ls', parameters: ['a'] },
+      'parameters[0]',
+      'parameters[0] must be a map, like - name: list_files',
+    ],
+    [{ name: 't', exec: 'ls', parameters: [{}] }, 'parameters[0].name', 'parameters[0].name must be a text'],
+    [
+      { name: 't', exec: 'ls', parameters: [{ name: 'a', enum: [true] }] },
+      'parameters[0].enum[0]',
+      'parameters[0].enum[0] must be a text or a number',
+    ],
+    [
+      { name: 't', exec: 'ls', parameters: [{ name: 'a', position: 0.5 }] },
+      'parameters[0].position',
+      'parameters[0].position must be a whole number',
+    ],
     [
       { name: 't', exec: 'ls', parameters: [{ name: 'a', type: 'object' }] },
       'parameters[0].type',
