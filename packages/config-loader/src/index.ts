@@ -1,1 +1,16 @@
-export {}
+export type { Agent } from './agent.js'
+export { DEFAULT_CONTEXT_YAML, missingContextMessage } from './context-file.js'
+export { type Environment, type EnvironmentOptions, loadEnvironment } from './environment.js'
+export {
+  ConfigError,
+  type ConfigErrorCode,
+  type ConfigProblem,
+  type ConfigWarning,
+  isConfigError,
+} from './errors.js'
+export { formatProblem, formatReport } from './format.js'
+export { HOOK_NAMES, type Hook, type HookName, type Hooks } from './hooks.js'
+export type { Override } from './imports.js'
+export { type LoadOptions, loadAgent } from './load-agent.js'
+export { type LoadedTools, loadToolsFile } from './load-tools-file.js'
+export type { Snapshot } from './snapshot.js'

@@ -1,1 +1,18 @@
-export {}
+export { type BuildOptions, type BuiltContext, buildContext, type ContextBlock } from './build.js'
+export { conversationFromEvents } from './conversation.js'
+export { ContextError, type ContextErrorCode, isContextError } from './errors.js'
+export {
+  type ComputedFileSource,
+  type Condition,
+  type ContextCommand,
+  type ContextManifest,
+  type ContextSource,
+  type FileSource,
+  type JournalSource,
+  type ManifestProblem,
+  type ParsedManifest,
+  parseManifest,
+} from './manifest.js'
+export { manifestSchema } from './schema.js'
+export { bytesWithin, type Calibration, estimateTokens } from './tokens.js'
+export { type ContextVariables, replaceVariables } from './variables.js'

@@ -39,6 +39,7 @@ export const eventSchemas = {
       }),
     ),
     resumed: z.optional(z.boolean()),
+    changed_files: z.optional(z.array(text)),
   }),
   USER_MESSAGE: z.object({
     ...position,
@@ -66,6 +67,7 @@ export const eventSchemas = {
     tool_args: z.optional(z.unknown()),
     resolved_command: z.optional(z.nullable(text)),
     argv: z.optional(z.nullable(z.array(text))),
+    execution_ref: z.optional(z.nullable(text)),
   }),
   ACTION_RESULT: z.object({
     ...position,

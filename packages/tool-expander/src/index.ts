@@ -1,1 +1,24 @@
-export {}
+export { type BindOptions, type BindProblem, type BindResult, bindArguments } from './bind.js'
+export { expandTool } from './expand.js'
+export {
+  type FunctionTool,
+  type JsonSchema,
+  type JsonSchemaProperty,
+  toFunctionTool,
+  toJsonSchema,
+} from './json-schema.js'
+export { type LintFinding, type LintOptions, type LintRule, lintTool } from './lint.js'
+export { type ParseResult, parseTool } from './parse.js'
+export {
+  type Excerpt,
+  formatProblem,
+  isToolExpansionError,
+  ToolExpansionError,
+  type ToolProblem,
+  type ToolProblemCode,
+} from './problems.js'
+export { type ParameterDefinition, RESERVED_TOOL_NAMES, type ToolDefinition } from './schema.js'
+export type { ExpandedParameter, ExpandedTool, Injection, ParameterType, ToolOrigin } from './tool.js'
+
+/** What a model sends for a call, before it is bound. */
+export type Arguments = Record<string, unknown>

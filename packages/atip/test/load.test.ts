@@ -1,0 +1,65 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { leavesOf, loadAtip } from '../src/index.js'
+
+const notes = fileURLToPath(new URL('fixtures/notes', import.meta.url))
+let directory: string
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'atip-'))
+})
+afterAll(() => rm(directory, { recursive: true }))
+
+async function file(text: string): Promise<string> {
+  const path = join(directory, 'tool.json')
+  await writeFile(path, text)
+  return path
+}
+
+describe('loadAtip', () => {
+  test('asks a command to describe itself', async () => {
+    const tool = await loadAtip({ command: [notes, '--agent'] })
+    expect(leavesOf(tool).map(({ name }) => name)).toEqual(['notes_add', 'notes_list', 'notes_wipe'])
+  })
+
+  test('reads a file', async () => {
+    const tool = await loadAtip(
+      await file('{"atip":"0.6","name":"box","version":"1","description":"d","x-own":1}'),
+    )
+    expect(tool).toMatchObject({ name: 'box', 'x-own': 1 })
+  })
+
+  test.each([
+    ['exits with an error', ['false'], 'ERR_ATIP_COMMAND'],
+    ['does not exist', ['no-such-command-anywhere'], 'ERR_ATIP_COMMAND'],
+    ['prints no JSON', ['echo', 'usage: box'], 'ERR_ATIP_NOT_JSON'],
+    ['prints without end', ['yes'], 'ERR_ATIP_TOO_LARGE'],
+    ['prints JSON that is not ATIP', ['echo', '{"name":"box"}'], 'ERR_ATIP_INVALID'],
+  ])('refuses a command that %s', async (_case, command, code) => {
+    await expect(loadAtip({ command })).rejects.toMatchObject({ code })
+  })
+
+  test('does not run a shell', async () => {
+    const marker = join(directory, 'marker')
+    await expect(loadAtip({ command: ['echo', `; touch ${marker}`] })).rejects.toMatchObject({
+      code: 'ERR_ATIP_NOT_JSON',
+    })
+    await expect(loadAtip(marker)).rejects.toMatchObject({ code: 'ERR_ATIP_READ' })
+  })
+
+  test('gives up on a command that ignores SIGTERM and whose child holds the pipe', async () => {
+    const command = ['bash', '-c', "trap '' TERM; sleep 300 & wait"]
+    await expect(loadAtip({ command }, { timeoutMs: 200 })).rejects.toMatchObject({
+      code: 'ERR_ATIP_TIMEOUT',
+    })
+  })
+
+  test('says where a file stops being JSON', async () => {
+    await expect(loadAtip(await file('{"atip": '))).rejects.toThrow(
+      /tool\.json: not JSON \(.*\)\. ATIP metadata is one/,
+    )
+  })
+})

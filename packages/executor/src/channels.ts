@@ -1,0 +1,127 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process'
+import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CapturedOutput, captureFile, type Keep } from './captured.js'
+import { pump } from './pump.js'
+
+/**
+ * Changes bytes on their way from a command to its file. `push` may hold bytes back until
+ * it has seen what follows; `end` returns those.
+ */
+export interface ByteFilter {
+  push(chunk: Buffer): Buffer
+  end(): Buffer
+}
+
+export interface ChannelOptions {
+  stdin?: string | Uint8Array
+  stdoutPath?: string
+  stderrPath?: string
+  filter?: () => ByteFilter
+}
+
+/** The three streams of one command: opened before it starts, read back and closed after it. */
+export interface Channels {
+  stdio: StdioOptions
+  connect(child: ChildProcess): void
+  /** Waits for what is still on its way once the process has ended. */
+  drain(): Promise<void>
+  capture(options: { keepBytes?: number; keep?: Keep }): { stdout: CapturedOutput; stderr: CapturedOutput }
+  close(): void
+}
+
+const { O_APPEND, O_CREAT, O_RDWR, O_TRUNC } = constants
+const DEFAULT_KEEP_BYTES = 1024 * 1024
+
+/**
+ * Opens the streams of a command.
+ *
+ * Plainly, each is a file descriptor the command writes to (or reads from) by itself: no byte
+ * passes through this process, and nothing has to be waited for when the command has ended.
+ * With a `filter`, output comes through a pipe, is filtered and then stored, and input goes
+ * through a pipe too, so that nothing unfiltered touches the disk.
+ *
+ * @throws The system's error when a file cannot be opened.
+ */
+export function openChannels(options: ChannelOptions): Channels {
+  const opened: number[] = []
+  const remember = (descriptor: number) => {
+    opened.push(descriptor)
+    return descriptor
+  }
+  const close = () => {
+    for (const descriptor of opened.splice(0)) closeSync(descriptor)
+  }
+  try {
+    const stdout = remember(openOutput(options.stdoutPath))
+    const stderr = remember(openOutput(options.stderrPath))
+    const streams = options.filter
+      ? piped(options.stdin, [stdout, stderr], options.filter)
+      : direct(options.stdin === undefined ? 'ignore' : remember(inputFile(options.stdin)), [stdout, stderr])
+    return {
+      ...streams,
+      capture: ({ keepBytes = DEFAULT_KEEP_BYTES, keep = 'both' }) => ({
+        stdout: captureFile(stdout, { keepBytes, keep, path: options.stdoutPath }),
+        stderr: captureFile(stderr, { keepBytes, keep, path: options.stderrPath }),
+      }),
+      close,
+    }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+type Streams = Pick<Channels, 'stdio' | 'connect' | 'drain'>
+
+function direct(input: 'ignore' | number, [stdout, stderr]: [number, number]): Streams {
+  return { stdio: [input, stdout, stderr], connect: () => undefined, drain: async () => undefined }
+}
+
+function piped(
+  stdin: string | Uint8Array | undefined,
+  [stdout, stderr]: [number, number],
+  filter: () => ByteFilter,
+): Streams {
+  const pumps: { drain(): Promise<void> }[] = []
+  return {
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    connect(child) {
+      child.stdin?.on('error', () => undefined) // EPIPE: a command need not read what it is given
+      if (stdin !== undefined) child.stdin?.end(stdin)
+      if (child.stdout) pumps.push(pump(child.stdout, stdout, filter()))
+      if (child.stderr) pumps.push(pump(child.stderr, stderr, filter()))
+    },
+    async drain() {
+      await Promise.all(pumps.map((each) => each.drain()))
+    },
+  }
+}
+
+/** Appending, so that a command that opens `/dev/stdout` anew cannot leave a hole in it. */
+function openOutput(path: string | undefined): number {
+  if (path === undefined) return openNameless('ax+')
+  return openSync(path, O_RDWR | O_APPEND | O_CREAT | O_TRUNC, 0o600)
+}
+
+function inputFile(content: string | Uint8Array): number {
+  const descriptor = openNameless('wx+')
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  let written = 0
+  // At explicit positions, which leaves the offset that the command will share at 0.
+  while (written < bytes.length)
+    written += writeSync(descriptor, bytes, written, bytes.length - written, written)
+  return descriptor
+}
+
+let namesGiven = 0
+
+/** A file that is gone with its last descriptor, also when this process is killed. */
+function openNameless(flags: 'ax+' | 'wx+'): number {
+  const unique = `${process.pid}-${namesGiven++}-${Math.random().toString(36).slice(2)}`
+  const path = join(tmpdir(), `delta-stream-${unique}`)
+  const descriptor = openSync(path, flags, 0o600)
+  unlinkSync(path)
+  return descriptor
+}

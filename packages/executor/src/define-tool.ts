@@ -1,0 +1,66 @@
+import { type ExpandedTool, expandTool, formatProblem, parseTool } from '@delta/tool-expander'
+import { ExecutorError } from './errors.js'
+import { parseToolSettings, type ToolSettings } from './settings.js'
+
+/** A tool that can be called: its compiled syntax, and how it runs. */
+export interface Tool {
+  expanded: ExpandedTool
+  settings: ToolSettings
+}
+
+const DEFAULT_TIMEOUT_MS = 600_000
+
+/**
+ * Makes a tool from its definition, as it stands in an agent's YAML.
+ * Keys nobody knows are ignored here; `delta tool lint` reports them.
+ *
+ * @throws {ExecutorError} `ERR_EXECUTOR_TOOL`: names every problem of the definition.
+ */
+export function defineTool(input: unknown): Tool {
+  const syntax = parseTool(input)
+  if (!syntax.ok)
+    throw invalid(
+      syntax.problems,
+      syntax.problems.map((problem) => formatProblem(problem)),
+    )
+  const run = parseToolSettings(syntax.rest)
+  if (!run.ok)
+    throw invalid(
+      run.problems,
+      run.problems.map(({ path, message }) => `${path}: ${message}`),
+    )
+  return { expanded: expandTool(syntax.tool), settings: run.settings }
+}
+
+function invalid(
+  problems: readonly { path: string; message: string }[],
+  lines: readonly string[],
+): ExecutorError {
+  return new ExecutorError('ERR_EXECUTOR_TOOL', `The tool cannot be used:\n${lines.join('\n')}`, problems)
+}
+
+/** The tools by name, as `executeTool` looks them up. */
+export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  return new Map(tools.map((tool) => [tool.expanded.name, tool]))
+}
+
+/** How long a tool may run: as it says, else ten minutes, or no limit for `delta` itself. 0: no limit. */
+export function toolTimeoutMs(tool: Tool): number {
+  return tool.settings.timeoutMs ?? (isDelta(tool) ? 0 : DEFAULT_TIMEOUT_MS)
+}
+
+/** True when the tool is an agent of its own, which needs the credentials and may take its time. */
+export function isDelta(tool: Tool): boolean {
+  const program = tool.expanded.command[0] ?? ''
+  return program === 'delta' || (program.startsWith('/') && program.endsWith('/delta'))
+}
+
+/**
+ * What happens to a call whose engine died while it ran. A tool that says of itself that it may
+ * run twice is run again; that of an imported tool counts only from trust `org` up.
+ */
+export function interruptPolicy({ settings }: Tool): 'report' | 'rerun' | 'ask' {
+  if (settings.onInterrupt) return settings.onInterrupt
+  const believed = settings.trust === undefined || ['org', 'vendor', 'native'].includes(settings.trust)
+  return settings.effects?.idempotent === true && believed ? 'rerun' : 'report'
+}

@@ -1,0 +1,42 @@
+import * as z from 'zod/mini'
+
+const yesOrNo = z.optional(z.boolean('expected true or false'))
+const texts = z.optional(z.array(z.string('expected a text'), 'expected a list'))
+const oneOf = <const Values extends readonly string[]>(values: Values) =>
+  z.optional(z.enum(values, `expected one of ${values.join(', ')}`))
+const object = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.optional(z.object(shape, 'expected a mapping'))
+
+export const TRUST_LEVELS = ['inferred', 'user', 'community', 'org', 'vendor', 'native'] as const
+export const COST_ESTIMATES = ['free', 'low', 'medium', 'high'] as const
+
+/** Who vouches for what a tool says about itself, least first. */
+export type TrustLevel = (typeof TRUST_LEVELS)[number]
+export type CostEstimate = (typeof COST_ESTIMATES)[number]
+
+/**
+ * What a tool does to the world, in ATIP's words. All optional; absent means unknown, not safe.
+ */
+export const effectsSchema = z.object(
+  {
+    filesystem: object({ read: yesOrNo, write: yesOrNo, delete: yesOrNo, paths: texts }),
+    network: yesOrNo,
+    subprocess: yesOrNo,
+    idempotent: yesOrNo,
+    reversible: yesOrNo,
+    destructive: yesOrNo,
+    creates: texts,
+    modifies: texts,
+    deletes: texts,
+    interactive: object({
+      stdin: oneOf(['none', 'optional', 'required', 'password']),
+      prompts: yesOrNo,
+      tty: yesOrNo,
+    }),
+    cost: object({ estimate: oneOf(COST_ESTIMATES), billable: yesOrNo }),
+    duration: object({ typical: z.optional(z.string()), timeout: z.optional(z.string()) }),
+  },
+  'expected a mapping, such as { network: false, destructive: true }',
+)
+
+export type Effects = z.infer<typeof effectsSchema>

@@ -1,0 +1,57 @@
+/** The engine's own credentials: no command finds them unless somebody says so. */
+export const CREDENTIAL_NAMES: readonly string[] = ['DELTA_API_KEY', 'OPENAI_API_KEY']
+
+export interface EnvironmentOptions {
+  agentHome: string
+  workDirectory: string
+  runId?: string
+  runDirectory?: string
+  journalPath?: string
+  actionId?: string
+  /** Names taken out; default `CREDENTIAL_NAMES`. */
+  credentials?: readonly string[]
+  /** Laid over everything else. */
+  extra?: Readonly<Record<string, string>>
+}
+
+/**
+ * The environment of a command: the caller's, minus the engine's credentials, plus the base set.
+ *
+ * `DELTA_RUN_ID` is the id, `DELTA_RUN_DIR` and `RUN_DIR` the run's directory; `DELTA_PARENT_RUN`
+ * tells an engine that was started as a tool whose tool it is. What is not known is not set, and
+ * what the caller inherited under these names is removed, so that nobody takes it for their own.
+ */
+export function commandEnvironment(base: NodeJS.ProcessEnv, options: EnvironmentOptions): NodeJS.ProcessEnv {
+  const environment: NodeJS.ProcessEnv = { ...base }
+  for (const name of options.credentials ?? CREDENTIAL_NAMES) delete environment[name]
+  for (const [name, value] of Object.entries(baseSet(options))) {
+    if (value === undefined) delete environment[name]
+    else environment[name] = value
+  }
+  return Object.assign(environment, options.extra)
+}
+
+function baseSet(options: EnvironmentOptions): Record<string, string | undefined> {
+  const { agentHome, workDirectory, runId, runDirectory, journalPath, actionId } = options
+  return {
+    AGENT_HOME: agentHome,
+    DELTA_AGENT_HOME: agentHome,
+    CWD: workDirectory,
+    DELTA_CWD: workDirectory,
+    DELTA_RUN_ID: runId,
+    DELTA_RUN_DIR: runDirectory,
+    RUN_DIR: runDirectory,
+    DELTA_PARENT_RUN: runDirectory,
+    JOURNAL_PATH: journalPath,
+    DELTA_ACTION_ID: actionId,
+  }
+}
+
+/** Picks the engine's credentials out of an environment, as `runPrepared` wants them. */
+export function credentialsOf(
+  environment: NodeJS.ProcessEnv,
+  names: readonly string[] = CREDENTIAL_NAMES,
+): Record<string, string> {
+  const found = names.map((name) => [name, environment[name]] as const)
+  return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined))
+}

@@ -1,0 +1,33 @@
+/** What a caller may want to tell apart. */
+export type ExecutorErrorCode = 'ERR_EXECUTOR_TOOL' | 'ERR_EXECUTOR_POLICY' | 'ERR_EXECUTOR_USAGE'
+
+/** One thing wrong in what a person wrote; `path` is relative to the value that was parsed. */
+export interface SettingsProblem {
+  path: string
+  message: string
+  hint?: string
+}
+
+/**
+ * A mistake of the program or of the person who wrote the tool.
+ *
+ * Nothing a model sends and nothing a command does is thrown: those are results.
+ * Branch on `code`; show `message` to people.
+ */
+export class ExecutorError extends Error {
+  override readonly name = 'ExecutorError'
+  readonly code: ExecutorErrorCode
+  /** Every problem found, not only the first; empty when the message says it all. */
+  readonly problems: readonly SettingsProblem[]
+
+  constructor(code: ExecutorErrorCode, message: string, problems: readonly SettingsProblem[] = []) {
+    super(message)
+    this.code = code
+    this.problems = problems
+  }
+}
+
+/** True for an `ExecutorError`, also one of another installed copy of this package. */
+export function isExecutorError(error: unknown): error is ExecutorError {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_EXECUTOR_')
+}

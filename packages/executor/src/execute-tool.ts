@@ -1,0 +1,34 @@
+import type { Tool } from './define-tool.js'
+import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './prepare-call.js'
+import { type RunContext, runPrepared } from './run-prepared.js'
+import { notRun, type ToolResult } from './tool-result.js'
+import { variablesOf } from './working-directory.js'
+
+export interface ExecuteContext extends RunContext {
+  /** Default: `AGENT_HOME` of the environment (else the work directory), and the work directory. */
+  variables?: CallContext['variables']
+  /** Asks a person about a call the policy does not simply allow. Without it such calls are blocked. */
+  confirm?(call: RunnableCall): boolean | Promise<boolean>
+}
+
+/**
+ * The whole way of one tool call: look up, validate, policy, bind, run, redact, format.
+ *
+ * For programs without an engine; an engine journals between the steps, so it calls
+ * `prepareCall` and `runPrepared` itself. There is a result for whatever a model can send.
+ */
+export async function executeTool(
+  tools: ReadonlyMap<string, Tool>,
+  call: ToolCall,
+  context: ExecuteContext,
+): Promise<ToolResult> {
+  const { workDirectory, policy, variables = variablesOf(context) } = context
+  const prepared = prepareCall(tools, call, { workDirectory, policy, variables })
+  if (prepared.decision === 'refuse') return notRun(prepared.status, prepared.observation)
+  if (prepared.decision === 'ask' && !(await context.confirm?.(prepared))) {
+    const { reasons, tool } = prepared
+    const observation = `BLOCKED: "${tool.expanded.name}" needs a person's approval (${reasons.join(', ')}), and it was not given. Nothing was run.`
+    return notRun('BLOCKED', observation)
+  }
+  return runPrepared(prepared, context)
+}

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** What the system tells of one process. */
+export interface ProcessStat {
+  pid: number
+  parent: number
+  group: number
+  /** False when it is dead and only waits to be buried by its parent. */
+  alive: boolean
+  /** When it began, in the system's own words: with the pid, who it is. */
+  startTime: string
+}
+
+/** Every process this system shows us. */
+export function listProcesses(): ProcessStat[] {
+  const pids = onLinux(() => readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+  return pids ? pids.flatMap((pid) => readStat(Number(pid)) ?? []) : askPs('-ax')
+}
+
+/** Undefined when there is no such process any more. */
+export function readStat(pid: number): ProcessStat | undefined {
+  const text = onLinux(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  if (text !== undefined) return parseStat(pid, text)
+  return process.platform === 'linux' ? undefined : askPs('-p', String(pid))[0]
+}
+
+function onLinux<T>(read: () => T): T | undefined {
+  if (process.platform !== 'linux') return undefined
+  try {
+    return read()
+  } catch {
+    return undefined // the process ended meanwhile
+  }
+}
+
+function parseStat(pid: number, text: string): ProcessStat {
+  // The second field is the program's name in parentheses, and may hold parentheses and spaces.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const [state = '', parent, group] = fields
+  const alive = state !== 'Z' && state !== 'X'
+  return { pid, parent: Number(parent), group: Number(group), alive, startTime: fields[19] ?? '' }
+}
+
+/** Where there is no `/proc` (macOS); `ps` and these columns are POSIX, but for the last. */
+export function askPs(...selection: string[]): ProcessStat[] {
+  const columns = ['-o', 'pid=', '-o', 'ppid=', '-o', 'pgid=', '-o', 'stat=', '-o', 'lstart=']
+  let table: string
+  try {
+    table = execFileSync('ps', [...selection, ...columns], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C' },
+    })
+  } catch {
+    return [] // ps says by its exit code that no process was selected
+  }
+  return table.split('\n').flatMap((line) => {
+    const [, pid, parent, group, state = '', startTime = ''] =
+      /^ *(\d+) +(\d+) +(\d+) +(\S+) +(.*?) *$/.exec(line) ?? []
+    if (pid === undefined) return []
+    return [
+      {
+        pid: Number(pid),
+        parent: Number(parent),
+        group: Number(group),
+        alive: !state.startsWith('Z'),
+        startTime,
+      },
+    ]
+  })
+}

@@ -1,0 +1,35 @@
+import { closeSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
+import type { Redactor } from './redactor.js'
+
+const CHUNK_BYTES = 1024 * 1024
+
+/** Takes known secrets out of a file: it is rewritten beside and renamed, if it holds any at all. */
+export function redactFile(path: string, known: Redactor): void {
+  if (!known.foundIn(chunksOf(path))) return
+  const beside = `${path}.redacted`
+  const target = openSync(beside, 'w', 0o600)
+  try {
+    const filter = known.filter()
+    const write = (bytes: Buffer) => {
+      for (let written = 0; written < bytes.length; ) written += writeSync(target, bytes, written)
+    }
+    for (const chunk of chunksOf(path)) write(filter.push(chunk))
+    write(filter.end())
+  } finally {
+    closeSync(target)
+  }
+  renameSync(beside, path)
+}
+
+/** The file's bytes, in one buffer that is used again and again. */
+function* chunksOf(path: string): Generator<Buffer> {
+  const source = openSync(path, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+    for (let count = readSync(source, buffer); count > 0; count = readSync(source, buffer)) {
+      yield buffer.subarray(0, count)
+    }
+  } finally {
+    closeSync(source)
+  }
+}

@@ -1,0 +1,96 @@
+import type { ByteFilter } from './channels.js'
+import { secretForms } from './secret-forms.js'
+import { REDACTED, redactPatterns } from './secret-patterns.js'
+
+/** Takes known secrets out of texts and streams. */
+export interface Redactor {
+  /** False when there is nothing to look for, so that callers can save the work. */
+  readonly active: boolean
+  text(text: string): string
+  /** Whether a stream of bytes holds one of the secrets. */
+  foundIn(chunks: Iterable<Buffer>): boolean
+  /** A filter for one stream; a secret that is spread over several chunks is found too. */
+  filter(): ByteFilter
+}
+
+/**
+ * Makes a redactor for secrets whose values are known.
+ *
+ * Values of 6 bytes or more are found plain, JSON-escaped, URL-encoded and in base64.
+ *
+ * @param options.patterns - Also take out what merely looks like a secret, from texts (not from
+ *   streams): see `redactPatterns`.
+ */
+export function createRedactor(secrets: readonly string[], { patterns = false } = {}): Redactor {
+  const forms = secretForms(secrets)
+  const known = forms.length > 0 ? new RegExp(forms.map(escapeRegExp).join('|'), 'g') : undefined
+  const replaceKnown = (text: string) =>
+    known ? onBytes(text, (bytes) => bytes.replace(known, REDACTED)) : text
+  return {
+    active: known !== undefined || patterns,
+    text: (text) => (patterns ? redactPatterns(replaceKnown(text)) : replaceKnown(text)),
+    foundIn: (chunks) => holdsAny(chunks, forms),
+    filter: () => (known ? streamFilter(known, forms[0]?.length ?? 1) : { push: same, end: () => NOTHING }),
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+function same(chunk: Buffer): Buffer {
+  return chunk
+}
+
+function escapeRegExp(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+}
+
+/** One character per byte, so that bytes which are no UTF-8 pass unharmed and lengths are bytes. */
+function onBytes(text: string, change: (bytes: string) => string): string {
+  return Buffer.from(change(Buffer.from(text).toString('latin1')), 'latin1').toString('utf8')
+}
+
+/**
+ * Holds back as many bytes as the longest form could still need: a match is taken only where
+ * every form would be visible whole, so a longer secret is never missed for a shorter one.
+ */
+function streamFilter(known: RegExp, longest: number): ByteFilter {
+  let held = ''
+  const take = (settled: (length: number) => number) => {
+    const { out, rest } = replaceBefore(held, known, settled(held.length))
+    held = rest
+    return Buffer.from(out, 'latin1')
+  }
+  return {
+    push(chunk) {
+      held += chunk.toString('latin1')
+      return take((length) => Math.max(0, length - longest + 1))
+    },
+    end: () => take((length) => length),
+  }
+}
+
+/** Replaces the matches that begin before `limit`; what follows the limit is kept as `rest`. */
+function replaceBefore(text: string, known: RegExp, limit: number): { out: string; rest: string } {
+  let out = ''
+  let done = 0
+  known.lastIndex = 0
+  for (let match = known.exec(text); match && match.index < limit; match = known.exec(text)) {
+    out += text.slice(done, match.index) + REDACTED
+    done = match.index + match[0].length
+  }
+  const end = Math.max(done, limit)
+  return { out: out + text.slice(done, end), rest: text.slice(end) }
+}
+
+/** Searches each chunk together with the end of the one before it, as bytes: much faster than text. */
+function holdsAny(chunks: Iterable<Buffer>, forms: readonly string[]): boolean {
+  const needles = forms.map((form) => Buffer.from(form, 'latin1'))
+  const overlap = (needles[0]?.length ?? 1) - 1
+  let end: Buffer = NOTHING
+  for (const chunk of chunks) {
+    const seam = Buffer.concat([end, chunk.subarray(0, overlap)])
+    if (needles.some((needle) => chunk.includes(needle) || seam.includes(needle))) return true
+    end = Buffer.concat([end, chunk.subarray(-overlap)]).subarray(-overlap)
+  }
+  return false
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
+import { type ByteFilter, type Channels, openChannels } from './channels.js'
+import { ExecutorError } from './errors.js'
+import { endGroup, forgetGroup, rememberGroup, signalGroup } from './process-group.js'
+import { explainStartError, type StartError } from './start-error.js'
+
+export interface CommandOptions {
+  cwd: string
+  /** The whole environment; nothing is added. */
+  env: NodeJS.ProcessEnv
+  /** Any size. Without it the command reads end of file at once. */
+  stdin?: string | Uint8Array
+  /** File the whole output goes to (created 0600, or emptied). Without it: a nameless temporary file. */
+  stdoutPath?: string
+  stderrPath?: string
+  /** How much of each stream comes back in memory; default 1 MiB. */
+  keepBytes?: number
+  /** Which part of a longer stream comes back; default `both` ends. */
+  keep?: Keep
+  /** 0 or absent: no limit. */
+  timeoutMs?: number
+  /** Time between TERM and KILL; default 2000. */
+  graceMs?: number
+  signal?: AbortSignal
+  /** Called as soon as the process exists, before it can have ended. */
+  onSpawn?(process: { pid: number }): void
+  /** Makes a filter for each stream: output then passes through this process, see `ByteFilter`. */
+  filter?: () => ByteFilter
+}
+
+/** How a command ended. `exitCode` is null unless it exited by itself; `signal` is what killed it. */
+export interface CommandOutcome {
+  status: 'EXITED' | 'SIGNALED' | 'TIMEOUT' | 'ABORTED' | 'NOT_STARTED'
+  exitCode: number | null
+  signal: NodeJS.Signals | null
+  /** Wall time by the monotonic clock. */
+  durationMs: number
+  stdout: CapturedOutput
+  stderr: CapturedOutput
+  /** Only with `NOT_STARTED`. */
+  startError?: StartError
+}
+
+const DEFAULT_GRACE_MS = 2000
+/** Node turns a longer timer into one of a millisecond. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+type Ending = Omit<CommandOutcome, 'stdout' | 'stderr' | 'durationMs'>
+
+/**
+ * Runs one command, without a shell, in a process group of its own.
+ *
+ * Its output goes straight to files, so memory stays flat at any size, and the promise
+ * settles when the process itself ends: a grandchild that keeps its output open holds
+ * nobody up. A timeout or an abort ends the whole group, TERM first, KILL after the
+ * grace. Whatever happens to the command is an outcome, never an exception.
+ * What it left running in the background is left alone when it ends by itself.
+ *
+ * @param argv - Program and arguments, passed on byte for byte.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty.
+ */
+export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
+  if (!argv[0]) throw new ExecutorError('ERR_EXECUTOR_USAGE', 'runCommand: argv names no program')
+  const startedAt = performance.now()
+  const durationMs = () => Math.round(performance.now() - startedAt)
+  if (options.signal?.aborted)
+    return notRun({ status: 'ABORTED', exitCode: null, signal: null }, durationMs())
+
+  const started = await start(argv, options)
+  if (!started.ok) {
+    const { startError } = started
+    return notRun({ status: 'NOT_STARTED', exitCode: null, signal: null, startError }, durationMs())
+  }
+  const { child, pid, channels } = started
+  try {
+    rememberGroup(pid)
+    options.onSpawn?.({ pid })
+    const ending = await untilEnded(child, pid, options)
+    await channels.drain()
+    return { ...ending, durationMs: durationMs(), ...channels.capture(options) }
+  } catch (error) {
+    signalGroup(pid, 'SIGKILL') // the caller's onSpawn or filter threw: nothing may go on unwatched
+    throw error
+  } finally {
+    forgetGroup(pid)
+    channels.close()
+  }
+}
+
+function notRun(ending: Ending, durationMs: number): CommandOutcome {
+  return { ...ending, durationMs, stdout: nothingCaptured(), stderr: nothingCaptured() }
+}
+
+type Started =
+  | { ok: true; child: ChildProcess; pid: number; channels: Channels }
+  | { ok: false; startError: StartError }
+
+async function start(argv: readonly string[], options: CommandOptions): Promise<Started> {
+  const [program = '', ...rest] = argv
+  let channels: Channels | undefined
+  try {
+    channels = openChannels(options)
+    const child = spawn(program, rest, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: channels.stdio,
+      detached: true, // a process group of its own, and no controlling terminal
+    })
+    if (child.pid === undefined) throw (await once(child, 'error'))[0]
+    channels.connect(child)
+    return { ok: true, child, pid: child.pid, channels }
+  } catch (error) {
+    channels?.close()
+    return { ok: false, startError: explainStartError(error, argv, options) }
+  }
+}
+
+function untilEnded(child: ChildProcess, pid: number, options: CommandOptions): Promise<Ending> {
+  return new Promise((resolve) => {
+    let stopping: { status: 'TIMEOUT' | 'ABORTED'; done: Promise<void> } | undefined
+    const stop = (status: 'TIMEOUT' | 'ABORTED') => {
+      stopping ??= { status, done: endGroup(pid, options.graceMs ?? DEFAULT_GRACE_MS) }
+    }
+    const onAbort = () => stop('ABORTED')
+    const { timeoutMs = 0, signal: abort } = options
+    const limited = timeoutMs > 0 && timeoutMs <= LONGEST_TIMER_MS
+    const timer = limited ? setTimeout(stop, timeoutMs, 'TIMEOUT') : undefined
+    abort?.addEventListener('abort', onAbort, { once: true })
+    if (abort?.aborted) onAbort()
+
+    child.once('exit', async (exitCode, signal) => {
+      clearTimeout(timer)
+      abort?.removeEventListener('abort', onAbort)
+      await stopping?.done
+      resolve({ status: stopping?.status ?? (signal ? 'SIGNALED' : 'EXITED'), exitCode, signal })
+    })
+  })
+}

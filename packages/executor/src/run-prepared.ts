@@ -1,0 +1,72 @@
+import { toolTimeoutMs } from './define-tool.js'
+import { fillSecrets } from './fill-secrets.js'
+import type { Policy } from './policy.js'
+import type { RunnableCall } from './prepare-call.js'
+import { createRedactor } from './redactor.js'
+import { runCommand } from './run-command.js'
+import { probeSandbox } from './sandbox-probe.js'
+import { outputPaths, removeInlined } from './stream-record.js'
+import { toolEnvironment } from './tool-environment.js'
+import { keepBytes, notRun, type ToolResult, toResult } from './tool-result.js'
+import { findWorkingDirectory } from './working-directory.js'
+
+export interface RunContext {
+  /** The workspace: where commands run, and what relative paths start at. */
+  workDirectory: string
+  /** The whole environment, as `commandEnvironment` makes it; the tool's own `env:` is laid over it. */
+  environment: NodeJS.ProcessEnv
+  /** Becomes `DELTA_ACTION_ID`, by which the process is found again after a crash. */
+  actionId?: string
+  /** `<directory>/<name>`: output goes to `<name>.stdout` and `.stderr` there. Without it nothing is kept. */
+  outputPrefix?: string
+  /** Leave the files of small outputs too, until the caller has stored the result: see `removeInlined`. */
+  keepOutput?: boolean
+  signal?: AbortSignal | undefined
+  /** Time between TERM and KILL; default 2000. */
+  graceMs?: number
+  policy?: Policy | undefined
+  /** The engine's credentials by name: not for the tool unless it lists them, and redacted (but not a `…_URL`). */
+  credentials?: Readonly<Record<string, string>>
+  /** Values a person entrusted to the run. While there are any, no output touches the disk unredacted. */
+  secrets?: readonly string[]
+  /** Such values by the token that stands for them (`«secret:1-0»`): put into argv and stdin at the last moment. */
+  secretTokens?: Readonly<Record<string, string>>
+  onSpawn?(process: { pid: number }): void
+}
+
+/**
+ * Runs a call that `prepareCall` allowed, or a person approved.
+ * Whatever the command does is a result; nothing is thrown.
+ */
+export async function runPrepared(call: RunnableCall, context: RunContext): Promise<ToolResult> {
+  const { tool } = call
+  const directory = findWorkingDirectory(tool, context)
+  if (!directory.ok) return notRun('ERROR', `ERROR: ${directory.message} Nothing was run.`)
+
+  const env = toolEnvironment(tool, context, directory.path)
+  const problem = call.sandbox && (await probeSandbox(call.sandbox, { cwd: directory.path, env }))
+  if (problem !== undefined) return notRun('BLOCKED', sandboxRefusal(tool.expanded.name, problem))
+
+  const { outputPrefix, graceMs, signal, onSpawn, secretTokens = {} } = context
+  const held = createRedactor([...(context.secrets ?? []), ...Object.values(secretTokens)])
+  const fill = (text: string) => fillSecrets(text, secretTokens)
+  const outcome = await runCommand(call.argv.map(fill), {
+    cwd: directory.path,
+    env,
+    ...(call.stdin !== undefined && { stdin: fill(call.stdin) }),
+    ...(outputPrefix !== undefined && outputPaths(outputPrefix)),
+    keepBytes: keepBytes(tool.settings),
+    timeoutMs: toolTimeoutMs(tool),
+    ...(graceMs !== undefined && { graceMs }),
+    ...(signal && { signal }),
+    ...(onSpawn && { onSpawn }),
+    ...(held.active && { filter: held.filter }),
+  })
+  const result = toResult(outcome, tool, context)
+  if (outputPrefix !== undefined && !context.keepOutput) removeInlined(outputPrefix, result)
+  return result
+}
+
+function sandboxRefusal(name: string, problem: string): string {
+  return `BLOCKED: the sandbox of "${name}" cannot start, and without it the tool is not run. ${problem}`
+}

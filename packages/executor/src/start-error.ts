@@ -1,0 +1,101 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+/** Why a command did not start. */
+export type StartErrorCode =
+  | 'NOT_FOUND'
+  | 'NOT_EXECUTABLE'
+  | 'TOO_LARGE'
+  | 'NUL_BYTE'
+  | 'NO_CWD'
+  | 'NO_OUTPUT_FILE'
+  | 'FAILED'
+
+export interface StartError {
+  code: StartErrorCode
+  /** One or two sentences: what is wrong, and what to do. */
+  message: string
+}
+
+/** Linux passes no single argument longer than this, its final NUL included. */
+const LONGEST_ARGUMENT_BYTES = 128 * 1024
+
+interface Attempt {
+  cwd: string
+  env: NodeJS.ProcessEnv
+}
+
+/** Turns what `spawn` or `open` threw into a cause a person can act on. */
+export function explainStartError(error: unknown, argv: readonly string[], attempt: Attempt): StartError {
+  const { code, syscall, path, message } = error as NodeJS.ErrnoException
+  if (syscall === 'open' || syscall === 'write' || syscall === 'unlink') {
+    return {
+      code: 'NO_OUTPUT_FILE',
+      message: `${path ?? 'A temporary file'} cannot be written (${code}): ${message}`,
+    }
+  }
+  if (code === 'ERR_INVALID_ARG_VALUE') return explainNul(argv, attempt.env, message)
+  if (code === 'E2BIG') return explainTooLarge(argv)
+  const directory = explainDirectory(attempt.cwd)
+  if (directory) return { code: 'NO_CWD', message: directory }
+  const program = argv[0] ?? ''
+  if (code === 'ENOENT') return explainNotFound(program, attempt.cwd)
+  if (code === 'EACCES') {
+    const message = `"${program}" is not an executable file. Check its path, and its permissions (chmod +x).`
+    return { code: 'NOT_EXECUTABLE', message }
+  }
+  return { code: 'FAILED', message: `"${program}" could not be started (${code ?? 'no code'}): ${message}` }
+}
+
+function explainNul(argv: readonly string[], env: NodeJS.ProcessEnv, fallback: string): StartError {
+  const index = argv.findIndex((word) => word.includes('\0'))
+  const variable = Object.keys(env).find((name) => env[name]?.includes('\0') || name.includes('\0'))
+  const where =
+    index >= 0
+      ? `Argument ${index} of the command`
+      : variable !== undefined
+        ? `The environment variable ${JSON.stringify(variable)}`
+        : undefined
+  if (where === undefined) return { code: 'FAILED', message: fallback }
+  return {
+    code: 'NUL_BYTE',
+    message: `${where} holds a NUL byte, which no command can be given there. Pass it through stdin.`,
+  }
+}
+
+function explainTooLarge(argv: readonly string[]): StartError {
+  const sizes = argv.map((word) => Buffer.byteLength(word) + 1)
+  const index = sizes.findIndex((bytes) => bytes > LONGEST_ARGUMENT_BYTES)
+  const total = sizes.reduce((sum, bytes) => sum + bytes, 0)
+  const what =
+    index >= 0
+      ? `Argument ${index} is ${(sizes[index] ?? 1) - 1} bytes long; the system passes at most ${LONGEST_ARGUMENT_BYTES - 1} bytes in one argument.`
+      : `The arguments are ${total} bytes together; with the environment that is more than the system passes to a command.`
+  return {
+    code: 'TOO_LARGE',
+    message: `${what} Large values belong on standard input: let the tool take this parameter with stdin:.`,
+  }
+}
+
+function explainDirectory(cwd: string): string | undefined {
+  try {
+    accessSync(cwd, constants.X_OK)
+    if (statSync(cwd).isDirectory()) return undefined
+    return `The working directory ${cwd} is not a directory.`
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return `The working directory ${cwd} cannot be entered (${code}). Create it, or give another cwd.`
+  }
+}
+
+function explainNotFound(program: string, cwd: string): StartError {
+  if (!program.includes('/')) {
+    const message = `"${program}" is not on the PATH. Install it, or write the path of the program.`
+    return { code: 'NOT_FOUND', message }
+  }
+  const there = statSync(resolve(cwd, program), { throwIfNoEntry: false }) !== undefined
+  const message = there
+    ? `"${program}" exists, but the interpreter its first line names does not. Check the #! line.`
+    : `"${program}" does not exist. Check the path; a relative one starts at the working directory.`
+  return { code: 'NOT_FOUND', message }
+}

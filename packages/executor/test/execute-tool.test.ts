@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { defineTool, executeTool, toolMap } from '../src/index.js'
+import { workspace } from './workspace.js'
+
+const tools = toolMap([
+  defineTool({ name: 'say', exec: 'echo ${words}' }),
+  defineTool({
+    name: 'count',
+    shell: 'wc -c',
+    stdin: 'text',
+  }),
+  defineTool({ name: 'complain', shell: 'echo out; echo err >&2; exit 3' }),
+])
+
+test('a plain success is the stdout of the command and nothing else', async () => {
+  const workDirectory = (await workspace()).path
+  const outputPrefix = join(workDirectory, 'record')
+  const call = { name: 'say', arguments: '{"words":"hello  world"}' }
+  const result = await executeTool(tools, call, {
+    workDirectory,
+    environment: process.env,
+    actionId: '1-0',
+    outputPrefix,
+  })
+  expect(result).toEqual({
+    status: 'SUCCESS',
+    exitCode: 0,
+    signal: null,
+    observation: 'hello  world\n',
+    durationMs: expect.any(Number),
+    stdout: { bytes: 13, text: 'hello  world\n' },
+    stderr: { bytes: 0, text: '' },
+  })
+  expect(existsSync(`${outputPrefix}.stdout`)).toBe(false)
+})
+
+test('a failure says its exit code, then shows stdout and stderr', async () => {
+  const result = await executeTool(
+    tools,
+    { name: 'complain', arguments: {} },
+    { workDirectory: (await workspace()).path, environment: process.env },
+  )
+  expect(result).toMatchObject({ status: 'FAILED', exitCode: 3 })
+  expect(result.observation).toBe('[exit code 3]\nout\n[stderr]\nerr\n')
+})
+
+test('a large value goes through stdin', async () => {
+  const call = { name: 'count', arguments: { text: 'x'.repeat(300_000) } }
+  const result = await executeTool(tools, call, {
+    workDirectory: (await workspace()).path,
+    environment: process.env,
+  })
+  expect(result.observation.trim()).toBe('300000')
+})

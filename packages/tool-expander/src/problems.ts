@@ -1,0 +1,97 @@
+/** What can be wrong with a tool's definition. Branch on these; the messages are for people. */
+export type ToolProblemCode =
+  | 'ERR_TOOL_SHAPE'
+  | 'ERR_TOOL_NAME'
+  | 'ERR_TOOL_MODE'
+  | 'ERR_PARAMETER'
+  | 'ERR_PARAMETER_UNKNOWN'
+  | 'ERR_PARAMETER_OVERRIDE'
+  | 'ERR_PARAMETER_OPTIONAL'
+  | 'ERR_STDIN'
+  | 'ERR_PLACEHOLDER'
+  | 'ERR_QUOTE'
+  | 'ERR_RAW_IN_EXEC'
+  | 'ERR_EXEC_METACHARACTER'
+  | 'ERR_EXEC_VARIABLE'
+  | 'ERR_COMMAND_WORD'
+  | 'ERR_PROGRAM_TEXT'
+  | 'ERR_SHELL_CODE'
+  | 'ERR_SHELL_POSITIONAL'
+  | 'ERR_SHELL_SYNTAX'
+
+/** One thing wrong with a tool's definition, and what to write instead. */
+export interface ToolProblem extends Excerpt {
+  code: ToolProblemCode
+}
+
+/** A message about one place of a tool. */
+export interface Excerpt {
+  /** Where, seen from the tool: `exec`, `parameters[1].inject_as`. Empty for the tool as a whole. */
+  path: string
+  message: string
+  /** The template the problem is in; `line` and `column` (1-based, UTF-16 units) point into it. */
+  template?: string
+  line?: number
+  column?: number
+  hint?: string
+}
+
+/** A tool that cannot be expanded. `problems` holds everything found, in the order of the definition. */
+export class ToolExpansionError extends Error {
+  override readonly name = 'ToolExpansionError'
+  readonly problems: readonly ToolProblem[]
+  /** The code of the first problem. */
+  readonly code: ToolProblemCode
+
+  constructor(toolName: string, problems: readonly [ToolProblem, ...ToolProblem[]]) {
+    super(problems.map((problem) => formatProblem(problem, `tool "${toolName}"`)).join('\n\n'))
+    this.problems = problems
+    this.code = problems[0].code
+  }
+}
+
+/** True for a `ToolExpansionError` of any installed copy of this package. */
+export function isToolExpansionError(error: unknown): error is ToolExpansionError {
+  return error instanceof Error && error.name === 'ToolExpansionError' && 'problems' in error
+}
+
+/**
+ * A problem as text for a terminal: the message, the line of the template with a caret, the hint.
+ *
+ * @param where - Put in front of the message: `agent.yaml:14:18: tools[2] "count_lines"`.
+ */
+export function formatProblem(problem: Excerpt, where?: string): string {
+  const message = where === undefined ? problem.message : `${where}: ${problem.message}`
+  return [message, ...excerpt(problem), ...(problem.hint === undefined ? [] : [problem.hint])].join('\n')
+}
+
+/** A problem at an offset of a template. */
+export function problemAt<Problem extends Excerpt>(
+  offset: number,
+  template: string,
+  problem: Problem,
+): Problem {
+  const before = template.slice(0, offset)
+  const line = before.split('\n').length
+  return { ...problem, template, line, column: offset - before.lastIndexOf('\n') }
+}
+
+function excerpt({ path, template, line = 1, column }: Excerpt): string[] {
+  if (template === undefined) return []
+  const lines = template.replace(/\n$/, '').split('\n')
+  const text = lines[line - 1] ?? ''
+  const opening = lines.length > 1 ? `  ${path}, line ${line}: ` : `  ${path}: "`
+  const shown = `${opening}${text}${lines.length > 1 ? '' : '"'}`
+  if (column === undefined) return [shown]
+  return [shown, `${' '.repeat(opening.length)}${blank(text.slice(0, column - 1))}^`]
+}
+
+/** White space as wide as the text on a terminal. */
+function blank(text: string): string {
+  return Array.from(text, (character) =>
+    character === '\t' ? '\t' : WIDE.test(character) ? '  ' : ' ',
+  ).join('')
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u

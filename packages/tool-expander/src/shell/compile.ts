@@ -1,0 +1,120 @@
+import type { Compiled, Inferred } from '../inferred.js'
+import type { ToolProblem } from '../problems.js'
+import { isEngineVariable, readReference, writeElement } from '../template.js'
+import { readCommands } from './commands.js'
+import { describe, type Found, type Scan, ScanStopped, startScan } from './scan.js'
+
+/**
+ * Compiles a `shell:` template to `sh -c` with positional parameters.
+ *
+ * Every placeholder becomes a reference to a positional, quoted for the place it stands in, so a value is never
+ * part of the script. Where no reference would be safe, the template is refused.
+ */
+export function compileShell(template: string): { compiled?: Compiled; problems: ToolProblem[]; scan: Scan } {
+  const scan = scanShell(template)
+  const problems = problemsOf(scan)
+  if (template.trim() === '') {
+    problems.push({
+      code: 'ERR_COMMAND_WORD',
+      path: 'shell',
+      message: 'shell: is empty.',
+      hint: 'Write a script.',
+    })
+  }
+  if (problems.length > 0) return { problems, scan }
+
+  const names = [...new Set(scan.found.map(({ name }) => name))]
+  const parameters = names.filter((name) => !isEngineVariable(name))
+  const ordered = [...parameters, ...names.filter(isEngineVariable)]
+  const command = ['sh', '-c', writeScript(scan, ordered), '--']
+  const substitute = ordered.length > parameters.length || /\$\{(?:AGENT_HOME|CWD)\}/.test(command.join(' '))
+  const positionals = ordered.map((name) => `\${${name}}`)
+  return {
+    compiled: {
+      command: substitute ? [...command.map((word) => writeElement([word])), ...positionals] : command,
+      substitute,
+      inferred: parameters.map((name, position) => infer(scan, name, position)),
+      checkedWords: [...scan.checkedWords],
+    },
+    problems,
+    scan,
+  }
+}
+
+/** Reads a whole script. Its problems are in `problems` and, if it has placeholders, `hazards`. */
+function scanShell(template: string): Scan {
+  const scan = startScan(template)
+  try {
+    readCommands(scan, [''])
+    scan.pending = []
+  } catch (error) {
+    if (!(error instanceof ScanStopped)) throw error
+    // Without placeholders nothing can go wrong but an open quote: the script is the shell's business.
+    if (error.problem.code === 'ERR_QUOTE' || hasReference(template)) scan.problems.push(error.problem)
+  }
+  return scan
+}
+
+function hasReference(template: string): boolean {
+  return [...template.matchAll(/\$\{/g)].some(({ index }) => readReference(template, index) !== undefined)
+}
+
+function problemsOf(scan: Scan): ToolProblem[] {
+  const parameters = scan.found.filter(({ name }) => !isEngineVariable(name))
+  const expanded = scan.expanded.filter(({ name }) => parameters.some((found) => found.name === name))
+  return [
+    ...scan.problems,
+    ...(scan.found.length > 0 ? scan.hazards : []),
+    ...expanded.map(({ name, offset }) => {
+      const message = `\${${name}} is a parameter, and the shell cannot apply an expansion to it here.`
+      const hint = `Assign it first, under another name: f=\${${name}}; … \${f%.txt}.`
+      return describe(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL')
+    }),
+  ].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
+}
+
+function infer(scan: Scan, name: string, position: number): Inferred {
+  const places = scan.found.filter((found) => found.name === name)
+  const checks = places.map(({ checked }) => checked)
+  const allowDash = checks.includes('value') ? false : checks.includes('word') ? undefined : true
+  return {
+    name,
+    injectAs: 'argument',
+    position,
+    raw: places.some(({ raw }) => raw),
+    offset: places[0]?.offset ?? 0,
+    ...(allowDash === undefined ? {} : { allowDash }),
+    single: true,
+  }
+}
+
+function writeScript({ text, found, dropped }: Scan, ordered: readonly string[]): string {
+  const edits = [
+    ...found.map((place) => ({
+      offset: place.offset,
+      length: place.length,
+      write: positional(place, ordered, text),
+    })),
+    ...dropped.map((offset) => ({ offset, length: 1, write: '' })),
+  ].sort((a, b) => a.offset - b.offset)
+  let script = ''
+  let end = 0
+  for (const { offset, length, write } of edits) {
+    script += text.slice(end, offset) + write
+    end = offset + length
+  }
+  return script + text.slice(end)
+}
+
+function positional(
+  { name, raw, quoting, offset, length }: Found,
+  ordered: readonly string[],
+  text: string,
+): string {
+  const number = ordered.indexOf(name) + 1
+  const bare = raw || quoting === 'double' || quoting === 'document'
+  const braces = number > 9 || (bare && /\d/.test(text.charAt(offset + length)))
+  const reference = braces ? `\${${number}}` : `$${number}`
+  const quoted = bare ? reference : `"${reference}"`
+  return quoting === 'single' ? `'${quoted}'` : quoted
+}

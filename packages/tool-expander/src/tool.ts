@@ -1,0 +1,48 @@
+/** What a value may be. `array` is a list of texts. */
+export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array'
+
+/** Where a value goes: into the argument vector, to standard input, or behind a flag of its own. */
+export type Injection = 'argument' | 'stdin' | 'option'
+
+/** A parameter with every default written out. */
+export interface ExpandedParameter {
+  name: string
+  type: ParameterType
+  inject_as: Injection
+  /** 0-based order among the arguments. Absent for stdin, and where a hand-written `command:` leaves it out. */
+  position?: number
+  option_name?: string
+  description?: string
+  required: boolean
+  default?: unknown
+  enum?: readonly (string | number)[]
+  /** A regular expression the whole value must match. */
+  pattern?: string
+  /** False: a value that begins with `-` is refused. True: it passes. Absent: see `checked_words`. */
+  allow_dash?: boolean
+}
+
+/**
+ * A tool with nothing left implicit: what `delta tool expand` prints. Loading it again gives the same tool.
+ *
+ * Without `substitute`, parameters are appended to `command` by position and only the engine's variables in it
+ * are replaced. With it, `${name}` in an element of `command` is the place of that value, `\${` a literal `${`.
+ */
+export interface ExpandedTool {
+  name: string
+  description?: string
+  command: string[]
+  parameters: ExpandedParameter[]
+  substitute?: true
+  allow_dash?: boolean
+  /** Words of a shell script that begin with a value and go on: refused when they come out with a leading `-`. */
+  checked_words?: string[]
+  /** The author's own syntax. Kept for people and for `lintTool`; nothing else reads it. */
+  __meta?: ToolOrigin
+}
+
+export interface ToolOrigin {
+  syntax: 'exec' | 'shell'
+  template: string
+  stdin?: string
+}
