@@ -21,8 +21,18 @@ async function leftBehind(directory: string, fixture: string, env: NodeJS.Proces
   return { pid, all: [pid, ...childrenOf(pid)] }
 }
 
+/** The `sleep` of a fixture; it has had others before. */
 function childrenOf(pid: number): number[] {
-  return listProcesses().flatMap((each) => (each.parent === pid ? [each.pid] : []))
+  const children = listProcesses().filter(({ parent, alive }) => parent === pid && alive)
+  return children.flatMap(({ pid }) => (nameOf(pid) === 'sleep' ? [pid] : []))
+}
+
+function nameOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    return undefined // ended meanwhile
+  }
 }
 
 describe('The record of a running command', () => {
