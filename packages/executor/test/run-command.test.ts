@@ -152,7 +152,7 @@ describe('Stopping', () => {
     const { path } = await workspace()
     const pids: number[] = []
     const outcome = await run([fixtures.sleep, '60', join(path, 'pid')], {
-      timeoutMs: 300,
+      timeoutMs: 1000,
       onSpawn: ({ pid }) => pids.push(pid),
     })
     expect(outcome).toMatchObject({ status: 'TIMEOUT', exitCode: null, signal: 'SIGTERM' })
@@ -193,7 +193,7 @@ describe('Stopping', () => {
   })
 
   test('what was printed before the end is there', async () => {
-    const outcome = await run(['sh', '-c', 'echo begun; sleep 60'], { timeoutMs: 300 })
+    const outcome = await run(['sh', '-c', 'echo begun; sleep 60'], { timeoutMs: 1000 })
     expect(outcome).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })
   })
 

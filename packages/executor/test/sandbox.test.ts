@@ -145,7 +145,7 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     const pids: number[] = []
     const context = { onSpawn: ({ pid }: { pid: number }) => void pids.push(pid) }
     const result = await run('echo begun; setsid sleep 61 & sleep 61', path, true, context, {
-      timeout_ms: 500,
+      timeout_ms: 1500,
     })
     expect(result).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })
     expect(pids.filter(isAlive)).toEqual([])
