@@ -99,6 +99,15 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     expect(result.observation).toContain('/etc/delta-test')
   })
 
+  test('cannot mount its way out, not even as root', async () => {
+    const { path } = await workspace()
+    const result = await run(
+      'mount -o remount,rw,bind / 2>/dev/null; touch /etc/delta-test && echo escaped',
+      path,
+    )
+    expect(result).toMatchObject({ status: 'FAILED', stdout: { text: '' } })
+  })
+
   test('writes only where it may', async () => {
     const { path, files } = await workspace({ 'out/.keep': '', 'in/x': 'x' })
     await run('touch in/y; touch out/y', path, { write: ['CWD/out'] })
