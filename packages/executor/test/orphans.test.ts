@@ -95,6 +95,27 @@ describe('What a dead engine left running', () => {
     expect(all.filter(isAlive)).toEqual([])
   })
 
+  test('is ended also where nothing shows any more whose it was', async () => {
+    const { path, write } = await workspace()
+    const hidden = await write(
+      'hidden.sh',
+      '#!/bin/sh\ntrap "" TERM\necho $$ > hidden.new && mv hidden.new hidden\nsleep 60\n',
+    )
+    const parent = await write(
+      'parent.sh',
+      `#!/bin/sh\ncd ${path}\nenv -i PATH="$PATH" setsid ${hidden} &\nsleep 60\n`,
+    )
+    const { pid } = startProcess([parent], { detached: true, env: process.env })
+    const hiddenPid = Number(await waitForFile(join(path, 'hidden'), '\n'))
+    onTestFinished(() => {
+      if (isAlive(hiddenPid)) process.kill(-hiddenPid, 'SIGKILL')
+    })
+    recordProcess(join(path, 'record.json'), pid)
+
+    expect(await endOrphans({ recordPath: join(path, 'record.json') }, { graceMs: 200 })).toContain(hiddenPid)
+    expect([pid, hiddenPid].filter(isAlive)).toEqual([])
+  })
+
   test('never is this process, whatever its environment says', () => {
     const environ = readFileSync('/proc/self/environ', 'utf8').split('\0')
     const own = environ.find((entry) => entry.startsWith('DELTA_ACTION_ID='))
