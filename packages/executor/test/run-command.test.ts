@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fixtures, isAlive, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
-import { type CommandOptions, runCommand } from '../src/index.js'
+import { type CommandOptions, killRunningCommands, runCommand } from '../src/index.js'
 import { workspace } from './workspace.js'
 
 const env = process.env
@@ -152,7 +152,7 @@ describe('Stopping', () => {
     const { path } = await workspace()
     const pids: number[] = []
     const outcome = await run([fixtures.sleep, '60', join(path, 'pid')], {
-      timeoutMs: 300,
+      timeoutMs: 1000,
       onSpawn: ({ pid }) => pids.push(pid),
     })
     expect(outcome).toMatchObject({ status: 'TIMEOUT', exitCode: null, signal: 'SIGTERM' })
@@ -193,8 +193,22 @@ describe('Stopping', () => {
   })
 
   test('what was printed before the end is there', async () => {
-    const outcome = await run(['sh', '-c', 'echo begun; sleep 60'], { timeoutMs: 300 })
+    const outcome = await run(['sh', '-c', 'echo begun; sleep 60'], { timeoutMs: 1000 })
     expect(outcome).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })
+  })
+
+  test('a program that must leave at once kills everything it runs, within the tick', async () => {
+    const { path } = await workspace()
+    const started = ['a', 'b'].map((name) => run([fixtures.ignoreSigterm, '60', join(path, name)]))
+    const pids = await Promise.all(
+      ['a', 'b'].map(async (name) => pidIn(await waitForFile(join(path, name), '\n'))),
+    )
+    killRunningCommands()
+
+    for (const outcome of await Promise.all(started)) {
+      expect(outcome).toMatchObject({ status: 'SIGNALED', signal: 'SIGKILL' })
+    }
+    expect(pids.filter(isAlive)).toEqual([])
   })
 
   test('an exception of onSpawn leaves nothing running', async () => {
