@@ -1,8 +1,9 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type Agent, loadAgent, loadEnvironment } from '@delta/config-loader'
 import type { EngineOptions } from '@delta/engine'
 import { isKnownEvent, latestRunId, runDirectory, streamJournal } from '@delta/journal'
 import { askAtTerminal } from './ask.js'
+import { importRoots } from './import-roots.js'
 import type { Presenter } from './present/presenter.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
@@ -32,12 +33,6 @@ export async function loadAgentFor(
   })
   for (const warning of warnings) presenter.warn(warning.message)
   return agent
-}
-
-/** `--import-root` and `DELTA_IMPORT_ROOTS` (separated by `:`), as absolute paths. */
-export function importRoots(flags: { importRoot: string[] }, terminal: Terminal): string[] {
-  const fromEnvironment = (terminal.env.DELTA_IMPORT_ROOTS ?? '').split(':').filter(Boolean)
-  return [...flags.importRoot, ...fromEnvironment].map((root) => resolve(terminal.cwd, root))
 }
 
 /** What the engine needs besides the agent: credentials, listener, limits, the person at the terminal. */

@@ -6,6 +6,7 @@ export type JournalErrorCode =
   | 'ERR_JOURNAL_WRITE'
   | 'ERR_RUN_BUSY'
   | 'ERR_RUN_LOST'
+  | 'ERR_RUN_EMPTY'
   | 'ERR_RUN_EXISTS'
   | 'ERR_RUN_NOT_FOUND'
   | 'ERR_RUN_ID'

@@ -4,7 +4,7 @@ const text = z.string()
 const wholeNumber = z.int()
 const optionalText = z.optional(z.string())
 const optionalIteration = z.optional(z.int())
-const position = { seq: z.int().check(z.positive()), timestamp: z.string() }
+const position = { seq: z.int(), timestamp: z.string() }
 
 const usage = z.object({
   prompt_tokens: z.optional(z.number()),
@@ -39,6 +39,7 @@ export const eventSchemas = {
       }),
     ),
     resumed: z.optional(z.boolean()),
+    changed_files: z.optional(z.array(text)),
   }),
   USER_MESSAGE: z.object({
     ...position,

@@ -41,10 +41,15 @@ export function announceRun(directory: string, runId: string): void {
   replaceFile(join(directory, 'LATEST'), `${runId}\n`)
 }
 
-/** The id in `LATEST`; undefined when there is none. */
+/** The id in `LATEST`, or in v1.1's `runs/LATEST`; undefined when there is none. */
 export async function latestRunId(workDirectory: string): Promise<string | undefined> {
+  const directory = deltaDirectory(workDirectory)
+  return (await readName(join(directory, 'LATEST'))) ?? (await readName(join(directory, 'runs', 'LATEST')))
+}
+
+async function readName(path: string): Promise<string | undefined> {
   try {
-    return (await readFile(join(deltaDirectory(workDirectory), 'LATEST'), 'utf8')).trim() || undefined
+    return (await readFile(path, 'utf8')).trim() || undefined
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error

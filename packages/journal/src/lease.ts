@@ -17,6 +17,7 @@ import { writeError } from './write.js'
 /** The right to write a run, held until `release` or until somebody takes it. */
 export interface Lease {
   readonly epoch: number
+  readonly owner: { pid: number; host: string }
   /** Whom it was taken from, when that one had not released it. */
   readonly takenFrom?: { holder: StoredLease; state: HolderState }
   /** @throws {JournalError} `ERR_RUN_LOST` when another process has taken the run. */
@@ -116,7 +117,7 @@ function hold(directory: string, epoch: number, text: string, record: ReturnType
     }
   }
 
-  return { epoch, fence, release }
+  return { epoch, owner: { pid: record.pid, host: record.host }, fence, release }
 }
 
 /** Writing the same bytes again makes the file system stamp its own time on them. */

@@ -72,3 +72,15 @@ function findHole(bytes: Buffer): number {
   }
   return -1
 }
+
+/** The lines of a buffer without their newlines, and where each begins in it. */
+export function splitLines(bytes: Buffer): Block[] {
+  const lines: Block[] = []
+  for (let offset = 0; offset < bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, offset)
+    const end = newline === -1 ? bytes.length : newline
+    lines.push({ bytes: bytes.subarray(offset, end), offset })
+    offset = end + 1
+  }
+  return lines
+}

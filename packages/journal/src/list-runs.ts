@@ -1,24 +1,31 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type RunSummary, readRun } from './read-run.js'
+import { readRun } from './read-run.js'
 import { deltaDirectory, isRunId } from './run-paths.js'
+import type { RunSummary } from './run-summary.js'
 
-/** Every run of a workspace, oldest first. A workspace without `.delta` has none. */
+/**
+ * Every run of a workspace, of today's layout and of v1.1's, oldest first. A workspace without `.delta` has none.
+ * A run whose journal is damaged is listed too, with what stood before the damage and a `problem`.
+ */
 export async function listRuns(workDirectory: string): Promise<RunSummary[]> {
-  const directory = deltaDirectory(workDirectory)
-  const names = (await directoriesIn(directory)).filter(isRunId)
-  const runs = await Promise.all(names.map((name) => readRun(join(directory, name))))
-  return runs.sort((a, b) => order(a).localeCompare(order(b)))
+  const today = deltaDirectory(workDirectory)
+  const runs: RunSummary[] = []
+  for (const parent of [today, join(today, 'runs')]) {
+    for (const name of await runNames(parent))
+      runs.push(await readRun(join(parent, name), { tolerant: true }))
+  }
+  return runs.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
 }
 
-function order({ metadata, runId }: RunSummary): string {
+function sortKey({ metadata, runId }: RunSummary): string {
   return `${metadata.created_at ?? ''} ${runId}`
 }
 
-async function directoriesIn(directory: string): Promise<string[]> {
+async function runNames(directory: string): Promise<string[]> {
   try {
     const entries = await readdir(directory, { withFileTypes: true })
-    return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+    return entries.filter((entry) => entry.isDirectory() && isRunId(entry.name)).map((entry) => entry.name)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error

@@ -1,7 +1,7 @@
 import type { RunStatus } from './event.js'
 import type { JournalSummary, Usage } from './summary.js'
 
-/** `metadata.json`: a cache of the journal, for people and for `jq`. */
+/** `metadata.json`: a cache of the journal, for people and for `jq`. A status of `EMPTY` is never written to disk. */
 export interface RunMetadata {
   run_id: string
   workspace_id: string | null
@@ -47,8 +47,10 @@ export function deriveMetadata(runId: string, summary: JournalSummary, ownerAliv
   }
 }
 
-function deriveStatus({ lastStart, end, lastSeq }: JournalSummary, ownerAlive: boolean): RunStatus | 'EMPTY' {
+/** Without a first message a run was announced to nobody, and nothing was started in it. */
+function deriveStatus(summary: JournalSummary, ownerAlive: boolean): RunStatus | 'EMPTY' {
+  const { firstStart, firstMessage, lastThought, end } = summary
+  if (firstStart === undefined || (firstMessage ?? lastThought) === undefined) return 'EMPTY'
   if (end) return end.status
-  if (!lastStart && lastSeq === 0) return 'EMPTY'
   return ownerAlive ? 'RUNNING' : 'INTERRUPTED'
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, openSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { eventProblem } from './check.js'
 import { JournalError } from './errors.js'
@@ -15,6 +15,8 @@ export interface JournalOptions {
   fence?: () => void
   /** Called by `sync()` before the journal itself is synced: syncs the files its events refer to. */
   syncFirst?: () => void
+  /** Called with every event: those found on opening, in order, then each one appended. */
+  onEvent?: (event: StoredEvent) => void
 }
 
 /** An open journal. One writer at a time: `openRun` sees to that for a run, the caller for any other log. */
@@ -56,10 +58,10 @@ export interface Journal<Event = JournalEvent> {
  */
 export function openJournal<Event extends { type: string } = JournalEvent>(
   path: string,
-  { sync = true, fence, syncFirst }: JournalOptions = {},
+  { sync = true, fence, syncFirst, onEvent }: JournalOptions = {},
 ): Journal<Event> {
   let descriptor: number | undefined = openForAppend(path, sync)
-  const opened = prepare(descriptor, path)
+  const opened = prepare(descriptor, path, onEvent)
   let lastSeq = opened.lastSeq
   let dirty = false
 
@@ -74,21 +76,23 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
     const file = usable()
     fence?.()
     const stored = events.map((event, index) => stamp(event, lastSeq + index + 1, path))
-    writeWhole(file, Buffer.from(stored.map(toLine).join('')), path)
+    writeWhole(file, Buffer.from(stored.map((event) => toLine(event, path)).join('')), path)
     lastSeq += stored.length
     dirty = true
+    if (onEvent) stored.forEach(onEvent)
     return stored
   }
 
   function syncNow(): void {
     const file = usable()
-    if (!dirty || !sync) return
+    if (!dirty) return
     try {
-      syncFirst?.()
-      syncData(file, path)
+      checkPresent(file, path)
+      if (sync) syncFirst?.()
+      if (sync) syncData(file, path)
       dirty = false
     } catch (error) {
-      shut() // after a failed sync nobody can say what is on disk
+      shut() // nobody can say what is on disk now, so nothing may follow
       throw error
     }
   }
@@ -128,9 +132,9 @@ function openForAppend(path: string, sync: boolean): number {
   }
 }
 
-function prepare(descriptor: number, path: string) {
+function prepare(descriptor: number, path: string, onEvent?: (event: StoredEvent) => void) {
   try {
-    const scan = scanJournal(descriptor, path)
+    const scan = scanJournal(descriptor, path, onEvent)
     return { lastSeq: scan.lastSeq, warnings: scan.warnings, repaired: repairTail(descriptor, path, scan) }
   } catch (error) {
     closeSync(descriptor)
@@ -138,14 +142,34 @@ function prepare(descriptor: number, path: string) {
   }
 }
 
+/** Writing to a file that was deleted, or replaced by an editor, succeeds and is lost. */
+function checkPresent(descriptor: number, path: string): void {
+  if (fstatSync(descriptor).nlink > 0) return
+  throw new JournalError(
+    'ERR_JOURNAL_WRITE',
+    `${path}: The journal was deleted or replaced while it was being written.\n` +
+      'What was appended last is lost. Restore the file, or continue from what lies there now.',
+    { path },
+  )
+}
+
 function stamp(event: { type: string }, seq: number, path: string): StoredEvent {
   const position = { seq, timestamp: new Date().toISOString() }
   const stored = Object.assign({ ...position }, event, position) // the position comes first in the line, and is ours
   const problem = eventProblem(stored)
   if (problem === undefined) return stored as unknown as StoredEvent
-  throw new JournalError('ERR_JOURNAL_EVENT', `${path}: Refused to append an event: ${problem}.`, { path })
+  throw refused(path, problem)
 }
 
-function toLine(event: StoredEvent): string {
-  return `${JSON.stringify(event)}\n`
+function toLine(event: StoredEvent, path: string): string {
+  try {
+    return `${JSON.stringify(event)}\n`
+  } catch (cause) {
+    throw refused(path, `${event.type}: ${(cause as Error).message}`, cause)
+  }
+}
+
+function refused(path: string, problem: string, cause?: unknown): JournalError {
+  const message = `${path}: Refused to append an event: ${problem}.`
+  return new JournalError('ERR_JOURNAL_EVENT', message, { path, cause })
 }

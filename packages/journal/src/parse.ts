@@ -1,62 +1,59 @@
 import { isUtf8 } from 'node:buffer'
-import { eventProblem } from './check.js'
+import { eventProblem, isEvent } from './check.js'
 import { JournalError } from './errors.js'
 import type { StoredEvent } from './event.js'
-import type { Block, Remainder } from './lines.js'
+import { type Block, type Remainder, splitLines } from './lines.js'
 
 /**
  * Turns whole lines into events, in order, and remembers where it stands.
  *
  * A complete line that is no event was not left by a crash of ours, so it is
- * reported, never skipped. Numbers that are missing or repeated (people may edit
- * a journal) are one warning.
+ * reported, never skipped. What editing by hand leaves (blank lines, missing or
+ * repeated numbers) is one warning.
  */
 export function eventParser(path: string, { fromStart = true } = {}) {
-  const warnings: string[] = []
+  const numbers = numberCheck(path, fromStart ? 0 : undefined)
   let line = 0
-  let lastSeq = fromStart ? 0 : undefined
 
-  function parseBlock({ bytes, offset }: Block): StoredEvent[] {
-    if (!isUtf8(bytes)) throw badText(bytes, offset)
+  function parseBlock({ bytes }: Block): StoredEvent[] {
+    if (!isUtf8(bytes)) throw corrupt(path, line + firstBadLine(bytes), 'it is not UTF-8')
     const lines = bytes.toString('utf8').split('\n')
-    lines.pop()
-    return lines.map(parseLine)
-  }
-
-  function parseLine(text: string): StoredEvent {
-    line += 1
-    const value = parseJson(text)
-    const problem = value === undefined ? 'it is not JSON' : eventProblem(value)
-    if (problem !== undefined) throw corrupt(path, line, problem)
-    return note(value as StoredEvent)
+    lines.pop() // behind the last newline there is nothing
+    const events: StoredEvent[] = []
+    for (const text of lines) {
+      line += 1
+      const value = parseJson(text)
+      if (isEvent(value)) events.push(numbers.note(value, line))
+      else if (text.trim() !== '') throw corrupt(path, line, lineProblem(value))
+    }
+    return events
   }
 
   /** A last line without its newline counts when it is a whole event. */
   function parseRemainder({ bytes, hole }: Remainder): StoredEvent | undefined {
-    if (hole || bytes.length === 0 || !isUtf8(bytes)) return undefined
+    if (hole || !isUtf8(bytes)) return undefined
     const value = parseJson(bytes.toString('utf8'))
-    if (value === undefined || eventProblem(value) !== undefined) return undefined
-    line += 1
-    return note(value as StoredEvent)
+    return isEvent(value) ? numbers.note(value, line + 1) : undefined
   }
 
-  function note(event: StoredEvent): StoredEvent {
-    if (lastSeq !== undefined && event.seq !== lastSeq + 1 && warnings.length === 0) {
-      warnings.push(
-        `${path}:${line}: "seq" is ${event.seq} where ${lastSeq + 1} was expected; going on from the highest.`,
-      )
+  return { parseBlock, parseRemainder, numbers }
+}
+
+/** Watches `seq` go 1, 2, 3 …; the first deviation becomes a warning. */
+export function numberCheck(path: string, startSeq: number | undefined) {
+  const warnings: string[] = []
+  let highest = startSeq
+
+  function note(event: StoredEvent, line: number): StoredEvent {
+    if (highest !== undefined && event.seq !== highest + 1 && warnings.length === 0) {
+      const found = `"seq" is ${event.seq} where ${highest + 1} was expected`
+      warnings.push(`${path}:${line}: ${found}; the journal goes on from the highest number.`)
     }
-    lastSeq = Math.max(lastSeq ?? 0, event.seq)
+    highest = Math.max(highest ?? 0, event.seq)
     return event
   }
 
-  function badText(bytes: Buffer, offset: number): JournalError {
-    const lines = splitBytes(bytes)
-    const bad = lines.findIndex((each) => !isUtf8(each))
-    return corrupt(path, line + bad + 1, `it is not UTF-8 (the file's bytes from ${offset} on)`)
-  }
-
-  return { parseBlock, parseRemainder, warnings, lastSeq: () => lastSeq ?? 0 }
+  return { note, warnings, lastSeq: () => highest ?? 0 }
 }
 
 /** The error for a complete line that is not an event. */
@@ -64,25 +61,25 @@ export function corrupt(path: string, line: number, problem: string): JournalErr
   return new JournalError(
     'ERR_JOURNAL_CORRUPT',
     `${path}:${line}: This line is damaged: ${problem}.\n` +
-      'No crash leaves a complete line damaged, so nothing was changed. Look at the line, then mend it by hand\n' +
-      'or set it aside with: delta journal repair',
+      'A crash of ours tears only the end of a journal, so this was not one, and the file was left as it is.\n' +
+      'Look at the line and mend it by hand, or set it aside with: delta journal repair',
     { path, line },
   )
 }
 
-function parseJson(text: string): unknown {
+/** Undefined for what is no JSON: JSON.parse's own message counts characters nobody can look up. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // the caller says which line it was; JSON.parse's position means nothing to a reader
+    return undefined
   }
 }
 
-function splitBytes(bytes: Buffer): Buffer[] {
-  const lines: Buffer[] = []
-  for (let start = 0, end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
-    lines.push(bytes.subarray(start, end))
-    start = end + 1
-  }
-  return lines
+export function lineProblem(value: unknown): string {
+  return value === undefined ? 'it is not JSON' : (eventProblem(value) ?? 'it is not an event')
+}
+
+function firstBadLine(bytes: Buffer): number {
+  return splitLines(bytes).findIndex((line) => !isUtf8(line.bytes)) + 1
 }

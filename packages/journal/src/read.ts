@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { isJournalError } from './errors.js'
 import type { StoredEvent } from './event.js'
-import { lineSplitter } from './lines.js'
+import { lineSplitter, type Remainder, splitLines } from './lines.js'
 import { eventParser } from './parse.js'
+import { readOldJournal } from './read-old.js'
 
 /** What a journal holds. */
 export interface JournalContents {
@@ -54,14 +57,26 @@ type Ending = Omit<JournalContents, 'events'>
 async function* readBatches(path: string, fromOffset: number): AsyncGenerator<StoredEvent[], Ending> {
   const file = await open(path).catch(undefinedIfMissing)
   if (file === undefined) return { tornBytes: 0, endOffset: 0, warnings: [] }
+  let seen = 0
   try {
-    return yield* readOpened(file, path, fromOffset)
+    const reading = readToday(file, path, fromOffset)
+    for (;;) {
+      const step = await reading.next()
+      if (step.done) return step.value
+      seen += step.value.length
+      yield step.value
+    }
+  } catch (error) {
+    if (!isJournalError(error)) throw error
+    const rest = readRest(path, fromOffset, seen)
+    yield rest.events
+    return rest
   } finally {
     await file.close()
   }
 }
 
-async function* readOpened(
+async function* readToday(
   file: FileHandle,
   path: string,
   fromOffset: number,
@@ -79,11 +94,26 @@ async function* readOpened(
   const remainder = splitter.end()
   const last = parser.parseRemainder(remainder)
   if (last) yield [last]
+  return ending(remainder, last !== undefined, parser.numbers.warnings)
+}
+
+/** What is still to come after `seen` events behind `fromOffset`, read the old way. */
+function readRest(path: string, fromOffset: number, seen: number): JournalContents {
+  const { events, lines, remainder, unfinished, warnings } = readOldJournal(path)
+  const before = countLines(path, fromOffset)
+  const first = lines.findIndex((line) => line > before)
   return {
-    tornBytes: last ? 0 : remainder.size,
-    endOffset: remainder.offset,
-    warnings: parser.warnings,
+    events: first === -1 ? [] : events.slice(first + seen),
+    ...ending(remainder, unfinished, warnings),
   }
+}
+
+function ending({ offset, size }: Remainder, unfinished: boolean, warnings: string[]): Ending {
+  return { tornBytes: unfinished ? 0 : size, endOffset: offset, warnings }
+}
+
+function countLines(path: string, end: number): number {
+  return splitLines(readFileSync(path).subarray(0, end)).length
 }
 
 function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {

@@ -8,9 +8,13 @@ let lastMs = 0
  * component: other characters than letters, digits, `_` and `-` become `-`.
  */
 export function recordName(time: Date, label: string): string {
+  return `${recordStamp(time)}_${safeLabel(label)}`
+}
+
+/** The time alone, a millisecond later than the last one when it would repeat it. */
+export function recordStamp(time: Date): string {
   lastMs = Math.max(time.getTime(), lastMs + 1)
-  const stamp = new Date(lastMs).toISOString().replace(/[-:.Z]/g, '')
-  return `${stamp}_${safeLabel(label)}`
+  return new Date(lastMs).toISOString().replace(/[-:.Z]/g, '')
 }
 
 function safeLabel(label: string): string {

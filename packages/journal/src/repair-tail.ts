@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { recordName } from './record-name.js'
+import { recordStamp } from './record-name.js'
 import { syncPath } from './replace.js'
 import type { Scan } from './scan.js'
 import { syncData, writeWhole } from './write.js'
@@ -28,7 +28,7 @@ export function repairTail(descriptor: number, path: string, scan: Scan): Repair
     syncData(descriptor, path)
     return undefined
   }
-  const keptIn = join(dirname(path), `journal.torn-${recordName(new Date(), '').split('_')[0]}`)
+  const keptIn = join(dirname(path), `journal.torn-${recordStamp(new Date())}`)
   keep(descriptor, offset, keptIn)
   ftruncateSync(descriptor, offset)
   syncData(descriptor, path)

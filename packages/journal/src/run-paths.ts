@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { JournalError } from './errors.js'
 
@@ -13,6 +14,7 @@ export interface RunPaths {
   hooks: string
   secrets: string
   interaction: string
+  lease: string
 }
 
 export function runPaths(directory: string): RunPaths {
@@ -28,17 +30,26 @@ export function runPaths(directory: string): RunPaths {
     hooks: join(io, 'hooks'),
     secrets: join(directory, 'secrets'),
     interaction: join(directory, 'interaction'),
+    lease: join(directory, 'lease'),
   }
 }
 
+/** The journal of a run of any layout: v1.1 kept it in `execution/`. */
+export function journalPath(directory: string): string {
+  const old = join(directory, 'execution', 'journal.jsonl')
+  const { journal } = runPaths(directory)
+  return !existsSync(journal) && existsSync(old) ? old : journal
+}
+
 /**
- * The directory of a run: `<workDirectory>/.delta/<runId>`.
+ * The directory of a run: `<workDirectory>/.delta/<runId>`, or `.delta/runs/<runId>` when v1.1 made it.
  *
  * @throws {JournalError} `ERR_RUN_ID`: the id is not one plain file name.
  */
 export function runDirectory(workDirectory: string, runId: string): string {
   const path = join(deltaDirectory(workDirectory), runId)
-  if (isRunId(runId)) return path
+  const old = join(deltaDirectory(workDirectory), 'runs', runId)
+  if (isRunId(runId)) return !existsSync(path) && existsSync(old) ? old : path
   throw new JournalError(
     'ERR_RUN_ID',
     `Run id ${JSON.stringify(runId)} cannot name a directory. Use letters, digits, ".", "_" and "-" (at most 128,\n` +

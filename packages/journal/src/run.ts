@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Lease } from './lease.js'
 import { type Journal, openJournal } from './open.js'
-import { readRun } from './read-run.js'
 import { replaceFile, syncPath } from './replace.js'
+import { openRequestLog, type RequestLog } from './request-log.js'
 import { type RunPaths, runPaths } from './run-paths.js'
+import { type RunSummary, summarizeRun } from './run-summary.js'
+import { summarizer } from './summary.js'
 
 /** A run that this process may write. */
 export interface Run {
@@ -17,11 +18,15 @@ export interface Run {
   readonly paths: RunPaths
   /** What the user should be told about opening it, one line each. */
   readonly notices: string[]
-  /** Names a file or directory the journal will refer to: it is synced before the journal is. */
+  /** What was sent to the model; `recordInvocation` writes it. */
+  readonly requests: RequestLog
+  /** What `readRun` would say now, without reading: costs nothing at any length. */
+  summary(): RunSummary
+  /** Names a file or directory the journal will refer to: `journal.sync()` makes it safe first. */
   syncLater(path: string): void
-  /** Throws `ERR_RUN_LOST` when another process has taken the run. */
+  /** @throws {JournalError} `ERR_RUN_LOST` when another process has taken the run. */
   fence(): void
-  /** Derives `metadata.json` anew from the journal and renames it into place. */
+  /** Renames a `metadata.json` derived from the journal into place. */
   updateMetadata(): Promise<void>
   /** Syncs and closes the journal, then releases the lease. */
   close(): void
@@ -30,23 +35,43 @@ export interface Run {
 /** Opens the journal of a run whose lease this process has taken. */
 export function holdRun(directory: string, lease: Lease, { sync = true }: { sync?: boolean }): Run {
   const paths = runPaths(directory)
+  const fold = summarizer()
   const unsynced = new Set<string>()
 
   function syncReferred(): void {
-    for (const path of unsynced) if (existsSync(path)) syncPath(path)
+    requests.sync()
+    for (const path of unsynced) syncPath(path)
     unsynced.clear()
   }
 
-  const journal = openJournal(paths.journal, { sync, fence: lease.fence, syncFirst: syncReferred })
+  const requests = openRequestLog({
+    directory,
+    sync,
+    fence: lease.fence,
+    syncLater: (path) => unsynced.add(path),
+    onNotice: (notice) => notices.push(notice),
+  })
+  const journal = openJournal(paths.journal, {
+    sync,
+    fence: lease.fence,
+    syncFirst: syncReferred,
+    onEvent: fold.add,
+  })
+  const notices = openingNotices(journal)
+
+  function summary(): RunSummary {
+    return summarizeRun(directory, fold, { ...lease.owner, alive: true })
+  }
 
   async function updateMetadata(): Promise<void> {
-    const { metadata } = await readRun(directory)
-    replaceFile(paths.metadata, `${JSON.stringify(metadata, null, 2)}\n`, { durable: false })
+    lease.fence()
+    replaceFile(paths.metadata, `${JSON.stringify(summary().metadata, null, 2)}\n`, { durable: false })
   }
 
   function close(): void {
     try {
       journal.close()
+      requests.close()
     } finally {
       lease.release()
     }
@@ -59,7 +84,9 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
     epoch: lease.epoch,
     journal,
     paths,
-    notices: notices(journal),
+    notices,
+    requests,
+    summary,
     syncLater: (path) => unsynced.add(path),
     fence: lease.fence,
     updateMetadata,
@@ -67,15 +94,11 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
   }
 }
 
-function notices({ repaired, warnings }: Journal): string[] {
-  const torn = repaired
-    ? [
-        `The journal's last ${repaired.tornBytes} bytes were torn by a crash; they are kept in ${repaired.keptIn}.`,
-      ]
-    : []
-  return [...torn, ...warnings]
-}
-
-export function leaseDirectory(runDirectory: string): string {
-  return join(runDirectory, 'lease')
+function openingNotices({ repaired, warnings }: Journal): string[] {
+  if (!repaired) return [...warnings]
+  const { tornBytes, keptIn } = repaired
+  return [
+    `The last ${tornBytes} bytes of the journal were torn by a crash; they are kept in ${keptIn}.`,
+    ...warnings,
+  ]
 }

@@ -48,6 +48,8 @@ export interface JournalSummary {
   lastSeq: number
 }
 
+export type Summarizer = ReturnType<typeof summarizer>
+
 /** Folds events into a summary. `add` takes them in order; `summary` and `pendingCalls` may be asked at any time. */
 export function summarizer() {
   const summary: JournalSummary = {

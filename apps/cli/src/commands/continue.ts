@@ -17,7 +17,7 @@ interface ContinueFlags extends EngineFlags {
 }
 
 /** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with. */
-export async function continueCommand(flags: ContinueFlags, terminal: Terminal): Promise<number> {
+export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
   const workDirectory = resolve(terminal.cwd, flags.workDir)
   const presenter = presenterFor(flags.format, terminal, flags)
   const decision = decisionIn(flags)

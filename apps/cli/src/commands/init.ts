@@ -8,15 +8,11 @@ import { UsageError } from '../usage-error.js'
 const TEMPLATES = fileURLToPath(new URL('../templates/', import.meta.url))
 
 /** `delta init`: copies a template into a new directory. An agent made this way runs at once, without a key. */
-export async function initCommand(
-  directory: string,
+export async function execute(
   flags: { template: string },
   terminal: Terminal,
+  directory: string,
 ): Promise<number> {
-  const names = readdirSync(TEMPLATES)
-  if (!names.includes(flags.template)) {
-    throw new UsageError(`No template "${flags.template}". There are: ${names.join(', ')}`)
-  }
   const target = resolve(terminal.cwd, directory)
   if (existsSync(target) && readdirSync(target).length > 0) {
     throw new UsageError(`${target} is not empty. Name a new directory: delta init <directory>`)

@@ -4,7 +4,7 @@ import { printable } from '../present/printable.js'
 import type { Terminal } from '../terminal.js'
 
 /** `delta list-runs`: the runs of a workspace, newest first. */
-export async function listRunsCommand(
+export async function execute(
   flags: { workDir: string; json?: boolean },
   terminal: Terminal,
 ): Promise<number> {

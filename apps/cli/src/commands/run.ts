@@ -20,7 +20,7 @@ export interface RunFlags extends EngineFlags {
 }
 
 /** `delta run`: a new run, or an interrupted one of the same agent with the same message taken up again. */
-export async function runCommand(flags: RunFlags, terminal: Terminal): Promise<number> {
+export async function execute(flags: RunFlags, terminal: Terminal): Promise<number> {
   if (flags.task !== undefined) throw new UsageError('--task is now -m/--message: delta run -m "…"')
   if (flags.message === undefined)
     throw new UsageError('Say what is to be done: delta run -m "…" (-m - reads stdin, -m @file a file)')

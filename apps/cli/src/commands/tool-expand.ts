@@ -1,24 +1,20 @@
-import { resolve } from 'node:path'
-import { type LoadedTools, loadToolsFile } from '@delta/config-loader'
+import type { LoadedTools } from '@delta/config-loader'
 import { stringify } from 'yaml'
-import { importRoots } from '../engine-options.js'
-import type { Terminal } from '../terminal.js'
+import { loadTools, type ToolFlags } from '../load-tools.js'
+import { EXIT, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
 /** `delta tool expand`: the same document with its tools in their full form and its imports resolved away. */
-export async function toolExpandCommand(
-  path: string,
-  flags: { json?: boolean; tool?: string; importRoot: string[] },
+export async function execute(
+  flags: ToolFlags & { json?: boolean; tool?: string },
   terminal: Terminal,
+  path: string,
 ): Promise<number> {
-  const { document } = await loadToolsFile(resolve(terminal.cwd, path), {
-    environment: terminal.env,
-    importRoots: importRoots(flags, terminal),
-  })
+  const { document } = await loadTools(path, flags, terminal)
   const shown = flags.tool === undefined ? document : only(document, flags.tool)
   const text = flags.json ? JSON.stringify(shown, null, 2) : stringify(shown, { lineWidth: 0 })
   terminal.stdout.write(`${text.trimEnd()}\n`)
-  return 0
+  return EXIT.completed
 }
 
 function only(document: LoadedTools['document'], name: string): object {
