@@ -1,4 +1,5 @@
 export { type BuildOptions, type BuiltContext, buildContext, type ContextBlock } from './build.js'
+export { type CacheBreak, findCacheBreak } from './cache-break.js'
 export { conversationFromEvents } from './conversation.js'
 export { ContextError, type ContextErrorCode, isContextError } from './errors.js'
 export { followJournal, type JournalFollower } from './follow-journal.js'
