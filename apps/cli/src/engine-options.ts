@@ -69,7 +69,9 @@ export async function engineOptions(
     stream: presenter.wantsStream,
     onEvent: (event) => presenter.show(event),
     ...(flags.maxIterations === undefined ? {} : { maxIterations: positiveInteger(flags.maxIterations) }),
-    ...(flags.interactive ? { ask: (question) => askAtTerminal(question, terminal) } : {}),
+    ...(flags.interactive
+      ? { ask: (question) => (presenter.pause(), askAtTerminal(question, terminal)) }
+      : {}),
   }
 }
 

@@ -19,7 +19,7 @@ interface ContinueFlags extends EngineFlags {
 /** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with. */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
   const workDirectory = resolve(terminal.cwd, flags.workDir)
-  const presenter = presenterFor(flags.format, terminal, flags)
+  const presenter = presenterFor(flags, terminal)
   const decision = decisionIn(flags)
   const message = await readMessage(flags.message, terminal)
   const run = await findRun(workDirectory, flags.runId)

@@ -25,7 +25,7 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   if (flags.message === undefined)
     throw new UsageError('Say what is to be done: delta run -m "…" (-m - reads stdin, -m @file a file)')
 
-  const presenter = presenterFor(flags.format, terminal, flags)
+  const presenter = presenterFor(flags, terminal)
   const agent = await loadAgentFor(resolve(terminal.cwd, flags.agent), { flags, terminal, presenter })
   const message = (await readMessage(flags.message, terminal)) ?? ''
   const workDirectory = await chooseWorkspace(
