@@ -69,7 +69,7 @@ async function main() {
   console.log('\nEverything that happened is in the journal, one event a line:')
   console.log(`  ${workspace}/.delta/${runId}/journal.jsonl`)
   console.log('\nWhat to type next:')
-  for (const { command, shows } of nextCommands(workspace)) console.log(`  ${command}   # ${shows}`)
+  for (const { command, shows } of nextCommands(workspace)) console.log(`  # ${shows}\n  ${command}`)
   return 0
 }
 

@@ -164,16 +164,27 @@ function formatSize(directory) {
   return `${(sizeOf(directory) / 1024 / 1024).toFixed(1)} MB`
 }
 
-process.exitCode = await withPackedPackages(async (packages, directory) => {
-  const libraries = packages.filter((packed) => packed.isLibrary)
-  const [cli] = packages.filter((packed) => packed.name === '@delta/cli')
+/**
+ * @param {() => Promise<void>} use
+ * @returns {Promise<boolean>} whether it went well; otherwise the reason has been printed
+ */
+async function succeeds(use) {
   try {
-    await useLibraries(join(directory, 'libraries'), libraries)
-    if (!cli) throw new Error('@delta/cli was not packed')
-    await useCommandLine(join(directory, 'command line'), cli)
-    return 0
+    await use()
+    return true
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
-    return 1
+    return false
   }
+}
+
+process.exitCode = await withPackedPackages(async (packages, directory) => {
+  const libraries = packages.filter((packed) => packed.isLibrary)
+  const [cli, ...others] = packages.filter((packed) => !packed.isLibrary)
+  if (!cli || others.length > 0) throw new Error('There should be one application, the command line')
+  const results = [
+    await succeeds(() => useLibraries(join(directory, 'libraries'), libraries)),
+    await succeeds(() => useCommandLine(join(directory, 'command line'), cli)),
+  ]
+  return results.every(Boolean) ? 0 : 1
 })

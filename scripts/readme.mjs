@@ -82,7 +82,7 @@ function firstDifference(text, rendered) {
   const lines = text.split('\n')
   const wanted = rendered.split('\n')
   const index = wanted.findIndex((line, at) => line !== lines[at])
-  return `line ${index + 1} is not what its example says (\`pnpm docs\` mends it):
+  return `line ${index + 1} is not what its example says (\`npm run readme\` mends it):
   is:     ${lines[index] ?? ''}
   should: ${wanted[index] ?? ''}`
 }

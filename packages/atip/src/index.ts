@@ -1,5 +1,6 @@
 export { type CompileOptions, compileTools, indexLeaves, toAnthropic, toGemini, toOpenAI } from './compile.js'
 export { OPENAI_DESCRIPTION_MAX_LENGTH, SAFETY_FLAGS } from './description.js'
+export { durationMs } from './duration.js'
 export { costRank, mergeEffects, overlayEffects, statesNothing } from './effects.js'
 export {
   AtipLoadError,
@@ -21,7 +22,7 @@ export type {
   CostEstimate,
   TrustSource,
 } from './metadata.js'
-export { isRepeated, isRequired, valueType } from './parameters.js'
+export { isRepeated, isRequired, longFlag, valueType } from './parameters.js'
 export { parseToolCall } from './parse-call.js'
 export type {
   AnthropicTool,
@@ -47,6 +48,7 @@ export {
 } from './result-filter.js'
 export { generateSafetyPrompt, isInteractive } from './safety-prompt.js'
 export { handleToolResult } from './tool-result.js'
+export { type AtipExpandedTool, atipToTools, type ImportOptions } from './tools.js'
 export { lowerTrust, TRUST_LEVEL_ORDER, trustOf } from './trust.js'
 export {
   createValidator,
@@ -56,3 +58,4 @@ export {
   type Validator,
   type ViolationCode,
 } from './validator.js'
+export { type ReadValue, readValue } from './value.js'

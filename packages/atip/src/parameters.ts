@@ -18,6 +18,11 @@ export function isRepeated(parameter: AtipArgument | AtipOption): boolean {
   return parameter.type === 'array' || parameter.variadic === true
 }
 
+/** The flag to write: the first long one, or the first there is. */
+export function longFlag({ flags }: AtipOption): string {
+  return flags.find((flag) => flag.startsWith('--')) ?? flags[0] ?? ''
+}
+
 /** The JSON type of one value. */
 export function valueType(parameter: AtipArgument | AtipOption): 'string' | 'integer' | 'number' | 'boolean' {
   switch (parameter.type) {

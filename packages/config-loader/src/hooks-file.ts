@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { AgentDocument } from './agent-schema.js'
 import type { Findings } from './findings.js'
 import { type Hooks, readHooks } from './hooks.js'
+import type { ValuePath } from './path.js'
 import { readYaml, type Workplace } from './workplace.js'
 import type { YamlFile } from './yaml-file.js'
 
@@ -9,9 +10,12 @@ export const HOOKS_FILE = 'hooks.yaml'
 
 export interface LoadedHooks {
   hooks: Hooks
-  /** The text of hooks.yaml, if there is one. */
-  text?: string
+  /** Where they stand: a file, and the keys around them. */
+  file?: YamlFile
+  base: ValuePath
 }
+
+type OldKey = 'lifecycle_hooks' | 'hooks'
 
 /**
  * The agent's hooks: from `hooks.yaml`, with or without `lifecycle_hooks:` around them; without that file from
@@ -24,57 +28,41 @@ export async function loadHooks(
   findings: Findings,
 ): Promise<LoadedHooks> {
   const { exists, file } = await readYaml(join(workplace.home, HOOKS_FILE), workplace, findings)
-  const old = (['lifecycle_hooks', 'hooks'] as const).filter((key) => document?.[key] !== undefined)
-  if (exists) {
-    for (const key of old) {
-      main &&
-        findings.warn(
-          main.locate([key], { key: true }),
-          `"${key}" is not read: there is a ${HOOKS_FILE}.`,
-          'Remove it here.',
-        )
-    }
-    if (file === undefined) return { hooks: {} }
-    const inner = (file.value as { lifecycle_hooks?: unknown } | null)?.lifecycle_hooks
-    const hooks =
-      inner === undefined ? readHooks(file.value, file, [], findings) : readWrapped(inner, file, findings)
-    return { hooks, text: file.text }
+  const oldKeys = (['lifecycle_hooks', 'hooks'] as const).filter((key) => document?.[key] !== undefined)
+  if (!exists) return readOldHooks(oldKeys, document, main, findings)
+
+  for (const key of oldKeys) {
+    const message = `"${key}" is not read: there is a ${HOOKS_FILE}.`
+    if (main) findings.warn(main.locate([key], { key: true }), message, 'Remove it here.')
   }
-  return { hooks: readOldHooks(old, document, main, findings) }
+  return file === undefined ? { hooks: {}, base: [] } : readHooksFile(file, findings)
 }
 
-/** Under `lifecycle_hooks:` stand all hooks; one beside it would be overlooked. */
-function readWrapped(inner: unknown, file: YamlFile, findings: Findings): Hooks {
+function readHooksFile(file: YamlFile, findings: Findings): LoadedHooks {
+  const wrapped = (file.value as { lifecycle_hooks?: unknown } | null)?.lifecycle_hooks
+  if (wrapped === undefined) return { hooks: readHooks(file.value, file, [], findings), file, base: [] }
+
   for (const key of Object.keys(file.value as object)) {
     if (key === 'lifecycle_hooks' || key.startsWith('x-')) continue
-    findings.error(
-      file.locate([key], { key: true }),
-      `"${key}" stands beside "lifecycle_hooks:" and would not be read.`,
-      'Move it under lifecycle_hooks.',
-    )
+    const message = `"${key}" stands beside "lifecycle_hooks:" and would not be read.`
+    findings.error(file.locate([key], { key: true }), message, 'Move it under lifecycle_hooks.')
   }
-  return readHooks(inner, file, ['lifecycle_hooks'], findings)
+  const base = ['lifecycle_hooks']
+  return { hooks: readHooks(wrapped, file, base, findings), file, base }
 }
 
 function readOldHooks(
-  keys: readonly ('lifecycle_hooks' | 'hooks')[],
+  [key, other]: readonly OldKey[],
   document: AgentDocument | undefined,
   main: YamlFile | undefined,
   findings: Findings,
-): Hooks {
-  const [key, other] = keys
-  if (key === undefined || main === undefined) return {}
-  const place = main.locate([key], { key: true })
-  findings.deprecated(
-    place,
-    `"${key}" now belongs into ${HOOKS_FILE}.`,
-    `Move what stands under it to ${HOOKS_FILE}.`,
-  )
+): LoadedHooks {
+  if (key === undefined || main === undefined) return { hooks: {}, base: [] }
+  const hint = `Move what stands under it to ${HOOKS_FILE}.`
+  findings.deprecated(main.locate([key], { key: true }), `"${key}" now belongs into ${HOOKS_FILE}.`, hint)
   if (other !== undefined) {
-    findings.error(
-      main.locate([other], { key: true }),
-      `"${other}" and "${key}" are the same; only one may be given.`,
-    )
+    const message = `"${other}" and "${key}" mean the same; only one of them can be given.`
+    findings.error(main.locate([other], { key: true }), message)
   }
-  return readHooks(document?.[key], main, [key], findings)
+  return { hooks: readHooks(document?.[key], main, [key], findings), file: main, base: [key] }
 }

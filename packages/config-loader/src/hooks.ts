@@ -41,9 +41,14 @@ const OLD_NAMES: Record<string, HookName> = {
 }
 
 export const hookSchema = z.strictObject({
-  command: z.array(z.string().check(z.minLength(1))).check(z.minLength(1)),
-  timeout_ms: z.optional(z.int().check(z.gte(0))),
-  pass_env: z.optional(z.array(z.string())),
+  command: z
+    .array(z.string().check(z.minLength(1)))
+    .check(
+      z.minLength(1),
+      z.describe('The program and its arguments; ${AGENT_HOME} and ${CWD} are replaced.'),
+    ),
+  timeout_ms: z.optional(z.int().check(z.gte(0), z.describe('Default 30000; 0 for no limit.'))),
+  pass_env: z.optional(z.array(z.string()).check(z.describe('Engine credentials it may see, by name.'))),
   description: z.optional(z.string()),
 })
 

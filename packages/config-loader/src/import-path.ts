@@ -9,7 +9,7 @@ export type ResolvedImport =
   /** `roots`: what the imported file may import from in turn. */
   { ok: true; path: string; roots: Roots } | { ok: false; message: string; hint?: string }
 
-const PACKAGE = /^npm:((?:@[^/\s]+\/)?[^/\s@]+)\/(.+)$/
+const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)\/(.+)$/i // no name begins with a dot: none leads upwards
 
 /**
  * Finds the file an `imports:` entry means.

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import type { Agent } from './agent.js'
 import { AGENT_KEYS, type AgentDocument, agentSchema } from './agent-schema.js'
 import { CONTEXT_FILE, checkSources, readContext } from './context.js'
@@ -11,6 +12,7 @@ import { importRootsOf } from './import-roots.js'
 import { collectTools, type Override, type ToolSet } from './imports.js'
 import { readLlm } from './llm.js'
 import { migrateMainFile } from './migrate.js'
+import { liesInParentRun, refuseCredentials } from './nested.js'
 import { readPolicy } from './policy.js'
 import { readPrompt, USUAL_PROMPT } from './prompt.js'
 import { reportShape } from './report.js'
@@ -64,6 +66,9 @@ async function readParts(workplace: Workplace, options: LoadOptions, findings: F
     findings,
   )
   if (context !== undefined) await checkSources(context, prompt?.name, workplace, findings)
+  if (await liesInParentRun(workplace.home, options.environment)) {
+    refuseCredentials({ main, llm, tools, hooks, context }, findings)
+  }
   return { main, document, prompt, context, hooks, tools, overrides, llm, script, policy }
 }
 
@@ -133,16 +138,18 @@ async function loadTools(
 
 function assemble(parts: CompleteParts, { home }: Workplace): Agent {
   const { main, document, prompt, context, hooks, tools, overrides, llm, script, policy } = parts
-  const config = resolveDocument(main.value as Record<string, unknown>, tools)
+  const version =
+    document.version === undefined ? {} : { version: main.written(['version']) ?? String(document.version) }
+  const config = resolveDocument({ ...(main.value as object), ...version }, tools)
   const files = {
+    [basename(prompt?.name ?? USUAL_PROMPT)]: prompt?.text,
     [CONTEXT_FILE]: context.file.text,
-    [HOOKS_FILE]: hooks.text,
-    [prompt?.name ?? USUAL_PROMPT]: prompt?.text,
+    [HOOKS_FILE]: hooks.file === main ? undefined : hooks.file?.text,
   }
   return {
     home,
     name: document.name,
-    ...(document.version !== undefined && { version: String(document.version) }),
+    ...version,
     ...(document.description !== undefined && { description: document.description }),
     llm,
     ...(script && { script }),

@@ -3,7 +3,7 @@ import type { ConfigProblem } from './errors.js'
 import { excerptOf } from './format.js'
 import type { ValuePath } from './path.js'
 import { explainFault, findDanglingAlias, firstAliasOffset } from './yaml-faults.js'
-import { offsetOf, type PlaceInValue } from './yaml-position.js'
+import { offsetOf, type PlaceInValue, writtenText } from './yaml-position.js'
 
 /** More references than this to anchors in one file are taken for an attack, not for a configuration. */
 const MOST_ALIASES = 100
@@ -18,6 +18,8 @@ export interface YamlFile {
   value: unknown
   /** Where the value at `path` stands, or the nearest thing around it that exists. */
   locate(path: ValuePath, at?: PlaceInValue): Place
+  /** The text of a single value as it is written, before YAML took it for a number. */
+  written(path: ValuePath): string | undefined
 }
 
 /** A place in a file, and the line it is on. */
@@ -49,7 +51,8 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   try {
     const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES })
     const locate = (path: ValuePath, at: PlaceInValue = {}) => placeAt(offsetOf(document, text, path, at))
-    return { ok: true, file: { ...file, text, value, locate } }
+    const written = (path: ValuePath) => writtenText(document, path)
+    return { ok: true, file: { ...file, text, value, locate, written } }
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error
     const message = `Not accepted: the aliases (*name) unfold this file to more than ${MOST_ALIASES} times its size.`

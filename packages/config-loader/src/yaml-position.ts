@@ -28,6 +28,13 @@ export function offsetOf(document: Document, text: string, path: ValuePath, at: 
   return isScalar(node) ? offsetInScalar(node, text, at) : startOf(node)
 }
 
+/** The text of a single value as it is written: `1.10` stays `1.10`. Undefined for lists, maps and what is missing. */
+export function writtenText(document: Document, path: ValuePath): string | undefined {
+  let node: Node | null = document.contents as Node | null
+  for (const segment of path) node = stepInto(resolve(node, document), segment)?.node ?? null
+  return isScalar(node) ? node.source : undefined
+}
+
 interface Step {
   node: Node | null
   keyOffset?: number

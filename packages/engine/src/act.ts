@@ -70,7 +70,8 @@ function approvalOf(
     : approve(run, call, prepared, iteration)
 }
 
-function prepare(run: ActiveRun, call: Call): PreparedCall {
+/** Looks a call up, validates it, asks the policy and binds its arguments. Runs nothing. */
+export function prepare(run: ActiveRun, call: Call): PreparedCall {
   return prepareCall(run.agent.tools, call, {
     variables: variablesOf(run),
     workDirectory: run.run.workDirectory,

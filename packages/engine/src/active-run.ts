@@ -10,7 +10,7 @@ export interface ActiveRun {
   readonly run: Run
   readonly agent: Agent
   readonly model: ChatModel
-  /** The user's first message; generators and `condition`s read it. */
+  /** Everything the user said, a message a line; the `condition`s of `context.yaml` read it. */
   readonly task: string
   /** Number of the next cycle, from the journal. */
   readonly firstIteration: number
@@ -19,6 +19,8 @@ export interface ActiveRun {
   readonly credentials: Readonly<Record<string, string>>
   /** The environment of commands: without credentials, with the base set; before each command's own variables. */
   readonly environment: NodeJS.ProcessEnv
+  /** How long a stopped command has before it is killed. Milliseconds. */
+  readonly graceMs: number
   /** Call ids that this run has used; a cache of the journal. */
   readonly usedActionIds: Set<string>
   readonly signal: AbortSignal

@@ -3,28 +3,24 @@ import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { type Run, replaceFile } from '@delta/journal'
 
-/**
- * Keeps what the agent's files said in `configuration/<seq>/`, `seq` being that of the `ENGINE_START`; only when they
- * differ from the last ones kept. A record for the reader: it is never executed.
- *
- * @returns The names of the files that changed since the run was last started; empty for a first start.
- */
-export function keepConfiguration(run: Run, agent: Agent, seq: number): string[] {
-  const { files } = agent.snapshot
+/** Names of the agent's files that differ from those of the run's last start; all of them for a first start. */
+export function changedFiles(run: Run, agent: Agent): string[] {
   const before = lastKept(run.paths.configuration)
-  const changed = before ? differing(before, files) : []
-  if (before && changed.length === 0) return []
+  const { files } = agent.snapshot
+  return Object.keys(files).filter((name) => !before || readIfThere(join(before, name)) !== files[name])
+}
 
-  for (const [name, text] of Object.entries(files)) {
+/**
+ * Keeps what the agent's files say in `configuration/<seq>/`, `seq` being that of the `ENGINE_START`; only when they
+ * differ from the last ones kept. A record for the reader: it is never executed.
+ */
+export function keepConfiguration(run: Run, agent: Agent, seq: number): void {
+  if (changedFiles(run, agent).length === 0) return
+  for (const [name, text] of Object.entries(agent.snapshot.files)) {
     const path = join(run.paths.configuration, String(seq), name)
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     replaceFile(path, text)
   }
-  return changed
-}
-
-function differing(before: string, files: Record<string, string>): string[] {
-  return Object.keys(files).filter((name) => readIfThere(join(before, name)) !== files[name])
 }
 
 function lastKept(directory: string): string | undefined {

@@ -1,5 +1,6 @@
 import { type Agent, loadAgent } from '@delta/config-loader'
 import { type NewEvent, openRun, type Run, type RunSummary, readRun } from '@delta/journal'
+import { changedFiles } from './configuration.js'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
 import { EngineError } from './errors.js'
@@ -8,6 +9,7 @@ import type { Reply } from './human/reply.js'
 import { live } from './live.js'
 import type { EngineOptions } from './options.js'
 import type { RunResult } from './outcome.js'
+import { releasing } from './releasing.js'
 import { DEFAULT_MAX_ITERATIONS, modelSources } from './run-agent.js'
 
 export interface ContinueRunOptions extends EngineOptions {
@@ -45,12 +47,7 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
     ...(options.force === undefined ? {} : { force: options.force }),
     ...(options.sync === undefined ? {} : { sync: options.sync }),
   })
-  try {
-    return await goOn(run, { ...options, agent, model })
-  } catch (error) {
-    run.close()
-    throw error
-  }
+  return releasing(run, () => goOn(run, { ...options, agent, model }))
 }
 
 async function goOn(
@@ -58,18 +55,25 @@ async function goOn(
   options: ContinueRunOptions & { agent: Agent; model: Awaited<ReturnType<typeof createModel>> },
 ): Promise<RunResult> {
   const summary = await readRun(run.directory)
-  const { agent, model, message } = options
+  const { agent, message } = options
   const maxIterations = options.maxIterations ?? agent.maxIterations ?? DEFAULT_MAX_ITERATIONS
   const reply = options.decision ?? answerIn(summary, message)
   const task = summary.metadata.initial_message ?? ''
-  const events: NewEvent[] = [
-    engineStart({ ...options, run, workDirectory: run.workDirectory, task, maxIterations, resumed: true }),
-  ]
+  const changed = changedFiles(run, agent)
+  const start = engineStart({
+    ...options,
+    run,
+    workDirectory: run.workDirectory,
+    task,
+    maxIterations,
+    resumed: true,
+  })
+  const events: NewEvent[] = [{ ...start, ...(changed.length > 0 ? { changed_files: changed } : {}) }]
   if (message !== undefined && reply === undefined) events.push({ type: 'USER_MESSAGE', content: message })
   run.journal.append(...events)
   run.journal.sync()
   await run.updateMetadata()
-  return live(run, { ...options, agent, model, task, maxIterations, reply })
+  return live(run, { ...options, maxIterations, reply })
 }
 
 /** For a run that waits for a word, the message is that word. A command that waits for approval is not answered so. */

@@ -1,7 +1,9 @@
+import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { type ChatModel, scriptModel } from '@delta/model'
+import { type ChatModel, replayModel, scriptModel } from '@delta/model'
 import { commandModel } from './command-model.js'
 import { EngineError } from './errors.js'
+import { readRecordedRun } from './recorded-run.js'
 
 /** Where the model's key and address come from; see `loadEnvironment` of the config loader. */
 export interface Credentials {
@@ -25,10 +27,7 @@ export async function createModel(
     case 'command':
       return commandModel(llm.command ?? [], { cwd: agent.home, environment })
     case 'replay':
-      throw new EngineError(
-        'ERR_ENGINE_MODEL',
-        'llm.provider: replay needs recorded responses; pass replayModel(records) as `model`.',
-      )
+      return replayModel(await readRecordedRun(resolve(agent.home, llm.script ?? '.')))
     case 'openai':
       return openAi(agent, credentials)
     default:

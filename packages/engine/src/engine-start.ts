@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { basename } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import type { NewEvent } from '@delta/journal'
+import type { EngineStart, NewEventOf } from '@delta/journal'
 import manifest from '../package.json' with { type: 'json' }
 import type { SettingSources } from './options.js'
 
@@ -14,7 +14,7 @@ export function engineStart(about: {
   maxIterations: number
   resumed: boolean
   sources?: SettingSources
-}): NewEvent {
+}): NewEventOf<EngineStart> {
   const { agent, run, workDirectory } = about
   return {
     type: 'ENGINE_START',

@@ -3,7 +3,6 @@ export type EngineErrorCode =
   | 'ERR_ENGINE_NO_AGENT'
   | 'ERR_ENGINE_MESSAGE_REQUIRED'
   | 'ERR_ENGINE_NO_CREDENTIALS'
-  | 'ERR_ENGINE_MODEL'
 
 /** The engine cannot start or go on. Branch on `code`; show `message` to people. */
 export class EngineError extends Error {

@@ -1,16 +1,16 @@
-import { readRun } from '@delta/journal'
+import { isJournalError, readRun } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
 import { eraseSecrets } from './human/secrets.js'
-import type { Outcome, RunResult } from './outcome.js'
+import { interrupted, type Outcome, type RunResult } from './outcome.js'
 
 /** A run that is being stopped has this long for its `on_run_end` hook. Milliseconds. */
 const STOPPING_HOOK_MS = 1000
 
 /**
  * Runs the loop and writes the run's end: `on_run_end` (never while waiting), secrets erased, `ENGINE_END`, synced.
- * An error that nobody expected is journaled as `FAILED` before it is thrown on; one of the journal itself is not,
- * because a journal that cannot be written must not be written to.
+ * An error that ended the loop (a context source that is missing, say) is journaled and makes the run `FAILED`; one of the
+ * journal itself is thrown on, because a journal that cannot be written must not be written to.
  */
 export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Promise<RunResult> {
   const outcome = await loop().catch((error: unknown) => unexpected(run, error))
@@ -44,13 +44,13 @@ async function endHook(run: ActiveRun, outcome: Outcome): Promise<void> {
 }
 
 async function unexpected(run: ActiveRun, error: unknown): Promise<Outcome> {
-  const code = (error as { code?: unknown }).code
-  if (typeof code === 'string' && code.startsWith('ERR_JOURNAL_')) throw error
+  if (isJournalError(error)) throw error
+  if (run.signal.aborted) return interrupted(run.signal)
   const message = error instanceof Error ? error.message : String(error)
   record(run, {
     type: 'ERROR',
     error_message: message,
-    error_details: { code, stack: error instanceof Error ? error.stack : undefined },
+    error_details: { code: (error as { code?: unknown }).code, stack: (error as { stack?: unknown }).stack },
     recoverable: false,
   })
   await notifyHook(run, 'on_error', { iteration: run.firstIteration, errorMessage: message })

@@ -5,6 +5,7 @@ import { engineStart } from './engine-start.js'
 import { live } from './live.js'
 import type { EngineOptions } from './options.js'
 import type { RunResult } from './outcome.js'
+import { releasing } from './releasing.js'
 
 /** Cycles after a message, unless the agent or the caller says otherwise. */
 export const DEFAULT_MAX_ITERATIONS = 30
@@ -40,7 +41,7 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
       { type: 'USER_MESSAGE', content: message },
     ],
   })
-  return live(run, { ...options, agent, model, task: message, maxIterations, reply: undefined })
+  return releasing(run, () => live(run, { ...options, model, maxIterations, reply: undefined }))
 }
 
 /** Where the model's settings come from. */

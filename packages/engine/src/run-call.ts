@@ -57,6 +57,7 @@ function execute(run: ActiveRun, call: Call, prepared: ReadyCall, recordPath: st
     actionId: call.action_id,
     outputPrefix: outputPrefixOf(recordPath),
     signal: run.signal,
+    graceMs: run.graceMs,
     secretTokens: secretTokens(run.run.paths.secrets),
     onSpawn: ({ pid }) => recordProcess(recordPath, pid),
   })

@@ -1,8 +1,9 @@
 import { relative } from 'node:path'
 import { interruptedResult, interruptPolicy } from '@delta/executor'
-import type { PendingCall } from '@delta/journal'
-import { actOn } from './act.js'
+import type { HumanInputRequest, PendingCall } from '@delta/journal'
+import { actOn, prepare } from './act.js'
 import { type ActiveRun, record } from './active-run.js'
+import { approve, type Decision, resumeApproval } from './human/approve.js'
 import { secretTokens } from './human/secrets.js'
 import { endOrphansOf } from './orphan.js'
 import type { Outcome } from './outcome.js'
@@ -11,12 +12,17 @@ import { outputPrefixOf } from './run-call.js'
 /**
  * Settles a call that may have started before the last engine died. What is left of its process is ended first, so that
  * nothing runs beside its successor. Then the tool's `on_interrupt` decides: the model is told that the outcome is unknown
- * (the default), or the call is made again and its `ACTION_REQUEST` says so.
+ * (`report`, the default), or the call is made again and its `ACTION_REQUEST` says so (`rerun`), or a person chooses (`ask`).
  */
-export async function settleStarted(run: ActiveRun, call: PendingCall): Promise<Outcome | undefined> {
+export async function settleStarted(
+  run: ActiveRun,
+  call: PendingCall,
+  waiting: HumanInputRequest | undefined,
+): Promise<Outcome | undefined> {
   const recordPath = await endOrphansOf(run, call)
-  const tool = run.agent.tools.get(call.name)
-  if (tool && interruptPolicy(tool) === 'rerun') {
+  const decision = await runAgain(run, call, waiting)
+  if (typeof decision === 'object') return decision
+  if (decision === 'yes') {
     return actOn(run, call, { iteration: call.iteration, attempt: call.attempts + 1 })
   }
   record(run, {
@@ -32,6 +38,24 @@ export async function settleStarted(run: ActiveRun, call: PendingCall): Promise<
     duration_ms: null,
   })
   return undefined
+}
+
+async function runAgain(
+  run: ActiveRun,
+  call: PendingCall,
+  waiting: HumanInputRequest | undefined,
+): Promise<Decision> {
+  const tool = run.agent.tools.get(call.name)
+  const policy = tool ? interruptPolicy(tool) : 'report'
+  if (policy !== 'ask') return policy === 'rerun' ? 'yes' : 'no'
+
+  const prepared = prepare(run, call)
+  if (prepared.decision === 'refuse') return 'no'
+  const asked = { ...prepared, reasons: [...prepared.reasons, 'it was interrupted and may have run already'] }
+  const { iteration } = call
+  return waiting
+    ? resumeApproval(run, call, asked, { iteration, request: waiting })
+    : approve(run, call, asked, iteration)
 }
 
 function observationOf(run: ActiveRun, call: PendingCall, recordPath: string | undefined): string {

@@ -31,7 +31,7 @@ function settleCall(
 ): Promise<Outcome | undefined> {
   const { iteration } = call
   if (call.name === ASK_HUMAN && waiting) return resumeAskHuman(run, call, waiting, iteration)
-  if (call.requested) return settleStarted(run, call)
+  if (call.requested) return settleStarted(run, call, waiting)
   return actOn(run, call, { iteration, attempt: 1, ...(waiting ? { waiting } : {}) })
 }
 

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { loadAgent } from '@delta/config-loader'
 import type { StoredEvent } from '@delta/journal'
-import { type TemporaryAgentOptions, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { startProcess, type TemporaryAgentOptions, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
 import {
   type ContinueRunOptions,
@@ -24,7 +25,18 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
   const load = async () => (await loadAgent(agentFiles.path, { environment })).agent
 
   return {
+    agentFiles,
     workspace,
+    /** Runs the agent in another process, which is killed with -9 as soon as `isTime` resolves. */
+    runAndKill: async (isTime: () => Promise<unknown>): Promise<void> => {
+      const program = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
+      const engine = startProcess([process.execPath, program, agentFiles.path, workspace.path], {
+        env: environment,
+      })
+      await isTime()
+      engine.kill('SIGKILL')
+      await engine.result
+    },
     run: async (more: Partial<RunAgentOptions> = {}): Promise<RunResult> =>
       runAgent({ agent: await load(), workDirectory: workspace.path, message: 'Go', environment, ...more }),
     resume: async (more: Partial<ContinueRunOptions> = {}): Promise<RunResult> =>

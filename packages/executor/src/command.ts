@@ -3,6 +3,12 @@
  */
 export type { CapturedOutput, Keep } from './captured.js'
 export type { ByteFilter } from './channels.js'
+export {
+  CREDENTIAL_NAMES,
+  commandEnvironment,
+  credentialsOf,
+  type EnvironmentOptions,
+} from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { killRunningCommands } from './process-group.js'
 export { quoteCommand } from './quote.js'

@@ -1,5 +1,6 @@
 export type { CapturedOutput, Keep } from './captured.js'
 export type { ByteFilter } from './channels.js'
+export { decide, type PolicyDecision } from './decide.js'
 export { defineTool, interruptPolicy, isDelta, type Tool, toolMap, toolTimeoutMs } from './define-tool.js'
 export {
   COST_ESTIMATES,
@@ -22,11 +23,9 @@ export { formatObservation, type ObservationOptions } from './observation.js'
 export { endOrphans, findOrphans, type OrphanQuery } from './orphans.js'
 export {
   DEFAULT_RULES,
-  decide,
   type ParsedPolicy,
   POLICY_KEYS,
   type Policy,
-  type PolicyDecision,
   type PolicyRules,
   parsePolicy,
 } from './policy.js'

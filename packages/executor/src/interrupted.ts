@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { type CapturedOutput, captureFile, nothingCaptured } from './captured.js'
 import type { Tool } from './define-tool.js'
 import { formatObservation } from './observation.js'
+import { DEFAULT_SETTINGS, type ToolSettings } from './settings.js'
 import { outputPaths, settleStream } from './stream-record.js'
 import { keepBytes, type ResultContext, redactors, shownPath, type ToolResult } from './tool-result.js'
 
@@ -11,12 +12,17 @@ import { keepBytes, type ResultContext, redactors, shownPath, type ToolResult } 
  *
  * The files stay, so that a second crash loses nothing: see `removeInlined`.
  *
+ * @param tool - Undefined when the agent no longer has it.
  * @param context.outputPrefix - The one the call was started with; missing files read as silence.
  */
-export function interruptedResult(tool: Tool, context: ResultContext & { outputPrefix: string }): ToolResult {
-  const { known, shown } = redactors(tool, context)
+export function interruptedResult(
+  tool: Tool | undefined,
+  context: ResultContext & { outputPrefix: string },
+): ToolResult {
+  const settings = tool?.settings ?? DEFAULT_SETTINGS
+  const { known, shown } = redactors(settings, context)
   const { stdoutPath, stderrPath } = outputPaths(context.outputPrefix)
-  const output = { stdout: readOutput(stdoutPath, tool), stderr: readOutput(stderrPath, tool) }
+  const output = { stdout: readOutput(stdoutPath, settings), stderr: readOutput(stderrPath, settings) }
   const stdout = settleStream(output.stdout, known)
   const stderr = settleStream(output.stderr, known)
   const printed = stdout.bytes + stderr.bytes > 0 ? 'What it had printed follows' : 'It had printed nothing'
@@ -26,12 +32,12 @@ export function interruptedResult(tool: Tool, context: ResultContext & { outputP
       stdout: { captured: output.stdout, ...shownPath(stdout, context) },
       stderr: { captured: output.stderr, ...shownPath(stderr, context) },
     },
-    { ...tool.settings.output, redact: shown.text },
+    { ...settings.output, redact: shown.text },
   )
   return { status: 'INTERRUPTED', exitCode: null, signal: null, observation, durationMs: 0, stdout, stderr }
 }
 
-function readOutput(path: string, tool: Tool): CapturedOutput {
+function readOutput(path: string, settings: ToolSettings): CapturedOutput {
   let descriptor: number
   try {
     descriptor = openSync(path, 'r')
@@ -40,7 +46,7 @@ function readOutput(path: string, tool: Tool): CapturedOutput {
     throw error
   }
   try {
-    return captureFile(descriptor, { keepBytes: keepBytes(tool), keep: 'both', path })
+    return captureFile(descriptor, { keepBytes: keepBytes(settings), keep: 'both', path })
   } finally {
     closeSync(descriptor)
   }

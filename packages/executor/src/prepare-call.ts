@@ -1,6 +1,7 @@
 import { bindArguments } from '@delta/tool-expander'
+import { decide } from './decide.js'
 import type { Tool } from './define-tool.js'
-import { decide, type Policy } from './policy.js'
+import type { Policy } from './policy.js'
 import { quoteCommand } from './quote.js'
 import { badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
 import { sandboxPrefix } from './sandbox.js'

@@ -25,7 +25,7 @@ export interface RunContext {
   /** Time between TERM and KILL; default 2000. */
   graceMs?: number
   policy?: Policy | undefined
-  /** The engine's credentials by name: not for the tool unless it lists them, and redacted. */
+  /** The engine's credentials by name: not for the tool unless it lists them, and redacted (but not a `…_URL`). */
   credentials?: Readonly<Record<string, string>>
   /** Values a person entrusted to the run. While there are any, no output touches the disk unredacted. */
   secrets?: readonly string[]
@@ -55,7 +55,7 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
     env,
     ...(call.stdin !== undefined && { stdin: fill(call.stdin) }),
     ...(outputPrefix !== undefined && outputPaths(outputPrefix)),
-    keepBytes: keepBytes(tool),
+    keepBytes: keepBytes(tool.settings),
     timeoutMs: toolTimeoutMs(tool),
     ...(graceMs !== undefined && { graceMs }),
     ...(signal && { signal }),

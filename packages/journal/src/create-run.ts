@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { JournalError } from './errors.js'
 import type { NewEvent } from './event.js'
 import { announceRun, checkLayout, makeDeltaDirectory } from './layout.js'
 import { takeLease } from './lease.js'
+import { readRun } from './read-run.js'
+import { recordStamp } from './record-name.js'
 import { syncPath } from './replace.js'
 import { holdRun, type Run } from './run.js'
 import { runDirectory, runPaths } from './run-paths.js'
@@ -38,6 +40,7 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
 
   const lease = await takeLease(runPaths(directory).lease)
   try {
+    await setAsideStillborn(directory)
     const run = holdRun(directory, lease, { sync })
     if (run.journal.lastSeq > 0) throw exists(directory, runId)
     run.journal.append(...events({ runId, directory, epoch: lease.epoch }))
@@ -65,6 +68,14 @@ function makeRunDirectory(directory: string): void {
   } catch (error) {
     throw writeError(error, directory)
   }
+}
+
+/** A power cut can leave half of the first write: a start without its message, which began nothing. */
+async function setAsideStillborn(directory: string): Promise<void> {
+  const { journal } = runPaths(directory)
+  if (!existsSync(journal) || statSync(journal).size === 0) return
+  const { status } = await readRun(directory, { tolerant: true })
+  if (status === 'EMPTY') renameSync(journal, join(directory, `journal.torn-${recordStamp(new Date())}`))
 }
 
 function exists(directory: string, runId: string): JournalError {

@@ -39,6 +39,7 @@ export const eventSchemas = {
       }),
     ),
     resumed: z.optional(z.boolean()),
+    changed_files: z.optional(z.array(text)),
   }),
   USER_MESSAGE: z.object({
     ...position,

@@ -22,6 +22,7 @@ export {
   type UserMessage,
 } from './event.js'
 export { readRequest, recordInvocation } from './invocation.js'
+export { journalJsonSchema } from './json-schema.js'
 export { LAYOUT_VERSION, latestRunId } from './layout.js'
 export { listRuns } from './list-runs.js'
 export type { RunMetadata } from './metadata.js'

@@ -47,11 +47,10 @@ export function deriveMetadata(runId: string, summary: JournalSummary, ownerAliv
   }
 }
 
-/** Without its start and a first message a run was never announced to anybody, and nothing was started in it. */
+/** Without a first message a run was announced to nobody, and nothing was started in it. */
 function deriveStatus(summary: JournalSummary, ownerAlive: boolean): RunStatus | 'EMPTY' {
   const { firstStart, firstMessage, lastThought, end } = summary
-  const task = firstMessage ?? firstStart?.task // old journals have only the task
-  if (firstStart === undefined || (task === undefined && lastThought === undefined)) return 'EMPTY'
+  if (firstStart === undefined || (firstMessage ?? lastThought) === undefined) return 'EMPTY'
   if (end) return end.status
   return ownerAlive ? 'RUNNING' : 'INTERRUPTED'
 }

@@ -76,7 +76,7 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
     const file = usable()
     fence?.()
     const stored = events.map((event, index) => stamp(event, lastSeq + index + 1, path))
-    writeWhole(file, Buffer.from(stored.map(toLine).join('')), path)
+    writeWhole(file, Buffer.from(stored.map((event) => toLine(event, path)).join('')), path)
     lastSeq += stored.length
     dirty = true
     if (onEvent) stored.forEach(onEvent)
@@ -158,9 +158,18 @@ function stamp(event: { type: string }, seq: number, path: string): StoredEvent 
   const stored = Object.assign({ ...position }, event, position) // the position comes first in the line, and is ours
   const problem = eventProblem(stored)
   if (problem === undefined) return stored as unknown as StoredEvent
-  throw new JournalError('ERR_JOURNAL_EVENT', `${path}: Refused to append an event: ${problem}.`, { path })
+  throw refused(path, problem)
 }
 
-function toLine(event: StoredEvent): string {
-  return `${JSON.stringify(event)}\n`
+function toLine(event: StoredEvent, path: string): string {
+  try {
+    return `${JSON.stringify(event)}\n`
+  } catch (cause) {
+    throw refused(path, `${event.type}: ${(cause as Error).message}`, cause)
+  }
+}
+
+function refused(path: string, problem: string, cause?: unknown): JournalError {
+  const message = `${path}: Refused to append an event: ${problem}.`
+  return new JournalError('ERR_JOURNAL_EVENT', message, { path, cause })
 }

@@ -25,7 +25,7 @@ const NEWLINE = 0x0a
  * what was added. The messages themselves are read anew each time, and the index
  * is thrown away when the file is no longer the one it was made from.
  *
- * @throws {JournalError} `ERR_JOURNAL_CORRUPT`, without a line: a message in an older format was met.
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`, without a line: only a reader of the whole file can judge it.
  */
 export async function readUserMessages(file: FileHandle, path: string, end: number): Promise<StoredEvent[]> {
   const { ino } = await file.stat()
@@ -61,6 +61,7 @@ async function scan(index: Index, file: FileHandle, path: string, end: number): 
   for (let at = index.scannedTo; at < end; ) {
     const chunk = await readAt(file, at, Math.min(CHUNK_BYTES, end - at))
     if (chunk.length === 0) break
+    if (chunk.includes(0)) throw corrupt(path, 0, 'it holds NUL bytes') // a hole: what follows it does not count
     const start = at - rest.length
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     const whole = bytes.lastIndexOf(NEWLINE) + 1
@@ -80,7 +81,7 @@ function findMessages(lines: Buffer, path: string): { offset: number; length: nu
     const offset = lines.lastIndexOf(NEWLINE, at) + 1
     const length = lines.indexOf(NEWLINE, at) - offset
     const value = parseMessage(lines.subarray(offset, offset + length))
-    if (value && !isEvent(value)) throw corrupt(path, 0, 'only a reader of the whole file understands it')
+    if (value && !isEvent(value)) throw corrupt(path, 0, 'it is not a message of today')
     if (value) found.push({ offset, length })
     at = lines.indexOf(NEEDLE, offset + length)
   }

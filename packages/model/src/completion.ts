@@ -26,8 +26,7 @@ export function parseCompletion(value: unknown): ChatResponse {
   }
 }
 
-/** The counts of a completion or of a stream's last piece; undefined when there are none. */
-export function readUsage(usage: unknown): Usage | undefined {
+function readUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined
   const prompt = readCount(usage.prompt_tokens)
   const completion = readCount(usage.completion_tokens)

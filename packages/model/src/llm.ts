@@ -14,7 +14,7 @@ export interface LlmSettings {
   readonly command?: readonly string[]
   /** Every other key, passed to the API as it is. */
   readonly parameters: Readonly<Record<string, unknown>>
-  /** How long the server may be silent. */
+  /** How long the server may be silent; 0 is no limit. */
   readonly timeoutMs?: number
   /** Attempts in all, the first included. */
   readonly maxAttempts?: number
@@ -46,8 +46,8 @@ const llmSchema = z.looseObject({
       .array(z.string('Must be text.'), 'Must be a list of words: [python3, model.py].')
       .check(z.minLength(1, 'Must name a program.')),
   ),
-  timeout_ms: z.optional(wholeNumber('Must be a whole number of milliseconds, at least 1.')),
-  max_attempts: z.optional(wholeNumber('Must be a whole number, at least 1.')),
+  timeout_ms: z.optional(wholeNumber(0, 'Must be a whole number of milliseconds; 0 is no limit.')),
+  max_attempts: z.optional(wholeNumber(1, 'Must be a whole number, at least 1.')),
 })
 
 type Llm = z.infer<typeof llmSchema>
@@ -159,8 +159,8 @@ function providerProblems(llm: Llm): SettingsProblem[] {
   return []
 }
 
-function wholeNumber(message: string) {
-  return z.number(message).check(z.refine((value) => Number.isSafeInteger(value) && value >= 1, message))
+function wholeNumber(least: number, message: string) {
+  return z.number(message).check(z.refine((value) => Number.isSafeInteger(value) && value >= least, message))
 }
 
 function parseUrl(text: string): URL | undefined {

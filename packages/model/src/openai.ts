@@ -15,7 +15,7 @@ export interface OpenAiModelOptions {
   readonly apiKey?: string
   /** Ends where `/chat/completions` is appended. Default `https://api.openai.com/v1`. */
   readonly baseUrl?: string
-  /** How long the server may send nothing, in milliseconds. Default 600000. */
+  /** How long the server may send nothing, in milliseconds. Default 600000; 0: for ever. */
   readonly timeoutMs?: number
 }
 

@@ -9,7 +9,7 @@ export interface SilenceWatch {
   stop(): void
 }
 
-/** Joins a caller's signal with a limit on how long the other side may say nothing. */
+/** Joins a caller's signal with a limit on how long the other side may say nothing; 0 is no limit. */
 export function watchSilence(timeoutMs: number, outer: AbortSignal | undefined): SilenceWatch {
   const controller = new AbortController()
   const abort = () => controller.abort()
@@ -19,7 +19,7 @@ export function watchSilence(timeoutMs: number, outer: AbortSignal | undefined):
       timedOut = true
       abort()
     },
-    Math.min(timeoutMs, LONGEST_TIMER_MS),
+    Math.min(timeoutMs || LONGEST_TIMER_MS, LONGEST_TIMER_MS),
   )
   outer?.addEventListener('abort', abort, { once: true })
   if (outer?.aborted) abort()

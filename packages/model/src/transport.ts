@@ -6,10 +6,17 @@ export interface HttpAnswer {
   readonly ok: boolean
   readonly status: number
   readonly url: string
-  readonly headers: Headers
+  readonly headers: AnswerHeaders
   /** The bytes as they come; ends with an error when the connection breaks. */
   readonly body: AsyncIterable<Uint8Array>
   text(): Promise<string>
+}
+
+/** What of `Headers` is used: the global one loads a whole HTTP client. */
+export interface AnswerHeaders {
+  /** @param name - In lower case. */
+  get(name: string): string | null
+  entries(): Iterable<[string, string]>
 }
 
 /** What of a `RequestInit` the `openai` client uses. */
@@ -59,10 +66,15 @@ function answerOf(incoming: IncomingMessage, url: string): HttpAnswer {
     ok: status >= 200 && status < 300,
     status,
     url,
-    headers: new Headers(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
+    headers: headersOf(incoming),
     body: incoming,
     text: () => readText(incoming),
   }
+}
+
+function headersOf({ headers }: IncomingMessage): AnswerHeaders {
+  const texts = new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+  return { get: (name) => texts.get(name) ?? null, entries: () => texts.entries() }
 }
 
 /** Reads a body to its end, as UTF-8. */

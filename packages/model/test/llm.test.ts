@@ -82,7 +82,7 @@ describe('settings that are refused', () => {
       { path: 'model', message: 'Must not be empty.' },
       { path: 'base_url', message: 'Must be text: a URL.' },
       { path: 'command[1]', message: 'Must be text.' },
-      { path: 'timeout_ms', message: 'Must be a whole number of milliseconds, at least 1.' },
+      { path: 'timeout_ms', message: 'Must be a whole number of milliseconds; 0 is no limit.' },
       { path: 'max_attempts', message: 'Must be a whole number, at least 1.' },
     ])
   })

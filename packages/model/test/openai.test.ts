@@ -1,6 +1,15 @@
+import { cp } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ScriptedTurn, type ServerScript, startScriptedServer } from '@delta/testkit'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import {
+  runProcess,
+  type ScriptedTurn,
+  type ServerScript,
+  startScriptedServer,
+  temporaryWorkspace,
+} from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ChatRequest, isModelError, type ModelError, streamingRequest } from '../src/index.js'
 import { type OpenAiModelOptions, openAiModel } from '../src/openai.js'
@@ -288,6 +297,14 @@ describe('errors that are worth another try', () => {
     }
   })
 
+  test('no silence is too long with timeoutMs: 0', async () => {
+    const { server, model } = await start([{ content: 'At last.', hold: 'gate' }], { timeoutMs: 0 })
+    const answer = model.complete(request)
+    await server.waitForRequests(1)
+    server.release('gate')
+    expect((await answer).message.content).toBe('At last.')
+  })
+
   test('nobody listening', async () => {
     const { server, model } = await start([])
     await server.close()
@@ -411,6 +428,20 @@ describe('errors that are not', () => {
     )
   })
 
+  test('the openai package is not installed', async () => {
+    await using directory = await temporaryWorkspace({
+      'ask.mjs': `
+        import { openAiModel } from './model/openai.js'
+        await openAiModel().complete({ messages: [] }).catch(({ code, message }) => console.log(code, message))
+      `,
+    })
+    await cp(new URL('../dist', import.meta.url), join(directory.path, 'model'), { recursive: true })
+    const { stdout } = await runProcess([process.execPath, 'ask.mjs'], { cwd: directory.path })
+    expect(stdout).toBe(
+      'ERR_MODEL_SETTINGS The package openai is not installed. Install it: npm install openai\n',
+    )
+  })
+
   test('a listener that throws is its own error, not one of the model', async () => {
     const { model } = await start([{ content: 'one two' }])
     const answer = model.complete(streamingRequest(request), {
@@ -446,7 +477,6 @@ test('a key is in no message and no cause, though the server repeats it', async 
   for (let count = 0; count < 6; count++) {
     const error = await failureOf(model.complete(count === 5 ? streamingRequest(request) : request))
     messages.push(error.message)
-    const { inspect } = await import('node:util')
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(apiKey)
   }
   expect(messages.filter((message) => message.includes('[API key]'))).toHaveLength(6)

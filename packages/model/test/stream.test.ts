@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readEvents } from '../src/server-sent-events.js'
 import { readStream } from '../src/stream.js'
@@ -24,6 +25,40 @@ describe('events', () => {
     for await (const event of readEvents(each(pieces))) seen.push(event)
     expect(seen).toEqual(events)
   })
+})
+
+test('any text, cut anywhere into events and bytes, arrives as it was', async () => {
+  const text = fc.string({ unit: 'binary', maxLength: 20 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(text),
+      fc.array(text),
+      fc.integer({ min: 1, max: 40 }),
+      async (texts, values, size) => {
+        const deltas = [
+          ...texts.map((content) => ({ content })),
+          ...values.map((value) => ({
+            tool_calls: [{ index: 0, id: 'a', function: { name: 'n', arguments: value } }],
+          })),
+        ]
+        const chunks = deltas.map((delta) => `data: ${JSON.stringify({ choices: [{ delta }] })}\n\n`)
+        const bytes = Buffer.from(`${chunks.join('')}data: [DONE]\n\n`)
+        const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+          bytes.subarray(index * size, (index + 1) * size),
+        )
+        const heard: string[] = []
+        const { message } = await readStream(readEvents(each(pieces)), ({ content }) =>
+          heard.push(content ?? ''),
+        )
+
+        expect(heard.join('')).toBe(texts.join(''))
+        expect(message.content).toBe(texts.length === 0 ? null : texts.join(''))
+        expect(message.tool_calls?.[0]?.function.arguments).toBe(
+          values.length === 0 ? undefined : values.join(''),
+        )
+      },
+    ),
+  )
 })
 
 describe('pieces of a message', () => {

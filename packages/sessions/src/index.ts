@@ -1,1 +1,7 @@
-export {}
+export { type CleanupOptions, cleanUpSessions } from './cleanup.js'
+export { type EndedSession, endSession } from './end.js'
+export { isSessionError, SessionError, type SessionErrorCode } from './errors.js'
+export { type ExecOptions, execInSession } from './exec.js'
+export { type ListedSession, listSessions } from './list.js'
+export type { ExecResult } from './result.js'
+export { type StartedSession, type StartOptions, startSession } from './start.js'

@@ -1,1 +1,9 @@
-export {}
+export { AdapterError, type AdapterErrorCode, isAdapterError } from './errors.js'
+export {
+  type DispatchOptions,
+  dispatch,
+  type MessageWithCalls,
+  type ToolMessage,
+  toOpenAITools,
+} from './openai.js'
+export { type AdapterOptions, createRunner, type Runner } from './runner.js'

@@ -77,6 +77,14 @@ export function inferFromWords(words: readonly Part[][]): Inferred[] {
 /** What no value may be: the command itself, or a part of a program. */
 export function checkWords(words: readonly Part[][], template: string, path: string): ToolProblem[] {
   const problems: ToolProblem[] = []
+  if (words[0]?.length === 0) {
+    problems.push({
+      code: 'ERR_COMMAND_WORD',
+      path,
+      message: 'The command is empty.',
+      hint: 'Write the name of a program first.',
+    })
+  }
   const inCommand = words[0]?.find(isParameter)
   if (inCommand !== undefined) {
     const message = `The first word must be literal: with \${${inCommand.name}} in it, a value would choose the program.`

@@ -54,6 +54,7 @@ export async function runHook(
   const result = await runCommand(commandOf(run, hook), {
     cwd: run.run.workDirectory,
     env: hookEnvironment(run, hook, { directory, input }),
+    graceMs: run.graceMs,
     timeoutMs: Math.min(hook.timeoutMs, input.timeoutMs ?? hook.timeoutMs),
     ...(input.abortable === false ? {} : { signal: run.signal }),
   })

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { HumanInputRequest } from '@delta/journal'
 import { type ActiveRun, record } from '../active-run.js'
 import type { Call, ReadyCall } from '../call.js'
-import type { Outcome, Question } from '../outcome.js'
+import { interrupted, type Outcome, type Question } from '../outcome.js'
+import { askPerson } from './ask-person.js'
 import { clearInteraction, leaveQuestion } from './interaction.js'
 
 /** The person's word, or the end of this engine's part because nobody has answered yet. */
@@ -59,7 +60,8 @@ async function decide(
     sensitive: false,
     command: prepared.resolvedCommand,
   }
-  const decision = decisionOf(run, requestId) ?? toDecision(await run.ask?.(question))
+  const decision = decisionOf(run, requestId) ?? toDecision(await askPerson(run, question))
+  if (decision === undefined && run.signal.aborted) return interrupted(run.signal)
   if (decision === undefined) {
     leaveQuestion(run.run.paths.interaction, question)
     return { status: 'WAITING_FOR_INPUT', question }

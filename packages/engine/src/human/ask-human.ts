@@ -3,8 +3,9 @@ import type { HumanInputRequest } from '@delta/journal'
 import type { FunctionTool } from '@delta/model'
 import { type ActiveRun, record } from '../active-run.js'
 import type { Call } from '../call.js'
-import type { Outcome, Question } from '../outcome.js'
+import { interrupted, type Outcome, type Question } from '../outcome.js'
 import { refuse } from '../refuse.js'
+import { askPerson } from './ask-person.js'
 import { clearInteraction, leaveQuestion, readResponse } from './interaction.js'
 import { keepSecret, secretToken } from './secrets.js'
 
@@ -100,7 +101,8 @@ async function answerOrWait(
   question: Question,
   { iteration, text }: { iteration: number; text: string | undefined },
 ): Promise<Outcome | undefined> {
-  const answer = text ?? (await run.ask?.(question))
+  const answer = text ?? (await askPerson(run, question))
+  if (answer === undefined && run.signal.aborted) return interrupted(run.signal)
   if (answer === undefined) {
     leaveQuestion(run.run.paths.interaction, question)
     return { status: 'WAITING_FOR_INPUT', question }

@@ -1,0 +1,115 @@
+import { quote } from './launch-environment.js'
+
+/**
+ * The script bash reads (as BASH_ENV) before the command: restores, and saves when the shell exits,
+ * however it does. The command itself is bash's own `-c` argument, so its line numbers and its
+ * messages are those of any other bash. Every name of ours begins with `__delta_`.
+ */
+export function bashProgram(call: {
+  work: string
+  state: string
+  variables: string | undefined
+  secretNames: readonly string[]
+}): string {
+  const hidden = call.secretNames.filter((name) => /^\w+$/.test(name)).map((name) => `|${name}`)
+  return `
+unset BASH_ENV
+${call.variables === undefined ? '' : `. ${quote(call.variables)}`}
+__delta_work=${quote(call.work)}
+shopt -s expand_aliases
+__delta_shopt_base=$BASHOPTS __delta_set_base=$SHELLOPTS __delta_exit=
+
+__delta_save() {
+  # What the user may have changed under us, before anything depends on it.
+  builtin trap - DEBUG ERR RETURN
+  umask -p >"$__delta_work/state"
+  umask 077
+  __delta_ifs=\${IFS-unset} IFS=$' \\t\\n'
+  unset -f __delta_save trap
+  __delta_list_set
+  {
+    __delta_print_shopt
+    __delta_print_variables
+    declare -f
+    export -fp
+    alias -p
+    # Last: from "set -x" on, every line of the file would be printed when it is read.
+    printf '%s' "$__delta_options"
+  } >>"$__delta_work/state"
+  jobs -l >"$__delta_work/jobs"
+  pwd >"$__delta_work/cwd"
+  /usr/bin/env -0 >"$__delta_work/env"
+  : >"$__delta_work/done"
+}
+
+__delta_print_shopt() {
+  unset -f __delta_print_shopt
+  for __delta_name in \${BASHOPTS//:/ }; do
+    [[ :$__delta_shopt_base: == *:$__delta_name:* ]] || printf 'shopt -s %s\\n' "$__delta_name"
+  done
+  for __delta_name in \${__delta_shopt_base//:/ }; do
+    [[ :$BASHOPTS: == *:$__delta_name:* ]] || printf 'shopt -u %s\\n' "$__delta_name"
+  done
+}
+
+# Exported variables are data and kept elsewhere; here go the others, with their attributes.
+__delta_print_variables() {
+  unset -f __delta_print_variables
+  if [[ $__delta_ifs == unset ]]; then printf 'unset IFS\\n'
+  elif [[ $__delta_ifs != $' \\t\\n' ]]; then printf 'IFS=%q\\n' "$__delta_ifs"; fi
+  compgen -e >"$__delta_work/exported"
+  compgen -v >"$__delta_work/names"
+  IFS= read -r -d '' __delta_exported <"$__delta_work/exported"
+  __delta_exported=$'\\n'$__delta_exported
+  __delta_names=()
+  while IFS= read -r __delta_name; do
+    case $__delta_name in
+      __delta_*|_|BASH|BASHOPTS|BASHPID|BASH_*|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME) ;;
+      GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PWD) ;;
+      PS4) [[ $PS4 == '+ ' ]] || __delta_names+=(PS4) ;;
+      RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID${hidden.join('')}) ;;
+      *) [[ $__delta_exported == *$'\\n'"$__delta_name"$'\\n'* ]] || __delta_names+=("$__delta_name") ;;
+    esac
+  done <"$__delta_work/names"
+  [[ \${#__delta_names[@]} == 0 ]] || declare -p "\${__delta_names[@]}"
+}
+
+# Two options would lock the session: noexec, and onecmd, which ends the shell after one command.
+__delta_list_set() {
+  unset -f __delta_list_set
+  __delta_options=
+  for __delta_name in \${__delta_set//:/ }; do
+    [[ :$__delta_set_base:noexec:onecmd: == *:$__delta_name:* ]] ||
+      printf -v __delta_options '%sset -o %s\\n' "$__delta_options" "$__delta_name"
+  done
+  for __delta_name in \${__delta_set_base//:/ }; do
+    [[ :$__delta_set: == *:$__delta_name:* ]] ||
+      printf -v __delta_options '%sset +o %s\\n' "$__delta_options" "$__delta_name"
+  done
+}
+
+# The shell's own exit handler is ours; a user's runs after it.
+trap() {
+  if [[ $BASH_SUBSHELL != 0 || " $* " != *' EXIT '* && " $* " != *' 0 '* || $1 == -[lp] ]]; then
+    builtin trap "$@"
+    return
+  fi
+  [[ $1 == -- ]] && shift
+  local __delta_handler=$1 __delta_signal
+  shift
+  for __delta_signal in "$@"; do
+    case $__delta_signal in
+      EXIT|0) __delta_exit=$__delta_handler ;;
+      *) builtin trap -- "$__delta_handler" "$__delta_signal" ;;
+    esac
+  done
+  [[ $__delta_exit != - ]] || __delta_exit=
+}
+
+builtin trap '{ __delta_code=$? __delta_set=$SHELLOPTS; set +aCefnuvx; } 2>/dev/null
+{ __delta_save; } 2>/dev/null
+[[ -z $__delta_exit ]] || { (exit "$__delta_code"); eval "$__delta_exit"; }' EXIT
+
+[[ ! -r ${quote(call.state)} ]] || . ${quote(call.state)} 2>/dev/null
+`
+}

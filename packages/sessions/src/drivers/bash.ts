@@ -1,0 +1,37 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bashProgram } from './bash-program.js'
+import type { Driver, Launch } from './driver.js'
+import { launchEnvironment } from './launch-environment.js'
+
+/** The kernel takes 128 KB in one argument; longer commands go through a file. */
+const LONGEST_ARGUMENT = 100_000
+
+/**
+ * Remembers the working directory, the environment, unexported variables with their attributes,
+ * functions, aliases, `shopt` and `set` options and the umask.
+ */
+export const bash: Driver = {
+  stateFile: 'state.bash',
+
+  prepare({ program, command, work, state, variables, secretNames }): Launch {
+    const { env, script } = launchEnvironment(variables, join(work, 'variables.sh'))
+    const programPath = join(work, 'program.bash')
+    writeFileSync(programPath, bashProgram({ work, state, variables: script, secretNames }), { mode: 0o600 })
+    // Made here, so that the shell's own umask does not decide who may read it.
+    writeFileSync(join(work, 'state'), '', { mode: 0o600 })
+    return {
+      argv: [program, '--noprofile', '--norc', ...commandArguments(command, work)],
+      env: { ...env, BASH_ENV: programPath },
+    }
+  },
+
+  check: (program, stateFile) => [program, '--noprofile', '--norc', '-O', 'extglob', '-n', stateFile],
+}
+
+function commandArguments(command: string, work: string): string[] {
+  if (Buffer.byteLength(command) < LONGEST_ARGUMENT) return ['-c', command, 'bash']
+  const path = join(work, 'command')
+  writeFileSync(path, command, { mode: 0o600 })
+  return ['-c', '. "$0"', path]
+}

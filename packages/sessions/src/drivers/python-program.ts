@@ -1,0 +1,188 @@
+/**
+ * The Python side of a session. Arguments: the work directory, the state file, the command's number.
+ *
+ * The namespace is kept as one pickle, so that two names for one list stay two names for one list.
+ * Functions and classes made in the session travel as their compiled code; modules as their name.
+ */
+export const pythonProgram = String.raw`
+import ast, builtins, importlib, io, json, linecache, marshal, os, pickle, sys, traceback, types
+
+work, state_path, number = sys.argv[1:4]
+sys.argv = ['']
+sys.path[0] = ''
+main = types.ModuleType('__main__')
+sys.modules['__main__'] = main
+namespace = main.__dict__
+sources = {}
+initial = set(namespace) | {'__builtins__'}
+
+
+def restore():
+    try:
+        with open(state_path, 'rb') as file:
+            version, saved_sources, payload = pickle.load(file)
+    except FileNotFoundError:
+        return
+    if version != sys.version:
+        print('[session] The variables were saved by another Python and are gone: ' + version, file=sys.stderr)
+        return
+    for name, text in saved_sources.items():
+        remember_source(name, text)
+    try:
+        namespace.update(pickle.loads(payload))
+    except Exception as error:
+        print(f'[session] The variables could not be restored: {error!r}', file=sys.stderr)
+
+
+def remember_source(name, text):
+    sources[name] = text
+    linecache.cache[name] = (len(text), None, [line + '\n' for line in text.splitlines()], name)
+
+
+def run(text):
+    name = f'<session:{number}>'
+    remember_source(name, text)
+    try:
+        tree = ast.parse(text, name)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, name, 'exec'), namespace)
+        if last is not None:
+            sys.displayhook(eval(compile(ast.Expression(last.value), name, 'eval'), namespace))
+        return 0
+    except SystemExit as error:
+        if error.code is None or isinstance(error.code, int):
+            return (error.code or 0) & 0xff
+        print(error.code, file=sys.stderr)
+        return 1
+    except BaseException as error:
+        trace = error.__traceback__.tb_next if not isinstance(error, SyntaxError) else None
+        traceback.print_exception(type(error), error, trace)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+
+
+def is_ours(value):
+    return getattr(value, '__module__', None) == '__main__'
+
+
+def make_function(code, name, defaults, keyword_defaults, closure, extra):
+    cells = None if closure is None else tuple(closure)
+    function = types.FunctionType(marshal.loads(code), namespace, name, defaults, cells)
+    function.__kwdefaults__ = keyword_defaults
+    function.__qualname__, function.__doc__, function.__annotations__, attributes = extra
+    function.__dict__.update(attributes)
+    function.__module__ = '__main__'
+    return function
+
+
+def empty_cell():
+    return types.CellType()
+
+
+def fill_cell(cell, contents):
+    if contents:
+        cell.cell_contents = contents[0]
+
+
+def make_class(meta, name, bases, slots):
+    members = {'__module__': '__main__', '__qualname__': name}
+    if slots is not None:
+        members['__slots__'] = slots
+    return types.new_class(name, bases, {'metaclass': meta}, lambda body: body.update(members))
+
+
+def fill_class(cls, members):
+    for name, value in members.items():
+        setattr(cls, name, value)
+
+
+HELPERS = [make_function, empty_cell, fill_cell, make_class, fill_class]
+SKIPPED = {'__dict__', '__weakref__', '__module__', '__qualname__', '__slots__', '__static_attributes__', '__firstlineno__'}
+helpers = types.ModuleType('_delta_session')
+for helper in HELPERS:
+    helper.__module__ = '_delta_session'
+    setattr(helpers, helper.__name__, helper)
+sys.modules['_delta_session'] = helpers
+
+
+class Pickler(pickle.Pickler):
+    def reducer_override(self, value):
+        if isinstance(value, types.FunctionType) and is_ours(value):
+            return self.function(value)
+        if isinstance(value, types.CellType):
+            try:
+                contents = (value.cell_contents,)
+            except ValueError:
+                contents = ()
+            return empty_cell, (), contents, None, None, fill_cell
+        if isinstance(value, type) and is_ours(value):
+            return self.user_class(value)
+        if isinstance(value, types.ModuleType):
+            if value is main:
+                return importlib.import_module, ('__main__',)
+            return importlib.import_module, (value.__name__,)
+        if isinstance(value, (classmethod, staticmethod)):
+            return type(value), (value.__func__,)
+        if isinstance(value, property):
+            return property, (value.fget, value.fset, value.fdel, value.__doc__)
+        return NotImplemented
+
+    def function(self, value):
+        extra = (value.__qualname__, value.__doc__, value.__annotations__, value.__dict__)
+        return make_function, (
+            marshal.dumps(value.__code__), value.__name__, value.__defaults__, value.__kwdefaults__,
+            None if value.__closure__ is None else list(value.__closure__), extra,
+        )
+
+    def user_class(self, value):
+        slots = value.__dict__.get('__slots__')
+        own = {slots} if isinstance(slots, str) else set(slots or ())
+        members = {k: v for k, v in value.__dict__.items() if k not in SKIPPED and k not in own}
+        bases = tuple(value.__dict__.get('__orig_bases__', value.__bases__))
+        return make_class, (type(value), value.__name__, bases, slots), members, None, None, fill_class
+
+
+def dump(values):
+    buffer = io.BytesIO()
+    Pickler(buffer, protocol=4).dump(values)
+    return buffer.getvalue()
+
+
+def save():
+    values = {name: value for name, value in namespace.items() if name not in initial}
+    lost = {}
+    try:
+        payload = dump(values)
+    except Exception:
+        for name, value in list(values.items()):
+            try:
+                dump({name: value})
+            except Exception as error:
+                lost[name] = f'{type(error).__name__}: {error}'
+                del values[name]
+        payload = dump(values)
+    used = {name: text for name, text in sources.items() if name.encode() in payload}
+    with open(os.path.join(work, 'state'), 'wb') as file:
+        pickle.dump((sys.version, used, payload), file)
+    write('cwd', os.fsencode(os.getcwd()) + b'\n')
+    write('env', b''.join(k + b'=' + v + b'\0' for k, v in os.environb.items()))
+    write('lost', ''.join(json.dumps({'name': k, 'reason': v}) + '\n' for k, v in lost.items()).encode())
+    write('done', b'')
+
+
+def write(name, data):
+    with open(os.path.join(work, name), 'wb') as file:
+        file.write(data)
+
+
+restore()
+with open(os.path.join(work, 'command'), encoding='utf-8') as file:
+    code = run(file.read())
+try:
+    sys.stdout.flush()
+    save()
+except Exception as error:
+    print(f'[session] The state was not saved: {error!r}', file=sys.stderr)
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(code)
+`

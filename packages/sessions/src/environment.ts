@@ -1,0 +1,100 @@
+import { CREDENTIAL_NAMES } from '@delta/executor'
+
+/** Environment variables by name. Values are bytes: nothing says that they are text. */
+export type Variables = Map<string, Buffer>
+
+/** Belongs to the caller of each command, not to the session; see `rememberedVariables`. */
+const CALLER_NAMES = [
+  'AGENT_HOME',
+  'CWD',
+  'DELTA_ACTION_ID',
+  'DELTA_AGENT_HOME',
+  'DELTA_CWD',
+  'DELTA_PARENT_RUN',
+  'DELTA_RUN_DIR',
+  'DELTA_RUN_ID',
+  'JOURNAL_PATH',
+  'RUN_DIR',
+  'SHLVL',
+]
+
+/** What a shell sets by itself, and what marks our processes. */
+const NEVER_STORED = /^(?:_|__delta_.*|DELTA_SESSION)$/
+
+/** Shorter values are too common to take for a secret. */
+const SHORTEST_SECRET = 6
+
+/** The NUL-separated form of `env -0` and of the file on disk. */
+export function parseVariables(bytes: Buffer): Variables {
+  const variables: Variables = new Map()
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(0, start)
+    const entry = bytes.subarray(start, end === -1 ? bytes.length : end)
+    const equals = entry.indexOf('=')
+    if (equals > 0) variables.set(entry.toString('utf8', 0, equals), Buffer.from(entry.subarray(equals + 1)))
+    start += entry.length + 1
+  }
+  return variables
+}
+
+export function formatVariables(variables: Variables): Buffer {
+  const nothing = Buffer.alloc(1)
+  return Buffer.concat([...variables].flatMap(([name, value]) => [Buffer.from(`${name}=`), value, nothing]))
+}
+
+export function variablesOf(environment: NodeJS.ProcessEnv): Variables {
+  const entries = Object.entries(environment).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  )
+  return new Map(entries.map(([name, value]) => [name, Buffer.from(value)]))
+}
+
+/** What a command gets: what the session remembers, and from its caller what the session never stores. */
+export function variablesFor(
+  remembered: Variables,
+  caller: Variables,
+  secretNames: readonly string[],
+): Variables {
+  const given = [...CALLER_NAMES, ...CREDENTIAL_NAMES, ...secretNames].flatMap((name) => {
+    const value = caller.get(name)
+    return value === undefined || remembered.has(name) ? [] : [[name, value] as const]
+  })
+  return new Map([...remembered, ...given])
+}
+
+export interface Remembered {
+  variables: Variables
+  /** Names left out because their value is, or holds, a secret. */
+  withheld: string[]
+}
+
+/**
+ * Of a command's final environment, what the session stores. Left out are secrets, under whatever
+ * name they stand, and variables of the caller that the command did not change.
+ */
+export function rememberedVariables(
+  final: Variables,
+  caller: Variables,
+  secretNames: readonly string[],
+): Remembered {
+  const secret = new Set([...CREDENTIAL_NAMES, ...secretNames])
+  const values = secretValues(caller, [...secret])
+  const kept: Variables = new Map()
+  const withheld: string[] = []
+  for (const [name, value] of final) {
+    if (NEVER_STORED.test(name) || secret.has(name)) continue
+    if (CALLER_NAMES.includes(name) && caller.get(name)?.equals(value)) continue
+    if (name === 'SHLVL') continue
+    if (values.some((hidden) => value.includes(hidden))) withheld.push(name)
+    else kept.set(name, value)
+  }
+  return { variables: kept, withheld }
+}
+
+/** The secrets themselves, to be looked for wherever something is about to be stored. */
+export function secretValues(caller: Variables, secretNames: readonly string[]): Buffer[] {
+  return [...CREDENTIAL_NAMES, ...secretNames].flatMap((name) => {
+    const value = caller.get(name)
+    return value && value.length >= SHORTEST_SECRET ? [value] : []
+  })
+}

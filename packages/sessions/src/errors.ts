@@ -1,0 +1,30 @@
+export type SessionErrorCode =
+  | 'ERR_SESSION_ID'
+  | 'ERR_SESSION_UNKNOWN'
+  | 'ERR_SESSION_PROGRAM'
+  | 'ERR_SESSION_COMMAND'
+  | 'ERR_SESSION_DAMAGED'
+  | 'ERR_SESSION_ABORTED'
+
+/** Branch on `code`; show `message` to people. What a command does is a result, never an error. */
+export class SessionError extends Error {
+  override readonly name = 'SessionError'
+
+  constructor(
+    readonly code: SessionErrorCode,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options)
+  }
+}
+
+/** True for the errors of this package, also from a second installed copy. */
+export function isSessionError(error: unknown): error is SessionError {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_SESSION_')
+}
+
+/** The code of a system error (`ENOENT`), to catch exactly the one that is expected. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}

@@ -1,0 +1,35 @@
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Writes a file only its owner can read, and waits until it is on the disk. */
+export function writeDurably(path: string, data: string | Buffer): void {
+  const descriptor = openSync(path, 'w', 0o600)
+  try {
+    const bytes = Buffer.from(data)
+    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Replaces a file as a whole: a reader, and a crash, see the old content or the new. */
+export function replaceFile(path: string, data: string | Buffer): void {
+  const beside = `${path}.${process.pid}.new`
+  writeDurably(beside, data)
+  renameSync(beside, path)
+}
+
+/** Makes what was renamed inside a directory survive a power cut. */
+export function syncDirectory(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+export function syncParent(path: string): void {
+  syncDirectory(dirname(path))
+}

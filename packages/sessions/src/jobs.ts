@@ -1,0 +1,55 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { systemCode } from './errors.js'
+import type { BackgroundJob } from './metadata.js'
+import { groupOf, isSameProcess, processesWith, startOf } from './processes.js'
+
+/** How long what runs in the background may take to end by itself. */
+const GRACE_MS = 1000
+
+/** The variable that marks every process a session started. */
+export const SESSION_VARIABLE = 'DELTA_SESSION'
+
+/** Reads what `jobs -l` of bash prints: `[1]+ 4711 Running    sleep 60 &`. Only what still runs counts. */
+export function parseJobs(listing: string): BackgroundJob[] {
+  return listing.split('\n').flatMap((line) => {
+    const [, pid, command] = /^\[\d+\][+-]?\s+(\d+)\s+Running\s+(.*?)\s*&?$/.exec(line) ?? []
+    const start = pid === undefined ? undefined : startOf(Number(pid))
+    return pid === undefined || command === undefined || start === undefined
+      ? []
+      : [{ pid: Number(pid), start, command }]
+  })
+}
+
+/** Those that have not ended yet. */
+export function livingJobs(jobs: readonly BackgroundJob[]): BackgroundJob[] {
+  return jobs.filter(({ pid, start }) => isSameProcess(pid, start))
+}
+
+/**
+ * Ends everything a session left running, TERM first, then KILL: the jobs it knows, and on Linux
+ * every process that still carries the session's mark, whatever group it moved to.
+ */
+export async function endJobs(mark: string, jobs: readonly BackgroundJob[]): Promise<void> {
+  const find = () => [
+    ...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...processesWith(`${SESSION_VARIABLE}=${mark}`)]),
+  ]
+  let pids = find()
+  for (const pid of pids) signal(pid, 'SIGTERM')
+  const deadline = performance.now() + GRACE_MS
+  while (pids.length > 0 && performance.now() < deadline) {
+    await wait(10)
+    pids = find()
+  }
+  for (const pid of pids) signal(pid, 'SIGKILL')
+}
+
+/** Signals the process's whole group, unless it is our own. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  const group = groupOf(pid)
+  const target = group !== undefined && group !== groupOf(process.pid) ? -group : pid
+  try {
+    process.kill(target, name)
+  } catch (error) {
+    if (systemCode(error) !== 'ESRCH') throw error // it ended by itself
+  }
+}

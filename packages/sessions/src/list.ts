@@ -1,0 +1,55 @@
+import { readdirSync } from 'node:fs'
+import { isSessionError, SessionError, systemCode } from './errors.js'
+import { readMetadata, type SessionMetadata } from './metadata.js'
+import { existingSession } from './paths.js'
+
+/** What `delta-sessions list` prints for each session, oldest first. */
+export type ListedSession = Pick<
+  SessionMetadata,
+  'session_id' | 'command' | 'created_at' | 'last_executed_at' | 'work_dir' | 'execution_count' | 'run_id'
+> & { status: 'active' | 'damaged' }
+
+/** All sessions of a directory; `[]` when it does not exist. */
+export function listSessions(sessionsDirectory: string): ListedSession[] {
+  const sessions = sessionIds(sessionsDirectory).flatMap((id) => describe(sessionsDirectory, id) ?? [])
+  return sessions.sort((a, b) => a.created_at.localeCompare(b.created_at))
+}
+
+function sessionIds(sessionsDirectory: string): string[] {
+  try {
+    return readdirSync(sessionsDirectory).filter((name) => /^sess_[A-Za-z0-9_-]+$/.test(name))
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+function describe(sessionsDirectory: string, id: string): ListedSession | undefined {
+  try {
+    const paths = existingSession(sessionsDirectory, id)
+    const { session_id, command, status, created_at, last_executed_at, work_dir, execution_count, run_id } =
+      readMetadata(paths)
+    return {
+      session_id,
+      command,
+      status,
+      created_at,
+      last_executed_at,
+      work_dir,
+      execution_count,
+      ...(run_id !== undefined && { run_id }),
+    }
+  } catch (error) {
+    if (!isSessionError(error) || error instanceof SessionError === false) throw error
+    if (error.code === 'ERR_SESSION_UNKNOWN') return undefined // ended while we looked
+    return {
+      session_id: id,
+      command: '',
+      status: 'damaged',
+      created_at: '',
+      last_executed_at: null,
+      work_dir: '',
+      execution_count: 0,
+    }
+  }
+}

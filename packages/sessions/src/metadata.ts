@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { SessionError } from './errors.js'
+import { replaceFile } from './files.js'
+import type { SessionPaths } from './paths.js'
+
+/** `metadata.json`. Unknown members are kept. */
+export interface SessionMetadata {
+  session_id: string
+  /** What was started: `bash`, `sh`, `python3`, or a path to one of them. */
+  command: string
+  created_at: string
+  last_executed_at: string | null
+  status: 'active'
+  work_dir: string
+  execution_count: number
+  /** The run that started the session, if one did: `cleanup` in that run removes it. */
+  run_id?: string
+  /** Names of variables whose values are never stored. */
+  secret_names: string[]
+  /** Commands that were left running, until `end`. */
+  background_jobs: BackgroundJob[]
+}
+
+export interface BackgroundJob {
+  pid: number
+  /** The process's start time, which tells it from a later one with the same number. */
+  start: string
+  command: string
+}
+
+/** @throws {SessionError} `ERR_SESSION_DAMAGED`: not what we wrote. */
+export function readMetadata(paths: SessionPaths): SessionMetadata {
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(paths.metadata, 'utf8'))
+  } catch (error) {
+    throw damaged(paths, error)
+  }
+  if (!isMetadata(value)) throw damaged(paths)
+  return value
+}
+
+/** Replaces the whole file at once. */
+export function writeMetadata(paths: SessionPaths, metadata: SessionMetadata): void {
+  replaceFile(paths.metadata, `${JSON.stringify(metadata, null, 2)}\n`)
+}
+
+function isMetadata(value: unknown): value is SessionMetadata {
+  if (typeof value !== 'object' || value === null) return false
+  const { session_id, command, secret_names, background_jobs } = value as Record<string, unknown>
+  const texts = typeof session_id === 'string' && typeof command === 'string'
+  return texts && Array.isArray(secret_names) && Array.isArray(background_jobs)
+}
+
+function damaged(paths: SessionPaths, cause?: unknown): SessionError {
+  const message = `${paths.metadata}: damaged, so the session cannot be used. End it and start a new one.`
+  return new SessionError('ERR_SESSION_DAMAGED', message, { cause })
+}

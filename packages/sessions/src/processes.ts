@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+/**
+ * Tells a process from a later one with the same number: its start time, as the system counts.
+ * Undefined when there is no such process.
+ */
+export function startOf(pid: number): string | undefined {
+  return process.platform === 'linux' ? startTicks(pid) : startDate(pid)
+}
+
+/** True when the process of that number is alive and began at `start`. */
+export function isSameProcess(pid: number, start: string): boolean {
+  return startOf(pid) === start
+}
+
+/** The process group of a living process. */
+export function groupOf(pid: number): number | undefined {
+  if (process.platform === 'linux') return Number(statFields(pid)?.[2]) || undefined
+  return Number(ps(pid, 'pgid')) || undefined
+}
+
+/** Every living process whose environment holds `entry` (`NAME=value`). Linux only, elsewhere empty. */
+export function processesWith(entry: string): number[] {
+  if (process.platform !== 'linux') return []
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => pid !== process.pid && hasEntry(pid, entry))
+}
+
+function hasEntry(pid: number, entry: string): boolean {
+  const environment = readProc(pid, 'environ')
+  return environment !== undefined && `\0${environment}`.includes(`\0${entry}\0`)
+}
+
+/** The fields of /proc/<pid>/stat from the state on; a dead process nobody has buried counts as gone. */
+function statFields(pid: number): string[] | undefined {
+  const stat = readProc(pid, 'stat')
+  // The program's name stands in parentheses and may hold spaces and parentheses itself.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields?.[0] === 'Z' || fields?.[0] === 'X' ? undefined : fields
+}
+
+function startTicks(pid: number): string | undefined {
+  return statFields(pid)?.[19]
+}
+
+function readProc(pid: number, file: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
+  } catch {
+    return undefined // it ended meanwhile, or belongs to somebody else
+  }
+}
+
+function startDate(pid: number): string | undefined {
+  return ps(pid, 'lstart')
+}
+
+function ps(pid: number, column: string): string | undefined {
+  try {
+    const output = execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    return output.trim() || undefined
+  } catch {
+    return undefined // ps reports a process that is gone by failing
+  }
+}

@@ -1,0 +1,50 @@
+import { constants } from 'node:os'
+import type { CapturedOutput, CommandOutcome } from '@delta/executor'
+
+/** What one command did. snake_case: this is what `delta-sessions exec` prints. */
+export interface ExecResult {
+  stdout: string
+  stderr: string
+  /** 124 after a timeout, 128 + n after signal n. */
+  exit_code: number
+  execution_time_ms: number
+  /** Where the session is now. */
+  work_dir: string
+  timed_out?: true
+  signal?: NodeJS.Signals
+  /** The whole output, when `stdout` or `stderr` holds only its two ends. */
+  stdout_file?: string
+  stderr_file?: string
+  /** What still runs, until `end`. */
+  background_jobs?: { pid: number; command: string }[]
+  /** What the session could not remember, and why. */
+  not_kept?: { name: string; reason: string }[]
+  /** Anything else the caller should know. */
+  notices?: string[]
+}
+
+/** The part of a result that comes from the process. */
+export function processResult(outcome: CommandOutcome): Omit<ExecResult, 'work_dir'> {
+  const { stdout, stderr } = outcome
+  return {
+    stdout: textOf(stdout),
+    stderr: textOf(stderr),
+    exit_code: exitCode(outcome),
+    execution_time_ms: outcome.durationMs,
+    ...(outcome.status === 'TIMEOUT' && { timed_out: true as const }),
+    ...(outcome.signal !== null && { signal: outcome.signal }),
+    ...(stdout.omittedBytes > 0 && stdout.path !== undefined && { stdout_file: stdout.path }),
+    ...(stderr.omittedBytes > 0 && stderr.path !== undefined && { stderr_file: stderr.path }),
+  }
+}
+
+function exitCode({ status, exitCode, signal }: CommandOutcome): number {
+  if (status === 'TIMEOUT') return 124
+  return exitCode ?? 128 + (signal ? constants.signals[signal] : 0)
+}
+
+/** Everything, or the beginning and the end with a line in between that says where the rest is. */
+function textOf({ text, head, tail, omittedBytes, path }: CapturedOutput): string {
+  if (omittedBytes === 0) return text
+  return `${head.toString('utf8')}\n[${omittedBytes} bytes left out; all of it is in ${path}]\n${tail.toString('utf8')}`
+}

@@ -1,0 +1,96 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { runCommand } from '@delta/executor'
+import { driverOf } from './drivers/index.js'
+import { rememberedVariables, variablesOf } from './environment.js'
+import { SessionError } from './errors.js'
+import { type SessionMetadata, writeMetadata } from './metadata.js'
+import { newSessionId, type SessionPaths, sessionPaths } from './paths.js'
+import { commitState } from './state.js'
+
+export interface StartOptions {
+  /** Where sessions live; made if it does not exist. */
+  sessionsDirectory: string
+  /** Where the session begins. */
+  workDirectory: string
+  /** The environment it begins with, without credentials. */
+  environment: NodeJS.ProcessEnv
+  /** Names of more variables whose values are never stored. */
+  secretNames?: readonly string[]
+}
+
+/** What `delta-sessions start` prints. */
+export interface StartedSession {
+  session_id: string
+  command: string
+  work_dir: string
+  status: 'active'
+}
+
+/**
+ * Makes a session. No process stays behind: the session is its directory.
+ *
+ * @param program - `bash`, `sh` or `python3`, or a path to one of them.
+ * @throws {SessionError} `ERR_SESSION_PROGRAM`: it is none of them, or it cannot be started.
+ */
+export async function startSession(program: string, options: StartOptions): Promise<StartedSession> {
+  driverOf(program)
+  await assertRuns(program, options)
+  const metadata = newMetadata(program, options)
+  createDirectory(sessionPaths(options.sessionsDirectory, metadata.session_id), metadata, options)
+  const { session_id, command, work_dir, status } = metadata
+  return { session_id, command, work_dir, status }
+}
+
+async function assertRuns(program: string, { workDirectory, environment }: StartOptions): Promise<void> {
+  const outcome = await runCommand([program, '-c', ''], {
+    cwd: workDirectory,
+    env: environment,
+    timeoutMs: 10_000,
+  })
+  if (outcome.status === 'EXITED' && outcome.exitCode === 0) return
+  const reason = outcome.startError?.message ?? (outcome.stderr.text.trim() || outcome.status)
+  throw new SessionError('ERR_SESSION_PROGRAM', `"${program}" cannot be started: ${reason}`)
+}
+
+function newMetadata(
+  program: string,
+  { workDirectory, environment, secretNames = [] }: StartOptions,
+): SessionMetadata {
+  const runId = environment.DELTA_RUN_ID
+  return {
+    session_id: newSessionId(),
+    command: program,
+    created_at: new Date().toISOString(),
+    last_executed_at: null,
+    status: 'active',
+    work_dir: resolve(workDirectory),
+    execution_count: 0,
+    ...(runId !== undefined && { run_id: runId }),
+    secret_names: [...secretNames],
+    background_jobs: [],
+  }
+}
+
+/** Builds the session under another name, so that it exists either not at all or complete. */
+function createDirectory(paths: SessionPaths, metadata: SessionMetadata, options: StartOptions): void {
+  const beside = sessionPaths(options.sessionsDirectory, `new-${metadata.session_id}`)
+  mkdirSync(options.sessionsDirectory, { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(beside.directory, { mode: 0o700 })
+    const { variables } = rememberedVariables(
+      variablesOf(options.environment),
+      variablesOf(options.environment),
+      metadata.secret_names,
+    )
+    commitState(beside, { variables, workDirectory: metadata.work_dir }, 1)
+    // The names by which people look for the state; both follow the link to the current one.
+    for (const name of ['env', 'work_dir.txt'])
+      symlinkSync(join('current', name), join(beside.directory, name))
+    writeMetadata(beside, metadata)
+    renameSync(beside.directory, paths.directory)
+  } catch (error) {
+    rmSync(beside.directory, { recursive: true, force: true })
+    throw error
+  }
+}

@@ -1,0 +1,84 @@
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { formatVariables, parseVariables, type Variables } from './environment.js'
+import { systemCode } from './errors.js'
+import { syncDirectory, writeDurably } from './files.js'
+import type { SessionPaths } from './paths.js'
+
+/** What a session remembers between two commands. */
+export interface SessionState {
+  variables: Variables
+  workDirectory: string
+  /** The driver's own file: its name and what is in it. */
+  own?: { name: string; bytes: Buffer }
+}
+
+export interface StoredState extends SessionState {
+  /** Number of the state: 1, 2, 3 … */
+  number: number
+  /** Where the driver's file of this state is, or would be. */
+  ownPath(name: string): string
+}
+
+/** Reads the state the last finished command left. */
+export function readState(paths: SessionPaths, ownName: string | undefined): StoredState {
+  const number = Number(basename(readlinkSync(paths.current)))
+  const directory = join(paths.states, String(number))
+  const ownPath = (name: string) => join(directory, name)
+  const own = ownName === undefined ? undefined : readOptional(ownPath(ownName))
+  return {
+    number,
+    ownPath,
+    variables: parseVariables(readFileSync(join(directory, 'env'))),
+    workDirectory: readFileSync(join(directory, 'work_dir.txt'), 'utf8').replace(/\n$/, ''),
+    ...(own !== undefined && ownName !== undefined && { own: { name: ownName, bytes: own } }),
+  }
+}
+
+/**
+ * Writes a state beside the old one and makes it the current one by renaming a link. A crash, or a
+ * power cut, at any instant leaves the old state or the new, whole.
+ */
+export function commitState(paths: SessionPaths, state: SessionState, number: number): void {
+  const directory = join(paths.states, String(number))
+  rmSync(directory, { recursive: true, force: true }) // what a crash left half written
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  writeDurably(join(directory, 'env'), formatVariables(state.variables))
+  writeDurably(join(directory, 'work_dir.txt'), `${state.workDirectory}\n`)
+  if (state.own) writeDurably(join(directory, state.own.name), state.own.bytes)
+  syncDirectory(directory)
+
+  const link = `${paths.current}.new`
+  rmSync(link, { force: true })
+  symlinkSync(join('states', String(number)), link)
+  renameSync(link, paths.current)
+  syncDirectory(paths.directory)
+  for (const other of readdirSync(paths.states)) {
+    if (other !== String(number)) rmSync(join(paths.states, other), { recursive: true, force: true })
+  }
+}
+
+/** True when committing `next` would change nothing. */
+export function isSameState(current: SessionState, next: SessionState): boolean {
+  const same = (a: Buffer | undefined, b: Buffer | undefined) => (a && b ? a.equals(b) : a === b)
+  return (
+    current.workDirectory === next.workDirectory &&
+    same(current.own?.bytes, next.own?.bytes) &&
+    formatVariables(current.variables).equals(formatVariables(next.variables))
+  )
+}
+
+/** An empty directory that only its owner can enter. */
+export function emptyDirectory(path: string): void {
+  rmSync(path, { recursive: true, force: true })
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+}
+
+export function readOptional(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,77 @@
+import type { Tool, ToolResult } from '@delta/executor'
+import { type FunctionTool, toFunctionTool } from '@delta/tool-expander'
+import { AdapterError } from './errors.js'
+import { type AdapterOptions, createRunner } from './runner.js'
+
+/** The answer to one tool call, as the next request of a chat completion wants it. */
+export interface ToolMessage {
+  role: 'tool'
+  tool_call_id: string
+  content: string
+}
+
+/** The part of an assistant's message that matters here. */
+export interface MessageWithCalls {
+  tool_calls?: readonly unknown[] | null | undefined
+}
+
+export interface DispatchOptions extends AdapterOptions {
+  signal?: AbortSignal
+  /** How many calls of one message run at the same time. Default 1: in the order of the message. */
+  concurrency?: number
+  /** Sees each result as it comes, for logs. */
+  onResult?(call: { id: string; name: string }, result: ToolResult): void
+}
+
+/** Tools as the `tools` of a chat completion request. */
+export function toOpenAITools(tools: readonly Tool[], options: { strict?: boolean } = {}): FunctionTool[] {
+  return tools.map((tool) => toFunctionTool(tool.expanded, options))
+}
+
+/**
+ * Answers every tool call of an assistant's message: unknown tools, broken arguments, refusals,
+ * failures and timeouts too, because an API refuses a conversation in which one is missing.
+ *
+ * @returns one message per call, in the order of the calls; `[]` when there are none.
+ * @throws {AdapterError} `ERR_ADAPTER_MESSAGE`: a call has no id, so no answer could name it.
+ */
+export async function dispatch(
+  tools: readonly Tool[],
+  message: MessageWithCalls,
+  options: DispatchOptions = {},
+): Promise<ToolMessage[]> {
+  const { signal, concurrency = 1, onResult, ...adapter } = options
+  const run = createRunner(tools, adapter)
+  const calls = (message.tool_calls ?? []).map(readCall)
+  const answers: ToolMessage[] = []
+  await inParallel(calls, concurrency, async (call, index) => {
+    const result = await run(call, signal)
+    onResult?.({ id: call.id, name: call.name }, result)
+    answers[index] = { role: 'tool', tool_call_id: call.id, content: result.observation }
+  })
+  return answers
+}
+
+function readCall(call: unknown): { id: string; name: string; arguments: unknown } {
+  const { id, function: called } = fields(call)
+  if (typeof id !== 'string')
+    throw new AdapterError('ERR_ADAPTER_MESSAGE', 'A tool call has no id, so it cannot be answered.')
+  const { name, arguments: args } = fields(called)
+  return { id, name: typeof name === 'string' ? name : '', arguments: args }
+}
+
+function fields(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+async function inParallel<T>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T, index: number) => Promise<void>,
+) {
+  const queue = items.entries()
+  const worker = async () => {
+    for (const [index, item] of queue) await work(item, index)
+  }
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(limit, items.length)) }, worker))
+}

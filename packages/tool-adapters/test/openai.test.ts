@@ -1,0 +1,149 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { defineTool, parsePolicy } from '@delta/executor'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dispatch, isAdapterError, toOpenAITools } from '../src/index.js'
+
+const tools = [
+  defineTool({ name: 'print', description: 'Print a text', exec: 'printf %s ${text}' }),
+  defineTool({ name: 'fail', shell: 'echo oops >&2; exit 3' }),
+  defineTool({ name: 'hang', exec: 'sleep 600', timeout_ms: 100 }),
+  defineTool({ name: 'sleep', exec: 'sleep 600' }),
+  defineTool({ name: 'where', exec: 'pwd' }),
+  defineTool({ name: 'environment', exec: 'env' }),
+  defineTool({ name: 'wipe', exec: 'echo wiped', effects: { destructive: true } }),
+]
+
+let workDirectory: string
+beforeAll(async () => {
+  workDirectory = await mkdtemp(join(tmpdir(), 'adapters-'))
+})
+afterAll(() => rm(workDirectory, { recursive: true }))
+
+function message(...calls: [name: string, args: unknown][]) {
+  return {
+    role: 'assistant',
+    tool_calls: calls.map(([name, args], index) => ({
+      id: `call_${index}`,
+      type: 'function',
+      function: { name, arguments: args },
+    })),
+  }
+}
+
+async function contents(sent: ReturnType<typeof message>, options = {}): Promise<string[]> {
+  const answers = await dispatch(tools, sent, { workDirectory, graceMs: 100, ...options })
+  return answers.map(({ content }) => content)
+}
+
+describe('toOpenAITools', () => {
+  test('describes each tool as a function', () => {
+    expect(toOpenAITools(tools)[0]).toEqual({
+      type: 'function',
+      function: {
+        name: 'print',
+        description: 'Print a text',
+        parameters: {
+          type: 'object',
+          properties: { text: { type: 'string' } },
+          required: ['text'],
+          additionalProperties: false,
+        },
+      },
+    })
+  })
+
+  test('in strict mode if asked', () => {
+    expect(toOpenAITools(tools, { strict: true }).every((tool) => tool.function.strict)).toBe(true)
+  })
+})
+
+describe('dispatch', () => {
+  test('answers every call of a message, in order, each under its id', async () => {
+    const sent = message(['print', '{"text":"one"}'], ['print', { text: 'two' }], ['fail', ''])
+    expect(await dispatch(tools, sent, { workDirectory, concurrency: 3 })).toEqual([
+      { role: 'tool', tool_call_id: 'call_0', content: 'one' },
+      { role: 'tool', tool_call_id: 'call_1', content: 'two' },
+      { role: 'tool', tool_call_id: 'call_2', content: '[exit code 3]\n[stderr]\noops\n' },
+    ])
+  })
+
+  test('a message without calls has no answers', async () => {
+    expect(await dispatch(tools, { tool_calls: null })).toEqual([])
+    expect(await dispatch(tools, {})).toEqual([])
+  })
+
+  test('an unknown tool, broken arguments and a refused value are answers too', async () => {
+    const [unknown, broken, refused] = await contents(
+      message(['prin', '{}'], ['print', '{"text":'], ['print', { text: {} }]),
+    )
+    expect(unknown).toContain('ERROR: there is no tool "prin". Nothing was run.\nDid you mean "print"')
+    expect(broken).toContain('ERROR: the arguments of "print" are not valid JSON')
+    expect(refused).toContain('ERROR: the arguments of "print" were not accepted. Nothing was run.')
+  })
+
+  test('a hostile value arrives as one argument', async () => {
+    const text = `'; touch pwned; "$(id)" \${HOME}`
+    expect(await contents(message(['print', { text }]))).toEqual([text])
+  })
+
+  test('a tool that runs too long is ended', async () => {
+    expect((await contents(message(['hang', {}])))[0]).toMatch(/^\[timed out after .* were ended\]/)
+  })
+
+  test('an abort ends what runs and answers what is left', async () => {
+    const stop = new AbortController()
+    const answered = contents(message(['sleep', {}], ['print', { text: 'later' }]), { signal: stop.signal })
+    stop.abort()
+    for (const content of await answered) expect(content).toContain('interrupted')
+  })
+
+  test('what a policy does not allow runs only after a person agreed', async () => {
+    const parsed = parsePolicy({ allow_destructive: false })
+    if (!parsed.ok) throw new Error('the policy is valid')
+    const { policy } = parsed
+    const asked: string[] = []
+    const confirm = (answer: boolean) => (call: { resolvedCommand: string }) => {
+      asked.push(call.resolvedCommand)
+      return answer
+    }
+    expect(await contents(message(['wipe', {}]), { policy, confirm: confirm(true) })).toEqual(['wiped\n'])
+    expect((await contents(message(['wipe', {}]), { policy, confirm: confirm(false) }))[0]).toContain(
+      'BLOCKED',
+    )
+    expect(asked).toEqual(['echo wiped', 'echo wiped'])
+  })
+
+  test('commands run in the work directory, without the API key', async () => {
+    const environment = { PATH: process.env.PATH, OPENAI_API_KEY: 'sk-secret-key', OWN: 'kept' }
+    const [where, env] = await contents(message(['where', {}], ['environment', {}]), { environment })
+    expect(where?.trim()).toBe(workDirectory)
+    expect(env).toContain('OWN=kept')
+    expect(env).not.toContain('OPENAI_API_KEY')
+  })
+
+  test('each result can be watched as it comes', async () => {
+    const seen: unknown[] = []
+    await contents(message(['print', { text: 'x' }]), {
+      onResult: (call: { name: string }, result: { status: string }) => seen.push([call.name, result.status]),
+    })
+    expect(seen).toEqual([['print', 'SUCCESS']])
+  })
+})
+
+describe('mistakes of the program, not of the model, are errors', () => {
+  test('two tools with one name', async () => {
+    const [print] = tools
+    if (!print) throw new Error('there are tools')
+    const failed = dispatch([print, print], message())
+    await expect(failed).rejects.toMatchObject({ code: 'ERR_ADAPTER_DUPLICATE' })
+    expect(isAdapterError(await failed.catch((error) => error))).toBe(true)
+  })
+
+  test('a call without an id', async () => {
+    await expect(dispatch(tools, { tool_calls: [{ function: { name: 'print' } }] })).rejects.toMatchObject({
+      code: 'ERR_ADAPTER_MESSAGE',
+    })
+  })
+})
