@@ -69,9 +69,14 @@ export async function engineOptions(
     stream: presenter.wantsStream,
     onEvent: (event) => presenter.show(event),
     ...(flags.maxIterations === undefined ? {} : { maxIterations: positiveInteger(flags.maxIterations) }),
-    ...(flags.interactive
-      ? { ask: (question) => (presenter.pause(), askAtTerminal(question, terminal)) }
-      : {}),
+    ...(flags.interactive ? { ask: askingWith(presenter, terminal) } : {}),
+  }
+}
+
+function askingWith(presenter: Presenter, terminal: Terminal): NonNullable<EngineOptions['ask']> {
+  return (question) => {
+    presenter.pause()
+    return askAtTerminal(question, terminal)
   }
 }
 

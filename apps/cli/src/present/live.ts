@@ -15,10 +15,11 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
   const spinner = createSpinner(terminal.stderr, style)
   /** What the model has said of its present thought, as it was shown. */
   let streamed = ''
+  let shownAnswer: string | undefined
 
-  function showPiece(content: string): void {
+  function showPiece(content: string, iteration: number): void {
     spinner.stop()
-    if (streamed === '') terminal.stderr.write(style.dim('·  '))
+    if (streamed === '') terminal.stderr.write(style.dim(`${iteration}. `))
     streamed += content
     terminal.stderr.write(style.bold(printable(content)))
   }
@@ -29,7 +30,8 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
     const same = streamed === event.content
     streamed = ''
     terminal.stderr.write(`${style.dim(thoughtTokens(event))}\n`)
-    return same && event.tool_calls.length > 0
+    if (same && event.tool_calls.length === 0) shownAnswer = event.content
+    return same
   }
 
   return {
@@ -37,7 +39,7 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
     wantsStream: true,
     show(event) {
       if (event.kind === 'delta') {
-        showPiece(event.content)
+        showPiece(event.content, event.iteration)
         return
       }
       spinner.stop()
@@ -56,7 +58,8 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
     },
     finish(result) {
       spinner.stop()
-      lines.finish(result)
+      const seen = terminal.stdout.isTTY === true && result.answer === shownAnswer
+      if (result.answer === undefined || !seen) lines.finish(result)
     },
     pause: () => spinner.stop(),
   }

@@ -37,7 +37,7 @@ export function createSpinner(stream: NodeJS.WriteStream, style: Style): Spinner
         if (waited < PATIENCE_MS) return
         visible = true
         const text = `${FRAMES[frame++ % FRAMES.length]} ${printable(label)} ${duration(waited)}`
-        stream.write(`${ERASE_LINE}${style.dim(text.slice(0, Math.max(1, (stream.columns ?? 80) - 1)))}`)
+        stream.write(`${ERASE_LINE}${style.dim(text.slice(0, Math.max(1, (stream.columns || 80) - 1)))}`)
       }, FRAME_MS)
       timer.unref()
     },
