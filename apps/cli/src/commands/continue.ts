@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { agentHomeIn, continueRun, findRun, type Reply } from '@delta/engine'
-import { type EngineFlags, engineOptions, loadAgentFor } from '../engine-options.js'
+import { type EngineFlags, engineOptions } from '../engine-options.js'
+import { loadAgentFor } from '../load-agent.js'
 import { readMessage } from '../message.js'
 import { presenterFor } from '../present/presenter.js'
 import { exitCodeFor, withStopSignal } from '../run-life.js'
@@ -23,7 +24,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const decision = decisionIn(flags)
   const message = await readMessage(flags.message, terminal)
   const run = await findRun(workDirectory, flags.runId)
-  const agent = await loadAgentFor(agentHomeIn(run), { flags, terminal, presenter })
+  const agent = await loadAgentFor(agentHomeIn(run), { flags, terminal, warn: presenter.warn })
 
   const result = await withStopSignal(terminal, presenter, async (signal) =>
     continueRun({
