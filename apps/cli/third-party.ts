@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 interface Bundler {
   initialOptions: { metafile?: boolean }
@@ -19,6 +19,7 @@ export function thirdPartyLicenses(path: string): { name: string; setup: (build:
       build.onEnd(({ metafile }) => {
         const directories = new Set(Object.keys(metafile?.inputs ?? {}).flatMap(packageDirectory))
         const sections = [...directories].map(describe).sort()
+        mkdirSync(dirname(path), { recursive: true }) // tsup writes its own files later
         writeFileSync(path, sections.join(`\n${'-'.repeat(80)}\n\n`))
       })
     },
