@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
 /** Templates are directories that lie beside the built program, so what `init` copies can be read there. */
-const TEMPLATES = fileURLToPath(new URL('../templates/', import.meta.url))
+const TEMPLATES = fileURLToPath(new URL('./templates/', import.meta.url))
 
 /** `delta init`: copies a template into a new directory. An agent made this way runs at once, without a key. */
 export async function execute(
