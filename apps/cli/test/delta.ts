@@ -15,7 +15,7 @@ interface Options {
 }
 
 /** An environment without any key or address of the person who runs the tests. */
-function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const { PATH, HOME, LANG } = process.env
   return {
     ...Object.fromEntries(Object.entries({ PATH, HOME, LANG }).filter(([, value]) => value !== undefined)),

@@ -83,3 +83,19 @@ test('a model can be a command: it reads the request and prints a message', asyn
   })
   expect(await run()).toMatchObject({ status: 'COMPLETED', answer: 'Read it.' })
 })
+
+test('the words of a thought come as they stream, each with its iteration, and the whole follows', async () => {
+  const turns = [{ content: 'First I look.', tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }]
+  await using server = await startScriptedServer([...turns, { content: 'It is done.' }])
+  const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+  const heard: string[] = []
+  const result = await run({
+    credentials: { ...KEY, baseUrl: server.baseUrl },
+    stream: true,
+    onEvent: (event) => {
+      if (event.kind === 'delta') heard[event.iteration] = (heard[event.iteration] ?? '') + event.content
+    },
+  })
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'It is done.' })
+  expect(heard.slice(1)).toEqual(['First I look.', 'It is done.'])
+})

@@ -37,6 +37,10 @@ export async function execute(
   ]
   if (flags.json) terminal.stdout.write(`${JSON.stringify(findings, null, 2)}\n`)
   else for (const { message } of findings) terminal.stdout.write(`${printable(message)}\n`)
-  terminal.stderr.write(`${tools.size} tools, ${findings.length} findings\n`)
+  terminal.stderr.write(`${count(tools.size, 'tool')}, ${count(findings.length, 'finding')}\n`)
   return findings.length === 0 ? EXIT.completed : EXIT.failed
+}
+
+function count(number: number, thing: string): string {
+  return `${number} ${thing}${number === 1 ? '' : 's'}`
 }

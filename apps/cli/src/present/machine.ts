@@ -26,8 +26,8 @@ export function rawPresenter(progress: Presenter, terminal: Terminal): Presenter
 /** stdout gets each journal line as it is written; the first names the run. Notices still go to stderr. */
 export function streamJsonPresenter(progress: Presenter, terminal: Terminal): Presenter {
   return {
+    ...progress,
     wantsStream: false,
-    warn: progress.warn,
     show(event) {
       if (event.kind === 'journal') terminal.stdout.write(`${JSON.stringify(event.event)}\n`)
       else progress.show(event)
