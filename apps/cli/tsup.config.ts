@@ -1,3 +1,4 @@
+import { cp } from 'node:fs/promises'
 import { defineConfig } from 'tsup'
 
 /** Everything is bundled and split by command, so that an install is one package and a start loads little. */
@@ -9,4 +10,15 @@ export default defineConfig({
   clean: true,
   splitting: true,
   noExternal: [/.*/],
+  // commander and other CommonJS code asks for Node's modules with require
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
+  async onSuccess() {
+    await cp('templates', 'dist/templates', { recursive: true })
+    await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {
+      recursive: true,
+      filter: (path) => !path.includes('workspaces') && !path.endsWith('README.md'),
+    })
+  },
 })

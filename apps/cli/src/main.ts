@@ -1,1 +1,32 @@
-export async function main(): Promise<number> { return 0 }
+import { createRequire } from 'node:module'
+import type { Terminal } from './terminal.js'
+
+/**
+ * The `delta` command: arguments in, exit code out. `--version` is answered before anything else is loaded,
+ * and each command loads only what it needs.
+ *
+ * @param host - `process`, or something with the same parts.
+ */
+export async function main(host: NodeJS.Process): Promise<number> {
+  const argv = host.argv.slice(2)
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+    host.stdout.write(`${version()}\n`)
+    return 0
+  }
+  const { runProgram } = await import('./program.js')
+  const terminal: Terminal = {
+    argv,
+    env: host.env,
+    cwd: host.cwd(),
+    stdin: host.stdin,
+    stdout: host.stdout,
+    stderr: host.stderr,
+    signals: host,
+    exit: (exitCode) => host.exit(exitCode),
+  }
+  return runProgram(terminal)
+}
+
+function version(): string {
+  return (createRequire(import.meta.url)('../package.json') as { version: string }).version
+}

@@ -1,1 +1,18 @@
-export {}
+export type { Agent } from './agent.js'
+export { DEFAULT_CONTEXT_YAML, missingContextMessage } from './context-file.js'
+export { type Environment, type EnvironmentOptions, loadEnvironment } from './environment.js'
+export {
+  ConfigError,
+  type ConfigErrorCode,
+  type ConfigProblem,
+  type ConfigWarning,
+  isConfigError,
+} from './errors.js'
+export { formatProblem, formatReport } from './format.js'
+export { HOOK_NAMES, type Hook, type HookName, type Hooks } from './hooks.js'
+export type { Override } from './imports.js'
+export { listSettings, type Setting } from './list-settings.js'
+export { loadAgent } from './load-agent.js'
+export { type LoadedTools, loadToolsFile } from './load-tools-file.js'
+export type { LoadOptions } from './parts.js'
+export type { Snapshot } from './snapshot.js'

@@ -1,1 +1,11 @@
-export {}
+export { type ContinueRunOptions, continueRun } from './continue-run.js'
+export type { Credentials } from './create-model.js'
+export type { EngineEvent } from './engine-event.js'
+export { EngineError, type EngineErrorCode, isEngineError } from './errors.js'
+export { agentHomeIn, findRun } from './find-run.js'
+export type { Reply } from './human/reply.js'
+export type { EngineOptions, SettingSources } from './options.js'
+export type { Question, RunResult } from './outcome.js'
+export { readRecordedRun } from './recorded-run.js'
+export { type RunAgentOptions, runAgent } from './run-agent.js'
+export type { RunStatus, Usage } from './types.js'

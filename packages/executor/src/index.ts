@@ -1,5 +1,6 @@
 export type { CapturedOutput, Keep } from './captured.js'
 export type { ByteFilter } from './channels.js'
+export { decide, type PolicyDecision } from './decide.js'
 export { defineTool, interruptPolicy, isDelta, type Tool, toolMap, toolTimeoutMs } from './define-tool.js'
 export {
   COST_ESTIMATES,
@@ -17,14 +18,14 @@ export {
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
-export { formatObservation, type ObservationOptions, showControls } from './observation.js'
+export { interruptedResult } from './interrupted.js'
+export { formatObservation, type ObservationOptions, type ShownStream } from './observation.js'
+export { endOrphans, findOrphans, type OrphanQuery } from './orphans.js'
 export {
   DEFAULT_RULES,
-  decide,
   type ParsedPolicy,
   POLICY_KEYS,
   type Policy,
-  type PolicyDecision,
   type PolicyRules,
   parsePolicy,
 } from './policy.js'
@@ -37,11 +38,12 @@ export {
   type ToolCall,
 } from './prepare-call.js'
 export { killRunningCommands } from './process-group.js'
+export { isRunning, type ProcessRecord, readProcessRecord, recordProcess } from './process-record.js'
 export { quoteCommand } from './quote.js'
 export { createRedactor, type Redactor } from './redactor.js'
 export { type CommandOptions, type CommandOutcome, runCommand } from './run-command.js'
-export { outputPaths, type RunContext, runPrepared } from './run-prepared.js'
-export { redactPatterns } from './secret-patterns.js'
+export { type RunContext, runPrepared } from './run-prepared.js'
+export { REDACTED, redactPatterns } from './secret-patterns.js'
 export {
   type ParsedSettings,
   parseToolSettings,
@@ -49,6 +51,7 @@ export {
   TOOL_SETTING_KEYS,
   type ToolSettings,
 } from './settings.js'
+export { showControls } from './show-controls.js'
 export type { StartError, StartErrorCode } from './start-error.js'
-export type { StreamRecord } from './stream-record.js'
+export { outputPaths, removeInlined, type StreamRecord } from './stream-record.js'
 export type { ToolResult, ToolStatus } from './tool-result.js'

@@ -1,16 +1,24 @@
 /** Up to three of `names` that somebody who wrote `wanted` may have meant, likeliest first. */
 export function nearestNames(wanted: string, names: Iterable<string>): string[] {
-  const target = normalize(wanted.slice(0, 64))
+  const target = wanted.slice(0, 64)
   return [...names]
-    .map((name) => ({ name, distance: distance(target, normalize(name)) }))
+    .map((name) => ({ name, distance: unlikeness(target, name) }))
     .filter(({ name, distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
     .sort((one, other) => one.distance - other.distance)
     .slice(0, 3)
     .map(({ name }) => name)
 }
 
-function normalize(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+/** `read-file`, `readFile` and `file_read` are all near to `read_file`. */
+function unlikeness(one: string, other: string): number {
+  const [words, otherWords] = [wordsOf(one), wordsOf(other)]
+  const asWritten = distance(words.join(''), otherWords.join(''))
+  return Math.min(asWritten, distance(words.sort().join(''), otherWords.sort().join('')))
+}
+
+function wordsOf(name: string): string[] {
+  const apart = name.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+  return apart.split(/[^a-z0-9]+/)
 }
 
 /** Levenshtein's distance, one row at a time. */

@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import { type CapturedOutput, type Keep, withoutSplitEnd, withoutSplitStart } from './captured.js'
+import { showControls } from './show-controls.js'
 
 /** How one stream of a command is to be shown to a model. */
 export interface ShownStream {
@@ -46,6 +48,8 @@ interface Ends {
   head: string
   tail: string
   whole: boolean
+  /** Bytes that are no UTF-8 were replaced. */
+  lossy: boolean
   bytes: number
   path: string | undefined
 }
@@ -54,10 +58,10 @@ function readEnds({ captured, path }: ShownStream, redact: (text: string) => str
   const { bytes, omittedBytes } = captured
   const show = (part: Buffer) => showControls(redact(part.toString('utf8')))
   if (omittedBytes === 0) {
-    return { head: show(Buffer.concat([captured.head, captured.tail])), tail: '', whole: true, bytes, path }
+    return { head: show(captured.head), tail: '', whole: true, lossy: !isUtf8(captured.head), bytes, path }
   }
   const head = show(withoutSplitEnd(captured.head))
-  return { head, tail: show(withoutSplitStart(captured.tail)), whole: false, bytes, path }
+  return { head, tail: show(withoutSplitStart(captured.tail)), whole: false, lossy: false, bytes, path }
 }
 
 function lengthOf({ head, tail, whole }: Ends): number {
@@ -75,7 +79,8 @@ function shareBudget(
 }
 
 function fit(ends: Ends, budget: number, keep: Keep): string {
-  if (ends.whole && ends.head.length <= budget) return ends.head
+  if (ends.whole && ends.head.length <= budget)
+    return ends.lossy ? onNewLine(ends.head, notText(ends)) : ends.head
   const headChars = keep === 'head' ? budget : keep === 'tail' ? 0 : Math.ceil(budget / 2)
   const head = firstChars(ends.head, headChars)
   const tail = lastChars(ends.whole ? ends.head : ends.tail, budget - headChars)
@@ -84,6 +89,11 @@ function fit(ends: Ends, budget: number, keep: Keep): string {
   return [head, `[${leftOut} bytes left out here${where}]\n`, tail]
     .filter((part) => part !== '')
     .reduce(onNewLine, '')
+}
+
+function notText({ bytes, path }: Ends): string {
+  const where = path === undefined ? '' : `; all ${bytes} bytes are in ${path}`
+  return `[not UTF-8 text${where}]\n`
 }
 
 function firstChars(text: string, count: number): string {
@@ -99,15 +109,4 @@ function lastChars(text: string, count: number): string {
 
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff
-}
-
-/**
- * Writes control characters as `\x1b`, so that no text of a command can steer a terminal it is
- * shown on. Tabs and line ends stay, a lone carriage return does not.
- */
-export function showControls(text: string): string {
-  return text.replaceAll(
-    /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)/g,
-    (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  )
 }

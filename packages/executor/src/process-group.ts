@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { isAlive, listProcesses } from './processes.js'
+import { listProcesses } from './processes.js'
 
 /** How long killed processes may take to vanish before we stop looking. */
 const VANISH_MS = 500
@@ -54,5 +54,5 @@ async function groupVanishes(pid: number, withinMs: number): Promise<boolean> {
 /** Dead members that nobody has buried (a container's first process often does not) do not count. */
 function hasMembers(pid: number): boolean {
   if (!signalGroup(pid, 0)) return false
-  return listProcesses()?.some((each) => each.group === pid && isAlive(each)) ?? true
+  return listProcesses().some(({ group, alive }) => group === pid && alive)
 }

@@ -1,41 +1,71 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What Linux tells of one process. */
+/** What the system tells of one process. */
 export interface ProcessStat {
   pid: number
-  /** One letter: R running, S sleeping, Z dead but not yet buried … */
-  state: string
   parent: number
   group: number
-  /** Clock ticks between the boot and its start: with the pid, who it is. */
-  startTicks: number
+  /** False when it is dead and only waits to be buried by its parent. */
+  alive: boolean
+  /** When it began, in the system's own words: with the pid, who it is. */
+  startTime: string
 }
 
-/** Every process this system shows us; undefined where there is no `/proc`. */
-export function listProcesses(): ProcessStat[] | undefined {
-  try {
-    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-    return pids.flatMap((pid) => readStat(Number(pid)) ?? [])
-  } catch {
-    return undefined // no /proc here (macOS)
-  }
+/** Every process this system shows us. */
+export function listProcesses(): ProcessStat[] {
+  const pids = onLinux(() => readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+  return pids ? pids.flatMap((pid) => readStat(Number(pid)) ?? []) : askPs('-ax')
 }
 
 /** Undefined when there is no such process any more. */
 export function readStat(pid: number): ProcessStat | undefined {
-  let text: string
-  try {
-    text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-  } catch {
-    return undefined // it ended meanwhile, or there is no /proc
-  }
-  // The second field is the program's name in parentheses, and may hold parentheses and spaces.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  const number = (index: number) => Number(fields[index])
-  return { pid, state: fields[0] ?? '', parent: number(1), group: number(2), startTicks: number(19) }
+  const text = onLinux(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  if (text !== undefined) return parseStat(pid, text)
+  return process.platform === 'linux' ? undefined : askPs('-p', String(pid))[0]
 }
 
-/** False for a process that is dead and only waits to be buried by its parent. */
-export function isAlive({ state }: ProcessStat): boolean {
-  return state !== 'Z' && state !== 'X'
+function onLinux<T>(read: () => T): T | undefined {
+  if (process.platform !== 'linux') return undefined
+  try {
+    return read()
+  } catch {
+    return undefined // the process ended meanwhile
+  }
+}
+
+function parseStat(pid: number, text: string): ProcessStat {
+  // The second field is the program's name in parentheses, and may hold parentheses and spaces.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const [state = '', parent, group] = fields
+  const alive = state !== 'Z' && state !== 'X'
+  return { pid, parent: Number(parent), group: Number(group), alive, startTime: fields[19] ?? '' }
+}
+
+/** Where there is no `/proc` (macOS); `ps` and these columns are POSIX, but for the last. */
+export function askPs(...selection: string[]): ProcessStat[] {
+  const columns = ['-o', 'pid=', '-o', 'ppid=', '-o', 'pgid=', '-o', 'stat=', '-o', 'lstart=']
+  let table: string
+  try {
+    table = execFileSync('ps', [...selection, ...columns], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C' },
+    })
+  } catch {
+    return [] // ps says by its exit code that no process was selected
+  }
+  return table.split('\n').flatMap((line) => {
+    const [, pid, parent, group, state = '', startTime = ''] =
+      /^ *(\d+) +(\d+) +(\d+) +(\S+) +(.*?) *$/.exec(line) ?? []
+    if (pid === undefined) return []
+    return [
+      {
+        pid: Number(pid),
+        parent: Number(parent),
+        group: Number(group),
+        alive: !state.startsWith('Z'),
+        startTime,
+      },
+    ]
+  })
 }

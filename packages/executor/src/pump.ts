@@ -11,14 +11,21 @@ const PIPE_BYTES = 4 * 1024 * 1024
  *
  * `drain` is called when the command has ended. What it wrote is then in the pipe, so once a
  * whole turn of the event loop brings nothing more, everything is here. A grandchild that goes
- * on writing is cut off, after no more bytes than a pipe can hold.
+ * on writing is cut off, after no more bytes than a pipe can hold. `drain` throws what the
+ * filter or the disk threw.
  */
 export function pump(source: Readable, descriptor: number, filter: ByteFilter): { drain(): Promise<void> } {
   let received = 0
   let ended = false
+  let failure: unknown
   source.on('data', (chunk: Buffer) => {
     received += chunk.length
-    writeWhole(descriptor, filter.push(chunk))
+    try {
+      writeWhole(descriptor, filter.push(chunk))
+    } catch (error) {
+      failure = error
+      source.destroy() // the command learns of it when it writes on
+    }
   })
   source.on('error', () => undefined) // ECONNRESET of a killed command: what came before it counts
   source.once('close', () => {
@@ -34,6 +41,7 @@ export function pump(source: Readable, descriptor: number, filter: ByteFilter): 
         await nextTurn() // a whole one, in which every readable pipe is read
       }
       source.destroy()
+      if (failure !== undefined) throw failure
       writeWhole(descriptor, filter.end())
     },
   }

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
 import { type ByteFilter, type Channels, openChannels } from './channels.js'
 import { ExecutorError } from './errors.js'
-import { endGroup, forgetGroup, rememberGroup } from './process-group.js'
+import { endGroup, forgetGroup, rememberGroup, signalGroup } from './process-group.js'
 import { explainStartError, type StartError } from './start-error.js'
 
 export interface CommandOptions {
@@ -55,6 +56,7 @@ type Ending = Omit<CommandOutcome, 'stdout' | 'stderr' | 'durationMs'>
  * settles when the process itself ends: a grandchild that keeps its output open holds
  * nobody up. A timeout or an abort ends the whole group, TERM first, KILL after the
  * grace. Whatever happens to the command is an outcome, never an exception.
+ * What it left running in the background is left alone when it ends by itself.
  *
  * @param argv - Program and arguments, passed on byte for byte.
  * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty.
@@ -66,19 +68,24 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   if (options.signal?.aborted)
     return notRun({ status: 'ABORTED', exitCode: null, signal: null }, durationMs())
 
-  let channels: Channels | undefined
-  try {
-    channels = openChannels(options)
-    const child = start(argv, options, channels)
-    const ending = await untilEnded(child, options)
-    await channels.drain()
-    const { stdout, stderr } = channels.capture(options)
-    return { ...ending, durationMs: durationMs(), stdout, stderr }
-  } catch (error) {
-    const startError = explainStartError(error, argv, options)
+  const started = await start(argv, options)
+  if (!started.ok) {
+    const { startError } = started
     return notRun({ status: 'NOT_STARTED', exitCode: null, signal: null, startError }, durationMs())
+  }
+  const { child, pid, channels } = started
+  try {
+    rememberGroup(pid)
+    options.onSpawn?.({ pid })
+    const ending = await untilEnded(child, pid, options)
+    await channels.drain()
+    return { ...ending, durationMs: durationMs(), ...channels.capture(options) }
+  } catch (error) {
+    signalGroup(pid, 'SIGKILL') // the caller's onSpawn or filter threw: nothing may go on unwatched
+    throw error
   } finally {
-    channels?.close()
+    forgetGroup(pid)
+    channels.close()
   }
 }
 
@@ -86,41 +93,47 @@ function notRun(ending: Ending, durationMs: number): CommandOutcome {
   return { ...ending, durationMs, stdout: nothingCaptured(), stderr: nothingCaptured() }
 }
 
-function start(argv: readonly string[], options: CommandOptions, channels: Channels): ChildProcess {
+type Started =
+  | { ok: true; child: ChildProcess; pid: number; channels: Channels }
+  | { ok: false; startError: StartError }
+
+async function start(argv: readonly string[], options: CommandOptions): Promise<Started> {
   const [program = '', ...rest] = argv
-  const child = spawn(program, rest, {
-    cwd: options.cwd,
-    env: options.env,
-    stdio: channels.stdio,
-    detached: true, // a process group of its own, and no controlling terminal
-  })
-  channels.connect(child)
-  if (child.pid !== undefined) {
-    rememberGroup(child.pid)
-    options.onSpawn?.({ pid: child.pid })
+  let channels: Channels | undefined
+  try {
+    channels = openChannels(options)
+    const child = spawn(program, rest, {
+      cwd: options.cwd,
+      env: options.env,
+      stdio: channels.stdio,
+      detached: true, // a process group of its own, and no controlling terminal
+    })
+    if (child.pid === undefined) throw (await once(child, 'error'))[0]
+    channels.connect(child)
+    return { ok: true, child, pid: child.pid, channels }
+  } catch (error) {
+    channels?.close()
+    return { ok: false, startError: explainStartError(error, argv, options) }
   }
-  return child
 }
 
-function untilEnded(child: ChildProcess, options: CommandOptions): Promise<Ending> {
-  return new Promise((resolve, reject) => {
+function untilEnded(child: ChildProcess, pid: number, options: CommandOptions): Promise<Ending> {
+  return new Promise((resolve) => {
     let stopping: { status: 'TIMEOUT' | 'ABORTED'; done: Promise<void> } | undefined
     const stop = (status: 'TIMEOUT' | 'ABORTED') => {
-      if (stopping || child.pid === undefined) return
-      stopping = { status, done: endGroup(child.pid, options.graceMs ?? DEFAULT_GRACE_MS) }
+      stopping ??= { status, done: endGroup(pid, options.graceMs ?? DEFAULT_GRACE_MS) }
     }
     const onAbort = () => stop('ABORTED')
-    const { timeoutMs = 0 } = options
+    const { timeoutMs = 0, signal: abort } = options
     const limited = timeoutMs > 0 && timeoutMs <= LONGEST_TIMER_MS
     const timer = limited ? setTimeout(stop, timeoutMs, 'TIMEOUT') : undefined
-    options.signal?.addEventListener('abort', onAbort, { once: true })
+    abort?.addEventListener('abort', onAbort, { once: true })
+    if (abort?.aborted) onAbort()
 
-    child.once('error', reject)
     child.once('exit', async (exitCode, signal) => {
       clearTimeout(timer)
-      options.signal?.removeEventListener('abort', onAbort)
+      abort?.removeEventListener('abort', onAbort)
       await stopping?.done
-      if (child.pid !== undefined) forgetGroup(child.pid)
       resolve({ status: stopping?.status ?? (signal ? 'SIGNALED' : 'EXITED'), exitCode, signal })
     })
   })

@@ -2,11 +2,11 @@ import { toolTimeoutMs } from './define-tool.js'
 import { fillSecrets } from './fill-secrets.js'
 import type { Policy } from './policy.js'
 import type { RunnableCall } from './prepare-call.js'
-import { createRedactor } from './redactor.js'
 import { runCommand } from './run-command.js'
 import { probeSandbox } from './sandbox-probe.js'
+import { outputPaths, removeInlined } from './stream-record.js'
 import { toolEnvironment } from './tool-environment.js'
-import { keepBytes, notRun, type ToolResult, toResult } from './tool-result.js'
+import { keepBytes, notRun, redactors, type ToolResult, toResult } from './tool-result.js'
 import { findWorkingDirectory } from './working-directory.js'
 
 export interface RunContext {
@@ -18,11 +18,13 @@ export interface RunContext {
   actionId?: string
   /** `<directory>/<name>`: output goes to `<name>.stdout` and `.stderr` there. Without it nothing is kept. */
   outputPrefix?: string
+  /** Leave the files of small outputs too, until the caller has stored the result: see `removeInlined`. */
+  keepOutput?: boolean
   signal?: AbortSignal | undefined
   /** Time between TERM and KILL; default 2000. */
   graceMs?: number
   policy?: Policy | undefined
-  /** The engine's credentials by name: not for the tool unless it lists them, and redacted. */
+  /** The engine's credentials by name: not for the tool unless it lists them, and redacted (but not a `…_URL`). */
   credentials?: Readonly<Record<string, string>>
   /** Values a person entrusted to the run. While there are any, no output touches the disk unredacted. */
   secrets?: readonly string[]
@@ -45,26 +47,24 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
   if (problem !== undefined) return notRun('BLOCKED', sandboxRefusal(tool.expanded.name, problem))
 
   const { outputPrefix, graceMs, signal, onSpawn, secretTokens = {} } = context
-  const held = createRedactor([...(context.secrets ?? []), ...Object.values(secretTokens)])
+  const entrusted = [...(context.secrets ?? []), ...Object.values(secretTokens)]
+  const { known } = redactors(tool.settings, context)
   const fill = (text: string) => fillSecrets(text, secretTokens)
   const outcome = await runCommand(call.argv.map(fill), {
     cwd: directory.path,
     env,
     ...(call.stdin !== undefined && { stdin: fill(call.stdin) }),
     ...(outputPrefix !== undefined && outputPaths(outputPrefix)),
-    keepBytes: keepBytes(tool),
+    keepBytes: keepBytes(tool.settings),
     timeoutMs: toolTimeoutMs(tool),
     ...(graceMs !== undefined && { graceMs }),
     ...(signal && { signal }),
     ...(onSpawn && { onSpawn }),
-    ...(held.active && { filter: held.filter }),
+    ...(entrusted.length > 0 && { filter: known.filter }),
   })
-  return toResult(outcome, tool, context)
-}
-
-/** Where `runPrepared` keeps the output of a call while it runs, and after it when it is large. */
-export function outputPaths(prefix: string): { stdoutPath: string; stderrPath: string } {
-  return { stdoutPath: `${prefix}.stdout`, stderrPath: `${prefix}.stderr` }
+  const result = toResult(outcome, tool, context)
+  if (outputPrefix !== undefined && !context.keepOutput) removeInlined(outputPrefix, result)
+  return result
 }
 
 function sandboxRefusal(name: string, problem: string): string {

@@ -1,5 +1,5 @@
 /** Shorter values are not hunted: they would be found in half of all texts. */
-export const SHORTEST_SECRET_BYTES = 6
+const SHORTEST_SECRET_BYTES = 6
 
 /**
  * Every spelling in which a secret may turn up in output, as bytes in a latin1 string:
@@ -33,15 +33,18 @@ function lowerCaseEscapes(url: string): string {
 }
 
 /**
- * The part of a base64 text that depends on nothing but the secret, for each of the three
- * places in a group of three bytes where it can begin; in both alphabets.
+ * The secret alone, in both alphabets and as `base64` and `openssl` break its lines; and the
+ * part that depends on nothing but the secret when it stands within a longer text, for each of
+ * the three places in a group of three bytes where it can begin.
  */
 function base64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret)
-  return [0, 1, 2].flatMap((offset) => {
+  const alone = bytes.toString('base64')
+  const within = [0, 1, 2].map((offset) => {
     const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64')
-    const first = Math.ceil((offset * 8) / 6)
-    const core = encoded.slice(first, Math.floor(((offset + bytes.length) * 8) / 6))
-    return [core, core.replaceAll('+', '-').replaceAll('/', '_')]
+    return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6))
   })
+  const broken = [76, 64].map((width) => alone.replaceAll(new RegExp(`.{${width}}(?=.)`, 'g'), '$&\n'))
+  const forms = [alone, alone.replaceAll('=', ''), ...within]
+  return [...forms, ...forms.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')), ...broken]
 }

@@ -1,6 +1,8 @@
-/**
- * What common secrets look like. Every pattern begins with literal text that cannot recur
- * within its own match attempt, or is bounded, so matching takes linear time on any input.
+export const REDACTED = '[REDACTED]'
+
+/*
+ * What common secrets look like. Every repetition is bounded or begins at text that ends the
+ * attempts before it, so matching takes linear time on any input.
  */
 const WORD_START = '(?<![A-Za-z0-9_-])'
 
@@ -24,11 +26,32 @@ const TOKENS = new RegExp(
 
 const URL_PASSWORD = /(:\/\/[^\s:@/?#"'<>]{0,255}:)[^\s@/"'<>]{1,255}(?=@)/g
 
-/** A key without its end counts as going on to the end of the text. */
-const PEM =
-  /-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,80}-----|$)/g
+const KEY_BODY = '(?:[A-Za-z0-9+/=\\s\\\\:,]|-(?!----)){0,20000}'
+
+/** Also a key whose end was cut off. */
+const PRIVATE_KEY = new RegExp(
+  `-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----${KEY_BODY}(?:-----END [A-Z0-9 ]{1,80}-----)?`,
+  'g',
+)
+const KEY_END = /-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g
+const KEY_CHARACTER = /[A-Za-z0-9+/=\s\\]/
 
 /** Takes out what looks like a secret: tokens of common services, private keys, passwords in URLs. */
 export function redactPatterns(text: string): string {
-  return text.replace(PEM, '[REDACTED]').replace(TOKENS, '[REDACTED]').replace(URL_PASSWORD, '$1[REDACTED]')
+  return redactKeyEnds(text.replace(PRIVATE_KEY, REDACTED))
+    .replace(TOKENS, REDACTED)
+    .replace(URL_PASSWORD, `$1${REDACTED}`)
+}
+
+/** A key whose beginning was cut off: backwards from its end, as far as it looks like one. */
+function redactKeyEnds(text: string): string {
+  let out = ''
+  let done = 0
+  for (const match of text.matchAll(KEY_END)) {
+    let start = match.index
+    while (start > done && KEY_CHARACTER.test(text[start - 1] ?? '')) start--
+    out += text.slice(done, start) + REDACTED
+    done = match.index + match[0].length
+  }
+  return out + text.slice(done)
 }

@@ -1,7 +1,7 @@
-import * as z from 'zod/mini'
 import type { Keep } from './captured.js'
-import { type Effects, effectsSchema, TRUST_LEVELS, type TrustLevel } from './effects.js'
+import type { Effects, TrustLevel } from './effects.js'
 import type { SettingsProblem } from './errors.js'
+import { settingsSchema, type WrittenSettings } from './settings-schema.js'
 
 /** How a tool runs: everything in its YAML that is not its syntax. */
 export interface ToolSettings {
@@ -35,68 +35,16 @@ export type ParsedSettings =
   | { ok: true; settings: ToolSettings; unknownKeys: string[] }
   | { ok: false; problems: SettingsProblem[] }
 
-export const DEFAULT_MAX_CHARS = 30_000
-const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
-
-const milliseconds = z
-  .int('expected whole milliseconds, 0 for no limit')
-  .check(
-    z.minimum(0, 'expected 0 (no limit) or more'),
-    z.maximum(LONGEST_TIMEOUT_MS, 'at most 2147483647 (24 days)'),
-  )
-const yesOrNo = z.boolean('expected true or false')
-const text = z.string('expected a text')
-const pathList = z.array(text, 'expected a list of paths')
-const variableName = text.check(z.regex(NAME, 'expected the name of an environment variable'))
-const value = z.pipe(
-  z.union([z.string(), z.number(), z.boolean()], 'expected a text or a number'),
-  z.transform(String),
-)
-const directory = text.check(
-  z.refine(
-    (path) => !/\$\{(?!AGENT_HOME\}|CWD\})/.test(path),
-    'only ${AGENT_HOME} and ${CWD} stand for something here',
-  ),
-  z.refine(
-    (path) => !leavesWorkspace(path),
-    'a relative cwd stays inside the workspace; write an absolute path to leave it',
-  ),
-)
-
-const schema = z.object({
-  timeout_ms: z.optional(milliseconds),
-  cwd: z.optional(directory),
-  env: z.optional(z.record(variableName, value, 'expected a mapping of names to values')),
-  pass_env: z.optional(z.array(variableName, 'expected a list of names')),
-  effects: z.optional(effectsSchema),
-  trust: z.optional(z.enum(TRUST_LEVELS, `expected one of ${TRUST_LEVELS.join(', ')}`)),
-  on_interrupt: z.optional(z.enum(['report', 'rerun', 'ask'], 'expected report, rerun or ask')),
-  critical: z.optional(yesOrNo),
-  sandbox: z.optional(
-    z.union(
-      [
-        z.boolean(),
-        z.object({ network: z.optional(yesOrNo), write: z.optional(pathList), read: z.optional(pathList) }),
-      ],
-      'expected true, false, or { network: true|false, write: [paths], read: [paths] }',
-    ),
-  ),
-  output: z.optional(
-    z.object(
-      {
-        max_chars: z.optional(z.int('expected a whole number').check(z.minimum(1, 'expected 1 or more'))),
-        keep: z.optional(z.enum(['head', 'tail', 'both'], 'expected head, tail or both')),
-      },
-      'expected { max_chars: number, keep: head|tail|both }',
-    ),
-  ),
-})
-
-type Written = z.infer<typeof schema>
+/** How a tool runs that says nothing about it. */
+export const DEFAULT_SETTINGS: ToolSettings = {
+  env: {},
+  passEnv: [],
+  critical: false,
+  output: { maxChars: 30_000, keep: 'both' },
+}
 
 /** The keys a tool's YAML may hold for this package, for suggestions when one is misspelt. */
-export const TOOL_SETTING_KEYS: readonly string[] = Object.keys(schema.shape)
+export const TOOL_SETTING_KEYS: readonly string[] = Object.keys(settingsSchema.shape)
 
 /**
  * Reads how a tool runs from the keys the tool's syntax left over.
@@ -105,7 +53,7 @@ export const TOOL_SETTING_KEYS: readonly string[] = Object.keys(schema.shape)
  *   nobody knows (`x-` keys are the author's own and not among them).
  */
 export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings {
-  const parsed = schema.safeParse(rest)
+  const parsed = settingsSchema.safeParse(rest)
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
     return { ok: false, problems }
@@ -113,26 +61,26 @@ export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings
   return { ok: true, settings: toSettings(parsed.data), unknownKeys: unknownKeys(rest) }
 }
 
-function toSettings(written: Written): ToolSettings {
+function toSettings(written: WrittenSettings): ToolSettings {
   const sandbox = toSandbox(written.sandbox)
   return {
     ...(written.timeout_ms !== undefined && { timeoutMs: written.timeout_ms }),
     ...(written.cwd !== undefined && { cwd: written.cwd }),
-    env: written.env ?? {},
-    passEnv: written.pass_env ?? [],
+    env: written.env ?? DEFAULT_SETTINGS.env,
+    passEnv: written.pass_env ?? DEFAULT_SETTINGS.passEnv,
     ...(written.effects && { effects: written.effects }),
     ...(written.trust && { trust: written.trust }),
     ...(written.on_interrupt && { onInterrupt: written.on_interrupt }),
-    critical: written.critical ?? false,
+    critical: written.critical ?? DEFAULT_SETTINGS.critical,
     ...(sandbox && { sandbox }),
     output: {
-      maxChars: written.output?.max_chars ?? DEFAULT_MAX_CHARS,
-      keep: written.output?.keep ?? 'both',
+      maxChars: written.output?.max_chars ?? DEFAULT_SETTINGS.output.maxChars,
+      keep: written.output?.keep ?? DEFAULT_SETTINGS.output.keep,
     },
   }
 }
 
-function toSandbox(written: Written['sandbox']): SandboxSettings | undefined {
+function toSandbox(written: WrittenSettings['sandbox']): SandboxSettings | undefined {
   if (!written) return undefined
   const { network = false, write = ['CWD'], read = [] } = written === true ? {} : written
   return { network, write, read }
@@ -153,15 +101,4 @@ function strangers(rest: Record<string, unknown>, key: string, known: readonly s
   return Object.keys(value)
     .filter((inner) => !known.includes(inner))
     .map((inner) => `${key}.${inner}`)
-}
-
-function leavesWorkspace(path: string): boolean {
-  if (path.startsWith('/') || path.startsWith('${')) return false
-  let depth = 0
-  for (const part of path.split('/')) {
-    if (part === '..') depth--
-    else if (part !== '' && part !== '.') depth++
-    if (depth < 0) return true
-  }
-  return false
 }

@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 
 /** Why a command did not start. */
 export type StartErrorCode =
@@ -38,7 +39,7 @@ export function explainStartError(error: unknown, argv: readonly string[], attem
   const directory = explainDirectory(attempt.cwd)
   if (directory) return { code: 'NO_CWD', message: directory }
   const program = argv[0] ?? ''
-  if (code === 'ENOENT') return explainNotFound(program)
+  if (code === 'ENOENT') return explainNotFound(program, attempt.cwd)
   if (code === 'EACCES') {
     const message = `"${program}" is not an executable file. Check its path, and its permissions (chmod +x).`
     return { code: 'NOT_EXECUTABLE', message }
@@ -78,6 +79,7 @@ function explainTooLarge(argv: readonly string[]): StartError {
 
 function explainDirectory(cwd: string): string | undefined {
   try {
+    accessSync(cwd, constants.X_OK)
     if (statSync(cwd).isDirectory()) return undefined
     return `The working directory ${cwd} is not a directory.`
   } catch (error) {
@@ -86,12 +88,12 @@ function explainDirectory(cwd: string): string | undefined {
   }
 }
 
-function explainNotFound(program: string): StartError {
+function explainNotFound(program: string, cwd: string): StartError {
   if (!program.includes('/')) {
     const message = `"${program}" is not on the PATH. Install it, or write the path of the program.`
     return { code: 'NOT_FOUND', message }
   }
-  const there = statSync(program, { throwIfNoEntry: false }) !== undefined
+  const there = statSync(resolve(cwd, program), { throwIfNoEntry: false }) !== undefined
   const message = there
     ? `"${program}" exists, but the interpreter its first line names does not. Check the #! line.`
     : `"${program}" does not exist. Check the path; a relative one starts at the working directory.`

@@ -17,16 +17,40 @@ export interface StreamRecord {
 export const INLINE_BYTES = 32 * 1024
 
 /**
- * Decides where one stream's output stays, and removes its file when it fits into the record.
- * Known secrets are taken out of both.
+ * Decides what a record holds of one stream: its text when that is small, else the file.
+ * Known secrets are taken out of both. The file of a small text stays until `removeInlined`.
  */
 export function settleStream(captured: CapturedOutput, known: Redactor): StreamRecord {
   const { bytes, head, path } = captured
-  if (bytes <= INLINE_BYTES && captured.omittedBytes === 0 && isUtf8(head)) {
-    if (path !== undefined) unlinkSync(path)
-    return { bytes, text: known.active ? known.text(captured.text) : captured.text }
-  }
+  if (bytes <= INLINE_BYTES && isUtf8(head)) return { bytes, text: known.text(captured.text) }
   if (path === undefined) return { bytes }
   if (known.active) redactFile(path, known)
   return { bytes, path }
+}
+
+/**
+ * Removes the output files of a call whose text the result holds.
+ * A caller that survives crashes does so itself, once the result is safe on disk.
+ */
+export function removeInlined(
+  outputPrefix: string,
+  { stdout, stderr }: { stdout: StreamRecord; stderr: StreamRecord },
+): void {
+  const { stdoutPath, stderrPath } = outputPaths(outputPrefix)
+  if (stdout.path === undefined) removeFile(stdoutPath)
+  if (stderr.path === undefined) removeFile(stderrPath)
+}
+
+/** `rmSync` does the same at many times the price. */
+function removeFile(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+/** Where a call's output goes while it runs, and stays when it is large or binary. */
+export function outputPaths(prefix: string): { stdoutPath: string; stderrPath: string } {
+  return { stdoutPath: `${prefix}.stdout`, stderrPath: `${prefix}.stderr` }
 }

@@ -4,6 +4,8 @@ import { formatObservation } from './observation.js'
 import type { Policy } from './policy.js'
 import { createRedactor, type Redactor } from './redactor.js'
 import type { CommandOutcome } from './run-command.js'
+import type { ToolSettings } from './settings.js'
+import { showControls } from './show-controls.js'
 import { INLINE_BYTES, type StreamRecord, settleStream } from './stream-record.js'
 
 export type ToolStatus = 'SUCCESS' | 'FAILED' | 'ERROR' | 'TIMEOUT' | 'BLOCKED' | 'INTERRUPTED'
@@ -35,8 +37,8 @@ const MOST_BYTES_PER_CHAR = 3
 const WAITING_FOR_INPUT = 101
 
 /** How much of a stream must be in memory to make the tool's observation. */
-export function keepBytes({ settings }: Tool): number {
-  return Math.max(INLINE_BYTES, 2 * (settings.output.maxChars * MOST_BYTES_PER_CHAR + SECRET_MARGIN_BYTES))
+export function keepBytes({ output }: ToolSettings): number {
+  return Math.max(INLINE_BYTES, 2 * (output.maxChars * MOST_BYTES_PER_CHAR + SECRET_MARGIN_BYTES))
 }
 
 /** The result of a call whose command never started. */
@@ -55,9 +57,10 @@ export function notRun(status: 'ERROR' | 'BLOCKED', observation: string): ToolRe
 
 /** Makes of what a command did what the model reads and what the record keeps. */
 export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultContext): ToolResult {
-  const { known, shown } = redactors(tool, context)
+  const { known, shown } = redactors(tool.settings, context)
   if (outcome.startError) {
-    return notRun('ERROR', `ERROR: the command did not start. ${shown.text(outcome.startError.message)}`)
+    const why = showControls(shown.text(outcome.startError.message))
+    return notRun('ERROR', `ERROR: the command did not start. ${why}`)
   }
   const stdout = settleStream(outcome.stdout, known)
   const stderr = settleStream(outcome.stderr, known)
@@ -74,13 +77,21 @@ export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultCon
 }
 
 /** `known` takes out secrets by value, for records; `shown` also what looks like one, where asked. */
-export function redactors(tool: Tool, context: ResultContext): { known: Redactor; shown: Redactor } {
+export function redactors(
+  { trust }: ToolSettings,
+  context: ResultContext,
+): { known: Redactor; shown: Redactor } {
   const { secrets = [], secretTokens = {}, credentials = {}, policy } = context
-  const values = [...secrets, ...Object.values(secretTokens), ...Object.values(credentials)]
-  const imported = tool.settings.trust !== undefined
+  const values = [...secrets, ...Object.values(secretTokens), ...confidential(credentials)]
+  const imported = trust !== undefined
   const patterns = (policy?.redact ?? (imported ? 'patterns' : 'declared')) === 'patterns'
   const known = createRedactor(values)
   return { known, shown: patterns ? createRedactor(values, { patterns }) : known }
+}
+
+/** An endpoint goes with a key, and is kept from tools like one, but is no secret. */
+function confidential(credentials: Readonly<Record<string, string>>): string[] {
+  return Object.keys(credentials).flatMap((name) => (name.endsWith('_URL') ? [] : (credentials[name] ?? [])))
 }
 
 /** A path as the model can use it: relative to where its commands run. */

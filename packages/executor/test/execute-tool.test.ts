@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { defineTool, executeTool, toolMap } from '../src/index.js'
-import { env, temporaryDirectory } from './helpers.js'
+import { workspace } from './workspace.js'
 
 const tools = toolMap([
   defineTool({ name: 'say', exec: 'echo ${words}' }),
@@ -15,12 +15,12 @@ const tools = toolMap([
 ])
 
 test('a plain success is the stdout of the command and nothing else', async () => {
-  const workDirectory = temporaryDirectory()
+  const workDirectory = (await workspace()).path
   const outputPrefix = join(workDirectory, 'record')
   const call = { name: 'say', arguments: '{"words":"hello  world"}' }
   const result = await executeTool(tools, call, {
     workDirectory,
-    environment: env,
+    environment: process.env,
     actionId: '1-0',
     outputPrefix,
   })
@@ -40,7 +40,7 @@ test('a failure says its exit code, then shows stdout and stderr', async () => {
   const result = await executeTool(
     tools,
     { name: 'complain', arguments: {} },
-    { workDirectory: temporaryDirectory(), environment: env },
+    { workDirectory: (await workspace()).path, environment: process.env },
   )
   expect(result).toMatchObject({ status: 'FAILED', exitCode: 3 })
   expect(result.observation).toBe('[exit code 3]\nout\n[stderr]\nerr\n')
@@ -48,6 +48,9 @@ test('a failure says its exit code, then shows stdout and stderr', async () => {
 
 test('a large value goes through stdin', async () => {
   const call = { name: 'count', arguments: { text: 'x'.repeat(300_000) } }
-  const result = await executeTool(tools, call, { workDirectory: temporaryDirectory(), environment: env })
+  const result = await executeTool(tools, call, {
+    workDirectory: (await workspace()).path,
+    environment: process.env,
+  })
   expect(result.observation.trim()).toBe('300000')
 })

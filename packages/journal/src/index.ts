@@ -1,1 +1,44 @@
-export {}
+export { type CreateRunOptions, createRun } from './create-run.js'
+export { isJournalError, JournalError, type JournalErrorCode } from './errors.js'
+export {
+  type ActionRequest,
+  type ActionResult,
+  type EngineEnd,
+  type EngineStart,
+  type ErrorEvent,
+  type HookExecutionAudit,
+  type HumanInputReceived,
+  type HumanInputRequest,
+  isKnownEvent,
+  type JournalEvent,
+  type NewEvent,
+  type NewEventOf,
+  type RunStatus,
+  type StoredEvent,
+  type SystemMessage,
+  type Thought,
+  type ToolCallRecord,
+  type UnknownEvent,
+  type UserMessage,
+} from './event.js'
+export { readRequest, recordInvocation } from './invocation.js'
+export { journalJsonSchema } from './json-schema.js'
+export { LAYOUT_VERSION, latestRunId } from './layout.js'
+export { listRuns } from './list-runs.js'
+export type { RunMetadata } from './metadata.js'
+export { type Journal, type JournalOptions, openJournal } from './open.js'
+export { type OpenRunOptions, openRun } from './open-run.js'
+export { type JournalContents, readJournal, streamJournal } from './read.js'
+export { readRun } from './read-run.js'
+export { recordName } from './record-name.js'
+export { type RepairResult, repairJournal } from './repair.js'
+export { repairRun } from './repair-run.js'
+export type { RepairedTail } from './repair-tail.js'
+export { replaceFile } from './replace.js'
+export type { InvocationRecord, RequestLog } from './request-log.js'
+export type { Run } from './run.js'
+export { type RunPaths, runDirectory } from './run-paths.js'
+export type { Owner, RunSummary } from './run-summary.js'
+export type { PendingCall, Usage } from './summary.js'
+export { type JournalTail, readTail } from './tail.js'
+export { type Finding, type JournalReport, verifyJournal } from './verify.js'

@@ -1,1 +1,22 @@
-export {}
+export {
+  type AssistantMessage,
+  type ChatMessage,
+  type ChatModel,
+  type ChatRequest,
+  type ChatResponse,
+  type CompleteOptions,
+  type FunctionTool,
+  type SystemMessage,
+  streamingRequest,
+  type ToolCall,
+  type ToolMessage,
+  type Usage,
+  type UserMessage,
+} from './chat.js'
+export { parseCompletion } from './completion.js'
+export { isModelError, ModelError, type ModelErrorCode, type ModelErrorDetails } from './errors.js'
+export { type LlmSettings, type ParsedLlm, type Provider, parseLlm, type SettingsProblem } from './llm.js'
+export { type ReplayRecord, replayModel } from './replay.js'
+export { retryDelayMs } from './retry.js'
+export { scriptModel } from './script.js'
+export { type ParsedScript, parseScript, type ScriptedCall, type ScriptTurn } from './script-file.js'

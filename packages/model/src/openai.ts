@@ -1,1 +1,121 @@
-export {}
+import type { OpenAI } from 'openai'
+import type { ChatModel, ChatRequest, ChatResponse, CompleteOptions } from './chat.js'
+import { openClient, post } from './client.js'
+import { parseCompletion } from './completion.js'
+import { unreadableBody } from './connection.js'
+import { ModelError } from './errors.js'
+import { type Asked, inlineError, notJson } from './failure.js'
+import { withoutKey } from './key.js'
+import { readEvents } from './server-sent-events.js'
+import { checkBaseUrl, checkKey } from './settings.js'
+import { watchSilence } from './silence.js'
+import { readStream } from './stream.js'
+import { type HttpAnswer, readText } from './transport.js'
+
+export interface OpenAiModelOptions {
+  /** Not needed by a local server. The environment is not looked at. */
+  readonly apiKey?: string
+  /** Ends where `/chat/completions` is appended. Default `https://api.openai.com/v1`. */
+  readonly baseUrl?: string
+  /** How long the server may send nothing, in milliseconds. Default 600000; 0: for ever. */
+  readonly timeoutMs?: number
+}
+
+const OPENAI_URL = 'https://api.openai.com/v1'
+const DEFAULT_TIMEOUT_MS = 600_000
+
+/**
+ * A model behind an OpenAI-compatible chat-completions API, asked through the `openai` package, which is loaded with the
+ * first request. The package's own retries are off, the body is `JSON.stringify(request)`, and an answer that was cut off
+ * is an error, never an answer. With `stream: true` in the request the answer is read as it comes.
+ *
+ * @throws {ModelError} `ERR_MODEL_SETTINGS` at once for a base URL or key that cannot work. `complete` throws every other
+ *   code but those of scripts and recordings.
+ */
+export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
+  const baseUrl = checkBaseUrl(options.baseUrl ?? OPENAI_URL)
+  const apiKey = checkKey(options.apiKey)
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
+  let client: Promise<OpenAI> | undefined
+
+  return {
+    async complete(request, { signal, onDelta } = {}) {
+      const asked: Asked = {
+        url: `${baseUrl.origin}${baseUrl.pathname}/chat/completions`,
+        model: request.model,
+        hasKey: apiKey !== undefined,
+      }
+      const watch = watchSilence(timeoutMs, signal)
+      try {
+        client ??= openClient(apiKey, baseUrl)
+        const answer = await post(await client, request, watch.signal, asked)
+        const body = listen(answer.body, watch.heard, asked)
+        return await readAnswer(answer, body, { request, onDelta, asked })
+      } catch (error) {
+        const failure = signal?.aborted ? stopped(error) : watch.timedOut ? silent(asked, timeoutMs) : error
+        throw withoutKey(failure, apiKey)
+      } finally {
+        watch.stop()
+      }
+    },
+  }
+}
+
+async function* listen(
+  body: AsyncIterable<Uint8Array>,
+  heard: () => void,
+  asked: Asked,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body) {
+      heard()
+      yield chunk
+    }
+  } catch (error) {
+    throw unreadableBody(error, asked)
+  }
+}
+
+interface AnswerContext {
+  readonly request: ChatRequest
+  readonly onDelta: CompleteOptions['onDelta']
+  readonly asked: Asked
+}
+
+async function readAnswer(
+  answer: HttpAnswer,
+  body: AsyncIterable<Uint8Array>,
+  { request, onDelta, asked }: AnswerContext,
+): Promise<ChatResponse> {
+  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
+  if (request.stream && isStream) return readStream(readEvents(body), onDelta)
+
+  const text = await readText(body)
+  const response = parseCompletion(parseBody(text, asked))
+  if (response.message.content) onDelta?.({ content: response.message.content })
+  return response
+}
+
+function parseBody(text: string, asked: Asked): unknown {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch (cause) {
+    throw notJson(text, asked, cause)
+  }
+  const failure = inlineError((body ?? {}) as Record<string, unknown>)
+  if (failure) throw failure
+  return body
+}
+
+function stopped(cause: unknown): ModelError {
+  return new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.', { cause })
+}
+
+function silent(asked: Asked, timeoutMs: number): ModelError {
+  return new ModelError(
+    'ERR_MODEL_TIMEOUT',
+    `${asked.url} sent nothing for ${timeoutMs} ms. If the model needs longer, raise the time limit.`,
+    { retryable: true },
+  )
+}

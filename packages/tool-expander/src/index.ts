@@ -7,9 +7,10 @@ export {
   toFunctionTool,
   toJsonSchema,
 } from './json-schema.js'
-export { type LintFinding, type LintOptions, lintTool } from './lint.js'
+export { type LintFinding, type LintOptions, type LintRule, lintTool } from './lint.js'
 export { type ParseResult, parseTool } from './parse.js'
 export {
+  type Excerpt,
   formatProblem,
   isToolExpansionError,
   ToolExpansionError,

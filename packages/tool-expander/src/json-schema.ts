@@ -1,7 +1,7 @@
 import type { ExpandedParameter, ExpandedTool } from './tool.js'
 
 /** The part of JSON Schema that describes a tool's arguments. */
-export interface JsonSchema {
+export type JsonSchema = {
   type: 'object'
   properties: Record<string, JsonSchemaProperty>
   required: string[]
@@ -18,7 +18,8 @@ export interface JsonSchemaProperty {
 }
 
 /** A tool as the `tools` entry of a chat completion request. */
-export interface FunctionTool {
+/** Type aliases, not interfaces: other libraries take such objects as `Record<string, unknown>`. */
+export type FunctionTool = {
   type: 'function'
   function: { name: string; description?: string; parameters: JsonSchema; strict?: boolean }
 }

@@ -20,8 +20,12 @@ export type ToolProblemCode =
   | 'ERR_SHELL_SYNTAX'
 
 /** One thing wrong with a tool's definition, and what to write instead. */
-export interface ToolProblem {
+export interface ToolProblem extends Excerpt {
   code: ToolProblemCode
+}
+
+/** A message about one place of a tool. */
+export interface Excerpt {
   /** Where, seen from the tool: `exec`, `parameters[1].inject_as`. Empty for the tool as a whole. */
   path: string
   message: string
@@ -56,23 +60,23 @@ export function isToolExpansionError(error: unknown): error is ToolExpansionErro
  *
  * @param where - Put in front of the message: `agent.yaml:14:18: tools[2] "count_lines"`.
  */
-export function formatProblem(problem: ToolProblem, where?: string): string {
+export function formatProblem(problem: Excerpt, where?: string): string {
   const message = where === undefined ? problem.message : `${where}: ${problem.message}`
   return [message, ...excerpt(problem), ...(problem.hint === undefined ? [] : [problem.hint])].join('\n')
 }
 
 /** A problem at an offset of a template. */
-export function problemAt(
+export function problemAt<Problem extends Excerpt>(
   offset: number,
   template: string,
-  problem: Pick<ToolProblem, 'code' | 'path' | 'message' | 'hint'>,
-): ToolProblem {
+  problem: Problem,
+): Problem {
   const before = template.slice(0, offset)
   const line = before.split('\n').length
   return { ...problem, template, line, column: offset - before.lastIndexOf('\n') }
 }
 
-function excerpt({ path, template, line = 1, column }: ToolProblem): string[] {
+function excerpt({ path, template, line = 1, column }: Excerpt): string[] {
   if (template === undefined) return []
   const lines = template.replace(/\n$/, '').split('\n')
   const text = lines[line - 1] ?? ''

@@ -6,6 +6,8 @@ import { joinParts, type Part, type Placeholder, readReference } from './templat
 export interface Tokens {
   words: Part[][]
   problems: ToolProblem[]
+  /** Offsets of unquoted characters that only a shell would expand. */
+  literals: number[]
 }
 
 /**
@@ -16,10 +18,10 @@ export interface Tokens {
  * back afterwards. What it sees besides are quotes, backslashes, blanks and plain text.
  */
 export function tokenize(template: string, path = 'exec'): Tokens {
-  const { masked, parts, problems } = mask(template, path)
-  if (problems.length > 0) return { words: [], problems }
+  const { masked, parts, problems, literals } = mask(template, path)
+  if (problems.length > 0) return { words: [], problems, literals }
   const words = parseShellQuote(masked).map((word) => unmask(String(word), parts))
-  return { words, problems }
+  return { words, problems, literals }
 }
 
 const FIRST_MASK = 0xe000
@@ -27,9 +29,10 @@ const LAST_MASK = 0xf8ff
 /** Characters shell-quote takes as plain text anywhere. The rest, but quotes, backslash and blanks, is masked. */
 const PLAIN = /[A-Za-z0-9_.,:=@%^+/-]/
 
-function mask(template: string, path: string): { masked: string; parts: Part[]; problems: ToolProblem[] } {
+function mask(template: string, path: string): Omit<Tokens, 'words'> & { masked: string; parts: Part[] } {
   const parts: Part[] = []
   const problems: ToolProblem[] = []
+  const literals: number[] = []
   let masked = ''
   let quote = ''
   let quoteOffset = 0
@@ -83,7 +86,10 @@ function mask(template: string, path: string): { masked: string; parts: Part[]; 
       masked += character
     } else if (quote === '' && /[ \t\r\n]/.test(character)) masked += ' '
     else if (PLAIN.test(character)) masked += character
-    else hide(character)
+    else {
+      if (quote === '' && /[*?[\]~#(){}!]/.test(character)) literals.push(offset)
+      hide(character)
+    }
   }
   if (quote !== '') {
     refuse(
@@ -96,7 +102,7 @@ function mask(template: string, path: string): { masked: string; parts: Part[]; 
   if (parts.length > LAST_MASK - FIRST_MASK) {
     refuse(0, 'ERR_QUOTE', 'This template has too many special characters.', 'Move the text into a file.')
   }
-  return { masked, parts, problems }
+  return { masked, parts, problems, literals }
 }
 
 function readPlaceholder(

@@ -1,0 +1,49 @@
+import { resolve } from 'node:path'
+import { agentHomeIn, continueRun, findRun, type Reply } from '@delta/engine'
+import { type EngineFlags, engineOptions } from '../engine-options.js'
+import { loadAgentFor } from '../load-agent.js'
+import { readMessage } from '../message.js'
+import { presenterFor } from '../present/presenter.js'
+import { exitCodeFor, withStopSignal } from '../run-life.js'
+import type { Terminal } from '../terminal.js'
+import { UsageError } from '../usage-error.js'
+
+interface ContinueFlags extends EngineFlags {
+  workDir: string
+  message?: string
+  runId?: string
+  force?: boolean
+  approve?: string
+  deny?: string
+}
+
+/** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with. */
+export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
+  const workDirectory = resolve(terminal.cwd, flags.workDir)
+  const presenter = presenterFor(flags, terminal)
+  const decision = decisionIn(flags)
+  const message = await readMessage(flags.message, terminal)
+  const run = await findRun(workDirectory, flags.runId)
+  const agent = await loadAgentFor(agentHomeIn(run), { flags, terminal, warn: presenter.warn })
+
+  const result = await withStopSignal(terminal, presenter, async (signal) =>
+    continueRun({
+      ...(await engineOptions(agent, { workDirectory, flags, terminal, presenter, signal })),
+      agent,
+      workDirectory,
+      force: flags.force ?? false,
+      runId: run.runId,
+      ...(message === undefined ? {} : { message }),
+      ...(decision === undefined ? {} : { decision }),
+    }),
+  )
+  presenter.finish(result)
+  return exitCodeFor(result)
+}
+
+function decisionIn({ approve, deny }: ContinueFlags): Extract<Reply, { requestId: string }> | undefined {
+  if (approve !== undefined && deny !== undefined)
+    throw new UsageError('--approve and --deny exclude each other.')
+  if (approve !== undefined) return { kind: 'approve', requestId: approve }
+  return deny === undefined ? undefined : { kind: 'deny', requestId: deny }
+}

@@ -1,0 +1,63 @@
+import { resolve } from 'node:path'
+import { listRuns, type RunSummary } from '@delta/journal'
+import { age } from '../present/age.js'
+import { printable } from '../present/printable.js'
+import { EXIT, type Terminal } from '../terminal.js'
+
+interface ListFlags {
+  workDir: string
+  status: string[]
+  resumable?: boolean
+  first?: boolean
+  json?: boolean
+}
+
+/** `delta list-runs`: the runs of a workspace, newest first. With `--first` one id, or exit code 1 when there is none. */
+export async function execute(flags: ListFlags, terminal: Terminal): Promise<number> {
+  const workDirectory = resolve(terminal.cwd, flags.workDir)
+  const found = (await listRuns(workDirectory)).reverse().filter((run) => isWanted(run, flags))
+  if (flags.first) return printFirst(found[0], flags, terminal)
+
+  if (flags.json) terminal.stdout.write(`${JSON.stringify(found.map(recordOf), null, 2)}\n`)
+  else if (found.length > 0) terminal.stdout.write(table(found.map(row)))
+  else terminal.stderr.write(`No such runs in ${printable(workDirectory)}\n`)
+  return EXIT.completed
+}
+
+function isWanted({ status }: RunSummary, { status: statuses, resumable }: ListFlags): boolean {
+  if (resumable && status !== 'INTERRUPTED' && status !== 'WAITING_FOR_INPUT') return false
+  return statuses.length === 0 || statuses.includes(status)
+}
+
+function printFirst(run: RunSummary | undefined, { json }: ListFlags, terminal: Terminal): number {
+  if (!run) return EXIT.failed
+  terminal.stdout.write(`${json ? JSON.stringify(recordOf(run), null, 2) : run.runId}\n`)
+  return EXIT.completed
+}
+
+/** Every field of `metadata.json`, and where the run lies. */
+function recordOf({ metadata, directory, problem }: RunSummary): object {
+  return { ...metadata, run_directory: directory, ...(problem === undefined ? {} : { problem }) }
+}
+
+const HEADER = ['RUN', 'STATUS', 'AGE', 'ITERATIONS', 'TASK']
+
+function row({ runId, status, lastIteration, metadata, problem }: RunSummary): string[] {
+  const task = printable((metadata.initial_message ?? '').split('\n')[0] ?? '')
+  return [
+    runId,
+    problem === undefined ? status : 'DAMAGED',
+    metadata.updated_at === null ? '' : age(Date.parse(metadata.updated_at), Date.now()),
+    String(lastIteration),
+    task.length > 60 ? `${task.slice(0, 59)}…` : task,
+  ]
+}
+
+function table(rows: string[][]): string {
+  const all = [HEADER, ...rows]
+  const widths = HEADER.map((_, column) => Math.max(...all.map((cells) => cells[column]?.length ?? 0)))
+  return all
+    .map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('')
+}

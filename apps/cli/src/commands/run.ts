@@ -1,0 +1,51 @@
+import { resolve } from 'node:path'
+import { continueRun, type RunResult, runAgent } from '@delta/engine'
+import { type EngineFlags, engineOptions } from '../engine-options.js'
+import { loadAgentFor } from '../load-agent.js'
+import { readMessage } from '../message.js'
+import { presenterFor } from '../present/presenter.js'
+import { resumableRun } from '../resumable.js'
+import { exitCodeFor, withStopSignal } from '../run-life.js'
+import type { Terminal } from '../terminal.js'
+import { UsageError } from '../usage-error.js'
+import { chooseWorkspace } from '../workspace.js'
+
+export interface RunFlags extends EngineFlags {
+  agent: string
+  message?: string
+  workDir?: string
+  runId?: string
+  yes?: boolean
+  new?: boolean
+  task?: string
+}
+
+/** `delta run`: a new run, or an interrupted one of the same agent with the same message taken up again. */
+export async function execute(flags: RunFlags, terminal: Terminal): Promise<number> {
+  if (flags.task !== undefined) throw new UsageError('--task is now -m/--message: delta run -m "…"')
+  if (flags.message === undefined)
+    throw new UsageError('Say what is to be done: delta run -m "…" (-m - reads stdin, -m @file a file)')
+
+  const presenter = presenterFor(flags, terminal)
+  const agent = await loadAgentFor(resolve(terminal.cwd, flags.agent), {
+    flags,
+    terminal,
+    warn: presenter.warn,
+  })
+  const message = (await readMessage(flags.message, terminal)) ?? ''
+  const workDirectory = await chooseWorkspace(
+    { agentHome: agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
+    terminal,
+  )
+
+  const result = await withStopSignal(terminal, presenter, async (signal): Promise<RunResult> => {
+    const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter, signal })
+    const options = { ...shared, agent, workDirectory, message }
+    const earlier = await resumableRun({ agent, message, workDirectory, flags, env: terminal.env })
+    if (earlier) presenter.warn(earlier.notice)
+    if (earlier?.resume) return continueRun({ ...shared, ...earlier.resume, agent, workDirectory })
+    return runAgent({ ...options, ...(flags.runId === undefined ? {} : { runId: flags.runId }) })
+  })
+  presenter.finish(result)
+  return exitCodeFor(result)
+}

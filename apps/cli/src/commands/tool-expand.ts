@@ -1,0 +1,27 @@
+import type { LoadedTools } from '@delta/config-loader'
+import { stringify } from 'yaml'
+import { loadTools, type ToolFlags } from '../load-tools.js'
+import { EXIT, type Terminal } from '../terminal.js'
+import { UsageError } from '../usage-error.js'
+
+/** `delta tool expand`: the same document with its tools in their full form and its imports resolved away. */
+export async function execute(
+  flags: ToolFlags & { json?: boolean; tool?: string },
+  terminal: Terminal,
+  path: string,
+): Promise<number> {
+  const { document } = await loadTools(path, flags, terminal)
+  const shown = flags.tool === undefined ? document : only(document, flags.tool)
+  const text = flags.json ? JSON.stringify(shown, null, 2) : stringify(shown, { lineWidth: 0 })
+  terminal.stdout.write(`${text.trimEnd()}\n`)
+  return EXIT.completed
+}
+
+function only(document: LoadedTools['document'], name: string): object {
+  const tools = (Array.isArray(document) ? document : document.tools) as { name: string }[]
+  const tool = tools.find((candidate) => candidate.name === name)
+  if (tool) return { tools: [tool] }
+  throw new UsageError(
+    `--tool ${name}: no such tool. There are: ${tools.map((candidate) => candidate.name).join(', ')}`,
+  )
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import { type Agent, loadEnvironment } from '@delta/config-loader'
+import type { EngineOptions } from '@delta/engine'
+import { isKnownEvent, latestRunId, runDirectory, streamJournal } from '@delta/journal'
+import { askAtTerminal } from './ask.js'
+import type { AgentFlags } from './load-agent.js'
+import type { Presenter } from './present/presenter.js'
+import type { Terminal } from './terminal.js'
+import { wholeNumber } from './whole-number.js'
+
+/** Flags that `run` and `continue` share, as the argument parser gives them. */
+export interface EngineFlags extends AgentFlags {
+  maxIterations?: string
+  interactive?: boolean
+  format: 'text' | 'json' | 'stream-json' | 'raw'
+  quiet?: boolean
+  verbose?: boolean
+  sync: boolean
+  trustWorkspaceEnv?: boolean
+}
+
+/** What the engine needs besides the agent: credentials, listener, limits, the person at the terminal. */
+export async function engineOptions(
+  agent: Agent,
+  {
+    workDirectory,
+    flags,
+    terminal,
+    presenter,
+    signal,
+  }: {
+    workDirectory: string
+    flags: EngineFlags
+    terminal: Terminal
+    presenter: Presenter
+    signal: AbortSignal
+  },
+): Promise<EngineOptions> {
+  const found = await loadEnvironment({
+    workDirectory,
+    agentHome: agent.home,
+    environment: terminal.env,
+    trustWorkspaceEnv: flags.trustWorkspaceEnv ?? false,
+    ...(await knownEndpoint(workDirectory)),
+  })
+  for (const warning of found.warnings) presenter.warn(warning.message)
+  return {
+    credentials: found,
+    sources: found,
+    environment: terminal.env,
+    sync: flags.sync,
+    signal,
+    stream: presenter.wantsStream,
+    onEvent: (event) => presenter.show(event),
+    ...(flags.maxIterations === undefined
+      ? {}
+      : { maxIterations: wholeNumber('--max-iterations', flags.maxIterations) }),
+    ...(flags.interactive ? { ask: askingWith(presenter, terminal) } : {}),
+  }
+}
+
+function askingWith(presenter: Presenter, terminal: Terminal): NonNullable<EngineOptions['ask']> {
+  return (question) => {
+    presenter.pause()
+    return askAtTerminal(question, terminal)
+  }
+}
+
+/** The endpoint settings that the workspace's `.env` had when its latest run was first started. */
+async function knownEndpoint(workDirectory: string): Promise<{ knownWorkspaceEndpoint?: string }> {
+  const id = await latestRunId(workDirectory)
+  if (id === undefined) return {}
+  for await (const event of streamJournal(join(runDirectory(workDirectory, id), 'journal.jsonl'))) {
+    if (!isKnownEvent(event) || event.type !== 'ENGINE_START') continue
+    const { environment } = Object(event.config) as { environment?: { workspace_endpoint?: string } }
+    return environment?.workspace_endpoint === undefined
+      ? {}
+      : { knownWorkspaceEndpoint: environment.workspace_endpoint }
+  }
+  return {}
+}

@@ -1,0 +1,28 @@
+import { printable } from './present/printable.js'
+import { EXIT, type Terminal } from './terminal.js'
+
+/** Errors that a person can mend by another command line or another file; the rest are failures of the run. */
+const USAGE_CODES = [
+  /^ERR_CLI_/,
+  /^ERR_CONFIG/,
+  /^ERR_TOOL/,
+  /^ERR_CONTEXT_MANIFEST/,
+  /^ERR_ENGINE_(RUN_NOT_FOUND|MESSAGE_REQUIRED|NO_CREDENTIALS|MODEL)/,
+  /^ERR_REQUEST_NOT_FOUND/,
+  /^ERR_RUN_(NOT_FOUND|EXISTS|ID)/,
+]
+
+/** Prints what went wrong, without a stack trace unless `DELTA_DEBUG` is set, and returns the exit code. */
+export function reportFailure(terminal: Terminal, error: unknown): number {
+  const message = error instanceof Error ? error.message : String(error)
+  terminal.stderr.write(`${printable(message.startsWith('Error: ') ? message : `Error: ${message}`)}\n`)
+  if (terminal.env.DELTA_DEBUG && error instanceof Error)
+    terminal.stderr.write(`${printable(error.stack ?? '')}\n`)
+  return exitCodeOf(error)
+}
+
+function exitCodeOf(error: unknown): number {
+  const code = String((error as { code?: unknown } | undefined)?.code ?? '')
+  if (code === 'ERR_RUN_BUSY') return EXIT.busy
+  return USAGE_CODES.some((pattern) => pattern.test(code)) ? EXIT.usage : EXIT.failed
+}

@@ -1,0 +1,23 @@
+import { statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type LoadedTools, loadToolsFile } from '@delta/config-loader'
+import { importRoots } from './import-roots.js'
+import type { Terminal } from './terminal.js'
+
+export interface ToolFlags {
+  importRoot: string[]
+}
+
+/** The tools that a path on the command line leads to, and the directory that is `${AGENT_HOME}` for them. */
+export async function loadTools(
+  path: string,
+  flags: ToolFlags,
+  terminal: Terminal,
+): Promise<LoadedTools & { agentHome: string }> {
+  const absolute = resolve(terminal.cwd, path)
+  const loaded = await loadToolsFile(absolute, {
+    environment: terminal.env,
+    importRoots: importRoots(flags, terminal),
+  })
+  return { ...loaded, agentHome: statSync(absolute).isDirectory() ? absolute : dirname(absolute) }
+}

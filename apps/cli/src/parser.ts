@@ -1,0 +1,80 @@
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import type { CommandEntry, OptionEntry } from './table/entry.js'
+import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from './table/index.js'
+import type { Terminal } from './terminal.js'
+
+/** The argument parser for the whole table. `finish` gets the exit code of the command that ran. */
+export function createParser(terminal: Terminal, finish: (exitCode: number) => void): Command {
+  const program = new Command('delta')
+    .description(
+      'Runs agents made of YAML, Markdown and commands. Everything that happens is kept in plain files under .delta/.',
+    )
+    .option('-V, --version', 'print the version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.stdout.write(text),
+      writeErr: (text) => terminal.stderr.write(text),
+    })
+    .showSuggestionAfterError(true)
+    .showHelpAfterError('(delta --help lists the commands and options)')
+    .helpCommand('help [command]', 'show the help of a command')
+
+  for (const { title, commands } of COMMAND_TABLE) {
+    program.commandsGroup(`${title}:`)
+    for (const entry of commands) addCommand(parentOf(entry, program), entry, terminal, finish)
+  }
+  return program
+}
+
+/** `tool expand` is a command of `tool`, which is made when its first command comes. */
+function parentOf(entry: CommandEntry, program: Command): Command {
+  const group = entry.name.split(' ').slice(0, -1)[0]
+  if (group === undefined) return program
+  const known = program.commands.find((command) => command.name() === group)
+  return known ?? program.command(group).description(GROUP_DESCRIPTIONS[group] ?? '')
+}
+
+function addCommand(
+  parent: Command,
+  entry: CommandEntry,
+  terminal: Terminal,
+  finish: (exitCode: number) => void,
+): void {
+  const command = parent
+    .command(entry.name.split(' ').at(-1) ?? '', { hidden: entry.hidden ?? false })
+    .description(entry.description)
+    .addHelpText('after', () => furtherHelp(entry))
+  for (const { name, description, default: value } of entry.arguments ?? [])
+    command.addArgument(new Argument(name, description).default(value))
+  for (const option of entry.options ?? []) command.addOption(optionOf(option))
+  command.action(async (...given: unknown[]) => {
+    const [options, ...positional] = [given.at(-2), ...given.slice(0, -2)] as never[]
+    const { execute } = await entry.load()
+    finish(await execute(options as never, terminal, ...positional))
+  })
+}
+
+function optionOf(entry: OptionEntry): Option {
+  const option = new Option(entry.flags, entry.description).hideHelp(entry.hidden ?? false)
+  option.mandatory = entry.required ?? false
+  if (entry.choices) option.choices(entry.choices)
+  if (entry.default !== undefined) option.default(entry.default)
+  if (entry.repeatable) option.default([], 'none').argParser<string[]>(collector(entry))
+  return option
+}
+
+function collector({ choices }: OptionEntry): (value: string, before: string[]) => string[] {
+  return (value, before) => {
+    if (choices && !choices.includes(value))
+      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
+    return [...before, value]
+  }
+}
+
+function furtherHelp({ examples, notes }: CommandEntry): string {
+  const width = Math.max(...examples.map(([command]) => command.length))
+  const lines = examples.map(([command, purpose]) =>
+    width > 60 ? `  ${command}\n      ${purpose}` : `  ${command.padEnd(width)}   ${purpose}`,
+  )
+  return ['', 'Examples:', ...lines, ...(notes === undefined ? [] : ['', notes])].join('\n')
+}

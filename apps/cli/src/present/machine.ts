@@ -1,0 +1,52 @@
+import type { RunResult } from '@delta/engine'
+import type { Terminal } from '../terminal.js'
+import type { Presenter } from './presenter.js'
+
+/** stdout gets one JSON object at the end. */
+export function jsonPresenter(progress: Presenter, terminal: Terminal): Presenter {
+  return {
+    ...progress,
+    finish(result) {
+      terminal.stdout.write(`${JSON.stringify(resultObject(result))}\n`)
+    },
+  }
+}
+
+/** stdout gets the answer byte for byte, without a newline of ours. */
+export function rawPresenter(progress: Presenter, terminal: Terminal): Presenter {
+  return {
+    ...progress,
+    finish(result) {
+      if (result.answer === undefined) progress.finish(result)
+      else terminal.stdout.write(result.answer)
+    },
+  }
+}
+
+/** stdout gets each journal line as it is written; the first names the run. Notices still go to stderr. */
+export function streamJsonPresenter(progress: Presenter, terminal: Terminal): Presenter {
+  return {
+    ...progress,
+    wantsStream: false,
+    show(event) {
+      if (event.kind === 'journal') terminal.stdout.write(`${JSON.stringify(event.event)}\n`)
+      else progress.show(event)
+    },
+    finish() {
+      // the ENGINE_END line has said it
+    },
+  }
+}
+
+function resultObject(result: RunResult): object {
+  return {
+    run_id: result.runId,
+    run_directory: result.runDirectory,
+    status: result.status,
+    answer: result.answer ?? null,
+    reason: result.reason ?? null,
+    question: result.question ?? null,
+    iterations: result.iterations,
+    usage: result.usage,
+  }
+}

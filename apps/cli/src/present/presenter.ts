@@ -1,0 +1,51 @@
+import type { EngineEvent, RunResult } from '@delta/engine'
+import type { Terminal } from '../terminal.js'
+import { withEngineLog } from './engine-log.js'
+import { livePresenter } from './live.js'
+import { jsonPresenter, rawPresenter, streamJsonPresenter } from './machine.js'
+import { progressPresenter } from './progress.js'
+
+/** Turns what the engine says into output: results on stdout, everything else on stderr. */
+export interface Presenter {
+  /** True when the model's words should come as they are made. */
+  readonly wantsStream: boolean
+  show(event: EngineEvent): void
+  warn(message: string): void
+  finish(result: RunResult): void
+  /** Stops what moves on the screen, so that somebody else can write there. */
+  pause(): void
+}
+
+export type Format = 'text' | 'json' | 'stream-json' | 'raw'
+
+export interface PresenterFlags {
+  format: Format
+  quiet?: boolean
+  verbose?: boolean
+}
+
+/** What a run looks like from outside; all that is said also goes to the run's `engine.log`. */
+export function presenterFor(flags: PresenterFlags, terminal: Terminal): Presenter {
+  return withEngineLog(inFormat(flags.format, progressFor(flags, terminal), terminal))
+}
+
+/** On a terminal progress moves; a file or a pipe gets it line by line. */
+function progressFor(flags: PresenterFlags, terminal: Terminal): Presenter {
+  const moves = terminal.stderr.isTTY === true && terminal.env.TERM !== 'dumb' && !flags.quiet
+  return moves ? livePresenter(terminal, flags) : progressPresenter(terminal, flags)
+}
+
+function inFormat(format: Format, progress: Presenter, terminal: Terminal): Presenter {
+  switch (format) {
+    case 'text':
+      return progress
+    case 'json':
+      return jsonPresenter(progress, terminal)
+    case 'raw':
+      return rawPresenter(progress, terminal)
+    case 'stream-json':
+      return streamJsonPresenter(progress, terminal)
+    default:
+      return format satisfies never
+  }
+}

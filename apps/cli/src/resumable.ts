@@ -1,0 +1,65 @@
+import { readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Agent } from '@delta/config-loader'
+import { latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
+import type { RunFlags } from './commands/run.js'
+
+interface Earlier {
+  /** One line for the person. */
+  notice: string
+  /** Set when the run is to be resumed without being asked. */
+  resume?: { runId: string }
+}
+
+/**
+ * Whether `delta run` takes up the workspace's latest run instead of starting one: only when the workspace was named,
+ * the agent is the same, and the run was interrupted with the same message, or waits with the same message or with an
+ * answer lying there. Another message is the person's wish for a new run; then the old one is only named.
+ */
+export async function resumableRun(about: {
+  agent: Agent
+  message: string
+  workDirectory: string
+  flags: RunFlags
+  env: NodeJS.ProcessEnv
+}): Promise<Earlier | undefined> {
+  const { agent, workDirectory, flags } = about
+  const id = await latestRunId(workDirectory)
+  const summary = id === undefined ? undefined : await readRun(runDirectory(workDirectory, id))
+  if (!summary || !(summary.status === 'INTERRUPTED' || summary.status === 'WAITING_FOR_INPUT'))
+    return undefined
+
+  const { runId, status } = summary
+  const wanted =
+    flags.workDir !== undefined && flags.runId === undefined && !flags.new && about.env.DELTA_NEW !== '1'
+  if (wanted && isSameAgent(summary, agent) && continuesWith(summary, about.message)) {
+    return { notice: `Resuming run ${runId} (${status}). --new starts another one.`, resume: { runId } }
+  }
+  return {
+    notice: `Run ${runId} in this workspace is ${status}; to resume it: delta continue -w ${workDirectory} --run-id ${runId}`,
+  }
+}
+
+function continuesWith(summary: RunSummary, message: string): boolean {
+  const same = summary.metadata.initial_message === message
+  return same || (summary.status === 'WAITING_FOR_INPUT' && hasResponse(summary))
+}
+
+function hasResponse(summary: RunSummary): boolean {
+  try {
+    return readFileSync(join(summary.directory, 'interaction', 'response.txt'), 'utf8').trim() !== ''
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}
+
+function isSameAgent({ metadata }: RunSummary, agent: Agent): boolean {
+  if (metadata.agent_home === null) return false
+  try {
+    return realpathSync(metadata.agent_home) === agent.home
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}

@@ -1,0 +1,37 @@
+import type { RunResult } from '@delta/engine'
+import { killRunningCommands } from '@delta/executor'
+import type { Presenter } from './present/presenter.js'
+import { stopSignal } from './stop-signal.js'
+import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
+
+/** Does something that a first Ctrl+C (or SIGTERM, SIGHUP) stops in order, and a second one at once. */
+export async function withStopSignal<T>(
+  terminal: Terminal,
+  presenter: Presenter,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  using stop = stopSignal(terminal, {
+    onFirst: (name) => presenter.warn(`${name}: stopping; once more to stop at once.`),
+    onSecond: (exitCode) => {
+      killRunningCommands()
+      terminal.exit(exitCode)
+    },
+  })
+  return await work(stop.signal)
+}
+
+/** 0 only for a completed run. */
+export function exitCodeFor(result: RunResult): number {
+  switch (result.status) {
+    case 'COMPLETED':
+      return EXIT.completed
+    case 'WAITING_FOR_INPUT':
+      return EXIT.waiting
+    case 'INTERRUPTED':
+      return SIGNAL_EXIT[result.reason ?? ''] ?? EXIT.failed
+    case 'FAILED':
+      return EXIT.failed
+    default:
+      return result.status satisfies never
+  }
+}

@@ -1,0 +1,27 @@
+import { SIGNAL_EXIT, type Terminal } from './terminal.js'
+
+/** Aborts on the first SIGINT, SIGTERM or SIGHUP, with its name as the reason; `onSecond` is called for another one. */
+export function stopSignal(
+  terminal: Terminal,
+  { onFirst, onSecond }: { onFirst: (name: string) => void; onSecond: (exitCode: number) => void },
+): { signal: AbortSignal; [Symbol.dispose](): void } {
+  const controller = new AbortController()
+  const handlers = Object.keys(SIGNAL_EXIT).map((name) => {
+    const handler = (): void => {
+      if (controller.signal.aborted) {
+        onSecond(SIGNAL_EXIT[name] ?? 1)
+        return
+      }
+      onFirst(name)
+      controller.abort(name)
+    }
+    terminal.signals.on(name, handler)
+    return { name, handler }
+  })
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      for (const { name, handler } of handlers) terminal.signals.off(name, handler)
+    },
+  }
+}

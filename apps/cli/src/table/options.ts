@@ -1,0 +1,41 @@
+import type { OptionEntry } from './entry.js'
+
+export const IMPORT_ROOT: OptionEntry = {
+  flags: '--import-root <directory>',
+  description: 'let the agent import files from here, too; may be repeated',
+  repeatable: true,
+}
+
+export const JSON_OUTPUT: OptionEntry = { flags: '--json', description: 'print JSON' }
+
+export const RUN_ID: OptionEntry = {
+  flags: '--run-id <id>',
+  description: 'which run; default: the latest',
+}
+
+export const WORKSPACE: OptionEntry = {
+  flags: '-w, --work-dir <directory>',
+  description: 'workspace',
+  default: '.',
+}
+
+/** What `run` and `continue` share. */
+export const ENGINE_OPTIONS: readonly OptionEntry[] = [
+  {
+    flags: '--max-iterations <n>',
+    description: 'think-act cycles after a message before the run fails (default: agent.yaml, or 30)',
+  },
+  { flags: '-i, --interactive', description: 'answer questions on stdin, one line each' },
+  {
+    flags: '--format <format>',
+    description: 'what stdout gets: the answer, one object, the journal line by line, or the answer as it is',
+    choices: ['text', 'json', 'stream-json', 'raw'],
+    default: 'text',
+  },
+  { flags: '-q, --quiet', description: 'no progress on stderr' },
+  { flags: '-v, --verbose', description: 'more progress on stderr: whole outputs, hooks, tokens' },
+  { flags: '--no-sync', description: 'do not wait for the disk; for throwaway runs' },
+  IMPORT_ROOT,
+  { flags: '--strict', description: 'unknown keys in the agent are errors' },
+  { flags: '--trust-workspace-env', description: "use a changed base URL from the workspace's .env" },
+]

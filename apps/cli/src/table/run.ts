@@ -1,0 +1,69 @@
+import type { CommandGroup } from './entry.js'
+import { ENGINE_OPTIONS, RUN_ID } from './options.js'
+
+const MESSAGE = '"-" reads stdin, "@file" a file'
+
+export const RUN_COMMANDS: CommandGroup = {
+  title: 'Run agents',
+  commands: [
+    {
+      name: 'run',
+      description: 'Start a run of an agent, or take up an interrupted one with the same message',
+      options: [
+        { flags: '--agent <directory>', description: 'agent directory', default: '.' },
+        { flags: '-m, --message <text>', description: `the task; ${MESSAGE}` },
+        { flags: '-w, --work-dir <directory>', description: 'workspace; made if it is missing' },
+        { flags: '--run-id <id>', description: 'name of the new run' },
+        { flags: '-y, --yes', description: 'use a new workspace without asking' },
+        { flags: '--new', description: 'start a new run even if one could be resumed (or DELTA_NEW=1)' },
+        { flags: '--task <text>', description: 'renamed to -m/--message', hidden: true },
+        ...ENGINE_OPTIONS,
+      ],
+      examples: [
+        [
+          'delta run --agent ./my-agent -m "Summarise the text files here"',
+          'a new workspace beside the agent',
+        ],
+        [
+          'delta run -w ./workspace -m @task.md --format json',
+          'the agent of this directory, the task of a file',
+        ],
+        ['git diff | delta run --agent reviewer -m - -q > review.md', 'in a pipe'],
+      ],
+      notes: `Exit codes:
+  0 completed, 1 failed, 2 usage or configuration, 6 another process writes the run,
+  101 waiting for input, 130/143/129 stopped by SIGINT/SIGTERM/SIGHUP
+
+Environment:
+  DELTA_API_KEY or OPENAI_API_KEY      the model's key
+  DELTA_BASE_URL or OPENAI_BASE_URL    the model's address; anything that speaks chat completions
+  DELTA_IMPORT_ROOTS                   directories for --import-root, separated by colons
+  DELTA_NEW=1                          as --new
+  DELTA_DEBUG=1                        stack traces of unexpected errors
+  NO_COLOR                             no colours`,
+      load: () => import('../commands/run.js'),
+    },
+    {
+      name: 'continue',
+      description: 'Go on with a run: resume it, answer its question, extend or retry it with a message',
+      options: [
+        { flags: '-w, --work-dir <directory>', description: 'workspace of the run', required: true },
+        { flags: '-m, --message <text>', description: `an answer, or a further instruction; ${MESSAGE}` },
+        RUN_ID,
+        { flags: '--force', description: 'take the run from its owner' },
+        { flags: '--approve <request-id>', description: 'let the waiting command run' },
+        { flags: '--deny <request-id>', description: 'refuse the waiting command' },
+        ...ENGINE_OPTIONS,
+      ],
+      examples: [
+        ['delta continue -w ./workspace', 'resume after an interruption or a crash'],
+        ['delta continue -w ./workspace -m "yes, proceed"', 'answer, or give a further instruction'],
+        ['delta continue -w ./workspace --approve <request-id>', 'let a waiting command run'],
+      ],
+      notes: `INTERRUPTED       resumes; a message is a further instruction
+WAITING_FOR_INPUT  the message is the answer; without one, interaction/response.txt
+COMPLETED, FAILED  need a message to go on with`,
+      load: () => import('../commands/continue.js'),
+    },
+  ],
+}

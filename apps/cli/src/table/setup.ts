@@ -1,0 +1,28 @@
+import { TEMPLATE_NAMES } from '../templates.js'
+import type { CommandGroup } from './entry.js'
+
+export const SETUP_COMMANDS: CommandGroup = {
+  title: 'Start',
+  commands: [
+    {
+      name: 'init',
+      description: 'Make a new agent directory that runs at once, without a key',
+      arguments: [{ name: '[name]', description: 'directory to make', default: 'my-agent' }],
+      options: [
+        {
+          flags: '-t, --template <name>',
+          description: 'what to begin with',
+          choices: TEMPLATE_NAMES,
+          default: 'minimal',
+        },
+      ],
+      examples: [
+        [
+          'delta init hello -t hello-world && delta run --agent hello -m "What is here?"',
+          'a first run, offline',
+        ],
+      ],
+      load: () => import('../commands/init.js'),
+    },
+  ],
+}

@@ -1,0 +1,43 @@
+import type { CommandEntry, CommandGroup } from './entry.js'
+import { IMPORT_ROOT, JSON_OUTPUT } from './options.js'
+
+const PATH = { name: '<path>', description: 'agent directory, agent.yaml or tools file' }
+
+const EXPAND: CommandEntry = {
+  name: 'tool expand',
+  description: 'Print the full form of the tools of an agent or a tools file',
+  arguments: [PATH],
+  options: [
+    { flags: '--json', description: 'print JSON instead of YAML' },
+    { flags: '--tool <name>', description: 'only this tool' },
+    IMPORT_ROOT,
+  ],
+  examples: [
+    ['delta tool expand ./my-agent', 'the same document, tools expanded, imports resolved'],
+    ['delta tool expand tools/files.yaml --tool read_file --json', 'one tool as JSON'],
+  ],
+  load: () => import('../commands/tool-expand.js'),
+}
+
+const LINT: CommandEntry = {
+  name: 'tool lint',
+  description: 'Say what a reviewer would ask: unknown keys, missing descriptions, risky templates',
+  arguments: [PATH],
+  options: [JSON_OUTPUT, IMPORT_ROOT],
+  examples: [['delta tool lint ./my-agent', 'exit code 0 without findings, 1 with, 2 if it does not load']],
+  load: () => import('../commands/tool-lint.js'),
+}
+
+const LIST: CommandEntry = {
+  name: 'tool list',
+  description: 'List the tools of an agent with their parameters',
+  arguments: [PATH],
+  options: [JSON_OUTPUT, IMPORT_ROOT],
+  examples: [['delta tool list ./my-agent', 'one tool a line']],
+  load: () => import('../commands/tool-list.js'),
+}
+
+export const TOOL_COMMANDS: CommandGroup = {
+  title: 'Look at tools',
+  commands: [EXPAND, LINT, LIST, { ...EXPAND, name: 'tool:expand', hidden: true }],
+}

@@ -1,0 +1,84 @@
+import { accessSync, constants, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve, sep } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import type { Terminal } from './terminal.js'
+
+/**
+ * The workspace of a new run. `-w` names it, and it is made if missing; otherwise a new `W001`, `W002` … is made, or on
+ * a terminal without `-y` the person may choose an old one.
+ *
+ * @returns An absolute path of a directory that exists.
+ */
+export async function chooseWorkspace(
+  { agentHome, workDir, yes }: { agentHome: string; workDir: string | undefined; yes: boolean },
+  terminal: Terminal,
+): Promise<string> {
+  if (workDir !== undefined) {
+    const directory = resolve(terminal.cwd, workDir)
+    mkdirSync(directory, { recursive: true })
+    return directory
+  }
+  const home = workspacesHome(agentHome, terminal.cwd)
+  const existing = workspacesIn(home)
+  const asks = !yes && existing.length > 0 && terminal.stdin.isTTY && terminal.stderr.isTTY
+  const chosen = asks ? await ask(existing, terminal) : undefined
+  const directory = chosen === undefined ? makeNext(home) : join(home, chosen)
+  writeFileSync(join(home, 'LAST_USED'), `${basename(directory)}\n`)
+  return directory
+}
+
+/** Beside the agent's files if those can be written and are not an installed package; otherwise under the current directory. */
+function workspacesHome(agentHome: string, cwd: string): string {
+  const installed = agentHome.split(sep).includes('node_modules')
+  if (!installed && isWritable(agentHome)) return join(agentHome, 'workspaces')
+  return join(cwd, 'workspaces', basename(agentHome))
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK)
+    return true
+  } catch {
+    return false // EACCES and EROFS say the same here: not to be written
+  }
+}
+
+function workspacesIn(home: string): string[] {
+  try {
+    return readdirSync(home)
+      .filter((name) => /^W\d{3,}$/.test(name))
+      .sort(byNumber)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function byNumber(a: string, b: string): number {
+  return Number(a.slice(1)) - Number(b.slice(1))
+}
+
+/** `mkdir` without `recursive` fails if the name is taken, so of two that start at once each gets its own. */
+function makeNext(home: string): string {
+  mkdirSync(home, { recursive: true })
+  const last = workspacesIn(home).at(-1)
+  for (let number = last === undefined ? 1 : Number(last.slice(1)) + 1; ; number++) {
+    const directory = join(home, `W${String(number).padStart(3, '0')}`)
+    try {
+      mkdirSync(directory)
+      return directory
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+}
+
+async function ask(existing: string[], terminal: Terminal): Promise<string | undefined> {
+  const reader = createInterface({ input: terminal.stdin, output: terminal.stderr })
+  try {
+    const answer = (await reader.question(`Workspace (${existing.join(', ')}; Enter for a new one): `)).trim()
+    return existing.includes(answer) ? answer : undefined
+  } finally {
+    reader.close()
+  }
+}

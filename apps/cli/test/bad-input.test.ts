@@ -1,0 +1,68 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta } from './delta.js'
+
+async function refused(args: string[], env: Record<string, string> = {}): Promise<string> {
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta([...args, '-w', workspace.path], { cwd: workspace.path, env })
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).not.toMatch(/^\s+at /m)
+  expect(await workspace.files()).toEqual([])
+  return result.stderr
+}
+
+test('an unknown command names the nearest one', async () => {
+  expect(await refused(['rnu'])).toContain('Did you mean run?')
+})
+
+test('an unknown flag names the nearest one', async () => {
+  expect(await refused(['run', '--agnet', 'x', '-m', 'Go'])).toContain('Did you mean --agent?')
+})
+
+test('--task is refused with its new name', async () => {
+  expect(await refused(['run', '--task', 'Go'])).toContain('--task is now -m/--message')
+})
+
+test('a missing agent directory is named', async () => {
+  expect(await refused(['run', '--agent', '/nowhere/agent', '-m', 'Go'])).toContain('/nowhere/agent')
+})
+
+test('YAML that does not parse is shown with file, line, column and the line itself', async () => {
+  await using agent = await temporaryAgent({
+    files: { 'agent.yaml': 'name: broken\ntools: [\n  - name: x\n' },
+  })
+  const message = await refused(['run', '--agent', agent.path, '-m', 'Go'])
+  expect(message).toMatch(/agent\.yaml:\d+:\d+/)
+  expect(message).toMatch(/^\s+\^/m)
+})
+
+test('a missing context.yaml is answered with a template that reads the prompt this agent has', async () => {
+  await using agent = await temporaryAgent({})
+  await rm(join(agent.path, 'context.yaml'))
+  const message = await refused(['run', '--agent', agent.path, '-m', 'Go'])
+  expect(message).toContain(`Error: context.yaml not found in ${agent.path}`)
+  expect(message).toContain('Quick fix - Create context.yaml with default content:')
+  expect(message).toContain("path: '${AGENT_HOME}/system_prompt.md'")
+})
+
+test('a tool with two execution modes is refused', async () => {
+  await using agent = await temporaryAgent({ tools: [{ name: 'both', exec: 'echo a', shell: 'echo b' }] })
+  const message = await refused(['run', '--agent', agent.path, '-m', 'Go'])
+  expect(message).toContain('exec:, shell:, and command: are mutually exclusive')
+})
+
+test('without a key the three ways on are named, and nothing is written', async () => {
+  await using agent = await temporaryAgent({ agent: { llm: { model: 'gpt-4o' } } })
+  const message = await refused(['run', '--agent', agent.path, '-m', 'Go'])
+  expect(message).toContain('DELTA_API_KEY=')
+  expect(message).toContain('DELTA_BASE_URL=')
+  expect(message).toContain('delta init demo -t hello-world')
+})
+
+test('continue without a run says how to start one', async () => {
+  const message = await refused(['continue'])
+  expect(message).toContain('Error: No existing run found in the work directory')
+  expect(message).toContain('Hint: Use `delta run` to start a new run')
+})

@@ -1,0 +1,144 @@
+import {
+  isAlive,
+  startScriptedServer,
+  temporaryAgent,
+  temporaryWorkspace,
+  waitForExit,
+  waitForFile,
+} from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta, eventTypes, journalOf, startDelta } from './delta.js'
+
+const KEY = { DELTA_API_KEY: 'test-key-not-real' }
+
+test('a run killed with -9 while a tool runs is finished by continue, and the tool is not run twice', async () => {
+  await using server = await startScriptedServer([
+    { tool_calls: [{ name: 'work', arguments: {} }] },
+    { content: 'The end.' },
+  ])
+  await using agent = await temporaryAgent({
+    baseUrl: server.baseUrl,
+    tools: [{ name: 'work', shell: 'echo started >> witness.txt; exec sleep 300' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
+  await waitForFile(`${workspace.path}/witness.txt`)
+  engine.kill('SIGKILL')
+  await engine.result
+
+  const result = await delta(['continue', '-w', workspace.path], { env: KEY })
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'The end.\n' })
+  expect(await workspace.read('witness.txt')).toBe('started\n')
+  const events = await journalOf(workspace.path)
+  expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1))
+  expect(events.filter((event) => event.type === 'ACTION_RESULT')).toMatchObject([{ status: 'INTERRUPTED' }])
+  expect(server.requests().map((request) => request.outcome)).toEqual(['answer', 'answer'])
+})
+
+test('after continue no process of the killed engine is left', async () => {
+  await using server = await startScriptedServer([
+    { tool_calls: [{ name: 'work', arguments: {} }] },
+    { content: 'The end.' },
+  ])
+  await using agent = await temporaryAgent({
+    baseUrl: server.baseUrl,
+    tools: [{ name: 'work', shell: 'echo $$ > pid.txt; exec sleep 300' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
+  await waitForFile(`${workspace.path}/pid.txt`, (text) => text.endsWith('\n'))
+  const pid = Number(await workspace.read('pid.txt'))
+  engine.kill('SIGKILL')
+  await engine.result
+  expect(isAlive(pid)).toBe(true)
+
+  await delta(['continue', '-w', workspace.path], { env: KEY })
+  await waitForExit(pid)
+  expect(isAlive(pid)).toBe(false)
+})
+
+test('a run killed while the model thinks asks it again', async () => {
+  await using server = await startScriptedServer([{ content: 'Here I am.', hold: 'thinking' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
+  await server.waitForRequests(1)
+  engine.kill('SIGKILL')
+  await engine.result
+
+  await server.release('thinking')
+  const result = await delta(['continue', '-w', workspace.path], { env: KEY })
+  expect(result.stdout).toBe('Here I am.\n')
+})
+
+test('Ctrl+C ends the tool, leaves the run INTERRUPTED with exit code 130, and continue goes on', async () => {
+  await using server = await startScriptedServer([
+    { tool_calls: [{ name: 'work', arguments: {} }] },
+    { content: 'The end.' },
+  ])
+  await using agent = await temporaryAgent({
+    baseUrl: server.baseUrl,
+    tools: [{ name: 'work', shell: 'echo $$ > pid.txt; exec sleep 300' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
+  await waitForFile(`${workspace.path}/pid.txt`, (text) => text.endsWith('\n'))
+  engine.kill('SIGINT')
+  expect((await engine.result).exitCode).toBe(130)
+  expect(isAlive(Number(await workspace.read('pid.txt')))).toBe(false)
+  expect((await journalOf(workspace.path)).at(-1)).toMatchObject({
+    type: 'ENGINE_END',
+    status: 'INTERRUPTED',
+  })
+
+  const result = await delta(['continue', '-w', workspace.path], { env: KEY })
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'The end.\n' })
+})
+
+test('a completed run is extended by a message, and refuses to go on without one', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'First.' }, { content: 'Second.' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+
+  const refused = await delta(['continue', '-w', workspace.path])
+  expect(refused.exitCode).toBe(2)
+  expect(refused.stderr).toContain(
+    'Error: Run is COMPLETED. To continue, provide a message using -m/--message',
+  )
+
+  const extended = await delta(['continue', '-w', workspace.path, '-m', 'And now?'])
+  expect(extended).toMatchObject({ exitCode: 0, stdout: 'Second.\n' })
+  expect(await eventTypes(workspace.path)).toEqual([
+    ...['ENGINE_START', 'USER_MESSAGE', 'THOUGHT', 'ENGINE_END'],
+    ...['ENGINE_START', 'USER_MESSAGE', 'THOUGHT', 'ENGINE_END'],
+  ])
+})
+
+test('a question leaves the run waiting with exit code 101, and continue -m answers it', async () => {
+  const turns = [
+    { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which colour?' } }] },
+    { content: 'You like {{last_observation}}.' },
+  ]
+  await using agent = await temporaryAgent({ turns })
+  await using workspace = await temporaryWorkspace({})
+  const asked = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(asked.exitCode).toBe(101)
+  expect(asked.stderr).toContain('Which colour?')
+
+  const answered = await delta(['continue', '-w', workspace.path, '-m', 'green'])
+  expect(answered).toMatchObject({ exitCode: 0, stdout: 'You like green.\n' })
+  expect((await workspace.files()).filter((file) => file.includes('interaction'))).toEqual([])
+})
+
+test('a run that another process is writing is refused with exit code 6', async () => {
+  await using server = await startScriptedServer([{ content: 'Done.', hold: 'thinking' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
+  await server.waitForRequests(1)
+
+  const second = await delta(['continue', '-w', workspace.path], { env: KEY })
+  expect(second.exitCode).toBe(6)
+  await server.release('thinking')
+  expect((await engine.result).exitCode).toBe(0)
+})

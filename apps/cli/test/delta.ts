@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { StoredEvent } from '@delta/journal'
+import { type ProcessResult, runProcess, type StartedProcess, startProcess } from '@delta/testkit'
+
+/** The command as it is installed. */
+export const DELTA = fileURLToPath(new URL('../bin.js', import.meta.url))
+export const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url))
+
+interface Options {
+  cwd?: string
+  env?: Record<string, string>
+  input?: string
+}
+
+/** An environment without any key or address of the person who runs the tests. */
+export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const { PATH, HOME, LANG } = process.env
+  return {
+    ...Object.fromEntries(Object.entries({ PATH, HOME, LANG }).filter(([, value]) => value !== undefined)),
+    ...extra,
+  }
+}
+
+export function delta(args: string[], { env, ...options }: Options = {}): Promise<ProcessResult> {
+  return runProcess([process.execPath, DELTA, ...args], { ...options, env: cleanEnvironment(env) })
+}
+
+export function startDelta(args: string[], { env, ...options }: Options = {}): StartedProcess {
+  return startProcess([process.execPath, DELTA, ...args], { ...options, env: cleanEnvironment(env) })
+}
+
+/** The events of the latest run of a workspace, each line parsed. */
+export async function journalOf(workspace: string): Promise<StoredEvent[]> {
+  const runId = (await readFile(join(workspace, '.delta/LATEST'), 'utf8')).trim()
+  const text = await readFile(join(workspace, '.delta', runId, 'journal.jsonl'), 'utf8')
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+}
+
+/** The types of the latest run's events, in order. */
+export async function eventTypes(workspace: string): Promise<string[]> {
+  return (await journalOf(workspace)).map((event) => event.type)
+}

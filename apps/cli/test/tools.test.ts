@@ -1,0 +1,146 @@
+import { isKnownEvent } from '@delta/journal'
+import { type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { delta, journalOf } from './delta.js'
+
+const TOOLS = [
+  { name: 'read', description: 'Reads.', exec: 'cat ${file}' },
+  { name: 'count', description: 'Counts.', shell: 'grep ${pattern} ${file} | wc -l' },
+  { name: 'save', description: 'Saves.', exec: 'tee ${file}', stdin: 'content' },
+  {
+    name: 'legacy',
+    description: 'Prints.',
+    command: ['printf', '%s'],
+    parameters: [{ name: 'text', description: 'What to print', inject_as: 'argument', position: 0 }],
+  },
+]
+
+const CALLS = [
+  { name: 'save', arguments: { file: 'a b.txt', content: '"; $(x)\n${CWD}\n' } },
+  { name: 'read', arguments: { file: 'a b.txt' } },
+  { name: 'count', arguments: { pattern: '$', file: 'a b.txt' } },
+  { name: 'legacy', arguments: { text: '${AGENT_HOME}' } },
+  { name: 'read', arguments: { file: '--help' } },
+]
+
+/** The argv and observation of every call, in order. */
+async function behaviour(agent: TemporaryWorkspace): Promise<unknown[]> {
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--no-sync'])
+  const events = await journalOf(workspace.path)
+  return events.filter(isKnownEvent).flatMap((event): unknown[] => {
+    if (event.type === 'ACTION_REQUEST') return [event.argv]
+    return event.type === 'ACTION_RESULT' ? [event.observation_content] : []
+  })
+}
+
+test('what tool expand prints loads again, expands to itself and behaves identically', async () => {
+  const turns = [{ tool_calls: CALLS }, { content: 'Done.' }]
+  await using written = await temporaryAgent({ tools: TOOLS, turns })
+  const expanded = await delta(['tool', 'expand', written.path])
+  expect(expanded.exitCode).toBe(0)
+
+  await using full = await temporaryAgent({ turns, files: { 'agent.yaml': expanded.stdout } })
+  expect(parse((await delta(['tool', 'expand', full.path])).stdout)).toEqual(parse(expanded.stdout))
+  const calls = await behaviour(written)
+  expect(calls).toHaveLength(2 * CALLS.length)
+  expect(await behaviour(full)).toEqual(calls)
+})
+
+test('tool expand keeps the rest of the document and resolves imports away', async () => {
+  await using agent = await temporaryAgent({
+    agent: { description: 'Kept.', imports: ['tools/more.yaml'] },
+    tools: [TOOLS[0] as object],
+    files: {
+      'tools/more.yaml': 'tools:\n  - name: list\n    description: Lists.\n    exec: ls ${directory}\n',
+    },
+  })
+  const { stdout } = await delta(['tool', 'expand', agent.path])
+  const document = parse(stdout)
+  expect(document).toMatchObject({ name: 'test-agent', description: 'Kept.' })
+  expect(document.imports).toBeUndefined()
+  expect(document.tools.map((tool: { name: string }) => tool.name)).toEqual(['list', 'read'])
+  expect(document.tools[0]).toMatchObject({
+    description: 'Lists.',
+    command: ['ls'],
+    parameters: [{ name: 'directory', type: 'string', inject_as: 'argument', position: 0 }],
+    __meta: expect.anything(),
+  })
+})
+
+test('tool expand takes a tools file or a bare list, prints JSON with --json and one tool with --tool', async () => {
+  const list = '- name: one\n  exec: echo ${a}\n- name: two\n  exec: echo ${b}\n'
+  await using files = await temporaryWorkspace({ 'list.yaml': list, 'tools.yaml': `tools:\n${list}` })
+  const bare = await delta(['tool', 'expand', 'list.yaml', '--json'], { cwd: files.path })
+  expect(JSON.parse(bare.stdout)).toMatchObject([{ name: 'one' }, { name: 'two' }])
+
+  const one = await delta(['tool', 'expand', 'tools.yaml', '--tool', 'two'], { cwd: files.path })
+  expect(parse(one.stdout)).toMatchObject({ tools: [{ name: 'two', command: ['echo'] }] })
+
+  const none = await delta(['tool', 'expand', 'tools.yaml', '--tool', 'three'], { cwd: files.path })
+  expect(none).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: --tool three: no such tool. There are: one, two\n',
+  })
+})
+
+test('delta tool:expand still works', async () => {
+  await using files = await temporaryWorkspace({ 'list.yaml': '- name: one\n  exec: echo ${a}\n' })
+  const [old, now] = await Promise.all(
+    [['tool:expand'], ['tool', 'expand']].map((words) => delta([...words, 'list.yaml'], { cwd: files.path })),
+  )
+  expect(old).toEqual(now)
+})
+
+test('tool lint finds nothing in a clean file and exits with 0', async () => {
+  await using files = await temporaryWorkspace({
+    'list.yaml':
+      '- name: one\n  description: Says it.\n  exec: echo ${a}\n  parameters: [{ name: a, description: What to say }]\n',
+  })
+  expect(await delta(['tool', 'lint', 'list.yaml'], { cwd: files.path })).toMatchObject({
+    exitCode: 0,
+    stdout: '',
+    stderr: '1 tool, 0 findings\n',
+  })
+})
+
+test('tool lint names unknown keys with file and line, what a reviewer would ask, and exits with 1', async () => {
+  await using files = await temporaryWorkspace({
+    'list.yaml': '- name: one\n  exec: no-such-program-anywhere ${a}\n  timeout_mss: 5\n',
+  })
+  const found = await delta(['tool', 'lint', 'list.yaml'], { cwd: files.path })
+  expect(found.exitCode).toBe(1)
+  expect(found.stdout).toMatch(/list\.yaml:3:\d+: .*timeout_mss/)
+  expect(found.stdout).toContain('timeout_ms')
+  expect(found.stdout).toContain('one: description: ')
+  expect(found.stdout).toContain('(command-not-found)')
+
+  const json = await delta(['tool', 'lint', 'list.yaml', '--json'], { cwd: files.path })
+  expect(JSON.parse(json.stdout)).toContainEqual(
+    expect.objectContaining({ tool: 'one', rule: 'command-not-found' }),
+  )
+})
+
+test('tool lint of a file that does not load exits with 2 and says why', async () => {
+  await using files = await temporaryWorkspace({ 'list.yaml': '- name: one\n  exec: a | b\n' })
+  const result = await delta(['tool', 'lint', 'list.yaml'], { cwd: files.path })
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).toMatch(/list\.yaml:2:\d+: .*Shell metacharacter '\|'/)
+})
+
+test('tool list shows each tool with its parameters and the first line of its description', async () => {
+  await using agent = await temporaryAgent({ tools: TOOLS })
+  const { stdout } = await delta(['tool', 'list', agent.path])
+  expect(stdout).toBe(
+    [
+      'read(file)            Reads.',
+      'count(pattern, file)  Counts.',
+      'save(file, content)   Saves.',
+      'legacy(text)          Prints.',
+      '',
+    ].join('\n'),
+  )
+  const json = JSON.parse((await delta(['tool', 'list', agent.path, '--json'])).stdout)
+  expect(json[0]).toMatchObject({ name: 'read', command: ['cat'], parameters: [{ name: 'file' }] })
+})

@@ -1,0 +1,57 @@
+import * as z from 'zod/mini'
+
+const text = (description: string) => z.string().check(z.minLength(1), z.describe(description))
+const count = (description: string) => z.int().check(z.gte(1), z.describe(description))
+const version = z.union([z.string(), z.number()])
+
+/** An ATIP description imported with settings. */
+export const atipImportSchema = z.strictObject({
+  atip: text('An ATIP file: JSON that a command printed about itself.'),
+  commands: z.optional(z.array(z.string()).check(z.describe('Only these of its commands.'))),
+  trust: z.optional(z.enum(['native', 'vendor', 'org', 'community', 'user', 'inferred'])),
+  prefix: z.optional(text('Put before the name of each tool.')),
+})
+
+const importPath = text('A path relative to this file, or npm:<package>/<file>.')
+export const importSchema = z.union([importPath, atipImportSchema])
+
+const imports = z.nullable(
+  z.array(importSchema).check(z.describe('Files with tools. Of tools with one name the last counts.')),
+)
+const tools = z.nullable(z.array(z.unknown()).check(z.describe('Commands that the model may run.')))
+
+/** The keys of `agent.yaml` itself. What stands under `llm`, `policy` and `tools` belongs to other packages. */
+export const agentSchema = z.strictObject({
+  name: text('How the agent is called.'),
+  version: z.optional(version),
+  description: z.optional(z.string().check(z.describe('What it is for, in a sentence.'))),
+  llm: z.optional(z.unknown()),
+  system_prompt: z.optional(
+    text('The file with its instructions; context.yaml decides whether they are sent.'),
+  ),
+  imports: z.optional(imports),
+  tools: z.optional(tools),
+  max_iterations: z.optional(count('Cycles after each message of the user, before the run fails.')),
+  tool_concurrency: z.optional(count('How many calls of one response may run side by side. Default 1.')),
+  policy: z.optional(z.unknown()),
+  lifecycle_hooks: z.optional(z.unknown()),
+  hooks: z.optional(z.unknown()),
+})
+
+export type AgentDocument = z.infer<typeof agentSchema>
+
+/** Keys under which `agent.yaml` may be written; the deprecated ones are not offered as corrections. */
+export const AGENT_KEYS = Object.keys(agentSchema.shape).filter(
+  (key) => key !== 'lifecycle_hooks' && key !== 'hooks',
+)
+
+/** A file that is imported: tools, and what they are imported from in turn. */
+export const toolFileSchema = z.strictObject({
+  imports: z.optional(imports),
+  tools: z.optional(tools),
+  name: z.optional(z.string()),
+  version: z.optional(version),
+  description: z.optional(z.string()),
+})
+
+export const TOOL_FILE_KEYS = Object.keys(toolFileSchema.shape)

@@ -1,0 +1,29 @@
+import type { ContextManifest } from '@delta/context'
+import type { Policy, Tool } from '@delta/executor'
+import type { LlmSettings, ScriptTurn } from '@delta/model'
+import type { Hooks } from './hooks.js'
+import type { Override } from './imports.js'
+import type { Snapshot } from './snapshot.js'
+
+/** One agent, validated: everything a run needs to know of its files. */
+export interface Agent {
+  /** Absolute, symbolic links resolved. */
+  home: string
+  name: string
+  version?: string
+  description?: string
+  llm: LlmSettings
+  /** The turns of a scripted model, if `llm.provider` is `script`. */
+  script?: ScriptTurn[]
+  maxIterations?: number
+  /** How many calls of one response may run side by side. */
+  toolConcurrency: number
+  policy?: Policy
+  /** By name; imports first, then the agent's own. */
+  tools: ReadonlyMap<string, Tool>
+  manifest: ContextManifest
+  hooks: Hooks
+  snapshot: Snapshot
+  /** Tools of the same name in several files, and which one counts. */
+  overrides: Override[]
+}

@@ -1,0 +1,71 @@
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { ConfigError } from './errors.js'
+import type { Findings } from './findings.js'
+import type { Workplace } from './workplace.js'
+
+export const MAIN_FILE = 'agent.yaml'
+const OLD_MAIN_FILE = 'config.yaml'
+
+/** @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: there is no such directory. */
+export async function openDirectory(directory: string): Promise<Workplace> {
+  try {
+    if ((await stat(directory)).isDirectory()) return { home: await realpath(directory), shown: directory }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP' && code !== 'EACCES') throw error
+    const what = code === 'EACCES' ? 'may not be read by you' : 'does not exist'
+    throw notFound(
+      `${directory}: the agent's directory ${what}.`,
+      `Give another with --agent, or make one: delta init ${directory}`,
+      error,
+    )
+  }
+  throw notFound(
+    `${directory}: is a file, but an agent is a directory.`,
+    `Give the directory that holds it: --agent ${dirname(directory)}`,
+  )
+}
+
+/**
+ * The agent's main file: `agent.yaml`, or `config.yaml` as before version 1.9.
+ *
+ * @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: the directory holds neither.
+ */
+export async function findMainFile({ home, shown }: Workplace, findings: Findings): Promise<string> {
+  const names = new Set(await readdir(home))
+  const old = { file: join(shown, OLD_MAIN_FILE) }
+  if (names.has(MAIN_FILE)) {
+    if (names.has(OLD_MAIN_FILE))
+      findings.warn(old, 'Not read: there is an agent.yaml beside it.', 'Remove one of the two.')
+    return join(home, MAIN_FILE)
+  }
+  if (names.has(OLD_MAIN_FILE)) {
+    findings.deprecated(old, 'config.yaml is now called agent.yaml.', 'Rename the file.')
+    return join(home, OLD_MAIN_FILE)
+  }
+  throw notFound(`${shown}: holds no agent.yaml.`, await suggest(home, shown, names))
+}
+
+async function suggest(home: string, shown: string, names: ReadonlySet<string>): Promise<string> {
+  const otherEnding = ['agent.yml', 'config.yml'].find((name) => names.has(name))
+  if (otherEnding !== undefined) return `Rename ${join(shown, otherEnding)} to agent.yaml.`
+  const inside: string[] = []
+  for (const name of [...names].sort()) {
+    if (await isFile(join(home, name, MAIN_FILE))) inside.push(join(shown, name))
+  }
+  if (inside.length > 0) return `Agents inside of it: ${inside.slice(0, 10).join(', ')}`
+  return `Make an agent there with: delta init ${basename(shown) === '.' ? '.' : shown}`
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (status) => status.isFile(),
+    () => false, // whatever it is, it is no agent to suggest
+  )
+}
+
+function notFound(message: string, hint: string, cause?: unknown): ConfigError {
+  const problems = [{ file: '', message, hint }]
+  return new ConfigError('ERR_CONFIG_NOT_FOUND', `${message}\n${hint}`, { problems, cause })
+}

@@ -1,0 +1,33 @@
+import type { ConfigProblem, ConfigWarning } from './errors.js'
+
+/** Where something was found: a place in a file, or only a file. */
+export type Finding = Omit<ConfigProblem, 'message' | 'hint'>
+
+/** Collects what is wrong with all files of an agent, so that one run reports everything. */
+export interface Findings {
+  readonly problems: ConfigProblem[]
+  readonly warnings: ConfigWarning[]
+  error(place: Finding, message: string, hint?: string): void
+  warn(place: Finding, message: string, hint?: string): void
+  /** An old spelling that still works. */
+  deprecated(place: Finding, message: string, hint?: string): void
+  /** A key nobody reads: a warning, with `strict` an error. */
+  unknownKey(place: Finding, message: string, hint?: string): void
+}
+
+export function collectFindings({ strict = false }: { strict?: boolean } = {}): Findings {
+  const problems: ConfigProblem[] = []
+  const warnings: ConfigWarning[] = []
+
+  const error: Findings['error'] = (place, message, hint) => {
+    problems.push({ ...place, message, ...(hint === undefined ? {} : { hint }) })
+  }
+  const warn: Findings['warn'] = (place, message, hint) => {
+    warnings.push({ ...place, message, ...(hint === undefined ? {} : { hint }), deprecated: false })
+  }
+  const deprecated: Findings['deprecated'] = (place, message, hint) => {
+    const marked = `[DEPRECATION WARNING] ${message}`
+    warnings.push({ ...place, message: marked, ...(hint === undefined ? {} : { hint }), deprecated: true })
+  }
+  return { problems, warnings, error, warn, deprecated, unknownKey: strict ? error : warn }
+}

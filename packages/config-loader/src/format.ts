@@ -1,0 +1,45 @@
+import type { ConfigProblem } from './errors.js'
+
+const WIDEST_EXCERPT = 120
+
+/**
+ * One problem as text: `file:line:column: message`, the line with a caret, and what to do.
+ *
+ * Parts that are not known are left out; the result has no newline at its end.
+ */
+export function formatProblem(problem: ConfigProblem): string {
+  const lines = [`${formatPlace(problem)}${problem.message}`]
+  if (problem.excerpt !== undefined) lines.push(problem.excerpt)
+  if (problem.hint) lines.push(problem.hint)
+  return lines.join('\n')
+}
+
+/** All problems, a blank line between them, and how many there are if there are several. */
+export function formatReport(problems: readonly ConfigProblem[]): string {
+  const report = problems.map(formatProblem).join('\n\n')
+  return problems.length > 1 ? `${report}\n\n${problems.length} problems.` : report
+}
+
+/**
+ * The line and a caret under the column, both indented by two.
+ *
+ * Indentation is taken away and a long line is cut around the place. Control characters become blanks, so that
+ * a file cannot move the cursor of the terminal that shows its mistakes.
+ */
+export function excerptOf(line: string, column: number): string {
+  const visible = line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ').trimEnd()
+  const indentation = Math.min(visible.length - visible.trimStart().length, column - 1)
+  const start = Math.max(indentation, column - WIDEST_EXCERPT / 2)
+  const end = start + WIDEST_EXCERPT
+
+  const before = start > indentation ? '…' : ''
+  const after = end < visible.length ? '…' : ''
+  const caret = ' '.repeat(2 + before.length + Math.max(0, column - 1 - start))
+  return `  ${before}${visible.slice(start, end)}${after}\n${caret}^`
+}
+
+function formatPlace({ file, line, column }: ConfigProblem): string {
+  if (file === '') return ''
+  if (line === undefined) return `${file}: `
+  return column === undefined ? `${file}:${line}: ` : `${file}:${line}:${column}: `
+}

@@ -1,0 +1,136 @@
+import * as z from 'zod/mini'
+import type { Findings } from './findings.js'
+import { nearestName } from './nearest.js'
+import type { ValuePath } from './path.js'
+import { reportShape, sentence } from './report.js'
+import { fitShape } from './shape.js'
+import type { YamlFile } from './yaml-file.js'
+
+export const HOOK_NAMES = [
+  'pre_llm_request',
+  'post_llm_response',
+  'pre_tool_execution',
+  'post_tool_execution',
+  'on_error',
+  'on_run_end',
+  'on_iteration_start',
+  'on_iteration_end',
+] as const
+
+export type HookName = (typeof HOOK_NAMES)[number]
+
+/** A command that runs at one point of a run. */
+export interface Hook {
+  /** May contain `${AGENT_HOME}` and `${CWD}`. */
+  command: string[]
+  timeoutMs: number
+  /** Names of engine credentials this command may see. */
+  passEnv: string[]
+}
+
+export type Hooks = { [name in HookName]?: Hook }
+
+const DEFAULT_TIMEOUT_MS = 30_000
+
+/** The names of version 1.1. */
+const OLD_NAMES: Record<string, HookName> = {
+  pre_llm_req: 'pre_llm_request',
+  post_llm_resp: 'post_llm_response',
+  pre_tool_exec: 'pre_tool_execution',
+  post_tool_exec: 'post_tool_execution',
+}
+
+export const hookSchema = z.strictObject({
+  command: z
+    .array(z.string().check(z.minLength(1)))
+    .check(
+      z.minLength(1),
+      z.describe('The program and its arguments; ${AGENT_HOME} and ${CWD} are replaced.'),
+    ),
+  timeout_ms: z.optional(z.int().check(z.gte(0), z.describe('Default 30000; 0 for no limit.'))),
+  pass_env: z.optional(z.array(z.string()).check(z.describe('Engine credentials it may see, by name.'))),
+  description: z.optional(z.string()),
+})
+
+const HOOK_KEYS = Object.keys(hookSchema.shape)
+
+/**
+ * Reads a map of hooks at `base` of a file.
+ *
+ * A name nobody calls is an error, never a warning: a guard must not vanish by a typing mistake.
+ */
+export function readHooks(value: unknown, file: YamlFile, base: ValuePath, findings: Findings): Hooks {
+  if (value === null || value === undefined) return {} // a file in which everything is commented out
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    findings.error(file.locate(base), sentence(base, 'must be a map from hook names to commands'))
+    return {}
+  }
+  const hooks: Hooks = {}
+  for (const [written, definition] of Object.entries(value)) {
+    if (written.startsWith('x-')) continue
+    const path = [...base, written]
+    const name = hookName(written, path, file, findings)
+    const hook = name && readHook(definition, path, file, findings)
+    if (!name || !hook) continue
+    if (hooks[name])
+      findings.error(
+        file.locate(path, { key: true }),
+        sentence(path, `"${name}" is given under both of its names`),
+      )
+    hooks[name] = hook
+  }
+  return hooks
+}
+
+function hookName(
+  written: string,
+  path: ValuePath,
+  file: YamlFile,
+  findings: Findings,
+): HookName | undefined {
+  const known = HOOK_NAMES.find((name) => name === written)
+  if (known) return known
+
+  const place = file.locate(path, { key: true })
+  const renamed = Object.hasOwn(OLD_NAMES, written) ? OLD_NAMES[written] : undefined
+  if (renamed) {
+    findings.deprecated(
+      place,
+      `The hook "${written}" is now called "${renamed}".`,
+      `Rename it to "${renamed}".`,
+    )
+    return renamed
+  }
+  const nearest = nearestName(written, [...HOOK_NAMES, ...Object.keys(OLD_NAMES)])
+  const hint = nearest
+    ? `Did you mean "${OLD_NAMES[nearest] ?? nearest}"?`
+    : `The hooks are ${HOOK_NAMES.join(', ')}.`
+  findings.error(place, `There is no hook "${written}"; it would never be called.`, hint)
+  return undefined
+}
+
+function readHook(
+  definition: unknown,
+  path: ValuePath,
+  file: YamlFile,
+  findings: Findings,
+): Hook | undefined {
+  if (typeof (definition as { command?: unknown } | null)?.command === 'string') {
+    const message = 'must be a list: the program, then its arguments, one element each'
+    findings.error(
+      file.locate([...path, 'command']),
+      sentence([...path, 'command'], message),
+      'For a shell line: ["sh", "-c", "…"].',
+    )
+    return undefined
+  }
+  const { value, problems } = fitShape(hookSchema, definition, HOOK_KEYS)
+  reportShape(problems, file, findings, path)
+  return (
+    value && {
+      command: value.command,
+      timeoutMs: value.timeout_ms ?? DEFAULT_TIMEOUT_MS,
+      passEnv: value.pass_env ?? [],
+    }
+  )
+}

@@ -1,0 +1,93 @@
+import { realpath } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { isInside } from './workplace.js'
+
+/** Directories from which files may be imported: absolute, symbolic links resolved. */
+export type Roots = readonly string[]
+
+export type ResolvedImport =
+  /** `roots`: what the imported file may import from in turn. */
+  { ok: true; path: string; roots: Roots } | { ok: false; message: string; hint?: string }
+
+const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)\/(.+)$/i // no name begins with a dot: none leads upwards
+
+/**
+ * Finds the file an `imports:` entry means.
+ *
+ * A path is relative to the importing file, and what it leads to, symbolic links resolved, must lie inside one
+ * of the roots. `npm:<package>/<file>` is looked for in the `node_modules` of the agent's directory and of those
+ * around it, as Node does, and must lie inside the package.
+ */
+export async function resolveImport(
+  entry: string,
+  importer: string,
+  home: string,
+  roots: Roots,
+): Promise<ResolvedImport> {
+  if (entry.startsWith('npm:')) return resolvePackage(entry, home, roots)
+  if (/^[a-z][a-z0-9+.-]+:/i.test(entry)) return notAFile(entry)
+
+  const path = await realpathOrUndefined(resolve(dirname(importer), entry))
+  if (path === undefined) return missing(entry, dirname(importer))
+  if (roots.some((root) => isInside(path, root))) return { ok: true, path, roots }
+  return {
+    ok: false,
+    message: `"${entry}" leads to ${path}, outside of the agent's directory`,
+    hint: `If you trust what is there, allow it for this run: --import-root ${dirname(path)} (or DELTA_IMPORT_ROOTS).`,
+  }
+}
+
+async function resolvePackage(entry: string, home: string, roots: Roots): Promise<ResolvedImport> {
+  const [, name, file] = PACKAGE.exec(entry) ?? []
+  if (name === undefined || file === undefined) {
+    return {
+      ok: false,
+      message: `"${entry}" is not of the form npm:<package>/<file>`,
+      hint: 'As in npm:@acme/tools/files.yaml.',
+    }
+  }
+  const directory = await findPackage(name, home)
+  if (directory === undefined) {
+    return {
+      ok: false,
+      message: `the package "${name}" is not installed`,
+      hint: `Install it there: cd ${home} && npm install ${name}`,
+    }
+  }
+  const path = await realpathOrUndefined(join(directory, file))
+  if (path === undefined) return { ok: false, message: `the package "${name}" has no file "${file}"` }
+  if (!isInside(path, directory))
+    return { ok: false, message: `"${entry}" leads out of the package, to ${path}` }
+  return { ok: true, path, roots: [...roots, directory] }
+}
+
+async function findPackage(name: string, home: string): Promise<string | undefined> {
+  for (let directory = home; ; directory = dirname(directory)) {
+    const found = await realpathOrUndefined(join(directory, 'node_modules', name))
+    if (found !== undefined) return found
+    if (directory === dirname(directory)) return undefined
+  }
+}
+
+function notAFile(entry: string): ResolvedImport {
+  const hint = 'Save it beside the agent and import that file, so that what runs is what you have read.'
+  return { ok: false, message: `"${entry}" is not a file; nothing is fetched from elsewhere`, hint }
+}
+
+function missing(entry: string, directory: string): ResolvedImport {
+  const pattern = /[*?]/.test(entry)
+  const hint = pattern
+    ? 'Patterns are not expanded: name each file.'
+    : 'A path is relative to the file that imports it.'
+  return { ok: false, message: `"${entry}" does not exist in ${directory}`, hint }
+}
+
+async function realpathOrUndefined(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,74 @@
+import { basename } from 'node:path'
+import type { Agent } from './agent.js'
+import { CONTEXT_FILE } from './context.js'
+import { CONTEXT_MISSING } from './context-file.js'
+import { openDirectory } from './directory.js'
+import { ConfigError, type ConfigWarning } from './errors.js'
+import { collectFindings, type Findings } from './findings.js'
+import { formatReport } from './format.js'
+import { HOOKS_FILE } from './hooks-file.js'
+import { type CompleteParts, isComplete, type LoadOptions, readParts } from './parts.js'
+import { USUAL_PROMPT } from './prompt.js'
+import { makeSnapshot, resolveDocument } from './snapshot.js'
+import type { Workplace } from './workplace.js'
+
+/**
+ * Loads an agent: `agent.yaml` and what it imports, `hooks.yaml`, `context.yaml`, and the prompt.
+ *
+ * Depends on the files and on what is passed in, and on nothing else; prints nothing and runs nothing.
+ *
+ * @throws {ConfigError} with every problem of every file, each with its place; `message` is the whole report.
+ */
+export async function loadAgent(
+  directory: string,
+  options: LoadOptions,
+): Promise<{ agent: Agent; warnings: ConfigWarning[] }> {
+  const { parts, workplace, warnings } = await loadParts(directory, options)
+  return { agent: assemble(parts, workplace), warnings }
+}
+
+/** The same, not yet put together. */
+export async function loadParts(
+  directory: string,
+  options: LoadOptions,
+): Promise<{ parts: CompleteParts; workplace: Workplace; warnings: ConfigWarning[] }> {
+  const findings = collectFindings(options)
+  const workplace = await openDirectory(directory)
+  const parts = await readParts(workplace, options, findings)
+  if (findings.problems.length > 0 || !isComplete(parts)) throw asError(findings)
+  return { parts, workplace, warnings: findings.warnings }
+}
+
+function asError({ problems, warnings }: Findings): ConfigError {
+  const onlyContext = problems.length === 1 && problems[0]?.message.startsWith(CONTEXT_MISSING)
+  const code = onlyContext ? 'ERR_CONFIG_CONTEXT_MISSING' : 'ERR_CONFIG_INVALID'
+  return new ConfigError(code, formatReport(problems), { problems, warnings })
+}
+
+function assemble(parts: CompleteParts, { home }: Workplace): Agent {
+  const { main, document, prompt, context, hooks, tools, overrides, llm, script, policy } = parts
+  const version =
+    document.version === undefined ? {} : { version: main.written(['version']) ?? String(document.version) }
+  const config = resolveDocument({ ...(main.value as object), ...version }, tools)
+  const files = {
+    [basename(prompt?.name ?? USUAL_PROMPT)]: prompt?.text,
+    [CONTEXT_FILE]: context.file.text,
+    [HOOKS_FILE]: hooks.file === main ? undefined : hooks.file?.text,
+  }
+  return {
+    home,
+    name: document.name,
+    ...version,
+    ...(document.description !== undefined && { description: document.description }),
+    llm,
+    ...(script && { script }),
+    ...(document.max_iterations !== undefined && { maxIterations: document.max_iterations }),
+    toolConcurrency: document.tool_concurrency ?? 1,
+    ...(policy && { policy }),
+    tools: new Map([...tools].map(([name, { tool }]) => [name, tool])),
+    manifest: context.manifest,
+    hooks: hooks.hooks,
+    overrides,
+    snapshot: makeSnapshot(config, files),
+  }
+}

@@ -1,0 +1,114 @@
+import { realpath, stat } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import type { Tool } from '@delta/executor'
+import { findMainFile, openDirectory } from './directory.js'
+import { ConfigError, type ConfigWarning } from './errors.js'
+import { collectFindings, type Findings } from './findings.js'
+import { formatReport } from './format.js'
+import { importRootsOf } from './import-roots.js'
+import { collectTools, type Override, type ToolSet } from './imports.js'
+import { migrateMainFile } from './migrate.js'
+import type { LoadOptions } from './parts.js'
+import { sentence } from './report.js'
+import { readYaml, type Workplace } from './workplace.js'
+import type { YamlFile } from './yaml-file.js'
+
+export interface LoadedTools {
+  /** The same document with its tools in full form and its imports resolved away; a bare list stays one. */
+  document: Record<string, unknown> | Record<string, unknown>[]
+  tools: ReadonlyMap<string, Tool>
+  overrides: Override[]
+  warnings: ConfigWarning[]
+}
+
+/**
+ * Loads only the tools: of an agent's directory, its main file, a file with `tools:`, or a file that is a bare list.
+ *
+ * Everything else in the file is handed on unread.
+ *
+ * @throws {ConfigError} with every problem found.
+ */
+export async function loadToolsFile(path: string, options: LoadOptions): Promise<LoadedTools> {
+  const findings = collectFindings(options)
+  const { workplace, file: mainPath } = await openFile(path, findings)
+  const { exists, file } = await readYaml(mainPath, workplace, findings)
+  if (!exists) findings.error({ file: path }, 'does not exist.')
+
+  const overrides: Override[] = []
+  const main = file && migrateMainFile(file, findings)
+  const tools = main ? await toolsOf(main, workplace, overrides, options, findings) : new Map()
+  const { problems, warnings } = findings
+  if (main === undefined || problems.length > 0) {
+    throw new ConfigError('ERR_CONFIG_INVALID', formatReport(problems), { problems, warnings })
+  }
+  return { document: documentOf(main.value, tools), tools: plain(tools), overrides, warnings }
+}
+
+/** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */
+async function openFile(path: string, findings: Findings): Promise<{ workplace: Workplace; file: string }> {
+  const status = await stat(path).catch(undefinedIfMissing)
+  if (status === undefined) {
+    const problem = { file: path, message: 'does not exist.' }
+    throw new ConfigError('ERR_CONFIG_NOT_FOUND', formatReport([problem]), { problems: [problem] })
+  }
+  if (status.isDirectory()) {
+    const workplace = await openDirectory(path)
+    return { workplace, file: await findMainFile(workplace, findings) }
+  }
+  const file = await realpath(path)
+  return {
+    workplace: { home: dirname(file), shown: dirname(path) },
+    file: `${dirname(file)}/${basename(file)}`,
+  }
+}
+
+async function toolsOf(
+  file: YamlFile,
+  workplace: Workplace,
+  overrides: Override[],
+  options: LoadOptions,
+  findings: Findings,
+): Promise<ToolSet> {
+  const roots = await importRootsOf(workplace.home, options, findings)
+  const importer = { file, chain: [file.path], roots }
+  const state = { workplace, findings, overrides, loaded: new Map() }
+  if (Array.isArray(file.value)) return collectTools([], file.value, importer, state, [])
+
+  const { imports, tools } = (file.value ?? {}) as { imports?: unknown; tools?: unknown }
+  if (imports === undefined && tools === undefined) {
+    findings.error(
+      file.locate([]),
+      'There are no tools here.',
+      'Expected: "tools:" with a list under it, or a list of tools.',
+    )
+  }
+  return collectTools(
+    listAt('imports', imports, file, findings),
+    listAt('tools', tools, file, findings),
+    importer,
+    state,
+  )
+}
+
+function listAt(key: string, value: unknown, file: YamlFile, findings: Findings): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  if (value !== undefined && value !== null)
+    findings.error(file.locate([key]), sentence([key], 'must be a list'))
+  return []
+}
+
+function documentOf(value: unknown, tools: ToolSet): LoadedTools['document'] {
+  const expanded = [...tools.values()].map(({ expandedForm }) => expandedForm)
+  if (Array.isArray(value)) return expanded
+  const { imports: _, ...rest } = value as Record<string, unknown>
+  return { ...rest, tools: expanded }
+}
+
+function plain(tools: ToolSet): ReadonlyMap<string, Tool> {
+  return new Map([...tools].map(([name, { tool }]) => [name, tool]))
+}
+
+function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
+  return undefined
+}

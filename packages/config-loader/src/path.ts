@@ -1,0 +1,20 @@
+/** A place inside a YAML value: keys and list indexes, outermost first. */
+export type ValuePath = readonly (string | number)[]
+
+/** Reads `parameters[1].inject_as`, the spelling in which other packages say where a problem is. */
+export function parsePath(text: string): ValuePath {
+  const segments: (string | number)[] = []
+  for (const [, index, key] of text.matchAll(/\[(\d+)\]|([^.[\]]+)/g)) {
+    if (index !== undefined) segments.push(Number(index))
+    else if (key !== undefined) segments.push(key)
+  }
+  return segments
+}
+
+/** The reverse of `parsePath`. */
+export function formatPath(path: ValuePath): string {
+  return path.reduce<string>((text, segment) => {
+    if (typeof segment === 'number') return `${text}[${segment}]`
+    return text === '' ? segment : `${text}.${segment}`
+  }, '')
+}

@@ -1,0 +1,26 @@
+import { POLICY_KEYS, type Policy, parsePolicy } from '@delta/executor'
+import type { Findings } from './findings.js'
+import { nearestName } from './nearest.js'
+import { reportForeign } from './report.js'
+import type { YamlFile } from './yaml-file.js'
+
+/** Reads `policy:`. A rule with a name nobody knows is an error: it would protect nothing. */
+export function readPolicy(value: unknown, file: YamlFile, findings: Findings): Policy | undefined {
+  if (value === undefined || value === null) return undefined
+  const parsed = parsePolicy(value)
+  if (!parsed.ok) {
+    reportForeign(parsed.problems, file, ['policy'], findings.error)
+    return undefined
+  }
+  for (const key of parsed.unknownKeys) {
+    const nearest = nearestName(key, POLICY_KEYS)
+    const hint =
+      nearest === undefined ? `The rules are ${POLICY_KEYS.join(', ')}.` : `Did you mean "${nearest}"?`
+    findings.error(
+      file.locate(['policy', key], { key: true }),
+      `policy: there is no rule "${key}"; it would protect nothing.`,
+      hint,
+    )
+  }
+  return parsed.policy
+}

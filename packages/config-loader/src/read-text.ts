@@ -1,0 +1,59 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+
+/** Configuration is written by people: a file beyond this is a wrong path, not a configuration. */
+export const LARGEST_FILE_BYTES = 4 * 1024 * 1024
+
+export type ReadText =
+  | { ok: true; text: string }
+  | { ok: false; reason: 'missing' | 'directory' | 'unreadable' | 'too-large' | 'not-text'; message: string }
+
+/**
+ * Reads a text file that a person wrote: UTF-8, at most 4 MB; a byte order mark is taken away.
+ *
+ * Never throws for what a path can turn out to be; the message completes the sentence "agent.yaml …".
+ */
+export async function readText(path: string): Promise<ReadText> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK) // a pipe without a writer must not block
+    try {
+      const status = await file.stat()
+      if (status.isDirectory())
+        return { ok: false, reason: 'directory', message: 'is a directory, not a file' }
+      if (!status.isFile()) return { ok: false, reason: 'unreadable', message: 'is not a regular file' }
+      if (status.size > LARGEST_FILE_BYTES) return tooLarge(status.size)
+      return decode(await file.readFile())
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    return describeFailure(error)
+  }
+}
+
+function decode(bytes: Buffer): ReadText {
+  if (bytes.includes(0))
+    return { ok: false, reason: 'not-text', message: 'is not a text file: it contains NUL bytes' }
+  try {
+    return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
+  } catch {
+    return { ok: false, reason: 'not-text', message: 'is not UTF-8 text; save it as UTF-8' }
+  }
+}
+
+function tooLarge(bytes: number): ReadText {
+  const megabytes = (bytes / 1024 / 1024).toFixed(1)
+  const limit = LARGEST_FILE_BYTES / 1024 / 1024
+  return { ok: false, reason: 'too-large', message: `has ${megabytes} MB; at most ${limit} MB are read` }
+}
+
+function describeFailure(error: unknown): ReadText {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return { ok: false, reason: 'missing', message: 'does not exist' }
+  if (code === 'EACCES' || code === 'EPERM')
+    return { ok: false, reason: 'unreadable', message: 'may not be read by you' }
+  if (code === 'ELOOP')
+    return { ok: false, reason: 'unreadable', message: 'is a symbolic link that leads to itself' }
+  return { ok: false, reason: 'unreadable', message: `cannot be read: ${message}` }
+}

@@ -1,0 +1,52 @@
+import type { Findings } from './findings.js'
+import { formatPath, parsePath, type ValuePath } from './path.js'
+import type { ShapeProblem } from './shape.js'
+import type { YamlFile } from './yaml-file.js'
+
+/** Reports what `fitShape` found about the value at `base` of a file. */
+export function reportShape(
+  problems: readonly ShapeProblem[],
+  file: YamlFile,
+  findings: Findings,
+  base: ValuePath = [],
+): void {
+  for (const problem of problems) {
+    const path = [...base, ...problem.path]
+    if (problem.unknownKey) {
+      findings.unknownKey(
+        file.locate(path, { key: true }),
+        sentence(path.slice(0, -1), problem.message),
+        problem.hint,
+      )
+    } else {
+      findings.error(file.locate(path), sentence(path, problem.message), problem.hint)
+    }
+  }
+}
+
+/** What the parsers of other packages report: a path inside the value they were given, and words. */
+export interface ForeignProblem {
+  path: string
+  message: string
+  hint?: string
+}
+
+/** Reports what another package's parser found about the value at `base` of a file. */
+export function reportForeign(
+  problems: readonly ForeignProblem[],
+  file: YamlFile,
+  base: ValuePath,
+  report: Findings['error'],
+): void {
+  for (const { path, message, hint } of problems) {
+    const whole = [...base, ...parsePath(path)]
+    report(file.locate(whole), sentence(whole, message), hint)
+  }
+}
+
+/** `llm.model: must be a text, not 5.` */
+export function sentence(path: ValuePath, message: string): string {
+  const place = formatPath(path)
+  const ended = /[.!?:]$/.test(message) ? message : `${message}.`
+  return place === '' ? ended : `${place}: ${ended}`
+}

@@ -1,0 +1,71 @@
+import { manifestSchema } from '@delta/context'
+import { COST_ESTIMATES, TRUST_LEVELS } from '@delta/executor'
+import * as z from 'zod/mini'
+import { agentSchema, toolFileSchema } from './agent-schema.js'
+import { HOOK_NAMES, hookSchema } from './hooks.js'
+import { toolEditorSchema } from './tool-editor-schema.js'
+
+/** Where the published schemas are found: put behind `# yaml-language-server: $schema=` at the top of a file. */
+export function schemaUrl(name: keyof ReturnType<typeof jsonSchemas>): string {
+  return `https://unpkg.com/@delta/config-loader/schemas/${name}.json`
+}
+
+/** JSON Schemas of all files of an agent, by which editors complete and check them while one types. */
+export function jsonSchemas() {
+  return {
+    agent: toJsonSchema('agent', z.extend(agentSchema, { llm, policy: z.optional(policy), tools })),
+    tools: toJsonSchema('tools', z.extend(toolFileSchema, { tools })),
+    context: toJsonSchema('context', manifestSchema),
+    hooks: toJsonSchema('hooks', hooks),
+  }
+}
+
+const flag = z.optional(z.boolean())
+const tools = z.optional(z.nullable(z.array(toolEditorSchema)))
+
+const llm = z.looseObject({
+  provider: z.optional(z.enum(['openai', 'command', 'script', 'replay'])),
+  model: z.optional(z.string().check(z.describe('The name by which the API knows the model.'))),
+  base_url: z.optional(z.string().check(z.describe('Anything that speaks chat completions; ends in /v1.'))),
+  script: z.optional(z.string().check(z.describe('With provider: script, the file with the turns.'))),
+  command: z.optional(z.array(z.string()).check(z.describe('With provider: command, the program.'))),
+  timeout_ms: z.optional(z.int().check(z.gte(1))),
+  max_attempts: z.optional(z.int().check(z.gte(1))),
+})
+
+const policy = z.strictObject({
+  allow_destructive: flag,
+  allow_non_reversible: flag,
+  allow_billable: flag,
+  allow_network: flag,
+  allow_filesystem_write: flag,
+  allow_filesystem_delete: flag,
+  allow_interactive: flag,
+  min_trust_level: z.optional(z.enum(TRUST_LEVELS)),
+  max_cost_estimate: z.optional(z.enum(COST_ESTIMATES)),
+  on_confirmation: z.optional(z.enum(['ask_human', 'deny'])),
+  redact: z.optional(z.enum(['declared', 'patterns'])),
+})
+
+const namedHooks = z.strictObject(
+  Object.fromEntries(HOOK_NAMES.map((name) => [name, z.optional(hookSchema)])),
+)
+const hooks = z.union([namedHooks, z.strictObject({ lifecycle_hooks: namedHooks })])
+
+type JsonSchema = Record<string, unknown>
+
+function toJsonSchema(name: 'agent' | 'tools' | 'context' | 'hooks', schema: z.ZodMiniType): JsonSchema {
+  const { $schema, ...rest } = z.toJSONSchema(schema, {
+    target: 'draft-7',
+    io: 'input',
+    override: allowOwnKeys,
+  })
+  return { $schema, $id: schemaUrl(name), title: `${name}.yaml of a Delta agent`, ...rest }
+}
+
+/** Keys that begin with `x-` are the author's own, everywhere; the largest safe integer is nobody's limit. */
+function allowOwnKeys({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+  if (jsonSchema.additionalProperties === false) jsonSchema.patternProperties = { '^x-': {} }
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+}

@@ -1,0 +1,37 @@
+import { realpath } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type LlmSettings, parseScript, type ScriptTurn } from '@delta/model'
+import type { Findings } from './findings.js'
+import { reportForeign } from './report.js'
+import { isInside, readYaml, type Workplace } from './workplace.js'
+import type { YamlFile } from './yaml-file.js'
+
+/** Reads the turns of a scripted model from the file that `llm.script` names. */
+export async function readScript(
+  llm: LlmSettings | undefined,
+  main: YamlFile,
+  workplace: Workplace,
+  findings: Findings,
+): Promise<ScriptTurn[] | undefined> {
+  if (llm?.provider !== 'script' || llm.script === undefined) return undefined
+  const place = main.locate(['llm', 'script'])
+  const path = resolve(workplace.home, llm.script)
+  const { exists, file } = await readYaml(path, workplace, findings)
+  if (!exists) {
+    findings.error(
+      place,
+      `llm.script: "${llm.script}" does not exist.`,
+      "The path is relative to the agent's directory.",
+    )
+    return undefined
+  }
+  if (file === undefined) return undefined
+  if (!isInside(await realpath(path), workplace.home)) {
+    findings.error(place, `llm.script: "${llm.script}" leads out of the agent's directory.`)
+    return undefined
+  }
+  const parsed = parseScript(file.value)
+  if (parsed.ok) return parsed.turns
+  reportForeign(parsed.problems, file, [], findings.error)
+  return undefined
+}

@@ -1,0 +1,44 @@
+import { stringify } from 'yaml'
+import type { ToolSet } from './imports.js'
+
+/** What a run keeps of the agent it ran: a record, never executed. */
+export interface Snapshot {
+  /** The files of `configuration/<seq>/`, by name: agent.yaml resolved, the others as they are. */
+  files: Record<string, string>
+  /** The same as a value, for `ENGINE_START`. */
+  config: Record<string, unknown>
+}
+
+const SECRET_NAME = /(^|[_-])(api_?key|token|secret|password|passwd|authorization|credentials?)$/i
+
+/**
+ * The main file with its imports resolved away and its tools in full form. Values whose names say that they are
+ * secret are masked, for this is written into every run.
+ */
+export function resolveDocument(document: Record<string, unknown>, tools: ToolSet): Record<string, unknown> {
+  const { imports: _, ...rest } = document
+  const resolved = [...tools.values()].map(({ expandedForm }) => expandedForm)
+  return maskSecrets({
+    ...rest,
+    ...(resolved.length > 0 || 'tools' in document ? { tools: resolved } : {}),
+  }) as Record<string, unknown>
+}
+
+export function makeSnapshot(
+  config: Record<string, unknown>,
+  files: Record<string, string | undefined>,
+): Snapshot {
+  const present = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return {
+    config,
+    files: { ...Object.fromEntries(present), 'agent.yaml': stringify(config, { lineWidth: 0 }) },
+  }
+}
+
+/** Replaces texts under names that say they are secret. */
+export function maskSecrets(value: unknown, name = ''): unknown {
+  if (typeof value === 'string') return SECRET_NAME.test(name) ? '***' : value
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, name))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskSecrets(inner, key)]))
+}

@@ -1,0 +1,109 @@
+import { parseToolSettings, type Tool } from '@delta/executor'
+import { expandTool, parseTool, type ToolProblem } from '@delta/tool-expander'
+import type { Findings } from './findings.js'
+import { nearestName } from './nearest.js'
+import { formatPath, parsePath, type ValuePath } from './path.js'
+import { reportForeign, sentence } from './report.js'
+import type { YamlFile } from './yaml-file.js'
+
+/** A tool, and where it is defined. */
+export interface LoadedTool {
+  tool: Tool
+  /** As `delta tool expand` prints it: the full syntax, and how it runs as the author wrote it. */
+  expandedForm: Record<string, unknown>
+  file: YamlFile
+  path: ValuePath
+}
+
+/** Every key a tool can have. Used only to guess what a mistyped one meant: the packages that read them decide. */
+const TOOL_KEYS = [
+  ...['name', 'description', 'exec', 'shell', 'stdin', 'command', 'parameters', 'substitute', 'allow_dash'],
+  ...['timeout_ms', 'cwd', 'env', 'pass_env', 'effects', 'on_interrupt', 'critical', 'sandbox', 'output'],
+]
+
+/** Reads the list of tools at `base` of a file. Tools that cannot be used are reported and left out. */
+export function readTools(
+  items: readonly unknown[],
+  file: YamlFile,
+  base: ValuePath,
+  findings: Findings,
+): LoadedTool[] {
+  const tools = items.flatMap((item, index) => readTool(item, file, [...base, index], findings) ?? [])
+  reportRepeatedNames(tools, findings)
+  return tools
+}
+
+function readTool(
+  item: unknown,
+  file: YamlFile,
+  path: ValuePath,
+  findings: Findings,
+): LoadedTool | undefined {
+  const parsed = parseTool(item)
+  if (!parsed.ok) {
+    for (const problem of parsed.problems) reportToolProblem(problem, item, file, path, findings)
+    return undefined
+  }
+  const settings = parseToolSettings(parsed.rest)
+  if (!settings.ok) {
+    reportForeign(settings.problems, file, path, findings.error)
+    return undefined
+  }
+  for (const key of settings.unknownKeys) reportUnknownKey(key, file, path, findings)
+  const expanded = expandTool(parsed.tool)
+  return {
+    tool: { expanded, settings: settings.settings },
+    expandedForm: { ...expanded, ...parsed.rest },
+    file,
+    path,
+  }
+}
+
+/** The expander knows the column in the template; the file knows where the template is. */
+function reportToolProblem(
+  problem: ToolProblem,
+  item: unknown,
+  file: YamlFile,
+  path: ValuePath,
+  findings: Findings,
+): void {
+  const { line, column } = problem
+  const place = { ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) }
+  const where = file.locate([...path, ...parsePath(problem.path)], place)
+  findings.error(where, `${nameOf(item, path)}: ${sentence([], problem.message)}`, problem.hint)
+}
+
+function reportUnknownKey(key: string, file: YamlFile, path: ValuePath, findings: Findings): void {
+  if (key.startsWith('x-')) return
+  const nearest = nearestName(key, TOOL_KEYS)
+  const hint = nearest === undefined ? undefined : `Did you mean "${nearest}"?`
+  findings.unknownKey(
+    file.locate([...path, key], { key: true }),
+    sentence(path, `unknown key "${key}"`),
+    hint,
+  )
+}
+
+function reportRepeatedNames(tools: readonly LoadedTool[], findings: Findings): void {
+  const seen = new Map<string, LoadedTool>()
+  for (const loaded of tools) {
+    const { name } = loaded.tool.expanded
+    const earlier = seen.get(name)
+    if (earlier !== undefined) {
+      const place = loaded.file.locate([...loaded.path, 'name'])
+      const { line } = earlier.file.locate([...earlier.path, 'name'])
+      findings.error(
+        place,
+        sentence(loaded.path, `the tool "${name}" is already defined on line ${line}`),
+        'Rename one of the two.',
+      )
+    }
+    seen.set(name, loaded)
+  }
+}
+
+/** `tools[2] "count_lines"`: the index for the machine's sake, the name for the person's. */
+function nameOf(item: unknown, path: ValuePath): string {
+  const name = (item as { name?: unknown } | null)?.name
+  return typeof name === 'string' ? `${formatPath(path)} "${name}"` : formatPath(path)
+}

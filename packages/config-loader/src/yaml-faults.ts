@@ -1,0 +1,98 @@
+import { type Alias, type Document, isAlias, isScalar, type Scalar, visit, type YAMLError } from 'yaml'
+
+/** A fault of the YAML itself: where, what, and what usually causes it. */
+export interface YamlFault {
+  offset: number
+  message: string
+  hint?: string
+}
+
+/** The parser's words, with the place where the mistake was made and its usual cause. */
+export function explainFault(fault: YAMLError, document: Document, text: string): YamlFault {
+  const offset = fault.pos[0]
+  const message = `Not valid YAML: ${fault.message}.`
+
+  switch (fault.code) {
+    case 'DUPLICATE_KEY':
+      return {
+        offset,
+        message: `The key ${keyAt(text, offset)} is given twice.`,
+        hint: 'Remove one of the two.',
+      }
+    case 'MULTIPLE_DOCS':
+      return {
+        offset,
+        message: 'The file holds several YAML documents.',
+        hint: 'Remove what follows this `---`.',
+      }
+    case 'TAG_RESOLVE_FAILED':
+      return {
+        offset,
+        message: `${fault.message}.`,
+        hint: 'Tags (!name) are not used here. Quote a text that begins with !.',
+      }
+    case 'TAB_AS_INDENT':
+      return { offset, message, hint: 'Indent with spaces.' }
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return { offset, message, hint: 'A text that contains ": " must be quoted.' }
+    case 'BAD_SCALAR_START':
+      return { offset, message, hint: 'Quote the text.' }
+    case 'MISSING_CHAR':
+      return fault.message.startsWith('Missing closing')
+        ? unclosedString(offset, document)
+        : { offset, message }
+    case 'BAD_INDENT':
+      return {
+        offset,
+        message,
+        hint: 'A bracket or a quote that is not closed on a line before leads here, too.',
+      }
+    default:
+      return { offset, message }
+  }
+}
+
+/** `*name` without `&name` before it. */
+export function findDanglingAlias(document: Document): YamlFault | undefined {
+  const alias = firstAlias(document, (candidate) => candidate.resolve(document) === undefined)
+  if (alias === undefined) return undefined
+  const message = `No anchor &${alias.source} stands before the alias *${alias.source}.`
+  return { offset: alias.range?.[0] ?? 0, message, hint: 'Quote a text that begins with *.' }
+}
+
+export function firstAliasOffset(document: Document): number {
+  return firstAlias(document, () => true)?.range?.[0] ?? 0
+}
+
+function firstAlias(document: Document, matches: (alias: Alias) => boolean): Alias | undefined {
+  let found: Alias | undefined
+  visit(document, {
+    Alias(_key, alias) {
+      if (!matches(alias)) return undefined
+      found = alias
+      return visit.BREAK
+    },
+  })
+  return found
+}
+
+/** The parser sees the missing quote at the end of the file; the person must look where the string begins. */
+function unclosedString(offset: number, document: Document): YamlFault {
+  let opened: Scalar | undefined
+  visit(document, {
+    Scalar(_key, scalar) {
+      if (scalar.type === 'QUOTE_DOUBLE' || scalar.type === 'QUOTE_SINGLE') opened = scalar
+    },
+  })
+  const start = isScalar(opened) && !isAlias(opened) ? opened.range?.[0] : undefined
+  return {
+    offset: start ?? offset,
+    message: 'Not valid YAML: this string is never closed.',
+    hint: 'Add the closing quote.',
+  }
+}
+
+function keyAt(text: string, offset: number): string {
+  const [key] = /^[^\s:]+/.exec(text.slice(offset, offset + 80)) ?? ['']
+  return `"${key.replaceAll(/^["']|["']$/g, '')}"`
+}

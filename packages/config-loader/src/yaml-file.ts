@@ -1,0 +1,72 @@
+import { LineCounter, parseDocument } from 'yaml'
+import type { ConfigProblem } from './errors.js'
+import { excerptOf } from './format.js'
+import type { ValuePath } from './path.js'
+import { explainFault, findDanglingAlias, firstAliasOffset } from './yaml-faults.js'
+import { offsetOf, type PlaceInValue, writtenText } from './yaml-position.js'
+
+/** More references than this to anchors in one file are taken for an attack, not for a configuration. */
+const MOST_ALIASES = 100
+
+/** A YAML file that was read: its value, and the way from a place in the value back to a line of the file. */
+export interface YamlFile {
+  /** Absolute path. */
+  path: string
+  /** The path as it is shown to people. */
+  name: string
+  text: string
+  value: unknown
+  /** Where the value at `path` stands, or the nearest thing around it that exists. */
+  locate(path: ValuePath, at?: PlaceInValue): Place
+  /** The text of a single value as it is written, before YAML took it for a number. */
+  written(path: ValuePath): string | undefined
+}
+
+/** A place in a file, and the line it is on. */
+export type Place = Required<Pick<ConfigProblem, 'file' | 'line' | 'column'>> & { excerpt?: string }
+
+export type ParsedYaml = { ok: true; file: YamlFile } | { ok: false; problems: ConfigProblem[] }
+
+/**
+ * Parses one YAML document and keeps the positions of everything in it.
+ *
+ * Refused: what YAML itself refuses, repeated keys, several documents, unknown tags, aliases without an anchor,
+ * and documents that unfold to much more than they are. `<<` merges, as in most tools that read YAML.
+ * An empty file has the value null.
+ */
+export function parseYaml(text: string, file: { path: string; name: string }): ParsedYaml {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, logLevel: 'error' })
+  const placeAt = (offset: number) => placeInText(text, lineCounter, file.name, offset)
+
+  const faults = [...document.errors, ...document.warnings].map((fault) =>
+    explainFault(fault, document, text),
+  )
+  const dangling = faults.length === 0 ? findDanglingAlias(document) : undefined
+  if (dangling !== undefined) faults.push(dangling)
+  if (faults.length > 0) {
+    return { ok: false, problems: faults.map(({ offset, ...fault }) => ({ ...placeAt(offset), ...fault })) }
+  }
+
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES })
+    const locate = (path: ValuePath, at: PlaceInValue = {}) => placeAt(offsetOf(document, text, path, at))
+    const written = (path: ValuePath) => writtenText(document, path)
+    return { ok: true, file: { ...file, text, value, locate, written } }
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error
+    const message = `Not accepted: the aliases (*name) unfold this file to more than ${MOST_ALIASES} times its size.`
+    return {
+      ok: false,
+      problems: [{ ...placeAt(firstAliasOffset(document)), message, hint: 'Write the values out.' }],
+    }
+  }
+}
+
+function placeInText(text: string, lineCounter: LineCounter, file: string, offset: number): Place {
+  const { line, col } = lineCounter.linePos(Math.min(offset, text.length))
+  const start = lineCounter.lineStarts[line - 1] ?? 0
+  const end = lineCounter.lineStarts[line] ?? text.length
+  const shown = text.slice(start, end)
+  return { file, line, column: col, ...(shown.trim() !== '' && { excerpt: excerptOf(shown, col) }) }
+}

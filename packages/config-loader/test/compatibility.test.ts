@@ -1,0 +1,176 @@
+import { expect, test } from 'vitest'
+import { agentOf, complaint, load, MINIMAL, texts } from './agents.js'
+
+const HOOK = '{ command: [guard] }'
+
+// The rows of the migration tables: what was written for an earlier version, and what becomes of it today.
+
+test('agent.yaml is the main file', async () => {
+  const { warnings } = await load()
+  expect(warnings).toEqual([])
+})
+
+test('config.yaml still works, with a deprecation warning', async () => {
+  const { agent, warnings, home } = await load({
+    'agent.yaml': undefined,
+    'config.yaml': MINIMAL['agent.yaml'],
+  })
+  expect(agent.name).toBe('tester')
+  expect(texts(warnings, home)).toEqual([
+    'agent/config.yaml: [DEPRECATION WARNING] config.yaml is now called agent.yaml. Rename the file.',
+  ])
+})
+
+test('of agent.yaml and config.yaml the first is used, with a warning', async () => {
+  const { agent, warnings, home } = await load({ 'config.yaml': 'name: old\nllm: { model: old }\n' })
+  expect(agent.name).toBe('tester')
+  expect(texts(warnings, home)).toEqual([
+    'agent/config.yaml: Not read: there is an agent.yaml beside it. Remove one of the two.',
+  ])
+})
+
+test('hooks.yaml is read with and without lifecycle_hooks around the hooks', async () => {
+  for (const text of [`on_error: ${HOOK}\n`, `lifecycle_hooks:\n  on_error: ${HOOK}\n`]) {
+    const { agent, warnings } = await load({ 'hooks.yaml': text })
+    expect(agent.hooks.on_error?.command).toEqual(['guard'])
+    expect(warnings).toEqual([])
+  }
+})
+
+test.each(['lifecycle_hooks', 'hooks'])(
+  '%s in the main file still works, with a deprecation warning',
+  async (key) => {
+    const text = `${MINIMAL['agent.yaml']}${key}:\n  on_error: ${HOOK}\n`
+    const { agent, warnings, home } = await load({ 'agent.yaml': text })
+    expect(agent.hooks.on_error?.command).toEqual(['guard'])
+    expect(texts(warnings, home)).toEqual([
+      `agent/agent.yaml:3: [DEPRECATION WARNING] "${key}" now belongs into hooks.yaml. Move what stands under it to hooks.yaml.`,
+    ])
+  },
+)
+
+test('of hooks.yaml and lifecycle_hooks the file is used, with a warning', async () => {
+  const { agent, warnings, home } = await load({
+    'agent.yaml': `${MINIMAL['agent.yaml']}lifecycle_hooks:\n  on_error: { command: [old] }\n`,
+    'hooks.yaml': `on_error: ${HOOK}\n`,
+  })
+  expect(agent.hooks.on_error?.command).toEqual(['guard'])
+  expect(texts(warnings, home)).toEqual([
+    'agent/agent.yaml:3: "lifecycle_hooks" is not read: there is a hooks.yaml. Remove it here.',
+  ])
+})
+
+test.each([
+  ['pre_llm_req', 'pre_llm_request'],
+  ['post_llm_resp', 'post_llm_response'],
+  ['pre_tool_exec', 'pre_tool_execution'],
+  ['post_tool_exec', 'post_tool_execution'],
+] as const)('the hook name %s still works, with a deprecation warning', async (old, today) => {
+  const { agent, warnings, home } = await load({ 'hooks.yaml': `${old}: ${HOOK}\n` })
+  expect(Object.keys(agent.hooks)).toEqual([today])
+  expect(texts(warnings, home)).toEqual([
+    `agent/hooks.yaml:1: [DEPRECATION WARNING] The hook "${old}" is now called "${today}". Rename it to "${today}".`,
+  ])
+})
+
+test('a missing context.yaml has no compatibility period', async () => {
+  expect(await complaint({ 'context.yaml': undefined })).toContain('Error: context.yaml not found in agent\n')
+})
+
+test('llm_config with model_name is read as llm with model, with a deprecation warning', async () => {
+  const { agent, warnings, home } = await load({
+    'agent.yaml': 'name: old\nllm_config:\n  model_name: gpt-4o\n  temperature: 0.2\n',
+  })
+  expect(agent.llm).toMatchObject({ model: 'gpt-4o', parameters: { temperature: 0.2 } })
+  expect(texts(warnings, home)).toEqual([
+    'agent/agent.yaml:2: [DEPRECATION WARNING] "llm_config" is now called "llm", and "model_name" in it "model". Rename them.',
+  ])
+})
+
+test('a mistake under llm_config is shown where it is written', async () => {
+  const message = await complaint({ 'agent.yaml': 'name: old\nllm_config:\n  model_name: 5\n' })
+  expect(message).toContain('agent/agent.yaml:3:15: ')
+})
+
+test('system_prompt.txt is found, with a deprecation warning', async () => {
+  const { agent, warnings, home } = await load({
+    'system_prompt.md': undefined,
+    'system_prompt.txt': 'Old, but good.\n',
+    'context.yaml':
+      'sources:\n  - { type: file, path: "${AGENT_HOME}/system_prompt.txt" }\n  - { type: journal }\n',
+  })
+  expect(agent.snapshot.files['system_prompt.txt']).toBe('Old, but good.\n')
+  expect(texts(warnings, home)).toEqual([
+    'agent/system_prompt.txt: [DEPRECATION WARNING] system_prompt.txt is now called system_prompt.md. Rename the file.',
+  ])
+})
+
+test('the example of version 1.1 loads as it was written', async () => {
+  const { agent, warnings } = await load({
+    'agent.yaml': undefined,
+    'config.yaml': `name: OrchestratorAgent
+description: An orchestrator agent.
+llm_config:
+  model_name: "gpt-4o"
+  temperature: 0.2
+lifecycle_hooks:
+  pre_llm_req:
+    command: ["python3", "\${AGENT_HOME}/tools/context_optimizer.py"]
+tools:
+  - name: list_files
+    description: "List files."
+    command: ["ls", "-F"]
+    parameters:
+      - name: directory
+        type: string
+        default: "."
+        inject_as: argument
+  - name: write_file
+    command: ["tee"]
+    parameters:
+      - { name: filename, type: string, inject_as: argument }
+      - { name: content, type: string, inject_as: stdin }
+  - name: search_web
+    command: ["\${AGENT_HOME}/tools/web_search.sh"]
+    parameters:
+      - { name: query, type: string, inject_as: argument }
+  - name: run_sub_agent
+    command: ["delta", "run"]
+    parameters:
+      - { name: agent_path, type: string, inject_as: option, option_name: "--agent" }
+      - { name: task, type: string, inject_as: option, option_name: "--task" }
+`,
+  })
+  expect([...agent.tools.keys()]).toEqual(['list_files', 'write_file', 'search_web', 'run_sub_agent'])
+  expect(agent.hooks.pre_llm_request?.command).toEqual([
+    'python3',
+    '${AGENT_HOME}/tools/context_optimizer.py',
+  ])
+  expect(warnings.every(({ deprecated }) => deprecated)).toBe(true)
+})
+
+test('parameters without inject_as load', async () => {
+  const { agent } = await load({
+    'agent.yaml': `${MINIMAL['agent.yaml']}tools:
+  - name: greet
+    command: [echo, hello]
+    parameters:
+      - { name: who, type: string, description: Whom to greet. }
+`,
+  })
+  expect(agent.tools.get('greet')?.expanded.parameters[0]).toMatchObject({
+    name: 'who',
+    inject_as: 'argument',
+  })
+})
+
+test('every warning of a compatibility row can be told from the others by its beginning', async () => {
+  const home = await agentOf({
+    'agent.yaml': undefined,
+    'config.yaml': `${MINIMAL['agent.yaml']}hooks:\n  pre_llm_req: ${HOOK}\n`,
+  })
+  const { loadAgent } = await import('../src/index.js')
+  const { warnings } = await loadAgent(home, { environment: {} })
+  expect(warnings).toHaveLength(3)
+  expect(warnings.every(({ message }) => message.startsWith('[DEPRECATION WARNING]'))).toBe(true)
+})

@@ -1,0 +1,218 @@
+import { symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type EnvironmentOptions, isConfigError, loadEnvironment } from '../src/index.js'
+import { directoryOf, type Files } from './agents.js'
+
+/** A project: `.git` and `.env` at its root, an agent in `agent/`, a workspace in `work/`. */
+async function project(files: Files, options: Partial<EnvironmentOptions> = {}) {
+  const root = await directoryOf({ '.git/HEAD': '', 'agent/agent.yaml': '', 'work/keep': '', ...files })
+  const places = { workDirectory: join(root, 'work'), agentHome: join(root, 'agent') }
+  return { root, load: (more = {}) => loadEnvironment({ ...places, environment: {}, ...options, ...more }) }
+}
+
+async function refusal(files: Files, options: Partial<EnvironmentOptions> = {}): Promise<string> {
+  const { root, load } = await project(files, options)
+  const error = await load().catch((error: unknown) => error)
+  if (!isConfigError(error)) throw new Error(`accepted: ${JSON.stringify(error)}`)
+  return error.message.replaceAll(root, 'project')
+}
+
+const ALL = {
+  'work/.env': 'DELTA_API_KEY=work\n',
+  'agent/.env': 'DELTA_API_KEY=agent\n',
+  '.env': 'DELTA_API_KEY=root\n',
+}
+
+test('the workspace comes before the agent, the agent before the project root, the environment last', async () => {
+  const environment = { DELTA_API_KEY: 'environment' }
+  for (const expected of ['work', 'agent', 'root', 'environment']) {
+    const files: Files = { ...ALL }
+    if (expected !== 'work') files['work/.env'] = undefined
+    if (expected === 'root' || expected === 'environment') files['agent/.env'] = undefined
+    if (expected === 'environment') files['.env'] = undefined
+    const { load } = await project(files, { environment })
+    expect((await load()).apiKey).toBe(expected)
+  }
+})
+
+test('where each value came from is told, the values are not', async () => {
+  const { root, load } = await project({
+    'agent/.env': 'OPENAI_API_KEY=secret\n',
+    '.env': 'DELTA_BASE_URL=https://api.example.com/v1\n',
+  })
+  const { apiKey, baseUrl, origins } = await load()
+  expect({ apiKey, baseUrl }).toEqual({ apiKey: 'secret', baseUrl: 'https://api.example.com/v1' })
+  expect(origins).toEqual([
+    { name: 'OPENAI_API_KEY', from: join(root, 'agent/.env') },
+    { name: 'DELTA_BASE_URL', from: join(root, '.env') },
+  ])
+})
+
+test('the order of the files comes before that of the names', async () => {
+  const { load } = await project({ 'agent/.env': 'OPENAI_API_KEY=near\n', '.env': 'DELTA_API_KEY=far\n' })
+  expect((await load()).apiKey).toBe('near')
+})
+
+test('within a file DELTA_ comes before OPENAI_, and OPENAI_API_URL last', async () => {
+  const lines = ['OPENAI_API_URL=http://a', 'OPENAI_BASE_URL=http://b', 'DELTA_BASE_URL=http://c']
+  const { load } = await project({ 'agent/.env': `OPENAI_API_KEY=o\nDELTA_API_KEY=d\n${lines.join('\n')}\n` })
+  expect(await load()).toMatchObject({ apiKey: 'd', baseUrl: 'http://c' })
+
+  const older = await project({ 'agent/.env': lines.slice(0, 2).join('\n') })
+  expect((await older.load()).baseUrl).toBe('http://b')
+  const oldest = await project({ 'agent/.env': lines.slice(0, 1).join('\n') })
+  expect((await oldest.load()).baseUrl).toBe('http://a')
+})
+
+test('an empty value is none', async () => {
+  const { load } = await project({ 'agent/.env': 'DELTA_API_KEY=\n', '.env': 'DELTA_API_KEY=root\n' })
+  expect((await load()).apiKey).toBe('root')
+})
+
+test('llm.base_url of the agent comes after its .env and before the rest', async () => {
+  const llmBaseUrl = 'https://agent.example.com/v1'
+  const environment = { DELTA_BASE_URL: 'https://environment.example.com' }
+  const bare = await project({}, { llmBaseUrl, environment })
+  expect(await bare.load()).toMatchObject({
+    baseUrl: llmBaseUrl,
+    origins: [{ name: 'llm.base_url', from: join(bare.root, 'agent/agent.yaml') }],
+  })
+  const overridden = await project(
+    { 'agent/.env': 'DELTA_BASE_URL=http://other\n' },
+    { llmBaseUrl, environment },
+  )
+  expect((await overridden.load()).baseUrl).toBe('http://other')
+})
+
+test('the project root is looked for above the agent, not above the workspace', async () => {
+  const elsewhere = await directoryOf({
+    '.git/HEAD': '',
+    '.env': 'DELTA_API_KEY=elsewhere\n',
+    'work/keep': '',
+  })
+  const { load } = await project(
+    { '.env': 'DELTA_API_KEY=root\n' },
+    { workDirectory: join(elsewhere, 'work') },
+  )
+  expect((await load()).apiKey).toBe('root')
+})
+
+test('quotes, comments, export, spaces, BOM and Windows line ends are read as such files mean them', async () => {
+  const text =
+    '\uFEFF# key\r\nexport DELTA_API_KEY = "sk #1=="   # mine\r\nDELTA_BASE_URL=\'http://x/#a\'\r\n'
+  const { load } = await project({ 'agent/.env': text })
+  expect(await load()).toMatchObject({ apiKey: 'sk #1==', baseUrl: 'http://x/#a' })
+})
+
+test('a line that names a key and gives none is pointed out', async () => {
+  const { root, load } = await project({ 'agent/.env': 'X=1\nDELTA_API_KEY: sk-1\n' })
+  const { apiKey, warnings } = await load()
+  expect(apiKey).toBeUndefined()
+  expect(warnings).toEqual([
+    {
+      file: join(root, 'agent/.env'),
+      line: 2,
+      message: 'DELTA_API_KEY has no value here.',
+      hint: 'Write: DELTA_API_KEY=…',
+      deprecated: false,
+    },
+  ])
+})
+
+test('other names in an .env file have no effect', async () => {
+  const before = { ...process.env }
+  const { load } = await project({
+    'agent/.env': 'PATH=/evil\nNODE_OPTIONS=--inspect\nDELTA_IMPORT_ROOTS=/\n',
+  })
+  expect(await load()).toEqual({ origins: [], workspaceEndpoint: '', warnings: [] })
+  expect(process.env).toEqual(before)
+})
+
+// The workspace can be written by the agent's own tools.
+
+test('a base URL from the workspace does not get a key from elsewhere', async () => {
+  const files = { 'work/.env': 'DELTA_BASE_URL=https://evil.example.com\n' }
+  expect(await refusal(files, { environment: { OPENAI_API_KEY: 'sk' } })).toBe(
+    `project/work/.env: DELTA_BASE_URL would send a key from elsewhere to an address that a tool may have written here.
+Put the key for that address into the .env beside it. If the settings are yours, say so once: --trust-workspace-env`,
+  )
+})
+
+test.each(['http://localhost:11434/v1', 'http://127.0.0.1:8080', 'http://[::1]:1'])(
+  '%s from the workspace is this machine, and accepted',
+  async (url) => {
+    const { load } = await project({ 'work/.env': `DELTA_BASE_URL=${url}\n` })
+    expect((await load()).baseUrl).toBe(url)
+  },
+)
+
+test.each([
+  'http://localhost.evil.com',
+  'http://127.0.0.1.evil.com',
+  'http://localhost@evil.com',
+  'http://user@localhost',
+  'http://0.0.0.0:1',
+])('%s is not this machine', async (url) => {
+  expect(await refusal({ 'work/.env': `DELTA_BASE_URL=${url}\n` })).toContain('would send a key')
+})
+
+test('a base URL with its own key in the same file is accepted', async () => {
+  const { load } = await project({
+    'work/.env': 'DELTA_BASE_URL=https://mine.example.com\nDELTA_API_KEY=mine\n',
+  })
+  expect(await load()).toMatchObject({ apiKey: 'mine', baseUrl: 'https://mine.example.com' })
+})
+
+test('settings that appear in the workspace after the first start are refused, and so are changed ones', async () => {
+  const files = { 'work/.env': 'DELTA_BASE_URL=https://mine.example.com\nDELTA_API_KEY=mine\n' }
+  const { workspaceEndpoint } = await (await project(files)).load()
+  expect(workspaceEndpoint).toMatch(/^[0-9a-f]{32}$/)
+
+  const same = await project(files, { knownWorkspaceEndpoint: workspaceEndpoint })
+  expect((await same.load()).apiKey).toBe('mine')
+  const message = `project/work/.env: The settings of the model's API in this file are not those this workspace was started with.
+If the settings are yours, say so once: --trust-workspace-env`
+  expect(await refusal(files, { knownWorkspaceEndpoint: '' })).toBe(message)
+  const changed = { 'work/.env': 'DELTA_BASE_URL=http://localhost:1\n' }
+  expect(await refusal(changed, { knownWorkspaceEndpoint: workspaceEndpoint })).toBe(message)
+  const gone = await project({}, { knownWorkspaceEndpoint: workspaceEndpoint })
+  expect(await gone.load()).toMatchObject({ workspaceEndpoint: '' })
+})
+
+test('--trust-workspace-env accepts what is there', async () => {
+  const files = { 'work/.env': 'DELTA_BASE_URL=https://evil.example.com\n' }
+  const { load } = await project(files, { knownWorkspaceEndpoint: '', trustWorkspaceEnv: true })
+  expect((await load()).baseUrl).toBe('https://evil.example.com')
+})
+
+test('an agent inside of another run’s workspace gets no key for an address of its own', async () => {
+  const files = { 'parent/child/agent.yaml': '', 'parent/.delta/20261120_093000_a1b2c3/keep': '' }
+  const root = await directoryOf(files)
+  const options = {
+    workDirectory: join(root, 'parent/child/work'),
+    agentHome: join(root, 'parent/child'),
+    llmBaseUrl: 'https://evil.example.com',
+  }
+  const environment = {
+    OPENAI_API_KEY: 'sk',
+    DELTA_PARENT_RUN: join(root, 'parent/.delta/20261120_093000_a1b2c3'),
+  }
+  await expect(loadEnvironment({ ...options, environment })).rejects.toThrow(
+    `${root}/parent/child/agent.yaml: llm.base_url would send a key from elsewhere`,
+  )
+  expect(await loadEnvironment({ ...options, environment: { OPENAI_API_KEY: 'sk' } })).toMatchObject({
+    apiKey: 'sk',
+  })
+  const link = join(root, 'link')
+  await symlink(join(root, 'parent/child'), link)
+  await expect(loadEnvironment({ ...options, agentHome: link, environment })).rejects.toThrow(
+    'would send a key',
+  )
+})
+
+test('an agent’s .env that is a directory is not there, one that is no text is an error', async () => {
+  const { load } = await project({ 'agent/.env/x': '' })
+  expect((await load()).origins).toEqual([])
+  expect(await refusal({ 'agent/.env': 'A=\0' })).toContain('is not a text file')
+})

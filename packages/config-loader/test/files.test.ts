@@ -1,0 +1,65 @@
+import { chmod, mkdir, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { agentOf, complaint, complaintAbout, load } from './agents.js'
+
+test('a byte order mark and Windows line ends are no mistake', async () => {
+  const { agent } = await load({ 'agent.yaml': '\uFEFFname: tester\r\nllm:\r\n  model: gpt-4o\r\n' })
+  expect(agent.name).toBe('tester')
+  expect(agent.llm.model).toBe('gpt-4o')
+})
+
+test('an empty file is called empty, also when it holds only comments', async () => {
+  expect(await complaint({ 'agent.yaml': '' })).toBe(
+    'agent/agent.yaml: The file is empty.\nIt needs at least a name and a model: delta init writes an example.',
+  )
+  expect(await complaint({ 'context.yaml': '# soon\n' })).toBe(
+    'agent/context.yaml: The file is empty.\nIt needs sources: delta init writes an example.',
+  )
+})
+
+test('hooks.yaml may be empty: then there are no hooks', async () => {
+  const { agent, warnings } = await load({ 'hooks.yaml': '# none yet\n' })
+  expect(agent.hooks).toEqual({})
+  expect(warnings).toEqual([])
+})
+
+test.each(['agent.yaml', 'context.yaml', 'hooks.yaml'])(
+  'a directory in place of %s is said to be one',
+  async (name) => {
+    const home = await agentOf({ [name]: undefined })
+    await mkdir(join(home, name))
+    expect(await complaintAbout(home)).toBe(`agent/${name}: is a directory, not a file.`)
+  },
+)
+
+test('a file of 100 MB is refused before it is read', async () => {
+  const home = await agentOf()
+  await truncate(join(home, 'agent.yaml'), 100 * 1024 * 1024)
+  expect(await complaintAbout(home)).toBe('agent/agent.yaml: has 100.0 MB; at most 4 MB are read.')
+})
+
+test('a file that is no text is refused', async () => {
+  expect(await complaint({ 'agent.yaml': 'name: a\0b\n' })).toBe(
+    'agent/agent.yaml: is not a text file: it contains NUL bytes.',
+  )
+})
+
+test('a file that is not UTF-8 is refused, whatever it would have decoded to', async () => {
+  const home = await agentOf({ 'agent.yaml': undefined })
+  const { writeFile } = await import('node:fs/promises')
+  await writeFile(join(home, 'agent.yaml'), Buffer.from('name: caf\xe9\n', 'latin1'))
+  expect(await complaintAbout(home)).toBe('agent/agent.yaml: is not UTF-8 text; save it as UTF-8.')
+})
+
+test.skipIf(process.getuid?.() === 0)('a file that may not be read is said to be one', async () => {
+  const home = await agentOf()
+  await chmod(join(home, 'agent.yaml'), 0)
+  expect(await complaintAbout(home)).toBe('agent/agent.yaml: may not be read by you.')
+})
+
+test('a list in place of a map is called by its name', async () => {
+  expect(await complaint({ 'agent.yaml': '- name: a\n' })).toContain(
+    'agent/agent.yaml:1:1: must be a map of keys and values, not a list.',
+  )
+})

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { HOOK_NAMES } from '../src/index.js'
+import { complaint, load } from './agents.js'
+
+test('every hook has a command, a time limit and the credentials it may see', async () => {
+  const { agent } = await load({
+    'hooks.yaml': `pre_llm_request:
+  command: [python3, "\${AGENT_HOME}/optimize.py"]
+  timeout_ms: 500
+  pass_env: [OPENAI_API_KEY]
+on_run_end: { command: [delta-sessions, cleanup] }
+`,
+  })
+  expect(agent.hooks).toEqual({
+    pre_llm_request: {
+      command: ['python3', '${AGENT_HOME}/optimize.py'],
+      timeoutMs: 500,
+      passEnv: ['OPENAI_API_KEY'],
+    },
+    on_run_end: { command: ['delta-sessions', 'cleanup'], timeoutMs: 30_000, passEnv: [] },
+  })
+})
+
+test('all eight hooks can be given', async () => {
+  const { agent } = await load({
+    'hooks.yaml': HOOK_NAMES.map((name) => `${name}: { command: [x] }\n`).join(''),
+  })
+  expect(Object.keys(agent.hooks)).toEqual([...HOOK_NAMES])
+})
+
+test('a hook that would never be called is an error: a guard must not vanish by a typing mistake', async () => {
+  expect(
+    await complaint({ 'hooks.yaml': 'pre_tool_exection: { command: [guard] }\n' }),
+  ).toBe(`agent/hooks.yaml:1:1: There is no hook "pre_tool_exection"; it would never be called.
+  pre_tool_exection: { command: [guard] }
+  ^
+Did you mean "pre_tool_execution"?`)
+})
+
+test('a hook unlike any other is answered with all names', async () => {
+  expect(await complaint({ 'hooks.yaml': 'before_everything: { command: [x] }\n' })).toContain(
+    'The hooks are pre_llm_request, post_llm_response, pre_tool_execution, post_tool_execution, on_error,',
+  )
+})
+
+test('a command written as one text is answered with how to write it', async () => {
+  expect(
+    await complaint({ 'hooks.yaml': 'on_error:\n  command: notify me\n' }),
+  ).toBe(`agent/hooks.yaml:2:12: on_error.command: must be a list: the program, then its arguments, one element each.
+  command: notify me
+           ^
+For a shell line: ["sh", "-c", "…"].`)
+})
+
+test('a hook without a command, and one with an unknown key in strict mode', async () => {
+  expect(await complaint({ 'hooks.yaml': 'on_error:\n' })).toContain(
+    'on_error: must be a map of keys and values, not nothing.',
+  )
+  expect(await complaint({ 'hooks.yaml': 'on_error: {}\n' })).toContain(
+    'on_error.command: "command" is missing.',
+  )
+  const message = await complaint(
+    { 'hooks.yaml': 'on_error: { command: [x], timeout: 5 }\n' },
+    { strict: true },
+  )
+  expect(message).toContain('on_error: unknown key "timeout".')
+  expect(message).toContain('Did you mean "timeout_ms"?')
+})
+
+test('a hook under both of its names is an error, not a choice', async () => {
+  const text = 'pre_llm_req: { command: [a] }\npre_llm_request: { command: [b] }\n'
+  expect(await complaint({ 'hooks.yaml': text })).toContain(
+    'agent/hooks.yaml:2:1: pre_llm_request: "pre_llm_request" is given under both of its names.',
+  )
+})
+
+test('a hook beside lifecycle_hooks would be overlooked, and is an error', async () => {
+  const text = 'lifecycle_hooks:\n  on_error: { command: [a] }\npre_tool_execution: { command: [guard] }\n'
+  expect(await complaint({ 'hooks.yaml': text })).toContain(
+    'agent/hooks.yaml:3:1: "pre_tool_execution" stands beside "lifecycle_hooks:" and would not be read.',
+  )
+})
+
+test('keys that begin with x- are the author’s own', async () => {
+  const { agent, warnings } = await load({ 'hooks.yaml': 'x-common: &c { command: [a] }\non_error: *c\n' })
+  expect(agent.hooks.on_error?.command).toEqual(['a'])
+  expect(warnings).toEqual([])
+})

@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { loadToolsFile } from '../src/index.js'
+import { agentOf, directoryOf, MINIMAL } from './agents.js'
+
+const EXPANDED = {
+  name: 'count',
+  command: ['sh', '-c', 'cat "$1" | wc -l', '--'],
+  parameters: [
+    { name: 'file', type: 'string', inject_as: 'argument', position: 0, required: true, allow_dash: false },
+  ],
+  __meta: { syntax: 'shell', template: 'cat ${file} | wc -l' },
+  timeout_ms: 5000,
+}
+const WRITTEN = '{ name: count, shell: "cat ${file} | wc -l", timeout_ms: 5000 }'
+
+test('an agent, its directory, a tools file and a bare list all have tools', async () => {
+  const home = await agentOf({
+    'agent.yaml': `${MINIMAL['agent.yaml']}tools:\n  - ${WRITTEN}\n`,
+    'tools.yaml': `tools:\n  - ${WRITTEN}\n`,
+    'list.yaml': `- ${WRITTEN}\n`,
+  })
+  const load = async (path: string) => (await loadToolsFile(path, { environment: {} })).document
+  const agent = { name: 'tester', llm: { model: 'gpt-4o' }, tools: [EXPANDED] }
+  expect(await load(home)).toEqual(agent)
+  expect(await load(join(home, 'agent.yaml'))).toEqual(agent)
+  expect(await load(join(home, 'tools.yaml'))).toEqual({ tools: [EXPANDED] })
+  expect(await load(join(home, 'list.yaml'))).toEqual([EXPANDED])
+})
+
+test('imports are resolved away', async () => {
+  const home = await directoryOf({ 'a.yaml': `imports: [b.yaml]\n`, 'b.yaml': `tools:\n  - ${WRITTEN}\n` })
+  const { document, tools } = await loadToolsFile(join(home, 'a.yaml'), { environment: {} })
+  expect(document).toEqual({ tools: [EXPANDED] })
+  expect([...tools.keys()]).toEqual(['count'])
+})
+
+test('what is printed loads again, and expands to itself', async () => {
+  const home = await directoryOf({ 'tools.yaml': `tools:\n  - ${WRITTEN}\n` })
+  const once = await loadToolsFile(join(home, 'tools.yaml'), { environment: {} })
+  const again = await directoryOf({ 'tools.yaml': stringify(once.document) })
+  const twice = await loadToolsFile(join(again, 'tools.yaml'), { environment: {} })
+  expect(twice.document).toEqual(once.document)
+  expect(twice.warnings).toEqual([])
+  expect(parse(stringify(twice.document))).toEqual(once.document)
+})
+
+test('an agent that cannot run yet has tools to look at all the same', async () => {
+  const home = await directoryOf({ 'agent.yaml': `tools:\n  - ${WRITTEN}\n` })
+  expect((await loadToolsFile(home, { environment: {} })).document).toEqual({ tools: [EXPANDED] })
+})
+
+test('a file without tools, and one that is not there, are explained', async () => {
+  const home = await directoryOf({ 'notes.yaml': 'a: 1\n' })
+  const failure = (path: string) =>
+    loadToolsFile(path, { environment: {} }).catch((error: Error) => error.message)
+  expect(await failure(join(home, 'notes.yaml'))).toContain('notes.yaml:1:1: There are no tools here.')
+  expect(await failure('no/such.yaml')).toBe('no/such.yaml: does not exist.')
+})

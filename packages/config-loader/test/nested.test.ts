@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { loadAgent } from '../src/index.js'
+import { agentOf, complaintAbout, MINIMAL } from './agents.js'
+
+const RISKY = {
+  'agent.yaml': `name: child
+llm: { provider: command, command: [python3, model.py] }
+tools:
+  - { name: publish, exec: publish, pass_env: [OPENAI_API_KEY] }
+`,
+  'hooks.yaml': 'on_run_end: { command: [x], pass_env: [DELTA_API_KEY] }\n',
+  'context.yaml': `${MINIMAL['context.yaml']}  - type: computed_file
+    output_path: \${CWD}/x.md
+    generator: { command: [x], pass_env: [OPENAI_API_KEY] }
+`,
+}
+
+test('an agent in the workspace of another run may not ask for credentials or choose the model’s program', async () => {
+  const home = await agentOf(RISKY)
+  const environment = { DELTA_PARENT_RUN: join(home, '.delta/20261120_093000_a1b2c3') }
+  const lines = (await complaintAbout(home, { environment }))
+    .split('\n')
+    .filter((line) => line.startsWith('agent/'))
+  const reason = "this agent lies in another run's workspace, where its tools may have written it."
+  expect(lines).toEqual([
+    `agent/agent.yaml:4:47: tools[0].pass_env: OPENAI_API_KEY is not passed on here: ${reason}`,
+    `agent/hooks.yaml:1:39: on_run_end.pass_env: DELTA_API_KEY is not passed on here: ${reason}`,
+    `agent/context.yaml:6:42: sources[2].generator.pass_env: OPENAI_API_KEY is not passed on here: ${reason}`,
+    `agent/agent.yaml:2:18: llm.provider: "command" is not accepted here: ${reason}`,
+  ])
+})
+
+test('the same agent outside of that workspace is as good as any', async () => {
+  const home = await agentOf(RISKY)
+  for (const DELTA_PARENT_RUN of ['/elsewhere/.delta/20261120_093000_a1b2c3', undefined]) {
+    const { agent } = await loadAgent(home, { environment: { DELTA_PARENT_RUN } })
+    expect(agent.tools.get('publish')?.settings.passEnv).toEqual(['OPENAI_API_KEY'])
+  }
+})

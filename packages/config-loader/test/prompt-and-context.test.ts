@@ -1,0 +1,77 @@
+import { symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { agentOf, complaint, complaintAbout, directoryOf, load, MINIMAL, texts } from './agents.js'
+
+const withPrompt = (path: string) => `${MINIMAL['agent.yaml']}system_prompt: ${path}\n`
+
+test('the file that system_prompt names must be there', async () => {
+  expect(
+    await complaint({ 'agent.yaml': withPrompt('promt.md') }),
+  ).toContain(`agent/agent.yaml:3:16: system_prompt: the file "promt.md" does not exist.
+  system_prompt: promt.md
+                 ^
+The path is relative to the agent's directory.`)
+})
+
+test('a text in place of a file name is understood', async () => {
+  const text = `${MINIMAL['agent.yaml']}system_prompt: |\n  You are helpful.\n  Be brief.\n`
+  expect(await complaint({ 'agent.yaml': text })).toContain('system_prompt: names a file; this is a text.')
+})
+
+test('the prompt may not lead out of the agent, and not to a secret of the machine', async () => {
+  const outside = await directoryOf({ 'secret.md': 'x' })
+  const home = await agentOf({ 'agent.yaml': withPrompt('link.md') })
+  await symlink(join(outside, 'secret.md'), join(home, 'link.md'))
+  expect(await complaintAbout(home)).toContain(`system_prompt: "link.md" leads out of the agent's directory.`)
+  expect(await complaint({ 'agent.yaml': withPrompt('../../../../../../etc/passwd') })).toContain(
+    `leads out of the agent's directory.`,
+  )
+})
+
+test('a prompt that no source reads is pointed out, for the model will not see it', async () => {
+  const { warnings, home } = await load({ 'context.yaml': 'sources:\n  - { type: journal }\n' })
+  expect(texts(warnings, home)).toEqual([
+    "agent/context.yaml:1: No source reads system_prompt.md; the model will not see it. Add a source: { type: file, path: '${AGENT_HOME}/system_prompt.md' }",
+  ])
+})
+
+test('a source that must be there and is not is found before the first run', async () => {
+  const text = `sources:\n  - { type: file, path: '\${AGENT_HOME}/docs/api.md' }\n  - { type: journal }\n`
+  expect(await complaint({ 'context.yaml': text })).toBe(
+    `agent/context.yaml:2:25: agent/docs/api.md does not exist.
+  - { type: file, path: '\${AGENT_HOME}/docs/api.md' }
+                        ^
+Create the file, or say that it may be missing: on_missing: skip`,
+  )
+})
+
+test('a source that may be missing, is conditional, is computed or lies in the workspace is not looked for', async () => {
+  const { warnings } = await load({
+    'context.yaml': `sources:
+  - { type: file, path: '\${AGENT_HOME}/system_prompt.md' }
+  - { type: file, path: '\${AGENT_HOME}/a.md', on_missing: skip }
+  - { type: file, path: '\${AGENT_HOME}/b.md', condition: { when: env_set, name: B } }
+  - { type: computed_file, output_path: '\${AGENT_HOME}/c.md', generator: { command: [c] } }
+  - { type: file, path: '\${AGENT_HOME}/c.md' }
+  - { type: file, path: '\${CWD}/DELTA.md' }
+  - { type: journal }
+`,
+  })
+  expect(warnings).toEqual([])
+})
+
+test('mistakes in context.yaml have their line, and unknown keys are warnings there, too', async () => {
+  expect(await complaint({ 'context.yaml': 'sources:\n  - { type: jurnal }\n' })).toBe(
+    `agent/context.yaml:2:13: sources[0].type: must be one of file, computed_file, journal, not "jurnal".
+  - { type: jurnal }
+            ^
+Did you mean "journal"?`,
+  )
+  const { warnings, home } = await load({
+    'context.yaml': `${MINIMAL['context.yaml']}total_max_token: 8000\n`,
+  })
+  expect(texts(warnings, home)).toEqual([
+    'agent/context.yaml:4: total_max_token: unknown key "total_max_token". Did you mean "total_max_tokens"?',
+  ])
+})

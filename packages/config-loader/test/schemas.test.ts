@@ -1,0 +1,62 @@
+import { POLICY_KEYS, TOOL_SETTING_KEYS } from '@delta/executor'
+import { parseTool } from '@delta/tool-expander'
+import { expect, test } from 'vitest'
+import { HOOK_NAMES } from '../src/index.js'
+import { jsonSchemas, schemaUrl } from '../src/schemas.js'
+
+const schemas = jsonSchemas()
+type Node = { properties: Record<string, Node>; items: Node; anyOf: Node[]; $id: string; required: string[] }
+const schema = (name: keyof typeof schemas) => schemas[name] as unknown as Node
+const toolKeys = Object.keys(schema('tools').properties.tools?.anyOf[0]?.items.properties ?? {})
+
+test.each(['agent', 'tools', 'context', 'hooks'] as const)(
+  'the published schema of %s is the one the code gives',
+  async (name) => {
+    await expect(formatted(schemas[name])).toMatchFileSnapshot(`../schemas/${name}.json`)
+    expect(schema(name).$id).toBe(schemaUrl(name))
+  },
+)
+
+test('editors offer every key that says how a tool runs, and the syntax the expander reads', () => {
+  const syntax = toolKeys.filter((key) => !TOOL_SETTING_KEYS.includes(key))
+  expect(toolKeys).toEqual(expect.arrayContaining([...TOOL_SETTING_KEYS]))
+  expect(syntax).toEqual([
+    'name',
+    'description',
+    'exec',
+    'shell',
+    'command',
+    'stdin',
+    'parameters',
+    'allow_dash',
+  ])
+
+  const tool = { name: 'a', description: 'b', exec: 'cat ${c}', stdin: 'd', parameters: [], allow_dash: true }
+  expect(parseTool({ ...tool, unread: 1 })).toMatchObject({ ok: true, rest: { unread: 1 } })
+})
+
+test('editors offer exactly the rules of a policy and the names of the hooks', () => {
+  expect(Object.keys(schema('agent').properties.policy?.properties ?? {}).sort()).toEqual(
+    [...POLICY_KEYS].sort(),
+  )
+  expect(Object.keys(schema('hooks').anyOf[0]?.properties ?? {})).toEqual([...HOOK_NAMES])
+})
+
+test('an agent needs a name, a source a type, a tool one way to run', () => {
+  expect(schema('agent').required).toEqual(['name', 'llm'])
+  expect(JSON.stringify(schemas.tools)).toContain(
+    '"oneOf":[{"required":["exec"]},{"required":["shell"]},{"required":["command"]}]',
+  )
+})
+
+/** Short lists on one line, as the repository's formatter has them. */
+function formatted(value: unknown): string {
+  const text = JSON.stringify(value, null, 2)
+  return `${text.replace(/^(.*)\[\n([^[\]{}]*?)\n\s*\]/gm, (whole, before: string, items: string) => {
+    const line = `${before}[${items
+      .split('\n')
+      .map((item) => item.trim())
+      .join(' ')}]`
+    return line.length <= 110 ? line : whole
+  })}\n`
+}

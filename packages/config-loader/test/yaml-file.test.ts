@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest'
+import { formatReport } from '../src/format.js'
+import { parseYaml } from '../src/yaml-file.js'
+
+function report(text: string): string {
+  const parsed = parseYaml(text, { path: '/a/agent.yaml', name: 'agent.yaml' })
+  return parsed.ok ? 'accepted' : formatReport(parsed.problems)
+}
+
+function value(text: string): unknown {
+  const parsed = parseYaml(text, { path: '/a/agent.yaml', name: 'agent.yaml' })
+  return parsed.ok ? parsed.file.value : report(text)
+}
+
+function place(
+  text: string,
+  ...[path, at]: Parameters<Extract<ReturnType<typeof parseYaml>, { ok: true }>['file']['locate']>
+): string {
+  const parsed = parseYaml(text, { path: '/a/agent.yaml', name: 'agent.yaml' })
+  if (!parsed.ok) return report(text)
+  const { line, column, excerpt } = parsed.file.locate(path, at)
+  return `${line}:${column}\n${excerpt}`
+}
+
+test('a repeated key is refused, though YAML readers usually let the second one win', () => {
+  expect(report('name: a\nllm: {}\nname: b\n')).toBe(`agent.yaml:3:1: The key "name" is given twice.
+  name: b
+  ^
+Remove one of the two.`)
+})
+
+test('a tab as indentation is shown where it stands', () => {
+  expect(
+    report('llm:\n\tmodel: x\n'),
+  ).toBe(`agent.yaml:2:1: Not valid YAML: Tabs are not allowed as indentation.
+   model: x
+  ^
+Indent with spaces.`)
+})
+
+test('a text with a colon in it must be quoted, and the message says so', () => {
+  expect(
+    report('description: Note: this\n'),
+  ).toBe(`agent.yaml:1:14: Not valid YAML: Nested mappings are not allowed in compact mappings.
+  description: Note: this
+               ^
+A text that contains ": " must be quoted.`)
+})
+
+test('a string that is never closed is reported where it begins', () => {
+  expect(
+    report('name: "a\nllm:\n  model: x\n'),
+  ).toBe(`agent.yaml:1:7: Not valid YAML: this string is never closed.
+  name: "a
+        ^
+Add the closing quote.`)
+})
+
+test('aliases that unfold without end are refused', () => {
+  const bomb = ['a: &a [x, x, x, x, x, x, x, x, x, x]']
+  for (const [index, name] of ['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].entries()) {
+    const before = 'abcdefgh'[index]
+    bomb.push(`${name}: &${name} [${Array(10).fill(`*${before}`).join(', ')}]`)
+  }
+  expect(report(bomb.join('\n'))).toContain('unfold this file to more than 100 times its size.')
+})
+
+test('anchors, aliases and merge keys work as people know them', () => {
+  expect(value('base: &base { a: 1, b: 2 }\nuse: { <<: *base, b: 3 }\nlist: [*base]\n')).toEqual({
+    base: { a: 1, b: 2 },
+    use: { a: 1, b: 3 },
+    list: [{ a: 1, b: 2 }],
+  })
+})
+
+test('an alias without an anchor is an error at the alias', () => {
+  expect(report('glob: *.py\n')).toContain('agent.yaml:1:7: No anchor &.py stands before the alias *.py.')
+})
+
+test('tags are refused: no value of a configuration is code', () => {
+  expect(report('name: !!js/function x\n')).toContain('agent.yaml:1:7: Unresolved tag')
+})
+
+test('a second document is not silently dropped', () => {
+  expect(report('a: 1\n---\nb: 2\n')).toContain('agent.yaml:2:1: The file holds several YAML documents.')
+})
+
+test('Windows line ends change neither values nor columns', () => {
+  expect(value('a: 1\r\nb: |\r\n  x\r\n  y\r\n')).toEqual({ a: 1, b: 'x\ny\n' })
+  expect(place('a: 1\r\nb: 2\r\n', ['b'])).toBe('2:4\n  b: 2\n     ^')
+})
+
+test('__proto__ is an ordinary key', () => {
+  const parsed = value('__proto__: { polluted: true }\n') as object
+  expect(Object.keys(parsed)).toEqual(['__proto__'])
+  expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+})
+
+const TOOLS = `tools:
+  - name: one
+    exec: cat \${a} | wc
+  - name: two
+    shell: |
+      set -e
+
+      cat \${b}
+  - name: three
+    exec: 'cat \${c}'
+  - name: four
+    exec: "a\\tb \${d}"
+  - name: five
+    shell:
+`
+
+test('a place in a value is found again in the file, through every kind of quoting', () => {
+  expect(place(TOOLS, ['tools', 0, 'exec'], { column: 10 })).toBe(
+    '3:20\n  exec: cat ${a} | wc\n                 ^',
+  )
+  expect(place(TOOLS, ['tools', 1, 'shell'], { line: 3, column: 5 })).toBe('8:11\n  cat ${b}\n      ^')
+  expect(place(TOOLS, ['tools', 2, 'exec'], { column: 5 })).toBe("10:16\n  exec: 'cat ${c}'\n             ^")
+})
+
+test('where escapes move the text, the string itself is the place', () => {
+  expect(place(TOOLS, ['tools', 3, 'exec'], { column: 5 })).toBe('12:11\n  exec: "a\\tb ${d}"\n        ^')
+})
+
+test('what is missing is placed where it should have been', () => {
+  expect(place(TOOLS, ['tools', 4, 'shell'])).toBe('14:5\n  shell:\n  ^')
+  expect(place(TOOLS, ['tools', 4, 'command', 0])).toBe('13:5\n  - name: five\n    ^')
+  expect(place(TOOLS, ['llm', 'model'])).toBe('1:1\n  tools:\n  ^')
+})
+
+test('a long line is cut around the place, and control characters do not reach the terminal', () => {
+  const long = `name: x\ndescription: "${'a'.repeat(200)}\u001b[31m" x`
+  const [, excerpt = '', caret = ''] = report(long).split('\n')
+  expect(excerpt.length).toBeLessThan(130)
+  expect(excerpt).not.toContain('\u001b')
+  expect(excerpt[caret.length - 1]).toBe('x')
+})

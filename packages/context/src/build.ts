@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import type { ChatMessage } from '@delta/model'
+import { fitIntoBudget } from './budget.js'
+import { commandCounter } from './counter.js'
+import { ContextError } from './errors.js'
+import type { ContextManifest, ContextSource } from './manifest.js'
+import { type CountTokens, createMeter, type Meter } from './meter.js'
+import { type Part, tokensOf } from './part.js'
+import { readPart } from './read-part.js'
+import { sourceName } from './source-name.js'
+import type { JournalInput } from './sources.js'
+import type { Calibration } from './tokens.js'
+import type { ContextVariables } from './variables.js'
+
+export interface BuildOptions {
+  /** The run's journal, its events if they are at hand, or a follower (`followJournal`) for a run that goes on. */
+  journalPath: JournalInput
+  variables: ContextVariables
+  /** For generators, and for conditions. Engine credentials in it reach no generator without `pass_env`. */
+  environment: NodeJS.ProcessEnv
+  /** The iteration that is about to begin, from 1. */
+  iteration: number
+  /** Everything users said in this run. */
+  task: string
+  /** Makes estimates true to the provider; see `Calibration`. */
+  calibration?: Calibration
+  /** Counts instead of estimating; comes before `token_counter` of the manifest. */
+  countTokens?: CountTokens
+  signal?: AbortSignal
+}
+
+/** What one source of `context.yaml` became. */
+export interface ContextBlock {
+  source_id: string
+  type: ContextSource['type']
+  /** How many chat messages; 0 if the source was left out. */
+  messages: number
+  /** Of these messages as JSON. */
+  bytes: number
+  /** Estimated, or counted if there is a counter. */
+  tokens: number
+  /** Of these messages as JSON, one after the other. */
+  sha256: string
+  /** Why it was left out, what was cut, or where it came from. */
+  note?: string
+}
+
+export interface BuiltContext {
+  messages: ChatMessage[]
+  /** One for each source, in order, also for those that were left out. */
+  blocks: ContextBlock[]
+  warnings: string[]
+}
+
+/**
+ * Builds what the model is to see: each source of the manifest in order, nothing besides.
+ *
+ * @throws {ContextError} naming the source, if one that must be there cannot be used, or what must stay does not fit.
+ */
+export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
+  const meter = meterFor(manifest, options)
+  const parts: Part[] = []
+  for (const source of manifest.sources) {
+    if (options.signal?.aborted)
+      throw new ContextError('ERR_CONTEXT_ABORTED', 'The context was not built: stopped.')
+    parts.push(await readPart(source, options, meter))
+  }
+  const fitted = await fitIntoBudget(parts, manifest, meter)
+  return {
+    messages: fitted.flatMap(({ turns }) =>
+      turns.flatMap(({ messages }) => messages.map(({ message }) => message)),
+    ),
+    blocks: fitted.map(describe),
+    warnings: fitted.flatMap(({ warning }) => warning ?? []),
+  }
+}
+
+function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Meter {
+  const { calibration, countTokens } = options
+  const count = countTokens ?? (tokenCounter && commandCounter(tokenCounter, options))
+  return createMeter({ ...(count && { count }), ...(calibration && { calibration }) })
+}
+
+function describe({ source, turns, note }: Part): ContextBlock {
+  const messages = turns.flatMap((turn) => turn.messages)
+  const hash = createHash('sha256')
+  for (const { json } of messages) hash.update(json)
+  return {
+    source_id: sourceName(source),
+    type: source.type,
+    messages: messages.length,
+    bytes: messages.reduce((total, { bytes }) => total + bytes, 0),
+    tokens: tokensOf(turns),
+    sha256: hash.digest('hex'),
+    ...(note !== undefined && { note }),
+  }
+}

@@ -1,0 +1,24 @@
+export type ContextErrorCode =
+  | 'ERR_CONTEXT_SOURCE' // a source that must be there cannot be read
+  | 'ERR_CONTEXT_GENERATOR' // a generator failed, timed out, or wrote nothing
+  | 'ERR_CONTEXT_BUDGET' // what must stay is larger than what is allowed
+  | 'ERR_CONTEXT_COUNTER' // the token counter cannot be used
+  | 'ERR_CONTEXT_ABORTED'
+
+/** A context that cannot be built. `source` names the source of `context.yaml` at fault. */
+export class ContextError extends Error {
+  override readonly name = 'ContextError'
+  readonly code: ContextErrorCode
+  readonly source: string | undefined
+
+  constructor(code: ContextErrorCode, message: string, options: { source?: string; cause?: unknown } = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    this.code = code
+    this.source = options.source
+  }
+}
+
+/** True for a `ContextError`, also for one that comes from another installed copy of this package. */
+export function isContextError(error: unknown): error is ContextError {
+  return error instanceof Error && error.name === 'ContextError' && 'code' in error
+}

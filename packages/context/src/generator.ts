@@ -1,0 +1,131 @@
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { type CommandOutcome, commandEnvironment, quoteCommand, runCommand } from '@delta/executor'
+import type { ContextCommand } from './manifest.js'
+import { type ContextVariables, replaceVariables } from './variables.js'
+
+export interface GeneratorContext {
+  variables: ContextVariables
+  environment: NodeJS.ProcessEnv
+  signal?: AbortSignal
+}
+
+export type Generated = { ok: true } | { ok: false; message: string; aborted: boolean }
+
+/** Standard output may stand in for the file; no more than this of it. */
+const MOST_STDOUT_BYTES = 16 * 1024 * 1024
+
+/**
+ * Runs a generator in the work directory, and makes sure that the file it was to write is new.
+ *
+ * The file's directory is made before. If the generator writes nothing to the file but prints, what it printed
+ * becomes the file. If it fails, or writes neither, that is said: an older file is never taken for a new one.
+ */
+export async function runGenerator(
+  generator: ContextCommand,
+  outputPath: string,
+  context: GeneratorContext,
+): Promise<Generated> {
+  await mkdir(dirname(outputPath), { recursive: true })
+  const before = await stampOf(outputPath)
+  const outcome = await runContextCommand(generator, context)
+
+  const command = quoteCommand(generator.command)
+  if (outcome.status !== 'EXITED' || outcome.exitCode !== 0) {
+    return {
+      ok: false,
+      message: `the generator ${command} ${describeEnd(outcome, generator)}`,
+      aborted: outcome.status === 'ABORTED',
+    }
+  }
+  if ((await stampOf(outputPath)) !== before) return { ok: true }
+  if (outcome.stdout.bytes === 0) {
+    return {
+      ok: false,
+      message: `the generator ${command} neither wrote ${outputPath} nor printed anything`,
+      aborted: false,
+    }
+  }
+  if (outcome.stdout.omittedBytes > 0) {
+    return {
+      ok: false,
+      message: `the generator ${command} printed ${outcome.stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`,
+      aborted: false,
+    }
+  }
+  await replaceFile(outputPath, outcome.stdout.head)
+  return { ok: true }
+}
+
+/** Runs a command of `context.yaml` in the work directory, with the variables of the generator protocol. */
+export function runContextCommand(
+  { command, timeoutMs, passEnv }: ContextCommand,
+  { variables, environment, signal }: GeneratorContext,
+  stdin?: string,
+): Promise<CommandOutcome> {
+  const { AGENT_HOME: agentHome, CWD: workDirectory, RUN_DIR: runDirectory } = variables
+  const credentials = passEnv.flatMap((name) =>
+    environment[name] === undefined ? [] : [[name, environment[name]]],
+  )
+  return runCommand(
+    command.map((word) => replaceVariables(word, variables)),
+    {
+      cwd: workDirectory,
+      env: commandEnvironment(environment, {
+        agentHome,
+        workDirectory,
+        runDirectory,
+        runId: basename(runDirectory),
+        journalPath: join(runDirectory, 'journal.jsonl'),
+        extra: Object.fromEntries(credentials),
+      }),
+      keepBytes: MOST_STDOUT_BYTES,
+      timeoutMs,
+      ...(stdin === undefined ? {} : { stdin }),
+      ...(signal === undefined ? {} : { signal }),
+    },
+  )
+}
+
+/** How a command ended that did not end well, with the end of what it complained about. */
+export function describeEnd(outcome: CommandOutcome, { timeoutMs }: ContextCommand): string {
+  return `${ending(outcome, timeoutMs)}${complaint(outcome)}`
+}
+
+function ending({ status, exitCode, signal, startError }: CommandOutcome, timeoutMs: number): string {
+  switch (status) {
+    case 'TIMEOUT':
+      return `did not end within ${timeoutMs} ms and was stopped`
+    case 'NOT_STARTED':
+      return `could not be started: ${startError?.message ?? 'unknown reason'}`
+    case 'ABORTED':
+      return 'was stopped'
+    case 'SIGNALED':
+      return `was ended by ${signal}`
+    default:
+      return `ended with exit code ${exitCode}`
+  }
+}
+
+function complaint({ stderr }: CommandOutcome): string {
+  const text = stderr.text.trim().slice(-600)
+  return text === '' ? '' : `:\n${text}`
+}
+
+/** Changes whenever the file is written or replaced, even with the same text. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { mtimeNs, ctimeNs, size, ino } = await stat(path, { bigint: true })
+    return `${mtimeNs} ${ctimeNs} ${size} ${ino}`
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing'
+    throw error
+  }
+}
+
+/** Nobody sees half a file; it is rebuilt in the next iteration, so it is not synced. */
+async function replaceFile(path: string, bytes: Buffer): Promise<void> {
+  const temporary = `${path}.${process.pid}.tmp`
+  await writeFile(temporary, bytes)
+  await rename(temporary, path)
+}

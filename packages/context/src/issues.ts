@@ -1,0 +1,134 @@
+import type * as z from 'zod/mini'
+import { KEYS } from './schema.js'
+
+/** Something in a `context.yaml` that is wrong, or probably not meant so. */
+export interface ManifestProblem {
+  /** As in `sources[1].generator.command`; empty for the whole. */
+  path: string
+  message: string
+  hint?: string
+}
+
+type Issue = z.core.$ZodIssue
+type Path = readonly PropertyKey[]
+
+/** What does not fit, in words for the person who wrote the file. */
+export function describeIssue(issue: Issue, input: unknown): ManifestProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    const keys = issue.keys.filter((key) => !key.startsWith('x-'))
+    return keys.map((key) => unknownKey(key, issue.path, input))
+  }
+  const found = valueAt(input, issue.path)
+  const path = formatPath(issue.path)
+  const name = issue.path.at(-1)
+  const where = place(issue.path, input)
+
+  if (found === undefined && typeof name === 'string') {
+    return [{ path, message: `"${name}" is missing${where}`, hint: `Give ${wanted(issue)}.` }]
+  }
+  if (issue.code === 'too_small' && issue.origin !== 'number')
+    return [{ path, message: `must not be empty${where}` }]
+  return [{ path, message: `must be ${wanted(issue)}, not ${show(found)}${where}`, ...meant(issue, found) }]
+}
+
+/** The same value without the keys of one `unrecognized_keys` issue; nothing given is changed. */
+export function withoutUnknownKeys(input: unknown, issue: Issue): unknown {
+  return issue.code === 'unrecognized_keys' ? omit(input, issue.path, issue.keys) : input
+}
+
+function omit(value: unknown, [step, ...rest]: Path, keys: readonly string[]): unknown {
+  if (step === undefined) {
+    return Object.fromEntries(Object.entries(value as object).filter(([key]) => !keys.includes(key)))
+  }
+  if (Array.isArray(value))
+    return value.map((item, index) => (index === step ? omit(item, rest, keys) : item))
+  const map = value as Record<PropertyKey, unknown>
+  return { ...map, [step]: omit(map[step], rest, keys) }
+}
+
+function unknownKey(key: string, path: Path, input: unknown): ManifestProblem {
+  const known = knownKeys(path, input)
+  const nearest = nearestName(key, known)
+  const hint = nearest === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean "${nearest}"?`
+  return { path: formatPath([...path, key]), message: `unknown key "${key}"${place(path, input)}`, hint }
+}
+
+function knownKeys(path: Path, input: unknown): readonly string[] {
+  const name = path.at(-1)
+  if (typeof name === 'string') return KEYS[name] ?? []
+  const type = typeof name === 'number' ? (valueAt(input, [...path, 'type']) as string) : ''
+  return KEYS[type] ?? []
+}
+
+/** Sources are told apart by their id, which people know, rather than by their number. */
+function place([root, index]: Path, input: unknown): string {
+  if (root !== 'sources' || index === undefined) return ''
+  const id = valueAt(input, [root, index, 'id'])
+  return typeof id === 'string' ? ` in the source "${id}"` : ''
+}
+
+const KINDS: Record<string, string> = {
+  string: 'a text',
+  int: 'a whole number',
+  array: 'a list',
+  object: 'a map of keys and values',
+}
+
+function wanted(issue: Issue): string {
+  if (issue.code === 'invalid_type') return KINDS[issue.expected] ?? issue.expected
+  if (issue.code === 'invalid_value') return oneOf(issue.values.map(String))
+  if (issue.code === 'invalid_union') return oneOf('options' in issue ? (issue.options as string[]) : [])
+  if (issue.code === 'too_small') return `at least ${issue.minimum}`
+  return issue.message
+}
+
+function oneOf(names: readonly string[]): string {
+  return names.length === 1 ? String(names[0]) : `one of ${names.join(', ')}`
+}
+
+function meant(issue: Issue, found: unknown): { hint?: string } {
+  if (typeof found !== 'string') return {}
+  if (issue.path.at(-1) === 'command')
+    return { hint: 'One element for each word: ["python3", "${AGENT_HOME}/summarize.py"].' }
+  const options = issue.code === 'invalid_union' && 'options' in issue ? (issue.options as string[]) : []
+  const nearest = nearestName(found, issue.code === 'invalid_value' ? issue.values.map(String) : options)
+  return nearest === undefined ? {} : { hint: `Did you mean "${nearest}"?` }
+}
+
+function show(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  return typeof value === 'object' ? 'a map' : JSON.stringify(value)
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key],
+    value,
+  )
+}
+
+function formatPath(path: Path): string {
+  return path.reduce<string>((text, step) => {
+    if (typeof step === 'number') return `${text}[${step}]`
+    return text === '' ? String(step) : `${text}.${String(step)}`
+  }, '')
+}
+
+function nearestName(name: string, known: readonly string[]): string | undefined {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, '')
+  return known.find((candidate) => withinOneEdit(plain(name), plain(candidate)))
+}
+
+/** True if one insertion, deletion, replacement or swap of neighbours, or nothing, turns one into the other. */
+function withinOneEdit(left: string, right: string): boolean {
+  const length = Math.max(left.length, right.length)
+  let start = 0
+  while (start < length && left[start] === right[start]) start++
+  let end = 0
+  while (end < length - start && left.at(-1 - end) === right.at(-1 - end)) end++
+  const restLeft = left.slice(start, left.length - end)
+  const restRight = right.slice(start, right.length - end)
+  if (restLeft.length <= 1 && restRight.length <= 1) return true
+  return restLeft.length === 2 && restRight.length === 2 && restLeft === [...restRight].reverse().join('')
+}

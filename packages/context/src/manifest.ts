@@ -1,0 +1,132 @@
+import { checkManifest } from './check-manifest.js'
+import { describeIssue, type ManifestProblem, withoutUnknownKeys } from './issues.js'
+import { type Condition, manifestSchema, type WrittenManifest, type WrittenSource } from './schema.js'
+
+export type { ManifestProblem } from './issues.js'
+export type { Condition } from './schema.js'
+
+/** A command the context layer runs: a generator, or a token counter. */
+export interface ContextCommand {
+  command: string[]
+  /** 0 for no limit. */
+  timeoutMs: number
+  /** Names of engine credentials it may see. */
+  passEnv: string[]
+}
+
+interface CommonSource {
+  id?: string
+  maxTokens?: number
+  condition?: Condition
+}
+
+export interface FileSource extends CommonSource {
+  type: 'file'
+  path: string
+  onMissing: 'skip' | 'error'
+}
+
+export interface ComputedFileSource extends CommonSource {
+  type: 'computed_file'
+  generator: ContextCommand
+  outputPath: string
+  onMissing: 'skip' | 'error'
+  /** Globs, relative to the work directory: the generator runs again only when a matching file changed. */
+  cache?: { strategy: 'file_hash'; invalidateOn: string[] }
+}
+
+export interface JournalSource extends CommonSource {
+  type: 'journal'
+  maxIterations?: number
+}
+
+export type ContextSource = FileSource | ComputedFileSource | JournalSource
+
+/** `context.yaml`: what the model sees, in this order. */
+export interface ContextManifest {
+  sources: ContextSource[]
+  totalMaxTokens?: number
+  /** Counts tokens exactly: text on stdin, a number on stdout. Without it they are estimated. */
+  tokenCounter?: ContextCommand
+}
+
+export type ParsedManifest =
+  | { ok: true; manifest: ContextManifest; warnings: ManifestProblem[] }
+  | { ok: false; problems: ManifestProblem[]; warnings: ManifestProblem[] }
+
+const GENERATOR_TIMEOUT_MS = 30_000
+
+/**
+ * Reads the value of a `context.yaml`, whatever parsed it.
+ *
+ * Unknown keys are warnings (keys that begin with `x-` are the author's own); everything else that does not fit
+ * is a problem, and all of them are reported. Paths are written as in the file, their variables not yet replaced.
+ */
+export function parseManifest(input: unknown): ParsedManifest {
+  const first = manifestSchema.safeParse(input)
+  const issues = first.success ? [] : first.error.issues
+  const warnings = issues.filter(isUnknownKey).flatMap((issue) => describeIssue(issue, input))
+  const problems = issues
+    .filter((issue) => !isUnknownKey(issue))
+    .flatMap((issue) => describeIssue(issue, input))
+  if (problems.length > 0) return { ok: false, problems, warnings }
+
+  const written = manifestSchema.parse(issues.reduce(withoutUnknownKeys, input))
+  const found = checkManifest(written)
+  warnings.push(...found.warnings)
+  return found.problems.length > 0
+    ? { ok: false, problems: found.problems, warnings }
+    : { ok: true, manifest: toManifest(written), warnings }
+}
+
+function isUnknownKey({ code }: { code?: string | undefined }): boolean {
+  return code === 'unrecognized_keys'
+}
+
+function toManifest({ sources, total_max_tokens, token_counter }: WrittenManifest): ContextManifest {
+  return {
+    sources: sources.map(toSource),
+    ...(total_max_tokens === undefined ? {} : { totalMaxTokens: total_max_tokens }),
+    ...(token_counter === undefined ? {} : { tokenCounter: toCommand(token_counter) }),
+  }
+}
+
+function toSource(source: WrittenSource): ContextSource {
+  const { id, max_tokens, condition } = source
+  const common = {
+    ...(id === undefined ? {} : { id }),
+    ...(max_tokens === undefined ? {} : { maxTokens: max_tokens }),
+    ...(condition === undefined ? {} : { condition }),
+  }
+  switch (source.type) {
+    case 'file':
+      return { type: 'file', path: source.path, onMissing: source.on_missing ?? 'error', ...common }
+    case 'journal':
+      return {
+        type: 'journal',
+        ...(source.max_iterations === undefined ? {} : { maxIterations: source.max_iterations }),
+        ...common,
+      }
+    case 'computed_file':
+      return {
+        type: 'computed_file',
+        generator: toCommand(source.generator),
+        outputPath: source.output_path,
+        onMissing: source.on_missing ?? 'error',
+        ...(source.cache === undefined
+          ? {}
+          : { cache: { strategy: source.cache.strategy, invalidateOn: source.cache.invalidate_on } }),
+        ...common,
+      }
+    default:
+      return source satisfies never
+  }
+}
+
+function toCommand({
+  command,
+  timeout_ms,
+  pass_env,
+}: NonNullable<WrittenManifest['token_counter']>): ContextCommand {
+  return { command, timeoutMs: timeout_ms ?? GENERATOR_TIMEOUT_MS, passEnv: pass_env ?? [] }
+}

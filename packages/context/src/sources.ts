@@ -1,0 +1,77 @@
+import { readJournal, readTail, type StoredEvent } from '@delta/journal'
+import { isFresh, remember } from './cache.js'
+import { keepLastCycles, turnsOf } from './conversation.js'
+import { ContextError } from './errors.js'
+import type { JournalFollower } from './follow-journal.js'
+import { type GeneratorContext, runGenerator } from './generator.js'
+import type { ComputedFileSource, FileSource, JournalSource } from './manifest.js'
+import { readText } from './read-text.js'
+import { sourceName } from './source-name.js'
+import type { Turn } from './turns.js'
+import { resolvePath } from './variables.js'
+
+/** A source's text, or why there is none. `note` says what is worth knowing about it. */
+export type SourceText = { text: string; note?: string } | { skipped: string; warning?: string }
+
+/** @throws {ContextError} `ERR_CONTEXT_SOURCE`: the file is needed and cannot be used. */
+export async function readFileSource(source: FileSource, context: GeneratorContext): Promise<SourceText> {
+  return readOutput(source, resolvePath(source.path, context.variables, 'AGENT_HOME'))
+}
+
+/** @throws {ContextError} `ERR_CONTEXT_GENERATOR`, `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_ABORTED`. */
+export async function computeSource(
+  source: ComputedFileSource,
+  context: GeneratorContext,
+): Promise<SourceText> {
+  const path = resolvePath(source.outputPath, context.variables, 'CWD')
+  if (await isFresh(source, path, context.variables)) {
+    const cached = await readOutput(source, path)
+    return 'text' in cached ? { ...cached, note: 'from cache' } : cached
+  }
+  const generated = await runGenerator(source.generator, path, context)
+  if (!generated.ok) return withoutGenerated(source, generated)
+  await remember(source, path, context.variables)
+  return readOutput(source, path)
+}
+
+function withoutGenerated(
+  source: ComputedFileSource,
+  failure: { message: string; aborted: boolean },
+): SourceText {
+  const name = sourceName(source)
+  const message = `context.yaml: the source "${name}": ${failure.message}`
+  if (failure.aborted) throw new ContextError('ERR_CONTEXT_ABORTED', message, { source: name })
+  if (source.onMissing === 'skip') return { skipped: 'its generator failed', warning: message }
+  throw new ContextError('ERR_CONTEXT_GENERATOR', `${message}\nTo go on without it: on_missing: skip`, {
+    source: name,
+  })
+}
+
+async function readOutput(source: FileSource | ComputedFileSource, path: string): Promise<SourceText> {
+  const read = await readText(path)
+  if (read.ok) return { text: read.text }
+  if (read.missing && source.onMissing === 'skip') return { skipped: 'missing' }
+
+  const name = sourceName(source)
+  const message = `context.yaml: the source "${name}": ${path} ${read.message}.`
+  if (source.onMissing === 'skip') return { skipped: 'unusable', warning: message }
+  const hint = read.missing ? '\nCreate the file, or say that it may be missing: on_missing: skip' : ''
+  throw new ContextError('ERR_CONTEXT_SOURCE', `${message}${hint}`, { source: name })
+}
+
+/** Where a conversation is read from. */
+export type JournalInput = string | readonly StoredEvent[] | JournalFollower
+
+/** A run's conversation: of a file only as much as is needed. */
+export async function readTurns({ maxIterations }: JournalSource, journal: JournalInput): Promise<Turn[]> {
+  if (maxIterations === undefined) return allTurns(journal)
+  const path = typeof journal === 'string' ? journal : 'path' in journal ? journal.path : undefined
+  const turns =
+    path === undefined ? await allTurns(journal) : turnsOf((await readTail(path, maxIterations)).events)
+  return keepLastCycles(turns, maxIterations)
+}
+
+async function allTurns(journal: JournalInput): Promise<Turn[]> {
+  if (typeof journal === 'string') return turnsOf((await readJournal(journal)).events)
+  return 'turns' in journal ? journal.turns() : turnsOf(journal)
+}

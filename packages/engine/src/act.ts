@@ -1,0 +1,81 @@
+import { type PreparedCall, prepareCall } from '@delta/executor'
+import type { HumanInputRequest } from '@delta/journal'
+import { type ActiveRun, variablesOf } from './active-run.js'
+import type { Call, ReadyCall } from './call.js'
+import { guardCall } from './hooks/tool-hooks.js'
+import { approve, type Decision, resumeApproval } from './human/approve.js'
+import { askHuman } from './human/ask-human.js'
+import { ASK_HUMAN } from './human/question.js'
+import { inOrder } from './in-order.js'
+import { interrupted, type Outcome } from './outcome.js'
+import { refuse } from './refuse.js'
+import { runCall } from './run-call.js'
+
+/**
+ * Answers every call of a thought, in order, up to `tool_concurrency` at once. A call that needs a person is a
+ * barrier: nothing after it starts before the answer. Resolves to an outcome when the run must stop here.
+ */
+export function act(run: ActiveRun, calls: readonly Call[], iteration: number): Promise<Outcome | undefined> {
+  return inOrder(calls, {
+    concurrency: run.agent.toolConcurrency,
+    isBarrier: (call) => call.name === ASK_HUMAN || prepare(run, call).decision === 'ask',
+    each: (call) => actOn(run, call, { iteration, attempt: 1 }),
+  })
+}
+
+/**
+ * One call: look up, validate, policy, hook, person, then run or refuse. Whatever the model sent, the call gets
+ * exactly one `ACTION_RESULT`, unless the run stops for a person or a signal before the call began.
+ */
+export async function actOn(
+  run: ActiveRun,
+  call: Call,
+  { iteration, attempt, waiting }: { iteration: number; attempt: number; waiting?: HumanInputRequest },
+): Promise<Outcome | undefined> {
+  if (run.signal.aborted) return interrupted(run.signal)
+  if (call.name === ASK_HUMAN) return askHuman(run, call, iteration)
+
+  const prepared = prepare(run, call)
+  if (prepared.decision === 'refuse') return refuse(run, call, { iteration, attempt, ...prepared })
+
+  const guarded = await guardCall(run, call, prepared, iteration)
+  if (guarded.verdict === 'stop') return guarded.outcome
+  if (guarded.verdict === 'refuse') {
+    return refuse(run, call, {
+      iteration,
+      attempt,
+      args: prepared.args,
+      status: 'BLOCKED',
+      observation: guarded.observation,
+    })
+  }
+
+  const approval = await approvalOf(run, call, prepared, { iteration, waiting })
+  if (typeof approval === 'object') return approval
+  if (approval === 'no') {
+    const observation = 'A person was asked and said no. The command was not run.'
+    return refuse(run, call, { iteration, attempt, args: prepared.args, status: 'BLOCKED', observation })
+  }
+  return runCall(run, call, prepared, { iteration, attempt })
+}
+
+function approvalOf(
+  run: ActiveRun,
+  call: Call,
+  prepared: ReadyCall,
+  { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
+): Promise<Decision> | Decision {
+  if (prepared.decision === 'allow') return 'yes'
+  return waiting
+    ? resumeApproval(run, call, prepared, { iteration, request: waiting })
+    : approve(run, call, prepared, iteration)
+}
+
+/** Looks a call up, validates it, asks the policy and binds its arguments. Runs nothing. */
+export function prepare(run: ActiveRun, call: Call): PreparedCall {
+  return prepareCall(run.agent.tools, call, {
+    variables: variablesOf(run),
+    workDirectory: run.run.workDirectory,
+    ...(run.agent.policy === undefined ? {} : { policy: run.agent.policy }),
+  })
+}

@@ -1,0 +1,49 @@
+import type { Agent } from '@delta/config-loader'
+import type { NewEvent, Run, StoredEvent } from '@delta/journal'
+import type { ChatModel } from '@delta/model'
+import type { EngineEvent } from './engine-event.js'
+import type { Reply } from './human/reply.js'
+import type { Question } from './outcome.js'
+
+/** Everything one engine process needs to move one run; all of it comes from files and options. */
+export interface ActiveRun {
+  readonly run: Run
+  readonly agent: Agent
+  readonly model: ChatModel
+  /** Everything the user said, a message a line; the `condition`s of `context.yaml` read it. */
+  readonly task: string
+  /** Number of the next cycle, from the journal. */
+  readonly firstIteration: number
+  readonly lastAllowedIteration: number
+  /** The engine's credentials by name, for commands that list them in `pass_env` and for redaction. */
+  readonly credentials: Readonly<Record<string, string>>
+  /** The environment of commands: without credentials, with the base set; before each command's own variables. */
+  readonly environment: NodeJS.ProcessEnv
+  /** How long a stopped command has before it is killed. Milliseconds. */
+  readonly graceMs: number
+  /** Call ids that this run has used; a cache of the journal. */
+  readonly usedActionIds: Set<string>
+  readonly signal: AbortSignal
+  /** What a person answered from outside: a word for `ask_human`, or a decision on one waiting command. */
+  readonly reply: Reply | undefined
+  /** Asks the person at the terminal; undefined when nobody is there. Resolves to undefined at end of input. */
+  readonly ask: ((question: Question) => Promise<string | undefined>) | undefined
+  /** True when the model's words are wanted as they come. */
+  readonly stream: boolean
+  readonly emit: (event: EngineEvent) => void
+}
+
+/** Values of the variables that templates and `context.yaml` may use. */
+export function variablesOf(run: ActiveRun): { AGENT_HOME: string; CWD: string; RUN_DIR: string } {
+  return { AGENT_HOME: run.agent.home, CWD: run.run.workDirectory, RUN_DIR: run.run.directory }
+}
+
+/**
+ * Appends to the journal and tells the listener. The events are on their way to the disk, not on it:
+ * whoever lets something leave the process calls `run.run.journal.sync()` first.
+ */
+export function record(run: ActiveRun, ...events: NewEvent[]): StoredEvent[] {
+  const stored = run.run.journal.append(...events)
+  for (const event of stored) run.emit({ kind: 'journal', event })
+  return stored
+}

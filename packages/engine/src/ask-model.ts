@@ -1,0 +1,102 @@
+import type { ContextBlock } from '@delta/context'
+import { type InvocationRecord, recordInvocation } from '@delta/journal'
+import {
+  type ChatRequest,
+  type ChatResponse,
+  isModelError,
+  type ModelError,
+  retryDelayMs,
+} from '@delta/model'
+import { type ActiveRun, record } from './active-run.js'
+import { notifyHook } from './hooks/notify.js'
+import { interrupted, type Step } from './outcome.js'
+
+const DEFAULT_ATTEMPTS = 5
+
+interface Asked {
+  response: ChatResponse
+  /** The invocation record, relative to the run's directory. */
+  ref: string
+}
+
+/**
+ * Asks the model, again after failures that may pass. The request is on disk before it leaves. Each failed attempt is an
+ * `ERROR` event with its number, the status and the delay, so that a slow run explains itself; the last one ends the run.
+ */
+export async function askModel(
+  run: ActiveRun,
+  first: ChatRequest,
+  { iteration, blocks }: { iteration: number; blocks: ContextBlock[] },
+): Promise<Step<Asked>> {
+  const attempts = run.agent.llm.maxAttempts ?? DEFAULT_ATTEMPTS
+  let request = first
+  let invocation = recordInvocation(run.run, { iteration, request, blocks })
+  for (let attempt = 1; ; attempt++) {
+    run.run.journal.sync()
+    try {
+      return { value: { response: await complete(run, request, invocation, iteration), ref: invocation.ref } }
+    } catch (error) {
+      if (run.signal.aborted) return { stopped: interrupted(run.signal) }
+      if (!isModelError(error)) throw error
+
+      const delayMs = error.retryable && attempt < attempts ? retryDelayMs(attempt, error) : undefined
+      invocation.complete({ error: { code: error.code, message: error.message, status: error.status } })
+      await reportFailure(run, error, { iteration, attempt, delayMs })
+      if (delayMs === undefined) return { stopped: { status: 'FAILED', reason: error.message } }
+      if (error.retryWith) {
+        request = error.retryWith
+        invocation = recordInvocation(run.run, { iteration, request, blocks })
+      }
+      await waitFor(delayMs, run.signal)
+      if (run.signal.aborted) return { stopped: interrupted(run.signal) }
+    }
+  }
+}
+
+async function complete(
+  run: ActiveRun,
+  request: ChatRequest,
+  invocation: InvocationRecord,
+  iteration: number,
+): Promise<ChatResponse> {
+  const started = performance.now()
+  const response = await run.model.complete(request, {
+    signal: run.signal,
+    ...(run.stream ? { onDelta: (delta) => emitDelta(run, delta, iteration) } : {}),
+  })
+  const durationMs = Math.round(performance.now() - started)
+  invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
+  return response
+}
+
+function emitDelta(run: ActiveRun, delta: { content?: string }, iteration: number): void {
+  if (delta.content) run.emit({ kind: 'delta', iteration, content: delta.content })
+}
+
+async function reportFailure(
+  run: ActiveRun,
+  error: ModelError,
+  { iteration, attempt, delayMs }: { iteration: number; attempt: number; delayMs: number | undefined },
+): Promise<void> {
+  record(run, {
+    type: 'ERROR',
+    iteration,
+    error_message: error.message,
+    error_details: { code: error.code, status: error.status, attempt, delay_ms: delayMs },
+    recoverable: delayMs !== undefined,
+  })
+  await notifyHook(run, 'on_error', { iteration, errorMessage: error.message })
+}
+
+/** Resolves after `ms`, or at once when the signal is aborted. */
+function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done, { once: true })
+    function done(): void {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+  })
+}

@@ -1,0 +1,51 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Agent } from '@delta/config-loader'
+import { type Run, replaceFile } from '@delta/journal'
+
+/** Names of the agent's files that differ from those of the run's last start; all of them for a first start. */
+export function changedFiles(run: Run, agent: Agent): string[] {
+  const before = lastKept(run.paths.configuration)
+  const { files } = agent.snapshot
+  return Object.keys(files).filter((name) => !before || readIfThere(join(before, name)) !== files[name])
+}
+
+/**
+ * Keeps what the agent's files say in `configuration/<seq>/`, `seq` being that of the `ENGINE_START`; only when they
+ * differ from the last ones kept. A record for the reader: it is never executed.
+ */
+export function keepConfiguration(run: Run, agent: Agent, seq: number): void {
+  if (changedFiles(run, agent).length === 0) return
+  for (const [name, text] of Object.entries(agent.snapshot.files)) {
+    const path = join(run.paths.configuration, String(seq), name)
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    replaceFile(path, text, { durable: false })
+  }
+}
+
+function lastKept(directory: string): string | undefined {
+  const newest = namesIn(directory)
+    .map(Number)
+    .filter(Number.isInteger)
+    .sort((a, b) => a - b)
+    .at(-1)
+  return newest === undefined ? undefined : join(directory, String(newest))
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

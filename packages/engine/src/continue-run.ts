@@ -1,0 +1,96 @@
+import { type Agent, loadAgent } from '@delta/config-loader'
+import { type NewEvent, openRun, type Run, type RunSummary, readRun } from '@delta/journal'
+import { changedFiles } from './configuration.js'
+import { createModel } from './create-model.js'
+import { engineStart } from './engine-start.js'
+import { EngineError } from './errors.js'
+import { agentHomeIn, findRun } from './find-run.js'
+import type { Reply } from './human/reply.js'
+import { live } from './live.js'
+import type { EngineOptions } from './options.js'
+import type { RunResult } from './outcome.js'
+import { releasing } from './releasing.js'
+import { DEFAULT_MAX_ITERATIONS, modelSources } from './run-agent.js'
+
+export interface ContinueRunOptions extends EngineOptions {
+  /** Absolute path of the workspace. */
+  workDirectory: string
+  /** Default: the workspace's latest run. */
+  runId?: string
+  /** An answer for a waiting run, a further instruction for any other. */
+  message?: string
+  /** A person's decision on a command that waits for approval. */
+  decision?: Extract<Reply, { requestId: string }>
+  /** Takes the run from a live owner on this machine after ending it, and from another machine at once. */
+  force?: boolean
+  /** Default: loaded from the `agent_home` of the run's first start. */
+  agent?: Agent
+}
+
+/**
+ * Goes on with a run that was interrupted, waits for a person, or has ended.
+ *
+ * Nothing is run twice unnoticed: what the last engine left open is settled first. A completed or failed run needs a
+ * message to go on with; an interrupted one takes it as a further instruction; a waiting one as the answer.
+ *
+ * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_CREDENTIALS`.
+ *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run.
+ */
+export async function continueRun(options: ContinueRunOptions): Promise<RunResult> {
+  const { workDirectory } = options
+  const summary = await findRun(workDirectory, options.runId)
+  requireMessage(summary, options)
+
+  const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
+  const model = options.model ?? (await createModel(agent, modelSources(options)))
+  const run = await openRun(summary.directory, {
+    ...(options.force === undefined ? {} : { force: options.force }),
+    ...(options.sync === undefined ? {} : { sync: options.sync }),
+  })
+  return releasing(run, () => goOn(run, { ...options, agent, model }))
+}
+
+async function goOn(
+  run: Run,
+  options: ContinueRunOptions & { agent: Agent; model: Awaited<ReturnType<typeof createModel>> },
+): Promise<RunResult> {
+  const summary = await readRun(run.directory)
+  const { agent, message } = options
+  const maxIterations = options.maxIterations ?? agent.maxIterations ?? DEFAULT_MAX_ITERATIONS
+  const reply = options.decision ?? answerIn(summary, message)
+  const task = summary.metadata.initial_message ?? ''
+  const changed = changedFiles(run, agent)
+  const start = engineStart({
+    ...options,
+    run,
+    workDirectory: run.workDirectory,
+    task,
+    maxIterations,
+    resumed: true,
+  })
+  const events: NewEvent[] = [{ ...start, ...(changed.length > 0 ? { changed_files: changed } : {}) }]
+  if (message !== undefined && reply === undefined) events.push({ type: 'USER_MESSAGE', content: message })
+  run.journal.append(...events)
+  run.journal.sync()
+  await run.updateMetadata()
+  return live(run, { ...options, maxIterations, reply })
+}
+
+/** For a run that waits for a word, the message is that word. A command that waits for approval is not answered so. */
+function answerIn(summary: RunSummary, message: string | undefined): Reply | undefined {
+  const waits = summary.humanRequest !== undefined && summary.humanRequest.argv === undefined
+  return waits && message !== undefined ? { kind: 'answer', text: message } : undefined
+}
+
+function requireMessage(summary: RunSummary, options: ContinueRunOptions): void {
+  const ended = summary.status === 'COMPLETED' || summary.status === 'FAILED'
+  if (!ended || options.message !== undefined) return
+  throw new EngineError(
+    'ERR_ENGINE_MESSAGE_REQUIRED',
+    `Run is ${summary.status}. To continue, provide a message using -m/--message\nExample: delta continue -w ${options.workDirectory} -m "Now do something else"`,
+  )
+}
+
+async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
+  return (await loadAgent(agentHomeIn(summary), { environment })).agent
+}

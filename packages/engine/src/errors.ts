@@ -1,0 +1,21 @@
+export type EngineErrorCode =
+  | 'ERR_ENGINE_RUN_NOT_FOUND'
+  | 'ERR_ENGINE_NO_AGENT'
+  | 'ERR_ENGINE_MESSAGE_REQUIRED'
+  | 'ERR_ENGINE_NO_CREDENTIALS'
+
+/** The engine cannot start or go on. Branch on `code`; show `message` to people. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError'
+  readonly code: EngineErrorCode
+
+  constructor(code: EngineErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** True for an `EngineError` of any installed copy of this package. */
+export function isEngineError(error: unknown): error is EngineError {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_ENGINE_')
+}

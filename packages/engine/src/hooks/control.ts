@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** `output/control.json`: leave the call out, or end the run. */
+export type Control = { action: 'skip'; observation: string } | { action: 'stop'; reason: string }
+
+/** Reads a hook's `control.json`. A file that is not understood is a problem, never ignored: a guard may have written it. */
+export function readControl(directory: string): { value?: Control; problem?: string } {
+  const text = readOutput(directory, 'control.json')
+  if (text === undefined) return {}
+  try {
+    return parseControl(JSON.parse(text))
+  } catch (error) {
+    return { problem: `output/control.json is not JSON: ${(error as Error).message}` }
+  }
+}
+
+/** A file of the hook's `output/` as text; undefined when the hook did not write it. */
+export function readOutput(directory: string, file: string): string | undefined {
+  try {
+    return readFileSync(join(directory, 'output', file), 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function parseControl(value: unknown): { value?: Control; problem?: string } {
+  const control = Object(value) as { action?: unknown; observation?: unknown; reason?: unknown }
+  if (control.action === 'skip') {
+    return { value: { action: 'skip', observation: textOr(control.observation, 'Skipped by a hook.') } }
+  }
+  if (control.action === 'stop') {
+    return { value: { action: 'stop', reason: textOr(control.reason, 'stopped by a hook') } }
+  }
+  return {
+    problem: `output/control.json: unknown action ${JSON.stringify(control.action)}. Write {"action":"skip","observation":"…"} or {"action":"stop","reason":"…"}.`,
+  }
+}
+
+function textOr(value: unknown, fallback: string): string {
+  return typeof value === 'string' && value !== '' ? value : fallback
+}

@@ -1,0 +1,19 @@
+import type { HookName } from '@delta/config-loader'
+import type { ActiveRun } from '../active-run.js'
+import type { Outcome } from '../outcome.js'
+import { type HookInput, type HookOutcome, runHook } from './run-hook.js'
+
+/** Runs a hook that only watches. Resolves to an outcome when it asked for the run to stop. */
+export async function notifyHook(
+  run: ActiveRun,
+  name: HookName,
+  input: HookInput,
+): Promise<Outcome | undefined> {
+  return stopAskedFor(await runHook(run, name, input))
+}
+
+/** The end of the run, if the hook's `control.json` asked for it. */
+export function stopAskedFor(hook: HookOutcome | undefined): Outcome | undefined {
+  if (hook?.control?.action !== 'stop') return undefined
+  return { status: 'FAILED', reason: `${hook.name} hook: ${hook.control.reason}` }
+}

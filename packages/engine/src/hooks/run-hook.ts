@@ -1,0 +1,145 @@
+import { mkdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Hook, HookName } from '@delta/config-loader'
+import { type CommandOutcome, runCommand } from '@delta/executor'
+import { recordName, replaceFile } from '@delta/journal'
+import { type ActiveRun, record, variablesOf } from '../active-run.js'
+import { type Control, readControl, readOutput } from './control.js'
+import { hookEnvironment } from './environment.js'
+
+/** What the engine tells a hook; files in `input/`, the small things also as variables. */
+export interface HookInput {
+  iteration: number
+  actionId?: string
+  toolName?: string
+  toolResult?: string
+  errorMessage?: string
+  /** The main payload and the name of its file in `input/`. */
+  payload?: { file: string; data: string }
+  /** Milliseconds; shortens the hook's own limit when a run is being stopped. */
+  timeoutMs?: number
+  /** False when the hook must run although the run was told to stop. */
+  abortable?: boolean
+}
+
+export interface HookOutcome {
+  name: HookName
+  iteration: number
+  /** Absolute path of the directory that holds `input/` and `output/`. */
+  directory: string
+  succeeded: boolean
+  /** Why it failed, for people; empty when it succeeded. */
+  failure: string
+  control: Control | undefined
+}
+
+/**
+ * Runs one hook by the directory protocol: `input/` is written, the command runs in the workspace with
+ * `DELTA_HOOK_IO_PATH`, and `output/` is read if it exits with 0. Undefined when the agent has no such hook.
+ *
+ * A hook may run again after a crash; `context.json` carries the iteration and the call by which it can tell.
+ * What the hook did is journaled as `HOOK_EXECUTION_AUDIT`; the record lies beside its directory.
+ */
+export async function runHook(
+  run: ActiveRun,
+  name: HookName,
+  input: HookInput,
+): Promise<HookOutcome | undefined> {
+  const hook = run.agent.hooks[name]
+  if (!hook) return undefined
+
+  const directory = join(run.run.paths.hooks, recordName(new Date(), name))
+  prepare(run, directory, name, input)
+  run.run.journal.sync()
+  const result = await runCommand(commandOf(run, hook), {
+    cwd: run.run.workDirectory,
+    env: hookEnvironment(run, hook, { directory, input }),
+    graceMs: run.graceMs,
+    timeoutMs: shorter(hook.timeoutMs, input.timeoutMs ?? 0),
+    ...(input.abortable === false ? {} : { signal: run.signal }),
+  })
+  const outcome = describe(name, directory, input.iteration, result)
+  const text = JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2)
+  replaceFile(`${directory}.json`, `${text}\n`, { durable: false })
+  record(run, {
+    type: 'HOOK_EXECUTION_AUDIT',
+    iteration: input.iteration,
+    hook_name: name,
+    status: outcome.succeeded ? 'SUCCESS' : 'FAILED',
+    io_path_ref: relative(run.run.directory, directory),
+    duration_ms: result.durationMs,
+    ...(input.actionId === undefined ? {} : { action_id: input.actionId }),
+    ...observationOverride(outcome),
+  })
+  if (!outcome.succeeded) run.emit({ kind: 'notice', message: outcome.failure })
+  return outcome
+}
+
+/** The shorter of two limits, of which 0 is none. */
+function shorter(one: number, other: number): number {
+  return one === 0 || other === 0 ? one + other : Math.min(one, other)
+}
+
+/** What the model is to read instead of the tool's own words; the `ACTION_RESULT` stays as it is. */
+function observationOverride(hook: HookOutcome): { observation_override?: string } {
+  if (hook.name !== 'post_tool_execution' || !hook.succeeded) return {}
+  const text = readOutput(hook.directory, 'payload_override.dat')
+  return text === undefined ? {} : { observation_override: text }
+}
+
+/** A hook's argv; `${AGENT_HOME}` and `${CWD}` are the only variables, and there is no shell. */
+function commandOf(run: ActiveRun, hook: Hook): string[] {
+  const variables: Record<string, string> = variablesOf(run)
+  return hook.command.map((word) =>
+    word.replace(/\$\{(AGENT_HOME|CWD)\}/g, (text, name) => variables[name] ?? text),
+  )
+}
+
+function prepare(run: ActiveRun, directory: string, name: HookName, input: HookInput): void {
+  mkdirSync(join(directory, 'input'), { recursive: true, mode: 0o700 })
+  mkdirSync(join(directory, 'output'), { mode: 0o700 })
+  const context = {
+    hook: name,
+    run_id: run.run.runId,
+    iteration: input.iteration,
+    action_id: input.actionId,
+    tool_name: input.toolName,
+    error_message: input.errorMessage,
+    agent_home: run.agent.home,
+    work_dir: run.run.workDirectory,
+  }
+  const write = (file: string, data: string): void =>
+    replaceFile(join(directory, 'input', file), data, { durable: false })
+  write('context.json', JSON.stringify(context, null, 2))
+  if (input.payload) write(input.payload.file, input.payload.data)
+}
+
+function describe(name: HookName, directory: string, iteration: number, result: CommandOutcome): HookOutcome {
+  const failed = result.status !== 'EXITED' || result.exitCode !== 0
+  const control = failed ? undefined : readControl(directory)
+  const failure = failed ? `${name} hook ${howItFailed(result)}` : (control?.problem ?? '')
+  return { name, iteration, directory, succeeded: failure === '', failure, control: control?.value }
+}
+
+function howItFailed(result: CommandOutcome): string {
+  const stderr = result.stderr.text.trim().split('\n').at(-1)
+  const said = stderr ? `: ${stderr}` : ''
+  if (result.status === 'TIMEOUT') return 'did not finish in time'
+  if (result.status === 'NOT_STARTED')
+    return `could not start: ${result.startError?.message ?? 'unknown cause'}`
+  if (result.status === 'EXITED') return `exited with ${result.exitCode}${said}`
+  return `was ended by ${result.signal ?? 'the engine'}${said}`
+}
+
+function executionRecord(command: string[], outcome: HookOutcome, result: CommandOutcome): object {
+  return {
+    hook_name: outcome.name,
+    argv: command,
+    status: outcome.succeeded ? 'SUCCESS' : 'FAILED',
+    exit_code: result.exitCode,
+    signal: result.signal,
+    duration_ms: result.durationMs,
+    stdout: result.stdout.text,
+    stderr: result.stderr.text,
+  }
+}

@@ -1,0 +1,51 @@
+import type { ToolResult } from '@delta/executor'
+import type { ActiveRun } from '../active-run.js'
+import type { Call, ReadyCall } from '../call.js'
+import type { Outcome } from '../outcome.js'
+import { stopAskedFor } from './notify.js'
+import { runHook } from './run-hook.js'
+
+type Verdict =
+  | { verdict: 'run' }
+  | { verdict: 'refuse'; observation: string }
+  | { verdict: 'stop'; outcome: Outcome }
+
+/** `pre_tool_execution`: may refuse the call or stop the run. A guard that fails blocks the call: a crash must not open the door. */
+export async function guardCall(
+  run: ActiveRun,
+  call: Call,
+  prepared: ReadyCall,
+  iteration: number,
+): Promise<Verdict> {
+  const data = JSON.stringify(
+    { tool_name: call.name, tool_args: prepared.args, argv: prepared.argv },
+    null,
+    2,
+  )
+  const about = { iteration, actionId: call.action_id, toolName: call.name }
+  const hook = await runHook(run, 'pre_tool_execution', { ...about, payload: { file: 'payload.dat', data } })
+  if (!hook) return { verdict: 'run' }
+
+  const stopped = stopAskedFor(hook)
+  if (stopped) return { verdict: 'stop', outcome: stopped }
+  if (hook.control?.action === 'skip') return { verdict: 'refuse', observation: hook.control.observation }
+  if (hook.succeeded) return { verdict: 'run' }
+  return { verdict: 'refuse', observation: `The call was not run, because the ${hook.failure}.` }
+}
+
+/** `post_tool_execution`: sees the result and may change what the model will read; the `ACTION_RESULT` itself stays. */
+export async function reportResult(
+  run: ActiveRun,
+  call: Call,
+  result: ToolResult,
+  iteration: number,
+): Promise<Outcome | undefined> {
+  const hook = await runHook(run, 'post_tool_execution', {
+    iteration,
+    actionId: call.action_id,
+    toolName: call.name,
+    toolResult: result.observation,
+    payload: { file: 'payload.dat', data: result.observation },
+  })
+  return stopAskedFor(hook)
+}

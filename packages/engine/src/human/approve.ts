@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import type { HumanInputRequest } from '@delta/journal'
+import { type ActiveRun, record } from '../active-run.js'
+import type { Call, ReadyCall } from '../call.js'
+import { interrupted, type Outcome, type Question } from '../outcome.js'
+import { askPerson } from './ask-person.js'
+import { clearInteraction, leaveQuestion } from './interaction.js'
+
+/** The person's word, or the end of this engine's part because nobody has answered yet. */
+export type Decision = 'yes' | 'no' | Outcome
+
+/**
+ * Asks a person whether one exact command may run. At the terminal the answer comes at once; otherwise the run waits,
+ * and only `--approve` or `--deny` with this request's id decides: a tool could have written a file.
+ */
+export function approve(
+  run: ActiveRun,
+  call: Call,
+  prepared: ReadyCall,
+  iteration: number,
+): Promise<Decision> {
+  const requestId = randomUUID()
+  record(run, {
+    type: 'HUMAN_INPUT_REQUEST',
+    iteration,
+    action_id: call.action_id,
+    request_id: requestId,
+    prompt: promptFor(call, prepared),
+    input_type: 'confirmation',
+    sensitive: false,
+    argv: prepared.argv,
+    effects: prepared.tool.settings.effects,
+    reasons: prepared.reasons,
+  })
+  return decide(run, call, prepared, { iteration, requestId })
+}
+
+/** Takes up a waiting approval. A command that is no longer the one asked about is asked about anew. */
+export function resumeApproval(
+  run: ActiveRun,
+  call: Call,
+  prepared: ReadyCall,
+  { iteration, request }: { iteration: number; request: HumanInputRequest },
+): Promise<Decision> {
+  const unchanged = JSON.stringify(request.argv) === JSON.stringify(prepared.argv)
+  if (!unchanged || request.request_id === undefined) return approve(run, call, prepared, iteration)
+  return decide(run, call, prepared, { iteration, requestId: request.request_id })
+}
+
+async function decide(
+  run: ActiveRun,
+  call: Call,
+  prepared: ReadyCall,
+  { iteration, requestId }: { iteration: number; requestId: string },
+): Promise<Decision> {
+  const question: Question = {
+    requestId,
+    prompt: promptFor(call, prepared),
+    inputType: 'confirmation',
+    sensitive: false,
+    command: prepared.resolvedCommand,
+  }
+  const decision = decisionOf(run, requestId) ?? toDecision(await askPerson(run, question))
+  if (decision === undefined && run.signal.aborted) return interrupted(run.signal)
+  if (decision === undefined) {
+    leaveQuestion(run.run.paths.interaction, question)
+    return { status: 'WAITING_FOR_INPUT', question }
+  }
+  const about = { iteration, action_id: call.action_id, request_id: requestId }
+  record(run, { type: 'HUMAN_INPUT_RECEIVED', ...about, response: decision })
+  run.run.journal.sync()
+  clearInteraction(run.run.paths.interaction)
+  return decision
+}
+
+function decisionOf(run: ActiveRun, requestId: string): 'yes' | 'no' | undefined {
+  if (!run.reply || run.reply.kind === 'answer' || run.reply.requestId !== requestId) return undefined
+  return run.reply.kind === 'approve' ? 'yes' : 'no'
+}
+
+/** Only a plain yes is a yes. */
+function toDecision(answer: string | undefined): 'yes' | 'no' | undefined {
+  if (answer === undefined) return undefined
+  return /^\s*y(es)?\s*$/i.test(answer) ? 'yes' : 'no'
+}
+
+function promptFor(call: Call, prepared: ReadyCall): string {
+  const why = prepared.reasons.length > 0 ? ` (${prepared.reasons.join(', ')})` : ''
+  return `May "${call.name}" run this command?${why}\n  ${prepared.resolvedCommand}`
+}

@@ -1,0 +1,121 @@
+import type { HumanInputRequest, PendingCall } from '@delta/journal'
+import { type ActiveRun, record } from '../active-run.js'
+import type { Call } from '../call.js'
+import { lastEventOf } from '../find-event.js'
+import { interrupted, type Outcome, type Question } from '../outcome.js'
+import { refuse } from '../refuse.js'
+import { askPerson } from './ask-person.js'
+import { clearInteraction, leaveQuestion, readResponse } from './interaction.js'
+import { ASK_HUMAN, parseQuestion, questionOf } from './question.js'
+import { keepSecret, secretToken } from './secrets.js'
+
+/** Asks a person: at the terminal when there is one, otherwise by leaving the question in `interaction/` and stopping. */
+export async function askHuman(run: ActiveRun, call: Call, iteration: number): Promise<Outcome | undefined> {
+  const question = parseQuestion(call.arguments)
+  if (typeof question === 'string') {
+    const refusal = { status: 'ERROR', args: call.arguments, observation: question } as const
+    return refuse(run, call, { iteration, attempt: 1, ...refusal })
+  }
+  record(run, {
+    type: 'ACTION_REQUEST',
+    iteration,
+    action_id: call.action_id,
+    attempt: 1,
+    tool_name: ASK_HUMAN,
+    tool_args: JSON.parse(call.arguments),
+    resolved_command: null,
+    argv: null,
+  })
+  recordQuestion(run, call, question, iteration)
+  return answerOrWait(run, call, question, { iteration, text: undefined })
+}
+
+/**
+ * Takes up a question that an earlier engine left open: the answer may be journaled already, lie in `response.txt` or
+ * have come with `continue -m`; otherwise the person is asked again.
+ */
+export async function resumeAskHuman(
+  run: ActiveRun,
+  call: PendingCall,
+  waiting: HumanInputRequest | undefined,
+): Promise<Outcome | undefined> {
+  const { iteration } = call
+  if (waiting) {
+    const question = questionOf(waiting)
+    const text =
+      run.reply?.kind === 'answer' ? run.reply.text : readResponse(run.run.paths.interaction, question)
+    return answerOrWait(run, call, question, { iteration, text })
+  }
+  const received = await lastEventOf(run, 'HUMAN_INPUT_RECEIVED', call.action_id)
+  if (received) {
+    recordAnswer(run, call, { iteration, shown: received.response })
+    return undefined
+  }
+  const question = parseQuestion(call.arguments)
+  if (typeof question === 'string' || !call.requested) return askHuman(run, call, iteration)
+  recordQuestion(run, call, question, iteration)
+  return answerOrWait(run, call, question, { iteration, text: undefined })
+}
+
+async function answerOrWait(
+  run: ActiveRun,
+  call: Call,
+  question: Question,
+  { iteration, text }: { iteration: number; text: string | undefined },
+): Promise<Outcome | undefined> {
+  const answer = text ?? (await askPerson(run, question))
+  if (answer === undefined && run.signal.aborted) return interrupted(run.signal)
+  if (answer === undefined) {
+    leaveQuestion(run.run.paths.interaction, question)
+    return { status: 'WAITING_FOR_INPUT', question }
+  }
+  if (question.sensitive) keepSecret(run.run.paths.secrets, call.action_id, answer)
+  const shown = question.sensitive ? secretToken(call.action_id) : answer
+  record(run, {
+    type: 'HUMAN_INPUT_RECEIVED',
+    iteration,
+    action_id: call.action_id,
+    request_id: question.requestId,
+    response: shown,
+  })
+  recordAnswer(run, call, { iteration, shown })
+  run.run.journal.sync()
+  clearInteraction(run.run.paths.interaction)
+  return undefined
+}
+
+function recordQuestion(run: ActiveRun, call: Call, question: Question, iteration: number): void {
+  record(run, {
+    type: 'HUMAN_INPUT_REQUEST',
+    iteration,
+    action_id: call.action_id,
+    request_id: question.requestId,
+    prompt: question.prompt,
+    input_type: question.inputType,
+    sensitive: question.sensitive,
+  })
+}
+
+function recordAnswer(
+  run: ActiveRun,
+  call: Call,
+  { iteration, shown }: { iteration: number; shown: string },
+): void {
+  const isSecret = shown === secretToken(call.action_id)
+  record(run, {
+    type: 'ACTION_RESULT',
+    iteration,
+    action_id: call.action_id,
+    tool_name: ASK_HUMAN,
+    status: 'SUCCESS',
+    exit_code: 0,
+    signal: null,
+    observation_content: isSecret ? secretObservation(shown) : shown,
+    execution_ref: null,
+    duration_ms: 0,
+  })
+}
+
+function secretObservation(token: string): string {
+  return `The person answered. The answer is kept from you; write ${token} where a tool needs it, and the tool gets the value.`
+}

@@ -1,0 +1,34 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { replaceFile } from '@delta/journal'
+
+/**
+ * Sensitive answers live in `secrets/<action_id>` (0600) while their run does. Model, journal and records see a token;
+ * the value replaces it in argv and stdin when a process is started, and nowhere else.
+ */
+export function keepSecret(directory: string, actionId: string, value: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  replaceFile(join(directory, actionId), value, { mode: 0o600, durable: true })
+}
+
+/** Values by the token that stands for them; empty when the run holds none. */
+export function secretTokens(directory: string): Record<string, string> {
+  try {
+    const names = readdirSync(directory)
+    return Object.fromEntries(
+      names.map((name) => [secretToken(name), readFileSync(join(directory, name), 'utf8')]),
+    )
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw error
+  }
+}
+
+/** Erases the answers; called before the run's final `ENGINE_END`. */
+export function eraseSecrets(directory: string): void {
+  rmSync(directory, { recursive: true, force: true })
+}
+
+export function secretToken(actionId: string): string {
+  return `«secret:${actionId}»`
+}

@@ -1,0 +1,65 @@
+import type { Agent } from '@delta/config-loader'
+import { isKnownEvent, type Run, readRun } from '@delta/journal'
+import type { ChatModel } from '@delta/model'
+import type { ActiveRun } from './active-run.js'
+import { keepConfiguration } from './configuration.js'
+import { baseEnvironment, credentialVariables } from './environment.js'
+import { finish } from './finish.js'
+import { type History, readHistory } from './history.js'
+import type { Reply } from './human/reply.js'
+import { runLoop } from './loop.js'
+import type { EngineOptions } from './options.js'
+import type { RunResult } from './outcome.js'
+
+interface LiveOptions extends EngineOptions {
+  agent: Agent
+  model: ChatModel
+  maxIterations: number
+  reply: Reply | undefined
+}
+
+/** How long a stopped command has before it is killed. A child engine must be gone before its parent's patience is. */
+const GRACE_MS = { own: 2000, child: 1000 }
+
+/** Moves a run that this process owns, and whose `ENGINE_START` is written, until its outcome. */
+export async function live(run: Run, options: LiveOptions): Promise<RunResult> {
+  const emit = options.onEvent ?? (() => undefined)
+  const history = await readHistory(run)
+  for (const event of history.begun) emit({ kind: 'journal', event })
+  for (const message of [...run.notices, ...changeNotices(history)]) emit({ kind: 'notice', message })
+  keepConfiguration(run, options.agent, history.begun[0]?.seq ?? 1)
+
+  const active = await activate(run, history, { ...options, onEvent: emit })
+  return finish(active, () => runLoop(active))
+}
+
+async function activate(
+  run: Run,
+  history: History,
+  options: LiveOptions & { onEvent: ActiveRun['emit'] },
+): Promise<ActiveRun> {
+  const host = options.environment ?? process.env
+  const summary = await readRun(run.directory)
+  return {
+    run,
+    agent: options.agent,
+    model: options.model,
+    task: history.userMessages.join('\n'),
+    firstIteration: summary.lastIteration + 1,
+    lastAllowedIteration: summary.lastIteration + options.maxIterations - summary.iterationsSinceMessage,
+    credentials: credentialVariables(host, options.credentials),
+    environment: baseEnvironment(run, options.agent.home, host),
+    graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
+    usedActionIds: history.usedActionIds,
+    signal: options.signal ?? new AbortController().signal,
+    reply: options.reply,
+    ask: options.ask,
+    stream: options.stream ?? false,
+    emit: options.onEvent,
+  }
+}
+
+function changeNotices({ begun: [start] }: History): string[] {
+  if (!start || !isKnownEvent(start) || start.type !== 'ENGINE_START' || !start.changed_files) return []
+  return [`Changed since this run was last started: ${start.changed_files.join(', ')}`]
+}

@@ -1,0 +1,36 @@
+import { act } from './act.js'
+import type { ActiveRun } from './active-run.js'
+import { notifyHook } from './hooks/notify.js'
+import { interrupted, type Outcome } from './outcome.js'
+import { settle } from './settle.js'
+import { think } from './think.js'
+
+/**
+ * Runs one agent until it answers, is stopped, waits for a person, or is out of iterations.
+ *
+ * Keeps no state of its own: each cycle rebuilds the conversation from the journal, so a
+ * killed run resumes by calling this again on the same directory. A tool that fails is an
+ * observation for the model, not an error here.
+ */
+export async function runLoop(run: ActiveRun): Promise<Outcome> {
+  const settled = await settle(run)
+  if (settled) return settled
+
+  for (let iteration = run.firstIteration; iteration <= run.lastAllowedIteration; iteration++) {
+    if (run.signal.aborted) return interrupted(run.signal)
+    const heldBack = await notifyHook(run, 'on_iteration_start', { iteration })
+    if (heldBack) return heldBack
+
+    const thought = await think(run, iteration)
+    if ('stopped' in thought) return thought.stopped
+
+    const { calls, content } = thought.value
+    const stopped = await act(run, calls, iteration)
+    if (stopped) return stopped
+
+    const halted = await notifyHook(run, 'on_iteration_end', { iteration })
+    if (calls.length === 0) return { status: 'COMPLETED', answer: content }
+    if (halted) return halted
+  }
+  return { status: 'FAILED', reason: 'MAX_ITERATIONS' }
+}

@@ -1,0 +1,34 @@
+import type { ChatModel } from '@delta/model'
+import type { Credentials } from './create-model.js'
+import type { EngineEvent } from './engine-event.js'
+import type { Question } from './outcome.js'
+
+/** What `loadEnvironment` of the config loader found out about the environment. */
+export interface SettingSources {
+  origins: readonly { name: string; from: string }[]
+  /** Fingerprint of the endpoint settings in the workspace's `.env`, which a tool could have changed. */
+  workspaceEndpoint: string
+}
+
+/** What starting and continuing a run have in common. */
+export interface EngineOptions {
+  /** The model; by default the one that `llm.provider` names. */
+  model?: ChatModel
+  /** Key and base URL of the model; see `loadEnvironment` of the config loader. */
+  credentials?: Credentials
+  /** Where settings came from (names and files, never values); kept in `ENGINE_START`. */
+  sources?: SettingSources
+  /** The environment from which that of the commands is made. Default: `process.env`. */
+  environment?: NodeJS.ProcessEnv
+  /** Cycles since the last user message before the run fails; over `max_iterations` of `agent.yaml`. Default 30. */
+  maxIterations?: number
+  /** Stops the run when aborted; the reason is what the journal will say, so give a signal's name. */
+  signal?: AbortSignal
+  /** False leaves the disk's own pace: faster, and a power cut may lose the last events. Default true. */
+  sync?: boolean
+  /** Asks the person at the terminal; without it a question ends the run as `WAITING_FOR_INPUT`. */
+  ask?: (question: Question) => Promise<string | undefined>
+  /** True streams the model's words to `onEvent` as they come. */
+  stream?: boolean
+  onEvent?: (event: EngineEvent) => void
+}

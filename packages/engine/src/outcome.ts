@@ -1,0 +1,43 @@
+import type { RunStatus, Usage } from './types.js'
+
+/** How a run's present life ends. `RUNNING` is not an ending. */
+export type Outcome =
+  | { status: 'COMPLETED'; answer: string }
+  | { status: 'FAILED'; reason: string }
+  | { status: 'INTERRUPTED'; reason: string }
+  | { status: 'WAITING_FOR_INPUT'; question: Question }
+
+/** What one step of a cycle yields: its value, or the end of the run. */
+export type Step<Value> = { value: Value } | { stopped: Outcome }
+
+/** What a person is asked: an answer to `ask_human`, or a yes or no to one exact command. */
+export interface Question {
+  requestId: string
+  prompt: string
+  inputType: 'text' | 'password' | 'confirmation'
+  sensitive: boolean
+  /** The command to be approved, as it would be typed; undefined for `ask_human`. */
+  command?: string
+}
+
+/** What `runAgent` and `continueRun` resolve to. */
+export interface RunResult {
+  runId: string
+  /** Absolute path of `.delta/<run_id>`. */
+  runDirectory: string
+  status: Exclude<RunStatus, 'RUNNING'>
+  /** The model's last words; only when `status` is `COMPLETED`. */
+  answer?: string
+  /** Why the run did not complete; only when `FAILED` or `INTERRUPTED`. */
+  reason?: string
+  /** What waits for a person; only when `WAITING_FOR_INPUT`. */
+  question?: Question
+  /** Number of the last cycle, over all resumes. */
+  iterations: number
+  usage: Usage
+}
+
+/** The outcome of a run that was told to stop; the reason is the signal's, usually its name. */
+export function interrupted(signal: AbortSignal): Outcome {
+  return { status: 'INTERRUPTED', reason: String(signal.reason ?? 'aborted') }
+}

@@ -1,0 +1,50 @@
+import type { Agent } from '@delta/config-loader'
+import { createRun } from '@delta/journal'
+import { createModel } from './create-model.js'
+import { engineStart } from './engine-start.js'
+import { live } from './live.js'
+import type { EngineOptions } from './options.js'
+import type { RunResult } from './outcome.js'
+import { releasing } from './releasing.js'
+
+/** Cycles after a message, unless the agent or the caller says otherwise. */
+export const DEFAULT_MAX_ITERATIONS = 30
+
+export interface RunAgentOptions extends EngineOptions {
+  agent: Agent
+  /** Absolute path of the workspace; it must exist. Commands run here, and `.delta/` is kept here. */
+  workDirectory: string
+  /** The task: the first user message. */
+  message: string
+  /** Default: made from the time and a random part. */
+  runId?: string
+}
+
+/**
+ * Starts a new run of an agent and moves it until it ends or waits for a person.
+ *
+ * Nothing is written if the agent's model cannot be made. After that everything is in `.delta/<run_id>/`, and a
+ * process that is killed at any moment can be succeeded by `continueRun`.
+ *
+ * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`. {JournalError} when the workspace cannot be written.
+ */
+export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
+  const { agent, workDirectory, message } = options
+  const maxIterations = options.maxIterations ?? agent.maxIterations ?? DEFAULT_MAX_ITERATIONS
+  const model = options.model ?? (await createModel(agent, modelSources(options)))
+
+  const run = await createRun(workDirectory, {
+    ...(options.runId === undefined ? {} : { runId: options.runId }),
+    ...(options.sync === undefined ? {} : { sync: options.sync }),
+    events: (created) => [
+      engineStart({ ...options, run: created, task: message, maxIterations, resumed: false }),
+      { type: 'USER_MESSAGE', content: message },
+    ],
+  })
+  return releasing(run, () => live(run, { ...options, model, maxIterations, reply: undefined }))
+}
+
+/** Where the model's settings come from. */
+export function modelSources(options: EngineOptions): Parameters<typeof createModel>[1] {
+  return { credentials: options.credentials ?? {}, environment: options.environment ?? process.env }
+}

@@ -1,0 +1,74 @@
+import { relative } from 'node:path'
+import { interruptedResult, interruptPolicy } from '@delta/executor'
+import type { HumanInputRequest, PendingCall } from '@delta/journal'
+import { actOn, prepare } from './act.js'
+import { type ActiveRun, record } from './active-run.js'
+import { approve, type Decision, resumeApproval } from './human/approve.js'
+import { secretTokens } from './human/secrets.js'
+import { endOrphansOf } from './orphan.js'
+import type { Outcome } from './outcome.js'
+import { outputPrefixOf } from './run-call.js'
+
+/**
+ * Settles a call that may have started before the last engine died. What is left of its process is ended first, so that
+ * nothing runs beside its successor. Then the tool's `on_interrupt` decides: the model is told that the outcome is unknown
+ * (`report`, the default), or the call is made again and its `ACTION_REQUEST` says so (`rerun`), or a person chooses (`ask`).
+ */
+export async function settleStarted(
+  run: ActiveRun,
+  call: PendingCall,
+  waiting: HumanInputRequest | undefined,
+): Promise<Outcome | undefined> {
+  const recordPath = await endOrphansOf(run, call)
+  const decision = await runAgain(run, call, waiting)
+  if (typeof decision === 'object') return decision
+  if (decision === 'yes') {
+    return actOn(run, call, { iteration: call.iteration, attempt: call.attempts + 1 })
+  }
+  record(run, {
+    type: 'ACTION_RESULT',
+    iteration: call.iteration,
+    action_id: call.action_id,
+    tool_name: call.name,
+    status: 'INTERRUPTED',
+    exit_code: null,
+    signal: null,
+    observation_content: observationOf(run, call, recordPath),
+    execution_ref: recordPath === undefined ? null : relative(run.run.directory, recordPath),
+    duration_ms: null,
+  })
+  return undefined
+}
+
+async function runAgain(
+  run: ActiveRun,
+  call: PendingCall,
+  waiting: HumanInputRequest | undefined,
+): Promise<Decision> {
+  const tool = run.agent.tools.get(call.name)
+  const policy = tool ? interruptPolicy(tool) : 'report'
+  if (policy !== 'ask') return policy === 'rerun' ? 'yes' : 'no'
+
+  const prepared = prepare(run, call)
+  if (prepared.decision === 'refuse') return 'no'
+  const asked = { ...prepared, reasons: [...prepared.reasons, 'it was interrupted and may have run already'] }
+  const { iteration } = call
+  return waiting
+    ? resumeApproval(run, call, asked, { iteration, request: waiting })
+    : approve(run, call, asked, iteration)
+}
+
+function observationOf(run: ActiveRun, call: PendingCall, recordPath: string | undefined): string {
+  const tool = run.agent.tools.get(call.name)
+  if (!tool || recordPath === undefined) {
+    return 'The engine stopped while this call was being made, so its outcome is unknown. Check before making it again.'
+  }
+  const { observation } = interruptedResult(tool, {
+    workDirectory: run.run.workDirectory,
+    policy: run.agent.policy,
+    credentials: run.credentials,
+    secretTokens: secretTokens(run.run.paths.secrets),
+    outputPrefix: outputPrefixOf(recordPath),
+  })
+  return observation
+}

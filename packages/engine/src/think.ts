@@ -1,0 +1,88 @@
+import { buildContext } from '@delta/context'
+import { type AssistantMessage, type ChatRequest, type ChatResponse, streamingRequest } from '@delta/model'
+import { toFunctionTool } from '@delta/tool-expander'
+import { actionIdFor } from './action-id.js'
+import { type ActiveRun, record, variablesOf } from './active-run.js'
+import { askModel } from './ask-model.js'
+import type { Call } from './call.js'
+import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
+import { askHumanTool } from './human/question.js'
+import { interrupted, type Step } from './outcome.js'
+
+export interface ThoughtOfModel {
+  content: string
+  calls: Call[]
+}
+
+/**
+ * One thought: builds the context from the journal, asks the model and journals what it said.
+ *
+ * The request is on disk before it leaves. A model that cannot be reached ends the run as `FAILED`.
+ */
+export async function think(run: ActiveRun, iteration: number): Promise<Step<ThoughtOfModel>> {
+  const context = await buildContext(run.agent.manifest, {
+    journalPath: run.run.paths.journal,
+    variables: variablesOf(run),
+    environment: run.environment,
+    iteration,
+    task: run.task,
+    signal: run.signal,
+  })
+  for (const message of context.warnings) run.emit({ kind: 'notice', message })
+
+  const request = await overrideRequest(run, requestFor(run, context.messages), iteration)
+  if ('stopped' in request) return request
+
+  const asked = await askModel(run, request.value, { iteration, blocks: context.blocks })
+  if ('stopped' in asked) return asked
+
+  const response = await overrideResponse(run, asked.value.response, iteration)
+  if ('stopped' in response) return response
+  if (run.signal.aborted) return { stopped: interrupted(run.signal) }
+  return { value: journalThought(run, response.value, iteration, asked.value.ref) }
+}
+
+function requestFor(run: ActiveRun, messages: ChatRequest['messages']): ChatRequest {
+  const tools = [...run.agent.tools.values()].map((tool) => toFunctionTool(tool.expanded, {}))
+  const request = {
+    ...(run.agent.llm.model === undefined ? {} : { model: run.agent.llm.model }),
+    ...run.agent.llm.parameters,
+    messages,
+    tools: [...tools, askHumanTool],
+  }
+  return run.stream ? streamingRequest(request) : request
+}
+
+function journalThought(
+  run: ActiveRun,
+  response: ChatResponse,
+  iteration: number,
+  ref: string,
+): ThoughtOfModel {
+  const { message } = response
+  const calls = (message.tool_calls ?? []).map((call, index) => ({
+    id: call.id,
+    action_id: actionIdFor(call.id, { iteration, index, used: run.usedActionIds }),
+    name: call.function.name,
+    arguments: call.function.arguments,
+  }))
+  const content = message.content ?? ''
+  record(run, {
+    type: 'THOUGHT',
+    iteration,
+    content,
+    tool_calls: calls,
+    llm_invocation_ref: ref,
+    ...(response.usage ? { usage: response.usage } : {}),
+    ...(holdsMore(message) ? { message } : {}),
+  })
+  return { content, calls }
+}
+
+/** Reasoning and other provider fields must go back exactly as they came. */
+function holdsMore(message: AssistantMessage): boolean {
+  const known = new Set(['role', 'content', 'tool_calls'])
+  return Object.entries(message).some(
+    ([key, value]) => !known.has(key) && value !== null && value !== undefined,
+  )
+}

@@ -1,0 +1,125 @@
+import { startScriptedServer } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { eventsOfType, scene } from './run.js'
+
+const ECHO = { name: 'say', exec: 'echo ${text}' }
+const SAY_HI = [
+  { content: 'I speak.', tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] },
+  { content: 'Said {{last_observation}}' },
+]
+
+function hooks(entries: Record<string, string>): Record<string, string> {
+  const lines = Object.entries(entries).map(
+    ([name, script]) => `${name}:\n  command: ${JSON.stringify(['sh', '-c', script])}\n`,
+  )
+  return { 'hooks.yaml': lines.join('') }
+}
+
+test('all eight hooks run, each at its moment, in the workspace', async () => {
+  const names = [
+    'on_iteration_start',
+    'pre_llm_request',
+    'post_llm_response',
+    'pre_tool_execution',
+    'post_tool_execution',
+    'on_iteration_end',
+    'on_run_end',
+  ]
+  const { run, workspace } = await scene({
+    turns: SAY_HI,
+    tools: [ECHO],
+    files: hooks(
+      Object.fromEntries(
+        names.map((name) => [name, `echo ${name} $ITERATION_COUNT $TOOL_NAME >> hooks.txt`]),
+      ),
+    ),
+  })
+  await run()
+  expect(
+    (await workspace.read('hooks.txt'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trim()),
+  ).toEqual([
+    ...['on_iteration_start 1', 'pre_llm_request 1', 'post_llm_response 1'],
+    ...['pre_tool_execution 1 say', 'post_tool_execution 1 say', 'on_iteration_end 1'],
+    ...['on_iteration_start 2', 'pre_llm_request 2', 'post_llm_response 2', 'on_iteration_end 2'],
+    'on_run_end 2',
+  ])
+})
+
+test('on_error runs once for each failed request to the model', async () => {
+  await using server = await startScriptedServer([{ status: 400 }])
+  const { run, workspace } = await scene({
+    baseUrl: server.baseUrl,
+    files: hooks({ on_error: 'test -n "$ERROR_MESSAGE" && echo called >> errors.txt' }),
+  })
+  const result = await run({ credentials: { apiKey: 'test-key-not-real', baseUrl: server.baseUrl } })
+  expect(result.status).toBe('FAILED')
+  expect(await workspace.read('errors.txt')).toBe('called\n')
+})
+
+test('pre_llm_request may rewrite the request that is sent', async () => {
+  await using server = await startScriptedServer([{ content: 'Done.' }])
+  const rewrite = `sed 's/"Go"/"Go gently"/' "$DELTA_HOOK_IO_PATH/input/proposed_payload.json" > "$DELTA_HOOK_IO_PATH/output/final_payload.json"`
+  const { run } = await scene({ baseUrl: server.baseUrl, files: hooks({ pre_llm_request: rewrite }) })
+  await run({ credentials: { apiKey: 'test-key-not-real', baseUrl: server.baseUrl } })
+  expect(server.requests()[0]?.json?.messages.at(-1)).toEqual({ role: 'user', content: 'Go gently' })
+})
+
+test('pre_tool_execution may refuse a call with words for the model, and the command is not run', async () => {
+  const skip = `echo '{"action":"skip","observation":"Not on a Friday."}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
+  const { run, workspace } = await scene({
+    turns: SAY_HI,
+    tools: [{ name: 'say', shell: 'touch ran; echo ${text}' }],
+    files: hooks({ pre_tool_execution: skip }),
+  })
+  const result = await run()
+  expect(result.answer).toBe('Said Not on a Friday.')
+  expect(await workspace.has('ran')).toBe(false)
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ status: 'BLOCKED', exit_code: null }])
+})
+
+test('a pre_tool_execution hook that fails blocks the call: a guard that crashes does not open the door', async () => {
+  const { run, workspace } = await scene({
+    turns: SAY_HI,
+    tools: [{ name: 'say', shell: 'touch ran; echo ${text}' }],
+    files: hooks({ pre_tool_execution: 'echo broken guard >&2; exit 3' }),
+  })
+  const result = await run()
+  expect(await workspace.has('ran')).toBe(false)
+  expect(result.answer).toBe(
+    'Said The call was not run, because the pre_tool_execution hook exited with 3: broken guard.',
+  )
+})
+
+test('any other failing hook is journaled and the run goes on', async () => {
+  const { run } = await scene({
+    turns: SAY_HI,
+    tools: [ECHO],
+    files: hooks({ pre_llm_request: 'exit 1', on_iteration_end: 'exit 1' }),
+  })
+  const result = await run()
+  expect(result.status).toBe('COMPLETED')
+  expect(await eventsOfType(result, 'HOOK_EXECUTION_AUDIT')).toMatchObject(
+    Array(4).fill({ status: 'FAILED' }),
+  )
+})
+
+test('post_tool_execution may change what the model reads; the result in the journal stays', async () => {
+  const override = `tr a-z A-Z < "$DELTA_HOOK_IO_PATH/input/payload.dat" > "$DELTA_HOOK_IO_PATH/output/payload_override.dat"`
+  const { run } = await scene({
+    turns: SAY_HI,
+    tools: [ECHO],
+    files: hooks({ post_tool_execution: override }),
+  })
+  const result = await run()
+  expect(result.answer).toBe('Said HI')
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ observation_content: 'hi\n' }])
+})
+
+test('a hook that stops the run ends it as FAILED with its reason', async () => {
+  const stop = `echo '{"action":"stop","reason":"budget spent"}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
+  const { run } = await scene({ turns: SAY_HI, tools: [ECHO], files: hooks({ on_iteration_start: stop }) })
+  expect(await run()).toMatchObject({ status: 'FAILED', reason: 'on_iteration_start hook: budget spent' })
+})

@@ -1,0 +1,117 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { eventsOfType, scene } from './run.js'
+
+const ASK = { name: 'ask_human', arguments: { prompt: 'Which colour?' } }
+const TURNS = [{ tool_calls: [ASK] }, { content: 'It is {{last_observation}}.' }]
+
+test('with somebody there the answer comes at once, and the run stays RUNNING', async () => {
+  const { run } = await scene({ turns: TURNS })
+  const result = await run({ ask: async (question) => `${question.prompt} green` })
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'It is Which colour? green.' })
+})
+
+test('without anybody the question lies in interaction/, beside an empty response.txt', async () => {
+  const { run } = await scene({ turns: TURNS })
+  const result = await run()
+  expect(result).toMatchObject({ status: 'WAITING_FOR_INPUT', question: { prompt: 'Which colour?' } })
+  const interaction = join(result.runDirectory, 'interaction')
+  expect(JSON.parse(await readFile(join(interaction, 'request.json'), 'utf8'))).toMatchObject({
+    request_id: expect.any(String),
+    prompt: 'Which colour?',
+    input_type: 'text',
+    sensitive: false,
+  })
+  expect(await readFile(join(interaction, 'response.txt'), 'utf8')).toBe('')
+})
+
+test('an answer written into response.txt is taken up, and the files go away', async () => {
+  const { run, resume, workspace } = await scene({ turns: TURNS })
+  const { runId, runDirectory } = await run()
+  await workspace.write(`.delta/${runId}/interaction/response.txt`, 'blue\n')
+  expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'It is blue.' })
+  expect(await readdir(runDirectory)).not.toContain('interaction')
+})
+
+test('a question that is still unanswered is asked again, once in the journal', async () => {
+  const { run, resume } = await scene({ turns: TURNS })
+  await run()
+  const again = await resume()
+  expect(again).toMatchObject({ status: 'WAITING_FOR_INPUT', question: { prompt: 'Which colour?' } })
+  expect(await eventsOfType(again, 'HUMAN_INPUT_REQUEST')).toHaveLength(1)
+})
+
+test('calls after a question are not started before its answer', async () => {
+  const { run, resume, workspace } = await scene({
+    turns: [{ tool_calls: [ASK, { name: 'deploy', arguments: {} }] }, { content: 'Deployed.' }],
+    tools: [{ name: 'deploy', shell: 'touch deployed' }],
+    agent: { tool_concurrency: 4 },
+  })
+  await run()
+  expect(await workspace.has('deployed')).toBe(false)
+  expect(await resume({ message: 'go on' })).toMatchObject({ status: 'COMPLETED' })
+  expect(await workspace.has('deployed')).toBe(true)
+})
+
+test('a password reaches the tool, but no record, request or event, and no file once the run has ended', async () => {
+  const secret = 'correct horse battery'
+  const { run, workspace } = await scene({
+    turns: [
+      {
+        tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Password?', input_type: 'password' } }],
+      },
+      { tool_calls: [{ name: 'use', arguments: { value: '«secret:turn-1-1»' } }] },
+      { content: 'Used.' },
+    ],
+    tools: [{ name: 'use', shell: 'printf %s ${value} | wc -c > length.txt; echo ${value}' }],
+  })
+  const result = await run({ ask: async () => secret })
+  expect(result.status).toBe('COMPLETED')
+  expect((await workspace.read('length.txt')).trim()).toBe(String(secret.length))
+  for (const file of await workspace.files()) expect(await workspace.read(file), file).not.toContain(secret)
+})
+
+test('a broken question is an observation, not a crash', async () => {
+  const { run } = await scene({
+    turns: [
+      { tool_calls: [{ name: 'ask_human', arguments: 'not json' }] },
+      { content: '{{last_observation}}' },
+    ],
+  })
+  expect((await run()).answer).toContain('ask_human needs a JSON object')
+})
+
+test('an answer that is in the journal is never asked for again, even if its result was torn off by a crash', async () => {
+  const { run, resume, workspace } = await scene({ turns: TURNS })
+  const { runId, question, runDirectory } = await run()
+  const journal = join(runDirectory, 'journal.jsonl')
+  const lines = (await readFile(journal, 'utf8')).trimEnd().split('\n')
+  const asked = JSON.parse(lines.find((line) => line.includes('HUMAN_INPUT_REQUEST')) ?? '')
+  const received = {
+    ...asked,
+    type: 'HUMAN_INPUT_RECEIVED',
+    response: 'red',
+    request_id: question?.requestId,
+  }
+  await workspace.write(
+    `.delta/${runId}/journal.jsonl`,
+    `${[...lines, JSON.stringify({ ...received, seq: lines.length + 1 })].join('\n')}\n{"seq":${lines.length + 2},"type":"ACTION_RES`,
+  )
+  const result = await resume()
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'It is red.' })
+  expect(await eventsOfType(result, 'HUMAN_INPUT_RECEIVED')).toHaveLength(1)
+})
+
+test('an old answer left lying by a crash does not answer the next question', async () => {
+  const again = { name: 'ask_human', arguments: { prompt: 'Which size?' } }
+  const { run, resume, workspace } = await scene({
+    turns: [{ tool_calls: [ASK] }, { tool_calls: [again] }, { content: '{{last_observation}}' }],
+  })
+  const { runId } = await run()
+  const old = await workspace.read(`.delta/${runId}/interaction/request.json`)
+  await resume({ message: 'green' })
+  await workspace.write(`.delta/${runId}/interaction/request.json`, old)
+  await workspace.write(`.delta/${runId}/interaction/response.txt`, 'green\n')
+  expect(await resume()).toMatchObject({ status: 'WAITING_FOR_INPUT', question: { prompt: 'Which size?' } })
+})

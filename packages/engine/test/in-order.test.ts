@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { inOrder } from '../src/in-order.js'
+
+/** Items that end only when told to, so that a test decides the order. */
+function controlled(concurrency: number, options: { barriers?: string[]; stopAt?: string } = {}) {
+  const log: string[] = []
+  const ends = new Map<string, () => void>()
+  const each = (item: string) => {
+    log.push(`start ${item}`)
+    return new Promise<string | undefined>((resolve) => {
+      ends.set(item, () => {
+        log.push(`end ${item}`)
+        resolve(item === options.stopAt ? 'stopped' : undefined)
+      })
+    })
+  }
+  const isBarrier = (item: string) => options.barriers?.includes(item) ?? false
+  return { log, end: (item: string) => ends.get(item)?.(), options: { concurrency, isBarrier, each } }
+}
+
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+}
+
+test('one at a time is the order of the items', async () => {
+  const run = controlled(1)
+  const done = inOrder(['a', 'b'], run.options)
+  await settled()
+  expect(run.log).toEqual(['start a'])
+  run.end('a')
+  await settled()
+  run.end('b')
+  await done
+  expect(run.log).toEqual(['start a', 'end a', 'start b', 'end b'])
+})
+
+test('with a concurrency of two the third waits for either of the first', async () => {
+  const run = controlled(2)
+  const done = inOrder(['a', 'b', 'c'], run.options)
+  await settled()
+  expect(run.log).toEqual(['start a', 'start b'])
+  run.end('b')
+  await settled()
+  expect(run.log.at(-1)).toBe('start c')
+  run.end('a')
+  run.end('c')
+  expect(await done).toBeUndefined()
+})
+
+test('a barrier waits for what runs and holds back what follows', async () => {
+  const run = controlled(3, { barriers: ['b'] })
+  const done = inOrder(['a', 'b', 'c'], run.options)
+  await settled()
+  expect(run.log).toEqual(['start a'])
+  run.end('a')
+  await settled()
+  expect(run.log.at(-1)).toBe('start b')
+  run.end('b')
+  await settled()
+  run.end('c')
+  await done
+  expect(run.log).toEqual(['start a', 'end a', 'start b', 'end b', 'start c', 'end c'])
+})
+
+test('a stop lets those that run end, starts no more, and is the result', async () => {
+  const run = controlled(2, { stopAt: 'a' })
+  const done = inOrder(['a', 'b', 'c'], run.options)
+  await settled()
+  run.end('a')
+  await settled()
+  run.end('b')
+  expect(await done).toBe('stopped')
+  expect(run.log).not.toContain('start c')
+})

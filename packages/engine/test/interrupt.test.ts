@@ -1,0 +1,120 @@
+import { isAlive, waitForExit, waitForFile } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { eventsOfType, scene } from './run.js'
+
+const WORK = { tool_calls: [{ name: 'work', arguments: {} }] }
+const SLEEPS_ONCE = 'echo started | tee -a witness.txt; test -e done || { touch done; exec sleep 300; }'
+
+function started(path: string): () => Promise<unknown> {
+  return () => waitForFile(`${path}/done`)
+}
+
+test('the model is told that the outcome of an interrupted call is unknown, and what it had printed', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Told: {{last_observation}}' }],
+    tools: [{ name: 'work', shell: SLEEPS_ONCE }],
+  })
+  await runAndKill(started(workspace.path))
+  const result = await resume()
+  expect(result.answer).toContain('its outcome is unknown')
+  expect(result.answer).toContain('started')
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([
+    { status: 'INTERRUPTED', exit_code: null },
+  ])
+  expect(await workspace.read('witness.txt')).toBe('started\n')
+})
+
+test('a tool with on_interrupt: rerun is run again, and the journal shows the second attempt', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'rerun' }],
+  })
+  await runAndKill(started(workspace.path))
+  const result = await resume()
+  expect(await eventsOfType(result, 'ACTION_REQUEST')).toMatchObject([{ attempt: 1 }, { attempt: 2 }])
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ status: 'SUCCESS' }])
+  expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
+})
+
+test('with on_interrupt: ask a person decides, and until then nothing is run again', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'ask' }],
+  })
+  await runAndKill(started(workspace.path))
+  const waiting = await resume()
+  expect(waiting).toMatchObject({
+    status: 'WAITING_FOR_INPUT',
+    question: { command: expect.stringContaining('witness') },
+  })
+  expect(await workspace.read('witness.txt')).toBe('started\n')
+
+  const requestId = waiting.question?.requestId ?? ''
+  const result = await resume({ decision: { kind: 'approve', requestId } })
+  expect(result.status).toBe('COMPLETED')
+  expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
+})
+
+test('what is left of the interrupted command is ended before its second attempt begins', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [
+      {
+        name: 'work',
+        shell:
+          'if test -e pid; then case $(ps -o state= -p $(cat pid)) in Z*|"") ;; *) echo beside ;; esac; else echo $$ > pid; touch done; exec sleep 300; fi; true',
+        on_interrupt: 'rerun',
+      },
+    ],
+  })
+  await runAndKill(started(workspace.path))
+  const result = await resume()
+  const pid = Number(await workspace.read('pid'))
+  await waitForExit(pid)
+  expect(isAlive(pid)).toBe(false)
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([
+    { observation_content: expect.not.stringContaining('beside') },
+  ])
+})
+
+test('calls of the same thought that had not begun are run after the interrupted one is settled', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [{ tool_calls: [...WORK.tool_calls, { name: 'after', arguments: {} }] }, { content: 'Done.' }],
+    tools: [
+      { name: 'work', shell: SLEEPS_ONCE },
+      { name: 'after', shell: 'echo ran' },
+    ],
+  })
+  await runAndKill(started(workspace.path))
+  const result = await resume()
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([
+    { tool_name: 'work', status: 'INTERRUPTED' },
+    { tool_name: 'after', status: 'SUCCESS' },
+  ])
+})
+
+test('a run killed again and again still ends at its limit of cycles', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: Array(5).fill(WORK),
+    tools: [{ name: 'work', shell: SLEEPS_ONCE }],
+    agent: { max_iterations: 2 },
+  })
+  await runAndKill(started(workspace.path))
+  expect(await resume()).toMatchObject({ status: 'FAILED', reason: 'MAX_ITERATIONS', iterations: 2 })
+})
+
+test('continue says which files of the agent have changed, and journals their names', async () => {
+  const { runAndKill, resume, workspace, agentFiles } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: SLEEPS_ONCE }],
+  })
+  await runAndKill(started(workspace.path))
+  await agentFiles.write('system_prompt.md', 'Another prompt.\n')
+  const notices: string[] = []
+  const result = await resume({ onEvent: (event) => event.kind === 'notice' && notices.push(event.message) })
+  expect(notices.join('\n')).toContain('system_prompt.md')
+  expect((await eventsOfType(result, 'ENGINE_START'))[1]).toMatchObject({
+    resumed: true,
+    changed_files: ['system_prompt.md'],
+  })
+})

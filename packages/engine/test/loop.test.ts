@@ -1,0 +1,101 @@
+import { startScriptedServer } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { eventsOfType, scene } from './run.js'
+
+const ECHO = { name: 'say', exec: 'echo ${text}' }
+const KEY = { apiKey: 'test-key-not-real' }
+
+test('out of iterations the run has FAILED with MAX_ITERATIONS, and a message gives it as many again', async () => {
+  const call = { tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }
+  const { run, resume } = await scene({ turns: [call, call, call, { content: 'At last.' }], tools: [ECHO] })
+  expect(await run({ maxIterations: 2 })).toMatchObject({
+    status: 'FAILED',
+    reason: 'MAX_ITERATIONS',
+    iterations: 2,
+  })
+  expect(await resume({ message: 'Go on' })).toMatchObject({
+    status: 'COMPLETED',
+    answer: 'At last.',
+    iterations: 4,
+  })
+})
+
+test('whatever the model sends as a call gets exactly one result it can read', async () => {
+  const calls = [
+    { name: 'say', arguments: '{"text": broken' },
+    { name: 'say', arguments: '[1]' },
+    { name: 'say', arguments: 'null' },
+    { name: 'unknown_tool', arguments: {} },
+    { name: 'say', arguments: { text: { nested: true } } },
+    { name: 'say', arguments: { __proto__: 'x', text: 'fine' } },
+    { id: '../../escape', name: 'say', arguments: { text: 'fine' } },
+    { id: 'x'.repeat(300), name: 'say', arguments: { text: 'fine' } },
+  ]
+  await using server = await startScriptedServer([{ tool_calls: calls }, { content: 'Done.' }])
+  const { run, workspace } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  expect(result.status).toBe('COMPLETED')
+  const results = await eventsOfType(result, 'ACTION_RESULT')
+  expect(results.map((event) => 'status' in event && event.status)).toEqual([
+    ...Array(5).fill('ERROR'),
+    ...Array(3).fill('SUCCESS'),
+  ])
+  expect(await eventsOfType(result, 'ACTION_REQUEST')).toHaveLength(calls.length)
+  expect((await workspace.files()).every((file) => file.startsWith('.delta/'))).toBe(true)
+})
+
+test('a rate limit is waited for and journaled, and the run completes', async () => {
+  await using server = await startScriptedServer([
+    { before: [{ status: 429, retryAfter: '0' }], content: 'Done.' },
+  ])
+  const { run } = await scene({ baseUrl: server.baseUrl })
+  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
+  expect(await eventsOfType(result, 'ERROR')).toMatchObject([
+    { recoverable: true, error_details: { status: 429, attempt: 1 } },
+  ])
+})
+
+test('a refused key fails the run at once', async () => {
+  await using server = await startScriptedServer([{ status: 401 }])
+  const { run } = await scene({ baseUrl: server.baseUrl })
+  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  expect(result.status).toBe('FAILED')
+  expect(server.requests()).toHaveLength(1)
+})
+
+test('a critical tool that fails ends the run', async () => {
+  const { run } = await scene({
+    turns: [{ tool_calls: [{ name: 'check', arguments: {} }] }, { content: 'Never said.' }],
+    tools: [{ name: 'check', exec: 'false', critical: true }],
+  })
+  expect(await run()).toMatchObject({ status: 'FAILED', reason: 'critical tool "check" ended with FAILED' })
+})
+
+test('a model can be a command: it reads the request and prints a message', async () => {
+  const { run } = await scene({
+    agent: {
+      llm: {
+        provider: 'command',
+        command: ['sh', '-c', `grep -q '"Go"' && echo '{"role":"assistant","content":"Read it."}'`],
+      },
+    },
+  })
+  expect(await run()).toMatchObject({ status: 'COMPLETED', answer: 'Read it.' })
+})
+
+test('the words of a thought come as they stream, each with its iteration, and the whole follows', async () => {
+  const turns = [{ content: 'First I look.', tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }]
+  await using server = await startScriptedServer([...turns, { content: 'It is done.' }])
+  const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+  const heard: string[] = []
+  const result = await run({
+    credentials: { ...KEY, baseUrl: server.baseUrl },
+    stream: true,
+    onEvent: (event) => {
+      if (event.kind === 'delta') heard[event.iteration] = (heard[event.iteration] ?? '') + event.content
+    },
+  })
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'It is done.' })
+  expect(heard.slice(1)).toEqual(['First I look.', 'It is done.'])
+})

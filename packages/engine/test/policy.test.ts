@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { eventsOf, eventsOfType, scene } from './run.js'
+
+const DELETE = { name: 'delete', shell: 'rm ${file}', effects: { destructive: true } }
+const CALL = [
+  { tool_calls: [{ name: 'delete', arguments: { file: 'a.txt' } }] },
+  { content: '{{last_observation}}' },
+]
+const ASKING = { tools: [DELETE], turns: CALL, agent: { policy: { on_confirmation: 'ask_human' } } }
+
+test('a destructive call waits for a person, with the command that would run, and nothing is journaled as started', async () => {
+  const { run, workspace } = await scene(ASKING, { 'a.txt': '' })
+  const result = await run()
+  expect(result).toMatchObject({
+    status: 'WAITING_FOR_INPUT',
+    question: { command: `sh -c 'rm "$1"' -- a.txt` },
+  })
+  expect(await workspace.has('a.txt')).toBe(true)
+  expect(await eventsOfType(result, 'ACTION_REQUEST')).toEqual([])
+  expect(await eventsOfType(result, 'HUMAN_INPUT_REQUEST')).toMatchObject([
+    { argv: ['sh', '-c', 'rm "$1"', '--', 'a.txt'] },
+  ])
+})
+
+test('an approval by its request id runs exactly that command once', async () => {
+  const { run, resume, workspace } = await scene(ASKING, { 'a.txt': '' })
+  const { question } = await run()
+  const result = await resume({ decision: { kind: 'approve', requestId: question?.requestId ?? '' } })
+  expect(result.status).toBe('COMPLETED')
+  expect(await workspace.has('a.txt')).toBe(false)
+  expect(
+    (await eventsOf(result)).map((event) => event.type).filter((type) => /HUMAN|ACTION/.test(type)),
+  ).toEqual(['HUMAN_INPUT_REQUEST', 'HUMAN_INPUT_RECEIVED', 'ACTION_REQUEST', 'ACTION_RESULT'])
+})
+
+test('a refusal is what the model reads', async () => {
+  const { run, resume, workspace } = await scene(ASKING, { 'a.txt': '' })
+  const { question } = await run()
+  const result = await resume({ decision: { kind: 'deny', requestId: question?.requestId ?? '' } })
+  expect(result.answer).toBe('A person was asked and said no. The command was not run.')
+  expect(await workspace.has('a.txt')).toBe(true)
+})
+
+test('neither a message, nor response.txt, nor another request id approves anything: a tool could have written them', async () => {
+  const { run, resume, workspace } = await scene(ASKING, { 'a.txt': '' })
+  const { runId } = await run()
+  await workspace.write(`.delta/${runId}/interaction/response.txt`, 'yes\n')
+  expect(await resume()).toMatchObject({ status: 'WAITING_FOR_INPUT' })
+  expect(await resume({ message: 'yes' })).toMatchObject({ status: 'WAITING_FOR_INPUT' })
+  expect(await resume({ decision: { kind: 'approve', requestId: 'another' } })).toMatchObject({
+    status: 'WAITING_FOR_INPUT',
+  })
+  expect(await workspace.has('a.txt')).toBe(true)
+})
+
+test('at the terminal only a plain yes is a yes', async () => {
+  for (const [answer, remains] of [
+    ['yes', false],
+    ['yes, but only if it is old', true],
+    ['', true],
+  ] as const) {
+    const { run, workspace } = await scene(ASKING, { 'a.txt': '' })
+    await run({ ask: async () => answer })
+    expect(await workspace.has('a.txt'), answer).toBe(remains)
+  }
+})

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadAgent } from '@delta/config-loader'
+import type { StoredEvent } from '@delta/journal'
+import { startProcess, type TemporaryAgentOptions, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { onTestFinished } from 'vitest'
+import {
+  type ContinueRunOptions,
+  continueRun,
+  type RunAgentOptions,
+  type RunResult,
+  runAgent,
+} from '../src/index.js'
+
+/** An agent and a workspace of this test, and runs in it. */
+export async function scene(options: TemporaryAgentOptions, files: Record<string, string> = {}) {
+  const agentFiles = await temporaryAgent({ ...options })
+  const workspace = await temporaryWorkspace(files)
+  onTestFinished(async () => {
+    await agentFiles[Symbol.asyncDispose]()
+    await workspace[Symbol.asyncDispose]()
+  })
+  const environment = { PATH: process.env.PATH ?? '' }
+  const load = async () => (await loadAgent(agentFiles.path, { environment })).agent
+
+  return {
+    agentFiles,
+    workspace,
+    /** Runs the agent in another process, which is killed with -9 as soon as `isTime` resolves. */
+    runAndKill: async (isTime: () => Promise<unknown>): Promise<void> => {
+      const program = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
+      const engine = startProcess([process.execPath, program, agentFiles.path, workspace.path], {
+        env: environment,
+      })
+      await isTime()
+      engine.kill('SIGKILL')
+      await engine.result
+    },
+    run: async (more: Partial<RunAgentOptions> = {}): Promise<RunResult> =>
+      runAgent({ agent: await load(), workDirectory: workspace.path, message: 'Go', environment, ...more }),
+    resume: async (more: Partial<ContinueRunOptions> = {}): Promise<RunResult> =>
+      continueRun({ agent: await load(), workDirectory: workspace.path, environment, ...more }),
+  }
+}
+
+/** The journal of a run, each line parsed. */
+export async function eventsOf(result: RunResult): Promise<StoredEvent[]> {
+  const text = await readFile(join(result.runDirectory, 'journal.jsonl'), 'utf8')
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+}
+
+export async function eventsOfType(result: RunResult, type: string): Promise<StoredEvent[]> {
+  return (await eventsOf(result)).filter((event) => event.type === type)
+}

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { readStat } from './processes.js'
+
+/** Who a running process is, so that it is recognised after a crash, a reboot or a reuse of its pid. */
+export interface ProcessRecord {
+  pid: number
+  start_time: string
+  boot_id: string
+}
+
+/**
+ * Writes down who a running command is (one JSON object, mode 0600), for `findOrphans`.
+ * Not synced: a command whose record was lost is still found by its environment, on Linux.
+ */
+export function recordProcess(path: string, pid: number): void {
+  const record: ProcessRecord = { pid, start_time: readStat(pid)?.startTime ?? '', boot_id: bootId() }
+  writeFileSync(path, `${JSON.stringify(record)}\n`, { mode: 0o600 })
+}
+
+/** Undefined when there is no record, or only half of one. */
+export function readProcessRecord(path: string): ProcessRecord | undefined {
+  try {
+    const { pid, start_time, boot_id } = JSON.parse(readFileSync(path, 'utf8')) as Partial<ProcessRecord>
+    if (typeof pid !== 'number' || typeof start_time !== 'string' || typeof boot_id !== 'string')
+      return undefined
+    return { pid, start_time, boot_id }
+  } catch {
+    return undefined // missing or torn: the crash came first
+  }
+}
+
+/** True while the process of a record runs; another process with its pid does not count. */
+export function isRunning({ pid, start_time, boot_id }: ProcessRecord): boolean {
+  const now = readStat(pid)
+  return now?.alive === true && now.startTime === start_time && boot_id === bootId()
+}
+
+let knownBootId: string | undefined
+
+function bootId(): string {
+  knownBootId ??= readBootId()
+  return knownBootId
+}
+
+function readBootId(): string {
+  if (process.platform === 'linux') return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  return execFileSync('sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8' }).trim()
+}

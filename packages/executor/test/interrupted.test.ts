@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { defineTool, interruptedResult, removeInlined } from '../src/index.js'
+import { workspace } from './workspace.js'
+
+const tool = defineTool({ name: 'deploy', exec: 'deploy', output: { max_chars: 60 } })
+const unknown =
+  'interrupted: the engine stopped while this command ran, so its outcome is unknown; it may have done all, part or none of its work. Check before running it again.'
+
+test('a call whose engine died is answered with what it had printed', async () => {
+  const { path, files } = await workspace({
+    'record.stdout': 'uploading key-123\n',
+    'record.stderr': 'slow\n',
+  })
+  const outputPrefix = join(path, 'record')
+  const result = interruptedResult(tool, {
+    workDirectory: path,
+    outputPrefix,
+    credentials: { DELTA_API_KEY: 'key-123' },
+  })
+
+  expect(result).toEqual({
+    status: 'INTERRUPTED',
+    exitCode: null,
+    signal: null,
+    observation: `[${unknown} What it had printed follows]\nuploading [REDACTED]\n[stderr]\nslow\n`,
+    durationMs: 0,
+    stdout: { bytes: 18, text: 'uploading [REDACTED]\n' },
+    stderr: { bytes: 5, text: 'slow\n' },
+  })
+  expect(await files()).toEqual(['record.stderr', 'record.stdout']) // a second crash loses nothing
+  removeInlined(outputPrefix, result)
+  expect(await files()).toEqual([])
+})
+
+test('a call that had printed nothing, or never started, says that', async () => {
+  const { path } = await workspace()
+  const result = interruptedResult(tool, { workDirectory: path, outputPrefix: join(path, 'record') })
+  expect(result.observation).toBe(`[${unknown} It had printed nothing]\n`)
+})
+
+test('a long output is cut, and its file kept', async () => {
+  const { path, has } = await workspace({ 'record.stdout': `${'line\n'.repeat(20_000)}` })
+  const outputPrefix = join(path, 'record')
+  const result = interruptedResult(tool, { workDirectory: path, outputPrefix })
+  removeInlined(outputPrefix, result)
+  expect(result.stdout).toEqual({ bytes: 100_000, path: `${outputPrefix}.stdout` })
+  expect(result.observation).toContain('[99940 bytes left out here; all 100000 bytes are in record.stdout]')
+  expect(has('record.stdout')).toBe(true)
+})

@@ -1,0 +1,143 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fixtures, isAlive, startProcess, waitForFile } from '@delta/testkit'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { endOrphans, findOrphans, isRunning, readProcessRecord, recordProcess } from '../src/index.js'
+import { askPs, listProcesses } from '../src/processes.js'
+import { workspace } from './workspace.js'
+
+/** A command with a child, as one that a dead engine left behind; ended after the test whatever happens. */
+async function leftBehind(directory: string, fixture: string, env: NodeJS.ProcessEnv = {}) {
+  const announced = join(directory, 'started')
+  const { pid } = startProcess([fixture, '60', announced], {
+    env: { ...process.env, ...env },
+    detached: true,
+  })
+  onTestFinished(() => {
+    if (isAlive(pid)) process.kill(-pid, 'SIGKILL')
+  })
+  await waitForFile(announced, '\n')
+  await expect.poll(() => childrenOf(pid)).toHaveLength(1)
+  return { pid, all: [pid, ...childrenOf(pid)] }
+}
+
+/** The `sleep` of a fixture; it has had others before. */
+function childrenOf(pid: number): number[] {
+  const children = listProcesses().filter(({ parent, alive }) => parent === pid && alive)
+  return children.flatMap(({ pid }) => (nameOf(pid) === 'sleep' ? [pid] : []))
+}
+
+function nameOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    return undefined // ended meanwhile
+  }
+}
+
+describe('The record of a running command', () => {
+  test('tells its process from every other, also after a reboot', async () => {
+    const { path } = await workspace()
+    const { pid } = await leftBehind(path, fixtures.sleep)
+    const recordPath = join(path, 'record.json')
+    recordProcess(recordPath, pid)
+
+    const record = readProcessRecord(recordPath)
+    if (!record) throw new Error('no record')
+    expect(statSync(recordPath).mode & 0o777).toBe(0o600)
+    expect(record).toEqual({
+      pid,
+      start_time: expect.stringMatching(/^\d+$/),
+      boot_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    })
+    expect(isRunning(record)).toBe(true)
+    expect(isRunning({ ...record, start_time: '1' })).toBe(false)
+    expect(isRunning({ ...record, boot_id: 'another' })).toBe(false)
+  })
+
+  test.each(['', '{"pid":1', '{"pid":"1"}', 'null'])('that is torn reads as none: %j', async (text) => {
+    const { path } = await workspace()
+    writeFileSync(join(path, 'record.json'), text)
+    expect(readProcessRecord(join(path, 'record.json'))).toBeUndefined()
+    expect(readProcessRecord(join(path, 'missing.json'))).toBeUndefined()
+  })
+})
+
+describe('What a dead engine left running', () => {
+  test('is found by the record and ended, children included', async () => {
+    const { path } = await workspace()
+    const { pid, all } = await leftBehind(path, fixtures.sleep)
+    const recordPath = join(path, 'record.json')
+    recordProcess(recordPath, pid)
+
+    expect(findOrphans({ recordPath }).sort()).toEqual(all.sort())
+    expect((await endOrphans({ recordPath })).sort()).toEqual(all)
+    expect(all.filter(isAlive)).toEqual([])
+    expect(await endOrphans({ recordPath })).toEqual([])
+  })
+
+  test('is found by its environment when the record was not written', async () => {
+    const { path } = await workspace()
+    const env = { DELTA_ACTION_ID: '1-0', DELTA_RUN_DIR: path }
+    const { all } = await leftBehind(path, fixtures.sleep, env)
+
+    expect(findOrphans({ actionId: '1-0', runDirectory: '/another/run' })).toEqual([])
+    expect(findOrphans({ actionId: '1-1', runDirectory: path })).toEqual([])
+    expect((await endOrphans({ actionId: '1-0', runDirectory: path })).sort()).toEqual(all.sort())
+    expect(all.filter(isAlive)).toEqual([])
+  })
+
+  test('is killed when it does not end by itself', async () => {
+    const { path } = await workspace()
+    const { pid, all } = await leftBehind(path, fixtures.ignoreSigterm)
+    recordProcess(join(path, 'record.json'), pid)
+    await endOrphans({ recordPath: join(path, 'record.json') }, { graceMs: 50 })
+    expect(all.filter(isAlive)).toEqual([])
+  })
+
+  test('is ended also where nothing shows any more whose it was', async () => {
+    const { path, write } = await workspace()
+    const hidden = await write(
+      'hidden.sh',
+      '#!/bin/sh\ntrap "" TERM\necho $$ > hidden.new && mv hidden.new hidden\nsleep 60\n',
+    )
+    const parent = await write(
+      'parent.sh',
+      `#!/bin/sh\ncd ${path}\nenv -i PATH="$PATH" setsid ${hidden} &\nsleep 60\n`,
+    )
+    const { pid } = startProcess([parent], { detached: true, env: process.env })
+    const hiddenPid = Number(await waitForFile(join(path, 'hidden'), '\n'))
+    onTestFinished(() => {
+      if (isAlive(hiddenPid)) process.kill(-hiddenPid, 'SIGKILL')
+    })
+    recordProcess(join(path, 'record.json'), pid)
+
+    expect(await endOrphans({ recordPath: join(path, 'record.json') }, { graceMs: 200 })).toContain(hiddenPid)
+    expect([pid, hiddenPid].filter(isAlive)).toEqual([])
+  })
+
+  test('never is this process, whatever its environment says', () => {
+    const environ = readFileSync('/proc/self/environ', 'utf8').split('\0')
+    const own = environ.find((entry) => entry.startsWith('DELTA_ACTION_ID='))
+    expect(own).toBeUndefined()
+    expect(findOrphans({})).toEqual([])
+  })
+
+  test('never is another process with the pid of the record', async () => {
+    const { path } = await workspace()
+    const { pid } = await leftBehind(path, fixtures.sleep)
+    const recordPath = join(path, 'record.json')
+    recordProcess(recordPath, pid)
+    const record = JSON.parse(readFileSync(recordPath, 'utf8'))
+    writeFileSync(recordPath, JSON.stringify({ ...record, start_time: '1' }))
+    expect(await endOrphans({ recordPath })).toEqual([])
+    expect(isAlive(pid)).toBe(true)
+  })
+})
+
+test('where there is no /proc, ps tells the same', () => {
+  const [byPs] = askPs('-p', String(process.pid))
+  const byProc = listProcesses().find(({ pid }) => pid === process.pid)
+  expect(byPs).toEqual({ ...byProc, startTime: expect.stringMatching(/\d\d:\d\d:\d\d/) })
+  expect(askPs('-p', '4194305')).toEqual([])
+})

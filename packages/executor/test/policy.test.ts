@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { decide, type Effects, type Policy, parsePolicy, type TrustLevel } from '../src/index.js'
+
+function policyOf(input: unknown): Policy {
+  const parsed = parsePolicy(input)
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
+  return parsed.policy
+}
+
+/** Everything declared, nothing dangerous. */
+const harmless: Effects = {
+  filesystem: { read: true, write: false, delete: false },
+  network: false,
+  destructive: false,
+  reversible: true,
+  interactive: { stdin: 'none' },
+  cost: { estimate: 'free', billable: false },
+}
+
+test('without a policy everything is allowed', () => {
+  expect(decide({ destructive: true }, undefined)).toEqual({ decision: 'allow', reasons: [] })
+})
+
+test('a policy that only says what to redact has no rules', () => {
+  expect(policyOf({ redact: 'patterns' })).toEqual({ onConfirmation: 'ask_human', redact: 'patterns' })
+  expect(decide(undefined, policyOf({ redact: 'patterns' })).decision).toBe('allow')
+})
+
+test('an empty policy has the documented defaults: nothing destructive, nothing interactive', () => {
+  expect(policyOf({}).rules).toEqual({
+    allowDestructive: false,
+    allowNonReversible: true,
+    allowBillable: true,
+    allowNetwork: true,
+    allowFilesystemWrite: true,
+    allowFilesystemDelete: true,
+    allowInteractive: false,
+    minTrustLevel: 'inferred',
+    maxCostEstimate: 'high',
+  })
+  expect(decide(harmless, policyOf({}))).toEqual({ decision: 'allow', reasons: [] })
+})
+
+describe('What is restricted', () => {
+  test.each<[string, Effects, object, string, string]>([
+    ['destructive', { destructive: true }, {}, 'ask', 'destructive'],
+    ['irreversible', { reversible: false }, { allow_non_reversible: false }, 'ask', 'non-reversible'],
+    ['billable', { cost: { billable: true } }, { allow_billable: false }, 'ask', 'billable'],
+    [
+      'deleting',
+      { filesystem: { delete: true } },
+      { allow_filesystem_delete: false },
+      'ask',
+      'filesystem-delete',
+    ],
+    [
+      'deleting named things',
+      { deletes: ['branches'] },
+      { allow_filesystem_delete: false },
+      'ask',
+      'filesystem-delete',
+    ],
+    ['dear', { cost: { estimate: 'high' } }, { max_cost_estimate: 'low' }, 'ask', 'cost-high'],
+    ['on the network', { network: true }, { allow_network: false }, 'deny', 'network'],
+    [
+      'writing',
+      { filesystem: { write: true } },
+      { allow_filesystem_write: false },
+      'deny',
+      'filesystem-write',
+    ],
+    ['creating', { creates: ['files'] }, { allow_filesystem_write: false }, 'deny', 'filesystem-write'],
+    ['asking for a password', { interactive: { stdin: 'password' } }, {}, 'deny', 'interactive'],
+    ['prompting', { interactive: { prompts: true } }, {}, 'deny', 'interactive'],
+    ['wanting a terminal', { interactive: { tty: true } }, {}, 'deny', 'interactive'],
+  ])('%s', (_what, effects, rules, decision, reason) => {
+    expect(decide({ ...harmless, ...effects }, policyOf(rules))).toEqual({ decision, reasons: [reason] })
+    expect(decide(harmless, policyOf(rules)).decision).toBe('allow')
+  })
+
+  test('all reasons are given, and what is denied cannot be confirmed', () => {
+    const effects: Effects = { ...harmless, destructive: true, reversible: false, network: true }
+    expect(decide(effects, policyOf({ allow_non_reversible: false })).reasons).toEqual([
+      'destructive',
+      'non-reversible',
+    ])
+    expect(decide(effects, policyOf({ allow_network: false }))).toEqual({
+      decision: 'deny',
+      reasons: ['network'],
+    })
+  })
+
+  test('what a tool does not declare it may do', () => {
+    expect(decide(undefined, policyOf({}))).toEqual({
+      decision: 'ask',
+      reasons: ['destructive (not declared)'],
+    })
+    expect(decide({ destructive: false }, policyOf({ allow_network: false }))).toEqual({
+      decision: 'deny',
+      reasons: ['network (not declared)'],
+    })
+  })
+
+  test('a policy without a person turns questions into refusals', () => {
+    expect(decide({ destructive: true }, policyOf({ on_confirmation: 'deny' })).decision).toBe('deny')
+  })
+})
+
+describe('Trust', () => {
+  const policy = policyOf({ min_trust_level: 'community' })
+  test.each<[TrustLevel | undefined, string]>([
+    ['inferred', 'deny'],
+    ['user', 'deny'],
+    ['community', 'allow'],
+    ['org', 'allow'],
+    ['vendor', 'allow'],
+    ['native', 'allow'],
+    [undefined, 'allow'], // the author's own tool: nobody else vouches for it
+  ])('%s: %s', (trust, decision) => {
+    expect(decide(harmless, policy, { trust }).decision).toBe(decision)
+  })
+
+  test('too little of it is a reason of its own', () => {
+    expect(decide(harmless, policy, { trust: 'user' }).reasons).toEqual(['low-trust'])
+  })
+})
+
+test('a policy that is wrong says where, all at once', () => {
+  expect(parsePolicy({ allow_network: 'no', redact: 'all', min_trust_level: 'me' })).toEqual({
+    ok: false,
+    problems: [
+      { path: 'allow_network', message: 'expected true or false' },
+      { path: 'min_trust_level', message: 'expected one of inferred, user, community, org, vendor, native' },
+      { path: 'redact', message: 'expected declared or patterns' },
+    ],
+  })
+  expect(parsePolicy([])).toMatchObject({ ok: false })
+  expect(parsePolicy({ allow_netwrok: true, 'x-mine': 1 })).toMatchObject({
+    ok: true,
+    unknownKeys: ['allow_netwrok'],
+  })
+})

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest'
+import { defineTool, executeTool, type Policy, parsePolicy, prepareCall, toolMap } from '../src/index.js'
+import { workspace } from './workspace.js'
+
+const tools = toolMap([
+  defineTool({ name: 'search', exec: 'grep ${pattern} ${file}' }),
+  defineTool({ name: 'list', exec: 'ls' }),
+  defineTool({
+    name: 'erase',
+    exec: 'rm ${file}',
+    effects: { destructive: true },
+  }),
+  defineTool({ name: 'fetch', exec: 'curl ${url}', effects: { network: true, destructive: false } }),
+])
+const variables = { AGENT_HOME: '/agent', CWD: '/work' }
+
+function prepare(name: string, args: unknown, policy?: Policy) {
+  return prepareCall(tools, { name, arguments: args }, { variables, workDirectory: '/work', policy })
+}
+
+function policyOf(input: object): Policy {
+  const parsed = parsePolicy(input)
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
+  return parsed.policy
+}
+
+test('a good call becomes an argv, and a line that can be pasted into a shell', () => {
+  expect(prepare('search', '{"pattern":"it\'s","file":"a b.txt"}')).toMatchObject({
+    decision: 'allow',
+    args: { pattern: "it's", file: 'a b.txt' },
+    argv: ['grep', "it's", 'a b.txt'],
+    resolvedCommand: `grep 'it'\\''s' 'a b.txt'`,
+    reasons: [],
+  })
+})
+
+describe('Whatever else a model sends has an answer it can act on', () => {
+  const usage = 'Send one JSON object. Its parameters: pattern (string, required), file (string, required).'
+  test.each([
+    [
+      'an unknown tool',
+      'serach',
+      {},
+      'ERROR: there is no tool "serach". Nothing was run.\nDid you mean "search"?\nThe tools are: search, list, erase, fetch.',
+    ],
+    [
+      'a name like nothing we have',
+      '__proto__',
+      {},
+      'ERROR: there is no tool "__proto__". Nothing was run.\nThe tools are: search, list, erase, fetch.',
+    ],
+    [
+      'an array',
+      'search',
+      '["a"]',
+      `ERROR: the arguments of "search" are an array. Nothing was run.\n${usage}`,
+    ],
+    ['null', 'search', 'null', `ERROR: the arguments of "search" are null. Nothing was run.\n${usage}`],
+    ['a number', 'search', '5', `ERROR: the arguments of "search" are a number. Nothing was run.\n${usage}`],
+    [
+      'a string',
+      'search',
+      '"a"',
+      `ERROR: the arguments of "search" are a string. Nothing was run.\n${usage}`,
+    ],
+  ])('%s', (_what, name, args, observation) => {
+    expect(prepare(name, args)).toEqual({ decision: 'refuse', status: 'ERROR', args, observation })
+  })
+
+  test('broken JSON', () => {
+    const refused = prepare('search', '{"pattern": "a')
+    expect(refused).toMatchObject({ decision: 'refuse', status: 'ERROR', args: '{"pattern": "a' })
+    expect(refused).toHaveProperty(
+      'observation',
+      expect.stringMatching(
+        /^ERROR: the arguments of "search" are not valid JSON \(.+\)\. Nothing was run\.\nSend one JSON object\./,
+      ),
+    )
+  })
+
+  test('wrong and missing values, all at once', () => {
+    expect(prepare('search', { pattern: { a: 1 } })).toMatchObject({
+      decision: 'refuse',
+      status: 'ERROR',
+      observation: expect.stringMatching(
+        /^ERROR: the arguments of "search" were not accepted\. Nothing was run\.\n- .*pattern.*\n- .*file.*\nIts parameters: /,
+      ),
+    })
+  })
+
+  test('a value that would be taken for an option', () => {
+    expect(prepare('search', { pattern: '--pre=sh', file: 'a' })).toMatchObject({
+      decision: 'refuse',
+      status: 'ERROR',
+    })
+  })
+
+  test('a name of 300 characters is not repeated whole', () => {
+    expect(prepare('x'.repeat(300), {})).toHaveProperty(
+      'observation',
+      expect.stringContaining(`there is no tool "${'x'.repeat(80)}…".`),
+    )
+  })
+
+  test('a name that is no name, and control characters anywhere', () => {
+    expect(prepare(undefined as unknown as string, {}).decision).toBe('refuse')
+    expect(prepare('\x9b31m', {})).toHaveProperty('observation', expect.stringContaining('"\\x9b31m"'))
+  })
+
+  test.each([
+    ['readFile', 'read_file'],
+    ['file_read', 'read_file'],
+    ['raed_file', 'read_file'],
+    ['read_files', 'read_file'],
+  ])('a name nearly right: %s', (wrong, right) => {
+    const few = toolMap([
+      defineTool({ name: 'read_file', exec: 'cat a' }),
+      defineTool({ name: 'make', exec: 'make' }),
+    ])
+    const refused = prepareCall(few, { name: wrong, arguments: {} }, { variables, workDirectory: '/work' })
+    expect(refused).toHaveProperty('observation', expect.stringContaining(`\nDid you mean "${right}"?\n`))
+  })
+
+  test.each([undefined, '', '  ', '{}', {}])('no arguments at all for a tool that takes none: %j', (args) => {
+    expect(prepare('list', args)).toMatchObject({ decision: 'allow', argv: ['ls'], args: {} })
+  })
+
+  test('prototype names are not arguments', () => {
+    expect(prepare('search', '{"pattern":"a","file":"b","__proto__":{"x":1}}').decision).not.toBe('ask')
+    expect(({} as Record<string, unknown>).x).toBeUndefined()
+  })
+})
+
+describe('The policy', () => {
+  test('is asked before anything runs, and says what it minds', () => {
+    expect(prepare('fetch', { url: 'http://x' }, policyOf({ allow_network: false }))).toEqual({
+      decision: 'refuse',
+      status: 'BLOCKED',
+      args: { url: 'http://x' },
+      observation:
+        'BLOCKED: the policy of this agent does not allow "fetch": network. Nothing was run.\nCalling it again will not help; use another tool, or say what you would need.',
+    })
+  })
+
+  test('may want a person, who sees exactly what would run', () => {
+    expect(prepare('erase', { file: 'a' }, policyOf({ allow_destructive: false }))).toMatchObject({
+      decision: 'ask',
+      argv: ['rm', 'a'],
+      resolvedCommand: 'rm a',
+      reasons: ['destructive'],
+    })
+  })
+
+  test('blocks without a person, and runs after an approval', async () => {
+    const { path, has } = await workspace({ a: '' })
+    const context = { workDirectory: path, environment: process.env, policy: policyOf({}) }
+    const call = { name: 'erase', arguments: { file: 'a' } }
+
+    const blocked = await executeTool(tools, call, context)
+    expect(blocked).toMatchObject({ status: 'BLOCKED', exitCode: null })
+    expect(blocked.observation).toBe(
+      'BLOCKED: "erase" needs a person\'s approval (destructive), and it was not given. Nothing was run.',
+    )
+    expect(has('a')).toBe(true)
+
+    expect(await executeTool(tools, call, { ...context, confirm: () => true })).toMatchObject({
+      status: 'SUCCESS',
+    })
+    expect(has('a')).toBe(false)
+  })
+})

@@ -1,0 +1,161 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createRedactor, redactPatterns } from '../src/index.js'
+
+const secret = 'p@ss/wörd "1"+\n'
+const redactor = createRedactor([secret])
+
+describe('A known secret is found', () => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  test.each([
+    ['plain', secret],
+    ['in JSON', JSON.stringify(secret).slice(1, -1)],
+    ['in ASCII JSON', 'p@ss/w\\u00f6rd \\"1\\"+\\n'],
+    ['in JSON that escapes slashes', 'p@ss\\/wörd \\"1\\"+\\n'],
+    ['URL-encoded', encodeURIComponent(secret)],
+    ['URL-encoded in small letters', encodeURIComponent(secret).toLowerCase()],
+    ['in a form', new URLSearchParams({ a: secret }).toString().slice(2)],
+    ['in base64', base64(secret)],
+    ['in the URL alphabet of base64', Buffer.from(secret).toString('base64url')],
+  ])('%s', (_form, text) => {
+    expect(redactor.text(`before ${text} after`)).toBe('before [REDACTED] after')
+  })
+
+  test.each(['', 'x', 'xy', 'xyz', 'user:'])('in base64 of a longer text, after %j', (prefix) => {
+    const encoded = base64(`${prefix}${secret}and more`)
+    const shown = redactor.text(encoded)
+    expect(shown).toContain('[REDACTED]')
+    expect(Buffer.from(shown.replace('[REDACTED]', ''), 'base64').toString()).not.toContain('ss/w')
+  })
+
+  test('in base64 that is broken into lines', () => {
+    const long = 'k'.repeat(50) + 'secret-'.repeat(10)
+    const lines = base64(long).replaceAll(/.{76}/g, '$&\n')
+    expect(createRedactor([long]).text(lines)).toBe('[REDACTED]')
+  })
+
+  test('whole, when a shorter one is its beginning', () => {
+    expect(createRedactor(['abcdef', 'abcdefghi']).text('abcdefghi abcdef')).toBe('[REDACTED] [REDACTED]')
+  })
+})
+
+test('values of fewer than six bytes are not hunted', () => {
+  expect(createRedactor(['abcde']).active).toBe(false)
+  expect(createRedactor(['abcde']).text('abcde')).toBe('abcde')
+})
+
+test('text around a secret, and bytes that are no text, pass unharmed', () => {
+  expect(redactor.text('é 漢 🙂')).toBe('é 漢 🙂')
+  const filter = redactor.filter()
+  const bytes = Buffer.from([0xff, 0xfe, 0, 0xc3])
+  expect(Buffer.concat([filter.push(bytes), filter.end()])).toEqual(bytes)
+})
+
+test('in a stream a secret is found however the stream is cut', () => {
+  const secrets = ['abcabcabd', 'abcabc']
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd', 'abcabcabd', 'abcabc'), maxLength: 20 })
+  fc.assert(
+    fc.property(text, fc.array(fc.nat(7)), (whole, cuts) => {
+      const filter = createRedactor(secrets).filter()
+      const out: Buffer[] = []
+      let rest = Buffer.from(whole)
+      for (const cut of cuts) {
+        out.push(filter.push(rest.subarray(0, cut)))
+        rest = rest.subarray(cut)
+      }
+      out.push(filter.push(rest), filter.end())
+      expect(Buffer.concat(out).toString()).toBe(createRedactor(secrets).text(whole))
+    }),
+  )
+})
+
+describe('What looks like a secret is found where that is asked for', () => {
+  const letters = 'aB3'.repeat(20)
+  test.each([
+    ['GitHub', `ghp_${letters.slice(0, 36)}`],
+    ['GitHub, fine-grained', `github_pat_${letters.slice(0, 22)}_${letters}`],
+    ['OpenAI', `sk-${letters.slice(0, 48)}`],
+    ['OpenAI, by project', `sk-proj-${letters}`],
+    ['Anthropic', `sk-ant-api03-${letters}-AA`],
+    ['AWS', 'AKIAIOSFODNN7EXAMPLE'],
+    ['Slack', `xoxb-123456789012-${letters.slice(0, 24)}`],
+    ['Google', `AIza${letters.slice(0, 35)}`],
+    ['a JWT', `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.${letters.slice(0, 43)}`],
+    [
+      'a private key',
+      `-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n${letters}\n${letters}==\n-----END RSA PRIVATE KEY-----`,
+    ],
+    ['a private key in JSON', `-----BEGIN PRIVATE KEY-----\\n${letters}\\n-----END PRIVATE KEY-----`],
+  ])('%s', (_service, token) => {
+    expect(redactPatterns(`a "${token}" b`)).toBe('a "[REDACTED]" b')
+  })
+
+  test('a private key of which only one end is there', () => {
+    expect(redactPatterns(`a: -----BEGIN PRIVATE KEY-----\n${letters}`)).toBe('a: [REDACTED]')
+    expect(redactPatterns(`${letters}\n${letters}=\n-----END PRIVATE KEY-----\nb`)).toBe('[REDACTED]\nb')
+  })
+
+  test('only the password of a URL goes', () => {
+    expect(redactPatterns('postgres://me:hunter2@db:5432/x?y=1')).toBe(
+      'postgres://me:[REDACTED]@db:5432/x?y=1',
+    )
+  })
+
+  test.each([
+    'task-list-with-a-very-long-kebab-case-name',
+    'https://example.com:8080/path',
+    'mail me@example.com: see http://a/b',
+    'const header = "-----BEGIN CERTIFICATE-----"',
+    'AKIA is a prefix',
+    'eyJ is how a JWT begins',
+  ])('%s is no secret', (text) => {
+    expect(redactPatterns(text)).toBe(text)
+  })
+
+  test('not unless it is asked for', () => {
+    const token = `ghp_${letters.slice(0, 36)}`
+    expect(createRedactor([]).text(token)).toBe(token)
+    expect(createRedactor([], { patterns: true }).text(token)).toBe('[REDACTED]')
+  })
+})
+
+/** Eight times the text must not take much more than eight times as long; quadratic would be 64. */
+describe('Looking for patterns takes linear time on', () => {
+  test.each([
+    'a',
+    'A',
+    'sk-',
+    'sk-a',
+    'ghp_',
+    'github_pat_',
+    'eyJ',
+    'eyJaaaaaaaaaa.',
+    'eyJaaaaaaaaaa.eyJ',
+    'AKIA',
+    'xoxb-',
+    'AIza',
+    '://',
+    '://a:',
+    'x://a:b',
+    '-----BEGIN ',
+    '-----BEGIN PRIVATE KEY-----',
+    '-----BEGIN A B C D ',
+    '-----END PRIVATE KEY-----',
+    '-----',
+    '-',
+  ])('%s again and again', (unit) => {
+    const small = fastest(unit.repeat(250_000 / unit.length))
+    const large = fastest(unit.repeat(2_000_000 / unit.length))
+    expect(large / Math.max(small, 0.5)).toBeLessThan(32)
+  })
+
+  /** In CPU time, which other programs on the machine do not lengthen. */
+  function fastest(text: string): number {
+    const runs = [1, 2, 3].map(() => {
+      const before = process.cpuUsage()
+      redactPatterns(text)
+      return process.cpuUsage(before).user / 1000
+    })
+    return Math.min(...runs)
+  }
+})

@@ -1,0 +1,234 @@
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { waitForFile } from '@delta/testkit'
+import { describe, expect, test } from 'vitest'
+import { defineTool, executeTool, type RunContext, type ToolResult, toolMap } from '../src/index.js'
+import { workspace } from './workspace.js'
+
+/** Runs one tool, given by its definition, in a workspace. */
+async function call(
+  definition: object,
+  args: object = {},
+  context: Partial<RunContext> & { workDirectory: string },
+): Promise<ToolResult> {
+  const tools = toolMap([defineTool({ name: 'tool', ...definition })])
+  return executeTool(
+    tools,
+    { name: 'tool', arguments: JSON.stringify(args) },
+    { environment: process.env, ...context },
+  )
+}
+
+describe('Where a tool runs', () => {
+  test('is the workspace, or its cwd', async () => {
+    const { path } = await workspace({ 'sub/x': '' })
+    const pwd = ['sh', '-c', 'pwd; echo "$PWD"']
+    expect((await call({ command: pwd }, {}, { workDirectory: path })).observation).toBe(`${path}\n${path}\n`)
+    expect((await call({ command: pwd, cwd: 'sub' }, {}, { workDirectory: path })).observation).toBe(
+      `${path}/sub\n${path}/sub\n`,
+    )
+    expect((await call({ exec: 'pwd', cwd: '/' }, {}, { workDirectory: path })).observation).toBe('/\n')
+  })
+
+  test('is not outside the workspace because a tool made a link', async () => {
+    const { path } = await workspace()
+    symlinkSync('/etc', join(path, 'sub'))
+    expect(await call({ exec: 'pwd', cwd: 'sub' }, {}, { workDirectory: path })).toMatchObject({
+      status: 'ERROR',
+      observation: `ERROR: The tool's cwd "sub" leads outside the workspace, to /etc. Nothing was run.`,
+    })
+  })
+
+  test('must be there', async () => {
+    const { path } = await workspace()
+    expect((await call({ exec: 'pwd', cwd: 'gone' }, {}, { workDirectory: path })).observation).toBe(
+      `ERROR: The tool's cwd ${path}/gone cannot be entered (ENOENT). Create it first. Nothing was run.`,
+    )
+  })
+})
+
+describe('The environment of a tool', () => {
+  const show = { command: ['sh', '-c', 'echo "$OPENAI_API_KEY|$LEVEL|$DELTA_ACTION_ID"'] }
+  const credentials = { OPENAI_API_KEY: 'sk-secret-value' }
+  const environment = { PATH: process.env.PATH, AGENT_HOME: '/agent' }
+
+  test('holds its own variables and the id of the call, but no credential', async () => {
+    const { path } = await workspace()
+    const context = { workDirectory: path, environment, credentials, actionId: '1-0' }
+    const { observation } = await call({ ...show, env: { LEVEL: '${AGENT_HOME}/x' } }, {}, context)
+    expect(observation).toBe('|/agent/x|1-0\n')
+  })
+
+  test('holds the credentials it lists, and they are still not shown', async () => {
+    const { path, read } = await workspace()
+    const context = { workDirectory: path, environment, credentials }
+    const command = ['sh', '-c', 'echo "$OPENAI_API_KEY"; printf %s "$OPENAI_API_KEY" > key']
+    const result = await call({ command, pass_env: ['OPENAI_API_KEY'] }, {}, context)
+    expect(await read('key')).toBe('sk-secret-value')
+    expect(result).toMatchObject({ observation: '[REDACTED]\n', stdout: { text: '[REDACTED]\n' } })
+  })
+
+  test('holds them all when the tool is delta itself', async () => {
+    const { path, write, read } = await workspace()
+    await write('bin/delta', '#!/bin/sh\nprintf %s "$OPENAI_API_KEY" > key\nexit 101\n')
+    const context = {
+      workDirectory: path,
+      environment: { PATH: `${path}/bin:${process.env.PATH}` },
+      credentials,
+    }
+    const result = await call({ exec: 'delta run' }, {}, context)
+    expect(await read('key')).toBe('sk-secret-value')
+    expect(result.observation).toBe('[exit code 101: this agent waits for a person to answer]\n')
+  })
+})
+
+describe('A credential that a tool prints from somewhere else', () => {
+  const credentials = { DELTA_API_KEY: 'key-0123456789', DELTA_BASE_URL: 'http://localhost:1/v1' }
+
+  test('is neither in the observation nor in the kept file', async () => {
+    const { path } = await workspace()
+    const outputPrefix = join(path, 'record')
+    const command = [
+      'sh',
+      '-c',
+      'yes filling | head -c 2000000; echo key-0123456789; yes filling | head -c 100000',
+    ]
+    const result = await call({ command }, {}, { workDirectory: path, credentials, outputPrefix })
+
+    const kept = readFileSync(`${outputPrefix}.stdout`, 'utf8')
+    expect(result.stdout).toEqual({ bytes: 2_100_015, path: `${outputPrefix}.stdout` })
+    expect(kept).toContain('\n[REDACTED]\n')
+    expect(kept).not.toContain('key-0123456789')
+  })
+
+  test('is recognised before the output is cut through it', async () => {
+    const { path } = await workspace()
+    const command = ['sh', '-c', `printf 'aaaakey-0123456789bbbbbbbbbb'`]
+    const { observation } = await call(
+      { command, output: { max_chars: 16 } },
+      {},
+      { workDirectory: path, credentials },
+    )
+    expect(observation).not.toContain('key-')
+  })
+
+  test('but the address that goes with it is no secret', async () => {
+    const { path } = await workspace()
+    const result = await call(
+      { exec: 'echo http://localhost:1/v1' },
+      {},
+      { workDirectory: path, credentials },
+    )
+    expect(result.observation).toBe('http://localhost:1/v1\n')
+  })
+})
+
+describe('A value that a person entrusted to the run', () => {
+  const secretTokens = { '«secret:1-0»': 'hunter2!' }
+
+  test('reaches the command in its arguments and stdin, and comes back redacted', async () => {
+    const { path, read } = await workspace()
+    const outputPrefix = join(path, 'record')
+    const definition = { shell: 'tee seen; echo ${password} | tee -a seen >&2', stdin: 'text' }
+    const args = { password: '«secret:1-0»', text: 'in: «secret:1-0» «secret:2-0»\n' }
+    const result = await call(definition, args, { workDirectory: path, outputPrefix, secretTokens })
+
+    expect(await read('seen')).toContain('in: hunter2! «secret:2-0»\n')
+    expect(await read('seen')).toContain('\nhunter2!\n')
+    expect(result.observation).toBe('in: [REDACTED] «secret:2-0»\n[stderr]\n[REDACTED]\n')
+    expect(JSON.stringify(result)).not.toContain('hunter2')
+  })
+
+  test('is in no file while the command runs', async () => {
+    const { path } = await workspace()
+    const outputPrefix = join(path, 'record')
+    const definition = {
+      command: [
+        'sh',
+        '-c',
+        'echo "$1"; yes 123456789 | head -c 100000; touch printed; while [ ! -e go ]; do sleep 0.02; done',
+        '_',
+      ],
+      parameters: [{ name: 'password', type: 'string', inject_as: 'argument', position: 0 }],
+    }
+    const started = call(
+      definition,
+      { password: '«secret:1-0»' },
+      { workDirectory: path, outputPrefix, secretTokens },
+    )
+    await waitForFile(join(path, 'printed'))
+    const early = await waitForFile(`${outputPrefix}.stdout`, '123456789')
+    await (await import('node:fs/promises')).writeFile(join(path, 'go'), '')
+
+    expect(early.startsWith('[REDACTED]\n1234')).toBe(true)
+    expect((await started).stdout.path).toBe(`${outputPrefix}.stdout`)
+    expect(readFileSync(`${outputPrefix}.stdout`, 'utf8')).not.toContain('hunter2')
+  })
+
+  test('is not in the message about a command that could not start', async () => {
+    const { path } = await workspace()
+    const result = await call(
+      { exec: 'echo ${a}' },
+      { a: `«secret:1-0»${'x'.repeat(200_000)}` },
+      { workDirectory: path, secretTokens },
+    )
+    expect(result.status).toBe('ERROR')
+    expect(result.observation).not.toContain('hunter2')
+  })
+})
+
+describe('What merely looks like a secret', () => {
+  const token = `ghp_${'aB3'.repeat(12)}`
+  const shows = { exec: `echo ${token}` }
+
+  test('is shown: an agent that edits a file must not write back a hole', async () => {
+    const { path } = await workspace()
+    expect((await call(shows, {}, { workDirectory: path })).observation).toBe(`${token}\n`)
+  })
+
+  test('is not shown where the policy says so, or the tool is imported', async () => {
+    const { path } = await workspace()
+    const policy = { redact: 'patterns', onConfirmation: 'ask_human' } as const
+    expect((await call(shows, {}, { workDirectory: path, policy })).observation).toBe('[REDACTED]\n')
+    expect((await call({ ...shows, trust: 'org' }, {}, { workDirectory: path })).observation).toBe(
+      '[REDACTED]\n',
+    )
+  })
+})
+
+test('a value of 200 KB fits stdin, and as an argument is refused with the way out', async () => {
+  const { path } = await workspace()
+  const value = 'x'.repeat(200_000)
+  const byStdin = await call({ exec: 'wc -c', stdin: 'text' }, { text: value }, { workDirectory: path })
+  expect(byStdin.observation.trim()).toBe('200000')
+  const byArgument = await call({ exec: 'echo ${text}' }, { text: value }, { workDirectory: path })
+  expect(byArgument).toMatchObject({
+    status: 'ERROR',
+    observation:
+      'ERROR: the command did not start. Argument 1 is 200000 bytes long; the system passes at most 131071 bytes in one argument. Large values belong on standard input: let the tool take this parameter with stdin:.',
+  })
+})
+
+test('output files stay until the result is stored, if the caller wants it so', async () => {
+  const { path, has } = await workspace()
+  const outputPrefix = join(path, 'record')
+  await call({ exec: 'echo a' }, {}, { workDirectory: path, outputPrefix, keepOutput: true })
+  expect(readFileSync(`${outputPrefix}.stdout`, 'utf8')).toBe('a\n')
+  await call({ exec: 'echo a' }, {}, { workDirectory: path, outputPrefix })
+  expect(has('record.stdout')).toBe(false)
+})
+
+test('an interrupted call says so, and shows what was printed', async () => {
+  const { path } = await workspace()
+  mkdirSync(join(path, 'out'))
+  const controller = new AbortController()
+  const command = ['sh', '-c', 'echo begun; touch out/ready; sleep 60']
+  const started = call({ command }, {}, { workDirectory: path, signal: controller.signal })
+  await waitForFile(join(path, 'out/ready'))
+  controller.abort()
+  const result = await started
+  expect(result).toMatchObject({ status: 'INTERRUPTED', exitCode: null, signal: 'SIGTERM' })
+  expect(result.observation).toMatch(
+    /^\[interrupted after \d+\.\d s; the command was ended and may have done its work in part\]\nbegun\n$/,
+  )
+})

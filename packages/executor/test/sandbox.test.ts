@@ -1,0 +1,180 @@
+import { spawnSync } from 'node:child_process'
+import { createServer } from 'node:http'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { isAlive } from '@delta/testkit'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { defineTool, executeTool, prepareCall, type RunContext, runCommand, toolMap } from '../src/index.js'
+import { workspace } from './workspace.js'
+
+const probe = await runCommand(
+  ['bwrap', '--ro-bind', '/', '/', '--unshare-pid', '--unshare-net', '--proc', '/proc', 'true'],
+  {
+    cwd: '/',
+    env: process.env,
+  },
+)
+const works = probe.exitCode === 0
+if (!works)
+  console.warn(`SKIPPED: bubblewrap does not work here. ${probe.startError?.message ?? probe.stderr.text}`)
+
+function script(text: string, sandbox: unknown = true, settings: object = {}) {
+  return toolMap([defineTool({ name: 'tool', command: ['sh', '-c', text], sandbox, ...settings })])
+}
+
+async function run(
+  text: string,
+  directory: string,
+  sandbox: unknown = true,
+  context: Partial<RunContext> = {},
+  settings: object = {},
+) {
+  return executeTool(
+    script(text, sandbox, settings),
+    { name: 'tool', arguments: {} },
+    { workDirectory: directory, environment: process.env, ...context },
+  )
+}
+
+test('a sandbox is words in front of the command, to be seen wherever the command is', () => {
+  const tools = script(
+    'true',
+    { network: true, write: ['CWD/out', '~/cache'], read: ['/opt/data'] },
+    { cwd: 'sub' },
+  )
+  const variables = { AGENT_HOME: '/agent', CWD: '/work' }
+  const prepared = prepareCall(tools, { name: 'tool', arguments: {} }, { variables, workDirectory: '/work' })
+  if (prepared.decision === 'refuse') throw new Error(prepared.observation)
+
+  const line = prepared.resolvedCommand
+  expect(prepared.argv.slice(-4)).toEqual(['--', 'sh', '-c', 'true'])
+  expect(line).toMatch(/^bwrap --die-with-parent --new-session --unshare-pid /)
+  expect(line).not.toContain('--unshare-net')
+  expect(line).toContain('--ro-bind /work /work --ro-bind /opt/data /opt/data')
+  expect(line).toContain(`--bind /work/out /work/out --bind ${homedir()}/cache ${homedir()}/cache`)
+  expect(line).toContain('--chdir /work/sub -- sh -c true')
+})
+
+test('a tool without sandbox: is run as it is', () => {
+  const prepared = prepareCall(
+    script('true', false),
+    { name: 'tool', arguments: {} },
+    {
+      variables: { AGENT_HOME: '/agent', CWD: '/work' },
+      workDirectory: '/work',
+    },
+  )
+  expect(prepared).toMatchObject({ argv: ['sh', '-c', 'true'] })
+  expect(prepared).not.toHaveProperty('sandbox')
+})
+
+test('without bubblewrap the tool is refused, never run without', async () => {
+  const { path, has } = await workspace()
+  const result = await run('touch done', path, true, { environment: { PATH: '/nowhere' } })
+  expect(result).toMatchObject({ status: 'BLOCKED', exitCode: null })
+  expect(result.observation).toBe(
+    'BLOCKED: the sandbox of "tool" cannot start, and without it the tool is not run. bubblewrap is not installed. Install it (Debian, Ubuntu: apt install bubblewrap).',
+  )
+  expect(has('done')).toBe(false)
+})
+
+describe.skipIf(!works)('In the sandbox a tool', () => {
+  test('works in the workspace, and its exit code and output are its own', async () => {
+    const { path, read } = await workspace({ in: 'text' })
+    const result = await run('cat in; echo x > out; echo err >&2; exit 3', path)
+    expect(result).toMatchObject({
+      status: 'FAILED',
+      exitCode: 3,
+      observation: '[exit code 3]\ntext\n[stderr]\nerr\n',
+    })
+    expect(await read('out')).toBe('x\n')
+  })
+
+  test('writes nowhere else', async () => {
+    const outside = await workspace()
+    const { path } = await workspace()
+    const result = await run(`touch ${outside.path}/x; touch /etc/delta-test; touch /usr/delta-test`, path)
+    expect(result.status).toBe('FAILED')
+    expect(await outside.files()).toEqual([])
+    expect(result.observation).toContain('/etc/delta-test')
+  })
+
+  test('cannot mount its way out, not even as root', async () => {
+    const { path } = await workspace()
+    const result = await run(
+      'mount -o remount,rw,bind / 2>/dev/null; touch /etc/delta-test && echo escaped',
+      path,
+    )
+    expect(result).toMatchObject({ status: 'FAILED', stdout: { text: '' } })
+  })
+
+  test('writes only where it may', async () => {
+    const { path, files } = await workspace({ 'out/.keep': '', 'in/x': 'x' })
+    await run('touch in/y; touch out/y', path, { write: ['CWD/out'] })
+    expect(await files()).toEqual(['in/x', 'out/.keep', 'out/y'])
+  })
+
+  test('sees no run’s records, from the workspace upward', async () => {
+    const { path } = await workspace({ '.delta/LATEST': 'r1', 'child/.delta/LATEST': 'r2', 'child/x': '' })
+    const result = await run('ls -A .delta ../.delta; ls', join(path, 'child'), { read: [path] })
+    expect(result.observation).not.toContain('LATEST')
+    expect(result.observation).toContain('x\n')
+  })
+
+  test('has an empty home directory, /tmp and /run of its own', async () => {
+    const { path } = await workspace()
+    const other = await workspace({ secret: 's' })
+    const result = await run(`ls -A "$HOME" /run; ls ${other.path}; touch /tmp/mine && echo written`, path)
+    expect(result.observation).not.toContain('secret')
+    expect(result.observation).toContain('written\n')
+    expect(result.observation).toMatch(/No such file/)
+  })
+
+  test('has no network', async () => {
+    const server = createServer((_request, response) => response.end('reached')).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as { port: number }
+    const { path } = await workspace()
+    const connect = `node -e "fetch('http://127.0.0.1:${port}').then(r => r.text()).then(console.log, () => console.log('none'))"`
+    const read = [process.execPath.replace(/\/bin\/node$/, '')]
+    expect((await run(connect, path, { read })).observation).toBe('none\n')
+    expect((await run(connect, path, { read, network: true })).observation).toBe('reached\n')
+  })
+
+  test('sees no process but its own', async () => {
+    const { path } = await workspace()
+    const result = await run(`cat /proc/${process.pid}/environ 2>&1; ls /proc | grep -c '^[0-9]'`, path)
+    expect(result.observation).toContain('No such file')
+    expect(Number(result.observation.trim().split('\n').at(-1))).toBeLessThan(6)
+  })
+
+  test('ends with its timeout, and everything it started with it', async () => {
+    const { path } = await workspace()
+    const pids: number[] = []
+    const context = { onSpawn: ({ pid }: { pid: number }) => void pids.push(pid) }
+    const result = await run('echo begun; setsid sleep 61 & sleep 61', path, true, context, {
+      timeout_ms: 1500,
+    })
+    expect(result).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })
+    expect(pids.filter(isAlive)).toEqual([])
+    const left = spawnSync('pgrep', ['-f', '^sleep 61$'], { encoding: 'utf8' }).stdout
+    expect(left).toBe('')
+  })
+
+  test('gets its stdin', async () => {
+    const { path } = await workspace()
+    const tools = toolMap([defineTool({ name: 'tool', exec: 'cat', stdin: 'text', sandbox: true })])
+    const context = { workDirectory: path, environment: process.env }
+    expect((await executeTool(tools, { name: 'tool', arguments: { text: 'hi' } }, context)).observation).toBe(
+      'hi',
+    )
+  })
+
+  test('that cannot be built is refused with the reason', async () => {
+    const { path } = await workspace()
+    const result = await run('true', path, { write: ['CWD/missing'] })
+    expect(result.status).toBe('BLOCKED')
+    expect(result.observation).toContain(`${path}/missing`)
+  })
+})

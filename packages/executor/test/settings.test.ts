@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { defineTool, interruptPolicy, parseToolSettings, toolTimeoutMs } from '../src/index.js'
+
+test('a tool that says nothing has the defaults', () => {
+  expect(parseToolSettings({})).toEqual({
+    ok: true,
+    settings: { env: {}, passEnv: [], critical: false, output: { maxChars: 30_000, keep: 'both' } },
+    unknownKeys: [],
+  })
+})
+
+test('everything a tool can say', () => {
+  const parsed = parseToolSettings({
+    timeout_ms: 0,
+    cwd: 'sub',
+    env: { LEVEL: 3, DEBUG: true, NAME: 'x' },
+    pass_env: ['OPENAI_API_KEY'],
+    effects: { network: true },
+    trust: 'org',
+    on_interrupt: 'ask',
+    critical: true,
+    sandbox: true,
+    output: { max_chars: 100, keep: 'tail' },
+  })
+  expect(parsed).toEqual({
+    ok: true,
+    unknownKeys: [],
+    settings: {
+      timeoutMs: 0,
+      cwd: 'sub',
+      env: { LEVEL: '3', DEBUG: 'true', NAME: 'x' },
+      passEnv: ['OPENAI_API_KEY'],
+      effects: { network: true },
+      trust: 'org',
+      onInterrupt: 'ask',
+      critical: true,
+      sandbox: { network: false, write: ['CWD'], read: [] },
+      output: { maxChars: 100, keep: 'tail' },
+    },
+  })
+})
+
+test('every mistake is reported, with its place', () => {
+  const parsed = parseToolSettings({
+    timeout_ms: '5s',
+    cwd: '../elsewhere',
+    env: { 'A-B': 'x' },
+    pass_env: 'KEY',
+    effects: { network: 'yes', cost: { estimate: 'huge' } },
+    on_interrupt: 'ignore',
+    sandbox: 'yes',
+    output: { keep: 'middle' },
+  })
+  expect(parsed).toEqual({
+    ok: false,
+    problems: [
+      { path: 'timeout_ms', message: 'expected whole milliseconds, 0 for no limit' },
+      {
+        path: 'cwd',
+        message: 'a relative cwd stays inside the workspace; write an absolute path to leave it',
+      },
+      { path: 'env.A-B', message: 'expected the name of an environment variable' },
+      { path: 'pass_env', message: 'expected a list of names' },
+      { path: 'effects.network', message: 'expected true or false' },
+      { path: 'effects.cost.estimate', message: 'expected one of free, low, medium, high' },
+      { path: 'on_interrupt', message: 'expected report, rerun or ask' },
+      {
+        path: 'sandbox',
+        message: 'expected true, false, or { network: true|false, write: [paths], read: [paths] }',
+      },
+      { path: 'output.keep', message: 'expected head, tail or both' },
+    ],
+  })
+})
+
+test.each(['a/../..', '..', './../x', '${HOME}/x'])('cwd %s is refused', (cwd) => {
+  expect(parseToolSettings({ cwd })).toMatchObject({ ok: false, problems: [{ path: 'cwd' }] })
+})
+
+test.each(['a/../b', '/tmp', '${AGENT_HOME}/x', '${CWD}/x', '.'])('cwd %s is accepted', (cwd) => {
+  expect(parseToolSettings({ cwd })).toMatchObject({ ok: true, settings: { cwd } })
+})
+
+test('keys nobody knows are named, except the author’s own', () => {
+  const rest = { timeout: 5, 'x-owner': 'me', output: { max_char: 5 }, sandbox: { writes: [] } }
+  expect(parseToolSettings(rest)).toMatchObject({
+    ok: true,
+    unknownKeys: ['timeout', 'output.max_char', 'sandbox.writes'],
+  })
+})
+
+test('a wrong definition is an exception that names every problem', () => {
+  const define = () => defineTool({ name: 'x', exec: 'ls', timeout_ms: -1, critical: 'yes' })
+  expect(define).toThrow(
+    'The tool cannot be used:\ntimeout_ms: expected 0 (no limit) or more\ncritical: expected true or false',
+  )
+  expect(define).toThrow(expect.objectContaining({ code: 'ERR_EXECUTOR_TOOL' }))
+  expect(() => defineTool({ name: 'x', exec: 'a | b' })).toThrow(/Shell metacharacter/)
+})
+
+describe('How long a tool may run', () => {
+  test.each([
+    [{ exec: 'make' }, 600_000],
+    [{ exec: 'make', timeout_ms: 5 }, 5],
+    [{ exec: 'delta run' }, 0],
+    [{ command: ['/usr/local/bin/delta', 'run'] }, 0],
+    [{ command: ['./delta', 'run'] }, 600_000], // a file of the workspace, which a model may have written
+  ])('%j: %d ms', (definition, timeoutMs) => {
+    expect(toolTimeoutMs(defineTool({ name: 'x', ...definition }))).toBe(timeoutMs)
+  })
+})
+
+describe('After a crash a tool is', () => {
+  test.each([
+    [{}, 'report'],
+    [{ effects: { idempotent: true } }, 'rerun'],
+    [{ effects: { idempotent: true }, on_interrupt: 'ask' }, 'ask'],
+    [{ effects: { idempotent: true }, trust: 'community' }, 'report'],
+    [{ effects: { idempotent: true }, trust: 'org' }, 'rerun'],
+  ])('%j: %s', (settings, policy) => {
+    expect(interruptPolicy(defineTool({ name: 'x', exec: 'make', ...settings }))).toBe(policy)
+  })
+})

@@ -1,0 +1,38 @@
+import type * as z from 'zod/mini'
+import { compileTest } from './compile.js'
+import { eventSchemas, type StoredEvent } from './event.js'
+
+type KnownType = keyof typeof eventSchemas
+
+const types = Object.keys(eventSchemas) as KnownType[]
+const tests = new Map(types.map((type) => [type as string, compileTest(eventSchemas[type])]))
+
+/** v1.1's names for ENGINE_START and ENGINE_END: known, and not to be passed on under these names. */
+for (const oldType of ['RUN_START', 'RUN_END']) tests.set(oldType, () => false)
+
+/** True when a parsed line is an event as this version writes it, or one of a type it does not know. */
+export function isEvent(value: unknown): value is StoredEvent {
+  if (typeof value !== 'object' || value === null) return false
+  const { type, seq, timestamp } = value as Partial<StoredEvent>
+  if (typeof type !== 'string' || typeof timestamp !== 'string' || !Number.isSafeInteger(seq)) return false
+  return (seq as number) >= 1 && (tests.get(type)?.(value) ?? true)
+}
+
+/** Says in words what keeps a value from being an event; undefined when it is one. */
+export function eventProblem(value: unknown): string | undefined {
+  if (isEvent(value)) return undefined
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is not a JSON object'
+  const { type, seq, timestamp } = value as Record<string, unknown>
+  if (typeof type !== 'string') return 'it has no "type"'
+  if (!Number.isSafeInteger(seq) || Number(seq) < 1) return `${type}: "seq" is not a positive whole number`
+  if (typeof timestamp !== 'string') return `${type}: "timestamp" is not a string`
+  const issue = eventSchemas[type as KnownType]?.safeParse(value).error?.issues[0]
+  return `${type}: ${issue ? describe(issue) : 'it is not valid'}`
+}
+
+function describe(issue: z.core.$ZodIssue): string {
+  const field = `"${issue.path.join('.')}"`
+  if (issue.code === 'invalid_type') return `${field} is not a valid ${issue.expected}`
+  if (issue.code === 'invalid_value') return `${field} is none of ${issue.values.join(', ')}`
+  return `${field} is not valid`
+}

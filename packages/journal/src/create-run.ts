@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { JournalError } from './errors.js'
+import type { NewEvent } from './event.js'
+import { announceRun, checkLayout, makeDeltaDirectory } from './layout.js'
+import { takeLease } from './lease.js'
+import { readRun } from './read-run.js'
+import { recordStamp } from './record-name.js'
+import { syncPath } from './replace.js'
+import { holdRun, type Run } from './run.js'
+import { runDirectory, runPaths } from './run-paths.js'
+import { writeError } from './write.js'
+
+export interface CreateRunOptions {
+  /** Default: `<date>_<time>_<six hex digits>`. */
+  runId?: string
+  /** False: nothing is synced, for throwaway runs. */
+  sync?: boolean
+  /** The first events (ENGINE_START and USER_MESSAGE), which make the directory a run. */
+  events: (run: { runId: string; directory: string; epoch: number }) => NewEvent[]
+}
+
+/**
+ * Creates a run and takes its lease.
+ *
+ * The first events are one synced write, before `LATEST` names the run. A crash
+ * before that write leaves a directory that is listed as empty and never resumed;
+ * the same id can then be used again.
+ *
+ * @throws {JournalError} `ERR_RUN_EXISTS`, `ERR_RUN_BUSY`, `ERR_RUN_ID`, `ERR_LAYOUT_NEWER`, `ERR_JOURNAL_WRITE`.
+ */
+export async function createRun(workDirectory: string, options: CreateRunOptions): Promise<Run> {
+  const { runId = newRunId(new Date()), sync = true, events } = options
+  const directory = runDirectory(resolve(workDirectory), runId)
+  const deltaDirectory = makeDeltaDirectory(workDirectory)
+  checkLayout(deltaDirectory)
+  makeRunDirectory(directory)
+  if (sync) syncPath(deltaDirectory)
+
+  const lease = await takeLease(runPaths(directory).lease)
+  try {
+    await setAsideStillborn(directory)
+    const run = holdRun(directory, lease, { sync })
+    if (run.journal.lastSeq > 0) throw exists(directory, runId)
+    run.journal.append(...events({ runId, directory, epoch: lease.epoch }))
+    run.journal.sync()
+    announceRun(deltaDirectory, runId)
+    await run.updateMetadata()
+    return run
+  } catch (error) {
+    lease.release()
+    throw error
+  }
+}
+
+/** `20261120_093000_a1b2c3`: sorts by start, in UTC. */
+export function newRunId(time: Date): string {
+  const stamp = time.toISOString().replace(/[-:]/g, '').replace('T', '_').slice(0, 15)
+  return `${stamp}_${randomBytes(3).toString('hex')}`
+}
+
+function makeRunDirectory(directory: string): void {
+  try {
+    for (const part of ['', 'io/invocations', 'io/tool_executions', 'io/hooks']) {
+      mkdirSync(join(directory, part), { recursive: true, mode: 0o700 })
+    }
+  } catch (error) {
+    throw writeError(error, directory)
+  }
+}
+
+/** A power cut can leave half of the first write: a start without its message, which began nothing. */
+async function setAsideStillborn(directory: string): Promise<void> {
+  const { journal } = runPaths(directory)
+  if (!existsSync(journal) || statSync(journal).size === 0) return
+  const { status } = await readRun(directory, { tolerant: true })
+  if (status === 'EMPTY') renameSync(journal, join(directory, `journal.torn-${recordStamp(new Date())}`))
+}
+
+function exists(directory: string, runId: string): JournalError {
+  return new JournalError(
+    'ERR_RUN_EXISTS',
+    `${directory}: A run with the id ${runId} exists. Choose another id, or go on with that one: delta continue --run-id ${runId}`,
+    { path: directory },
+  )
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod/mini'
+import { JournalError } from './errors.js'
+import { parseJson } from './parse.js'
+import { readParts } from './parts.js'
+import type { InvocationRecord } from './request-log.js'
+import { fromRanges, joinRequest } from './request-text.js'
+import type { Run } from './run.js'
+import { runPaths } from './run-paths.js'
+
+/**
+ * Records what is about to be sent to a model, before it is sent.
+ *
+ * A message or a set of parameters that was sent before is not written again: the
+ * record names lines of `io/parts.jsonl`. The first ten records of a run hold the
+ * request whole besides.
+ *
+ * @param invocation.request - The body, as the object it will be made of.
+ * @param invocation.blocks - What the context says about where it came from; kept as it is.
+ * @throws {JournalError} `ERR_JOURNAL_WRITE`, `ERR_RUN_LOST`.
+ */
+export function recordInvocation(
+  run: Run,
+  invocation: { iteration: number; request: object; blocks?: object[] },
+): InvocationRecord {
+  return run.requests.record(invocation)
+}
+
+/**
+ * The body of the last request of an iteration, byte for byte as it was sent.
+ *
+ * @throws {JournalError} `ERR_REQUEST_NOT_FOUND`: the iteration has no record.
+ *   `ERR_REQUEST_CORRUPT`: its parts do not add up to what was sent.
+ */
+export async function readRequest(runDirectory: string, iteration: number): Promise<string> {
+  const paths = runPaths(runDirectory)
+  const path = await findRecord(paths.invocations, iteration)
+  const record = recordSchema.safeParse(parseJson(await readFile(path, 'utf8'))).data
+  if (!record) throw corruptRequest(path, 'the record is not whole')
+  const body = await rebuild(paths.parts, record.parts)
+  if (createHash('sha256').update(body).digest('hex') === record.sha256) return body
+  throw corruptRequest(path, 'what io/parts.jsonl holds does not have its SHA-256')
+}
+
+const recordSchema = z.object({
+  sha256: z.string(),
+  parts: z.object({
+    parameters: z.int(),
+    messages: z.nullable(z.array(z.tuple([z.int(), z.int()]))),
+  }),
+})
+
+async function rebuild(path: string, record: z.infer<typeof recordSchema>['parts']): Promise<string> {
+  const lines = fromRanges(record.messages ?? [])
+  const parts = await readParts(path, new Set([record.parameters, ...lines]))
+  const parameters = parts.get(record.parameters) ?? {}
+  if (record.messages === null) return JSON.stringify(parameters)
+  return joinRequest(
+    parameters,
+    lines.map((line) => parts.get(line)),
+  )
+}
+
+async function findRecord(directory: string, iteration: number): Promise<string> {
+  const names = await readdir(directory).catch(noneIfMissing)
+  const last = names
+    .filter((name) => name.endsWith(`_${iteration}.json`))
+    .sort()
+    .at(-1)
+  if (last !== undefined) return join(directory, last)
+  throw new JournalError(
+    'ERR_REQUEST_NOT_FOUND',
+    `${directory}: There is no request of iteration ${iteration}. The names of the files there end in the iterations there are.`,
+    { path: directory },
+  )
+}
+
+function noneIfMissing(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return []
+  throw error
+}
+
+function corruptRequest(path: string, problem: string): JournalError {
+  return new JournalError(
+    'ERR_REQUEST_CORRUPT',
+    `${path}: The request cannot be given back as it was sent: ${problem}.\n` +
+      'Somebody changed these files, or the disk did. The run itself is not affected.',
+    { path },
+  )
+}

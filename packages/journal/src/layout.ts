@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { JournalError } from './errors.js'
+import { replaceFile } from './replace.js'
+import { deltaDirectory } from './run-paths.js'
+import { writeError } from './write.js'
+
+/** The version of the directory layout this package writes. */
+export const LAYOUT_VERSION = '1.9'
+
+/** Creates `<workDirectory>/.delta` (0700) when it is missing. */
+export function makeDeltaDirectory(workDirectory: string): string {
+  const directory = deltaDirectory(workDirectory)
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw writeError(error, directory)
+  }
+  return directory
+}
+
+/** @throws {JournalError} `ERR_LAYOUT_NEWER`: a newer version of us wrote here, and we must not. */
+export function checkLayout(directory: string): void {
+  const path = join(directory, 'VERSION')
+  if (!existsSync(path)) return
+  const version = readFileSync(path, 'utf8').trim()
+  if (!isNewer(version)) return
+  throw new JournalError(
+    'ERR_LAYOUT_NEWER',
+    `${path}: The layout is version ${version}; this program writes ${LAYOUT_VERSION} and would damage it.\n` +
+      'Reading works (delta list-runs, delta show). To write, use a newer delta.',
+    { path },
+  )
+}
+
+/** Names the newest run. A convenience: nothing needs `LATEST` to read a run. */
+export function announceRun(directory: string, runId: string): void {
+  markLayout(directory)
+  replaceFile(join(directory, 'LATEST'), `${runId}\n`)
+}
+
+/** Writes `VERSION` when there is none. */
+export function markLayout(directory: string): void {
+  const path = join(directory, 'VERSION')
+  if (!existsSync(path)) replaceFile(path, `${LAYOUT_VERSION}\n`)
+}
+
+/** The id in `LATEST`, or in v1.1's `runs/LATEST`; undefined when there is none. */
+export async function latestRunId(workDirectory: string): Promise<string | undefined> {
+  const directory = deltaDirectory(workDirectory)
+  return (await readName(join(directory, 'LATEST'))) ?? (await readName(join(directory, 'runs', 'LATEST')))
+}
+
+async function readName(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim() || undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function isNewer(version: string): boolean {
+  const ours = LAYOUT_VERSION.split('.').map(Number)
+  const theirs = version.split('.').map(Number)
+  for (const [index, number] of ours.entries()) {
+    const difference = (theirs[index] ?? 0) - number
+    if (difference !== 0) return difference > 0
+  }
+  return false
+}

@@ -1,0 +1,86 @@
+/** Whole lines (the last byte is a newline) and where in the file they begin. */
+export interface Block {
+  bytes: Buffer
+  offset: number
+}
+
+/** What follows the last whole line: nothing, a line without its newline, or a hole of NULs. */
+export interface Remainder {
+  offset: number
+  bytes: Buffer
+  /** Bytes from `offset` to the end of the file; more than `bytes` holds once a hole was found. */
+  size: number
+  hole: boolean
+}
+
+const NEWLINE = 0x0a
+
+/**
+ * Cuts a file, handed over chunk by chunk, into whole lines and a remainder.
+ *
+ * A power cut can leave a run of NULs where data never reached the disk. From the
+ * line in which such a hole begins everything belongs to the remainder.
+ */
+export function lineSplitter(fromOffset = 0) {
+  let offset = fromOffset
+  let rest: Buffer[] = []
+  let restSize = 0
+  let hole = false
+
+  function push(chunk: Buffer): Block | undefined {
+    if (hole) {
+      restSize += chunk.length
+      return undefined
+    }
+    const joined =
+      rest.length === 0
+        ? chunk
+        : chunk.includes(NEWLINE) || chunk.includes(0)
+          ? Buffer.concat([...rest, chunk])
+          : undefined
+    if (joined === undefined) {
+      rest.push(chunk)
+      restSize += chunk.length
+      return undefined
+    }
+    const holeAt = findHole(joined)
+    hole = holeAt !== -1
+    const end = (hole ? joined.subarray(0, holeAt) : joined).lastIndexOf(NEWLINE) + 1
+    const block = end === 0 ? undefined : { bytes: joined.subarray(0, end), offset }
+    rest = end === joined.length ? [] : [joined.subarray(end)]
+    restSize = joined.length - end
+    offset += end
+    return block
+  }
+
+  function end(): Remainder {
+    return { offset, bytes: Buffer.concat(rest), size: restSize, hole }
+  }
+
+  return { push, end }
+}
+
+/**
+ * The first byte of a hole, or -1.
+ *
+ * A single NUL inside a line is a damaged byte, not a hole: cutting there would
+ * drop acknowledged lines. A hole begins a line or is at least two bytes long.
+ */
+function findHole(bytes: Buffer): number {
+  for (let at = bytes.indexOf(0); at !== -1; at = bytes.indexOf(0, at + 1)) {
+    if (at === 0 || bytes[at - 1] === NEWLINE || bytes[at + 1] === 0) return at
+  }
+  return -1
+}
+
+/** The lines of a buffer without their newlines, and where each begins in it. */
+export function splitLines(bytes: Buffer): Block[] {
+  const lines: Block[] = []
+  for (let offset = 0; offset < bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, offset)
+    const end = newline === -1 ? bytes.length : newline
+    lines.push({ bytes: bytes.subarray(offset, end), offset })
+    offset = end + 1
+  }
+  return lines
+}

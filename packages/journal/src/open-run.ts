@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { copyToNewInode } from './copy-journal.js'
+import { JournalError } from './errors.js'
+import { checkLayout } from './layout.js'
+import { type Lease, takeLease } from './lease.js'
+import { migrateRun } from './migrate.js'
+import { notFound } from './read-run.js'
+import { holdRun, type Run } from './run.js'
+import { runPaths } from './run-paths.js'
+
+export interface OpenRunOptions {
+  /** Take the run from a live owner too: one on this machine is ended first. */
+  force?: boolean
+  /** False: nothing is synced, for throwaway runs. */
+  sync?: boolean
+}
+
+/**
+ * Takes an existing run for writing: the lease first, then the journal, mended where a crash tore it.
+ *
+ * A run of an old layout is written anew beside the old one first; `run.directory`
+ * and `run.notices` then tell where it goes on.
+ *
+ * @throws {JournalError} `ERR_RUN_BUSY`: somebody else writes it, nothing was changed.
+ *   `ERR_JOURNAL_CORRUPT`: damage no crash makes. `ERR_RUN_EMPTY`: it never began.
+ *   `ERR_RUN_NOT_FOUND`, `ERR_LAYOUT_NEWER`, `ERR_JOURNAL_WRITE`.
+ */
+export async function openRun(
+  runDirectory: string,
+  { force = false, sync = true }: OpenRunOptions = {},
+): Promise<Run> {
+  const named = resolve(runDirectory)
+  if (!existsSync(named)) throw notFound(named)
+  checkLayout(dirname(named))
+  const migration = migrateRun(named)
+  const directory = migration?.directory ?? named
+  if (!existsSync(runPaths(directory).journal)) throw empty(directory)
+
+  const lease = await takeLease(runPaths(directory).lease, { force })
+  try {
+    const run = takeOver(directory, lease, sync)
+    if (migration) run.notices.unshift(migration.notice)
+    if (run.summary().status !== 'EMPTY') return run
+    run.journal.close()
+    throw empty(directory)
+  } catch (error) {
+    lease.release()
+    throw error
+  }
+}
+
+function takeOver(directory: string, lease: Lease, sync: boolean): Run {
+  const { takenFrom } = lease
+  if (takenFrom === undefined) return holdRun(directory, lease, { sync })
+  const { holder, state } = takenFrom
+  const isElsewhere = state === 'remote-fresh' || state === 'remote-expired'
+  if (isElsewhere) copyToNewInode(runPaths(directory))
+
+  const run = holdRun(directory, lease, { sync })
+  const who = holder.record
+    ? `process ${holder.record.pid} on ${holder.record.host}`
+    : `lease ${holder.epoch}`
+  run.notices.unshift(
+    isElsewhere
+      ? `The run was taken from ${who}, which cannot be seen from here; it goes on in a copy of the journal.`
+      : `The run was taken over from ${who}, which ended without releasing it.`,
+  )
+  return run
+}
+
+function empty(directory: string): JournalError {
+  return new JournalError(
+    'ERR_RUN_EMPTY',
+    `${directory}: This run never began: its first events were not written, and nothing was started in it.\n` +
+      'Start a new one with: delta run',
+    { path: directory },
+  )
+}

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { isJournalError } from './errors.js'
+import type { StoredEvent } from './event.js'
+import { lineSplitter, type Remainder, splitLines } from './lines.js'
+import { eventParser } from './parse.js'
+import { readOldJournal } from './read-old.js'
+
+/** What a journal holds. */
+export interface JournalContents {
+  /** Oldest first. */
+  events: StoredEvent[]
+  /** Bytes after the last whole event: half a line, or a hole of NULs and what follows it. 0 for a clean file. */
+  tornBytes: number
+  /** Where the next read may start: the end of the last line that has its newline. */
+  endOffset: number
+  /** Missing or repeated numbers, in words. */
+  warnings: string[]
+}
+
+const CHUNK_BYTES = 1 << 20
+
+/**
+ * Reads a whole journal, or what was added behind `fromOffset`.
+ *
+ * An event counts once it is whole on disk. A torn tail is measured but stays in
+ * the file: `openJournal` is what removes it. A last line that lacks only its
+ * newline is an event (somebody edited the file), yet `endOffset` stays before it.
+ *
+ * @param path - Path of the journal. A missing file reads as an empty journal.
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event.
+ */
+export async function readJournal(
+  path: string,
+  { fromOffset = 0 }: { fromOffset?: number } = {},
+): Promise<JournalContents> {
+  const events: StoredEvent[] = []
+  const reading = readBatches(path, fromOffset)
+  for (;;) {
+    const step = await reading.next()
+    if (step.done) return { events, ...step.value }
+    for (const event of step.value) events.push(event)
+  }
+}
+
+/**
+ * The events of a journal one by one, in bounded memory.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT` when it comes to a damaged line.
+ */
+export async function* streamJournal(path: string): AsyncGenerator<StoredEvent, void> {
+  for await (const batch of readBatches(path, 0)) yield* batch
+}
+
+type Ending = Omit<JournalContents, 'events'>
+
+async function* readBatches(path: string, fromOffset: number): AsyncGenerator<StoredEvent[], Ending> {
+  const file = await open(path).catch(undefinedIfMissing)
+  if (file === undefined) return { tornBytes: 0, endOffset: 0, warnings: [] }
+  let seen = 0
+  try {
+    const reading = readToday(file, path, fromOffset)
+    for (;;) {
+      const step = await reading.next()
+      if (step.done) return step.value
+      seen += step.value.length
+      yield step.value
+    }
+  } catch (error) {
+    if (!isJournalError(error)) throw error
+    const rest = readRest(path, fromOffset, seen)
+    yield rest.events
+    return rest
+  } finally {
+    await file.close()
+  }
+}
+
+async function* readToday(
+  file: FileHandle,
+  path: string,
+  fromOffset: number,
+): AsyncGenerator<StoredEvent[], Ending> {
+  const splitter = lineSplitter(fromOffset)
+  const parser = eventParser(path, { fromStart: fromOffset === 0 })
+  for (let at = fromOffset; ; ) {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, at)
+    if (bytesRead === 0) break
+    at += bytesRead
+    const block = splitter.push(chunk.subarray(0, bytesRead))
+    if (block) yield parser.parseBlock(block)
+  }
+  const remainder = splitter.end()
+  const last = parser.parseRemainder(remainder)
+  if (last) yield [last]
+  return ending(remainder, last !== undefined, parser.numbers.warnings)
+}
+
+/** What is still to come after `seen` events behind `fromOffset`, read the old way. */
+function readRest(path: string, fromOffset: number, seen: number): JournalContents {
+  const { events, lines, remainder, unfinished, warnings } = readOldJournal(path)
+  const before = countLines(path, fromOffset)
+  const first = lines.findIndex((line) => line > before)
+  return {
+    events: first === -1 ? [] : events.slice(first + seen),
+    ...ending(remainder, unfinished, warnings),
+  }
+}
+
+function ending({ offset, size }: Remainder, unfinished: boolean, warnings: string[]): Ending {
+  return { tornBytes: unfinished ? 0 : size, endOffset: offset, warnings }
+}
+
+function countLines(path: string, end: number): number {
+  return splitLines(readFileSync(path).subarray(0, end)).length
+}
+
+function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT') return undefined
+  throw error
+}

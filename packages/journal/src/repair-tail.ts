@@ -1,0 +1,53 @@
+import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { recordStamp } from './record-name.js'
+import { syncPath } from './replace.js'
+import type { Scan } from './scan.js'
+import { syncData, writeWhole } from './write.js'
+
+/** What `openJournal` took off the end of a journal, and where the bytes are kept. */
+export interface RepairedTail {
+  tornBytes: number
+  keptIn: string
+}
+
+const CHUNK_BYTES = 1 << 20
+
+/**
+ * Makes the end of a journal fit for appending.
+ *
+ * A last event without its newline is completed. A torn tail is first kept in
+ * `journal.torn-<time>` beside the journal and only then cut off, so a crash
+ * between the two loses nothing and the next open repairs again.
+ */
+export function repairTail(descriptor: number, path: string, scan: Scan): RepairedTail | undefined {
+  const { offset, size } = scan.remainder
+  if (size === 0) return undefined
+  if (scan.unfinished) {
+    writeWhole(descriptor, Buffer.from('\n'), path)
+    syncData(descriptor, path)
+    return undefined
+  }
+  const keptIn = join(dirname(path), `journal.torn-${recordStamp(new Date())}`)
+  keep(descriptor, offset, keptIn)
+  ftruncateSync(descriptor, offset)
+  syncData(descriptor, path)
+  return { tornBytes: size, keptIn }
+}
+
+function keep(from: number, offset: number, path: string): void {
+  const to = openSync(path, 'wx', 0o600)
+  try {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+    for (let at = offset; ; ) {
+      const bytesRead = readSync(from, chunk, 0, CHUNK_BYTES, at)
+      if (bytesRead === 0) break
+      at += bytesRead
+      for (let done = 0; done < bytesRead; ) done += writeSync(to, chunk, done, bytesRead - done)
+    }
+    fsyncSync(to)
+  } finally {
+    closeSync(to)
+  }
+  syncPath(dirname(path))
+}

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { JournalError } from './errors.js'
+
+/** Where the parts of a run lie, as absolute paths. */
+export interface RunPaths {
+  journal: string
+  metadata: string
+  configuration: string
+  engineLog: string
+  invocations: string
+  parts: string
+  toolExecutions: string
+  hooks: string
+  secrets: string
+  interaction: string
+  lease: string
+}
+
+export function runPaths(directory: string): RunPaths {
+  const io = join(directory, 'io')
+  return {
+    journal: join(directory, 'journal.jsonl'),
+    metadata: join(directory, 'metadata.json'),
+    configuration: join(directory, 'configuration'),
+    engineLog: join(directory, 'engine.log'),
+    invocations: join(io, 'invocations'),
+    parts: join(io, 'parts.jsonl'),
+    toolExecutions: join(io, 'tool_executions'),
+    hooks: join(io, 'hooks'),
+    secrets: join(directory, 'secrets'),
+    interaction: join(directory, 'interaction'),
+    lease: join(directory, 'lease'),
+  }
+}
+
+/** The journal of a run of any layout: v1.1 kept it in `execution/`. */
+export function journalPath(directory: string): string {
+  const old = join(directory, 'execution', 'journal.jsonl')
+  const { journal } = runPaths(directory)
+  return !existsSync(journal) && existsSync(old) ? old : journal
+}
+
+/**
+ * The directory of a run: `<workDirectory>/.delta/<runId>`, or `.delta/runs/<runId>` when v1.1 made it.
+ *
+ * @throws {JournalError} `ERR_RUN_ID`: the id is not one plain file name.
+ */
+export function runDirectory(workDirectory: string, runId: string): string {
+  const path = join(deltaDirectory(workDirectory), runId)
+  const old = join(deltaDirectory(workDirectory), 'runs', runId)
+  if (isRunId(runId)) return !existsSync(path) && existsSync(old) ? old : path
+  throw new JournalError(
+    'ERR_RUN_ID',
+    `Run id ${JSON.stringify(runId)} cannot name a directory. Use letters, digits, ".", "_" and "-" (at most 128,\n` +
+      'beginning with a letter or digit), and none of: VERSION, LATEST, runs.',
+    { path },
+  )
+}
+
+export function deltaDirectory(workDirectory: string): string {
+  return resolve(workDirectory, '.delta')
+}
+
+const RESERVED = new Set(['VERSION', 'LATEST', 'runs'])
+
+export function isRunId(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name) && !RESERVED.has(name)
+}

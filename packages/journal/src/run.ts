@@ -1,0 +1,104 @@
+import { basename, dirname } from 'node:path'
+import type { Lease } from './lease.js'
+import { type Journal, openJournal } from './open.js'
+import { replaceFile, syncPath } from './replace.js'
+import { openRequestLog, type RequestLog } from './request-log.js'
+import { type RunPaths, runPaths } from './run-paths.js'
+import { type RunSummary, summarizeRun } from './run-summary.js'
+import { summarizer } from './summary.js'
+
+/** A run that this process may write. */
+export interface Run {
+  readonly runId: string
+  readonly directory: string
+  readonly workDirectory: string
+  /** Number of this owner; belongs into `ENGINE_START.engine.epoch`. */
+  readonly epoch: number
+  readonly journal: Journal
+  readonly paths: RunPaths
+  /** What the user should be told about opening it, one line each. */
+  readonly notices: string[]
+  /** What was sent to the model; `recordInvocation` writes it. */
+  readonly requests: RequestLog
+  /** What `readRun` would say now, without reading: costs nothing at any length. */
+  summary(): RunSummary
+  /** Names a file or directory the journal will refer to: `journal.sync()` makes it safe first. */
+  syncLater(path: string): void
+  /** @throws {JournalError} `ERR_RUN_LOST` when another process has taken the run. */
+  fence(): void
+  /** Renames a `metadata.json` derived from the journal into place. */
+  updateMetadata(): Promise<void>
+  /** Syncs and closes the journal, then releases the lease. */
+  close(): void
+}
+
+/** Opens the journal of a run whose lease this process has taken. */
+export function holdRun(directory: string, lease: Lease, { sync = true }: { sync?: boolean }): Run {
+  const paths = runPaths(directory)
+  const fold = summarizer()
+  const unsynced = new Set<string>()
+
+  function syncReferred(): void {
+    requests.sync()
+    for (const path of unsynced) syncPath(path)
+    unsynced.clear()
+  }
+
+  const requests = openRequestLog({
+    directory,
+    sync,
+    fence: lease.fence,
+    syncLater: (path) => unsynced.add(path),
+    onNotice: (notice) => notices.push(notice),
+  })
+  const journal = openJournal(paths.journal, {
+    sync,
+    fence: lease.fence,
+    syncFirst: syncReferred,
+    onEvent: fold.add,
+  })
+  const notices = openingNotices(journal)
+
+  function summary(): RunSummary {
+    return summarizeRun(directory, fold, { ...lease.owner, alive: true })
+  }
+
+  async function updateMetadata(): Promise<void> {
+    lease.fence()
+    replaceFile(paths.metadata, `${JSON.stringify(summary().metadata, null, 2)}\n`, { durable: false })
+  }
+
+  function close(): void {
+    try {
+      journal.close()
+      requests.close()
+    } finally {
+      lease.release()
+    }
+  }
+
+  return {
+    runId: basename(directory),
+    directory,
+    workDirectory: dirname(dirname(directory)),
+    epoch: lease.epoch,
+    journal,
+    paths,
+    notices,
+    requests,
+    summary,
+    syncLater: (path) => unsynced.add(path),
+    fence: lease.fence,
+    updateMetadata,
+    close,
+  }
+}
+
+function openingNotices({ repaired, warnings }: Journal): string[] {
+  if (!repaired) return [...warnings]
+  const { tornBytes, keptIn } = repaired
+  return [
+    `The last ${tornBytes} bytes of the journal were torn by a crash; they are kept in ${keptIn}.`,
+    ...warnings,
+  ]
+}

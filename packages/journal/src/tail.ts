@@ -1,0 +1,104 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { isJournalError } from './errors.js'
+import type { StoredEvent } from './event.js'
+import { lineSplitter } from './lines.js'
+import { eventParser } from './parse.js'
+import { readJournal } from './read.js'
+import { readUserMessages } from './user-messages.js'
+
+/** The end of a journal, with everything the user said before it. */
+export interface JournalTail {
+  events: StoredEvent[]
+  /** True when `events` is the whole journal. */
+  complete: boolean
+}
+
+const FIRST_WINDOW_BYTES = 1 << 16
+const WINDOW_GROWTH = 4
+
+/**
+ * Reads the last iterations of a journal without reading the rest.
+ *
+ * @param iterations - How many iterations with a THOUGHT to read.
+ * @returns Every USER_MESSAGE before the N-th last iteration, in order, then every
+ *   event from the first one of that iteration on.
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: one of the lines read is not an event.
+ */
+export async function readTail(path: string, iterations: number): Promise<JournalTail> {
+  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (file === undefined) return { events: [], complete: true }
+  try {
+    return await readBackwards(file, path, iterations)
+  } catch (error) {
+    if (!isJournalError(error)) throw error
+    return wholeTail(path, iterations) // an old format, or damage: from the beginning its line can be named
+  } finally {
+    await file.close()
+  }
+}
+
+async function readBackwards(file: FileHandle, path: string, iterations: number): Promise<JournalTail> {
+  const { size } = await file.stat()
+  for (let bytes = FIRST_WINDOW_BYTES; ; bytes *= WINDOW_GROWTH) {
+    const window = await readWindow(file, Math.max(0, size - bytes), size)
+    if (window === undefined) continue
+    const { events, offsets } = parseWindow(window, path)
+    const first = firstOfTail(events, iterations)
+    if (first === undefined && window.offset > 0) continue
+    if (first === undefined || (first === 0 && window.offset === 0)) return { events, complete: true }
+    const before = await readUserMessages(file, path, offsets[first] ?? window.offset)
+    return { events: [...before, ...events.slice(first)], complete: false }
+  }
+}
+
+/** The bytes from the first line that begins in the window; undefined when none does. */
+async function readWindow(file: FileHandle, from: number, to: number) {
+  const start = Math.max(0, from - 1) // one byte more tells whether a line begins exactly at `from`
+  const bytes = Buffer.allocUnsafe(to - start)
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, start)
+  const read = bytes.subarray(0, bytesRead)
+  if (start === 0) return { bytes: read, offset: 0 }
+  const cut = read.indexOf(0x0a) + 1
+  return cut === 0 ? undefined : { bytes: read.subarray(cut), offset: start + cut }
+}
+
+function parseWindow({ bytes, offset }: { bytes: Buffer; offset: number }, path: string) {
+  const splitter = lineSplitter(offset)
+  const parser = eventParser(path, { fromStart: false })
+  const block = splitter.push(bytes)
+  const events = block ? parser.parseBlock(block) : []
+  const last = parser.parseRemainder(splitter.end())
+  if (last) events.push(last)
+  return { events, offsets: lineOffsets(bytes, offset, events.length) }
+}
+
+function lineOffsets(bytes: Buffer, offset: number, count: number): number[] {
+  const offsets: number[] = []
+  for (let at = 0; offsets.length < count; at = bytes.indexOf(0x0a, at) + 1) offsets.push(offset + at)
+  return offsets
+}
+
+/** Index of the first event of the N-th last iteration; undefined when more must be read to know. */
+function firstOfTail(events: StoredEvent[], iterations: number): number | undefined {
+  const seen = new Set<number>()
+  let first: number | undefined
+  for (let index = events.length - 1; index >= 0; index--) {
+    const event = events[index] as StoredEvent & { iteration?: number }
+    if (event.iteration === undefined) continue
+    if (seen.size >= iterations && !seen.has(event.iteration)) return first ?? events.length
+    if (event.type === 'THOUGHT') seen.add(event.iteration)
+    first = index
+  }
+  return undefined
+}
+
+async function wholeTail(path: string, iterations: number): Promise<JournalTail> {
+  const { events } = await readJournal(path)
+  const first = firstOfTail(events, iterations)
+  if (first === undefined || first === 0) return { events, complete: true }
+  const said = events.slice(0, first).filter((event) => event.type === 'USER_MESSAGE')
+  return { events: [...said, ...events.slice(first)], complete: false }
+}

@@ -1,0 +1,103 @@
+import type { FileHandle } from 'node:fs/promises'
+import { isEvent } from './check.js'
+import type { StoredEvent } from './event.js'
+import { corrupt, parseJson } from './parse.js'
+
+/** Where the USER_MESSAGEs of a journal lie, up to `scannedTo`. Only time is lost when it is forgotten. */
+interface Index {
+  inode: number
+  scannedTo: number
+  /** The last bytes before `scannedTo`: after an edit by hand they are others. */
+  mark: Buffer
+  found: { offset: number; length: number }[]
+}
+
+const indexes = new Map<string, Index>()
+const NEEDLE = Buffer.from('"USER_MESSAGE"')
+const CHUNK_BYTES = 1 << 20
+const MARK_BYTES = 128
+const NEWLINE = 0x0a
+
+/**
+ * The USER_MESSAGEs before `end`, in order.
+ *
+ * The first call of a process looks through the file once, later ones only through
+ * what was added. The messages themselves are read anew each time, and the index
+ * is thrown away when the file is no longer the one it was made from.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`, without a line: only a reader of the whole file can judge it.
+ */
+export async function readUserMessages(file: FileHandle, path: string, end: number): Promise<StoredEvent[]> {
+  const { ino } = await file.stat()
+  const known = indexes.get(path)
+  const index =
+    known && (await isCurrent(known, file, ino))
+      ? known
+      : { inode: ino, scannedTo: 0, mark: Buffer.alloc(0), found: [] }
+  if (end > index.scannedTo) await scan(index, file, path, end)
+  indexes.set(path, index)
+
+  const events: StoredEvent[] = []
+  for (const { offset, length } of index.found) {
+    if (offset >= end) break
+    const event = parseMessage(await readAt(file, offset, length))
+    if (!isEvent(event)) {
+      indexes.delete(path) // edited in place: look again, from the beginning
+      return readUserMessages(file, path, end)
+    }
+    events.push(event)
+  }
+  return events
+}
+
+async function isCurrent(index: Index, file: FileHandle, inode: number): Promise<boolean> {
+  if (index.inode !== inode) return false
+  const now = await readAt(file, index.scannedTo - index.mark.length, index.mark.length)
+  return now.equals(index.mark)
+}
+
+async function scan(index: Index, file: FileHandle, path: string, end: number): Promise<void> {
+  let rest: Buffer = Buffer.alloc(0)
+  for (let at = index.scannedTo; at < end; ) {
+    const chunk = await readAt(file, at, Math.min(CHUNK_BYTES, end - at))
+    if (chunk.length === 0) break
+    if (chunk.includes(0)) throw corrupt(path, 0, 'it holds NUL bytes') // a hole: what follows it does not count
+    const start = at - rest.length
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    const whole = bytes.lastIndexOf(NEWLINE) + 1
+    for (const found of findMessages(bytes.subarray(0, whole), path)) {
+      index.found.push({ offset: start + found.offset, length: found.length })
+    }
+    rest = bytes.subarray(whole)
+    at += chunk.length
+  }
+  index.scannedTo = end
+  index.mark = await readAt(file, Math.max(0, end - MARK_BYTES), Math.min(MARK_BYTES, end))
+}
+
+function findMessages(lines: Buffer, path: string): { offset: number; length: number }[] {
+  const found: { offset: number; length: number }[] = []
+  for (let at = lines.indexOf(NEEDLE); at !== -1; ) {
+    const offset = lines.lastIndexOf(NEWLINE, at) + 1
+    const length = lines.indexOf(NEWLINE, at) - offset
+    const value = parseMessage(lines.subarray(offset, offset + length))
+    if (value && !isEvent(value)) throw corrupt(path, 0, 'it is not a message of today')
+    if (value) found.push({ offset, length })
+    at = lines.indexOf(NEEDLE, offset + length)
+  }
+  return found
+}
+
+/** Undefined when the line only mentions the word. */
+function parseMessage(line: Buffer): object | undefined {
+  const value = parseJson(line.toString('utf8'))
+  const isMessage =
+    typeof value === 'object' && value !== null && 'type' in value && value.type === 'USER_MESSAGE'
+  return isMessage ? value : undefined
+}
+
+async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length)
+  const { bytesRead } = await file.read(bytes, 0, length, offset)
+  return bytes.subarray(0, bytesRead)
+}

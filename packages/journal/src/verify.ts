@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs'
+import { callFindings } from './calls.js'
+import { type InspectedLine, type Inspection, inspectJournal } from './inspect.js'
+import { numberCheck } from './parse.js'
+
+/**
+ * Something to know about a journal.
+ * - `damage`: a complete line that is no event. Reading stops there; `repairJournal` sets it aside.
+ * - `torn`: an end torn by a crash. Opening the journal mends it.
+ * - `note`: anything else; the journal works.
+ */
+export interface Finding {
+  kind: 'damage' | 'torn' | 'note'
+  /** 1-based; undefined when it is about no single line. */
+  line?: number
+  message: string
+}
+
+export interface JournalReport {
+  path: string
+  /** True when there is no damage: the journal can be read and continued. */
+  ok: boolean
+  events: number
+  findings: Finding[]
+  /** All of it, for people. */
+  text: string
+}
+
+/** Looks through a whole journal and explains what it finds. Changes nothing; a missing file is an empty journal. */
+export function verifyJournal(path: string): JournalReport {
+  const inspection = existsSync(path) ? inspectJournal(path) : undefined
+  const findings = inspection ? findAll(inspection, path) : []
+  const events = inspection?.lines.filter((line) => line.event).length ?? 0
+  const ok = !findings.some((finding) => finding.kind === 'damage')
+  return { path, ok, events, findings, text: describe(path, events, findings) }
+}
+
+function findAll(inspection: Inspection, path: string): Finding[] {
+  const { lines, old } = inspection
+  const events = lines.flatMap(({ event }) => event ?? [])
+  return [
+    ...lines.flatMap((line) => damageOf(line)),
+    ...tornEnd(inspection),
+    ...(old
+      ? [
+          note(
+            'An older version wrote this journal; it is read as it is, and written anew when the run is continued.',
+          ),
+        ]
+      : []),
+    ...numberFindings(lines, path),
+    ...callFindings(events).map((message) => note(message)),
+  ]
+}
+
+function damageOf({ line, problem, bytes, offset }: InspectedLine): Finding[] {
+  if (problem === undefined) return []
+  const message = `Damaged: ${problem} (${bytes.length} bytes from byte ${offset} on): ${excerpt(bytes)}`
+  return [{ kind: 'damage', line, message }]
+}
+
+function tornEnd({ remainder, unfinished, lines }: Inspection): Finding[] {
+  if (remainder.size === 0) return []
+  if (unfinished)
+    return [note('The last event lacks its newline; opening the journal completes it.', lines.length)]
+  const what = remainder.hole ? 'a hole of NUL bytes and what follows it' : 'half a line'
+  const message = `Torn end: ${what}, ${remainder.size} bytes from byte ${remainder.offset} on. Opening the journal sets them aside.`
+  return [{ kind: 'torn', message }]
+}
+
+function numberFindings(lines: InspectedLine[], path: string): Finding[] {
+  const numbers = numberCheck(path, 0)
+  const notes: Finding[] = []
+  let expected = 1
+  for (const { event, line, raw } of lines) {
+    if (!event) continue
+    if (raw?.seq === undefined) notes.push(note('"seq" is missing.', line))
+    else if (event.seq !== expected)
+      notes.push(note(`"seq" is ${event.seq} where ${expected} was expected.`, line))
+    numbers.note(event, line)
+    expected = numbers.lastSeq() + 1
+  }
+  return notes
+}
+
+function note(message: string, line?: number): Finding {
+  return { kind: 'note', message, ...(line !== undefined && { line }) }
+}
+
+function describe(path: string, events: number, findings: Finding[]): string {
+  const lines = findings.map(
+    ({ line, message }) => `  ${line === undefined ? '' : `line ${line}: `}${message}`,
+  )
+  const damaged = findings.filter(({ kind }) => kind === 'damage').length
+  const verdict = damaged
+    ? `${damaged === 1 ? 'One line is' : `${damaged} lines are`} damaged. Mend by hand, or set aside with: delta journal repair`
+    : 'The journal can be read and continued.'
+  return [`${path}: ${events} events.`, ...lines, verdict].join('\n')
+}
+
+const EXCERPT_CHARACTERS = 60
+
+/** The beginning of a line, as JSON text: whatever it holds, no terminal acts on it. */
+function excerpt(bytes: Buffer): string {
+  const text = bytes.toString('utf8')
+  return JSON.stringify(text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text)
+}

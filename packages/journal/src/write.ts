@@ -1,0 +1,60 @@
+import { fdatasyncSync, fstatSync, ftruncateSync, writeSync } from 'node:fs'
+import { JournalError } from './errors.js'
+
+/**
+ * Appends all bytes or none: after a write that stopped half-way the file is cut back.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_WRITE`, its `cause` the system's error.
+ */
+export function writeWhole(descriptor: number, bytes: Uint8Array, path: string): void {
+  let written = 0
+  try {
+    while (written < bytes.length) written += writeSync(descriptor, bytes, written)
+  } catch (error) {
+    if (written > 0) ftruncateSync(descriptor, fstatSync(descriptor).size - written)
+    throw writeError(error, path)
+  }
+}
+
+/**
+ * @throws {JournalError} `ERR_JOURNAL_WRITE`. What was written since the last sync may or may
+ * not be on disk, and a second try would not tell: the caller must write no more.
+ */
+export function syncData(descriptor: number, path: string): void {
+  try {
+    fdatasyncSync(descriptor)
+  } catch (error) {
+    throw writeError(error, path)
+  }
+}
+
+/** The system's error with the file's name and what to do about it. */
+export function writeError(error: unknown, path: string): JournalError {
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  return new JournalError(
+    'ERR_JOURNAL_WRITE',
+    `${path}: Could not be written: ${causes[code] ?? (error as Error).message}\n${remedies[code] ?? remedyForOthers}`,
+    { path, cause: error },
+  )
+}
+
+const causes: Record<string, string> = {
+  ENOSPC: 'no space is left on the disk (ENOSPC).',
+  EDQUOT: 'your disk quota is used up (EDQUOT).',
+  EROFS: 'the file system is read-only (EROFS).',
+  EACCES: 'permission denied (EACCES).',
+  EPERM: 'permission denied (EPERM).',
+  EIO: 'the disk reported an error (EIO).',
+  ENOENT: 'its directory does not exist (ENOENT).',
+}
+
+const remedies: Record<string, string> = {
+  ENOSPC: 'What was recorded before is whole. Free some space, then continue the run.',
+  EDQUOT: 'What was recorded before is whole. Free some space, then continue the run.',
+  EROFS: 'Nothing was changed. Use a directory that can be written, or mount this one read-write.',
+  EACCES: 'Nothing was changed. Give yourself write permission on the directory and its files.',
+  EPERM: 'Nothing was changed. Give yourself write permission on the directory and its files.',
+  EIO: 'Copy the directory to a healthy disk, then continue the run there.',
+}
+
+const remedyForOthers = 'What was recorded before is whole. Mend the cause, then continue the run.'

@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { eventProblem, isEvent } from '../src/check.js'
+import { eventSchemas } from '../src/event.js'
+import { isKnownEvent, journalJsonSchema } from '../src/index.js'
+import { oneOfEach } from './helpers.js'
+
+test('every type of event is known, and written as the schema says', () => {
+  const events = oneOfEach()
+  expect(new Set(events.map((event) => event.type))).toEqual(new Set(Object.keys(eventSchemas)))
+  for (const event of events) {
+    expect(eventProblem(event)).toBeUndefined()
+    expect(isKnownEvent(event)).toBe(true)
+  }
+})
+
+test('the quick test and zod agree on every event, sound or spoilt', () => {
+  const spoilt = fc.record({
+    event: fc.constantFrom(...oneOfEach()),
+    field: fc.nat(20),
+    value: fc.oneof(
+      fc.constant(undefined),
+      fc.constant(null),
+      fc.string(),
+      fc.double(),
+      fc.boolean(),
+      fc.array(fc.string()),
+      fc.object(),
+    ),
+  })
+  fc.assert(
+    fc.property(spoilt, ({ event, field, value }) => {
+      const keys = Object.keys(event).filter((key) => key !== 'type')
+      const changed = { ...event, [keys[field % keys.length] ?? 'seq']: value }
+      const accepted = eventSchemas[event.type as keyof typeof eventSchemas].safeParse(changed).success
+      expect(isEvent(changed)).toBe(accepted && changed.seq >= 1)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('an event that is refused says which field is wrong', () => {
+  const [start, message, thought] = oneOfEach()
+  expect(eventProblem({ ...message, content: 1 })).toBe('USER_MESSAGE: "content" is not a valid string')
+  expect(eventProblem({ ...start, seq: 0 })).toBe('ENGINE_START: "seq" is not a positive whole number')
+  expect(eventProblem({ ...thought, tool_calls: [{}] })).toBe(
+    'THOUGHT: "tool_calls.0.id" is not a valid string',
+  )
+  expect(eventProblem({ seq: 1 })).toBe('it has no "type"')
+  expect(eventProblem([])).toBe('it is not a JSON object')
+  const end = oneOfEach().at(-1)
+  expect(eventProblem({ ...end, status: 'DONE' })).toBe(
+    'ENGINE_END: "status" is none of RUNNING, WAITING_FOR_INPUT, COMPLETED, FAILED, INTERRUPTED',
+  )
+})
+
+test('types of tomorrow are events, and known to be unknown', () => {
+  const event = { seq: 1, timestamp: '2030-01-01T00:00:00.000Z', type: 'DREAM', payload: { depth: 2 } }
+  expect(isEvent(event)).toBe(true)
+  expect(isKnownEvent(event)).toBe(false)
+})
+
+test('the JSON Schema names every type and forbids no further field', () => {
+  const schema = JSON.stringify(journalJsonSchema())
+  for (const type of Object.keys(eventSchemas)) expect(schema).toContain(`"const":"${type}"`)
+  expect(schema).not.toContain('additionalProperties":false')
+})

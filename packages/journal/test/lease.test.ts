@@ -1,0 +1,249 @@
+import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createRun, openRun, type Run, readJournal, readRun } from '../src/index.js'
+import { processStart } from '../src/process-identity.js'
+import { afterTest, firstEvents, readText, runChild, temporaryDirectory } from './helpers.js'
+
+/** A run that was created and released. */
+async function closedRun(): Promise<Run> {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  run.close()
+  return run
+}
+
+interface LeaseFields {
+  pid: number
+  process_start: string | null
+  boot_id: string
+  pid_namespace: string
+  host: string
+  taken: string
+  released?: string
+}
+
+/** Puts a lease of somebody else on top, its last sign of life `ageMs` ago. */
+function putLease(run: Run, changes: Partial<LeaseFields>, ageMs = 0): void {
+  const highest = Math.max(...readdirSync(run.paths.lease).map(Number))
+  const { released: _, ...mine } = JSON.parse(readText(join(run.paths.lease, String(highest)))) as LeaseFields
+  const path = join(run.paths.lease, String(highest + 1))
+  writeFileSync(path, JSON.stringify({ ...mine, host: 'elsewhere', ...changes }))
+  const heartbeat = new Date(Date.now() - ageMs)
+  utimesSync(path, heartbeat, heartbeat)
+}
+
+async function holder(run: Run, preload?: string) {
+  const env = preload ? { NODE_OPTIONS: `--import ${join(import.meta.dirname, preload)}` } : {}
+  const child = runChild('holder.mjs', [run.directory], env)
+  expect(await child.line()).toBe('ready')
+  child.say('open')
+  expect(await child.line()).toMatch(/^epoch /)
+  return child
+}
+
+const open = (run: Run, options?: { force: boolean }) => openRun(run.directory, options)
+
+test('each owner has the next epoch, and releasing deletes nothing', async () => {
+  const run = await closedRun()
+  const second = await open(run)
+  second.close()
+  expect([run.epoch, second.epoch]).toEqual([1, 2])
+  expect(readdirSync(run.paths.lease).sort()).toEqual(['1', '2'])
+  expect(JSON.parse(readText(join(run.paths.lease, '2')))).toMatchObject({
+    pid: process.pid,
+    released: expect.any(String),
+  })
+  expect(second.notices).toEqual([])
+})
+
+test('of ten processes that open one run at once exactly one wins, the others change nothing', async () => {
+  const run = await closedRun()
+  const before = readText(run.paths.journal)
+  const children = Array.from({ length: 10 }, () => runChild('holder.mjs', [run.directory]))
+  for (const child of children) expect(await child.line()).toBe('ready')
+  for (const child of children) child.say('open')
+  const answers = await Promise.all(children.map((child) => child.line()))
+  expect(answers.toSorted()).toEqual([...Array(9).fill('ERR_RUN_BUSY'), 'epoch 2'])
+  expect(readText(run.paths.journal)).toBe(before)
+  expect(readdirSync(run.paths.lease).sort()).toEqual(['1', '2'])
+})
+
+test('of ten processes that take over one dead lease exactly one wins, at once', async () => {
+  const run = await closedRun()
+  const dead = await holder(run)
+  dead.process.kill('SIGKILL')
+  await dead.ended
+  const children = Array.from({ length: 10 }, () => runChild('holder.mjs', [run.directory]))
+  for (const child of children) expect(await child.line()).toBe('ready')
+  for (const child of children) child.say('open')
+  const answers = await Promise.all(children.map((child) => child.line()))
+  expect(answers.toSorted()).toEqual([...Array(9).fill('ERR_RUN_BUSY'), 'epoch 3'])
+})
+
+test('a live owner blocks, the message says who and what to do, and its end unblocks', async () => {
+  const run = await closedRun()
+  const child = await holder(run)
+  expect((await readRun(run.directory)).owner).toMatchObject({ pid: child.process.pid, alive: true })
+  const refusal = await open(run).catch((error: Error) => error)
+  expect(refusal).toMatchObject({ code: 'ERR_RUN_BUSY' })
+  expect((refusal as Error).message).toMatch(
+    new RegExp(
+      `^${run.directory}: The run is being written by process ${child.process.pid} on .+\\. Nothing was changed\\.\nWait until it ends, or end it and take the run with --force\\.$`,
+    ),
+  )
+  child.say('close')
+  expect(await child.line()).toBe('closed')
+  const again = await open(run)
+  expect(again.notices).toEqual([])
+  again.close()
+})
+
+test('a killed owner is taken over without force, and the user is told', async () => {
+  const run = await closedRun()
+  const child = await holder(run)
+  child.process.kill('SIGKILL')
+  await child.ended
+  expect((await readRun(run.directory)).status).toBe('INTERRUPTED')
+  const again = await open(run)
+  afterTest(again.close)
+  expect(again.epoch).toBe(3)
+  expect(again.notices).toEqual([
+    expect.stringMatching(
+      new RegExp(
+        `^The run was taken over from process ${child.process.pid} on .+, which ended without releasing it\\.$`,
+      ),
+    ),
+  ])
+})
+
+test('a reused pid is not the owner: the start time differs', async () => {
+  const run = await closedRun()
+  putLease(run, { pid: process.ppid, process_start: '1' })
+  const again = await open(run)
+  expect(again.epoch).toBe(3)
+  again.close()
+})
+
+test('a frozen owner is alive: it blocks, and force ends it for good', async () => {
+  const run = await closedRun()
+  const child = await holder(run)
+  child.process.kill('SIGSTOP')
+  await expect(open(run)).rejects.toMatchObject({ code: 'ERR_RUN_BUSY' })
+  const again = await open(run, { force: true })
+  afterTest(again.close)
+  expect((await child.ended).signal).toMatch(/SIGTERM|SIGKILL/)
+  expect(again.epoch).toBe(3)
+})
+
+test('one process does not take a run from itself, with force neither', async () => {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  afterTest(run.close)
+  await expect(open(run, { force: true })).rejects.toMatchObject({ code: 'ERR_RUN_BUSY' })
+})
+
+test('an owner that cannot be seen blocks while its heart beats', async () => {
+  for (const elsewhere of [{ boot_id: 'another-boot' }, { pid_namespace: 'pid:[1]' }]) {
+    const run = await closedRun()
+    putLease(run, elsewhere, 1_000)
+    const refusal = await open(run).catch((error: Error) => error)
+    expect((refusal as Error).message).toBe(
+      `${run.directory}: The run is being written by process ${process.pid} on elsewhere. Nothing was changed.\n` +
+        'It cannot be seen from here (another machine, container or boot) and its last sign of life is less than\n' +
+        '30 s old. Try again later, or take the run with --force if you know that it is gone.',
+    )
+  }
+})
+
+test('an owner that cannot be seen is taken over once its heartbeat has expired, or by force, in a copy of the journal', async () => {
+  const cases = [
+    { ageMs: 31_000, force: false },
+    { ageMs: -3_600_000, force: false }, // the clock was set back an hour since
+    { ageMs: 0, force: true },
+  ]
+  for (const { ageMs, force } of cases) {
+    const run = await closedRun()
+    putLease(run, { boot_id: 'another-boot' }, ageMs)
+    const before = statSync(run.paths.journal).ino
+    const again = await open(run, { force })
+    expect(again.notices[0]).toContain('which cannot be seen from here; it goes on in a copy of the journal.')
+    expect(again.epoch).toBe(3)
+    again.close()
+    expect(statSync(run.paths.journal).ino).not.toBe(before)
+  }
+})
+
+test('after a reboot the owner of before is waited out, not refused: nobody needs force', async () => {
+  const run = await closedRun()
+  putLease(run, { boot_id: 'the-boot-before', host: hostname() }, 29_700)
+  const again = await open(run)
+  expect(again.epoch).toBe(3)
+  again.close()
+})
+
+test('a heart that beats while it is watched blocks at once', async () => {
+  const run = await closedRun()
+  putLease(run, { boot_id: 'another-boot', host: hostname() }, 20_000)
+  const beating = setInterval(() => utimesSync(join(run.paths.lease, '2'), new Date(), new Date()), 20)
+  afterTest(() => clearInterval(beating))
+  await expect(open(run)).rejects.toMatchObject({ code: 'ERR_RUN_BUSY' })
+})
+
+test('a frozen writer whose run was taken is told so by its next append, and writes nothing', async () => {
+  const run = await closedRun()
+  const child = await holder(run)
+  child.process.kill('SIGSTOP')
+  const taker = await takeFrom(run)
+  taker.journal.append({ type: 'USER_MESSAGE', content: 'mine' })
+  child.process.kill('SIGCONT')
+  child.say('append late')
+  expect(await child.line()).toBe('ERR_RUN_LOST')
+  taker.close()
+  expect(readText(run.paths.journal)).not.toContain('late')
+  expect((await readJournal(run.paths.journal)).events.map((event) => event.seq)).toEqual([1, 2, 3])
+})
+
+test('a writer frozen between its check and its write cannot write into the run that was taken from it', async () => {
+  const run = await closedRun()
+  const child = await holder(run, 'freeze-before-write.mjs')
+  child.say('append frozen')
+  await stopped(child.process.pid ?? 0)
+  const taker = await takeFrom(run)
+  taker.journal.append({ type: 'USER_MESSAGE', content: 'mine' })
+  child.process.kill('SIGCONT')
+  expect(await child.line()).toBe('ERR_JOURNAL_WRITE')
+  taker.close()
+  expect(readText(run.paths.journal)).not.toContain('frozen')
+  expect((await readJournal(run.paths.journal)).events).toHaveLength(3)
+})
+
+/** Takes a run from its live owner as another machine would, when the heartbeat has long stopped. */
+async function takeFrom(run: Run): Promise<Run> {
+  const path = join(run.paths.lease, '2')
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readText(path)), boot_id: 'another-boot' }))
+  const longAgo = new Date(Date.now() - 31_000)
+  utimesSync(path, longAgo, longAgo)
+  return await openRun(run.directory)
+}
+
+async function stopped(pid: number): Promise<void> {
+  while (!/\) T /.test(readText(`/proc/${pid}/stat`))) await new Promise(setImmediate)
+}
+
+test('a lease that is not readable counts by its heartbeat alone', async () => {
+  const run = await closedRun()
+  const path = join(run.paths.lease, '2')
+  writeFileSync(path, '\0\0\0')
+  await expect(open(run)).rejects.toThrow('The run is being written by the holder of lease 2.')
+  const old = new Date(Date.now() - 31_000)
+  utimesSync(path, old, old)
+  const again = await open(run)
+  expect(again.epoch).toBe(3)
+  again.close()
+})
+
+test('a process is told by its pid and its start, and a zombie is none', () => {
+  expect(processStart(process.pid)).toMatch(/^\d+$/)
+  expect(processStart(process.pid)).toBe(processStart(process.pid))
+  expect(processStart(2 ** 22 + 1)).toBeUndefined()
+})

@@ -1,0 +1,128 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import {
+  createRun,
+  latestRunId,
+  listRuns,
+  type NewEvent,
+  openRun,
+  readJournal,
+  readRequest,
+  readRun,
+  readTail,
+  recordInvocation,
+} from '../src/index.js'
+
+const directories: string[] = []
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true })
+})
+
+function workDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'journal-run-'))
+  directories.push(directory)
+  return directory
+}
+
+function firstEvents({ runId, epoch }: { runId: string; epoch: number }): NewEvent[] {
+  return [
+    {
+      type: 'ENGINE_START',
+      run_id: runId,
+      agent_name: 'greeter',
+      task: 'say hi',
+      engine: { epoch },
+      resumed: false,
+    },
+    { type: 'USER_MESSAGE', content: 'say hi' },
+  ]
+}
+
+function thought(iteration: number, ...ids: string[]): NewEvent {
+  return {
+    type: 'THOUGHT',
+    iteration,
+    content: `thought ${iteration}`,
+    tool_calls: ids.map((id) => ({ id, action_id: id, name: 'echo', arguments: '{}' })),
+    usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 },
+  }
+}
+
+test('a run is created, written, closed and read back from its journal alone', async () => {
+  const work = workDirectory()
+  const run = await createRun(work, { events: firstEvents })
+  run.journal.append(thought(1, 'a', 'b'))
+  run.journal.append({ type: 'ACTION_REQUEST', iteration: 1, action_id: 'a', attempt: 1, tool_name: 'echo' })
+  run.journal.sync()
+  expect((await readRun(run.directory)).status).toBe('RUNNING')
+  run.close()
+
+  expect(await latestRunId(work)).toBe(run.runId)
+  const [summary] = await listRuns(work)
+  expect(summary).toMatchObject({
+    runId: run.runId,
+    status: 'INTERRUPTED',
+    lastIteration: 1,
+    iterationsSinceMessage: 1,
+    usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 },
+    pendingCalls: [
+      { action_id: 'a', requested: true, attempts: 1 },
+      { action_id: 'b', requested: false, attempts: 0 },
+    ],
+  })
+  expect(statSync(run.paths.journal).mode & 0o777).toBe(0o600)
+  expect(statSync(run.directory).mode & 0o777).toBe(0o700)
+})
+
+test('a run is taken up again under the next epoch, and numbers go on', async () => {
+  const run = await createRun(workDirectory(), { events: firstEvents })
+  run.close()
+  const again = await openRun(run.directory)
+  expect(again.epoch).toBe(2)
+  again.journal.append(thought(1))
+  again.journal.append({ type: 'ENGINE_END', status: 'COMPLETED' })
+  again.close()
+  expect((await readJournal(run.paths.journal)).events.map((event) => event.seq)).toEqual([1, 2, 3, 4])
+  const summary = await readRun(run.directory)
+  expect(summary).toMatchObject({ status: 'COMPLETED', answer: 'thought 1' })
+  expect(summary.owner).toBeUndefined()
+})
+
+test('any request is given back byte for byte', async () => {
+  const run = await createRun(workDirectory(), { events: firstEvents })
+  const bodies: string[] = []
+  for (let iteration = 1; iteration <= 15; iteration++) {
+    const messages = Array.from({ length: iteration * 2 }, (_, index) => ({
+      role: 'user',
+      content: `message ${index}`,
+    }))
+    const request = { model: 'm', messages, temperature: iteration % 2 }
+    bodies.push(JSON.stringify(request))
+    recordInvocation(run, { iteration, request }).complete({ response: {}, duration_ms: 1 })
+  }
+  for (const [index, body] of bodies.entries()) expect(await readRequest(run.directory, index + 1)).toBe(body)
+  const records = readdirSync(run.paths.invocations).map((name) =>
+    readFileSync(join(run.paths.invocations, name), 'utf8'),
+  )
+  expect(records.filter((text) => 'request' in JSON.parse(text))).toHaveLength(10)
+  expect(readFileSync(run.paths.parts, 'utf8').trimEnd().split('\n')).toHaveLength(30 + 2)
+  run.close()
+  expect(existsSync(run.paths.metadata)).toBe(true)
+})
+
+test('the tail holds the last iterations and everything the user said before them', async () => {
+  const run = await createRun(workDirectory(), { events: firstEvents })
+  for (let iteration = 1; iteration <= 2000; iteration++) run.journal.append(thought(iteration))
+  run.close()
+  const { events, complete } = await readTail(run.paths.journal, 3)
+  expect(complete).toBe(false)
+  expect(events.map((event) => [event.type, event.seq])).toEqual([
+    ['USER_MESSAGE', 2],
+    ['THOUGHT', 2000],
+    ['THOUGHT', 2001],
+    ['THOUGHT', 2002],
+  ])
+  expect((await readTail(run.paths.journal, 5000)).complete).toBe(true)
+})

@@ -1,0 +1,98 @@
+/** A conversation's messages, spelled as OpenAI's chat completions spell them. Unknown fields are kept. */
+export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+
+export interface SystemMessage {
+  role: 'system'
+  content: string
+  [field: string]: unknown
+}
+
+export interface UserMessage {
+  role: 'user'
+  content: string
+  [field: string]: unknown
+}
+
+export interface AssistantMessage {
+  role: 'assistant'
+  content: string | null
+  tool_calls?: ToolCall[]
+  /** Reasoning and whatever else the provider wants to see again. */
+  [field: string]: unknown
+}
+
+export interface ToolMessage {
+  role: 'tool'
+  tool_call_id: string
+  content: string
+  [field: string]: unknown
+}
+
+export interface ToolCall {
+  id: string
+  type: 'function'
+  /** `arguments` is the text as the model wrote it, which may be no JSON. */
+  function: { name: string; arguments: string; [field: string]: unknown }
+  [field: string]: unknown
+}
+
+export interface FunctionTool {
+  type: 'function'
+  function: {
+    name: string
+    description?: string
+    parameters?: Record<string, unknown>
+    strict?: boolean
+    [field: string]: unknown
+  }
+  [field: string]: unknown
+}
+
+/** Exactly the JSON body that is sent: nothing is added to it and nothing is taken away. */
+export interface ChatRequest {
+  messages: ChatMessage[]
+  tools?: FunctionTool[]
+  model?: string
+  /** Decides how the answer travels; see `streamingRequest`. */
+  stream?: boolean
+  [parameter: string]: unknown
+}
+
+export interface ChatResponse {
+  /** Ready to be sent back: see `parseCompletion` for what is made uniform. */
+  message: AssistantMessage
+  /** `stop`, `tool_calls`, `length` …; absent when the provider did not say. */
+  finishReason?: string
+  usage?: Usage
+  /** The whole answer as it came; for a stream, the completion its pieces add up to. */
+  raw: unknown
+}
+
+/** In tokens, as the provider counts them. Its further counts are kept. */
+export interface Usage {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  [count: string]: unknown
+}
+
+export interface CompleteOptions {
+  signal?: AbortSignal
+  /** Called with each piece of text as it comes; at least once when there is any text. */
+  onDelta?(delta: { content?: string }): void
+}
+
+/** The one thing a model has to do. */
+export interface ChatModel {
+  /**
+   * Asks for the next message.
+   *
+   * @throws {ModelError} Nothing is retried here: look at `retryable`, and wait `retryDelayMs`.
+   */
+  complete(request: ChatRequest, options?: CompleteOptions): Promise<ChatResponse>
+}
+
+/** The same request, asking for the answer as a stream, with the usage at its end. */
+export function streamingRequest(request: ChatRequest): ChatRequest {
+  return { stream_options: { include_usage: true }, ...request, stream: true }
+}

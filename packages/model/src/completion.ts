@@ -1,0 +1,90 @@
+import type { AssistantMessage, ChatResponse, ToolCall, Usage } from './chat.js'
+import { ModelError } from './errors.js'
+
+/**
+ * Reads a `chat.completion` object, or a bare assistant message.
+ *
+ * The message is kept as it came, reasoning fields and all, with three exceptions that make it fit to be sent back to
+ * any server: fields that are `null` or an empty list say nothing and are left out, `content` is a string or `null`, and
+ * the calls' `arguments` are text.
+ *
+ * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is neither.
+ */
+export function parseCompletion(value: unknown): ChatResponse {
+  if (!isObject(value)) throw notACompletion(value)
+  const choice = Array.isArray(value.choices) ? value.choices[0] : { message: value }
+  const message = isObject(choice) ? choice.message : undefined
+  if (!isObject(message) || !('content' in message || 'tool_calls' in message)) throw notACompletion(value)
+
+  const finishReason = isObject(choice) ? choice.finish_reason : undefined
+  const usage = readUsage(value.usage)
+  return {
+    message: readMessage(message),
+    ...(typeof finishReason === 'string' ? { finishReason } : {}),
+    ...(usage ? { usage } : {}),
+    raw: value,
+  }
+}
+
+function readUsage(usage: unknown): Usage | undefined {
+  if (!isObject(usage)) return undefined
+  const prompt = readCount(usage.prompt_tokens)
+  const completion = readCount(usage.completion_tokens)
+  const total = typeof usage.total_tokens === 'number' ? usage.total_tokens : prompt + completion
+  return { ...usage, prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }
+}
+
+function readMessage(message: Record<string, unknown>): AssistantMessage {
+  const { role: _role, content, tool_calls, ...rest } = message
+  const calls = Array.isArray(tool_calls) ? tool_calls.filter(isObject).map(readCall) : []
+  const told = Object.entries(rest).filter(([, value]) => value !== null && !isEmptyList(value))
+  return {
+    role: 'assistant',
+    content: readContent(content),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...Object.fromEntries(told),
+  }
+}
+
+/** Some servers answer with a list of parts; what is text in them is the content. */
+function readContent(content: unknown): string | null {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return null
+  return content.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
+}
+
+function readCall(call: Record<string, unknown>): ToolCall {
+  const fields = isObject(call.function) ? call.function : {}
+  const text = fields.arguments
+  return {
+    ...call,
+    id: typeof call.id === 'string' ? call.id : '',
+    type: 'function',
+    function: {
+      ...fields,
+      name: typeof fields.name === 'string' ? fields.name : '',
+      arguments: typeof text === 'string' ? text : JSON.stringify(text ?? {}),
+    },
+  }
+}
+
+function notACompletion(value: unknown): ModelError {
+  const text = JSON.stringify(value) ?? String(value)
+  return new ModelError(
+    'ERR_MODEL_RESPONSE',
+    `The answer is no chat completion: it has no choices[0].message. It says: ${text.slice(0, 200)}`,
+    { retryable: true },
+  )
+}
+
+function readCount(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

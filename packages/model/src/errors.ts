@@ -1,0 +1,67 @@
+import type { ChatRequest } from './chat.js'
+
+export type ModelErrorCode =
+  /** No connection, or it broke. */
+  | 'ERR_MODEL_CONNECTION'
+  /** Nothing was heard for too long. */
+  | 'ERR_MODEL_TIMEOUT'
+  /** The caller's signal. */
+  | 'ERR_MODEL_ABORTED'
+  /** 429: too many requests. */
+  | 'ERR_MODEL_RATE_LIMIT'
+  /** 429 or 402, and waiting will not help: the account is out of money. */
+  | 'ERR_MODEL_QUOTA'
+  /** 408, 409, 5xx. */
+  | 'ERR_MODEL_SERVER'
+  /** 401, 403: the key, or what it may do. */
+  | 'ERR_MODEL_ACCESS'
+  /** 404: no such model or address. */
+  | 'ERR_MODEL_NOT_FOUND'
+  /** 400 and the other 4xx: the request itself. */
+  | 'ERR_MODEL_REQUEST'
+  /** An answer that is no completion: cut off, a web page, no choices. */
+  | 'ERR_MODEL_RESPONSE'
+  /** The settings cannot work: a base URL that is none, the `openai` package not installed. */
+  | 'ERR_MODEL_SETTINGS'
+  /** A model that is a command: it did not start, failed, or printed something else. */
+  | 'ERR_MODEL_COMMAND'
+  /** A scripted or recorded conversation has no further turn. */
+  | 'ERR_MODEL_SCRIPT_END'
+  /** A request that differs from the recorded one. */
+  | 'ERR_MODEL_REPLAY_DIFFERS'
+
+export interface ModelErrorDetails {
+  status?: number | undefined
+  retryable?: boolean
+  retryAfterMs?: number | undefined
+  retryWith?: ChatRequest | undefined
+  cause?: unknown
+}
+
+/** Branch on `code` and `retryable`; show `message` to people: where, what, what to do. It never holds a key. */
+export class ModelError extends Error {
+  override readonly name = 'ModelError'
+  readonly code: ModelErrorCode
+  /** The HTTP status, when there was an answer. */
+  readonly status: number | undefined
+  /** Whether the same request may succeed a little later. */
+  readonly retryable: boolean
+  /** How long the server asked to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined
+  /** What to send instead of the same request, when the server refuses something that can be left out. */
+  readonly retryWith: ChatRequest | undefined
+
+  constructor(code: ModelErrorCode, message: string, details: ModelErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.status = details.status
+    this.retryable = details.retryable ?? false
+    this.retryAfterMs = details.retryAfterMs
+    this.retryWith = details.retryWith
+  }
+}
+
+/** Looks at the error itself, so it holds across two installed copies of this package. */
+export function isModelError(error: unknown): error is ModelError {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_MODEL_')
+}

@@ -1,0 +1,169 @@
+import type { ModelErrorCode } from './errors.js'
+import { ModelError } from './errors.js'
+import { parseRetryAfter } from './retry.js'
+
+/** An answer that is not 2xx. */
+export interface FailedAnswer {
+  readonly status: number
+  readonly body: string
+  header(name: string): string | null | undefined
+}
+
+/** What the advice in a message is made of. */
+export interface Asked {
+  /** Without credentials and query. */
+  readonly url: string
+  readonly model: string | undefined
+  readonly hasKey: boolean
+}
+
+/** The error for an HTTP status, with the server's own words and what to check. */
+export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
+  const said = serverWords(answer.body)
+  const kind = kindOf(answer.status, said.code)
+  const retryable = kind.code === 'ERR_MODEL_RATE_LIMIT' || kind.code === 'ERR_MODEL_SERVER'
+  return new ModelError(
+    kind.code,
+    `${asked.url} ${kind.happened} (${answer.status}): ${said.message}\n${kind.advice(asked, answer)}`,
+    {
+      status: answer.status,
+      retryable,
+      retryAfterMs: retryable ? parseRetryAfter((name) => answer.header(name)) : undefined,
+    },
+  )
+}
+
+/** The error in a body or event with status 200, as gateways send it: `{"error": {"code": 502, "message": …}}`. */
+export function inlineError(body: Readonly<Record<string, unknown>>): ModelError | undefined {
+  const { error } = body
+  if (error === undefined || error === null) return undefined
+  const { message, code } = serverWords(JSON.stringify(body))
+  const status = /^[45]\d\d$/.test(code) ? Number(code) : undefined
+  const kind = status === undefined ? 'ERR_MODEL_SERVER' : kindOf(status, code).code
+  return new ModelError(kind, `The server answered with an error: ${message}`, {
+    status,
+    retryable: kind === 'ERR_MODEL_SERVER' || kind === 'ERR_MODEL_RATE_LIMIT',
+  })
+}
+
+/** The error for a body with status 200 that is not JSON. */
+export function notJson(body: string, asked: Asked, cause?: unknown): ModelError {
+  const explanation = looksLikeHtml(body)
+    ? `answered with a web page ("${pageTitle(body)}") where JSON was expected. Check the base URL: it usually ends in /v1; ` +
+      'a proxy or login page in between answers like this, too.'
+    : body.trim() === ''
+      ? 'answered with nothing.'
+      : `answered with JSON that is cut off or broken. It ends in: ${body.slice(-80)}`
+  return new ModelError('ERR_MODEL_RESPONSE', `${asked.url} ${explanation}`, {
+    retryable: true,
+    status: 200,
+    cause,
+  })
+}
+
+interface Kind {
+  readonly code: ModelErrorCode
+  readonly happened: string
+  advice(asked: Asked, answer: FailedAnswer): string
+}
+
+function kindOf(status: number, code: string): Kind {
+  if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(code))) return KINDS.quota
+  if (status === 429) return KINDS.rate
+  if (status === 408 || status === 409 || status >= 500) return KINDS.server
+  if (status === 401 || status === 403) return KINDS.access
+  if (status === 404) return KINDS.missing
+  if (code === 'context_length_exceeded') return KINDS.tooLong
+  return status >= 300 && status < 400 ? KINDS.moved : KINDS.request
+}
+
+const KINDS = {
+  quota: {
+    code: 'ERR_MODEL_QUOTA',
+    happened: 'wants money first',
+    advice: () => "Waiting will not help: check the account's plan and balance.",
+  },
+  rate: {
+    code: 'ERR_MODEL_RATE_LIMIT',
+    happened: 'has had too many requests',
+    advice: () => 'It is worth trying again later.',
+  },
+  server: {
+    code: 'ERR_MODEL_SERVER',
+    happened: 'could not answer',
+    advice: () => 'The fault is on the other side; it is worth trying again.',
+  },
+  access: {
+    code: 'ERR_MODEL_ACCESS',
+    happened: 'refused access',
+    advice: ({ hasKey }) =>
+      hasKey
+        ? 'Check that the API key (DELTA_API_KEY or OPENAI_API_KEY) is valid, belongs to this base URL, and may use this model.'
+        : 'No API key is set. Put one into .env or the environment, as DELTA_API_KEY or OPENAI_API_KEY.',
+  },
+  missing: {
+    code: 'ERR_MODEL_NOT_FOUND',
+    happened: 'has nothing there',
+    advice: ({ model }) =>
+      `Check that the server knows the model ${JSON.stringify(model ?? '')}, and that the base URL is right: it usually ends in /v1.`,
+  },
+  moved: {
+    code: 'ERR_MODEL_REQUEST',
+    happened: 'answers from somewhere else',
+    advice: (_asked, answer) =>
+      `Redirects are not followed with a key. If ${answer.header('location') ?? 'the new address'} is right, make it the base URL.`,
+  },
+  tooLong: {
+    code: 'ERR_MODEL_REQUEST',
+    happened: 'refused the request',
+    advice: () => 'The conversation is longer than the model can take: send less of it.',
+  },
+  request: {
+    code: 'ERR_MODEL_REQUEST',
+    happened: 'refused the request',
+    advice: () =>
+      'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
+  },
+} satisfies Record<string, Kind>
+
+/** The server's message and code, whatever shape it puts them in. */
+function serverWords(body: string): { message: string; code: string } {
+  if (looksLikeHtml(body)) return { message: `a web page ("${pageTitle(body)}")`, code: '' }
+  const parsed = parseJson(body)
+  const first = Array.isArray(parsed) ? parsed[0] : parsed // Gemini puts its error into a list
+  if (!isObject(first)) return { message: shorten(body) || '(no explanation)', code: '' }
+
+  const error = isObject(first.error) ? first.error : first
+  const message = [error.message, first.error, first.detail].find(
+    (text) => typeof text === 'string' && text !== '',
+  )
+  return {
+    message: shorten(typeof message === 'string' ? message : body),
+    code: String(error.code ?? error.type ?? ''),
+  }
+}
+
+function looksLikeHtml(body: string): boolean {
+  return /^\s*<(!doctype|html|head|body)/i.test(body)
+}
+
+function pageTitle(body: string): string {
+  return shorten(/<title[^>]*>([^<]*)/i.exec(body)?.[1]?.trim() || body.replace(/<[^>]*>/g, ' ').trim())
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > 500 ? `${line.slice(0, 500)}…` : line
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // then its text is all there is to show
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

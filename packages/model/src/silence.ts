@@ -1,0 +1,38 @@
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+export interface SilenceWatch {
+  /** Aborts when the caller's signal does, or when nothing was heard for too long. */
+  readonly signal: AbortSignal
+  readonly timedOut: boolean
+  /** Something came: the time starts anew. */
+  heard(): void
+  stop(): void
+}
+
+/** Joins a caller's signal with a limit on how long the other side may say nothing; 0 is no limit. */
+export function watchSilence(timeoutMs: number, outer: AbortSignal | undefined): SilenceWatch {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  let timedOut = false
+  const timer = setTimeout(
+    () => {
+      timedOut = true
+      abort()
+    },
+    Math.min(timeoutMs || LONGEST_TIMER_MS, LONGEST_TIMER_MS),
+  )
+  outer?.addEventListener('abort', abort, { once: true })
+  if (outer?.aborted) abort()
+
+  return {
+    signal: controller.signal,
+    get timedOut() {
+      return timedOut
+    },
+    heard: () => void timer.refresh(),
+    stop: () => {
+      clearTimeout(timer)
+      outer?.removeEventListener('abort', abort)
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { parseCompletion } from '../src/index.js'
+
+const completion = (message: object, more: object = {}) => ({
+  choices: [{ message, finish_reason: 'stop' }],
+  ...more,
+})
+
+test('fields that say nothing are left out, everything else is kept', () => {
+  const raw = completion({
+    role: 'assistant',
+    content: 'Hello.',
+    refusal: null,
+    annotations: [],
+    tool_calls: null,
+    reasoning_details: [{ type: 'x' }],
+    custom: { deep: [null, 0, ''] },
+  })
+  expect(parseCompletion(raw)).toEqual({
+    message: {
+      role: 'assistant',
+      content: 'Hello.',
+      reasoning_details: [{ type: 'x' }],
+      custom: { deep: [null, 0, ''] },
+    },
+    finishReason: 'stop',
+    raw,
+  })
+})
+
+test('content that is missing is null, content in parts is their text', () => {
+  expect(
+    parseCompletion(completion({ tool_calls: [{ id: 'a', function: { name: 'n' } }] })).message.content,
+  ).toBe(null)
+  const parts = [{ type: 'text', text: 'Hel' }, { type: 'image' }, { type: 'text', text: 'lo.' }]
+  expect(parseCompletion(completion({ content: parts })).message.content).toBe('Hello.')
+})
+
+test('calls are made uniform: text arguments, a type, an id that may be empty; their other fields stay', () => {
+  const calls = [
+    { id: 'a', function: { name: 'n', arguments: { x: 1 } } },
+    { function: { name: 'n' }, extra_content: { google: { thought_signature: 'sig' } } },
+    { id: 5, type: 'function', function: {} },
+    null,
+  ]
+  expect(parseCompletion(completion({ content: null, tool_calls: calls })).message.tool_calls).toEqual([
+    { id: 'a', type: 'function', function: { name: 'n', arguments: '{"x":1}' } },
+    {
+      id: '',
+      type: 'function',
+      function: { name: 'n', arguments: '{}' },
+      extra_content: { google: { thought_signature: 'sig' } },
+    },
+    { id: '', type: 'function', function: { name: '', arguments: '{}' } },
+  ])
+})
+
+test('usage is completed by its sum, and its further counts are kept', () => {
+  const usage = { prompt_tokens: 5, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 4 } }
+  expect(parseCompletion(completion({ content: 'x' }, { usage })).usage).toEqual({
+    ...usage,
+    total_tokens: 7,
+  })
+  expect(parseCompletion(completion({ content: 'x' }, { usage: null })).usage).toBe(undefined)
+})
+
+test('a bare assistant message is an answer, too', () => {
+  const message = { role: 'assistant', content: 'Hello.' }
+  expect(parseCompletion(message)).toEqual({ message, raw: message })
+})
+
+test.each([[null], ['text'], [[]], [{}], [{ choices: [] }], [{ choices: [{}] }], [{ detail: 'Not Found' }]])(
+  '%j is no completion',
+  (value) => {
+    expect(() => parseCompletion(value)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_MODEL_RESPONSE',
+        retryable: true,
+        message: `The answer is no chat completion: it has no choices[0].message. It says: ${JSON.stringify(value)}`,
+      }),
+    )
+  },
+)

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest'
+import { parseLlm } from '../src/index.js'
+
+const problemsOf = (input: unknown) => {
+  const parsed = parseLlm(input)
+  return parsed.ok ? [] : parsed.problems
+}
+
+const KEY_HINT =
+  'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=… or OPENAI_API_KEY=…, or into the environment.'
+
+describe('settings that are accepted', () => {
+  test('a model is enough, and every key that is not ours is a parameter of the API', () => {
+    expect(
+      parseLlm({
+        model: 'gpt-4o',
+        temperature: 0.7,
+        max_tokens: 4096,
+        reasoning: { effort: 'high' },
+        stop: null,
+      }),
+    ).toEqual({
+      ok: true,
+      llm: {
+        provider: 'openai',
+        model: 'gpt-4o',
+        parameters: { temperature: 0.7, max_tokens: 4096, reasoning: { effort: 'high' }, stop: null },
+      },
+    })
+  })
+
+  test('our own keys become settings', () => {
+    expect(
+      parseLlm({
+        provider: 'openai',
+        model: 'm',
+        base_url: 'http://localhost:11434/v1/',
+        timeout_ms: 1000,
+        max_attempts: 1,
+      }),
+    ).toEqual({
+      ok: true,
+      llm: {
+        provider: 'openai',
+        model: 'm',
+        baseUrl: 'http://localhost:11434/v1',
+        timeoutMs: 1000,
+        maxAttempts: 1,
+        parameters: {},
+      },
+    })
+  })
+
+  test('models that are no server need no name', () => {
+    expect(parseLlm({ provider: 'script', script: 'script.yaml' })).toMatchObject({ ok: true })
+    expect(parseLlm({ provider: 'command', command: ['python3', 'model.py'] })).toMatchObject({ ok: true })
+    expect(parseLlm({ provider: 'replay' })).toMatchObject({ ok: true })
+  })
+})
+
+describe('settings that are refused', () => {
+  test('no mapping at all', () => {
+    expect(problemsOf('gpt-4o')).toEqual([
+      { path: '', message: 'llm must be a mapping.', hint: 'Write llm: { model: gpt-4o }.' },
+    ])
+    expect(problemsOf(null)).toHaveLength(1)
+    expect(problemsOf(['gpt-4o'])).toHaveLength(1)
+  })
+
+  test('every problem at once, each with its place', () => {
+    expect(
+      problemsOf({
+        provider: 'opnai',
+        model: '',
+        base_url: 5,
+        command: ['a', 1],
+        timeout_ms: 0.5,
+        max_attempts: 0,
+      }),
+    ).toEqual([
+      { path: 'provider', message: 'Must be one of openai, command, script, replay.' },
+      { path: 'model', message: 'Must not be empty.' },
+      { path: 'base_url', message: 'Must be text: a URL.' },
+      { path: 'command[1]', message: 'Must be text.' },
+      { path: 'timeout_ms', message: 'Must be a whole number of milliseconds; 0 is no limit.' },
+      { path: 'max_attempts', message: 'Must be a whole number, at least 1.' },
+    ])
+  })
+
+  test.each(['api_key', 'apiKey', 'API_KEY', 'openai_api_key', 'authorization'])('a key, as %s', (name) => {
+    const problems = problemsOf({ model: 'm', [name]: 'sk-1234567890' })
+    expect(problems).toEqual([
+      { path: name, message: 'An API key must not be written here.', hint: KEY_HINT },
+    ])
+  })
+
+  test.each(['http://me:pw@host/v1', 'https://token@host/v1', 'https://host/v1?api_key=sk-1'])(
+    'credentials in the base URL %s',
+    (base_url) => {
+      expect(problemsOf({ model: 'm', base_url })).toEqual([
+        { path: 'base_url', message: 'Credentials must not be written into the URL.', hint: KEY_HINT },
+      ])
+    },
+  )
+
+  test('a base URL that cannot work', () => {
+    const hint = 'For example http://localhost:11434/v1.'
+    const message = 'Must be an http or https URL.'
+    expect(problemsOf({ model: 'm', base_url: 'localhost:11434' })).toEqual([
+      { path: 'base_url', message, hint },
+    ])
+    expect(problemsOf({ model: 'm', base_url: 'nonsense' })).toEqual([{ path: 'base_url', message, hint }])
+    expect(problemsOf({ model: 'm', base_url: 'http://h/v1/chat/completions' })).toEqual([
+      {
+        path: 'base_url',
+        message: 'Must end before /chat/completions, which is appended.',
+        hint: 'Usually it ends in /v1.',
+      },
+    ])
+  })
+
+  test('what is filled in with every request', () => {
+    expect(
+      problemsOf({ model: 'm', messages: [], tools: [], stream: true, n: 2 }).map(({ path }) => path),
+    ).toEqual(['messages', 'tools', 'stream', 'n'])
+  })
+
+  test('a provider without what it needs', () => {
+    expect(problemsOf({})).toMatchObject([{ path: 'model' }])
+    expect(problemsOf({ provider: 'script' })).toMatchObject([{ path: 'script' }])
+    expect(problemsOf({ provider: 'command' })).toMatchObject([{ path: 'command' }])
+    expect(problemsOf({ provider: 'command', command: 'python3 model.py' })).toEqual([
+      { path: 'command', message: 'Must be a list of words: [python3, model.py].' },
+    ])
+    expect(problemsOf({ provider: 'command', command: [] })).toEqual([
+      { path: 'command', message: 'Must name a program.' },
+    ])
+  })
+
+  test('no message repeats a key', () => {
+    expect(
+      JSON.stringify(problemsOf({ api_key: 'sk-1234', base_url: 'http://me:sk-5678@host/v1' })),
+    ).not.toContain('sk-')
+  })
+})

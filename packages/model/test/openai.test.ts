@@ -1,0 +1,495 @@
+import { cp } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import {
+  runProcess,
+  type ScriptedTurn,
+  type ServerScript,
+  startScriptedServer,
+  temporaryWorkspace,
+} from '@delta/testkit'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type ChatRequest, isModelError, type ModelError, streamingRequest } from '../src/index.js'
+import { type OpenAiModelOptions, openAiModel } from '../src/openai.js'
+
+const request: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'Go.' }] }
+
+async function start(script: readonly ScriptedTurn[] | ServerScript, options: OpenAiModelOptions = {}) {
+  const server = await startScriptedServer(script)
+  onTestFinished(() => server.close())
+  return { server, model: openAiModel({ baseUrl: server.baseUrl, ...options }) }
+}
+
+async function failureOf(answer: Promise<unknown>): Promise<ModelError> {
+  const error = await answer.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!isModelError(error)) throw new Error(`expected a ModelError, got ${String(error)}`)
+  return error
+}
+
+describe('a plain answer', () => {
+  test('is the message, why it ended, its usage, and the whole answer as it came', async () => {
+    const { model } = await start([
+      { content: 'Hello.', usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } },
+    ])
+    expect(await model.complete(request)).toEqual({
+      message: { role: 'assistant', content: 'Hello.' },
+      finishReason: 'stop',
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+      raw: expect.objectContaining({ object: 'chat.completion', model: 'm' }),
+    })
+  })
+
+  test('may call several tools, with arguments that are no JSON', async () => {
+    const { model } = await start([
+      {
+        content: 'Both.',
+        tool_calls: [
+          { name: 'a', arguments: { x: 1 } },
+          { name: 'b', arguments: '{"broken' },
+        ],
+      },
+    ])
+    expect((await model.complete(request)).message).toEqual({
+      role: 'assistant',
+      content: 'Both.',
+      tool_calls: [
+        { id: 'call_1_1', type: 'function', function: { name: 'a', arguments: '{"x":1}' } },
+        { id: 'call_1_2', type: 'function', function: { name: 'b', arguments: '{"broken' } },
+      ],
+    })
+  })
+
+  test('keeps reasoning fields exactly as they came, in the next request too', async () => {
+    const details = [{ type: 'reasoning.text', text: 'Hm.', signature: 'abc', index: 0 }]
+    const { server, model } = await start([
+      { content: 'One.', message: { reasoning_content: 'Hm.', reasoning_details: details, refusal: null } },
+      { content: 'Two.' },
+    ])
+    const { message } = await model.complete(request)
+    expect(message).toEqual({
+      role: 'assistant',
+      content: 'One.',
+      reasoning_content: 'Hm.',
+      reasoning_details: details,
+    })
+
+    await model.complete({
+      ...request,
+      messages: [...request.messages, message, { role: 'user', content: 'On.' }],
+    })
+    expect(server.requests()[1]?.json?.messages[1]).toEqual(message)
+  })
+})
+
+describe('what is sent', () => {
+  test('is JSON.stringify of the request, byte for byte, unknown parameters included', async () => {
+    const { server, model } = await start([{ content: 'Hello.' }])
+    const odd: ChatRequest = {
+      ...request,
+      messages: [{ role: 'user', content: 'ä \u2028 \ud83d "quoted" \u0000', name: 'x' }],
+      temperature: 0.7,
+      reasoning_effort: 'high',
+      extra: { nested: [null, 1e21] },
+    }
+    await model.complete(odd)
+    await model.complete(streamingRequest(odd))
+    expect(server.requests().map(({ body }) => body)).toEqual([
+      JSON.stringify(odd),
+      JSON.stringify(streamingRequest(odd)),
+    ])
+  })
+
+  test('holds the key only in the Authorization header, and none for a server that needs none', async () => {
+    const { server, model } = await start([{ content: 'Hello.' }], { apiKey: 'sk-secret-1' })
+    await model.complete(request)
+    await openAiModel({ baseUrl: server.baseUrl, apiKey: '' }).complete(request)
+    const [withKey, without] = server.requests()
+    expect(withKey?.headers.authorization).toBe('Bearer sk-secret-1')
+    expect(JSON.stringify({ ...withKey, headers: { ...withKey?.headers, authorization: '' } })).not.toContain(
+      'secret',
+    )
+    expect(without?.headers.authorization).toBe(undefined)
+  })
+
+  test('takes nothing from the environment', async () => {
+    const names = [
+      'OPENAI_API_KEY',
+      'OPENAI_ADMIN_KEY',
+      'OPENAI_ORG_ID',
+      'OPENAI_PROJECT_ID',
+      'OPENAI_BASE_URL',
+    ]
+    for (const name of names) process.env[name] = 'http://from.environment.invalid'
+    onTestFinished(() => {
+      for (const name of names) delete process.env[name]
+    })
+    const { server, model } = await start([{ content: 'Hello.' }])
+    await model.complete(request)
+    expect(JSON.stringify(server.requests()[0]?.headers)).not.toContain('environment')
+  })
+
+  test('goes to the path below the base URL, with its query and without doubled slashes', async () => {
+    const { server } = await start([{ content: 'Hello.' }])
+    await openAiModel({ baseUrl: `${server.baseUrl}/?api-version=1` }).complete(request)
+    expect(server.requests()[0]?.path).toBe('/v1/chat/completions?api-version=1')
+  })
+
+  test('uses one connection again and again', async () => {
+    const sockets = new Set<unknown>()
+    const server = createServer((incoming, response) => {
+      sockets.add(incoming.socket)
+      incoming.resume().on('end', () => response.end('{"choices":[{"message":{"content":"Hello."}}]}'))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const model = openAiModel({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+    for (let count = 0; count < 3; count++) await model.complete(request)
+    expect(sockets.size).toBe(1)
+  })
+})
+
+describe('a streamed answer', () => {
+  test('is the same as a plain one, and its text is heard as it comes', async () => {
+    const turn: ScriptedTurn = {
+      content: 'Three short words.',
+      message: { reasoning_content: 'Let me think about it.' },
+      tool_calls: [
+        { name: 'a', arguments: { text: 'x y z' } },
+        { name: 'b', arguments: '{"broken' },
+      ],
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    }
+    const { model } = await start([turn])
+    const heard: string[] = []
+    const streamed = await model.complete(streamingRequest(request), {
+      onDelta: ({ content }) => heard.push(content ?? ''),
+    })
+    const { raw: _raw, ...plain } = await model.complete(request)
+    expect(streamed).toEqual({
+      ...plain,
+      raw: expect.objectContaining({ object: 'chat.completion', model: 'm' }),
+    })
+    expect(heard).toEqual(['Three', ' short', ' words.'])
+  })
+
+  test('arrives piece by piece, not at its end', async () => {
+    const { server, model } = await start([{ content: 'one two three four', holdMidway: 'gate' }])
+    const heard: string[] = []
+    let tell: () => void
+    const first = new Promise<void>((resolve) => {
+      tell = resolve
+    })
+    const answer = model.complete(streamingRequest(request), {
+      onDelta: ({ content }) => {
+        heard.push(content ?? '')
+        tell()
+      },
+    })
+    await first
+    expect(heard.join('')).not.toContain('four')
+    server.release('gate')
+    expect((await answer).message.content).toBe('one two three four')
+  })
+
+  test('may come whole from a server that does not stream', async () => {
+    const server = createServer((_incoming, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end('{"choices":[{"message":{"role":"assistant","content":"Whole."}}]}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const model = openAiModel({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` })
+    const heard: string[] = []
+    const answer = await model.complete(streamingRequest(request), {
+      onDelta: ({ content }) => heard.push(content ?? ''),
+    })
+    expect([answer.message.content, heard]).toEqual(['Whole.', ['Whole.']])
+  })
+
+  test('of a server that refuses stream_options is asked for again without them', async () => {
+    const { model } = await start({ refuseStreamOptions: true, turns: [{ content: 'Hello.' }] })
+    const error = await failureOf(model.complete(streamingRequest(request)))
+    expect(error).toMatchObject({
+      code: 'ERR_MODEL_REQUEST',
+      retryable: true,
+      retryAfterMs: 0,
+      retryWith: { ...request, stream: true },
+    })
+    expect((await model.complete(error.retryWith ?? request)).message.content).toBe('Hello.')
+  })
+})
+
+describe('errors that are worth another try', () => {
+  test.each([
+    [
+      { status: 429, retryAfter: '7' },
+      { code: 'ERR_MODEL_RATE_LIMIT', status: 429, retryAfterMs: 7000 },
+    ],
+    [
+      { status: 503, headers: { 'retry-after-ms': '20' } },
+      { code: 'ERR_MODEL_SERVER', status: 503, retryAfterMs: 20 },
+    ],
+    [{ status: 408 }, { code: 'ERR_MODEL_SERVER', status: 408 }],
+    [{ status: 409 }, { code: 'ERR_MODEL_SERVER', status: 409 }],
+    [{ status: 500 }, { code: 'ERR_MODEL_SERVER', status: 500 }],
+    [
+      { status: 502, body: '<html><title>Bad gateway</title></html>' },
+      { code: 'ERR_MODEL_SERVER', status: 502 },
+    ],
+    [{ fault: 'reset' }, { code: 'ERR_MODEL_CONNECTION' }],
+    [{ fault: 'cut' }, { code: 'ERR_MODEL_CONNECTION' }],
+    [{ fault: 'truncated' }, { code: 'ERR_MODEL_RESPONSE' }],
+    [{ fault: 'empty' }, { code: 'ERR_MODEL_RESPONSE' }],
+    [{ fault: 'html' }, { code: 'ERR_MODEL_RESPONSE' }],
+  ] as const)('%j', async (fault, expected) => {
+    const { server, model } = await start([fault])
+    for (const body of [request, streamingRequest(request)]) {
+      expect(await failureOf(model.complete(body))).toMatchObject({ ...expected, retryable: true })
+    }
+    expect(server.requests()).toHaveLength(2) // the client's own retries are off
+  })
+
+  test('a Retry-After may be a date', async () => {
+    const inAMinute = new Date(Date.now() + 60_000).toUTCString()
+    const { model } = await start([{ status: 503, retryAfter: inAMinute }])
+    const { retryAfterMs } = await failureOf(model.complete(request))
+    expect(retryAfterMs).toBeGreaterThan(0)
+    expect(retryAfterMs).toBeLessThanOrEqual(60_000)
+  })
+
+  test('a stream that ends before its answer does is an error, even when HTTP is content', async () => {
+    const chunk = 'data: {"choices":[{"index":0,"delta":{"content":"Half an ans"}}]}\n\n'
+    const { model } = await start([
+      { status: 200, body: chunk, headers: { 'content-type': 'text/event-stream' } },
+    ])
+    const error = await failureOf(model.complete(streamingRequest(request)))
+    expect(error).toMatchObject({ code: 'ERR_MODEL_RESPONSE', retryable: true })
+    expect(error.message).toBe(
+      'The stream ended after 11 characters of text, before the answer did: no finish_reason and no [DONE] came. What came is not used.',
+    )
+  })
+
+  test('silence: nothing at all, or nothing more in the middle of an answer', async () => {
+    const { model } = await start([{ fault: 'hang' }], { timeoutMs: 30 })
+    expect(await failureOf(model.complete(request))).toMatchObject({
+      code: 'ERR_MODEL_TIMEOUT',
+      retryable: true,
+    })
+
+    const held = await start([{ content: 'one two', holdMidway: 'never' }], { timeoutMs: 100 })
+    for (const body of [request, streamingRequest(request)]) {
+      const error = await failureOf(held.model.complete(body))
+      expect(error.code).toBe('ERR_MODEL_TIMEOUT')
+      expect(error.message).toBe(
+        `${held.server.baseUrl}/chat/completions sent nothing for 100 ms. If the model needs longer, raise the time limit.`,
+      )
+    }
+  })
+
+  test('no silence is too long with timeoutMs: 0', async () => {
+    const { server, model } = await start([{ content: 'At last.', hold: 'gate' }], { timeoutMs: 0 })
+    const answer = model.complete(request)
+    await server.waitForRequests(1)
+    server.release('gate')
+    expect((await answer).message.content).toBe('At last.')
+  })
+
+  test('nobody listening', async () => {
+    const { server, model } = await start([])
+    await server.close()
+    const error = await failureOf(model.complete(request))
+    expect(error).toMatchObject({ code: 'ERR_MODEL_CONNECTION', retryable: true })
+    expect(error.message).toBe(
+      `${server.baseUrl}/chat/completions could not be reached: connect ECONNREFUSED ${new URL(server.baseUrl).host}\n` +
+        'Nothing listens there. Is the server running, and are the host and port of the base URL right?',
+    )
+  })
+})
+
+describe('errors that are not', () => {
+  test.each([
+    [
+      { status: 401, message: 'Incorrect API key provided.' },
+      'ERR_MODEL_ACCESS',
+      'refused access (401): Incorrect API key provided.\nNo API key is set. Put one into .env or the environment, as DELTA_API_KEY or OPENAI_API_KEY.',
+    ],
+    [
+      { status: 404, message: 'The model `m` does not exist' },
+      'ERR_MODEL_NOT_FOUND',
+      'has nothing there (404): The model `m` does not exist\nCheck that the server knows the model "m", and that the base URL is right: it usually ends in /v1.',
+    ],
+    [
+      { status: 400, message: 'Unrecognized request argument supplied: temprature' },
+      'ERR_MODEL_REQUEST',
+      'refused the request (400): Unrecognized request argument supplied: temprature\nCheck what it names: parameters are sent exactly as they were set, messages as they were given.',
+    ],
+    [
+      { status: 400, message: 'Too long.', code: 'context_length_exceeded' },
+      'ERR_MODEL_REQUEST',
+      'refused the request (400): Too long.\nThe conversation is longer than the model can take: send less of it.',
+    ],
+    [
+      { status: 429, message: 'You exceeded your current quota.', code: 'insufficient_quota' },
+      'ERR_MODEL_QUOTA',
+      "wants money first (429): You exceeded your current quota.\nWaiting will not help: check the account's plan and balance.",
+    ],
+    [
+      { status: 422, body: '{"detail":"temperature: not a number"}' },
+      'ERR_MODEL_REQUEST',
+      'refused the request (422): temperature: not a number\nCheck what it names: parameters are sent exactly as they were set, messages as they were given.',
+    ],
+    [
+      { status: 403, body: '[{"error":{"code":403,"message":"Region not supported."}}]' },
+      'ERR_MODEL_ACCESS',
+      'refused access (403): Region not supported.\nNo API key is set. Put one into .env or the environment, as DELTA_API_KEY or OPENAI_API_KEY.',
+    ],
+    [
+      { status: 404, body: '<!doctype html><title>Not\n here</title>' },
+      'ERR_MODEL_NOT_FOUND',
+      'has nothing there (404): a web page ("Not here")\nCheck that the server knows the model "m", and that the base URL is right: it usually ends in /v1.',
+    ],
+    [
+      { status: 301, headers: { location: 'https://example.org/v1/' }, body: '' },
+      'ERR_MODEL_REQUEST',
+      'answers from somewhere else (301): (no explanation)\nRedirects are not followed with a key. If https://example.org/v1/ is right, make it the base URL.',
+    ],
+  ] as const)('%j', async (fault, code, message) => {
+    const { server, model } = await start([fault])
+    const error = await failureOf(model.complete(request))
+    expect(error).toMatchObject({ code, status: fault.status, retryable: false, retryAfterMs: undefined })
+    expect(error.message).toBe(`${server.baseUrl}/chat/completions ${message}`)
+  })
+
+  test('a web page with status 200 says where to look', async () => {
+    const { server, model } = await start([{ fault: 'html' }])
+    expect((await failureOf(model.complete(request))).message).toBe(
+      `${server.baseUrl}/chat/completions answered with a web page ("Welcome") where JSON was expected. Check the base URL: it usually ends in /v1; a proxy or login page in between answers like this, too.`,
+    )
+  })
+
+  test('an error inside an answer with status 200, as gateways send it', async () => {
+    const overloaded = '{"error":{"code":502,"message":"Provider overloaded"}}'
+    const { model } = await start({
+      choose: 'requests',
+      turns: [
+        { status: 200, body: overloaded },
+        { status: 200, body: `data: ${overloaded}\n\n`, headers: { 'content-type': 'text/event-stream' } },
+        { status: 200, body: '{"error":{"code":401,"message":"No credentials"}}' },
+      ],
+    })
+    const expected = { code: 'ERR_MODEL_SERVER', status: 502, retryable: true }
+    expect(await failureOf(model.complete(request))).toMatchObject(expected)
+    expect(await failureOf(model.complete(streamingRequest(request)))).toMatchObject(expected)
+    expect(await failureOf(model.complete(request))).toMatchObject({
+      code: 'ERR_MODEL_ACCESS',
+      retryable: false,
+    })
+  })
+
+  test('the signal of the caller: before, while waiting, in the middle of a stream', async () => {
+    const { server, model } = await start([{ content: 'one two', holdMidway: 'never' }])
+    const aborted = { code: 'ERR_MODEL_ABORTED', retryable: false }
+    expect(await failureOf(model.complete(request, { signal: AbortSignal.abort() }))).toMatchObject(aborted)
+    expect(server.requests()).toEqual([])
+
+    const waiting = new AbortController()
+    const answer = failureOf(model.complete(request, { signal: waiting.signal }))
+    await server.waitForRequests(1)
+    waiting.abort()
+    expect(await answer).toMatchObject(aborted)
+    expect((await server.waitForEnd(1)).sentWhole).toBe(false)
+
+    const reading = new AbortController()
+    const stream = model.complete(streamingRequest(request), {
+      signal: reading.signal,
+      onDelta: () => reading.abort(),
+    })
+    expect(await failureOf(stream)).toMatchObject(aborted)
+    expect((await server.waitForEnd(2)).sentWhole).toBe(false)
+  })
+
+  test('a base URL that is none, or that holds credentials', () => {
+    expect(() => openAiModel({ baseUrl: 'localhost:11434' })).toThrow(
+      'The base URL is no http or https URL, such as http://localhost:11434/v1.',
+    )
+    expect(() => openAiModel({ baseUrl: 'http://me:hunter22@example.org/v1' })).toThrow(
+      /^The base URL for example\.org holds credentials\. Put the key into \.env as DELTA_API_KEY instead\.$/,
+    )
+  })
+
+  test('a key with a line break in it, which the message does not show', () => {
+    expect(() => openAiModel({ apiKey: 'sk-secret\n' })).toThrow(
+      /^The API key holds a space, a line break or another character that no key has\. Check where it was set\.$/,
+    )
+  })
+
+  test('a request that is no JSON is the own error of whoever made it', async () => {
+    const { server, model } = await start([{ content: 'never' }])
+    await expect(model.complete({ ...request, seed: 1n })).rejects.toThrow(TypeError)
+    expect(server.requests()).toEqual([])
+  })
+
+  test('the openai package is not installed', async () => {
+    await using directory = await temporaryWorkspace({
+      'ask.mjs': `
+        import { openAiModel } from './model/openai.js'
+        await openAiModel().complete({ messages: [] }).catch(({ code, message }) => console.log(code, message))
+      `,
+    })
+    await cp(new URL('../dist', import.meta.url), join(directory.path, 'model'), { recursive: true })
+    const { stdout } = await runProcess([process.execPath, 'ask.mjs'], { cwd: directory.path })
+    expect(stdout).toBe(
+      'ERR_MODEL_SETTINGS The package openai is not installed. Install it: npm install openai\n',
+    )
+  })
+
+  test('a listener that throws is its own error, not one of the model', async () => {
+    const { model } = await start([{ content: 'one two' }])
+    const answer = model.complete(streamingRequest(request), {
+      onDelta: () => {
+        throw new RangeError('mine')
+      },
+    })
+    await expect(answer).rejects.toThrow(RangeError)
+  })
+})
+
+test('a key is in no message and no cause, though the server repeats it', async () => {
+  const apiKey = 'sk-very-secret-123456'
+  const { model } = await start(
+    {
+      choose: 'requests',
+      turns: [
+        { status: 401, message: `Incorrect API key provided: ${apiKey}.` },
+        { status: 500, body: `oops ${apiKey}` },
+        { status: 200, body: `<html><title>${apiKey}</title></html>` },
+        { status: 200, body: `{"broken ${apiKey}` },
+        { status: 200, body: `{"error":{"message":"${apiKey}"}}` },
+        {
+          status: 200,
+          body: `data: {"broken ${apiKey}\n\n`,
+          headers: { 'content-type': 'text/event-stream' },
+        },
+      ],
+    },
+    { apiKey },
+  )
+  const messages: string[] = []
+  for (let count = 0; count < 6; count++) {
+    const error = await failureOf(model.complete(count === 5 ? streamingRequest(request) : request))
+    messages.push(error.message)
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(apiKey)
+  }
+  expect(messages.filter((message) => message.includes('[API key]'))).toHaveLength(6)
+})

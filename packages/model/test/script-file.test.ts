@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { parseScript } from '../src/index.js'
+
+const EXAMPLE =
+  'A turn looks like this: { content: "Hello." } or { tool_calls: [{ name: read, arguments: { file: a.txt } }] }.'
+
+test('a script is a list of turns with content, tool calls or both', () => {
+  const turns = [
+    { content: '' },
+    {
+      tool_calls: [
+        { name: 'read' },
+        { name: 'read', arguments: { file: 'a.txt' } },
+        { name: 'read', arguments: '{"' },
+      ],
+    },
+    { content: 'Both.', tool_calls: [{ name: 'read', arguments: {} }] },
+  ]
+  expect(parseScript(turns)).toEqual({ ok: true, turns })
+})
+
+test.each([[undefined], [null], ['Hello.'], [{ content: 'Hello.' }], [[]]])('%j is no script', (input) => {
+  expect(parseScript(input)).toEqual({
+    ok: false,
+    problems: [{ path: '', message: 'A script is a list of at least one turn.', hint: EXAMPLE }],
+  })
+})
+
+test('every problem is reported, with its place', () => {
+  const parsed = parseScript([
+    'Hello.',
+    {},
+    { content: 5 },
+    { contents: 'Hello.' },
+    { tool_calls: { name: 'read' } },
+    {
+      tool_calls: [
+        null,
+        { arguments: {} },
+        { name: 'read', arguments: ['a.txt'] },
+        { name: 'read', args: {} },
+      ],
+    },
+  ])
+  expect(parsed.ok ? [] : parsed.problems).toEqual([
+    { path: '[0]', message: 'A turn is a mapping.', hint: EXAMPLE },
+    { path: '[1]', message: 'A turn needs content or tool_calls, or both.', hint: EXAMPLE },
+    { path: '[2].content', message: 'Must be text.', hint: 'Put it in quotes.' },
+    { path: '[3].contents', message: 'Unknown key. Known: content, tool_calls.' },
+    { path: '[3]', message: 'A turn needs content or tool_calls, or both.', hint: EXAMPLE },
+    { path: '[4].tool_calls', message: 'Must be a list of calls.', hint: EXAMPLE },
+    { path: '[5].tool_calls[0]', message: 'A call is a mapping with a name.', hint: EXAMPLE },
+    { path: '[5].tool_calls[1].name', message: 'Must be the name of a tool.' },
+    {
+      path: '[5].tool_calls[2].arguments',
+      message: 'Must be a mapping, or text that is passed on as it is.',
+    },
+    { path: '[5].tool_calls[3].args', message: 'Unknown key. Known: name, arguments.' },
+  ])
+})

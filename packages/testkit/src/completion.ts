@@ -1,0 +1,113 @@
+import type { AnswerTurn, ScriptedCall, ScriptRequest } from './script.js'
+import { textOf } from './script.js'
+
+/** The body of a whole `chat.completion` answer. */
+export function completionBody(turn: AnswerTurn, request: ScriptRequest, index: number): string {
+  return JSON.stringify({
+    ...envelope(request, index, 'chat.completion'),
+    choices: [{ index: 0, message: answerMessage(turn, request, index), finish_reason: finishReason(turn) }],
+    ...(turn.usage === null ? {} : { usage: usageOf(turn, request, index) }),
+  })
+}
+
+/** The same answer as server-sent events, each one an element: words, pieces of arguments, usage, `[DONE]`. */
+export function completionEvents(turn: AnswerTurn, request: ScriptRequest, index: number): string[] {
+  const { content, tool_calls, role: _role, ...rest } = answerMessage(turn, request, index)
+  const deltas = [
+    { role: 'assistant', content: content === null ? null : '' },
+    ...Object.entries(rest).flatMap(([field, value]) => pieces(value).map((piece) => ({ [field]: piece }))),
+    ...(content === null ? [] : pieces(content).map((piece) => ({ content: piece }))),
+    ...(tool_calls ?? []).flatMap(callDeltas),
+  ]
+  const chunk = (choices: object[], more: object = {}) =>
+    `data: ${JSON.stringify({ ...envelope(request, index, 'chat.completion.chunk'), choices, ...more })}\n\n`
+
+  return [
+    ...deltas.map((delta) => chunk([{ index: 0, delta, finish_reason: null }])),
+    chunk([{ index: 0, delta: {}, finish_reason: finishReason(turn) }]),
+    ...(wantsUsage(request) && turn.usage !== null
+      ? [chunk([], { usage: usageOf(turn, request, index) })]
+      : []),
+    'data: [DONE]\n\n',
+  ]
+}
+
+interface AnswerMessage {
+  role: 'assistant'
+  content: string | null
+  tool_calls?: WireCall[]
+  [field: string]: unknown
+}
+
+interface WireCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+function answerMessage(turn: AnswerTurn, request: ScriptRequest, index: number): AnswerMessage {
+  const observation = lastObservation(request)
+  const fill = (text: string) => text.replaceAll('{{last_observation}}', () => observation)
+  const calls = turn.tool_calls?.map((call, position) =>
+    wireCall(call, `call_${index + 1}_${position + 1}`, fill),
+  )
+
+  return {
+    role: 'assistant',
+    content: turn.content === undefined || turn.content === null ? null : fill(turn.content),
+    ...(calls ? { tool_calls: calls } : {}),
+    ...turn.message,
+  }
+}
+
+function wireCall(call: ScriptedCall, id: string, fill: (text: string) => string): WireCall {
+  const fillStrings = (_key: string, value: unknown) => (typeof value === 'string' ? fill(value) : value)
+  const text =
+    typeof call.arguments === 'string'
+      ? fill(call.arguments)
+      : JSON.stringify(call.arguments ?? {}, fillStrings)
+  return { id: call.id ?? id, type: 'function', function: { name: call.name, arguments: text } }
+}
+
+function lastObservation(request: ScriptRequest): string {
+  const message = request.messages.findLast(({ role }) => role === 'tool')
+  return message ? textOf(message) : ''
+}
+
+function callDeltas(call: WireCall, index: number): object[] {
+  const { arguments: text, name } = call.function
+  const opening = { index, id: call.id, type: call.type, function: { name, arguments: '' } }
+  const rest = pieces(text).map((piece) => ({ index, function: { arguments: piece } }))
+  return [opening, ...rest].map((delta) => ({ tool_calls: [delta] }))
+}
+
+/** Cuts a text into words that join to the same text; anything else is one piece. */
+function pieces(value: unknown): unknown[] {
+  return typeof value === 'string' ? (value.match(/\s*\S+|\s+$/g) ?? []) : [value]
+}
+
+function envelope(request: ScriptRequest, index: number, object: string): object {
+  return { id: `chatcmpl-${index + 1}`, object, created: 1_700_000_000 + index, model: request.model }
+}
+
+function finishReason(turn: AnswerTurn): string {
+  return turn.finish_reason ?? (turn.tool_calls?.length ? 'tool_calls' : 'stop')
+}
+
+function usageOf(turn: AnswerTurn, request: ScriptRequest, index: number): object {
+  if (turn.usage) return turn.usage
+  const prompt = estimateTokens(JSON.stringify(request.messages))
+  const completion = estimateTokens(JSON.stringify(answerMessage(turn, request, index)))
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+}
+
+function estimateTokens(text: string): number {
+  return Math.ceil(text.length / 4)
+}
+
+function wantsUsage(request: ScriptRequest): boolean {
+  const options = request.stream_options
+  return (
+    typeof options === 'object' && options !== null && 'include_usage' in options && !!options.include_usage
+  )
+}

@@ -1,0 +1,22 @@
+import { fileURLToPath } from 'node:url'
+
+/** Paths of small programs to use as tools in tests; each is executable by itself. */
+export const fixtures = {
+  /** Prints its arguments as one JSON array. */
+  printArgv: path('print-argv.mjs'),
+  /**
+   * `sleep <seconds> [file]`: prints `started <pid>` (into the file, if given), sleeps, prints `finished`. A shell and
+   * its child, as most tools are: end the process group, not the pid.
+   */
+  sleep: path('sleep.sh'),
+  /** `ignore-sigterm <seconds> [file]`: the same, and both processes ignore SIGTERM. */
+  ignoreSigterm: path('ignore-sigterm.sh'),
+  /** `leave-grandchild <seconds> [file]`: prints `grandchild <pid>` and exits; the grandchild keeps the pipe open. */
+  leaveGrandchild: path('leave-grandchild.sh'),
+  /** `flood-stdout <bytes>`: prints that many bytes in lines. */
+  floodStdout: path('flood-stdout.sh'),
+} as const
+
+function path(name: string): string {
+  return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))
+}

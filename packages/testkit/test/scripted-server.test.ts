@@ -1,0 +1,228 @@
+import { createServer } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { isAlive, type ScriptedTurn, type ServerScript, startScriptedServer } from '../src/index.js'
+
+const user = { role: 'user', content: 'Go.' }
+const thought = { role: 'assistant', content: 'Hm.' }
+
+async function start(script: readonly ScriptedTurn[] | ServerScript) {
+  const server = await startScriptedServer(script)
+  onTestFinished(() => server.close())
+  const ask = (messages: object[], more: object = {}, signal?: AbortSignal) =>
+    fetch(`${server.baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer key-1' },
+      body: JSON.stringify({ model: 'm', messages, ...more }),
+      ...(signal ? { signal } : {}),
+    })
+  return { server, ask }
+}
+
+const messageOf = async (response: Response) =>
+  ((await response.json()) as { choices: [{ message: Record<string, unknown> }] }).choices[0].message
+
+test('the turn follows from the conversation, so a request sent again gets the same answer', async () => {
+  const { ask } = await start([{ content: 'one' }, { content: 'two' }])
+  expect(await messageOf(await ask([user]))).toEqual({ role: 'assistant', content: 'one' })
+  expect(await messageOf(await ask([user]))).toEqual({ role: 'assistant', content: 'one' })
+  expect(await messageOf(await ask([user, thought]))).toEqual({ role: 'assistant', content: 'two' })
+})
+
+test('the turn is also found in a history that was cut at the front', async () => {
+  const { ask } = await start([
+    { tool_calls: [{ name: 'a' }] },
+    { tool_calls: [{ name: 'b' }] },
+    { content: 'three' },
+  ])
+  const second = await messageOf(await ask([user, thought]))
+  const observation = { role: 'tool', tool_call_id: 'call_2_1', content: 'ok' }
+  expect((await messageOf(await ask([user, second, observation]))).content).toBe('three')
+})
+
+test('with choose: requests, the turn follows from the number of requests', async () => {
+  const { ask } = await start({ choose: 'requests', turns: [{ content: 'one' }, { content: 'two' }] })
+  expect((await messageOf(await ask([user]))).content).toBe('one')
+  expect((await messageOf(await ask([user]))).content).toBe('two')
+})
+
+test('several conversations on one server are told apart by a text in them', async () => {
+  const { ask } = await start({
+    turns: [{ content: 'parent' }],
+    conversations: [{ when: 'child task', turns: [{ content: 'child' }] }],
+  })
+  expect((await messageOf(await ask([{ role: 'user', content: 'the child task' }]))).content).toBe('child')
+  expect((await messageOf(await ask([user]))).content).toBe('parent')
+})
+
+test('calls get ids, objects become JSON text, strings stay as malformed as they are', async () => {
+  const { ask } = await start([
+    {
+      tool_calls: [
+        { name: 'a', arguments: { text: 'x' } },
+        { name: 'b', arguments: '{"broken' },
+        { id: 'own', name: 'c' },
+      ],
+    },
+  ])
+  expect((await messageOf(await ask([user]))).tool_calls).toEqual([
+    { id: 'call_1_1', type: 'function', function: { name: 'a', arguments: '{"text":"x"}' } },
+    { id: 'call_1_2', type: 'function', function: { name: 'b', arguments: '{"broken' } },
+    { id: 'own', type: 'function', function: { name: 'c', arguments: '{}' } },
+  ])
+})
+
+test('an answer may quote the last observation', async () => {
+  const { ask } = await start([
+    { tool_calls: [{ name: 'echo' }] },
+    {
+      content: 'It says {{last_observation}}.',
+      tool_calls: [{ name: 'b', arguments: { t: '{{last_observation}}' } }],
+    },
+  ])
+  const first = await messageOf(await ask([user]))
+  const observation = { role: 'tool', tool_call_id: 'call_1_1', content: '"$&"' }
+  expect(await messageOf(await ask([user, first, observation]))).toMatchObject({
+    content: 'It says "$&".',
+    tool_calls: [{ function: { arguments: '{"t":"\\"$&\\""}' } }],
+  })
+})
+
+test('a streamed answer is the same answer in pieces', async () => {
+  const { ask } = await start([
+    {
+      content: 'two words',
+      message: { reasoning_content: 'a b' },
+      tool_calls: [{ name: 'n', arguments: '{"a": 1}' }],
+    },
+  ])
+  const response = await ask([user], { stream: true, stream_options: { include_usage: true } })
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  const events = (await response.text()).split('\n\n')
+  expect(events.slice(-2)).toEqual(['data: [DONE]', ''])
+
+  const chunks = events.slice(0, -2).map((event) => JSON.parse(event.slice('data: '.length)))
+  const deltas = chunks.flatMap((chunk) => chunk.choices).map((choice) => choice.delta)
+  expect(deltas.map((delta) => delta.content ?? '').join('')).toBe('two words')
+  expect(deltas.map((delta) => delta.reasoning_content ?? '').join('')).toBe('a b')
+  const calls = deltas.flatMap((delta) => delta.tool_calls ?? [])
+  expect(calls[0]).toMatchObject({ index: 0, id: 'call_1_1', function: { name: 'n' } })
+  expect(calls.map((call) => call.function.arguments).join('')).toBe('{"a": 1}')
+  expect(chunks.at(-2).choices[0].finish_reason).toBe('tool_calls')
+  expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: expect.any(Number) } })
+})
+
+test('faults come before the answer, each once', async () => {
+  const { ask } = await start([
+    { before: [{ status: 429, retryAfter: '7' }, { status: 500 }, { fault: 'reset' }], content: 'at last' },
+  ])
+  const limited = await ask([user])
+  expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7'])
+  expect(await limited.json()).toEqual({
+    error: { message: 'Scripted failure 429.', type: 'invalid_request_error', param: null, code: null },
+  })
+  expect((await ask([user])).status).toBe(500)
+  await expect(ask([user])).rejects.toThrow('fetch failed')
+  expect((await messageOf(await ask([user]))).content).toBe('at last')
+})
+
+test('bodies can be truncated, cut, empty or a web page', async () => {
+  const { ask } = await start({
+    choose: 'requests',
+    turns: [{ fault: 'truncated' }, { fault: 'cut' }, { fault: 'empty' }, { fault: 'html' }],
+  })
+  await expect((await ask([user])).json()).rejects.toThrow('JSON')
+  await expect((await ask([user])).text()).rejects.toThrow('terminated')
+  expect(await (await ask([user])).text()).toBe('')
+  expect(await (await ask([user])).text()).toMatch(/^<!DOCTYPE html>/)
+})
+
+test('a held answer comes when it is released, not before', async () => {
+  const { server, ask } = await start([{ content: 'slow', hold: 'gate' }])
+  const response = ask([user])
+  const [request] = await server.waitForRequests(1)
+  expect(request?.sentWhole).toBe(undefined)
+  server.release('gate')
+  expect((await messageOf(await response)).content).toBe('slow')
+  expect((await server.waitForEnd(1)).sentWhole).toBe(true)
+})
+
+test('an answer can stop midway, and the log tells that the client went away', async () => {
+  const { server, ask } = await start([{ content: 'one two three', holdMidway: 'never' }])
+  const client = new AbortController()
+  const response = await ask([user], { stream: true }, client.signal)
+  const reader = response.body?.getReader()
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toContain('"role":"assistant"')
+  client.abort()
+  expect((await server.waitForEnd(1)).sentWhole).toBe(false)
+})
+
+test('a history that a strict API refuses gets 400 in the shape of OpenAI, and the log says why', async () => {
+  const { server, ask } = await start([{ content: 'never' }])
+  const response = await ask([user, { role: 'tool', tool_call_id: 'x', content: 'y' }])
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({
+    error: {
+      message:
+        "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls', once.",
+      type: 'invalid_request_error',
+      param: 'messages.[1].role',
+      code: null,
+    },
+  })
+  expect(server.requests()[0]).toMatchObject({
+    outcome: 'refused',
+    problem: expect.stringContaining("role 'tool'"),
+  })
+})
+
+test('a script that has run out says so', async () => {
+  const { server, ask } = await start([{ content: 'only', times: 2 }])
+  const response = await ask([user, thought, thought])
+  expect(response.status).toBe(400)
+  expect(await response.text()).toContain('The script has 2 turns, and this request asks for turn 3.')
+  expect(server.requests()[0]?.outcome).toBe('exhausted')
+})
+
+test('the wrong key, the wrong path and stream_options are refused as servers do', async () => {
+  const { server, ask } = await start({
+    apiKey: 'key-1',
+    refuseStreamOptions: true,
+    turns: [{ content: 'hello' }],
+  })
+  expect((await ask([user])).status).toBe(200)
+  expect((await ask([user], { stream: true, stream_options: {} })).status).toBe(400)
+  expect((await fetch(`${server.baseUrl}/models`)).status).toBe(404)
+  expect((await fetch(`${server.baseUrl}/chat/completions`, { method: 'POST', body: '{}' })).status).toBe(401)
+})
+
+test('every request is logged as it came, with its headers', async () => {
+  const { server, ask } = await start([{ content: 'hello' }])
+  await (await ask([user], { seed: 7 })).text()
+  await server.waitForEnd(1)
+  expect(server.requests()).toEqual([
+    expect.objectContaining({
+      number: 1,
+      method: 'POST',
+      path: '/v1/chat/completions',
+      headers: expect.objectContaining({ authorization: 'Bearer key-1' }),
+      body: '{"model":"m","messages":[{"role":"user","content":"Go."}],"seed":7}',
+      json: { model: 'm', messages: [user], seed: 7 },
+      outcome: 'answer',
+      turn: 0,
+      sentWhole: true,
+    }),
+  ])
+})
+
+test('close ends the process and frees its port; what was asked can still be read', async () => {
+  const server = await startScriptedServer([{ content: 'hello' }])
+  const port = Number(new URL(server.baseUrl).port)
+  await fetch(server.baseUrl)
+  await server.close()
+  expect(isAlive(server.pid)).toBe(false)
+  expect(server.requests()).toHaveLength(1)
+
+  const next = createServer()
+  await new Promise<void>((resolve) => next.listen(port, '127.0.0.1', resolve))
+  next.close()
+})

@@ -1,0 +1,137 @@
+import { readConditional } from './conditional.js'
+import { readNewline } from './here-documents.js'
+import { endOfArithmetic, skipArithmetic } from './opaque.js'
+import { checkWords } from './rules.js'
+import { describe, literalOf, looksAt, type Scan, stop, take, type Word } from './scan.js'
+import { readSimple } from './simple.js'
+import { readWord } from './words.js'
+
+/** Words that only group or separate commands. */
+const NEUTRAL = /^(?:then|else|elif|do|!|time|coproc)$/
+const CLOSERS = /^(?:fi|done|esac|\})$/
+const ENDS: Record<string, string> = { if: 'fi', while: 'done', until: 'done', '{': '}' }
+
+/**
+ * Reads commands until one of `closers` ends them, steps over it and returns it; `''` is the end of the script.
+ *
+ * @param opening - Where the construct began, for the message when it never ends.
+ */
+export function readCommands(scan: Scan, closers: readonly string[], opening = scan.at): string {
+  for (;;) {
+    skipBlanks(scan)
+    if (scan.at >= scan.end) {
+      if (closers.includes('')) return ''
+      stop(scan, opening, `This is never closed; ${closers.join(' or ')} is missing.`)
+    }
+    const offset = scan.at
+    const operator = take(scan, /;;&|;;|;&|&&|\|\||\|&|&(?!>)|[;|)]/y)
+    const closer = operator === '' ? readCommand(scan, closers) : operator.replace(/^;[;&]+/, ';;')
+    if (closer !== undefined && closers.includes(closer)) return closer
+    if (/^(?:\)|;;)/.test(operator)) stop(scan, offset, `${operator} closes nothing here.`)
+  }
+}
+
+/** Reads one command, simple or compound. A closer is stepped over and returned. */
+function readCommand(scan: Scan, closers: readonly string[]): string | undefined {
+  const opening = scan.at
+  if (looksAt(scan, /\(\(/y) && endOfArithmetic(scan) !== undefined) skipArithmetic(scan)
+  else if (take(scan, /\(/y) !== '') readCommands(scan, [')'], opening)
+  else if (looksAt(scan, /[<>&]/y)) readSimple(scan)
+  else {
+    const word = readWord(scan)
+    const name = word.quoted ? '' : (literalOf(word) ?? '')
+    const end = Object.hasOwn(ENDS, name) ? ENDS[name] : undefined
+    if (closers.includes(name) && name !== '') return name
+    if (CLOSERS.test(name)) stop(scan, opening, `${name} closes nothing here.`)
+    if (end !== undefined) readCommands(scan, [end], opening)
+    else if (name === 'for' || name === 'select') readFor(scan, opening)
+    else if (name === 'case') readCase(scan, opening)
+    else if (name === '[[') readConditional(scan, opening)
+    else if (name === 'function') {
+      skipInline(scan)
+      readWord(scan)
+      readFunction(scan)
+    } else if (!NEUTRAL.test(name)) readSimple(scan, word)
+  }
+  return undefined
+}
+
+/** Reads `()` and the body of a function. In there, `$1` is the function's own. */
+export function readFunction(scan: Scan): void {
+  take(scan, /[ \t]*(?:\([ \t]*\))?/y)
+  skipBlanks(scan)
+  const before = scan.found.length
+  const hazards = scan.hazards.length
+  readCommand(scan, [])
+  for (const { name, offset } of scan.found.slice(before)) {
+    const message = `\${${name}} stands in a function, where $1 is the function's own argument.`
+    const hint = `Hand it over: f() { echo "$1"; }; f \${${name}}`
+    scan.problems.push(describe(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL'))
+  }
+  // In there, set and shift change the function's own arguments.
+  scan.hazards.push(...scan.hazards.splice(hazards).filter(({ code }) => code !== 'ERR_SHELL_POSITIONAL'))
+}
+
+function readFor(scan: Scan, opening: number): void {
+  skipInline(scan)
+  if (looksAt(scan, /\(\(/y)) skipArithmetic(scan)
+  else {
+    const what = literalOf(readWord(scan))
+    if (what === undefined) stop(scan, opening, 'The variable of a loop must be a fixed name.')
+    scan.remarks.push({ kind: 'assigned', what, offset: opening })
+    skipBlanks(scan)
+    if (take(scan, /in(?=\s)/y) !== '') {
+      const words: Word[] = []
+      for (skipInline(scan); !atEnd(scan); skipInline(scan)) words.push(readOperand(scan))
+      checkWords(scan, words)
+    }
+  }
+  readCommands(scan, ['done'], opening)
+}
+
+function readCase(scan: Scan, opening: number): void {
+  skipInline(scan)
+  readOperand(scan)
+  skipBlanks(scan)
+  if (take(scan, /in(?=\s)/y) === '') stop(scan, opening, 'The in of this case is missing.')
+  for (;;) {
+    skipBlanks(scan)
+    if (take(scan, /esac(?![^\s;&|()<>])/y) !== '') return
+    take(scan, /\(/y)
+    do {
+      skipInline(scan)
+      readOperand(scan)
+      skipInline(scan)
+    } while (take(scan, /\|/y) !== '')
+    if (take(scan, /\)/y) === '') stop(scan, scan.at, 'The ) of this case pattern is missing.')
+    if (readCommands(scan, [';;', 'esac'], opening) === 'esac') return
+  }
+}
+
+/** A word that must be there. */
+export function readOperand(scan: Scan): Word {
+  const word = readWord(scan)
+  if (word.pieces.length === 0 && !word.quoted) stop(scan, scan.at, 'A word is missing here.')
+  return word
+}
+
+/** Blanks and continued lines. */
+export function skipInline(scan: Scan): void {
+  take(scan, /(?:[ \t]|\\\n)*/y)
+}
+
+/** Blanks, comments and newlines, with the here-documents behind them. */
+export function skipBlanks(scan: Scan): void {
+  for (;;) {
+    skipInline(scan)
+    take(scan, /#.*/y)
+    if (!looksAt(scan, /\n/y)) return
+    readNewline(scan)
+  }
+}
+
+/** True where a simple command ends. */
+export function atEnd(scan: Scan): boolean {
+  take(scan, /#.*/y)
+  return scan.at >= scan.end || looksAt(scan, /[\n;|)]|&(?!>)/y)
+}

@@ -1,0 +1,32 @@
+import { skipBlanks } from './commands.js'
+import { checkTest } from './rules.js'
+import { literalOf, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { readWord } from './words.js'
+
+/**
+ * Reads bash's `[[ … ]]`.
+ *
+ * Where `sh` is no bash, `[[` is a program that does not exist, `<` and `>` redirect, and `||` goes on to run
+ * the next word as a command. So no value may stand where it would then be run or name a file.
+ */
+export function readConditional(scan: Scan, opening: number): void {
+  const words: Word[] = []
+  for (;;) {
+    const before = scan.at
+    do skipBlanks(scan)
+    while (take(scan, /[()&|<>]/y) !== '')
+    const isFirst = /[()&|<>\n]/.test(scan.text.slice(before, scan.at))
+    const word = readWord(scan)
+    if (word.offset === scan.at) stop(scan, opening, 'This [[ is never closed.')
+    if (isFirst)
+      refuse(
+        scan,
+        word.found,
+        '[[ ]] where other shells than bash would run it',
+        'Write each test in its own pair of [ ].',
+      )
+    if (literalOf(word) === ']]') break
+    words.push(word)
+  }
+  checkTest(scan, words, false)
+}

@@ -1,0 +1,65 @@
+import { describe, references, refuse, type Scan, stop, take } from './scan.js'
+import { disagree, readPieces, readWord, startWord } from './words.js'
+
+/** Reads the delimiter behind `<<`. The text itself comes after the line. */
+export function readDelimiter(scan: Scan, stripTabs: boolean): void {
+  const offset = scan.at
+  take(scan, /[ \t]*/y)
+  const { found, quoted, pieces } = readWord(scan)
+  refuse(scan, found, 'the delimiter of a here-document')
+  if (!/^[ \t]*[^ \t$`\n]+$/.test(scan.text.slice(offset, scan.at)))
+    stop(scan, offset, 'The delimiter must be a plain word: <<EOF.')
+  scan.pending.push({ offset, delimiter: pieces.join(''), stripTabs, quoted })
+}
+
+/** At a newline: steps over it and over the here-documents that begin behind it. */
+export function readNewline(scan: Scan): void {
+  const line = scan.at
+  scan.at += 1
+  for (const { offset, delimiter, stripTabs, quoted, interpreter } of scan.pending.splice(0)) {
+    if (scan.text.slice(offset, line).replaceAll('\\\n', '').includes('\n')) {
+      disagree(scan, offset, 'a here-document whose line goes on inside quotes or $( )')
+    }
+    const outer = scan.end
+    const { end, next } = bodyOf(scan, delimiter, stripTabs)
+    const before = scan.found.length
+    scan.end = end
+    if (quoted) readQuotedBody(scan)
+    else {
+      if (scan.text.endsWith('\\\n', end) || scan.text.slice(0, end).endsWith('\\\n')) {
+        disagree(scan, offset, 'a \\ before the end of a here-document')
+      }
+      readPieces(scan, startWord(scan), 'document', '')
+    }
+    if (interpreter !== undefined) refuse(scan, scan.found.slice(before), `a script for ${interpreter}`)
+    scan.end = outer
+    scan.at = next
+  }
+}
+
+/** Where the text of a here-document ends, and where the script goes on. */
+function bodyOf(
+  { text, at, end }: Scan,
+  delimiter: string,
+  stripTabs: boolean,
+): { end: number; next: number } {
+  let start = at
+  for (const line of text.slice(at, end).split('\n')) {
+    const next = Math.min(start + line.length + 1, end)
+    if ((stripTabs ? line.replace(/^\t+/, '') : line) === delimiter) return { end: start, next }
+    start = next
+  }
+  return { end, next: end }
+}
+
+/** Nothing is expanded in here, so a positional would come out as text. */
+function readQuotedBody(scan: Scan): void {
+  for (const { name, offset, backslashes } of references(scan, scan.end)) {
+    if (backslashes % 2 === 1) scan.dropped.push(offset - 1)
+    else {
+      const message = `\${${name}} stands in a here-document with a quoted delimiter, where nothing is expanded.`
+      const hint = `Remove the quotes from the delimiter, or write \\\${${name}} for the text itself.`
+      scan.problems.push(describe(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL'))
+    }
+  }
+}

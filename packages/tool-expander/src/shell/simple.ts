@@ -1,0 +1,60 @@
+import { atEnd, readFunction, readOperand, skipBlanks, skipInline } from './commands.js'
+import { readDelimiter } from './here-documents.js'
+import { checkCommand } from './rules.js'
+import { beginningOf, literalOf, looksAt, refuse, type Scan, stop, take, type Word } from './scan.js'
+
+/** A simple command: its words, and what it reads from. */
+export interface SimpleCommand {
+  words: Word[]
+  /** `<<< word` */
+  hereStrings: Word[]
+  /** How many here-documents were pending before it. */
+  documentsBefore: number
+}
+
+/** Reads the rest of a simple command behind its first word, then checks it. */
+export function readSimple(scan: Scan, first?: Word): void {
+  const command: SimpleCommand = { words: [], hereStrings: [], documentsBefore: scan.pending.length }
+  if (first !== undefined) addWord(scan, command, first)
+  for (skipInline(scan); !atEnd(scan); skipInline(scan)) {
+    const redirection = take(scan, /&>>?|<<<|<<-?|<[>&]?(?!\()|>[>|&]?(?!\()/y)
+    if (redirection !== '') readRedirection(scan, command, redirection)
+    else if (!looksAt(scan, /\(/y)) addWord(scan, command, readOperand(scan))
+    else {
+      if (command.words.length !== 1 || !/^[\w.:-]+$/.test(literalOf(command.words[0]) ?? '')) {
+        stop(scan, scan.at, 'This ( is not expected here.')
+      }
+      readFunction(scan)
+      return
+    }
+  }
+  checkCommand(scan, command)
+}
+
+function addWord(scan: Scan, command: SimpleCommand, word: Word): void {
+  const isDescriptor =
+    /^(?:\d+|\{\w+\})$/.test(scan.text.slice(word.offset, scan.at)) && looksAt(scan, /[<>]/y)
+  if (!isDescriptor) command.words.push(word)
+  if (looksAt(scan, /\(/y) && /^[A-Za-z_]\w*\+?=$/.test(literalOf(word) ?? '')) readArray(scan, command)
+}
+
+/** `name=( … )`; its words are as much arguments as any. */
+function readArray(scan: Scan, command: SimpleCommand): void {
+  scan.at += 1
+  for (skipBlanks(scan); take(scan, /\)/y) === ''; skipBlanks(scan)) {
+    const word = readOperand(scan)
+    if (beginningOf(word) === '[') refuse(scan, word.found, 'an array subscript')
+    command.words.push(word)
+  }
+}
+
+/** A file name is no argument: it may begin with a dash. */
+function readRedirection(scan: Scan, command: SimpleCommand, operator: string): void {
+  if (/^<<-?$/.test(operator)) {
+    readDelimiter(scan, operator === '<<-')
+    return
+  }
+  skipInline(scan)
+  const target = readOperand(scan)
+  if (operator === '<<<') command.hereStrings.push(target)
+}

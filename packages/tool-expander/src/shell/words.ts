@@ -1,0 +1,167 @@
+import { isEngineVariable, readReference } from '../template.js'
+import { readBraced } from './braced.js'
+import { readCommands } from './commands.js'
+import { endOfArithmetic, skipArithmetic, skipBackticks, skipSubscript } from './opaque.js'
+import { describe, looksAt, type Quoting, references, type Scan, stop, take, type Word } from './scan.js'
+
+/** Reads one word at the current position. */
+export function readWord(scan: Scan): Word {
+  const word = startWord(scan)
+  const before = scan.found.length
+  if (take(scan, /[<>]\(/y) !== '') readNested(scan, word)
+  readPieces(scan, word, 'bare', ' \t\n;&|<>()')
+  word.found = scan.found.slice(before)
+  return word
+}
+
+export function startWord({ at }: Scan): Word {
+  return { offset: at, pieces: [], quoted: false, leads: true, brace: false, operands: 0, found: [] }
+}
+
+/** Reads up to one of `ends`, which it leaves, or to the end of the text. */
+export function readPieces(scan: Scan, word: Word, quoting: Quoting, ends: string): void {
+  while (scan.at < scan.end) {
+    const character = scan.text.charAt(scan.at)
+    if (ends.includes(character)) return
+    if (character === '\\') readBackslash(scan, word, quoting)
+    else if (character === '$') readDollar(scan, word, quoting)
+    else if (character === '`') skipBackticks(scan, word)
+    else if (character === '"' && quoting !== 'document') readDouble(scan, word)
+    else if (character === "'" && quoting === 'bare') readSingle(scan, word)
+    else {
+      if (character === "'" && word.operands > 0)
+        disagree(scan, scan.at, "' inside ${…} inside double quotes")
+      scan.at += 1
+      addText(word, character, character === '{' && quoting === 'bare')
+    }
+  }
+}
+
+/** Adds fixed text to a word. */
+function addText(word: Word, text: string, brace = false): void {
+  const last = word.pieces.at(-1)
+  if (word.operands > 0) word.pieces.push(null)
+  else if (typeof last === 'string') word.pieces[word.pieces.length - 1] = last + text
+  else word.pieces.push(text)
+  word.brace ||= brace && word.leads
+  word.leads &&= word.brace
+}
+
+function readBackslash(scan: Scan, word: Word, quoting: Quoting): void {
+  const next = scan.text.charAt(scan.at + 1)
+  const escapes = quoting === 'bare' || '$`"\\\n'.includes(next)
+  scan.at += escapes ? 2 : 1
+  if (next === '\n' && escapes) return
+  addText(word, escapes && next !== '' ? next : '\\')
+  word.quoted = true
+}
+
+function readDouble(scan: Scan, word: Word): void {
+  const opening = scan.at++
+  word.quoted = true
+  readPieces(scan, word, 'double', '"')
+  if (scan.at >= scan.end) stop(scan, opening, 'This " is never closed.', 'ERR_QUOTE')
+  scan.at += 1
+}
+
+/** A placeholder ends the author's quotes, stands in double ones, and opens them again. */
+function readSingle(scan: Scan, word: Word): void {
+  const opening = scan.at++
+  const end = scan.text.indexOf("'", scan.at)
+  if (end === -1 || end >= scan.end) stop(scan, opening, "This ' is never closed.", 'ERR_QUOTE')
+  word.quoted = true
+  const readText = (until: number) => {
+    if (until > scan.at) addText(word, scan.text.slice(scan.at, until))
+    scan.at = until
+  }
+  for (const { offset, backslashes } of references(scan, end)) {
+    readText(offset)
+    if (backslashes % 2 === 1) scan.dropped.push(offset - 1)
+    else readValue(scan, word, 'single')
+  }
+  readText(end)
+  scan.at += 1
+}
+
+function readDollar(scan: Scan, word: Word, quoting: Quoting): void {
+  const opening = scan.at
+  if (readReference(scan.text, opening) !== undefined) readValue(scan, word, quoting)
+  else if (looksAt(scan, /\$\{/y)) readBraced(scan, word, quoting)
+  else if (looksAt(scan, /\$\(\(/y) && endOfArithmetic(scan) !== undefined) skipArithmetic(scan, word)
+  else if (take(scan, /\$\(/y) !== '') {
+    if (looksAt(scan, /\(/y)) disagree(scan, opening, '$(( that is no arithmetic; write $( ( … ) )')
+    readNested(scan, word)
+  } else if (quoting === 'bare' && take(scan, /\$(?=['"])/y) !== '') readDollarQuote(scan, word)
+  else if (looksAt(scan, /\$\[/y)) skipSubscript(scan, word, 'arithmetic')
+  else readVariable(scan, word)
+}
+
+/** `$HOME`, `$1`, `$$`; a lone `$` is text. */
+function readVariable(scan: Scan, word: Word): void {
+  const offset = scan.at
+  const name = take(scan, /\$(?:[A-Za-z_]\w*|[\d@*#?$!-]|)/y)
+  if (name === '$') {
+    addText(word, name)
+    return
+  }
+  word.pieces.push(null)
+  if (/[\d@*#]$/.test(name)) scan.remarks.push({ kind: 'positional', what: name, offset })
+  if (name === '$$' && readReference(scan.text, offset + 1) !== undefined) {
+    const message = '$$ is the number of the process, so ${ behind it begins no placeholder.'
+    scan.problems.push(describe(scan, offset, message, 'Write \\$ for a dollar sign.', 'ERR_PLACEHOLDER'))
+  }
+}
+
+/** Records a placeholder; what it is replaced by depends on where it stands. */
+function readValue(scan: Scan, word: Word, quoting: Quoting): void {
+  const { at: offset, text } = scan
+  const reference = readReference(text, offset)
+  if (reference === undefined) return
+  const { name, modifier, length } = reference
+  if (modifier !== undefined && modifier !== 'raw') {
+    const message = `Unknown modifier :${modifier} in ${text.slice(offset, offset + length)}.`
+    scan.problems.push(describe(scan, offset, message, 'The only one is :raw.', 'ERR_PLACEHOLDER'))
+  }
+  const found: (typeof scan.found)[number] = {
+    name,
+    raw: modifier === 'raw',
+    offset,
+    length,
+    quoting,
+    leads: word.leads,
+  }
+  scan.found.push(found)
+  word.pieces.push(found)
+  if (isEngineVariable(name)) word.leads &&= word.brace
+  scan.at += length
+}
+
+/** `$( … )` and `<( … )`: commands by the same rules anew. */
+function readNested(scan: Scan, word: Word): void {
+  const opening = scan.at - 2
+  const outer = scan.pending
+  scan.pending = []
+  readCommands(scan, [')'], opening)
+  if (scan.pending.length > 0) stop(scan, opening, 'A here-document inside $( ) must end before its ).')
+  scan.pending = outer
+  word.pieces.push(null)
+}
+
+/** `$'…'` and `$"…"`: bash reads escapes in the one and translates the other, dash does neither. */
+function readDollarQuote(scan: Scan, word: Word): void {
+  const opening = scan.at
+  const before = scan.found.length
+  if (looksAt(scan, /"/y)) readDouble(scan, word)
+  else readSingle(scan, word)
+  if (scan.text.startsWith("\\'", scan.at - 2))
+    stop(scan, opening, "Shells disagree about where this $'…' ends.")
+  for (const { offset } of scan.found.slice(before)) {
+    const message = `Shells disagree about what $${scan.text.charAt(opening)} means.`
+    scan.problems.push(describe(scan, offset, message, 'Use ordinary quotes.'))
+  }
+}
+
+/** Shells read this differently, so nobody knows where a placeholder of this script stands. */
+export function disagree(scan: Scan, offset: number, what: string): void {
+  scan.hazards.push(describe(scan, offset, `Shells disagree about ${what}.`))
+}

@@ -1,0 +1,38 @@
+import { bootstrap } from './bootstrap.mjs'
+import { pnpm, testEnvironment, tool } from './lib/environment.mjs'
+import { step } from './lib/step.mjs'
+
+const node = process.execPath
+
+/** Every gate, in the order a person would want to hear of it: cheap ones first. */
+const gates = [
+  { name: 'Format and lint', argv: tool('biome', 'check', '--error-on-warnings', '.') },
+  {
+    name: 'Types',
+    argv: pnpm('exec', 'turbo', 'run', 'typecheck', '--continue', '--output-logs=errors-only'),
+  },
+  { name: 'Types of the scripts', argv: tool('tsc', '-p', 'scripts') },
+  { name: 'Layers', argv: [node, 'scripts/check-layers.mjs'] },
+  { name: 'Demo', argv: ['npm', 'run', 'demo'] },
+  { name: 'READMEs', argv: [node, 'scripts/readme.mjs', '--check'] },
+  { name: 'Unused files, exports and dependencies', argv: tool('knip') },
+  { name: 'Packages: publint and attw', argv: [node, 'scripts/check-packages.mjs'] },
+  { name: 'Packages: installed with npm and used', argv: [node, 'scripts/packed.mjs'] },
+]
+
+/** `pnpm check`: bootstrap, then every gate, also after one has failed; exit code 1 if any did. */
+async function main() {
+  if (!(await bootstrap())) return 1
+  const failed = []
+  for (const { name, argv } of gates) {
+    if (!(await step(name, argv, { env: testEnvironment() }))) failed.push(name)
+  }
+  console.log(
+    failed.length === 0
+      ? `All ${gates.length} checks passed.`
+      : `${failed.length} failed: ${failed.join('; ')}`,
+  )
+  return failed.length === 0 ? 0 : 1
+}
+
+process.exitCode = await main()

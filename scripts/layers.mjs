@@ -1,0 +1,41 @@
+/**
+ * The dependency diagram: who may import whom. Everything not listed is forbidden.
+ *
+ * @typedef {object} Layer
+ * @property {string[]} imports packages of ours that it may import, by folder name
+ * @property {true} [pure] no built-in module of Node.js either: it must run in a browser
+ * @property {true} [testOnly] may be a devDependency of anyone, and a dependency of no one
+ */
+
+/** @type {Record<string, Layer>} by folder */
+export const layers = {
+  'apps/cli': {
+    imports: [
+      'engine',
+      'config-loader',
+      'context',
+      'executor',
+      'sessions',
+      'atip-execute',
+      'atip',
+      'tool-adapters',
+      'tool-expander',
+      'journal',
+      'model',
+    ],
+  },
+  'packages/engine': {
+    imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander'],
+  },
+  'packages/config-loader': { imports: ['context', 'executor', 'model', 'tool-expander', 'atip'] },
+  'packages/context': { imports: ['executor', 'journal', 'model'] },
+  'packages/executor': { imports: ['tool-expander'] },
+  'packages/sessions': { imports: ['executor'] },
+  'packages/atip-execute': { imports: ['atip', 'executor'] },
+  'packages/atip': { imports: ['tool-expander'] },
+  'packages/tool-adapters': { imports: ['executor', 'tool-expander'] },
+  'packages/tool-expander': { imports: [], pure: true },
+  'packages/journal': { imports: [] },
+  'packages/model': { imports: [] },
+  'packages/testkit': { imports: [], testOnly: true },
+}

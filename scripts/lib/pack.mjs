@@ -1,0 +1,80 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { layers } from '../layers.mjs'
+import { pnpm, root } from './environment.mjs'
+import { capture } from './step.mjs'
+
+/**
+ * @typedef {object} Packed one public package, as it would be published
+ * @property {string} name `@delta/journal`
+ * @property {string} tarball absolute path of the .tgz
+ * @property {string} directory the unpacked content
+ * @property {PackedManifest} manifest the package.json inside
+ * @property {boolean} isLibrary false for the command line
+ *
+ * @typedef {{ name: string, version: string, private?: boolean, exports?: Record<string, unknown>, bin?: Record<string, string>,
+ *   dependencies?: object, peerDependencies?: object, optionalDependencies?: object,
+ *   peerDependenciesMeta?: Record<string, { optional?: boolean }> }} PackedManifest
+ */
+
+/**
+ * Packs every public package, hands the tarballs to `use`, and removes them when it is done.
+ *
+ * @template T
+ * @param {(packages: Packed[], directory: string) => Promise<T>} use `directory` is a temporary one, outside the repository
+ * @returns {Promise<T>}
+ */
+export async function withPackedPackages(use) {
+  const directory = mkdtempSync(join(tmpdir(), 'delta-packed-'))
+  try {
+    const folders = Object.keys(layers).filter((folder) => !readManifest(join(root, folder)).private)
+    const filters = folders.map((folder) => `--filter=./${folder}`)
+    await runOrThrow(pnpm(...filters, '--recursive', 'pack', '--pack-destination', directory))
+    const packages = []
+    for (const folder of folders) packages.push(await unpack(folder, directory))
+    return await use(packages, directory)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/**
+ * @param {string} folder
+ * @param {string} parent
+ * @returns {Promise<Packed>}
+ */
+async function unpack(folder, parent) {
+  const { name, version } = readManifest(join(root, folder))
+  const tarball = join(parent, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)
+  const unpacked = join(parent, 'unpacked', folder)
+  mkdirSync(unpacked, { recursive: true })
+  await runOrThrow(['tar', '-xzf', tarball, '-C', unpacked])
+  const directory = join(unpacked, 'package')
+  return {
+    name,
+    tarball,
+    directory,
+    manifest: readManifest(directory),
+    isLibrary: folder.startsWith('packages/'),
+  }
+}
+
+/**
+ * @param {string} directory
+ * @returns {PackedManifest}
+ */
+function readManifest(directory) {
+  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+}
+
+/**
+ * @param {string[]} argv
+ * @param {import('./step.mjs').CommandOptions} [options]
+ * @returns {Promise<string>} its stdout
+ */
+export async function runOrThrow(argv, options) {
+  const { code, stdout, output } = await capture(argv, options)
+  if (code !== 0) throw new Error(`$ ${argv.join(' ')}\nends with exit code ${code} and prints:\n${output}`)
+  return stdout
+}

@@ -1,0 +1,61 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { testEnvironment } from './environment.mjs'
+import { makeCommands, makeScratchCheckout } from './scratch.mjs'
+import { capture } from './step.mjs'
+
+/**
+ * Runs the shell lines of one document, in order, in a scratch copy of the repository's root
+ * with `delta` and `delta-sessions` on PATH. Only `examples/` is really copied; agents write there.
+ *
+ * @returns {{ run: (script: string) => Promise<{ code: number, output: string }>,
+ *   write: (path: string, content: string) => void, close: () => void }}
+ */
+export function openScratchShell() {
+  const directory = mkdtempSync(join(tmpdir(), 'delta-readme-'))
+  const checkout = join(directory, 'delta')
+  const commands = join(directory, 'bin')
+  makeScratchCheckout(checkout)
+  makeCommands(commands)
+  const env = testEnvironment()
+  return {
+    run: (script) =>
+      // One pipe, so that stdout and stderr keep their order.
+      capture(['sh', '-ec', `exec 2>&1\n${script}`], {
+        cwd: checkout,
+        env: { ...env, PATH: `${commands}${delimiter}${env.PATH}`, NO_COLOR: '1' },
+        timeoutMs: 120_000,
+      }),
+    write: (path, content) => {
+      mkdirSync(dirname(join(checkout, path)), { recursive: true })
+      writeFileSync(join(checkout, path), content)
+    },
+    close: () => rmSync(directory, { recursive: true, force: true }),
+  }
+}
+
+/**
+ * Whether a command printed what a document shows. In the document `…` stands for any text within a line
+ * and, alone on a line, for any lines; everything else must be exactly so.
+ *
+ * @param {string} shown
+ * @param {string} printed
+ */
+export function matchesShown(shown, printed) {
+  const pattern = tidy(shown)
+    .split('\n')
+    .map((line) => (line.trim() === '…' ? '(?:.*\n)*?' : `${line.split('…').map(escapeRegExp).join('.*')}\n`))
+    .join('')
+  return new RegExp(`^${pattern}$`).test(`${tidy(printed)}\n`)
+}
+
+/** @param {string} text */
+function tidy(text) {
+  return text.replace(/[ \t\r]+$/gm, '').replace(/\n+$/, '')
+}
+
+/** @param {string} text */
+function escapeRegExp(text) {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}

@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import { withPackedPackages } from './lib/pack.mjs'
+import { useCommandLine } from './lib/use-command-line.mjs'
+import { useLibraries } from './lib/use-libraries.mjs'
+
+/**
+ * @param {() => Promise<void>} use
+ * @returns {Promise<boolean>} whether it went well; otherwise the reason has been printed
+ */
+async function succeeds(use) {
+  try {
+    await use()
+    return true
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    return false
+  }
+}
+
+process.exitCode = await withPackedPackages(async (packages, directory) => {
+  const libraries = packages.filter((packed) => packed.isLibrary)
+  const [cli, ...others] = packages.filter((packed) => !packed.isLibrary)
+  if (!cli || others.length > 0) throw new Error('There should be one application, the command line')
+  const results = [
+    await succeeds(() => useLibraries(join(directory, 'libraries'), libraries)),
+    await succeeds(() => useCommandLine(join(directory, 'command line'), cli)),
+  ]
+  return results.every(Boolean) ? 0 : 1
+})

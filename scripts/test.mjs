@@ -1,0 +1,44 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { bootstrap } from './bootstrap.mjs'
+import { root, testEnvironment } from './lib/environment.mjs'
+import { show } from './lib/step.mjs'
+import { summarize } from './lib/test-summary.mjs'
+
+/** `npm test`: bootstrap, then every test in one vitest run. Arguments go to vitest: `npm test -- packages/journal`. */
+async function main() {
+  if (!(await bootstrap())) return 1
+  const directory = mkdtempSync(join(tmpdir(), 'delta-test-report-'))
+  try {
+    const reportPath = join(directory, 'report.json')
+    const code = await show(
+      [
+        process.execPath,
+        join(root, 'node_modules', 'vitest', 'vitest.mjs'),
+        'run',
+        '--reporter=default',
+        '--reporter=json',
+        `--outputFile.json=${reportPath}`,
+        ...process.argv.slice(2),
+      ],
+      { env: testEnvironment() },
+    )
+    const summary = summarize(readReport(reportPath), code)
+    console.log(`\n${summary.line}`)
+    return summary.code
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** @param {string} path */
+function readReport(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return undefined // vitest ended before it could report; its own output says why
+  }
+}
+
+process.exitCode = await main()

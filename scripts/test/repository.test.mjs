@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { layers } from '../layers.mjs'
+import { root } from '../lib/environment.mjs'
+import { capture } from '../lib/step.mjs'
+
+test('the lockfile pins no host: whoever installs decides where packages come from', () => {
+  const lockfile = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')
+  expect(lockfile).toMatch(/^lockfileVersion:/)
+  expect(lockfile.match(/^.*(https?:\/\/|git\+|tarball:).*$/gm)).toBeNull()
+})
+
+test('no file names the host of a package registry', async () => {
+  const hosts = '(registry\\.(npmjs|yarnpkg|npmmirror)\\.|npm\\.pkg\\.github\\.)'
+  const { stdout, output } = await capture(['git', 'grep', '--untracked', '-nIE', hosts])
+  expect(output).toBe('')
+  expect(stdout).toBe('')
+})
+
+test('the map in the README has every published package of the diagram, with what it may import', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const rows = [...readme.matchAll(/^\| \[[\w-]+\]\((.+?)\) \| .+? \| (.*)\|$/gm)]
+  const map = rows.map(([, folder, imports = '']) => [folder, imports.split(',').map((name) => name.trim())])
+  const drawn = Object.entries(layers).filter(([, layer]) => !layer.testOnly)
+  const expected = drawn.map(([folder, layer]) => {
+    const isEverything = layer.imports.length === drawn.length - 1
+    return [folder, isEverything ? ['everything below'] : layer.imports.length === 0 ? [''] : layer.imports]
+  })
+  expect(map).toEqual(expected)
+})
