@@ -10,6 +10,11 @@ export default defineConfig({
   clean: true,
   splitting: true,
   noExternal: [/.*/],
+  silent: true,
+  esbuildOptions(options) {
+    // packages without side effects import their own chunks for the sake of order only
+    options.logOverride = { 'ignored-bare-import': 'silent' }
+  },
   // commander and other CommonJS code asks for Node's modules with require
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
