@@ -31,11 +31,12 @@ export function makeSnapshot(
   const present = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return {
     config,
-    files: { 'agent.yaml': stringify(config, { lineWidth: 0 }), ...Object.fromEntries(present) },
+    files: { ...Object.fromEntries(present), 'agent.yaml': stringify(config, { lineWidth: 0 }) },
   }
 }
 
-function maskSecrets(value: unknown, name = ''): unknown {
+/** Replaces texts under names that say they are secret. */
+export function maskSecrets(value: unknown, name = ''): unknown {
   if (typeof value === 'string') return SECRET_NAME.test(name) ? '***' : value
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, name))
   if (typeof value !== 'object' || value === null) return value

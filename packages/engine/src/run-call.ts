@@ -33,7 +33,7 @@ export async function runCall(
   run.run.journal.sync()
 
   const result = await execute(run, call, prepared, recordPath)
-  replaceFile(recordPath, executionRecord(call, prepared, result))
+  replaceFile(recordPath, executionRecord(call, prepared, result), { durable: false })
   record(run, {
     type: 'ACTION_RESULT',
     ...about,

@@ -6,7 +6,7 @@ import { type ActiveRun, record, variablesOf } from './active-run.js'
 import { askModel } from './ask-model.js'
 import type { Call } from './call.js'
 import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
-import { askHumanTool } from './human/ask-human.js'
+import { askHumanTool } from './human/question.js'
 import { interrupted, type Step } from './outcome.js'
 
 export interface ThoughtOfModel {

@@ -99,6 +99,15 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     expect(result.observation).toContain('/etc/delta-test')
   })
 
+  test('cannot mount its way out, not even as root', async () => {
+    const { path } = await workspace()
+    const result = await run(
+      'mount -o remount,rw,bind / 2>/dev/null; touch /etc/delta-test && echo escaped',
+      path,
+    )
+    expect(result).toMatchObject({ status: 'FAILED', stdout: { text: '' } })
+  })
+
   test('writes only where it may', async () => {
     const { path, files } = await workspace({ 'out/.keep': '', 'in/x': 'x' })
     await run('touch in/y; touch out/y', path, { write: ['CWD/out'] })
@@ -145,7 +154,7 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     const pids: number[] = []
     const context = { onSpawn: ({ pid }: { pid: number }) => void pids.push(pid) }
     const result = await run('echo begun; setsid sleep 61 & sleep 61', path, true, context, {
-      timeout_ms: 500,
+      timeout_ms: 1500,
     })
     expect(result).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })
     expect(pids.filter(isAlive)).toEqual([])

@@ -3,7 +3,7 @@ import { thisMachine } from './machine.js'
 import { processStart } from './process-identity.js'
 
 /** A holder somewhere else that gave no sign of life for this long is taken to be gone. */
-export const HEARTBEAT_EXPIRY_MS = 60_000
+export const HEARTBEAT_EXPIRY_MS = 30_000
 
 /**
  * What can be said about the holder of a lease:
@@ -25,6 +25,15 @@ export function holderState({ record, heartbeatMs }: StoredLease, nowMs: number)
   }
   // A heartbeat from the future was stamped before the clock was set back: it says as little as an old one.
   return Math.abs(nowMs - heartbeatMs) > HEARTBEAT_EXPIRY_MS ? 'remote-expired' : 'remote-fresh'
+}
+
+/**
+ * True when a remote holder is most likely this machine before it was started anew: nobody's live
+ * owner, but only its heartbeat can tell, so it is worth waiting for that to expire.
+ */
+export function isProbablyOurPast({ record }: StoredLease): boolean {
+  const machine = thisMachine()
+  return record?.host === machine.host && record.pid_namespace === machine.pidNamespace
 }
 
 function isLocal(record: { boot_id: string; pid_namespace: string }): boolean {

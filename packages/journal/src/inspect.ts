@@ -44,7 +44,9 @@ export function inspectJournal(
   const lines = block ? splitLines(block.bytes).map(parseLine).filter(isNotBlank) : []
   const unfinished = addRemainder(lines, remainder)
   understand(lines, ioDirectory)
-  const old = lines.some(({ raw }) => raw !== undefined && !isEvent({ seq: 1, timestamp: '', ...raw }))
+  const old = lines.some(
+    ({ raw, event }) => event !== undefined && !isEvent({ seq: 1, timestamp: '', ...raw }),
+  )
   return { lines, remainder, unfinished, old }
 }
 

@@ -34,11 +34,16 @@ export function checkLayout(directory: string): void {
   )
 }
 
-/** Marks the layout and names the newest run. Both are conveniences: nothing needs them to read a run. */
+/** Names the newest run. A convenience: nothing needs `LATEST` to read a run. */
 export function announceRun(directory: string, runId: string): void {
-  const version = join(directory, 'VERSION')
-  if (!existsSync(version)) replaceFile(version, `${LAYOUT_VERSION}\n`)
+  markLayout(directory)
   replaceFile(join(directory, 'LATEST'), `${runId}\n`)
+}
+
+/** Writes `VERSION` when there is none. */
+export function markLayout(directory: string): void {
+  const path = join(directory, 'VERSION')
+  if (!existsSync(path)) replaceFile(path, `${LAYOUT_VERSION}\n`)
 }
 
 /** The id in `LATEST`, or in v1.1's `runs/LATEST`; undefined when there is none. */

@@ -1,8 +1,9 @@
 import { closeSync, existsSync, openSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { endProcess } from './end-process.js'
 import { JournalError } from './errors.js'
-import { HEARTBEAT_EXPIRY_MS, type HolderState, holderState } from './holder.js'
+import { HEARTBEAT_EXPIRY_MS, type HolderState, holderState, isProbablyOurPast } from './holder.js'
 import {
   type Candidate,
   leaseRecord,
@@ -25,7 +26,8 @@ export interface Lease {
   release(): void
 }
 
-const HEARTBEAT_INTERVAL_MS = 10_000
+const HEARTBEAT_INTERVAL_MS = 5_000
+const WATCH_INTERVAL_MS = 100
 
 /**
  * Takes the right to write a run. The highest `lease/<epoch>` owns; nothing is ever deleted.
@@ -67,13 +69,26 @@ async function makeWay(
   state: HolderState,
   force: boolean,
 ): Promise<void> {
+  const { record } = holder
   if (state === 'free' || state === 'dead' || state === 'remote-expired') return
   if (state === 'remote-fresh' && force) return
-  if (force && holder.record && holder.record.pid !== process.pid) {
-    await endProcess(holder.record.pid, holder.record.process_start)
+  if (state === 'remote-fresh' && isProbablyOurPast(holder) && (await staysSilent(directory, holder))) return
+  if (state === 'alive' && force && record && record.pid !== process.pid) {
+    await endProcess(record.pid, record.process_start)
     return
   }
   throw busy(directory, holder, state)
+}
+
+/** Watches a heartbeat until it would have expired; false when it beats, or somebody else takes the lease. */
+async function staysSilent(directory: string, { epoch, heartbeatMs }: StoredLease): Promise<boolean> {
+  const deadline = performance.now() + HEARTBEAT_EXPIRY_MS - Math.max(0, Date.now() - heartbeatMs)
+  while (performance.now() < deadline) {
+    await delay(WATCH_INTERVAL_MS) // nothing tells when another machine's process is gone
+    const now = readLease(directory)
+    if (now?.epoch !== epoch || now.heartbeatMs !== heartbeatMs) return false
+  }
+  return true
 }
 
 function busy(directory: string, { epoch, record }: StoredLease, state: HolderState): JournalError {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRun } from './read-run.js'
-import { deltaDirectory, isRunId } from './run-paths.js'
+import { deltaDirectory, isRunId, runDirectory } from './run-paths.js'
 import type { RunSummary } from './run-summary.js'
 
 /**
@@ -10,11 +10,9 @@ import type { RunSummary } from './run-summary.js'
  */
 export async function listRuns(workDirectory: string): Promise<RunSummary[]> {
   const today = deltaDirectory(workDirectory)
+  const names = new Set([...(await runNames(today)), ...(await runNames(join(today, 'runs')))])
   const runs: RunSummary[] = []
-  for (const parent of [today, join(today, 'runs')]) {
-    for (const name of await runNames(parent))
-      runs.push(await readRun(join(parent, name), { tolerant: true }))
-  }
+  for (const name of names) runs.push(await readRun(runDirectory(workDirectory, name), { tolerant: true }))
   return runs.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
 }
 

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { isEvent } from './check.js'
 import { copyTree, makePrivate } from './copy-tree.js'
 import { isKnownEvent, type StoredEvent } from './event.js'
+import { markLayout } from './layout.js'
 import { parseJson } from './parse.js'
 import { readOldJournal } from './read-old.js'
 import { syncPath, writeNew } from './replace.js'
@@ -61,6 +62,7 @@ function writeAnew(from: string, to: string, nested: boolean): void {
     syncPath(beside)
     renameSync(beside, to)
     syncPath(dirname(to))
+    markLayout(dirname(to))
   } catch (error) {
     rmSync(beside, { recursive: true, force: true })
     if (!existsSync(to)) throw error // else another process was faster, with the same result

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type CommandOutcome, runCommand } from '@delta/executor'
+import { type CommandOutcome, CREDENTIAL_NAMES, runCommand } from '@delta/executor'
 import { collectState } from './collect.js'
 import type { Driver } from './drivers/driver.js'
 import { driverOf } from './drivers/index.js'
@@ -72,6 +72,7 @@ async function runLocked(paths: SessionPaths, command: string, options: ExecOpti
   const collected = await collectState(execution, outcome)
   const result: ExecResult = { ...processResult(outcome), ...collected.result }
   tidyOutputs(outcome, collected.leftRunning)
+  rmSync(paths.work, { recursive: true }) // it holds what is not to be stored
 
   const { metadata, caller } = execution
   writeMetadata(paths, {
@@ -111,7 +112,7 @@ async function run(execution: Execution, command: string, options: ExecOptions):
     state: state.ownPath(driver.stateFile ?? 'state'),
     number,
     variables: variablesFor(state.variables, caller, metadata.secret_names),
-    secretNames: metadata.secret_names,
+    secretNames: [...CREDENTIAL_NAMES, ...metadata.secret_names],
   })
   const outcome = await runCommand(launch.argv, {
     cwd: workDirectory,

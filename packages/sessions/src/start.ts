@@ -32,14 +32,21 @@ export interface StartedSession {
  *
  * @param program - `bash`, `sh` or `python3`, or a path to one of them.
  * @throws {SessionError} `ERR_SESSION_PROGRAM`: it is none of them, or it cannot be started.
+ *   `ERR_SESSION_COMMAND`: a secret name is no name of a variable.
  */
 export async function startSession(program: string, options: StartOptions): Promise<StartedSession> {
   driverOf(program)
+  for (const name of options.secretNames ?? []) assertName(name)
   await assertRuns(program, options)
   const metadata = newMetadata(program, options)
   createDirectory(sessionPaths(options.sessionsDirectory, metadata.session_id), metadata, options)
   const { session_id, command, work_dir, status } = metadata
   return { session_id, command, work_dir, status }
+}
+
+function assertName(name: string): void {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return
+  throw new SessionError('ERR_SESSION_COMMAND', `${JSON.stringify(name)} is not the name of a variable.`)
 }
 
 async function assertRuns(program: string, { workDirectory, environment }: StartOptions): Promise<void> {

@@ -74,7 +74,7 @@ export function lintTool(
 function isProtected({ __meta, checked_words = [] }: ExpandedTool, name: string): boolean {
   if (__meta === undefined) return checked_words.some((word) => word.includes(`\${${name}}`))
   const { compiled } = __meta.syntax === 'exec' ? compileExec(__meta.template) : compileShell(__meta.template)
-  const inferred = compiled?.inferred.find((known) => known.name === name)
+  const inferred = compiled.inferred.find((known) => known.name === name)
   return (
     inferred?.raw === true ||
     inferred?.allowDash === true ||
@@ -100,16 +100,24 @@ function lintTemplate({ __meta }: ExpandedTool): LintFinding[] {
     )
   }
   const { scan } = compileShell(template)
-  const names = scan.found.map(({ name }) => name)
+  const bash = BASH_ONLY.exec(template)
   return [
+    ...(bash === null
+      ? []
+      : [
+          at(
+            'needs-bash',
+            bash.index,
+            "This looks like bash's own syntax; sh may be another shell.",
+            BASH_HINT,
+          ),
+        ]),
     ...scan.found
       .filter(({ raw }) => raw)
       .map(({ name, offset }) =>
         at('raw', offset, `The shell splits and globs what the model sends for ${name}.`, RAW_HINT),
       ),
     ...scan.remarks.flatMap(({ kind, what, offset }) => {
-      if (kind === 'bash')
-        return at('needs-bash', offset, `${what} is bash's own; sh may be another shell.`, BASH_HINT)
       if (kind === 'program')
         return at(
           'value-in-program',
@@ -119,19 +127,20 @@ function lintTemplate({ __meta }: ExpandedTool): LintFinding[] {
         )
       if (kind === 'positional')
         return at('positional', offset, `${what} counts the values of this tool.`, 'Write the placeholder.')
-      return names.includes(what)
-        ? at(
-            'script-variable',
-            offset,
-            `The script sets ${what}, but \${${what}} is a parameter.`,
-            `Write $${what} for the variable.`,
-          )
-        : []
+      if (!scan.found.some(({ name }) => name === what)) return []
+      return at(
+        'script-variable',
+        offset,
+        `The script sets ${what}, but \${${what}} is a parameter.`,
+        `Write $${what} for the variable.`,
+      )
     }),
   ]
 }
 
+const BASH_ONLY =
+  /(?<![^\s;&|(!])(?:\[\[\s|\(\(|function\s|select\s|source\s|declare\s|coproc\s)|<<<|[<>]\(|&>|\|&|;;?&|\$['[]|\w\+?=\(|\$\{!?\w+(?:[[/^,@]|:[\d ])/
 const LITERAL_HINT = 'Use shell: if it should be expanded, or put it in quotes to say that it should not.'
 const RAW_HINT = 'Remove :raw if the value is one argument.'
 const BASH_HINT = "Write it for sh, or write command: [bash, -c, '…', --]."
-const PROGRAM_HINT = 'Hand it over beside the program: awk -v, jq --arg, sys.argv, ENVIRON.'
+const PROGRAM_HINT = 'Hand it over beside the program: awk -v, jq --arg, sys.argv.'

@@ -213,6 +213,6 @@ describe('exec: templates', () => {
   })
 
   test('an empty template is refused', () => {
-    expect(refusal({ exec: '  ' })).toContain('exec: is empty.')
+    expect(refusal({ exec: '  ' })).toContain('The command is empty.')
   })
 })

@@ -1,4 +1,4 @@
-import { quote } from './launch-environment.js'
+import { printEnvironment, quote } from './launch-environment.js'
 
 /**
  * The script bash reads (as BASH_ENV) before the command: restores, and saves when the shell exits,
@@ -11,7 +11,7 @@ export function bashProgram(call: {
   variables: string | undefined
   secretNames: readonly string[]
 }): string {
-  const hidden = call.secretNames.filter((name) => /^\w+$/.test(name)).map((name) => `|${name}`)
+  const hidden = call.secretNames.map((name) => `|${name}`).join('')
   return `
 unset BASH_ENV
 ${call.variables === undefined ? '' : `. ${quote(call.variables)}`}
@@ -20,8 +20,6 @@ shopt -s expand_aliases
 __delta_shopt_base=$BASHOPTS __delta_set_base=$SHELLOPTS __delta_exit=
 
 __delta_save() {
-  # What the user may have changed under us, before anything depends on it.
-  builtin trap - DEBUG ERR RETURN
   umask -p >"$__delta_work/state"
   umask 077
   __delta_ifs=\${IFS-unset} IFS=$' \\t\\n'
@@ -38,7 +36,7 @@ __delta_save() {
   } >>"$__delta_work/state"
   jobs -l >"$__delta_work/jobs"
   pwd >"$__delta_work/cwd"
-  /usr/bin/env -0 >"$__delta_work/env"
+  ${printEnvironment(call.secretNames)} >"$__delta_work/env"
   : >"$__delta_work/done"
 }
 
@@ -67,7 +65,7 @@ __delta_print_variables() {
       __delta_*|_|BASH|BASHOPTS|BASHPID|BASH_*|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME) ;;
       GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PWD) ;;
       PS4) [[ $PS4 == '+ ' ]] || __delta_names+=(PS4) ;;
-      RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID${hidden.join('')}) ;;
+      RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID${hidden}) ;;
       *) [[ $__delta_exported == *$'\\n'"$__delta_name"$'\\n'* ]] || __delta_names+=("$__delta_name") ;;
     esac
   done <"$__delta_work/names"
@@ -88,25 +86,23 @@ __delta_list_set() {
   done
 }
 
-# The shell's own exit handler is ours; a user's runs after it.
+# The shell's own exit handler is ours; a user's runs after it. The last thing this does may be to
+# set a trap, because a DEBUG trap would already see whatever followed.
 trap() {
-  if [[ $BASH_SUBSHELL != 0 || " $* " != *' EXIT '* && " $* " != *' 0 '* || $1 == -[lp] ]]; then
+  if [[ $BASH_SUBSHELL == 0 && $1 != -[lp] && ( " $* " == *' EXIT '* || " $* " == *' 0 '* ) ]]; then
+    [[ $1 != -- ]] || shift
+    __delta_exit=$1
+    for __delta_name in "\${@:2}"; do
+      [[ $__delta_name == EXIT || $__delta_name == 0 ]] || builtin trap -- "$__delta_exit" "$__delta_name"
+    done
+    [[ $__delta_exit != - ]] || __delta_exit=
+  else
     builtin trap "$@"
-    return
   fi
-  [[ $1 == -- ]] && shift
-  local __delta_handler=$1 __delta_signal
-  shift
-  for __delta_signal in "$@"; do
-    case $__delta_signal in
-      EXIT|0) __delta_exit=$__delta_handler ;;
-      *) builtin trap -- "$__delta_handler" "$__delta_signal" ;;
-    esac
-  done
-  [[ $__delta_exit != - ]] || __delta_exit=
 }
 
-builtin trap '{ __delta_code=$? __delta_set=$SHELLOPTS; set +aCefnuvx; } 2>/dev/null
+# First undone is what the user may have set that would show, or get in the way of, what follows.
+builtin trap '{ __delta_code=$? __delta_set=$SHELLOPTS; builtin trap - DEBUG ERR RETURN; set +aCefnuvx; } >/dev/null 2>&1
 { __delta_save; } 2>/dev/null
 [[ -z $__delta_exit ]] || { (exit "$__delta_code"); eval "$__delta_exit"; }' EXIT
 

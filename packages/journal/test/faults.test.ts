@@ -1,0 +1,197 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import {
+  createRun,
+  isJournalError,
+  listRuns,
+  type NewEvent,
+  openJournal,
+  openRun,
+  readJournal,
+  readRun,
+} from '../src/index.js'
+import { afterTest, builtPackage, firstEvents, readText, temporaryDirectory } from './helpers.js'
+
+const isRoot = process.getuid?.() === 0
+
+/** A file system of its own; undefined, said loudly, where nobody may mount one. */
+function smallDisk(kilobytes: number): string | undefined {
+  const directory = temporaryDirectory()
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k`, 'tmpfs', directory], {
+      stdio: 'ignore',
+    })
+  } catch {
+    console.warn(
+      'SKIPPED: mounting a small disk needs root; the tests of a full and of a read-only disk did not run.',
+    )
+    return undefined
+  }
+  afterTest(() => execFileSync('umount', ['-l', directory]))
+  return directory
+}
+
+const note = (content: string): NewEvent => ({ type: 'SYSTEM_MESSAGE', level: 'INFO', content })
+
+test('on a full disk an append fails as a whole, says what to do, and the journal goes on once there is space', async ({
+  skip,
+}) => {
+  const disk = smallDisk(512)
+  if (disk === undefined) return skip()
+  writeFileSync(join(disk, 'ballast'), Buffer.alloc(300_000))
+  const path = join(disk, 'journal.jsonl')
+  const journal = openJournal(path)
+  let appended = 0
+  let failure: unknown
+  while (failure === undefined) {
+    try {
+      appended = journal.append(note('x'.repeat(30_000)), note('second of the pair')).at(-1)?.seq ?? 0
+    } catch (error) {
+      failure = error
+    }
+  }
+  expect(failure).toMatchObject({ code: 'ERR_JOURNAL_WRITE', cause: { code: 'ENOSPC' } })
+  expect((failure as Error).message).toBe(
+    `${path}: Could not be written: no space is left on the disk (ENOSPC).\n` +
+      'What was recorded before is whole. Free some space, then continue the run.',
+  )
+  expect(await readJournal(path)).toMatchObject({ tornBytes: 0, warnings: [] })
+  expect([journal.lastSeq, (await readJournal(path)).events.length]).toEqual([appended, appended])
+
+  rmSync(join(disk, 'ballast'))
+  expect(journal.append(note('there is space again'))[0]?.seq).toBe(appended + 1)
+  journal.close()
+  expect((await readJournal(path)).events).toHaveLength(appended + 1)
+})
+
+test('a disk too full for a run leaves nothing that is taken for one', async ({ skip }) => {
+  const disk = smallDisk(64)
+  if (disk === undefined) return skip()
+  mkdirSync(join(disk, '.delta'))
+  const ballast = join(disk, 'ballast')
+  try {
+    writeFileSync(ballast, Buffer.alloc(200_000))
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'ENOSPC' })
+  }
+  const failure = await createRun(disk, { runId: 'r', events: firstEvents }).catch((error: unknown) => error)
+  expect(failure).toMatchObject({ code: 'ERR_JOURNAL_WRITE' })
+  expect((await listRuns(disk)).filter((run) => run.status !== 'EMPTY')).toEqual([])
+  rmSync(ballast)
+  const run = await createRun(disk, { runId: 'r', events: firstEvents })
+  run.close()
+  expect((await readRun(run.directory)).status).toBe('INTERRUPTED')
+})
+
+test('a run on a read-only disk can be read, and opening it is one clear refusal', async ({ skip }) => {
+  const disk = smallDisk(1024)
+  if (disk === undefined) return skip()
+  const run = await createRun(disk, { events: firstEvents })
+  run.close()
+  execFileSync('mount', ['-o', 'remount,ro', disk])
+  expect((await readRun(run.directory)).status).toBe('INTERRUPTED')
+  await expect(openRun(run.directory)).rejects.toThrow(
+    `${run.paths.lease}: Could not be written: the file system is read-only (EROFS).\n` +
+      'Nothing was changed. Use a directory that can be written, or mount this one read-write.',
+  )
+})
+
+test('a directory without write permission is one clear refusal', async ({ skip }) => {
+  if (isRoot) return skip('root may write everywhere; the read-only disk above stands in')
+  const work = temporaryDirectory()
+  chmodSync(work, 0o500)
+  afterTest(() => chmodSync(work, 0o700))
+  await expect(createRun(work, { events: firstEvents })).rejects.toThrow('permission denied (EACCES).')
+})
+
+test('a run whose workspace is deleted while it is written says so before anything leaves', async () => {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  rmSync(run.directory, { recursive: true })
+  run.journal.append(note('into the void'))
+  expect(() => run.journal.sync()).toThrow('The journal was deleted or replaced while it was being written.')
+  run.close()
+  expect(existsSync(run.directory)).toBe(false)
+})
+
+test('metadata.json lost, torn or a lie changes nothing: the journal is what counts', async () => {
+  const work = temporaryDirectory()
+  const run = await createRun(work, { events: firstEvents })
+  run.close()
+  const truth = await readRun(run.directory)
+  for (const content of ['', '{"run_id":"x","sta', '{"status":"COMPLETED"}']) {
+    writeFileSync(run.paths.metadata, content)
+    expect(await listRuns(work)).toEqual([truth])
+  }
+  rmSync(run.paths.metadata)
+  const again = await openRun(run.directory)
+  await again.updateMetadata()
+  again.close()
+  expect(JSON.parse(readText(run.paths.metadata))).toEqual({ ...truth.metadata, status: 'RUNNING' })
+})
+
+test('one damaged run does not hide the others', async () => {
+  const work = temporaryDirectory()
+  for (const runId of ['a', 'b']) (await createRun(work, { runId, events: firstEvents })).close()
+  const path = join(work, '.delta', 'a', 'journal.jsonl')
+  writeFileSync(path, `${readText(path)}rubbish\n`)
+  const runs = await listRuns(work)
+  expect(runs.map((run) => [run.runId, run.problem?.split('\n')[0]])).toEqual([
+    ['a', `${path}:3: This line is damaged: it is not JSON.`],
+    ['b', undefined],
+  ])
+  await expect(readRun(join(work, '.delta', 'a'))).rejects.toSatisfy(isJournalError)
+})
+
+function callsOf(script: string, ...args: string[]): string[] {
+  builtPackage()
+  const work = temporaryDirectory()
+  const log = join(work, 'calls')
+  writeFileSync(log, '')
+  const here = import.meta.dirname
+  execFileSync(
+    process.execPath,
+    ['--import', join(here, 'log-calls.mjs'), join(here, script), work, ...args],
+    {
+      env: { ...process.env, LOG_CALLS: log },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
+  return readText(log).trimEnd().split('\n')
+}
+
+test('everything is synced before it can be seen: the first events before LATEST, records before the journal that names them', () => {
+  const calls = callsOf('sync-order.mjs')
+  const order = (...wanted: string[]) => wanted.map((call) => calls.indexOf(call))
+  const rising = (positions: number[]) => {
+    expect(positions).not.toContain(-1)
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b))
+  }
+  rising(
+    order(
+      'writeSync journal.jsonl',
+      'fdatasyncSync journal.jsonl',
+      'renameSync VERSION',
+      'renameSync LATEST',
+    ),
+  )
+  expect(calls).toContain('fsyncSync .delta') // the run directory's entry, once
+  expect(calls.filter((call) => call === 'fdatasyncSync journal.jsonl')).toHaveLength(2) // a sync of nothing new is free
+
+  const later = calls.slice(calls.indexOf('renameSync LATEST'))
+  const record = later.find((call) => /^fsyncSync .*_1\.json$/.test(call)) ?? 'no record synced'
+  const positions = [
+    'fdatasyncSync parts.jsonl',
+    record,
+    'fsyncSync invocations',
+    'fdatasyncSync journal.jsonl',
+  ]
+  rising(positions.map((call) => later.indexOf(call)))
+})
+
+test('without sync nothing of a run is synced', () => {
+  const calls = callsOf('sync-order.mjs', 'no-sync')
+  expect(calls.filter((call) => /sync.* (journal|parts|.*_1)\.json/.test(call))).toEqual([])
+  expect(calls).toContain('writeSync journal.jsonl')
+})

@@ -1,0 +1,168 @@
+import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createRun, openRun, readRequest, recordInvocation } from '../src/index.js'
+import { joinRequest, splitRequest } from '../src/request-text.js'
+import { afterTest, firstEvents, readText, temporaryDirectory } from './helpers.js'
+
+async function newRun() {
+  return await createRun(temporaryDirectory(), { events: firstEvents })
+}
+
+const turn = (index: number) => ({ role: index % 2 ? 'assistant' : 'user', content: `turn ${index}` })
+const turns = (count: number) => Array.from({ length: count }, (_, index) => turn(index))
+const records = (directory: string) =>
+  readdirSync(directory)
+    .sort()
+    .map((name) => JSON.parse(readText(join(directory, name))))
+
+test('any request is given back byte for byte, also after the run was taken up again', async () => {
+  const first = await newRun()
+  const bodies = new Map<number, string>()
+  for (let iteration = 1; iteration <= 6; iteration++) {
+    const { body } = recordInvocation(first, {
+      iteration,
+      request: { model: 'm', messages: turns(iteration), stream: true },
+    })
+    bodies.set(iteration, body)
+  }
+  first.close()
+  const second = await openRun(first.directory)
+  for (let iteration = 7; iteration <= 12; iteration++) {
+    const { body } = recordInvocation(second, {
+      iteration,
+      request: { messages: turns(iteration), temperature: 0.5 },
+    })
+    bodies.set(iteration, body)
+  }
+  second.close()
+  for (const [iteration, body] of bodies) expect(await readRequest(first.directory, iteration)).toBe(body)
+})
+
+test('what is sent again is not written again: 300 growing requests leave 300 messages and one set of parameters', async () => {
+  const run = await newRun()
+  for (let iteration = 1; iteration <= 300; iteration++) {
+    recordInvocation(run, { iteration, request: { model: 'm', messages: turns(iteration) } }).complete({
+      response: {},
+    })
+  }
+  run.close()
+  const lines = readText(run.paths.parts).trimEnd().split('\n')
+  expect(lines).toHaveLength(301)
+  const last = records(run.paths.invocations).at(-1)
+  expect(last.parts).toEqual({ parameters: 1, messages: [[2, 301]] })
+  expect(last.request).toBeUndefined()
+})
+
+test('a hook may rewrite a request as it likes: in another order, shortened, or without messages at all', async () => {
+  const run = await newRun()
+  const requests = [
+    { model: 'm', messages: turns(4) },
+    { messages: [turn(3), { role: 'system', content: 'summary' }, turn(0), turn(3)], model: 'm' },
+    { model: 'm', messages: 'not a list', extra: { nested: [1, null] } },
+    { model: 'm', messages: [] },
+    { model: 'm' },
+  ]
+  for (const [index, request] of requests.entries()) recordInvocation(run, { iteration: index + 1, request })
+  run.close()
+  for (const [index, request] of requests.entries()) {
+    expect(await readRequest(run.directory, index + 1)).toBe(JSON.stringify(request))
+  }
+})
+
+test('a body put together from its parts is what JSON.stringify makes of the request, whatever it holds', () => {
+  const anyRequest = fc.record(
+    { messages: fc.array(fc.jsonValue(), { maxLength: 4 }), model: fc.string({ unit: 'binary' }) },
+    { requiredKeys: ['messages'] },
+  )
+  const extra = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue())
+  fc.assert(
+    fc.property(anyRequest, extra, (known, more) => {
+      const request = { ...more, ...known }
+      const { body, parameters, messages } = splitRequest(request)
+      expect(body).toBe(JSON.stringify(request))
+      const stored = messages?.map((text) => JSON.parse(JSON.stringify({ part: JSON.parse(text) })).part)
+      expect(joinRequest(JSON.parse(parameters), stored ?? [])).toBe(body)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('the first ten records of a run hold the request whole besides, for jq', async () => {
+  const run = await newRun()
+  for (let iteration = 1; iteration <= 12; iteration++) {
+    recordInvocation(run, { iteration, request: { model: 'm', messages: turns(iteration) } })
+  }
+  run.close()
+  expect(records(run.paths.invocations).map((record) => record.request?.messages.length)).toEqual([
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    undefined,
+    undefined,
+  ])
+})
+
+test('a record is on disk before its response, lists the blocks it came from, and is completed in place', async () => {
+  const run = await newRun()
+  const blocks = [{ source_id: 'task', type: 'file', messages: 1, bytes: 7, tokens: 2, sha256: 'x' }]
+  const record = recordInvocation(run, { iteration: 1, request: { messages: turns(1) }, blocks })
+  const path = join(run.directory, record.ref)
+  expect(JSON.parse(readText(path))).toMatchObject({
+    iteration: 1,
+    blocks,
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+  })
+  record.complete({ response: { content: 'hi' }, usage: { total_tokens: 3 }, duration_ms: 12 })
+  expect(JSON.parse(readText(path))).toMatchObject({
+    iteration: 1,
+    response: { content: 'hi' },
+    duration_ms: 12,
+  })
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(record.ref).toMatch(/^io\/invocations\/\d{8}T\d{9}_1\.json$/)
+  run.close()
+})
+
+test('of several requests of one iteration the last one is given back', async () => {
+  const run = await newRun()
+  recordInvocation(run, { iteration: 1, request: { messages: turns(1), try: 1 } })
+  const { body } = recordInvocation(run, { iteration: 1, request: { messages: turns(1), try: 2 } })
+  run.close()
+  expect(await readRequest(run.directory, 1)).toBe(body)
+})
+
+test('a request that was never sent, or whose parts were changed, is an error that says so', async () => {
+  const run = await newRun()
+  recordInvocation(run, { iteration: 1, request: { messages: turns(2) } })
+  run.close()
+  await expect(readRequest(run.directory, 2)).rejects.toMatchObject({ code: 'ERR_REQUEST_NOT_FOUND' })
+  writeFileSync(run.paths.parts, readText(run.paths.parts).replace('turn 1', 'turn 9'))
+  await expect(readRequest(run.directory, 1)).rejects.toThrow(
+    'what io/parts.jsonl holds does not have its SHA-256.',
+  )
+})
+
+test('a torn or damaged parts log costs the requests it held, never the run', async () => {
+  const run = await newRun()
+  recordInvocation(run, { iteration: 1, request: { messages: turns(3) } })
+  run.close()
+  const lines = readText(run.paths.parts).split('\n')
+  writeFileSync(run.paths.parts, [lines[0], 'rubbish', ...lines.slice(2)].join('\n'))
+  appendFileSync(run.paths.parts, '{"torn')
+
+  const again = await openRun(run.directory)
+  afterTest(again.close)
+  recordInvocation(again, { iteration: 2, request: { messages: turns(4) } })
+  expect(again.notices).toEqual([expect.stringContaining('line 2: Damaged: it is not JSON')])
+  expect(await readRequest(run.directory, 2)).toBe(JSON.stringify({ messages: turns(4) }))
+  await expect(readRequest(run.directory, 1)).rejects.toMatchObject({ code: 'ERR_REQUEST_CORRUPT' })
+})

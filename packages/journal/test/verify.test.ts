@@ -1,0 +1,106 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { expect, test } from 'vitest'
+import { createRun, openRun, readJournal, repairJournal, repairRun, verifyJournal } from '../src/index.js'
+import {
+  afterTest,
+  firstEvents,
+  journalFile,
+  message,
+  oneOfEach,
+  readText,
+  temporaryDirectory,
+  toLines,
+} from './helpers.js'
+
+test('a sound journal has nothing to tell and nothing to repair', () => {
+  const path = journalFile(toLines(oneOfEach()))
+  expect(verifyJournal(path)).toMatchObject({
+    ok: true,
+    events: 11,
+    findings: [],
+    text: `${path}: 11 events.\nThe journal can be read and continued.`,
+  })
+  expect(repairJournal(path)).toEqual({
+    path,
+    changed: false,
+    removed: [],
+    text: `${path}: There is nothing to repair.`,
+  })
+  expect(verifyJournal('/nonexistent').ok).toBe(true)
+})
+
+const [first, second, third] = [message(1), message(2, 'zwei'), message(3)].map((event) => toLines([event]))
+const damaged = `${first}rub\u001b[31mbish\n${second}{"seq":9,"timestamp":"t","type":"THOUGHT"}\n${third}{"torn`
+
+test('every damaged line is listed with its place and reason, and no terminal acts on what it holds', () => {
+  const path = journalFile(damaged)
+  const { ok, text } = verifyJournal(path)
+  expect(ok).toBe(false)
+  expect(text.split('\n')).toEqual([
+    `${path}: 3 events.`,
+    `  line 2: Damaged: it is not JSON (12 bytes from byte ${first?.length} on): "rub\\u001b[31mbish"`,
+    expect.stringMatching(
+      /^ {2}line 4: Damaged: THOUGHT: "iteration" is not a valid number \(42 bytes from byte \d+ on\): "\{\\"seq\\":9/,
+    ),
+    expect.stringMatching(
+      /^ {2}Torn end: half a line, 6 bytes from byte \d+ on\. Opening the journal sets them aside\.$/,
+    ),
+    '2 lines are damaged. Mend by hand, or set aside with: delta journal repair',
+  ])
+  expect(readText(path)).toBe(damaged)
+})
+
+test('repair keeps the journal as it was, whole, and leaves every sound line as it is', async () => {
+  const path = journalFile(damaged)
+  const { changed, keptIn, removed, text } = repairJournal(path)
+  expect([changed, removed.map(({ kind }) => kind)]).toEqual([true, ['damage', 'damage', 'torn']])
+  expect(text).toContain(`The journal as it was is kept, whole, in ${keptIn}`)
+  expect(readText(keptIn ?? '')).toBe(damaged)
+  expect(readText(path)).toBe(`${first}${second}${third}`)
+  expect((await readJournal(path)).events).toHaveLength(3)
+  expect(readdirSync(dirname(path))).toHaveLength(2)
+})
+
+test('what breaks "every call has exactly one result" is noted, and is no damage', () => {
+  const events = oneOfEach()
+  const again = { ...events[4], seq: 12 }
+  const stray = { ...events[4], seq: 13, action_id: 'nobody' }
+  const later = {
+    ...events[2],
+    seq: 14,
+    tool_calls: [{ id: 'b', action_id: 'b', name: 'echo', arguments: '' }],
+  }
+  const last = { ...later, seq: 15, tool_calls: [{ id: 'b', action_id: 'b', name: 'echo', arguments: '' }] }
+  const { ok, findings } = verifyJournal(journalFile(toLines([...events, again, stray, later, last])))
+  expect(ok).toBe(true)
+  expect(findings.map((finding) => finding.message)).toEqual([
+    'Event 13 is the result of nobody, which no THOUGHT asked for.',
+    'Event 15 uses the action id b a second time.',
+    'echo (a, asked for by event 3) has 2 results.',
+  ])
+})
+
+test('notes name missing and repeated numbers line by line, and a last line without its newline', () => {
+  const text = `${toLines([message(1), message(4)])}{"type":"USER_MESSAGE","content":"hand"}\n${toLines([message(4)]).trimEnd()}`
+  expect(verifyJournal(journalFile(text)).findings).toEqual([
+    { kind: 'note', line: 4, message: 'The last event lacks its newline; opening the journal completes it.' },
+    { kind: 'note', line: 2, message: '"seq" is 4 where 2 was expected.' },
+    { kind: 'note', line: 3, message: '"seq" is missing.' },
+    { kind: 'note', line: 4, message: '"seq" is 4 where 6 was expected.' },
+  ])
+})
+
+test('the journal of a run is repaired by its only writer, and the run goes on', async () => {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  await expect(repairRun(run.directory)).rejects.toMatchObject({ code: 'ERR_RUN_BUSY' })
+  run.journal.append({ type: 'SYSTEM_MESSAGE', level: 'INFO', content: 'spoil me' })
+  run.close()
+  writeFileSync(run.paths.journal, readText(run.paths.journal).replace('"INFO"', '"INFO'))
+  await expect(openRun(run.directory)).rejects.toMatchObject({ code: 'ERR_JOURNAL_CORRUPT', line: 3 })
+
+  expect((await repairRun(run.directory)).changed).toBe(true)
+  const again = await openRun(run.directory)
+  afterTest(again.close)
+  expect(again.journal.lastSeq).toBe(2)
+})
