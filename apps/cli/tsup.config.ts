@@ -12,6 +12,11 @@ export default defineConfig({
   splitting: true,
   noExternal: [/.*/],
   esbuildPlugins: [thirdPartyLicenses('dist/THIRD-PARTY-LICENSES.txt')],
+  silent: true,
+  esbuildOptions(options) {
+    // packages without side effects import their own chunks for the sake of order only
+    options.logOverride = { 'ignored-bare-import': 'silent' }
+  },
   // commander and other CommonJS code asks for Node's modules with require
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { print } from '../present/print.js'
 import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
@@ -20,7 +21,7 @@ export async function execute(
   cpSync(join(TEMPLATES, flags.template), target, { recursive: true })
   rename(target)
   terminal.stderr.write(nextSteps(directory))
-  terminal.stdout.write(`${target}\n`)
+  print(terminal, `${target}\n`)
   return 0
 }
 
