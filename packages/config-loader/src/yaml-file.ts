@@ -63,6 +63,30 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   }
 }
 
+/** Files that machines write as JSON can be large: positions are looked for only when something is wrong. */
+export function parseJsonOrYaml(text: string, file: { path: string; name: string }): ParsedYaml {
+  const value = file.path.endsWith('.json') ? jsonOrUndefined(text) : undefined
+  if (value === undefined) return parseYaml(text, file)
+
+  let parsed: ParsedYaml | undefined
+  const positions = () => {
+    parsed ??= parseYaml(text, file)
+    return parsed.ok ? parsed.file : undefined
+  }
+  const start: Place = { file: file.name, line: 1, column: 1 }
+  const locate: YamlFile['locate'] = (path, at) => positions()?.locate(path, at) ?? start
+  const written: YamlFile['written'] = (path) => positions()?.written(path)
+  return { ok: true, file: { ...file, text, value, locate, written } }
+}
+
+function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // the YAML parser says what is wrong, and where
+  }
+}
+
 function placeInText(text: string, lineCounter: LineCounter, file: string, offset: number): Place {
   const { line, col } = lineCounter.linePos(Math.min(offset, text.length))
   const start = lineCounter.lineStarts[line - 1] ?? 0
