@@ -39,6 +39,14 @@ export async function readContext(
     )
     return undefined
   }
+  if (Array.isArray(file.value)) {
+    findings.error(
+      file.locate([]),
+      'This is a list, but a recipe is a map.',
+      'Write "sources:" above the list.',
+    )
+    return undefined
+  }
 
   const parsed = parseManifest(file.value)
   reportForeign(parsed.warnings, file, [], findings.unknownKey)

@@ -14,10 +14,18 @@ export function formatProblem(problem: ConfigProblem): string {
   return lines.join('\n')
 }
 
-/** All problems, a blank line between them, and how many there are if there are several. */
-export function formatReport(problems: readonly ConfigProblem[]): string {
-  const report = problems.map(formatProblem).join('\n\n')
-  return problems.length > 1 ? `${report}\n\n${problems.length} problems.` : report
+/**
+ * All problems, a blank line between them, and how many there are if there are several; then the warnings, for a
+ * mistyped name is often the cause of what is missing elsewhere.
+ */
+export function formatReport(
+  problems: readonly ConfigProblem[],
+  warnings: readonly ConfigProblem[] = [],
+): string {
+  const blocks = problems.map(formatProblem)
+  if (problems.length > 1) blocks.push(`${problems.length} problems.`)
+  if (warnings.length > 0) blocks.push('Besides:', ...warnings.map(formatProblem))
+  return blocks.join('\n\n')
 }
 
 /**

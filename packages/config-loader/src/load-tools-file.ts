@@ -39,7 +39,7 @@ export async function loadToolsFile(path: string, options: LoadOptions): Promise
   const tools = main ? await toolsOf(main, workplace, overrides, options, findings) : new Map()
   const { problems, warnings } = findings
   if (main === undefined || problems.length > 0) {
-    throw new ConfigError('ERR_CONFIG_INVALID', formatReport(problems), { problems, warnings })
+    throw new ConfigError('ERR_CONFIG_INVALID', formatReport(problems, warnings), { problems, warnings })
   }
   return { document: documentOf(main.value, tools), tools: plain(tools), overrides, warnings }
 }

@@ -56,9 +56,7 @@ test('a hook without a command, and one with an unknown key in strict mode', asy
   expect(await complaint({ 'hooks.yaml': 'on_error:\n' })).toContain(
     'on_error: must be a map of keys and values, not nothing.',
   )
-  expect(await complaint({ 'hooks.yaml': 'on_error: {}\n' })).toContain(
-    'on_error.command: "command" is missing.',
-  )
+  expect(await complaint({ 'hooks.yaml': 'on_error: {}\n' })).toContain('on_error: "command" is missing.')
   const message = await complaint(
     { 'hooks.yaml': 'on_error: { command: [x], timeout: 5 }\n' },
     { strict: true },
