@@ -1,5 +1,6 @@
 import { cp } from 'node:fs/promises'
 import { defineConfig } from 'tsup'
+import { thirdPartyLicenses } from './third-party.js'
 
 /** Everything is bundled and split by command, so that an install is one package and a start loads little. */
 export default defineConfig({
@@ -10,6 +11,12 @@ export default defineConfig({
   clean: true,
   splitting: true,
   noExternal: [/.*/],
+  esbuildPlugins: [thirdPartyLicenses('dist/THIRD-PARTY-LICENSES.txt')],
+  silent: true,
+  esbuildOptions(options) {
+    // packages without side effects import their own chunks for the sake of order only
+    options.logOverride = { 'ignored-bare-import': 'silent' }
+  },
   // commander and other CommonJS code asks for Node's modules with require
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

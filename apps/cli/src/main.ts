@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { watchOutputs } from './broken-output.js'
 import type { Terminal } from './terminal.js'
 
 /**
@@ -13,7 +14,7 @@ export async function main(host: NodeJS.Process): Promise<number> {
     host.stdout.write(`${version()}\n`)
     return 0
   }
-  const { runProgram } = await import('./program.js')
+  watchOutputs(host, { goesOn: argv[0] === 'run' || argv[0] === 'continue' })
   const terminal: Terminal = {
     argv,
     env: host.env,
@@ -24,7 +25,10 @@ export async function main(host: NodeJS.Process): Promise<number> {
     signals: host,
     exit: (exitCode) => host.exit(exitCode),
   }
-  return runProgram(terminal)
+  if (argv[0] === 'sessions') {
+    return (await import('./commands/sessions.js')).execute({}, terminal, argv.slice(1))
+  }
+  return (await import('./program.js')).runProgram(terminal)
 }
 
 function version(): string {

@@ -14,5 +14,5 @@ await execInSession(id, 'mkdir src && cd src; export NAME=Ada; greet() { echo "h
 })
 const result = await execInSession(id, 'greet; basename "$PWD"; exit 3', { sessionsDirectory, environment })
 console.log(JSON.stringify({ stdout: result.stdout, exit_code: result.exit_code }))
-console.log(await endSession(id, { sessionsDirectory }))
+console.log((await endSession(id, { sessionsDirectory })).status)
 await rm(workDirectory, { recursive: true })

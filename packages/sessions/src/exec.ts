@@ -109,7 +109,7 @@ async function run(execution: Execution, command: string, options: ExecOptions):
     program: metadata.command,
     command,
     work: paths.work,
-    state: state.ownPath(driver.stateFile ?? 'state'),
+    state: state.ownPath(driver.stateFile),
     number,
     variables: variablesFor(state.variables, caller, metadata.secret_names),
     secretNames: [...CREDENTIAL_NAMES, ...metadata.secret_names],

@@ -21,17 +21,17 @@ export interface StoredState extends SessionState {
 }
 
 /** Reads the state the last finished command left. */
-export function readState(paths: SessionPaths, ownName: string | undefined): StoredState {
+export function readState(paths: SessionPaths, ownName: string): StoredState {
   const number = Number(basename(readlinkSync(paths.current)))
   const directory = join(paths.states, String(number))
   const ownPath = (name: string) => join(directory, name)
-  const own = ownName === undefined ? undefined : readOptional(ownPath(ownName))
+  const own = readOptional(ownPath(ownName))
   return {
     number,
     ownPath,
     variables: parseVariables(readFileSync(join(directory, 'env'))),
     workDirectory: readFileSync(join(directory, 'work_dir.txt'), 'utf8').replace(/\n$/, ''),
-    ...(own !== undefined && ownName !== undefined && { own: { name: ownName, bytes: own } }),
+    ...(own !== undefined && { own: { name: ownName, bytes: own } }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { printEnvironment, quote } from './launch-environment.js'
+import { quote } from './launch-environment.js'
 
 /**
  * The script bash reads (as BASH_ENV) before the command: restores, and saves when the shell exits,
@@ -25,19 +25,28 @@ __delta_save() {
   __delta_ifs=\${IFS-unset} IFS=$' \\t\\n'
   unset -f __delta_save trap
   __delta_list_set
+  __delta_list_names
   {
     __delta_print_shopt
-    __delta_print_variables
+    [[ \${#__delta_names[@]} == 0 ]] || declare -p "\${__delta_names[@]}"
+    if [[ $__delta_ifs == unset ]]; then printf 'unset IFS\\n'
+    elif [[ $__delta_ifs != $' \\t\\n' ]]; then printf 'IFS=%q\\n' "$__delta_ifs"; fi
     declare -f
     export -fp
     alias -p
     # Last: from "set -x" on, every line of the file would be printed when it is read.
     printf '%s' "$__delta_options"
   } >>"$__delta_work/state"
-  jobs -l >"$__delta_work/jobs"
-  pwd >"$__delta_work/cwd"
-  ${printEnvironment(call.secretNames)} >"$__delta_work/env"
-  : >"$__delta_work/done"
+  {
+    for __delta_name in $__delta_exported; do
+      [[ -z \${!__delta_name+set} ]] || printf '%s=%s\\0' "$__delta_name" "\${!__delta_name}"
+    done
+    printf '=cwd='
+    pwd
+    printf '\\0=jobs='
+    jobs -l
+    printf '\\0=done=\\0'
+  } >"$__delta_work/report"
 }
 
 __delta_print_shopt() {
@@ -50,26 +59,31 @@ __delta_print_shopt() {
   done
 }
 
-# Exported variables are data and kept elsewhere; here go the others, with their attributes.
-__delta_print_variables() {
-  unset -f __delta_print_variables
-  if [[ $__delta_ifs == unset ]]; then printf 'unset IFS\\n'
-  elif [[ $__delta_ifs != $' \\t\\n' ]]; then printf 'IFS=%q\\n' "$__delta_ifs"; fi
-  compgen -e >"$__delta_work/exported"
+# Exported variables are data, and reported; the others are kept as bash lists them, with their
+# attributes. Names hold no spaces, so that lists of them can be split.
+__delta_list_names() {
+  unset -f __delta_list_names
+  compgen -e >"$__delta_work/names"
+  read -r -d '' __delta_all <"$__delta_work/names"
+  __delta_exported=
+  for __delta_name in $__delta_all; do
+    case $__delta_name in
+      __delta_*|_${hidden}) ;;
+      *) __delta_exported+=" $__delta_name " ;;
+    esac
+  done
   compgen -v >"$__delta_work/names"
-  IFS= read -r -d '' __delta_exported <"$__delta_work/exported"
-  __delta_exported=$'\\n'$__delta_exported
+  read -r -d '' __delta_all <"$__delta_work/names"
   __delta_names=()
-  while IFS= read -r __delta_name; do
+  for __delta_name in $__delta_all; do
     case $__delta_name in
       __delta_*|_|BASH|BASHOPTS|BASHPID|BASH_*|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME) ;;
       GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PWD) ;;
       PS4) [[ $PS4 == '+ ' ]] || __delta_names+=(PS4) ;;
       RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID${hidden}) ;;
-      *) [[ $__delta_exported == *$'\\n'"$__delta_name"$'\\n'* ]] || __delta_names+=("$__delta_name") ;;
+      *) [[ $__delta_exported == *" $__delta_name "* ]] || __delta_names+=("$__delta_name") ;;
     esac
-  done <"$__delta_work/names"
-  [[ \${#__delta_names[@]} == 0 ]] || declare -p "\${__delta_names[@]}"
+  done
 }
 
 # Two options would lock the session: noexec, and onecmd, which ends the shell after one command.

@@ -7,7 +7,8 @@
 export const pythonProgram = String.raw`
 import ast, importlib, io, json, linecache, marshal, os, pickle, sys, traceback, types
 
-work, state_path, number, secret_names = sys.argv[1:5]
+work, state_path, number, hidden = sys.argv[1:5]
+hidden = set(hidden.split(','))
 sys.argv = ['']
 sys.path[0] = ''
 main = types.ModuleType('__main__')
@@ -211,16 +212,14 @@ def save():
     used = {name: text for name, text in sources.items() if name.encode() in payload}
     with open(os.path.join(work, 'state'), 'wb') as file:
         pickle.dump((sys.version, used, payload), file)
-    write('cwd', os.fsencode(os.getcwd()) + b'\n')
-    hidden = {os.fsencode(name) for name in secret_names.split(',')}
-    write('env', b''.join(k + b'=' + v + b'\0' for k, v in os.environb.items() if k not in hidden))
-    write('lost', ''.join(json.dumps({'name': k, 'reason': v}) + '\n' for k, v in lost.items()).encode())
-    write('done', b'')
+    entries = [key + b'=' + value for key, value in os.environb.items() if os.fsdecode(key) not in hidden]
+    entries += [b'=cwd=' + os.fsencode(os.getcwd()) + b'\n', b'=lost=' + lines(lost).encode(), b'=done=']
+    with open(os.path.join(work, 'report'), 'wb') as file:
+        file.write(b''.join(entry + b'\0' for entry in entries))
 
 
-def write(name, data):
-    with open(os.path.join(work, name), 'wb') as file:
-        file.write(data)
+def lines(lost):
+    return ''.join(json.dumps({'name': name, 'reason': reason}) + '\n' for name, reason in lost.items())
 
 
 restore()

@@ -33,9 +33,12 @@ function shProgram({ work, state, script, path, secretNames }: ShCall): string {
   const save = `set +aCefuvx
 echo "umask $(umask)" >${file('state')}
 umask 077
-pwd >${file('cwd')}
-${printEnvironment(secretNames)} >${file('env')}
-: >${file('done')}`
+{
+${printEnvironment(secretNames)}
+printf '=cwd='
+pwd
+printf '\\0=done=\\0'
+} >${file('report')}`
   const restore = [script, state].map((each) =>
     each === undefined ? '' : `[ ! -r ${quote(each)} ] || . ${quote(each)}`,
   )
