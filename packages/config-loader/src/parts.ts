@@ -1,5 +1,6 @@
 import { AGENT_KEYS, type AgentDocument, agentSchema } from './agent-schema.js'
-import { checkSources, readContext } from './context.js'
+import { checkSources } from './check-sources.js'
+import { readContext } from './context.js'
 import { findMainFile } from './directory.js'
 import type { Findings } from './findings.js'
 import { loadHooks } from './hooks-file.js'

@@ -14,7 +14,7 @@ test('an empty file is called empty, also when it holds only comments', async ()
     'agent/agent.yaml: The file is empty.\nIt needs at least a name and a model: delta init writes an example.',
   )
   expect(await complaint({ 'context.yaml': '# soon\n' })).toBe(
-    'agent/context.yaml: The file is empty.\nIt needs sources: delta init writes an example.',
+    'agent/context.yaml:1:1: A recipe is a map with a list "sources:".\n  # soon\n  ^\ndelta init writes an example.',
   )
 })
 
