@@ -51,6 +51,7 @@ async function activate(
     environment: baseEnvironment(run, options.agent.home, host),
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
     usedActionIds: history.usedActionIds,
+    lastCount: history.lastCount,
     signal: options.signal ?? new AbortController().signal,
     reply: options.reply,
     ask: options.ask,
