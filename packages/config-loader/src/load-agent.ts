@@ -33,7 +33,7 @@ export async function loadParts(
   options: LoadOptions,
 ): Promise<{ parts: CompleteParts; workplace: Workplace; warnings: ConfigWarning[] }> {
   const findings = collectFindings(options)
-  const workplace = await openDirectory(directory)
+  const workplace = await openDirectory(directory, options.shownAs)
   const parts = await readParts(workplace, options, findings)
   if (findings.problems.length > 0 || !isComplete(parts)) throw asError(findings)
   return { parts, workplace, warnings: findings.warnings }

@@ -29,7 +29,7 @@ export interface LoadedTools {
  */
 export async function loadToolsFile(path: string, options: LoadOptions): Promise<LoadedTools> {
   const findings = collectFindings(options)
-  const { workplace, file: mainPath } = await openFile(path, findings)
+  const { workplace, file: mainPath } = await openFile(path, options.shownAs ?? path, findings)
   const { exists, file } = await readYaml(mainPath, workplace, findings)
   if (!exists) findings.error({ file: path }, 'does not exist.')
 
@@ -43,19 +43,23 @@ export async function loadToolsFile(path: string, options: LoadOptions): Promise
 }
 
 /** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */
-async function openFile(path: string, findings: Findings): Promise<{ workplace: Workplace; file: string }> {
+async function openFile(
+  path: string,
+  shown: string,
+  findings: Findings,
+): Promise<{ workplace: Workplace; file: string }> {
   const status = await stat(path).catch(undefinedIfMissing)
   if (status === undefined) {
-    const problem = { file: path, message: 'does not exist.' }
+    const problem = { file: shown, message: 'does not exist.' }
     throw new ConfigError('ERR_CONFIG_NOT_FOUND', formatReport([problem]), { problems: [problem] })
   }
   if (status.isDirectory()) {
-    const workplace = await openDirectory(path)
+    const workplace = await openDirectory(path, shown)
     return { workplace, file: await findMainFile(workplace, findings) }
   }
   const file = await realpath(path)
   return {
-    workplace: { home: dirname(file), shown: dirname(path) },
+    workplace: { home: dirname(file), shown: dirname(shown) },
     file: `${dirname(file)}/${basename(file)}`,
   }
 }

@@ -22,6 +22,8 @@ export interface LoadOptions {
   environment: NodeJS.ProcessEnv
   /** Directories, besides the agent's own, from which files may be imported. */
   importRoots?: readonly string[]
+  /** How messages call what is loaded, for example as the person typed it. Default: the path as given. */
+  shownAs?: string
   /** Unknown keys are errors instead of warnings. */
   strict?: boolean
 }
