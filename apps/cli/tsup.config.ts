@@ -56,6 +56,7 @@ export default defineConfig({
   platform: 'node',
   clean: true,
   minify: true,
+  removeNodeProtocol: false,
   silent: true,
   shims: true,
   noExternal: [/.*/],
