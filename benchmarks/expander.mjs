@@ -16,7 +16,10 @@ const TEMPLATES = [
   ['exec', 'rg --max-count=${max} -- ${pattern} ${file}'],
   ['exec', 'convert "${file}" --name=${pattern} ${max}'],
   ['shell', 'grep -n -- ${pattern} ${file} | head -n ${max}'],
-  ['shell', 'set -e\ncat <<EOF\nSearching "${pattern}"\nEOF\nif [ -f ${file} ]; then awk -v m=${max} \'NR <= m\' ${file}; fi'],
+  [
+    'shell',
+    'set -e\ncat <<EOF\nSearching "${pattern}"\nEOF\nif [ -f ${file} ]; then awk -v m=${max} \'NR <= m\' ${file}; fi',
+  ],
 ]
 const definitions = Array.from({ length: TOOLS }, (_, index) => {
   const [mode, template] = TEMPLATES[index % TEMPLATES.length]
@@ -28,11 +31,16 @@ const variables = { AGENT_HOME: '/agent', CWD: '/work' }
 const splitByHand = ({ exec, shell }) => (exec === undefined ? ['sh', '-c', shell] : exec.split(' '))
 const replaceByHand = (words) => words.map((word) => word.replace(/\$\{(\w+)\}/g, (_, name) => args[name]))
 
+function load(definition) {
+  const parsed = parseTool(definition)
+  return expandTool(parsed.tool)
+}
+
 const handWritten = definitions.map(splitByHand)
 const expanded = definitions.map(expandTool)
 
 const rows = [
-  ['load a tool', TOOLS, () => definitions.forEach(splitByHand), () => definitions.forEach((tool) => parseTool(tool).ok && expandTool(tool))],
+  ['load a tool', TOOLS, () => definitions.map(splitByHand), () => definitions.map(load)],
   [
     'bind a call',
     CALLS,
