@@ -41,7 +41,10 @@ export function readPrompt(
   const path = join(workplace.home, written)
   const read = readText(path)
   if (!read.ok) {
-    const hint = read.reason === 'missing' ? "The path is relative to the agent's directory." : undefined
+    const hint =
+      read.reason === 'missing'
+        ? `It names a file in the agent's directory, as in: system_prompt: ${USUAL_PROMPT}`
+        : undefined
     findings.error(place, `system_prompt: the file "${written}" ${read.message}.`, hint)
     return undefined
   }
