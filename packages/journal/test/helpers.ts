@@ -64,7 +64,7 @@ export function thought(iteration: number, ...ids: string[]): NewEvent {
   }
 }
 
-export function request(iteration: number, id: string): NewEvent {
+function request(iteration: number, id: string): NewEvent {
   return {
     type: 'ACTION_REQUEST',
     iteration,
@@ -75,7 +75,7 @@ export function request(iteration: number, id: string): NewEvent {
   }
 }
 
-export function result(iteration: number, id: string): NewEvent {
+function result(iteration: number, id: string): NewEvent {
   return {
     type: 'ACTION_RESULT',
     iteration,
@@ -152,6 +152,17 @@ export function runChild(script: string, args: string[] = [], env: Record<string
     line: async () => ((await lines.next()).value as string | undefined) ?? 'ended',
     say: (text) => child.stdin.write(`${text}\n`),
     ended: once(child, 'exit').then(([code, signal]) => ({ code, signal })),
+  }
+}
+
+/** Repeats what will fail soon, and returns how it failed. */
+export function untilItFails(attempt: () => void): Error {
+  for (;;) {
+    try {
+      attempt()
+    } catch (error) {
+      return error as Error
+    }
   }
 }
 
