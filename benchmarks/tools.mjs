@@ -11,7 +11,13 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { defineTool, executeTool, runCommand, toolMap } from '../packages/executor/dist/index.js'
+import {
+  defineTool,
+  executeTool,
+  redactPatterns,
+  runCommand,
+  toolMap,
+} from '../packages/executor/dist/index.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'delta-bench-tools-'))
 const env = { ...process.env }
@@ -149,8 +155,31 @@ async function outputTable(title) {
   )
 }
 
+const HOSTILE = [
+  'sk-',
+  'eyJaaaaaaaaaa.',
+  '://a:',
+  '-----BEGIN PRIVATE KEY-----',
+  '-----END PRIVATE KEY-----',
+  'A',
+]
+
+function redactionTable() {
+  const rows = HOSTILE.map((unit) => {
+    const text = unit.repeat(10_000_000 / unit.length)
+    const start = performance.now()
+    redactPatterns(text)
+    return { 'again and again': `\`${unit}\``, 'ms for 10 MB': (performance.now() - start).toFixed(0) }
+  })
+  return table('Looking for secret-like text in 10 MB made to be slow', rows)
+}
+
 try {
-  const tables = [await spawnTable(), await outputTable('200 MB of stdout, from a small heap')]
+  const tables = [
+    redactionTable(),
+    await spawnTable(),
+    await outputTable('200 MB of stdout, from a small heap'),
+  ]
   const ballast = Array.from({ length: 500 }, () => Buffer.alloc(MEGABYTE, 1))
   tables.push(await outputTable(`200 MB of stdout, with ${ballast.length} MB resident`))
   if (process.argv.includes('--json')) console.log(JSON.stringify(tables))

@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { layers } from './layers.mjs'
 import { root } from './lib/environment.mjs'
+import { filesUnder } from './lib/files.mjs'
 import { findImports } from './lib/imports.mjs'
 
 /**
@@ -171,18 +172,13 @@ function problemWithOurs(specifier, { manifest, layer, declared }, isShipped) {
 }
 
 /**
- * Every source file of a package that git would keep.
+ * Every source file of a package, without what is built or installed.
  *
  * @param {string} directory
- * @returns {string[]}
  */
 function sourceFiles(directory) {
-  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(directory, entry.name)
-    if (entry.isDirectory())
-      return ['node_modules', 'dist', '.turbo'].includes(entry.name) ? [] : sourceFiles(path)
-    return entry.isFile() && SOURCE.test(entry.name) ? [path] : []
-  })
+  const files = filesUnder(directory, (name) => !['node_modules', 'dist', '.turbo'].includes(name))
+  return files.filter((path) => SOURCE.test(path))
 }
 
 /** @param {string} folder */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { layers } from '../layers.mjs'
@@ -77,18 +77,4 @@ export async function runOrThrow(argv, options) {
   const { code, stdout, output } = await capture(argv, options)
   if (code !== 0) throw new Error(`$ ${argv.join(' ')}\nends with exit code ${code} and prints:\n${output}`)
   return stdout
-}
-
-/**
- * Every file under a directory, by absolute path.
- *
- * @param {string} directory
- * @returns {string[]}
- */
-export function filesUnder(directory) {
-  const entries = readdirSync(directory, { withFileTypes: true })
-  return entries.flatMap((entry) => {
-    const path = join(directory, entry.name)
-    return entry.isDirectory() ? filesUnder(path) : [path]
-  })
 }

@@ -1,38 +1,23 @@
 import { join } from 'node:path'
-import { type Agent, loadAgent, loadEnvironment } from '@delta/config-loader'
+import { type Agent, loadEnvironment } from '@delta/config-loader'
 import type { EngineOptions } from '@delta/engine'
 import { isKnownEvent, latestRunId, runDirectory, streamJournal } from '@delta/journal'
 import { askAtTerminal } from './ask.js'
-import { importRoots } from './import-roots.js'
+import type { AgentFlags } from './load-agent.js'
 import type { Presenter } from './present/presenter.js'
 import type { Terminal } from './terminal.js'
-import { UsageError } from './usage-error.js'
+import { withOwnCommands } from './tool-path.js'
+import { wholeNumber } from './whole-number.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
-export interface EngineFlags {
+export interface EngineFlags extends AgentFlags {
   maxIterations?: string
   interactive?: boolean
   format: 'text' | 'json' | 'stream-json' | 'raw'
   quiet?: boolean
   verbose?: boolean
   sync: boolean
-  importRoot: string[]
-  strict?: boolean
   trustWorkspaceEnv?: boolean
-}
-
-/** Loads an agent as these flags and this environment say; its warnings go to the presenter. */
-export async function loadAgentFor(
-  directory: string,
-  { flags, terminal, presenter }: { flags: EngineFlags; terminal: Terminal; presenter: Presenter },
-): Promise<Agent> {
-  const { agent, warnings } = await loadAgent(directory, {
-    environment: terminal.env,
-    importRoots: importRoots(flags, terminal),
-    strict: flags.strict ?? false,
-  })
-  for (const warning of warnings) presenter.warn(warning.message)
-  return agent
 }
 
 /** What the engine needs besides the agent: credentials, listener, limits, the person at the terminal. */
@@ -63,19 +48,27 @@ export async function engineOptions(
   return {
     credentials: found,
     sources: found,
-    environment: terminal.env,
+    environment: withOwnCommands(terminal.env),
     sync: flags.sync,
     signal,
     stream: presenter.wantsStream,
     onEvent: (event) => presenter.show(event),
-    ...(flags.maxIterations === undefined ? {} : { maxIterations: positiveInteger(flags.maxIterations) }),
-    ...(flags.interactive ? { ask: (question) => askAtTerminal(question, terminal) } : {}),
+    ...(flags.maxIterations === undefined
+      ? {}
+      : { maxIterations: wholeNumber('--max-iterations', flags.maxIterations) }),
+    ...(flags.interactive ? { ask: askingWith(presenter, terminal, signal) } : {}),
   }
 }
 
-function positiveInteger(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new UsageError(`--max-iterations ${text}: give a whole number from 1 on.`)
+function askingWith(
+  presenter: Presenter,
+  terminal: Terminal,
+  signal: AbortSignal,
+): NonNullable<EngineOptions['ask']> {
+  return (question) => {
+    presenter.pause()
+    return askAtTerminal(question, terminal, signal)
+  }
 }
 
 /** The endpoint settings that the workspace's `.env` had when its latest run was first started. */

@@ -1,4 +1,4 @@
-import { Argument, Command, Option } from 'commander'
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { CommandEntry, OptionEntry } from './table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from './table/index.js'
 import type { Terminal } from './terminal.js'
@@ -59,8 +59,16 @@ function optionOf(entry: OptionEntry): Option {
   option.mandatory = entry.required ?? false
   if (entry.choices) option.choices(entry.choices)
   if (entry.default !== undefined) option.default(entry.default)
-  if (entry.repeatable) option.default([], 'none').argParser<string[]>((value, before) => [...before, value])
+  if (entry.repeatable) option.default([], 'none').argParser<string[]>(collector(entry))
   return option
+}
+
+function collector({ choices }: OptionEntry): (value: string, before: string[]) => string[] {
+  return (value, before) => {
+    if (choices && !choices.includes(value))
+      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
+    return [...before, value]
+  }
 }
 
 function furtherHelp({ examples, notes }: CommandEntry): string {

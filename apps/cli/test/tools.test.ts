@@ -95,12 +95,13 @@ test('delta tool:expand still works', async () => {
 
 test('tool lint finds nothing in a clean file and exits with 0', async () => {
   await using files = await temporaryWorkspace({
-    'list.yaml': '- name: one\n  description: Says it.\n  exec: echo ${a}\n',
+    'list.yaml':
+      '- name: one\n  description: Says it.\n  exec: echo ${a}\n  parameters: [{ name: a, description: What to say }]\n',
   })
   expect(await delta(['tool', 'lint', 'list.yaml'], { cwd: files.path })).toMatchObject({
     exitCode: 0,
     stdout: '',
-    stderr: '1 tools, 0 findings\n',
+    stderr: '1 tool, 0 findings\n',
   })
 })
 

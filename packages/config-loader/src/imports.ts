@@ -1,4 +1,5 @@
 import { importSchema, TOOL_FILE_KEYS, toolFileSchema } from './agent-schema.js'
+import { type AtipImport, isAtip, readAtipTools } from './atip-import.js'
 import type { Findings } from './findings.js'
 import { type Roots, resolveImport } from './import-path.js'
 import type { ValuePath } from './path.js'
@@ -25,7 +26,7 @@ export interface ImportState {
   workplace: Workplace
   findings: Findings
   overrides: Override[]
-  /** Every file once, however many import it, by resolved path. */
+  /** Every file once, however many import it, by resolved path and how it is imported. */
   loaded: Map<string, ToolSet>
 }
 
@@ -82,46 +83,60 @@ async function importEntry(
   reportShape(problems, file, state.findings, path)
   if (value === undefined) return []
 
-  const written = typeof value === 'string' ? value : value.atip
-  const resolved = await resolveImport(written, file.path, state.workplace.home, roots)
+  const atip = typeof value === 'string' ? undefined : value
+  const resolved = await resolveImport(atip?.atip ?? String(value), file.path, state.workplace.home, roots)
   if (!resolved.ok) {
     state.findings.error(file.locate(path), sentence(path, resolved.message), resolved.hint)
     return []
   }
   if (chain.includes(resolved.path)) {
-    const circle = [...chain.slice(chain.indexOf(resolved.path)), resolved.path]
-    const shown = circle.map((step) => displayName(state.workplace, step)).join(' → ')
-    state.findings.error(
-      file.locate(path),
-      sentence(path, `the imports go in a circle: ${shown}`),
-      'Remove one of them.',
-    )
+    reportCircle(resolved.path, path, importer, state)
     return []
   }
-  const known = state.loaded.get(resolved.path)
-  const tools =
-    known ?? (await loadToolFile(resolved.path, { ...importer, roots: resolved.roots }, path, state))
-  state.loaded.set(resolved.path, tools)
+  const key = `${resolved.path} ${JSON.stringify(atip ?? {})}`
+  const inner = { file, chain: [...chain, resolved.path], roots: resolved.roots }
+  const tools = state.loaded.get(key) ?? (await loadToolFile(resolved.path, atip, inner, path, state))
+  state.loaded.set(key, tools)
   return [...tools.values()]
 }
 
+function reportCircle(path: string, at: ValuePath, { file, chain }: Importer, state: ImportState): void {
+  const circle = [...chain.slice(chain.indexOf(path)), path]
+  const shown = circle.map((step) => displayName(state.workplace, step)).join(' → ')
+  const message = sentence(at, `the imports go in a circle: ${shown}`)
+  state.findings.error(file.locate(at), message, 'Remove one of them.')
+}
+
+/** @param importer - The importing file, with the chain that already ends in this one. */
 async function loadToolFile(
   path: string,
+  atip: AtipImport | undefined,
   importer: Importer,
   at: ValuePath,
   state: ImportState,
 ): Promise<ToolSet> {
-  const { exists, file } = await readYaml(path, state.workplace, state.findings)
-  if (!exists)
-    state.findings.error(importer.file.locate(at), sentence(at, `${path} vanished while it was read`))
+  const { findings } = state
+  const { exists, file } = await readYaml(path, state.workplace, findings)
+  if (!exists) findings.error(importer.file.locate(at), sentence(at, `${path} vanished while it was read`))
   if (file === undefined) return new Map()
+  if (isAtip(file)) return byName(await readAtipTools(file, atip, findings))
+  if (atip !== undefined) {
+    findings.error(
+      importer.file.locate(at),
+      sentence(at, `${file.name} is not an ATIP file: it has no "atip" member`),
+    )
+    return new Map()
+  }
 
   const { value, problems } = fitShape(toolFileSchema, file.value, TOOL_FILE_KEYS)
-  reportShape(problems, file, state.findings)
+  reportShape(problems, file, findings)
   if (value === undefined) return new Map()
   if (value.tools === undefined && value.imports === undefined) {
-    state.findings.error(file.locate([]), 'An imported file must contain a list "tools:".')
+    findings.error(file.locate([]), 'An imported file must contain a list "tools:".')
   }
-  const inner = { file, chain: [...importer.chain, path], roots: importer.roots }
-  return collectTools(value.imports ?? [], value.tools ?? [], inner, state)
+  return collectTools(value.imports ?? [], value.tools ?? [], { ...importer, file }, state)
+}
+
+function byName(tools: readonly LoadedTool[]): ToolSet {
+  return new Map(tools.map((loaded) => [loaded.tool.expanded.name, loaded]))
 }

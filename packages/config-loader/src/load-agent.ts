@@ -1,35 +1,16 @@
 import { basename } from 'node:path'
 import type { Agent } from './agent.js'
-import { AGENT_KEYS, type AgentDocument, agentSchema } from './agent-schema.js'
-import { CONTEXT_FILE, checkSources, readContext } from './context.js'
+import { CONTEXT_FILE } from './context.js'
 import { CONTEXT_MISSING } from './context-file.js'
-import { findMainFile, openDirectory } from './directory.js'
+import { openDirectory } from './directory.js'
 import { ConfigError, type ConfigWarning } from './errors.js'
 import { collectFindings, type Findings } from './findings.js'
 import { formatReport } from './format.js'
-import { HOOKS_FILE, loadHooks } from './hooks-file.js'
-import { importRootsOf } from './import-roots.js'
-import { collectTools, type Override, type ToolSet } from './imports.js'
-import { readLlm } from './llm.js'
-import { migrateMainFile } from './migrate.js'
-import { liesInParentRun, refuseCredentials } from './nested.js'
-import { readPolicy } from './policy.js'
-import { readPrompt, USUAL_PROMPT } from './prompt.js'
-import { reportShape } from './report.js'
-import { readScript } from './script.js'
-import { fitShape, type ShapeProblem } from './shape.js'
+import { HOOKS_FILE } from './hooks-file.js'
+import { type CompleteParts, isComplete, type LoadOptions, readParts } from './parts.js'
+import { USUAL_PROMPT } from './prompt.js'
 import { makeSnapshot, resolveDocument } from './snapshot.js'
-import { readYaml, type Workplace } from './workplace.js'
-import type { YamlFile } from './yaml-file.js'
-
-export interface LoadOptions {
-  /** The environment of the person who runs the agent; only `DELTA_*` names are looked at. */
-  environment: NodeJS.ProcessEnv
-  /** Directories, besides the agent's own, from which files may be imported. */
-  importRoots?: readonly string[]
-  /** Unknown keys are errors instead of warnings. */
-  strict?: boolean
-}
+import type { Workplace } from './workplace.js'
 
 /**
  * Loads an agent: `agent.yaml` and what it imports, `hooks.yaml`, `context.yaml`, and the prompt.
@@ -42,98 +23,33 @@ export async function loadAgent(
   directory: string,
   options: LoadOptions,
 ): Promise<{ agent: Agent; warnings: ConfigWarning[] }> {
+  const { parts, workplace, warnings } = await loadParts(directory, options)
+  return { agent: assemble(parts, workplace), warnings }
+}
+
+/** The same, not yet put together. */
+export async function loadParts(
+  directory: string,
+  options: LoadOptions,
+): Promise<{ parts: CompleteParts; workplace: Workplace; warnings: ConfigWarning[] }> {
   const findings = collectFindings(options)
-  const workplace = await openDirectory(directory)
+  const workplace = await openDirectory(directory, options.shownAs)
   const parts = await readParts(workplace, options, findings)
   if (findings.problems.length > 0 || !isComplete(parts)) throw asError(findings)
-  return { agent: assemble(parts, workplace), warnings: findings.warnings }
-}
-
-type Parts = Awaited<ReturnType<typeof readParts>>
-
-/** Reads everything there is, also when something was wrong before: people want to see all mistakes at once. */
-async function readParts(workplace: Workplace, options: LoadOptions, findings: Findings) {
-  const { main, document } = await readMainFile(workplace, findings)
-  const llm = main && document && readLlm(document.llm, main, findings)
-  const script = main && (await readScript(llm, main, workplace, findings))
-  const policy = main && document && readPolicy(document.policy, main, findings)
-  const prompt = await readPrompt(document?.system_prompt, main, workplace, findings)
-  const { tools, overrides } = await loadTools(document, main, workplace, options, findings)
-  const hooks = await loadHooks(document, main, workplace, findings)
-  const context = await readContext(
-    workplace,
-    prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT,
-    findings,
-  )
-  if (context !== undefined) await checkSources(context, prompt?.name, workplace, findings)
-  if (await liesInParentRun(workplace.home, options.environment)) {
-    refuseCredentials({ main, llm, tools, hooks, context }, findings)
-  }
-  return { main, document, prompt, context, hooks, tools, overrides, llm, script, policy }
-}
-
-type Needed = 'main' | 'document' | 'context' | 'llm'
-type CompleteParts = Parts & { [part in Needed]: NonNullable<Parts[part]> }
-
-/** A part is only missing when a problem said why. */
-function isComplete(parts: Parts): parts is CompleteParts {
-  return [parts.main, parts.document, parts.context, parts.llm].every((part) => part !== undefined)
+  return { parts, workplace, warnings: findings.warnings }
 }
 
 function asError({ problems, warnings }: Findings): ConfigError {
   const onlyContext = problems.length === 1 && problems[0]?.message.startsWith(CONTEXT_MISSING)
   const code = onlyContext ? 'ERR_CONFIG_CONTEXT_MISSING' : 'ERR_CONFIG_INVALID'
-  return new ConfigError(code, formatReport(problems), { problems, warnings })
-}
-
-async function readMainFile(
-  workplace: Workplace,
-  findings: Findings,
-): Promise<{ main?: YamlFile; document?: AgentDocument }> {
-  const { file } = await readYaml(await findMainFile(workplace, findings), workplace, findings)
-  if (file === undefined) return {}
-  if (file.value === null) {
-    findings.error(
-      { file: file.name },
-      'The file is empty.',
-      'It needs at least a name and a model: delta init writes an example.',
-    )
-    return {}
-  }
-  const main = migrateMainFile(file, findings)
-  const { value, problems } = fitShape(agentSchema, main.value, AGENT_KEYS)
-  reportShape(problems, main, findings)
-  return { main, ...definedDocument(value ?? withoutFaults(main.value, problems)) }
-}
-
-/** What is left of a main file with mistakes, so that the rest of it is looked at, too; it is never returned. */
-function withoutFaults(value: unknown, problems: readonly ShapeProblem[]): AgentDocument | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const faulty = new Set(problems.map(({ path }) => path[0]))
-  const rest = Object.entries(value).filter(([key]) => !faulty.has(key))
-  return fitShape(agentSchema, { name: 'unnamed', ...Object.fromEntries(rest) }, AGENT_KEYS).value
-}
-
-function definedDocument(document: AgentDocument | undefined): { document?: AgentDocument } {
-  return document === undefined ? {} : { document }
-}
-
-async function loadTools(
-  document: AgentDocument | undefined,
-  main: YamlFile | undefined,
-  workplace: Workplace,
-  options: LoadOptions,
-  findings: Findings,
-): Promise<{ tools: ToolSet; overrides: Override[] }> {
-  const overrides: Override[] = []
-  if (main === undefined || document === undefined) return { tools: new Map(), overrides }
-  const roots = await importRootsOf(workplace.home, options, findings)
-  const importer = { file: main, chain: [main.path], roots }
-  const state = { workplace, findings, overrides, loaded: new Map() }
-  return {
-    tools: await collectTools(document.imports ?? [], document.tools ?? [], importer, state),
-    overrides,
-  }
+  return new ConfigError(
+    code,
+    formatReport(
+      problems,
+      warnings.filter(({ deprecated }) => !deprecated),
+    ),
+    { problems, warnings },
+  )
 }
 
 function assemble(parts: CompleteParts, { home }: Workplace): Agent {

@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto'
-import type { StoredEvent } from '@delta/journal'
 import type { ChatMessage } from '@delta/model'
-import { holds } from './condition.js'
+import { fitIntoBudget } from './budget.js'
+import { commandCounter } from './counter.js'
 import { ContextError } from './errors.js'
 import type { ContextManifest, ContextSource } from './manifest.js'
-import { blockMessage, computeSource, readFileSource, readTurns, sourceName } from './sources.js'
-import { type Calibration, estimateTokens } from './tokens.js'
+import { type CountTokens, createMeter, type Meter } from './meter.js'
+import { type Part, tokensOf } from './part.js'
+import { readPart } from './read-part.js'
+import { sourceName } from './source-name.js'
+import type { JournalInput } from './sources.js'
+import type { Calibration } from './tokens.js'
 import type { ContextVariables } from './variables.js'
 
 export interface BuildOptions {
-  /** The run's journal, or its events if they are at hand. */
-  journalPath: string | readonly StoredEvent[]
+  /** The run's journal, its events if they are at hand, or a follower (`followJournal`) for a run that goes on. */
+  journalPath: JournalInput
   variables: ContextVariables
   /** For generators, and for conditions. Engine credentials in it reach no generator without `pass_env`. */
   environment: NodeJS.ProcessEnv
@@ -18,7 +22,10 @@ export interface BuildOptions {
   iteration: number
   /** Everything users said in this run. */
   task: string
+  /** Makes estimates true to the provider; see `Calibration`. */
   calibration?: Calibration
+  /** Counts instead of estimating; comes before `token_counter` of the manifest. */
+  countTokens?: CountTokens
   signal?: AbortSignal
 }
 
@@ -32,8 +39,9 @@ export interface ContextBlock {
   bytes: number
   /** Estimated, or counted if there is a counter. */
   tokens: number
+  /** Of these messages as JSON, one after the other. */
   sha256: string
-  /** Why it was left out, or what was cut. */
+  /** Why it was left out, what was cut, or where it came from. */
   note?: string
 }
 
@@ -47,66 +55,43 @@ export interface BuiltContext {
 /**
  * Builds what the model is to see: each source of the manifest in order, nothing besides.
  *
- * @throws {ContextError} naming the source, if one that must be there cannot be used.
+ * @throws {ContextError} naming the source, if one that must be there cannot be used, or what must stay does not fit.
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
-  const messages: ChatMessage[] = []
-  const blocks: ContextBlock[] = []
-  const warnings: string[] = []
+  const meter = meterFor(manifest, options)
+  const parts: Part[] = []
   for (const source of manifest.sources) {
     if (options.signal?.aborted)
       throw new ContextError('ERR_CONTEXT_ABORTED', 'The context was not built: stopped.')
-    const part = await buildPart(source, options)
-    messages.push(...part.messages)
-    blocks.push(describe(source, part, options.calibration))
-    if (part.warning !== undefined) warnings.push(part.warning)
+    parts.push(await readPart(source, options, meter))
   }
-  return { messages, blocks, warnings }
-}
-
-interface Part {
-  messages: ChatMessage[]
-  note?: string
-  warning?: string
-}
-
-async function buildPart(source: ContextSource, options: BuildOptions): Promise<Part> {
-  if (source.condition !== undefined && !(await holds(source.condition, options))) {
-    return { messages: [], note: `condition ${source.condition.when} does not hold` }
-  }
-  if (source.type === 'journal') {
-    const turns = await readTurns(source, options.journalPath)
-    return { messages: turns.flatMap((turn) => turn.messages) }
-  }
-  const found =
-    source.type === 'file' ? await readFileSource(source, options) : await computeSource(source, options)
-  if ('text' in found) return { messages: [blockMessage(sourceName(source), found.text)] }
+  const fitted = await fitIntoBudget(parts, manifest, meter)
   return {
-    messages: [],
-    note: found.skipped,
-    ...(found.warning === undefined ? {} : { warning: found.warning }),
+    messages: fitted.flatMap(({ turns }) =>
+      turns.flatMap(({ messages }) => messages.map(({ message }) => message)),
+    ),
+    blocks: fitted.map(describe),
+    warnings: fitted.flatMap(({ warning }) => warning ?? []),
   }
 }
 
-function describe(
-  source: ContextSource,
-  { messages, note }: Part,
-  calibration: Calibration | undefined,
-): ContextBlock {
+function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Meter {
+  const { calibration, countTokens } = options
+  const count = countTokens ?? (tokenCounter && commandCounter(tokenCounter, options))
+  return createMeter({ ...(count && { count }), ...(calibration && { calibration }) })
+}
+
+function describe({ source, turns, note }: Part): ContextBlock {
+  const messages = turns.flatMap((turn) => turn.messages)
   const hash = createHash('sha256')
-  let bytes = 0
-  for (const message of messages) {
-    const text = JSON.stringify(message)
-    bytes += Buffer.byteLength(text)
-    hash.update(text)
-  }
+  for (const { json } of messages) hash.update(json)
   return {
     source_id: sourceName(source),
     type: source.type,
     messages: messages.length,
-    bytes,
-    tokens: estimateTokens(bytes, calibration),
+    bytes: messages.reduce((total, { bytes }) => total + bytes, 0),
+    tokens: tokensOf(turns),
     sha256: hash.digest('hex'),
-    ...(note === undefined ? {} : { note }),
+    ...(note !== undefined && { note }),
   }
 }

@@ -16,7 +16,7 @@ export interface Situation {
 export async function holds(condition: Condition, situation: Situation): Promise<boolean> {
   switch (condition.when) {
     case 'task_contains':
-      return new RegExp(condition.pattern, 'iu').test(situation.task)
+      return new RegExp(condition.pattern, 'i').test(situation.task)
     case 'file_exists':
       return exists(resolvePath(condition.path, situation.variables, 'CWD'))
     case 'env_set':

@@ -1,10 +1,16 @@
 import type { StoredEvent } from '@delta/journal'
 import type { ChatMessage } from '@delta/model'
-import { type Turn, turnsFromEvents } from './turns.js'
+import { collectTurns, type Turn } from './turns.js'
 
-/** The whole conversation of a run as chat messages, in a form that a strict API accepts. See `turnsFromEvents`. */
+/** The whole conversation of a run as chat messages, in a form that a strict API accepts. See `collectTurns`. */
 export function conversationFromEvents(events: Iterable<StoredEvent>): ChatMessage[] {
-  return turnsFromEvents(events).flatMap(({ messages }) => messages)
+  return turnsOf(events).flatMap(({ messages }) => messages)
+}
+
+export function turnsOf(events: Iterable<StoredEvent>): Turn[] {
+  const collector = collectTurns()
+  collector.push(events)
+  return collector.turns()
 }
 
 /**

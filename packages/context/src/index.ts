@@ -1,6 +1,8 @@
 export { type BuildOptions, type BuiltContext, buildContext, type ContextBlock } from './build.js'
+export { type CacheBreak, findCacheBreak } from './cache-break.js'
 export { conversationFromEvents } from './conversation.js'
 export { ContextError, type ContextErrorCode, isContextError } from './errors.js'
+export { followJournal, type JournalFollower } from './follow-journal.js'
 export {
   type ComputedFileSource,
   type Condition,
@@ -13,6 +15,8 @@ export {
   type ParsedManifest,
   parseManifest,
 } from './manifest.js'
+export type { CountTokens } from './meter.js'
 export { manifestSchema } from './schema.js'
-export { bytesWithin, type Calibration, estimateTokens } from './tokens.js'
+export { type Calibration, estimateTokens } from './tokens.js'
+export type { Turn } from './turns.js'
 export { type ContextVariables, replaceVariables } from './variables.js'

@@ -1,6 +1,6 @@
+import { checkManifest } from './check-manifest.js'
 import { describeIssue, type ManifestProblem, withoutUnknownKeys } from './issues.js'
 import { type Condition, manifestSchema, type WrittenManifest, type WrittenSource } from './schema.js'
-import { checkPaths } from './variables.js'
 
 export type { ManifestProblem } from './issues.js'
 export type { Condition } from './schema.js'
@@ -72,10 +72,10 @@ export function parseManifest(input: unknown): ParsedManifest {
   if (problems.length > 0) return { ok: false, problems, warnings }
 
   const written = manifestSchema.parse(issues.reduce(withoutUnknownKeys, input))
-  const paths = checkPaths(written)
-  warnings.push(...paths.warnings)
-  return paths.problems.length > 0
-    ? { ok: false, problems: paths.problems, warnings }
+  const found = checkManifest(written)
+  warnings.push(...found.warnings)
+  return found.problems.length > 0
+    ? { ok: false, problems: found.problems, warnings }
     : { ok: true, manifest: toManifest(written), warnings }
 }
 

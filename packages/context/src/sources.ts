@@ -1,28 +1,17 @@
 import { readJournal, readTail, type StoredEvent } from '@delta/journal'
-import type { ChatMessage } from '@delta/model'
-import { keepLastCycles } from './conversation.js'
+import { isFresh, remember } from './cache.js'
+import { keepLastCycles, turnsOf } from './conversation.js'
 import { ContextError } from './errors.js'
+import type { JournalFollower } from './follow-journal.js'
 import { type GeneratorContext, runGenerator } from './generator.js'
-import type { ComputedFileSource, ContextSource, FileSource, JournalSource } from './manifest.js'
+import type { ComputedFileSource, FileSource, JournalSource } from './manifest.js'
 import { readText } from './read-text.js'
-import { type Turn, turnsFromEvents } from './turns.js'
+import { sourceName } from './source-name.js'
+import type { Turn } from './turns.js'
 import { resolvePath } from './variables.js'
 
-/** A source's text, or why there is none. */
-export type SourceText = { text: string } | { skipped: string; warning?: string }
-
-/** The name of a source in messages, records and block headers: its id, else its path as written. */
-export function sourceName(source: ContextSource): string {
-  if (source.id !== undefined) return source.id
-  switch (source.type) {
-    case 'file':
-      return source.path
-    case 'computed_file':
-      return source.outputPath
-    default:
-      return source.type
-  }
-}
+/** A source's text, or why there is none. `note` says what is worth knowing about it. */
+export type SourceText = { text: string; note?: string } | { skipped: string; warning?: string }
 
 /** @throws {ContextError} `ERR_CONTEXT_SOURCE`: the file is needed and cannot be used. */
 export async function readFileSource(source: FileSource, context: GeneratorContext): Promise<SourceText> {
@@ -35,13 +24,24 @@ export async function computeSource(
   context: GeneratorContext,
 ): Promise<SourceText> {
   const path = resolvePath(source.outputPath, context.variables, 'CWD')
+  if (await isFresh(source, path, context.variables)) {
+    const cached = await readOutput(source, path)
+    return 'text' in cached ? { ...cached, note: 'from cache' } : cached
+  }
   const generated = await runGenerator(source.generator, path, context)
-  if (generated.ok) return readOutput(source, path)
+  if (!generated.ok) return withoutGenerated(source, generated)
+  await remember(source, path, context.variables)
+  return readOutput(source, path)
+}
 
+function withoutGenerated(
+  source: ComputedFileSource,
+  failure: { message: string; aborted: boolean },
+): SourceText {
   const name = sourceName(source)
-  const message = `context.yaml: the source "${name}": ${generated.message}`
-  if (generated.aborted) throw new ContextError('ERR_CONTEXT_ABORTED', message, { source: name })
-  if (source.onMissing === 'skip') return { skipped: 'generator failed', warning: message }
+  const message = `context.yaml: the source "${name}": ${failure.message}`
+  if (failure.aborted) throw new ContextError('ERR_CONTEXT_ABORTED', message, { source: name })
+  if (source.onMissing === 'skip') return { skipped: 'its generator failed', warning: message }
   throw new ContextError('ERR_CONTEXT_GENERATOR', `${message}\nTo go on without it: on_missing: skip`, {
     source: name,
   })
@@ -59,22 +59,19 @@ async function readOutput(source: FileSource | ComputedFileSource, path: string)
   throw new ContextError('ERR_CONTEXT_SOURCE', `${message}${hint}`, { source: name })
 }
 
-/** A run's conversation, from its file (only as much of it as is needed) or from events already read. */
-export async function readTurns(
-  source: JournalSource,
-  journal: string | readonly StoredEvent[],
-): Promise<Turn[]> {
-  const { maxIterations } = source
-  if (typeof journal !== 'string') return limit(turnsFromEvents(journal), maxIterations)
-  if (maxIterations === undefined) return turnsFromEvents((await readJournal(journal)).events)
-  return limit(turnsFromEvents((await readTail(journal, maxIterations)).events), maxIterations)
+/** Where a conversation is read from. */
+export type JournalInput = string | readonly StoredEvent[] | JournalFollower
+
+/** A run's conversation: of a file only as much as is needed. */
+export async function readTurns({ maxIterations }: JournalSource, journal: JournalInput): Promise<Turn[]> {
+  if (maxIterations === undefined) return allTurns(journal)
+  const path = typeof journal === 'string' ? journal : 'path' in journal ? journal.path : undefined
+  const turns =
+    path === undefined ? await allTurns(journal) : turnsOf((await readTail(path, maxIterations)).events)
+  return keepLastCycles(turns, maxIterations)
 }
 
-function limit(turns: Turn[], maxIterations: number | undefined): Turn[] {
-  return maxIterations === undefined ? turns : keepLastCycles(turns, maxIterations)
-}
-
-/** A block of text as the model gets it. */
-export function blockMessage(name: string, text: string): ChatMessage {
-  return { role: 'system', content: `# Context Block: ${name}\n\n${text}` }
+async function allTurns(journal: JournalInput): Promise<Turn[]> {
+  if (typeof journal === 'string') return turnsOf((await readJournal(journal)).events)
+  return 'turns' in journal ? journal.turns() : turnsOf(journal)
 }

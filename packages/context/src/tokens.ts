@@ -17,11 +17,6 @@ export function estimateTokens(bytes: number, calibration?: Calibration): number
   return Math.ceil(bytes / bytesPerToken(calibration))
 }
 
-/** The reverse: how many bytes surely fit into so many tokens, by the same estimate. */
-export function bytesWithin(tokens: number, calibration?: Calibration): number {
-  return Math.floor(tokens * bytesPerToken(calibration))
-}
-
 function bytesPerToken(calibration: Calibration | undefined): number {
   if (calibration === undefined || calibration.tokens <= 0 || calibration.bytes <= 0)
     return USUAL_BYTES_PER_TOKEN

@@ -1,70 +1,74 @@
-import { isKnownEvent, type StoredEvent, type Thought, type ToolCallRecord } from '@delta/journal'
-import type { AssistantMessage, ChatMessage } from '@delta/model'
-import { readableArguments } from './arguments.js'
+import { isKnownEvent, type StoredEvent, type Thought } from '@delta/journal'
+import type { ChatMessage } from '@delta/model'
+import { assistantMessage } from './assistant-message.js'
 
 /** A piece of a conversation that is kept or dropped as a whole. */
 export interface Turn {
-  /** `cycle`: what the model said, with all results; the rest are single messages from outside. */
+  /** `cycle`: what the model said, with all results; the others are single messages from outside. */
   kind: 'cycle' | 'user' | 'system'
   messages: ChatMessage[]
 }
 
+/** Reads a conversation out of a run's events, as they come. */
+export interface TurnCollector {
+  push(events: Iterable<StoredEvent>): void
+  /** The conversation so far. Turns that are complete are the same objects each time. */
+  turns(): Turn[]
+}
+
 /**
- * Reads a conversation out of a run's events.
+ * What comes out is always a conversation that a strict API accepts.
  *
  * Results stand in the order of the calls, whatever order they came in. What users and the engine said between
  * a thought and its last result comes after that result. A call without a result gets an answer that says so, and
- * results nobody asked for are left out: what comes out is always a conversation that a strict API accepts.
+ * results nobody asked for are left out.
  */
-export function turnsFromEvents(events: Iterable<StoredEvent>): Turn[] {
-  const turns: Turn[] = []
-  let cycle: OpenCycle | undefined
+export function collectTurns(): TurnCollector {
+  const closed: Turn[] = []
+  const usedIds = new Set<string>()
+  let open: OpenCycle | undefined
 
-  const say = (turn: Turn) => (cycle === undefined ? turns : cycle.later).push(turn)
   const close = () => {
-    if (cycle === undefined) return
-    turns.push({ kind: 'cycle', messages: cycleMessages(cycle) }, ...cycle.later)
-    cycle = undefined
+    if (open !== undefined) closed.push(...render(open))
+    open = undefined
+  }
+  const say = (kind: 'user' | 'system', content: string) => {
+    if (open !== undefined && isAnswered(open)) close()
+    const turns = open === undefined ? closed : open.later
+    turns.push({ kind, messages: [{ role: kind, content }] })
   }
 
-  for (const event of events) {
-    if (!isKnownEvent(event)) continue
+  function push(event: StoredEvent): void {
+    if (!isKnownEvent(event)) return
     switch (event.type) {
       case 'USER_MESSAGE':
-        if (cycle && isAnswered(cycle)) close()
-        say({ kind: 'user', messages: [{ role: 'user', content: event.content }] })
+        say('user', event.content)
         break
       case 'SYSTEM_MESSAGE':
-        if (cycle && isAnswered(cycle)) close()
-        say({ kind: 'system', messages: [{ role: 'system', content: event.content }] })
+        say('system', event.content)
         break
       case 'THOUGHT':
         close()
-        cycle = { thought: event, results: new Map(), overrides: new Map(), fates: new Map(), later: [] }
-        break
-      case 'ACTION_REQUEST':
-        cycle?.fates.set(event.action_id, 'started')
-        break
-      case 'HUMAN_INPUT_REQUEST':
-        if (event.action_id !== undefined) cycle?.fates.set(event.action_id, 'asked')
-        break
-      case 'ACTION_RESULT':
-        cycle?.results.set(event.action_id, event.observation_content)
-        break
-      case 'HOOK_EXECUTION_AUDIT':
-        if (event.action_id !== undefined && event.observation_override !== undefined) {
-          cycle?.overrides.set(event.action_id, event.observation_override)
-        }
+        open = openCycle(event, usedIds)
         break
       default:
+        if (open !== undefined) note(open, event)
     }
   }
-  close()
-  return turns
+
+  return {
+    push: (events) => {
+      for (const event of events) push(event)
+    },
+    turns: () => (open === undefined ? [...closed] : [...closed, ...render(open)]),
+  }
 }
 
+/** A thought whose results may still come. */
 interface OpenCycle {
   thought: Thought
+  /** What each call is called in the conversation, by action id. */
+  callIds: Map<string, string>
   /** Observations by action id. */
   results: Map<string, string>
   /** What hooks put in their place. */
@@ -74,19 +78,54 @@ interface OpenCycle {
   later: Turn[]
 }
 
+function openCycle(thought: Thought, usedIds: Set<string>): OpenCycle {
+  const callIds = new Map<string, string>()
+  for (const [index, { action_id }] of thought.tool_calls.entries()) {
+    callIds.set(action_id, unusedId(action_id, `${thought.iteration}-${index}`, usedIds))
+  }
+  return { thought, callIds, results: new Map(), overrides: new Map(), fates: new Map(), later: [] }
+}
+
+/** Journals of older engines hold ids that some servers gave out anew every turn. */
+function unusedId(id: string, otherwise: string, usedIds: Set<string>): string {
+  let unused = id
+  for (let count = 1; usedIds.has(unused); count++) unused = count === 1 ? otherwise : `${otherwise}-${count}`
+  usedIds.add(unused)
+  return unused
+}
+
+function note(cycle: OpenCycle, event: StoredEvent): void {
+  if (!isKnownEvent(event) || !('action_id' in event) || event.action_id === undefined) return
+  switch (event.type) {
+    case 'ACTION_REQUEST':
+      cycle.fates.set(event.action_id, 'started')
+      break
+    case 'HUMAN_INPUT_REQUEST':
+      cycle.fates.set(event.action_id, 'asked')
+      break
+    case 'ACTION_RESULT':
+      cycle.results.set(event.action_id, event.observation_content)
+      break
+    case 'HOOK_EXECUTION_AUDIT':
+      if (event.observation_override !== undefined)
+        cycle.overrides.set(event.action_id, event.observation_override)
+  }
+}
+
 function isAnswered({ thought, results }: OpenCycle): boolean {
   return thought.tool_calls.every(({ action_id }) => results.has(action_id))
 }
 
-function cycleMessages(cycle: OpenCycle): ChatMessage[] {
-  const results = cycle.thought.tool_calls.map(
+function render(cycle: OpenCycle): Turn[] {
+  const { thought, callIds, later } = cycle
+  const results = thought.tool_calls.map(
     ({ action_id }): ChatMessage => ({
       role: 'tool',
-      tool_call_id: action_id,
+      tool_call_id: callIds.get(action_id) ?? action_id,
       content: observation(cycle, action_id),
     }),
   )
-  return [assistantMessage(cycle.thought), ...results]
+  return [{ kind: 'cycle', messages: [assistantMessage(thought, callIds), ...results] }, ...later]
 }
 
 function observation({ results, overrides, fates }: OpenCycle, actionId: string): string {
@@ -101,34 +140,3 @@ const WITHOUT_RESULT = {
   asked: '[No result yet: this call waits for a person.]',
   never: '[No result: the run was interrupted before this call. It had no effect and can be repeated.]',
 } as const
-
-/** The provider's own message where it was kept, so that reasoning comes back as it was sent. */
-function assistantMessage({ content, tool_calls: calls, message }: Thought): AssistantMessage {
-  const kept = isMap(message) ? message : {}
-  const { tool_calls: keptCalls, ...fields } = kept
-  const text =
-    'content' in kept ? (kept.content as string | null) : content === '' && calls.length > 0 ? null : content
-  if (calls.length === 0) return { ...fields, role: 'assistant', content: text ?? '' }
-
-  const written = Array.isArray(keptCalls) ? keptCalls : []
-  return {
-    ...fields,
-    role: 'assistant',
-    content: text,
-    tool_calls: calls.map((call, index) => toolCall(call, written[index])),
-  }
-}
-
-function toolCall({ action_id, name, arguments: text }: ToolCallRecord, kept: unknown) {
-  const fields = isMap(kept) ? kept : {}
-  return {
-    ...fields,
-    id: action_id,
-    type: 'function' as const,
-    function: { name, arguments: readableArguments(text) },
-  }
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

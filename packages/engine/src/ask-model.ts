@@ -13,10 +13,13 @@ import { interrupted, type Step } from './outcome.js'
 
 const DEFAULT_ATTEMPTS = 5
 
-interface Asked {
+/** What the model answered, and to what. */
+export interface Asked {
   response: ChatResponse
   /** The invocation record, relative to the run's directory. */
   ref: string
+  /** Length of the request's body. */
+  requestBytes: number
 }
 
 /**
@@ -34,7 +37,8 @@ export async function askModel(
   for (let attempt = 1; ; attempt++) {
     run.run.journal.sync()
     try {
-      return { value: { response: await complete(run, request, invocation), ref: invocation.ref } }
+      const response = await complete(run, request, invocation, iteration)
+      return { value: { response, ref: invocation.ref, requestBytes: Buffer.byteLength(invocation.body) } }
     } catch (error) {
       if (run.signal.aborted) return { stopped: interrupted(run.signal) }
       if (!isModelError(error)) throw error
@@ -57,19 +61,20 @@ async function complete(
   run: ActiveRun,
   request: ChatRequest,
   invocation: InvocationRecord,
+  iteration: number,
 ): Promise<ChatResponse> {
   const started = performance.now()
   const response = await run.model.complete(request, {
     signal: run.signal,
-    ...(run.stream ? { onDelta: (delta) => emitDelta(run, delta) } : {}),
+    ...(run.stream ? { onDelta: (delta) => emitDelta(run, delta, iteration) } : {}),
   })
   const durationMs = Math.round(performance.now() - started)
   invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
   return response
 }
 
-function emitDelta(run: ActiveRun, delta: { content?: string }): void {
-  if (delta.content) run.emit({ kind: 'delta', content: delta.content })
+function emitDelta(run: ActiveRun, delta: { content?: string }, iteration: number): void {
+  if (delta.content) run.emit({ kind: 'delta', iteration, content: delta.content })
 }
 
 async function reportFailure(

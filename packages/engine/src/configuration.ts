@@ -19,7 +19,7 @@ export function keepConfiguration(run: Run, agent: Agent, seq: number): void {
   for (const [name, text] of Object.entries(agent.snapshot.files)) {
     const path = join(run.paths.configuration, String(seq), name)
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    replaceFile(path, text)
+    replaceFile(path, text, { durable: false })
   }
 }
 

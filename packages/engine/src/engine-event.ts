@@ -5,6 +5,6 @@ export type EngineEvent =
   /** A line was appended to the journal. */
   | { kind: 'journal'; event: StoredEvent }
   /** A piece of the model's answer, as it streams; the whole follows as a `THOUGHT`. */
-  | { kind: 'delta'; content: string }
+  | { kind: 'delta'; iteration: number; content: string }
   /** Something a person should know that is not part of the agent's memory. */
   | { kind: 'notice'; message: string }

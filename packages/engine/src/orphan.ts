@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { endOrphans } from '@delta/executor'
-import { type ActionRequest, isKnownEvent, type PendingCall, streamJournal } from '@delta/journal'
+import type { PendingCall } from '@delta/journal'
 import type { ActiveRun } from './active-run.js'
+import { lastEventOf } from './find-event.js'
 
 /**
  * Ends what is left of a call whose engine died: by the record of its process, and on Linux by the environment it
@@ -10,7 +11,7 @@ import type { ActiveRun } from './active-run.js'
  * @returns Absolute path of the call's execution record; undefined if its request does not name one.
  */
 export async function endOrphansOf(run: ActiveRun, call: PendingCall): Promise<string | undefined> {
-  const reference = (await lastRequestOf(run, call))?.execution_ref ?? undefined
+  const reference = (await lastEventOf(run, 'ACTION_REQUEST', call.action_id))?.execution_ref ?? undefined
   const recordPath = reference === undefined ? undefined : join(run.run.directory, reference)
   await endOrphans({
     actionId: call.action_id,
@@ -18,13 +19,4 @@ export async function endOrphansOf(run: ActiveRun, call: PendingCall): Promise<s
     ...(recordPath === undefined ? {} : { recordPath }),
   })
   return recordPath
-}
-
-async function lastRequestOf(run: ActiveRun, call: PendingCall): Promise<ActionRequest | undefined> {
-  let last: ActionRequest | undefined
-  for await (const event of streamJournal(run.run.paths.journal)) {
-    if (isKnownEvent(event) && event.type === 'ACTION_REQUEST' && event.action_id === call.action_id)
-      last = event
-  }
-  return last
 }

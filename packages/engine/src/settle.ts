@@ -2,7 +2,8 @@ import { type HumanInputRequest, type PendingCall, type RunSummary, readRun } fr
 import { actOn } from './act.js'
 import type { ActiveRun } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
-import { ASK_HUMAN, resumeAskHuman } from './human/ask-human.js'
+import { resumeAskHuman } from './human/ask-human.js'
+import { ASK_HUMAN } from './human/question.js'
 import type { Outcome } from './outcome.js'
 import { settleStarted } from './settle-started.js'
 
@@ -30,7 +31,7 @@ function settleCall(
   waiting: HumanInputRequest | undefined,
 ): Promise<Outcome | undefined> {
   const { iteration } = call
-  if (call.name === ASK_HUMAN && waiting) return resumeAskHuman(run, call, waiting, iteration)
+  if (call.name === ASK_HUMAN) return resumeAskHuman(run, call, waiting)
   if (call.requested) return settleStarted(run, call, waiting)
   return actOn(run, call, { iteration, attempt: 1, ...(waiting ? { waiting } : {}) })
 }

@@ -81,3 +81,52 @@ test('a broken question is an observation, not a crash', async () => {
   })
   expect((await run()).answer).toContain('ask_human needs a JSON object')
 })
+
+test('a run that is stopped while a person is asked is INTERRUPTED, and asks again when it goes on', async () => {
+  const { run, resume } = await scene({ turns: TURNS })
+  const stop = new AbortController()
+  const result = await run({
+    signal: stop.signal,
+    ask: async () => {
+      stop.abort('SIGINT')
+      return undefined
+    },
+  })
+  expect(result).toMatchObject({ status: 'INTERRUPTED', reason: 'SIGINT' })
+  expect(await resume({ ask: async () => 'green' })).toMatchObject({ answer: 'It is green.' })
+  expect(await eventsOfType(result, 'HUMAN_INPUT_REQUEST')).toHaveLength(1)
+})
+
+test('an answer that is in the journal is never asked for again, even if its result was torn off by a crash', async () => {
+  const { run, resume, workspace } = await scene({ turns: TURNS })
+  const { runId, question, runDirectory } = await run()
+  const journal = join(runDirectory, 'journal.jsonl')
+  const lines = (await readFile(journal, 'utf8')).trimEnd().split('\n')
+  const asked = JSON.parse(lines.find((line) => line.includes('HUMAN_INPUT_REQUEST')) ?? '')
+  const received = {
+    ...asked,
+    type: 'HUMAN_INPUT_RECEIVED',
+    response: 'red',
+    request_id: question?.requestId,
+  }
+  await workspace.write(
+    `.delta/${runId}/journal.jsonl`,
+    `${[...lines, JSON.stringify({ ...received, seq: lines.length + 1 })].join('\n')}\n{"seq":${lines.length + 2},"type":"ACTION_RES`,
+  )
+  const result = await resume()
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'It is red.' })
+  expect(await eventsOfType(result, 'HUMAN_INPUT_RECEIVED')).toHaveLength(1)
+})
+
+test('an old answer left lying by a crash does not answer the next question', async () => {
+  const again = { name: 'ask_human', arguments: { prompt: 'Which size?' } }
+  const { run, resume, workspace } = await scene({
+    turns: [{ tool_calls: [ASK] }, { tool_calls: [again] }, { content: '{{last_observation}}' }],
+  })
+  const { runId } = await run()
+  const old = await workspace.read(`.delta/${runId}/interaction/request.json`)
+  await resume({ message: 'green' })
+  await workspace.write(`.delta/${runId}/interaction/request.json`, old)
+  await workspace.write(`.delta/${runId}/interaction/response.txt`, 'green\n')
+  expect(await resume()).toMatchObject({ status: 'WAITING_FOR_INPUT', question: { prompt: 'Which size?' } })
+})

@@ -83,3 +83,62 @@ test('a model can be a command: it reads the request and prints a message', asyn
   })
   expect(await run()).toMatchObject({ status: 'COMPLETED', answer: 'Read it.' })
 })
+
+test('the words of a thought come as they stream, each with its iteration, and the whole follows', async () => {
+  const turns = [{ content: 'First I look.', tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }]
+  await using server = await startScriptedServer([...turns, { content: 'It is done.' }])
+  const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+  const heard: string[] = []
+  const result = await run({
+    credentials: { ...KEY, baseUrl: server.baseUrl },
+    stream: true,
+    onEvent: (event) => {
+      if (event.kind === 'delta') heard[event.iteration] = (heard[event.iteration] ?? '') + event.content
+    },
+  })
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'It is done.' })
+  expect(heard.slice(1)).toEqual(['First I look.', 'It is done.'])
+})
+
+test('with tool_concurrency calls run side by side, and the model reads their results in call order', async () => {
+  await using server = await startScriptedServer([
+    {
+      tool_calls: [
+        { id: 'first', name: 'wait', arguments: {} },
+        { id: 'second', name: 'go', arguments: {} },
+      ],
+    },
+    { content: 'Done.' },
+  ])
+  const { run } = await scene({
+    baseUrl: server.baseUrl,
+    agent: { tool_concurrency: 2 },
+    tools: [
+      { name: 'wait', shell: 'mkfifo gate 2>/dev/null; read line < gate; echo waited' },
+      { name: 'go', shell: 'mkfifo gate 2>/dev/null; echo open > gate; echo went' },
+    ],
+  })
+  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  expect(result.status).toBe('COMPLETED')
+  const results = await eventsOfType(result, 'ACTION_RESULT')
+  expect(results).toHaveLength(2)
+  expect(server.requests().at(-1)?.json?.messages.slice(-2)).toMatchObject([
+    { tool_call_id: 'first', content: 'waited\n' },
+    { tool_call_id: 'second', content: 'went\n' },
+  ])
+})
+
+test('a context source that is missing fails the run with its name, and a message may retry', async () => {
+  const context = "sources:\n  - type: file\n    id: notes\n    path: '${CWD}/notes.md'\n  - type: journal\n"
+  const { run, resume, workspace } = await scene({
+    turns: [{ content: 'Read.' }],
+    files: { 'context.yaml': context },
+  })
+  const failed = await run()
+  expect(failed.status).toBe('FAILED')
+  expect(failed.reason).toContain('notes')
+  expect(await eventsOfType(failed, 'ERROR')).toMatchObject([{ recoverable: false }])
+
+  await workspace.write('notes.md', 'Here.\n')
+  expect(await resume({ message: 'Again' })).toMatchObject({ status: 'COMPLETED', answer: 'Read.' })
+})

@@ -5,8 +5,8 @@ const tools = toolMap([defineTool(count)])
 const context = { workDirectory: process.cwd(), environment: process.env }
 
 const good = { name: 'count_words', arguments: '{"text": "it was a dark night"}' }
-const wrong = { name: 'word_count', arguments: '{"text": 5}' }
+const wrong = { name: 'word_count', arguments: '{}' }
 for (const call of [good, wrong]) {
   const { status, observation } = await executeTool(tools, call, context)
-  console.log(`${status}: ${observation}`)
+  console.log(status, JSON.stringify(observation))
 }

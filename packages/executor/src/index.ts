@@ -19,7 +19,7 @@ export {
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
 export { interruptedResult } from './interrupted.js'
-export { formatObservation, type ObservationOptions } from './observation.js'
+export { formatObservation, type ObservationOptions, type ShownStream } from './observation.js'
 export { endOrphans, findOrphans, type OrphanQuery } from './orphans.js'
 export {
   DEFAULT_RULES,

@@ -22,19 +22,7 @@ const VANISH_MS = 500
  * @returns pids; never this process or an ancestor of it.
  */
 export function findOrphans(query: OrphanQuery): number[] {
-  const processes = listProcesses().filter(({ alive }) => alive)
-  const own = ancestors(process.pid, processes)
-  const record = query.recordPath === undefined ? undefined : readProcessRecord(query.recordPath)
-  const leader = record && isRunning(record) ? record.pid : undefined
-  const found = new Set(
-    processes
-      .filter(({ pid, group }) => group === leader || carriesEnvironment(pid, query))
-      .map(({ pid }) => pid),
-  )
-  for (const pid of found) {
-    for (const child of processes) if (child.parent === pid) found.add(child.pid) // a Set visits what is added
-  }
-  return [...found].filter((pid) => !own.has(pid))
+  return look(query, new Map()).map(({ pid }) => pid)
 }
 
 /**
@@ -47,21 +35,50 @@ export async function endOrphans(
   query: OrphanQuery,
   { graceMs = DEFAULT_GRACE_MS }: { graceMs?: number } = {},
 ): Promise<number[]> {
-  const ended = new Set<number>()
-  for (const [signal, withinMs] of [
-    ['SIGTERM', graceMs],
-    ['SIGKILL', VANISH_MS],
-  ] as const) {
-    const deadline = performance.now() + withinMs
-    for (let pauseMs = 2, left = findOrphans(query); left.length > 0; left = findOrphans(query)) {
-      for (const pid of left) if (signal === 'SIGKILL' || !ended.has(pid)) send(pid, signal)
-      for (const pid of left) ended.add(pid)
-      if (performance.now() > deadline) break
-      await wait(pauseMs)
-      pauseMs = Math.min(pauseMs * 2, 50)
+  const seen = new Map<number, string>()
+  await signalUntilGone(query, seen, 'SIGTERM', graceMs)
+  await signalUntilGone(query, seen, 'SIGKILL', VANISH_MS)
+  return [...seen.keys()]
+}
+
+/** TERM is sent once to each, KILL again and again; `seen` learns of everybody who was signalled. */
+async function signalUntilGone(
+  query: OrphanQuery,
+  seen: Map<number, string>,
+  signal: 'SIGTERM' | 'SIGKILL',
+  withinMs: number,
+): Promise<void> {
+  const deadline = performance.now() + withinMs
+  for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 50)) {
+    const left = look(query, seen)
+    for (const { pid, startTime } of left) {
+      if (signal === 'SIGKILL' || !seen.has(pid)) send(pid, signal)
+      seen.set(pid, startTime)
     }
+    if (left.length === 0 || performance.now() > deadline) return
+    await wait(pauseMs)
   }
-  return [...ended]
+}
+
+/**
+ * One look at all processes. Those in `seen` (start times by pid) belong to the call also when
+ * nothing shows it any more: a child whose parent has ended is adopted by another.
+ */
+function look(query: OrphanQuery, seen: ReadonlyMap<number, string>): ProcessStat[] {
+  const processes = listProcesses().filter(({ alive }) => alive)
+  const own = ancestors(process.pid, processes)
+  const record = query.recordPath === undefined ? undefined : readProcessRecord(query.recordPath)
+  const leader = record && isRunning(record) ? record.pid : undefined
+  const found = new Set(
+    processes.filter(
+      (each) =>
+        each.group === leader || seen.get(each.pid) === each.startTime || carriesEnvironment(each.pid, query),
+    ),
+  )
+  for (const { pid } of found) {
+    for (const child of processes) if (child.parent === pid) found.add(child) // a Set visits what is added
+  }
+  return [...found].filter(({ pid }) => !own.has(pid))
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

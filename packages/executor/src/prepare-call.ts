@@ -5,6 +5,7 @@ import type { Policy } from './policy.js'
 import { quoteCommand } from './quote.js'
 import { badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
 import { sandboxPrefix } from './sandbox.js'
+import { showControls } from './show-controls.js'
 
 /** A call as a model sends it: the arguments are JSON text, or the value already parsed. */
 export interface ToolCall {
@@ -56,7 +57,7 @@ export function prepareCall(
   context: CallContext,
 ): PreparedCall {
   const tool = tools.get(call.name)
-  if (!tool) return refuse('ERROR', call.arguments, unknownTool(call.name, [...tools.keys()]))
+  if (!tool) return refuse('ERROR', call.arguments, unknownTool(String(call.name), [...tools.keys()]))
 
   const { expanded, settings } = tool
   const read = readArguments(call.arguments)
@@ -84,7 +85,7 @@ export function prepareCall(
 }
 
 function refuse(status: RefusedCall['status'], args: unknown, observation: string): RefusedCall {
-  return { decision: 'refuse', status, args, observation }
+  return { decision: 'refuse', status, args, observation: showControls(observation) }
 }
 
 type ReadArguments = { ok: true; args: Record<string, unknown> } | { ok: false; reason: string }

@@ -22,8 +22,7 @@ export interface Redactor {
  *   streams): see `redactPatterns`.
  */
 export function createRedactor(secrets: readonly string[], { patterns = false } = {}): Redactor {
-  const forms = secretForms(secrets)
-  const known = forms.length > 0 ? new RegExp(forms.map(escapeRegExp).join('|'), 'g') : undefined
+  const { forms, known } = compile(secrets)
   const replaceKnown = (text: string) =>
     known ? onBytes(text, (bytes) => bytes.replace(known, REDACTED)) : text
   return {
@@ -35,6 +34,25 @@ export function createRedactor(secrets: readonly string[], { patterns = false } 
 }
 
 const NOTHING = Buffer.alloc(0)
+
+interface Compiled {
+  secrets: readonly string[]
+  forms: readonly string[]
+  known: RegExp | undefined
+}
+
+const NOTHING_KNOWN: Compiled = { secrets: [], forms: [], known: undefined }
+let last = NOTHING_KNOWN
+
+/** A run has the same secrets at every call, and working out their forms costs as much as a whole observation. */
+function compile(secrets: readonly string[]): Compiled {
+  if (secrets.length === 0) return NOTHING_KNOWN
+  if (secrets.join('\0') === last.secrets.join('\0')) return last
+  const forms = secretForms(secrets)
+  const known = forms.length > 0 ? new RegExp(forms.map(escapeRegExp).join('|'), 'g') : undefined
+  last = { secrets: [...secrets], forms, known }
+  return last
+}
 
 function same(chunk: Buffer): Buffer {
   return chunk

@@ -1,7 +1,9 @@
 import type { ExpandedTool } from '@delta/tool-expander'
 import { nearestNames } from './nearest.js'
 
-/** The texts a model reads instead of a result when its call was not run. All end in "Nothing was run." first line. */
+/*
+ * What a model reads instead of a result when its call was not run. The first line says so in as many words.
+ */
 
 const LONGEST_SHOWN = 80
 

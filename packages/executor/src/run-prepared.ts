@@ -2,12 +2,11 @@ import { toolTimeoutMs } from './define-tool.js'
 import { fillSecrets } from './fill-secrets.js'
 import type { Policy } from './policy.js'
 import type { RunnableCall } from './prepare-call.js'
-import { createRedactor } from './redactor.js'
 import { runCommand } from './run-command.js'
 import { probeSandbox } from './sandbox-probe.js'
 import { outputPaths, removeInlined } from './stream-record.js'
 import { toolEnvironment } from './tool-environment.js'
-import { keepBytes, notRun, type ToolResult, toResult } from './tool-result.js'
+import { keepBytes, notRun, redactors, type ToolResult, toResult } from './tool-result.js'
 import { findWorkingDirectory } from './working-directory.js'
 
 export interface RunContext {
@@ -48,7 +47,8 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
   if (problem !== undefined) return notRun('BLOCKED', sandboxRefusal(tool.expanded.name, problem))
 
   const { outputPrefix, graceMs, signal, onSpawn, secretTokens = {} } = context
-  const held = createRedactor([...(context.secrets ?? []), ...Object.values(secretTokens)])
+  const entrusted = [...(context.secrets ?? []), ...Object.values(secretTokens)]
+  const { known } = redactors(tool.settings, context)
   const fill = (text: string) => fillSecrets(text, secretTokens)
   const outcome = await runCommand(call.argv.map(fill), {
     cwd: directory.path,
@@ -60,7 +60,7 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
     ...(graceMs !== undefined && { graceMs }),
     ...(signal && { signal }),
     ...(onSpawn && { onSpawn }),
-    ...(held.active && { filter: held.filter }),
+    ...(entrusted.length > 0 && { filter: known.filter }),
   })
   const result = toResult(outcome, tool, context)
   if (outputPrefix !== undefined && !context.keepOutput) removeInlined(outputPrefix, result)

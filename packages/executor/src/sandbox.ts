@@ -24,6 +24,7 @@ function bubblewrap({ network, write, read }: SandboxSettings, variables: Variab
   return [
     'bwrap',
     ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+    ...['--cap-drop', 'ALL'], // root could mount its way out
     ...(network ? [] : ['--unshare-net']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
     ...empty(['/tmp', '/run', ...homeDirectory()]),

@@ -5,6 +5,7 @@ import type { Policy } from './policy.js'
 import { createRedactor, type Redactor } from './redactor.js'
 import type { CommandOutcome } from './run-command.js'
 import type { ToolSettings } from './settings.js'
+import { showControls } from './show-controls.js'
 import { INLINE_BYTES, type StreamRecord, settleStream } from './stream-record.js'
 
 export type ToolStatus = 'SUCCESS' | 'FAILED' | 'ERROR' | 'TIMEOUT' | 'BLOCKED' | 'INTERRUPTED'
@@ -58,7 +59,8 @@ export function notRun(status: 'ERROR' | 'BLOCKED', observation: string): ToolRe
 export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultContext): ToolResult {
   const { known, shown } = redactors(tool.settings, context)
   if (outcome.startError) {
-    return notRun('ERROR', `ERROR: the command did not start. ${shown.text(outcome.startError.message)}`)
+    const why = showControls(shown.text(outcome.startError.message))
+    return notRun('ERROR', `ERROR: the command did not start. ${why}`)
   }
   const stdout = settleStream(outcome.stdout, known)
   const stderr = settleStream(outcome.stderr, known)

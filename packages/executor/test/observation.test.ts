@@ -41,10 +41,10 @@ describe('Otherwise the status comes first, and stderr last', () => {
   })
 
   test('a timeout says how long it took, and shows what was printed', async () => {
-    const { status, observation } = await observe('echo begun; sleep 60', { timeout_ms: 300 })
+    const { status, observation } = await observe('echo begun; sleep 60', { timeout_ms: 1000 })
     expect(status).toBe('TIMEOUT')
     expect(observation).toMatch(
-      /^\[timed out after 0\.\d s; the command and its children were ended\]\nbegun\n$/,
+      /^\[timed out after \d+\.\d s; the command and its children were ended\]\nbegun\n$/,
     )
   })
 

@@ -21,8 +21,18 @@ async function leftBehind(directory: string, fixture: string, env: NodeJS.Proces
   return { pid, all: [pid, ...childrenOf(pid)] }
 }
 
+/** The `sleep` of a fixture; it has had others before. */
 function childrenOf(pid: number): number[] {
-  return listProcesses().flatMap((each) => (each.parent === pid ? [each.pid] : []))
+  const children = listProcesses().filter(({ parent, alive }) => parent === pid && alive)
+  return children.flatMap(({ pid }) => (nameOf(pid) === 'sleep' ? [pid] : []))
+}
+
+function nameOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    return undefined // ended meanwhile
+  }
 }
 
 describe('The record of a running command', () => {
@@ -83,6 +93,27 @@ describe('What a dead engine left running', () => {
     recordProcess(join(path, 'record.json'), pid)
     await endOrphans({ recordPath: join(path, 'record.json') }, { graceMs: 50 })
     expect(all.filter(isAlive)).toEqual([])
+  })
+
+  test('is ended also where nothing shows any more whose it was', async () => {
+    const { path, write } = await workspace()
+    const hidden = await write(
+      'hidden.sh',
+      '#!/bin/sh\ntrap "" TERM\necho $$ > hidden.new && mv hidden.new hidden\nsleep 60\n',
+    )
+    const parent = await write(
+      'parent.sh',
+      `#!/bin/sh\ncd ${path}\nenv -i PATH="$PATH" setsid ${hidden} &\nsleep 60\n`,
+    )
+    const { pid } = startProcess([parent], { detached: true, env: process.env })
+    const hiddenPid = Number(await waitForFile(join(path, 'hidden'), '\n'))
+    onTestFinished(() => {
+      if (isAlive(hiddenPid)) process.kill(-hiddenPid, 'SIGKILL')
+    })
+    recordProcess(join(path, 'record.json'), pid)
+
+    expect(await endOrphans({ recordPath: join(path, 'record.json') }, { graceMs: 200 })).toContain(hiddenPid)
+    expect([pid, hiddenPid].filter(isAlive)).toEqual([])
   })
 
   test('never is this process, whatever its environment says', () => {

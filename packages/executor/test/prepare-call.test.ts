@@ -102,6 +102,25 @@ describe('Whatever else a model sends has an answer it can act on', () => {
     )
   })
 
+  test('a name that is no name, and control characters anywhere', () => {
+    expect(prepare(undefined as unknown as string, {}).decision).toBe('refuse')
+    expect(prepare('\x9b31m', {})).toHaveProperty('observation', expect.stringContaining('"\\x9b31m"'))
+  })
+
+  test.each([
+    ['readFile', 'read_file'],
+    ['file_read', 'read_file'],
+    ['raed_file', 'read_file'],
+    ['read_files', 'read_file'],
+  ])('a name nearly right: %s', (wrong, right) => {
+    const few = toolMap([
+      defineTool({ name: 'read_file', exec: 'cat a' }),
+      defineTool({ name: 'make', exec: 'make' }),
+    ])
+    const refused = prepareCall(few, { name: wrong, arguments: {} }, { variables, workDirectory: '/work' })
+    expect(refused).toHaveProperty('observation', expect.stringContaining(`\nDid you mean "${right}"?\n`))
+  })
+
   test.each([undefined, '', '  ', '{}', {}])('no arguments at all for a tool that takes none: %j', (args) => {
     expect(prepare('list', args)).toMatchObject({ decision: 'allow', argv: ['ls'], args: {} })
   })

@@ -149,11 +149,12 @@ describe('Looking for patterns takes linear time on', () => {
     expect(large / Math.max(small, 0.5)).toBeLessThan(32)
   })
 
+  /** In CPU time, which other programs on the machine do not lengthen. */
   function fastest(text: string): number {
     const runs = [1, 2, 3].map(() => {
-      const start = performance.now()
+      const before = process.cpuUsage()
       redactPatterns(text)
-      return performance.now() - start
+      return process.cpuUsage(before).user / 1000
     })
     return Math.min(...runs)
   }

@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fixtures, isAlive, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
-import { type CommandOptions, runCommand } from '../src/index.js'
+import { type CommandOptions, killRunningCommands, runCommand } from '../src/index.js'
 import { workspace } from './workspace.js'
 
 const env = process.env
@@ -115,6 +115,13 @@ describe('Output', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(60_000_000)
   })
 
+  test('that does not fit on the disk is the command’s own failure', async () => {
+    const outcome = await run(['sh', '-c', 'echo lost'], { stdoutPath: '/dev/full' })
+    expect(outcome).toMatchObject({ status: 'EXITED', stdout: { bytes: 0 } })
+    expect(outcome.exitCode).not.toBe(0)
+    expect(outcome.stderr.bytes).toBeGreaterThan(0)
+  })
+
   test('reopened by the command as /dev/stderr has no hole', async () => {
     const { stderr } = await run(['sh', '-c', 'echo a >&2; echo b > /dev/stderr; echo c >&2'])
     expect(stderr.text).toBe('b\nc\n')
@@ -141,6 +148,12 @@ describe('A filter', () => {
     process.kill(pidIn(await waitForFile(join(path, 'pid'), '\n')), 'SIGKILL')
   })
 
+  test('whose result does not fit on the disk fails, and the command ends', async () => {
+    await expect(run(['yes'], { stdoutPath: '/dev/full', filter: passOn })).rejects.toMatchObject({
+      code: 'ENOSPC',
+    })
+  })
+
   test('that fails ends the command, and the caller is told', async () => {
     const broken = () => ({ push: () => fail('no room'), end: () => Buffer.alloc(0) })
     await expect(run(['yes'], { filter: broken })).rejects.toThrow('no room')
@@ -152,7 +165,7 @@ describe('Stopping', () => {
     const { path } = await workspace()
     const pids: number[] = []
     const outcome = await run([fixtures.sleep, '60', join(path, 'pid')], {
-      timeoutMs: 300,
+      timeoutMs: 1000,
       onSpawn: ({ pid }) => pids.push(pid),
     })
     expect(outcome).toMatchObject({ status: 'TIMEOUT', exitCode: null, signal: 'SIGTERM' })
@@ -193,8 +206,22 @@ describe('Stopping', () => {
   })
 
   test('what was printed before the end is there', async () => {
-    const outcome = await run(['sh', '-c', 'echo begun; sleep 60'], { timeoutMs: 300 })
+    const outcome = await run(['sh', '-c', 'echo begun; sleep 60'], { timeoutMs: 1000 })
     expect(outcome).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })
+  })
+
+  test('a program that must leave at once kills everything it runs, within the tick', async () => {
+    const { path } = await workspace()
+    const started = ['a', 'b'].map((name) => run([fixtures.ignoreSigterm, '60', join(path, name)]))
+    const pids = await Promise.all(
+      ['a', 'b'].map(async (name) => pidIn(await waitForFile(join(path, name), '\n'))),
+    )
+    killRunningCommands()
+
+    for (const outcome of await Promise.all(started)) {
+      expect(outcome).toMatchObject({ status: 'SIGNALED', signal: 'SIGKILL' })
+    }
+    expect(pids.filter(isAlive)).toEqual([])
   })
 
   test('an exception of onSpawn leaves nothing running', async () => {
@@ -209,48 +236,48 @@ describe('Stopping', () => {
 })
 
 describe('A command that cannot start says why', () => {
-  const large = 'x'.repeat(200_000)
-  test.each([
+  test.each<[string, string[], string, string]>([
     [
-      'no-such-program',
-      [],
+      'a program that is not installed',
+      ['no-such-program'],
       'NOT_FOUND',
       '"no-such-program" is not on the PATH. Install it, or write the path of the program.',
     ],
     [
-      './missing',
-      [],
+      'a path where nothing is',
+      ['./missing'],
       'NOT_FOUND',
       '"./missing" does not exist. Check the path; a relative one starts at the working directory.',
     ],
     [
-      './badly-interpreted',
-      [],
+      'a script without its interpreter',
+      ['./badly-interpreted'],
       'NOT_FOUND',
       '"./badly-interpreted" exists, but the interpreter its first line names does not. Check the #! line.',
     ],
     [
-      './plain',
-      [],
+      'a file that is no program',
+      ['./plain'],
       'NOT_EXECUTABLE',
       '"./plain" is not an executable file. Check its path, and its permissions (chmod +x).',
     ],
     [
-      'echo',
-      [large],
+      'an argument that is too long',
+      ['echo', 'x'.repeat(200_000)],
       'TOO_LARGE',
       'Argument 1 is 200000 bytes long; the system passes at most 131071 bytes in one argument. Large values belong on standard input: let the tool take this parameter with stdin:.',
     ],
     [
-      'echo',
-      ['a\0b'],
+      'an argument with a NUL byte',
+      ['echo', 'a\0b'],
       'NUL_BYTE',
       'Argument 1 of the command holds a NUL byte, which no command can be given there. Pass it through stdin.',
     ],
-  ])('%s %.0s(%s)', async (program, rest, code, message) => {
+  ])('%s', async (...[, argv, code, message]) => {
     const { path } = await workspace({ 'badly-interpreted': '#!/no/such/interpreter\n', plain: 'text' })
+    await chmod(join(path, 'badly-interpreted'), 0o755)
     await chmod(join(path, 'plain'), 0o644)
-    const outcome = await run([program, ...rest], { cwd: path })
+    const outcome = await run(argv, { cwd: path })
     expect(outcome).toMatchObject({ status: 'NOT_STARTED', exitCode: null, startError: { code, message } })
   })
 

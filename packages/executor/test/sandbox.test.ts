@@ -4,7 +4,15 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isAlive } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { defineTool, executeTool, prepareCall, type RunContext, runCommand, toolMap } from '../src/index.js'
+import {
+  defineTool,
+  executeTool,
+  prepareCall,
+  quoteCommand,
+  type RunContext,
+  runCommand,
+  toolMap,
+} from '../src/index.js'
 import { workspace } from './workspace.js'
 
 const probe = await runCommand(
@@ -51,7 +59,8 @@ test('a sandbox is words in front of the command, to be seen wherever the comman
   expect(line).toMatch(/^bwrap --die-with-parent --new-session --unshare-pid /)
   expect(line).not.toContain('--unshare-net')
   expect(line).toContain('--ro-bind /work /work --ro-bind /opt/data /opt/data')
-  expect(line).toContain(`--bind /work/out /work/out --bind ${homedir()}/cache ${homedir()}/cache`)
+  const cache = join(homedir(), 'cache')
+  expect(line).toContain(`--bind /work/out /work/out ${quoteCommand(['--bind', cache, cache])} `)
   expect(line).toContain('--chdir /work/sub -- sh -c true')
 })
 
@@ -97,6 +106,15 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     expect(result.status).toBe('FAILED')
     expect(await outside.files()).toEqual([])
     expect(result.observation).toContain('/etc/delta-test')
+  })
+
+  test('cannot mount its way out, not even as root', async () => {
+    const { path } = await workspace()
+    const result = await run(
+      'mount -o remount,rw,bind / 2>/dev/null; touch /etc/delta-test && echo escaped',
+      path,
+    )
+    expect(result).toMatchObject({ status: 'FAILED', stdout: { text: '' } })
   })
 
   test('writes only where it may', async () => {
@@ -145,7 +163,7 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     const pids: number[] = []
     const context = { onSpawn: ({ pid }: { pid: number }) => void pids.push(pid) }
     const result = await run('echo begun; setsid sleep 61 & sleep 61', path, true, context, {
-      timeout_ms: 500,
+      timeout_ms: 1500,
     })
     expect(result).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })
     expect(pids.filter(isAlive)).toEqual([])

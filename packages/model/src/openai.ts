@@ -1,14 +1,16 @@
 import type { OpenAI } from 'openai'
 import type { ChatModel, ChatRequest, ChatResponse, CompleteOptions } from './chat.js'
+import { openClient, post } from './client.js'
 import { parseCompletion } from './completion.js'
-import { connectionError, unreadableBody } from './connection.js'
+import { unreadableBody } from './connection.js'
 import { ModelError } from './errors.js'
-import { type Asked, inlineError, notJson, statusError } from './failure.js'
+import { type Asked, inlineError, notJson } from './failure.js'
 import { withoutKey } from './key.js'
 import { readEvents } from './server-sent-events.js'
+import { checkBaseUrl, checkKey } from './settings.js'
 import { watchSilence } from './silence.js'
 import { readStream } from './stream.js'
-import { createTransport, type HttpAnswer, type HttpCall, readText } from './transport.js'
+import { type HttpAnswer, readText } from './transport.js'
 
 export interface OpenAiModelOptions {
   /** Not needed by a local server. The environment is not looked at. */
@@ -27,11 +29,12 @@ const DEFAULT_TIMEOUT_MS = 600_000
  * first request. The package's own retries are off, the body is `JSON.stringify(request)`, and an answer that was cut off
  * is an error, never an answer. With `stream: true` in the request the answer is read as it comes.
  *
- * @throws {ModelError} `ERR_MODEL_SETTINGS` at once for a base URL that is none or holds credentials. `complete` throws
- *   every other code but those of scripts and recordings.
+ * @throws {ModelError} `ERR_MODEL_SETTINGS` at once for a base URL or key that cannot work. `complete` throws every other
+ *   code but those of scripts and recordings.
  */
 export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   const baseUrl = checkBaseUrl(options.baseUrl ?? OPENAI_URL)
+  const apiKey = checkKey(options.apiKey)
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
   let client: Promise<OpenAI> | undefined
 
@@ -40,110 +43,22 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
       const asked: Asked = {
         url: `${baseUrl.origin}${baseUrl.pathname}/chat/completions`,
         model: request.model,
-        hasKey: options.apiKey !== undefined,
+        hasKey: apiKey !== undefined,
       }
       const watch = watchSilence(timeoutMs, signal)
       try {
-        client ??= openClient(options.apiKey, baseUrl)
+        client ??= openClient(apiKey, baseUrl)
         const answer = await post(await client, request, watch.signal, asked)
         const body = listen(answer.body, watch.heard, asked)
         return await readAnswer(answer, body, { request, onDelta, asked })
       } catch (error) {
-        if (signal?.aborted)
-          throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.', { cause: error })
-        throw withoutKey(watch.timedOut ? silent(asked, timeoutMs) : error, options.apiKey)
+        const failure = signal?.aborted ? stopped(error) : watch.timedOut ? silent(asked, timeoutMs) : error
+        throw withoutKey(failure, apiKey)
       } finally {
         watch.stop()
       }
     },
   }
-}
-
-function checkBaseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new ModelError(
-      'ERR_MODEL_SETTINGS',
-      'The base URL is no http or https URL, such as http://localhost:11434/v1.',
-    )
-  }
-  if (url.username !== '' || url.password !== '') {
-    const message = `The base URL for ${url.host} holds credentials. Put the key into .env as DELTA_API_KEY instead.`
-    throw new ModelError('ERR_MODEL_SETTINGS', message)
-  }
-  url.pathname = url.pathname.replace(/\/+$/, '')
-  return url
-}
-
-/** Everything the client would otherwise take from the environment is given here. */
-async function openClient(apiKey: string | undefined, baseUrl: URL): Promise<OpenAI> {
-  const { OpenAI } = await import('openai').catch((cause: unknown) => {
-    const message = 'The package openai is not installed. Install it: npm install openai'
-    throw new ModelError('ERR_MODEL_SETTINGS', message, { cause })
-  })
-  const transport = createTransport()
-  const fetch = async (url: string, call: HttpCall) => keepErrorBody(await transport(url, call))
-
-  return new OpenAI({
-    apiKey: apiKey ?? 'none',
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    baseURL: `${baseUrl.origin}${baseUrl.pathname}`,
-    defaultQuery: Object.fromEntries(baseUrl.searchParams),
-    defaultHeaders: apiKey === undefined ? { Authorization: null } : {},
-    maxRetries: 0,
-    timeout: 2 ** 31 - 1, // silence is watched here, over the whole answer and not its start alone
-    logLevel: 'off',
-    fetch: fetch as unknown as typeof globalThis.fetch, // the client uses no more of it than HttpCall and HttpAnswer
-  })
-}
-
-/** The client reads error bodies itself and drops what is not under `error`; packed like this it keeps all of it. */
-function keepErrorBody(answer: HttpAnswer): HttpAnswer {
-  if (answer.ok) return answer
-  return { ...answer, text: async () => JSON.stringify({ error: { body: await answer.text() } }) }
-}
-
-async function post(
-  client: OpenAI,
-  request: ChatRequest,
-  signal: AbortSignal,
-  asked: Asked,
-): Promise<HttpAnswer> {
-  try {
-    const options = { body: request, stream: request.stream === true, signal }
-    return (await client.post('/chat/completions', options).asResponse()) as unknown as HttpAnswer
-  } catch (error) {
-    throw failureOf(error, request, asked)
-  }
-}
-
-function failureOf(error: unknown, request: ChatRequest, asked: Asked): unknown {
-  const { status, headers, error: packed, cause } = error as Partial<InstanceType<typeof OpenAI.APIError>>
-  if (status === undefined) return connectionError(cause ?? error, asked)
-
-  const body = (packed as { body?: string } | undefined)?.body ?? ''
-  const failure = statusError({ status, body, header: (name) => headers?.get(name) }, asked)
-  return refusesStreamOptions(failure, body, request) ? withoutStreamOptions(failure, request) : failure
-}
-
-function refusesStreamOptions(failure: ModelError, body: string, request: ChatRequest): boolean {
-  return (
-    failure.code === 'ERR_MODEL_REQUEST' && 'stream_options' in request && body.includes('stream_options')
-  )
-}
-
-function withoutStreamOptions(failure: ModelError, request: ChatRequest): ModelError {
-  const { stream_options: _refused, ...retryWith } = request
-  const message = `${failure.message}\nWithout stream_options the same request may succeed; tokens are not counted then.`
-  return new ModelError(failure.code, message, {
-    status: failure.status,
-    retryable: true,
-    retryAfterMs: 0,
-    retryWith,
-  })
 }
 
 async function* listen(
@@ -191,6 +106,10 @@ function parseBody(text: string, asked: Asked): unknown {
   const failure = inlineError((body ?? {}) as Record<string, unknown>)
   if (failure) throw failure
   return body
+}
+
+function stopped(cause: unknown): ModelError {
+  return new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.', { cause })
 }
 
 function silent(asked: Asked, timeoutMs: number): ModelError {

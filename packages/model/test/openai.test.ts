@@ -107,7 +107,7 @@ describe('what is sent', () => {
   test('holds the key only in the Authorization header, and none for a server that needs none', async () => {
     const { server, model } = await start([{ content: 'Hello.' }], { apiKey: 'sk-secret-1' })
     await model.complete(request)
-    await openAiModel({ baseUrl: server.baseUrl }).complete(request)
+    await openAiModel({ baseUrl: server.baseUrl, apiKey: '' }).complete(request)
     const [withKey, without] = server.requests()
     expect(withKey?.headers.authorization).toBe('Bearer sk-secret-1')
     expect(JSON.stringify({ ...withKey, headers: { ...withKey?.headers, authorization: '' } })).not.toContain(
@@ -426,6 +426,18 @@ describe('errors that are not', () => {
     expect(() => openAiModel({ baseUrl: 'http://me:hunter22@example.org/v1' })).toThrow(
       /^The base URL for example\.org holds credentials\. Put the key into \.env as DELTA_API_KEY instead\.$/,
     )
+  })
+
+  test('a key with a line break in it, which the message does not show', () => {
+    expect(() => openAiModel({ apiKey: 'sk-secret\n' })).toThrow(
+      /^The API key holds a space, a line break or another character that no key has\. Check where it was set\.$/,
+    )
+  })
+
+  test('a request that is no JSON is the own error of whoever made it', async () => {
+    const { server, model } = await start([{ content: 'never' }])
+    await expect(model.complete({ ...request, seed: 1n })).rejects.toThrow(TypeError)
+    expect(server.requests()).toEqual([])
   })
 
   test('the openai package is not installed', async () => {

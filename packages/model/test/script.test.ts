@@ -40,7 +40,7 @@ describe('the turn follows from the conversation', () => {
         {
           id: 'turn-2-2',
           type: 'function',
-          function: { name: 'echo', arguments: '{"lines":["say \\"hi\\" $& \\n"]}' },
+          function: { name: 'echo', arguments: '{"lines":["say \\"hi\\" $& "]}' },
         },
       ],
     })
@@ -74,7 +74,13 @@ describe('the turn follows from the conversation', () => {
   })
 })
 
-test('an observation is quoted as it is, and is empty before the first', async () => {
+test('an observation is quoted as it is but for its final newlines, and is empty before the first', async () => {
+  const first = await say(scriptModel([{ tool_calls: [{ name: 'read' }] }]), user)
+  const sentence = scriptModel([{ content: '' }, { content: '<{{last_observation}}>' }])
+  expect((await say(sentence, user, first, observed('turn-1-1', '\n a\n b \n\n'))).content).toBe(
+    '<\n a\n b >',
+  )
+
   const quoting = scriptModel([{ content: '<{{last_observation}}>' }])
   expect((await say(quoting, user)).content).toBe('<>')
 })

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CommandOutcome, runCommand } from '@delta/executor'
-import { parseVariables, rememberedVariables, secretValues } from './environment.js'
+import { type CommandOutcome, runCommand } from '@delta/executor/command'
+import { rememberedVariables, secretValues, type Variables } from './environment.js'
 import type { Execution } from './exec.js'
 import { parseJobs } from './jobs.js'
 import type { BackgroundJob } from './metadata.js'
+import { parseReport, type Report } from './report.js'
 import type { ExecResult } from './result.js'
 import { commitState, isSameState, readOptional, type SessionState } from './state.js'
 
@@ -19,14 +19,14 @@ export interface Collected {
 /** Takes over what a command left in the work directory, or says why the state stays as it was. */
 export async function collectState(execution: Execution, outcome: CommandOutcome): Promise<Collected> {
   const { paths, metadata, state, notices } = execution
-  const finished = outcome.status === 'EXITED' && existsSync(join(paths.work, 'done'))
-  const next = finished ? await nextState(execution) : undefined
+  const report = outcome.status === 'EXITED' ? readReport(execution) : undefined
+  const next = report && (await nextState(execution, report))
   if (next && !isSameState(state, next)) commitState(paths, next, state.number + 1)
-  if (!finished) notices.push(`The session is as it was before this command: ${whyUnfinished(outcome)}.`)
+  if (!next) notices.push(`The session is as it was before this command: ${whyUnfinished(outcome)}.`)
 
-  const ownJobs = parseJobs(workText(execution, 'jobs'))
+  const ownJobs = parseJobs(report?.jobs ?? '')
   const jobs = [...metadata.background_jobs, ...ownJobs]
-  const lost = next ? parseLost(workText(execution, 'lost')) : []
+  const lost = parseLost(report?.lost ?? '')
   return {
     jobs,
     leftRunning: ownJobs.length > 0,
@@ -45,22 +45,37 @@ function whyUnfinished({ status, signal }: CommandOutcome): string {
   return signal ? `it was killed by ${signal}` : 'it replaced or left its shell without ending it'
 }
 
-async function nextState(execution: Execution): Promise<SessionState> {
-  const { paths, metadata, caller, notices } = execution
-  const final = parseVariables(readFileSync(join(paths.work, 'env')))
+function readReport({ work }: Execution): Report | undefined {
+  const bytes = readOptional(join(work, 'report'))
+  return bytes && parseReport(bytes)
+}
+
+async function nextState(
+  execution: Execution,
+  { variables: final, workDirectory }: Report,
+): Promise<SessionState> {
+  const { metadata, caller, notices } = execution
   const { variables, withheld } = rememberedVariables(final, caller, metadata.secret_names)
   if (withheld.length > 0) notices.push(`Not stored, because they hold a secret: ${withheld.join(', ')}.`)
-  const workDirectory = workText(execution, 'cwd').replace(/\n$/, '')
   const own = await nextOwnState(execution)
-  return { variables, workDirectory, ...(own && { own }) }
+  return { variables: new Map([...unnameable(execution), ...variables]), workDirectory, ...(own && { own }) }
+}
+
+/** Names a shell cannot speak of, and so cannot have changed; it does not report them either. */
+function unnameable({ state }: Execution): Variables {
+  return new Map(
+    [...state.variables].filter(
+      ([name]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !name.startsWith('BASH_FUNC_'),
+    ),
+  )
 }
 
 /** The driver's new file, if nothing speaks against it; otherwise the one there is. */
 async function nextOwnState(execution: Execution): Promise<SessionState['own']> {
-  const { paths, metadata, driver, state, caller, notices } = execution
-  const path = join(paths.work, 'state')
+  const { paths, metadata, driver, state, work, caller, notices } = execution
+  const path = join(work, 'state')
   const bytes = readOptional(path)
-  if (driver.stateFile === undefined || bytes === undefined) return state.own
+  if (bytes === undefined) return state.own
   if (state.own?.bytes.equals(bytes)) return state.own
   if (secretValues(caller, metadata.secret_names).some((secret) => bytes.includes(secret))) {
     notices.push('Variables and functions were not stored, because one of them holds a secret.')
@@ -75,10 +90,6 @@ async function nextOwnState(execution: Execution): Promise<SessionState['own']> 
     return state.own
   }
   return { name: driver.stateFile, bytes }
-}
-
-function workText({ paths }: Execution, name: string): string {
-  return readOptional(join(paths.work, name))?.toString('utf8') ?? ''
 }
 
 function parseLost(text: string): { name: string; reason: string }[] {

@@ -1,4 +1,4 @@
-import { CREDENTIAL_NAMES } from '@delta/executor'
+import { CREDENTIAL_NAMES } from '@delta/executor/command'
 
 /** Environment variables by name. Values are bytes: nothing says that they are text. */
 export type Variables = Map<string, Buffer>
@@ -24,22 +24,24 @@ const NEVER_STORED = /^(?:_|__delta_.*|DELTA_SESSION)$/
 /** Shorter values are too common to take for a secret. */
 const SHORTEST_SECRET = 6
 
-/** The NUL-separated form of `env -0` and of the file on disk. */
+/** The NUL-separated form of `env -0` and of the file on disk. The last of two equal names counts. */
 export function parseVariables(bytes: Buffer): Variables {
   const variables: Variables = new Map()
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(0, start)
     const entry = bytes.subarray(start, end === -1 ? bytes.length : end)
-    const equals = entry.indexOf('=')
+    const equals = entry.indexOf('=', 1) // a name that begins with "=" is one of a report, see report.ts
     if (equals > 0) variables.set(entry.toString('utf8', 0, equals), Buffer.from(entry.subarray(equals + 1)))
     start += entry.length + 1
   }
   return variables
 }
 
+/** Sorted by name, so that equal environments are equal files. */
 export function formatVariables(variables: Variables): Buffer {
-  const nothing = Buffer.alloc(1)
-  return Buffer.concat([...variables].flatMap(([name, value]) => [Buffer.from(`${name}=`), value, nothing]))
+  const entries = [...variables].sort(([a], [b]) => (a < b ? -1 : 1))
+  const end = Buffer.alloc(1)
+  return Buffer.concat(entries.flatMap(([name, value]) => [Buffer.from(`${name}=`), value, end]))
 }
 
 export function variablesOf(environment: NodeJS.ProcessEnv): Variables {

@@ -1,5 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs'
 
 /** Writes a file only its owner can read, and waits until it is on the disk. */
 export function writeDurably(path: string, data: string | Buffer): void {
@@ -13,10 +12,10 @@ export function writeDurably(path: string, data: string | Buffer): void {
   }
 }
 
-/** Replaces a file as a whole: a reader, and a crash, see the old content or the new. */
-export function replaceFile(path: string, data: string | Buffer): void {
+/** Replaces a file as a whole: a reader sees the old content or the new. Not synced. */
+export function replaceFile(path: string, data: string): void {
   const beside = `${path}.${process.pid}.new`
-  writeDurably(beside, data)
+  writeFileSync(beside, data, { mode: 0o600 })
   renameSync(beside, path)
 }
 
@@ -28,8 +27,4 @@ export function syncDirectory(path: string): void {
   } finally {
     closeSync(descriptor)
   }
-}
-
-export function syncParent(path: string): void {
-  syncDirectory(dirname(path))
 }

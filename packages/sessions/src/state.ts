@@ -21,17 +21,17 @@ export interface StoredState extends SessionState {
 }
 
 /** Reads the state the last finished command left. */
-export function readState(paths: SessionPaths, ownName: string | undefined): StoredState {
+export function readState(paths: SessionPaths, ownName: string): StoredState {
   const number = Number(basename(readlinkSync(paths.current)))
   const directory = join(paths.states, String(number))
   const ownPath = (name: string) => join(directory, name)
-  const own = ownName === undefined ? undefined : readOptional(ownPath(ownName))
+  const own = readOptional(ownPath(ownName))
   return {
     number,
     ownPath,
     variables: parseVariables(readFileSync(join(directory, 'env'))),
     workDirectory: readFileSync(join(directory, 'work_dir.txt'), 'utf8').replace(/\n$/, ''),
-    ...(own !== undefined && ownName !== undefined && { own: { name: ownName, bytes: own } }),
+    ...(own !== undefined && { own: { name: ownName, bytes: own } }),
   }
 }
 
@@ -66,12 +66,6 @@ export function isSameState(current: SessionState, next: SessionState): boolean 
     same(current.own?.bytes, next.own?.bytes) &&
     formatVariables(current.variables).equals(formatVariables(next.variables))
   )
-}
-
-/** An empty directory that only its owner can enter. */
-export function emptyDirectory(path: string): void {
-  rmSync(path, { recursive: true, force: true })
-  mkdirSync(path, { recursive: true, mode: 0o700 })
 }
 
 export function readOptional(path: string): Buffer | undefined {

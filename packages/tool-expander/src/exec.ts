@@ -1,73 +1,69 @@
 import type { Compiled, Inferred } from './inferred.js'
 import { findProgramText } from './interpreters.js'
-import { problemAt, type ToolProblem } from './problems.js'
+import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js'
 import { isEngineVariable, type Part, type Placeholder, writeElement } from './template.js'
 import { tokenize } from './tokenize.js'
 
+/** Argument words in parts, and where each was written. */
+export interface Word {
+  parts: Part[]
+  template: string
+  path: string
+}
+
 /** Compiles an `exec:` template: words stay words, whatever the values hold. */
 export function compileExec(template: string): {
-  compiled?: Compiled
+  compiled: Compiled
   problems: ToolProblem[]
-  words: Part[][]
+  words: Word[]
 } {
-  const { words, problems } = tokenize(template)
-  if (problems.length > 0) return { problems, words }
-  if (words.length === 0) {
-    const message = 'exec: is empty.'
-    return {
-      problems: [
-        { code: 'ERR_COMMAND_WORD', path: 'exec', message, hint: 'Write a command: ls -F ${directory}' },
-      ],
-      words,
-    }
-  }
-  return { compiled: compileWords(words), problems: checkWords(words, template, 'exec'), words }
+  const tokens = tokenize(template)
+  const words = tokens.words.map((parts) => ({ parts, template, path: 'exec' }))
+  const problems = tokens.problems.length > 0 ? tokens.problems : checkWords(words)
+  return { compiled: compileWords(words), problems, words }
 }
 
-/** Words of an argument vector to the full form: the plain one where that says the same, else with `substitute`. */
-export function compileWords(words: readonly Part[][]): Compiled {
+/** The plain full form where that says the same, else one with `substitute`. */
+function compileWords(words: readonly Word[]): Compiled {
   const inferred = inferFromWords(words)
-  const fixed = words.filter((word) => !word.some(isParameter))
+  const elements = words.map(({ parts }) => parts)
+  const fixed = elements.filter((parts) => !parts.some(isParameter))
   const plain =
-    words.slice(fixed.length).every((word) => word.length === 1 && word.every(isParameter)) &&
-    inferred.length === words.length - fixed.length &&
-    !words.some((word) => word.some((part) => typeof part === 'string' && part.includes('${')))
-
-  return {
-    command: plain ? fixed.map(writePlain) : words.map(writeElement),
-    substitute: !plain,
-    inferred,
-    checkedWords: [],
-  }
+    elements.slice(fixed.length).every(isWholeParameter) &&
+    elements.length - fixed.length === inferred.length &&
+    !fixed.flat().some((part) => typeof part === 'string' && part.includes('${'))
+  const command = plain ? fixed.map((parts) => parts.map(writePlain).join('')) : elements.map(writeElement)
+  return { command, substitute: !plain, inferred, checkedWords: [] }
 }
 
-function writePlain(parts: readonly Part[]): string {
-  return parts.map((part) => (typeof part === 'string' ? part : `\${${part.name}}`)).join('')
+function writePlain(part: Part): string {
+  return typeof part === 'string' ? part : `\${${part.name}}`
 }
 
-export function isParameter(part: Part): part is Placeholder {
-  return typeof part !== 'string' && !isEngineVariable(part.name)
+export function isParameter(part: Part | undefined): part is Placeholder {
+  return typeof part === 'object' && !isEngineVariable(part.name)
+}
+
+export function isWholeParameter(parts: readonly Part[]): boolean {
+  return parts.length === 1 && isParameter(parts[0])
 }
 
 /** The parameters of argument words, in order of first appearance. */
-export function inferFromWords(words: readonly Part[][]): Inferred[] {
+export function inferFromWords(words: readonly Word[]): Inferred[] {
   const found = new Map<string, Inferred>()
-  const terminator = words.findIndex((word) => word.length === 1 && word[0] === '--')
-  words.forEach((word, index) => {
-    word.forEach((part, partIndex) => {
-      if (!isParameter(part)) return
-      const protectedHere =
-        (terminator > 0 && index > terminator) ||
-        word.slice(0, partIndex).some((before) => !isParameter(before))
-      const known = found.get(part.name)
-      found.set(part.name, {
-        name: part.name,
+  const terminator = words.findIndex(({ parts }) => parts.length === 1 && parts[0] === '--')
+  words.forEach(({ parts }, index) => {
+    parts.filter(isParameter).forEach((part) => {
+      const { name } = part
+      const known = found.get(name)
+      const isSafe =
+        (terminator > 0 && index > terminator) || !parts.slice(0, parts.indexOf(part)).every(isParameter)
+      found.set(name, {
+        name,
         injectAs: 'argument',
         position: known?.position ?? found.size,
-        raw: false,
-        offset: known?.offset ?? part.offset,
-        allowDash: protectedHere && (known?.allowDash ?? true),
-        single: word.length > 1 || (known?.single ?? false),
+        allowDash: isSafe && known?.allowDash !== false,
+        single: parts.length > 1 || known?.single === true,
       })
     })
   })
@@ -75,35 +71,33 @@ export function inferFromWords(words: readonly Part[][]): Inferred[] {
 }
 
 /** What no value may be: the command itself, or a part of a program. */
-export function checkWords(words: readonly Part[][], template: string, path: string): ToolProblem[] {
+export function checkWords(words: readonly Word[]): ToolProblem[] {
   const problems: ToolProblem[] = []
-  if (words[0]?.length === 0) {
-    problems.push({
-      code: 'ERR_COMMAND_WORD',
-      path,
-      message: 'The command is empty.',
-      hint: 'Write the name of a program first.',
-    })
+  const refuse = (word: Word | undefined, code: ToolProblemCode, message: string, hint: string) => {
+    const { parts = [], template = '', path = 'exec' } = word ?? {}
+    problems.push(problemAt(parts.find(isParameter)?.offset ?? 0, template, { code, path, message, hint }))
   }
-  const inCommand = words[0]?.find(isParameter)
-  if (inCommand !== undefined) {
-    const message = `The first word must be literal: with \${${inCommand.name}} in it, a value would choose the program.`
-    const hint = 'Write the program out. For several programs, write several tools.'
-    problems.push(problemAt(inCommand.offset, template, { code: 'ERR_COMMAND_WORD', path, message, hint }))
+  const first = words[0]
+  if (first === undefined || first.parts.length === 0) {
+    refuse(first, 'ERR_COMMAND_WORD', 'The command is empty.', 'Begin with a program: ls -F ${directory}')
+  } else if (first.parts.some(isParameter)) {
+    const message = 'The first word must be literal: a value would choose the program.'
+    refuse(first, 'ERR_COMMAND_WORD', message, 'Write a tool for each program.')
   }
-  for (const { index, interpreter } of findProgramText(words.map(leadingText))) {
-    const word = words[index] ?? []
-    const glued = word.length > 1 ? word.find(isParameter) : undefined
-    if (glued === undefined) continue
-    const message = `\${${glued.name}} is part of a program that ${interpreter} runs: the value would become code.`
-    const hint =
-      'Hand the value over as an argument of its own, and read it there as "$1", sys.argv or process.argv.'
-    problems.push(problemAt(glued.offset, template, { code: 'ERR_PROGRAM_TEXT', path, message, hint }))
+  for (const [index, interpreter] of findProgramText(words.map(({ parts }) => beginningOf(parts)))) {
+    const word = words[index]
+    if (word === undefined || isWholeParameter(word.parts) || !word.parts.some(isParameter)) continue
+    const message = `A value here is part of a program that ${interpreter} runs: it would become code.`
+    refuse(
+      word,
+      'ERR_PROGRAM_TEXT',
+      message,
+      'Make it an argument of its own; programs find it in "$1" or sys.argv.',
+    )
   }
   return problems
 }
 
-function leadingText(word: readonly Part[]): string {
-  const first = word[0]
+function beginningOf([first]: readonly Part[]): string {
   return typeof first === 'string' ? first : ''
 }

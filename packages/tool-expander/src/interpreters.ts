@@ -1,8 +1,5 @@
-/** A word that is program text, and for whom. */
-export interface ProgramText {
-  index: number
-  interpreter: string
-}
+/** Index of a word that is program text, and who runs it. */
+export type ProgramText = [index: number, interpreter: string]
 
 interface Interpreter {
   name: RegExp
@@ -29,40 +26,40 @@ const INTERPRETERS: readonly Interpreter[] = [
  */
 export function findProgramText(words: readonly string[]): ProgramText[] {
   return words.flatMap((word, index) => {
-    const base = word.slice(word.lastIndexOf('/') + 1)
-    if (base === 'ssh') return remoteCommand(words, index)
-    return INTERPRETERS.filter(({ name }) => name.test(base)).flatMap((known) =>
-      programOf(words, index, known, base),
-    )
+    const name = baseName(word)
+    const indexes =
+      name === 'ssh'
+        ? remoteCommand(words, index)
+        : INTERPRETERS.filter((known) => known.name.test(name)).flatMap(({ option }) =>
+            programOf(words, index, option),
+          )
+    return indexes.map((found): ProgramText => [found, name])
   })
 }
 
-function programOf(
-  words: readonly string[],
-  start: number,
-  { option }: Interpreter,
-  name: string,
-): ProgramText[] {
-  const optionIndex = words.findIndex((word, index) => index > start && option.test(word))
-  if (optionIndex === -1) return []
-  const found = [{ index: optionIndex, interpreter: name }]
-  for (let index = optionIndex + 1; index < words.length; index++) {
-    found.push({ index, interpreter: name })
-    if (!/^[-+]/.test(words[index] ?? '') && !/^[-+]o$/i.test(words[index - 1] ?? '')) break
-  }
-  return found
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** Everything after ssh's destination is joined and run by a shell over there; `-o` can name a command, too. */
-function remoteCommand(words: readonly string[], start: number): ProgramText[] {
-  let index = start + 1
-  const found: ProgramText[] = []
-  while (/^-./.test(words[index] ?? '')) {
-    const takesNext = /^-[A-Za-z]*[BbcDEeFIiJLlmOopQRSWw]$/.test(words[index] ?? '')
-    found.push({ index, interpreter: 'ssh' })
-    if (takesNext) found.push({ index: index + 1, interpreter: 'ssh' })
-    index += takesNext ? 2 : 1
+function programOf(words: readonly string[], start: number, option: RegExp): number[] {
+  const first = words.findIndex((word, index) => index > start && option.test(word))
+  if (first === -1) return []
+  // The program is the first word behind that is neither an option nor the word -o takes.
+  const last = words.findIndex(
+    (word, index) => index > first && !/^[-+]/.test(word) && !/^[-+]o$/i.test(words[index - 1] ?? ''),
+  )
+  return range(first, last === -1 ? words.length : last + 1)
+}
+
+/** Everything behind ssh's destination is joined and run by a shell over there; `-o` can name a command, too. */
+function remoteCommand(words: readonly string[], start: number): number[] {
+  let destination = start + 1
+  while (/^-./.test(words[destination] ?? '')) {
+    destination += /^-[A-Za-z]*[BbcDEeFIiJLlmOopQRSWw]$/.test(words[destination] ?? '') ? 2 : 1
   }
-  for (index += 1; index < words.length; index++) found.push({ index, interpreter: 'ssh' })
-  return found
+  return range(start + 1, words.length).filter((index) => index !== destination)
+}
+
+function range(start: number, end: number): number[] {
+  return Array.from({ length: Math.max(0, end - start) }, (_, index) => start + index)
 }

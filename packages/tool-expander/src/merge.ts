@@ -1,7 +1,10 @@
+import { defined } from './defined.js'
 import type { Inferred } from './inferred.js'
-import type { ToolProblem } from './problems.js'
+import type { ToolProblem, ToolProblemCode } from './problems.js'
 import type { ParameterDefinition } from './schema.js'
+import { isEngineVariable } from './template.js'
 import type { ExpandedParameter } from './tool.js'
+import { renderValue, wholePattern } from './values.js'
 
 /**
  * Lays the explicit `parameters:` over what the template says.
@@ -12,11 +15,13 @@ export function mergeParameters(
   inferred: readonly Inferred[],
   explicit: readonly ParameterDefinition[],
 ): { parameters: ExpandedParameter[]; problems: ToolProblem[] } {
-  const problems: ToolProblem[] = []
-  explicit.forEach((entry, index) => {
-    const known = inferred.find(({ name }) => name === entry.name)
-    problems.push(
-      ...(known === undefined ? [notInTemplate(entry, index)] : contradictions(entry, known, index)),
+  const problems = explicit.flatMap((entry, index) => {
+    const isRepeated = explicit.findIndex(({ name }) => name === entry.name) < index
+    return checkEntry(
+      entry,
+      isRepeated,
+      inferred.find(({ name }) => name === entry.name),
+      `parameters[${index}]`,
     )
   })
   const parameters = inferred.map((known) =>
@@ -28,51 +33,74 @@ export function mergeParameters(
   return { parameters, problems }
 }
 
-function notInTemplate({ name, inject_as }: ParameterDefinition, index: number): ToolProblem {
-  const ways = {
-    stdin: ` Or declare stdin: ${name}.`,
-    option: ' Options belong to tools written with command:.',
-    argument: '',
-  }
-  return {
-    code: 'ERR_PARAMETER_UNKNOWN',
-    path: `parameters[${index}].name`,
-    message: `Parameter '${name}' not found in template`,
-    hint: `Write \${${name}} where its value belongs.${ways[inject_as ?? 'argument']}`,
-  }
-}
-
-function contradictions(entry: ParameterDefinition, known: Inferred, index: number): ToolProblem[] {
+function checkEntry(
+  entry: ParameterDefinition,
+  isRepeated: boolean,
+  known: Inferred | undefined,
+  path: string,
+): ToolProblem[] {
+  const { name, inject_as, position, raw, type, pattern } = entry
   const problems: ToolProblem[] = []
-  const refuse = (key: string, message: string, hint: string) => {
-    problems.push({ code: 'ERR_PARAMETER_OVERRIDE', path: `parameters[${index}].${key}`, message, hint })
+  const refuse = (key: string, message: string, hint: string, code: ToolProblemCode = 'ERR_PARAMETER') => {
+    problems.push({ code, path: `${path}.${key}`, message, hint })
   }
-  const { name, inject_as, position, raw } = entry
+  const override = (key: string, was: unknown, wanted: unknown, hint: string) => {
+    const message = `Cannot override ${key} for parameter '${name}' (inferred: ${was}, explicit: ${wanted})`
+    refuse(key, message, hint, 'ERR_PARAMETER_OVERRIDE')
+  }
+  if (isRepeated) refuse('name', `Parameter '${name}' is defined twice`, 'Keep one of them.')
+  if (isEngineVariable(name))
+    refuse('name', `${name} is the engine's own and never a parameter`, 'Choose another name.')
+  if (known === undefined) {
+    const hint = `Write \${${name}} where it belongs, stdin: ${name}, or use command: with inject_as: option.`
+    refuse('name', `Parameter '${name}' not found in template`, hint, 'ERR_PARAMETER_UNKNOWN')
+    return problems
+  }
   if (inject_as !== undefined && inject_as !== known.injectAs) {
-    const message = `Cannot override inject_as for parameter '${name}' (inferred: ${known.injectAs}, explicit: ${inject_as})`
-    refuse('inject_as', message, `Remove inject_as. To send ${name} to standard input, write stdin: ${name}.`)
+    override('inject_as', known.injectAs, inject_as, `Remove it. For standard input, write stdin: ${name}.`)
   }
   if (position !== undefined && position !== known.position) {
-    const message = `Cannot override position for parameter '${name}' (inferred: ${known.position ?? 'none'}, explicit: ${position})`
-    refuse('position', message, 'Remove position; the order in the template decides.')
+    override('position', known.position, position, 'Remove it; the template decides.')
   }
-  if (raw !== undefined && raw !== known.raw) {
+  if (raw !== undefined && raw !== (known.raw ?? false)) {
     const message = `:raw modifier must be specified in template syntax (\${${name}:raw})`
-    refuse('raw', message, 'Remove raw: from the parameter.')
+    refuse('raw', message, 'Remove raw: here.', 'ERR_PARAMETER_OVERRIDE')
+  }
+  if (type === 'array' && (known.single || known.injectAs === 'stdin')) {
+    refuse(
+      'type',
+      `Parameter '${name}' cannot be an array here`,
+      'A list needs a word of its own in exec:, or an option.',
+    )
+  }
+  if (pattern !== undefined && !isPattern(pattern)) {
+    refuse('pattern', `The pattern of '${name}' is not a regular expression: ${pattern}`, 'Correct it.')
+  } else if (entry.default !== undefined && entry.default !== '') {
+    const rendered = renderValue(parameterOf(known, entry), entry.default)
+    if (!rendered.ok)
+      refuse('default', `The default of '${name}' ${rendered.reason}`, 'Correct it, or the type.')
   }
   return problems
 }
 
+function isPattern(pattern: string): boolean {
+  try {
+    return wholePattern(pattern) !== undefined
+  } catch {
+    return false // a SyntaxError, the only thing RegExp throws
+  }
+}
+
 function parameterOf(known: Inferred, entry: ParameterDefinition | undefined): ExpandedParameter {
-  const { raw: _raw, ...metadata } = entry ?? { name: known.name }
-  const allowDash = entry?.allow_dash ?? (entry?.enum !== undefined ? true : known.allowDash)
-  return {
-    ...(metadata as Partial<ExpandedParameter>),
+  const { raw: _, ...metadata } = entry ?? {}
+  const isArgument = known.injectAs === 'argument'
+  return defined({
+    ...metadata,
     name: known.name,
     type: entry?.type ?? 'string',
     inject_as: known.injectAs,
-    ...(known.position === undefined ? {} : { position: known.position }),
-    required: (entry?.required ?? true) && entry?.default === undefined,
-    ...(known.injectAs === 'argument' && allowDash !== undefined ? { allow_dash: allowDash } : {}),
-  }
+    position: known.position,
+    required: entry?.required !== false && entry?.default === undefined,
+    allow_dash: entry?.allow_dash ?? (isArgument && entry?.enum ? true : known.allowDash),
+  })
 }

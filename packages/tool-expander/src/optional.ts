@@ -1,4 +1,4 @@
-import { isParameter } from './exec.js'
+import { isParameter, isWholeParameter, type Word } from './exec.js'
 import { problemAt, type ToolProblem } from './problems.js'
 import type { Part } from './template.js'
 import type { ExpandedParameter } from './tool.js'
@@ -8,39 +8,34 @@ export function isOptional({ required, default: value }: ExpandedParameter): boo
   return !required && value === undefined
 }
 
-/**
- * A missing optional word is dropped. Refuses a template where the words behind it would then mean something else.
- */
+/** A missing optional word is dropped. Refuses it where the words beside it would then mean something else. */
 export function checkOptionalWords(
-  words: readonly Part[][],
+  words: readonly Word[],
   parameters: readonly ExpandedParameter[],
-  template: string,
-  path: string,
 ): ToolProblem[] {
-  const optional = new Set(parameters.filter(isOptional).map(({ name }) => name))
-  return words.flatMap((word, index) => {
-    const part = word[0]
-    if (word.length !== 1 || part === undefined || !isParameter(part) || !optional.has(part.name)) return []
+  const optional = parameters.filter(isOptional).map(({ name }) => name)
+  return words.flatMap(({ parts, template, path }, index) => {
+    const [part] = parts
+    if (!isWholeParameter(parts) || !isParameter(part) || !optional.includes(part.name)) return []
     const reason = shifts(words, index)
     if (reason === undefined) return []
     const message = `\${${part.name}} is optional, and without it ${reason}.`
-    const hint = `Give ${part.name} a default, write it as --option=\${${part.name}} (dropped whole when missing), or write the tool with command: and inject_as: option.`
+    const hint = `Give it a default, write --option=\${${part.name}} (dropped whole), or use command: with inject_as: option.`
     return [problemAt(part.offset, template, { code: 'ERR_PARAMETER_OPTIONAL', path, message, hint })]
   })
 }
 
-function shifts(words: readonly Part[][], index: number): string | undefined {
-  const before = words[index - 1] ?? []
-  const option = before.length === 1 ? before[0] : undefined
-  if (typeof option === 'string' && /^-[^=]+$/.test(option) && option !== '--') {
+function shifts(words: readonly Word[], index: number): string | undefined {
+  const [option, ...more] = words[index - 1]?.parts ?? []
+  if (typeof option === 'string' && more.length === 0 && /^-(?!-$)[^=]+$/.test(option)) {
     return `the option ${option} before it would take the next word`
   }
-  const later = words.slice(index + 1).find((word) => word.some(isParameter) && !isOptionWord(word))
-  const name = later?.find(isParameter)?.name
+  const later = words.slice(index + 1).find(({ parts }) => parts.some(isParameter) && !isOptionWord(parts))
+  const name = later?.parts.find(isParameter)?.name
   return name === undefined ? undefined : `\${${name}} behind it would move to its place`
 }
 
 /** `--in=${a}`: an option that carries its own value. */
-export function isOptionWord(word: readonly Part[]): boolean {
-  return typeof word[0] === 'string' && /^-[^=]+=$/.test(word[0]) && word.length === 2
+export function isOptionWord([option, value, ...more]: readonly Part[]): boolean {
+  return typeof option === 'string' && /^-[^=]+=$/.test(option) && isParameter(value) && more.length === 0
 }

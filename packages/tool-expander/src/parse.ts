@@ -1,6 +1,8 @@
-import { compileTool } from './expand.js'
+import { compileExec } from './exec.js'
+import { checkTool } from './expand.js'
 import type { ToolProblem } from './problems.js'
 import { parseShape, type ToolDefinition } from './schema.js'
+import { compileShell } from './shell/compile.js'
 
 export type ParseResult =
   | { ok: true; tool: ToolDefinition; rest: Record<string, unknown> }
@@ -13,8 +15,15 @@ export type ParseResult =
  */
 export function parseTool(input: unknown): ParseResult {
   const shape = parseShape(input)
-  if (!shape.ok) return shape
-  const { problems } = compileTool(shape.definition)
+  if (!shape.ok) return { ok: false, problems: [...shape.problems, ...templateProblems(input)] }
+  const problems = checkTool(shape.definition)
   if (problems.length > 0) return { ok: false, problems }
   return { ok: true, tool: shape.definition, rest: shape.rest }
+}
+
+/** What the template of a misshapen tool says against itself, so that its author hears everything at once. */
+function templateProblems(input: unknown): ToolProblem[] {
+  const { exec, shell } = (input ?? {}) as { exec?: unknown; shell?: unknown }
+  if (typeof exec === 'string') return compileExec(exec).problems
+  return typeof shell === 'string' ? compileShell(shell).problems : []
 }

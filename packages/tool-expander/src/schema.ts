@@ -4,74 +4,50 @@ import type { ToolProblem } from './problems.js'
 /** Names that tools may not have: the engine answers these calls itself. */
 export const RESERVED_TOOL_NAMES: readonly string[] = ['ask_human']
 
-const text = (what: string) => z.string({ error: `${what} must be a text` })
-const flag = (what: string) => z.boolean({ error: `${what} must be true or false` })
-
-const Parameter = z.looseObject(
-  {
-    name: text('name').check(
-      z.regex(
-        /^[A-Za-z_][A-Za-z0-9_]*$/,
-        'Parameter names are letters, digits and _, not beginning with a digit',
-      ),
-    ),
-    type: z.optional(
-      z.enum(['string', 'integer', 'number', 'boolean', 'array'], {
-        error: 'type must be one of: string, integer, number, boolean, array',
-      }),
-    ),
-    inject_as: z.optional(
-      z.enum(['argument', 'stdin', 'option'], { error: 'inject_as must be one of: argument, stdin, option' }),
-    ),
-    position: z.optional(z.int({ error: 'position must be a whole number' })),
-    option_name: z.optional(text('option_name').check(z.minLength(1, 'option_name must not be empty'))),
-    description: z.optional(text('description')),
-    required: z.optional(flag('required')),
-    default: z.optional(z.unknown()),
-    enum: z.optional(
-      z
-        .array(z.union([z.string(), z.number()]), { error: 'enum must be a list of texts or numbers' })
-        .check(z.minLength(1, 'enum must not be empty')),
-    ),
-    pattern: z.optional(text('pattern')),
-    allow_dash: z.optional(flag('allow_dash')),
-    raw: z.optional(flag('raw')),
-  },
-  { error: 'A parameter is written as a map: - name: file' },
+const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+const parameterName = z
+  .string()
+  .check(z.regex(PARAMETER_NAME, 'must be letters, digits and _, no digit first'))
+const toolName = z.string().check(
+  z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+  z.refine(
+    (name) => !RESERVED_TOOL_NAMES.includes(name),
+    'is reserved: the engine answers these calls itself',
+  ),
 )
 
-const Meta = z.object({
-  syntax: z.enum(['exec', 'shell'], { error: '__meta.syntax must be exec or shell' }),
-  template: text('__meta.template'),
-  stdin: z.optional(text('__meta.stdin')),
+const Parameter = z.looseObject({
+  name: parameterName,
+  type: z.optional(z.enum(['string', 'integer', 'number', 'boolean', 'array'])),
+  inject_as: z.optional(z.enum(['argument', 'stdin', 'option'])),
+  position: z.optional(z.int()),
+  option_name: z.optional(z.string().check(z.minLength(1))),
+  description: z.optional(z.string()),
+  required: z.optional(z.boolean()),
+  default: z.optional(z.unknown()),
+  enum: z.optional(z.array(z.union([z.string(), z.number()])).check(z.minLength(1))),
+  pattern: z.optional(z.string()),
+  allow_dash: z.optional(z.boolean()),
+  raw: z.optional(z.boolean()),
 })
 
+/** The keys of a parameter that mean something; others are kept as they are. */
+export const PARAMETER_KEYS: readonly string[] = Object.keys(Parameter.shape)
+
 const Definition = z.object({
-  name: text('name').check(
-    z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'Tool names are 1 to 64 letters, digits, _ or -'),
-    z.refine(
-      (name) => !RESERVED_TOOL_NAMES.includes(name),
-      'This name is reserved: the engine answers it itself',
-    ),
+  name: toolName,
+  description: z.optional(z.string()),
+  exec: z.optional(z.string()),
+  shell: z.optional(z.string()),
+  command: z.optional(z.array(z.string()).check(z.minLength(1))),
+  stdin: z.optional(parameterName),
+  parameters: z.optional(z.array(Parameter)),
+  allow_dash: z.optional(z.boolean()),
+  substitute: z.optional(z.literal(true)),
+  checked_words: z.optional(z.array(z.string())),
+  __meta: z.optional(
+    z.object({ syntax: z.enum(['exec', 'shell']), template: z.string(), stdin: z.optional(z.string()) }),
   ),
-  description: z.optional(text('description')),
-  exec: z.optional(text('exec')),
-  shell: z.optional(text('shell')),
-  command: z.optional(
-    z
-      .array(text('Every element of command'), { error: 'command must be a list: [grep, -r]' })
-      .check(z.minLength(1, 'command must not be empty')),
-  ),
-  stdin: z.optional(
-    text('stdin').check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'stdin: takes the name of a parameter')),
-  ),
-  parameters: z.optional(z.array(Parameter, { error: 'parameters must be a list' })),
-  allow_dash: z.optional(flag('allow_dash')),
-  substitute: z.optional(z.literal(true, { error: 'substitute can only be true' })),
-  checked_words: z.optional(
-    z.array(text('Every element of checked_words'), { error: 'checked_words must be a list' }),
-  ),
-  __meta: z.optional(Meta),
 })
 
 /** A tool as its author wrote it: `exec:`, `shell:` or `command:`. What `parseTool` accepted. */
@@ -95,26 +71,31 @@ export function parseShape(input: unknown): ShapeResult {
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([, entry]) => entry !== null)
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, entry]) =>
-      entry === null ? [] : [[key, key === 'default' ? entry : withoutNulls(entry)]],
-    ),
+    entries.map(([key, entry]) => [key, key === 'default' ? entry : withoutNulls(entry)]),
   )
 }
 
 function problemOf(issue: z.core.$ZodIssue): ToolProblem {
-  const path = issue.path.reduce<string>(
-    (before, key) =>
-      typeof key === 'number'
-        ? `${before}[${key}]`
-        : before === ''
-          ? String(key)
-          : `${before}.${String(key)}`,
-    '',
-  )
-  if (path === '')
-    return { code: 'ERR_TOOL_SHAPE', path, message: 'A tool is written as a map: - name: list_files' }
-  const missing = issue.code === 'invalid_type' && issue.input === undefined && path.endsWith('name')
-  const message = missing ? `${path} is missing` : issue.message
-  return { code: path === 'name' ? 'ERR_TOOL_NAME' : 'ERR_TOOL_SHAPE', path, message }
+  const path = issue.path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .slice(1)
+  const code = path === 'name' ? 'ERR_TOOL_NAME' : 'ERR_TOOL_SHAPE'
+  return { code, path, message: `${path || 'A tool'} ${complaint(issue)}` }
+}
+
+function complaint(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? 'a whole number'}`
+  if (issue.code === 'invalid_value') return `must be one of: ${issue.values.join(', ')}`
+  if (issue.code === 'invalid_union') return 'must be a text or a number'
+  return issue.code === 'too_small' ? 'must not be empty' : issue.message
+}
+
+const KINDS: Record<string, string> = {
+  string: 'a text',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a map, like - name: list_files',
 }

@@ -168,8 +168,8 @@ describe('exec: templates', () => {
     ['a ${x:raw}', 3, ':raw modifier is only allowed in shell: mode'],
     ['a "b', 3, 'This " is never closed.'],
     ["a 'b", 3, "This ' is never closed."],
-    ['a \\', 3, 'Nothing follows this backslash.'],
-    ['a \\\nb', 3, 'exec: needs no backslash at the end of a line.'],
+    ['a \\', 3, 'This backslash escapes nothing.'],
+    ['a \\\nb', 3, 'This backslash escapes nothing.'],
     ['${cmd} x', 1, 'The first word must be literal'],
     ['./bin/${cmd} x', 7, 'The first word must be literal'],
     ['sh -c "echo ${x}"', 13, 'part of a program that sh runs'],
@@ -213,6 +213,6 @@ describe('exec: templates', () => {
   })
 
   test('an empty template is refused', () => {
-    expect(refusal({ exec: '  ' })).toContain('exec: is empty.')
+    expect(refusal({ exec: '  ' })).toContain('The command is empty.')
   })
 })

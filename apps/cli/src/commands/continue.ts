@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { agentHomeIn, continueRun, findRun, type Reply } from '@delta/engine'
-import { type EngineFlags, engineOptions, loadAgentFor } from '../engine-options.js'
+import { type EngineFlags, engineOptions } from '../engine-options.js'
+import { loadAgentFor } from '../load-agent.js'
 import { readMessage } from '../message.js'
 import { presenterFor } from '../present/presenter.js'
 import { exitCodeFor, withStopSignal } from '../run-life.js'
@@ -19,11 +20,11 @@ interface ContinueFlags extends EngineFlags {
 /** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with. */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
   const workDirectory = resolve(terminal.cwd, flags.workDir)
-  const presenter = presenterFor(flags.format, terminal, flags)
+  const presenter = presenterFor(flags, terminal)
   const decision = decisionIn(flags)
   const message = await readMessage(flags.message, terminal)
   const run = await findRun(workDirectory, flags.runId)
-  const agent = await loadAgentFor(agentHomeIn(run), { flags, terminal, presenter })
+  const agent = await loadAgentFor(agentHomeIn(run), { flags, terminal, warn: presenter.warn })
 
   const result = await withStopSignal(terminal, presenter, async (signal) =>
     continueRun({

@@ -1,27 +1,64 @@
 import { resolve } from 'node:path'
 import { listRuns, type RunSummary } from '@delta/journal'
+import { age } from '../present/age.js'
+import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
-import type { Terminal } from '../terminal.js'
+import { EXIT, type Terminal } from '../terminal.js'
 
-/** `delta list-runs`: the runs of a workspace, newest first. */
-export async function execute(
-  flags: { workDir: string; json?: boolean },
-  terminal: Terminal,
-): Promise<number> {
-  const runs = await listRuns(resolve(terminal.cwd, flags.workDir))
-  const text = flags.json
-    ? JSON.stringify(
-        runs.map((run) => run.metadata),
-        null,
-        2,
-      )
-    : runs.map(row).join('\n')
-  if (runs.length > 0 || flags.json) terminal.stdout.write(`${text}\n`)
-  else terminal.stderr.write(`No runs in ${resolve(terminal.cwd, flags.workDir)}\n`)
-  return 0
+interface ListFlags {
+  workDir: string
+  status: string[]
+  resumable?: boolean
+  first?: boolean
+  json?: boolean
 }
 
-function row({ runId, status, lastIteration, metadata }: RunSummary): string {
-  const task = printable((metadata.initial_message ?? '').split('\n')[0] ?? '').slice(0, 60)
-  return `${runId}  ${status.padEnd(17)}  ${String(lastIteration).padStart(3)} cycles  ${task}`
+/** `delta list-runs`: the runs of a workspace, newest first. With `--first` one id, or exit code 1 when there is none. */
+export async function execute(flags: ListFlags, terminal: Terminal): Promise<number> {
+  const workDirectory = resolve(terminal.cwd, flags.workDir)
+  const found = (await listRuns(workDirectory)).reverse().filter((run) => isWanted(run, flags))
+  if (flags.first) return printFirst(found[0], flags, terminal)
+
+  if (flags.json) print(terminal, `${JSON.stringify(found.map(recordOf), null, 2)}\n`)
+  else if (found.length > 0) print(terminal, table(found.map(row)))
+  else terminal.stderr.write(`No such runs in ${printable(workDirectory)}\n`)
+  return EXIT.completed
+}
+
+function isWanted({ status }: RunSummary, { status: statuses, resumable }: ListFlags): boolean {
+  if (resumable && status !== 'INTERRUPTED' && status !== 'WAITING_FOR_INPUT') return false
+  return statuses.length === 0 || statuses.includes(status)
+}
+
+function printFirst(run: RunSummary | undefined, { json }: ListFlags, terminal: Terminal): number {
+  if (!run) return EXIT.failed
+  print(terminal, `${json ? JSON.stringify(recordOf(run), null, 2) : run.runId}\n`)
+  return EXIT.completed
+}
+
+/** Every field of `metadata.json`, and where the run lies. */
+function recordOf({ metadata, directory, problem }: RunSummary): object {
+  return { ...metadata, run_directory: directory, ...(problem === undefined ? {} : { problem }) }
+}
+
+const HEADER = ['RUN', 'STATUS', 'AGE', 'ITERATIONS', 'TASK']
+
+function row({ runId, status, lastIteration, metadata, problem }: RunSummary): string[] {
+  const task = printable((metadata.initial_message ?? '').split('\n')[0] ?? '')
+  return [
+    runId,
+    problem === undefined ? status : 'DAMAGED',
+    metadata.updated_at === null ? '' : age(Date.parse(metadata.updated_at), Date.now()),
+    String(lastIteration),
+    task.length > 60 ? `${task.slice(0, 59)}…` : task,
+  ]
+}
+
+function table(rows: string[][]): string {
+  const all = [HEADER, ...rows]
+  const widths = HEADER.map((_, column) => Math.max(...all.map((cells) => cells[column]?.length ?? 0)))
+  return all
+    .map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('')
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { continueRun, type RunResult, runAgent } from '@delta/engine'
-import { type EngineFlags, engineOptions, loadAgentFor } from '../engine-options.js'
+import { type EngineFlags, engineOptions } from '../engine-options.js'
+import { loadAgentFor } from '../load-agent.js'
 import { readMessage } from '../message.js'
 import { presenterFor } from '../present/presenter.js'
 import { resumableRun } from '../resumable.js'
@@ -25,13 +26,18 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   if (flags.message === undefined)
     throw new UsageError('Say what is to be done: delta run -m "…" (-m - reads stdin, -m @file a file)')
 
-  const presenter = presenterFor(flags.format, terminal, flags)
-  const agent = await loadAgentFor(resolve(terminal.cwd, flags.agent), { flags, terminal, presenter })
+  const presenter = presenterFor(flags, terminal)
+  const agent = await loadAgentFor(resolve(terminal.cwd, flags.agent), {
+    flags,
+    terminal,
+    warn: presenter.warn,
+  })
   const message = (await readMessage(flags.message, terminal)) ?? ''
-  const workDirectory = await chooseWorkspace(
+  const { directory: workDirectory, notice } = await chooseWorkspace(
     { agentHome: agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
     terminal,
   )
+  if (notice !== undefined && !flags.quiet) presenter.warn(notice)
 
   const result = await withStopSignal(terminal, presenter, async (signal): Promise<RunResult> => {
     const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter, signal })

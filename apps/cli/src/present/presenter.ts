@@ -1,7 +1,9 @@
 import type { EngineEvent, RunResult } from '@delta/engine'
 import type { Terminal } from '../terminal.js'
+import { withEngineLog } from './engine-log.js'
+import { livePresenter } from './live.js'
 import { jsonPresenter, rawPresenter, streamJsonPresenter } from './machine.js'
-import { textPresenter } from './text.js'
+import { progressPresenter } from './progress.js'
 
 /** Turns what the engine says into output: results on stdout, everything else on stderr. */
 export interface Presenter {
@@ -10,16 +12,36 @@ export interface Presenter {
   show(event: EngineEvent): void
   warn(message: string): void
   finish(result: RunResult): void
+  /** Stops what moves on the screen, so that somebody else can write there. */
+  pause(): void
 }
 
 export type Format = 'text' | 'json' | 'stream-json' | 'raw'
 
-export function presenterFor(
-  format: Format,
-  terminal: Terminal,
-  flags: { quiet?: boolean; verbose?: boolean },
-): Presenter {
-  const progress = textPresenter(terminal, flags)
+export interface PresenterFlags {
+  format: Format
+  quiet?: boolean
+  verbose?: boolean
+}
+
+/** What a run looks like from outside; all that is said also goes to the run's `engine.log`. */
+export function presenterFor(flags: PresenterFlags, terminal: Terminal): Presenter {
+  const shown = { ...flags, quiet: isQuiet(flags, terminal) }
+  return withEngineLog(inFormat(flags.format, progressFor(shown, terminal), terminal))
+}
+
+/** A sub-agent's stderr is read by its parent's model, which wants the result and not every step. */
+function isQuiet({ quiet = false, verbose = false }: PresenterFlags, { env }: Terminal): boolean {
+  return quiet || (env.DELTA_PARENT_RUN !== undefined && !verbose)
+}
+
+/** On a terminal progress moves; a file or a pipe gets it line by line. */
+function progressFor(flags: PresenterFlags, terminal: Terminal): Presenter {
+  const moves = terminal.stderr.isTTY === true && terminal.env.TERM !== 'dumb' && !flags.quiet
+  return moves ? livePresenter(terminal, flags) : progressPresenter(terminal, flags)
+}
+
+function inFormat(format: Format, progress: Presenter, terminal: Terminal): Presenter {
   switch (format) {
     case 'text':
       return progress

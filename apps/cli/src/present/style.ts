@@ -23,3 +23,8 @@ export function styleFor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): St
     red: paint(31, 39),
   }
 }
+
+const same: Paint = (text) => text
+
+/** For files. */
+export const PLAIN: Style = { bold: same, dim: same, cyan: same, yellow: same, red: same }

@@ -1,5 +1,6 @@
 import type { CommandGroup } from './entry.js'
 import { INSPECT_COMMANDS } from './inspect.js'
+import { JOURNAL_COMMANDS } from './journal.js'
 import { RUN_COMMANDS } from './run.js'
 import { SETUP_COMMANDS } from './setup.js'
 import { TOOL_COMMANDS } from './tools.js'
@@ -10,6 +11,7 @@ export const COMMAND_TABLE: readonly CommandGroup[] = [
   RUN_COMMANDS,
   INSPECT_COMMANDS,
   TOOL_COMMANDS,
+  JOURNAL_COMMANDS,
 ]
 
 /** What the words of a group such as `delta tool` are about. */

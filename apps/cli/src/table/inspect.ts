@@ -1,5 +1,7 @@
 import type { CommandGroup } from './entry.js'
-import { JSON_OUTPUT, WORKSPACE } from './options.js'
+import { IMPORT_ROOT, JSON_OUTPUT, WORKSPACE } from './options.js'
+
+const STATUSES = ['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED']
 
 export const INSPECT_COMMANDS: CommandGroup = {
   title: 'Look at runs',
@@ -7,9 +9,59 @@ export const INSPECT_COMMANDS: CommandGroup = {
     {
       name: 'list-runs',
       description: 'List the runs of a workspace, newest first',
-      options: [WORKSPACE, JSON_OUTPUT],
-      examples: [['delta list-runs -w ./workspace', 'every run with its status']],
+      options: [
+        WORKSPACE,
+        { flags: '--resumable', description: 'only those that delta continue takes up without a message' },
+        {
+          flags: '--status <status>',
+          description: 'only those with this status; may be repeated',
+          choices: STATUSES,
+          repeatable: true,
+        },
+        { flags: '--first', description: 'print one id, of the newest; exit code 1 if there is none' },
+        JSON_OUTPUT,
+      ],
+      examples: [
+        ['delta list-runs -w ./workspace', 'every run with its status, age, iterations and task'],
+        ['delta list-runs -w ./workspace --resumable --first', 'for a script that goes on'],
+      ],
       load: () => import('../commands/list-runs.js'),
+    },
+    {
+      name: 'show',
+      description: "Print a run's transcript, one step of it, or exactly what the model was sent",
+      arguments: [{ name: '[run]', description: 'id of the run; default: the latest' }],
+      options: [
+        WORKSPACE,
+        {
+          flags: '--step <n>',
+          description: 'only iteration n, with whole outputs and what the context held',
+        },
+        { flags: '--request <n>', description: 'the request of iteration n, byte for byte as it was sent' },
+        { flags: '--follow', description: 'go on printing until the run stops' },
+        { flags: '-v, --verbose', description: 'whole outputs, hooks, tokens' },
+        { flags: '--json', description: 'print the journal lines instead' },
+      ],
+      examples: [
+        ['delta show -w ./workspace', 'the latest run'],
+        ['delta show -w ./workspace --step 7', 'what was thought and done in iteration 7'],
+        ['delta show -w ./workspace --request 7 | jq .messages', 'what the model saw then'],
+        ['delta show -w ./workspace --follow', 'from another terminal'],
+      ],
+      load: () => import('../commands/show.js'),
+    },
+    {
+      name: 'config',
+      description: 'Print an agent as the engine understands it, and where its settings come from',
+      options: [
+        { flags: '--agent <directory>', description: 'agent directory', default: '.' },
+        { ...WORKSPACE, description: 'workspace whose .env counts', default: '.' },
+        JSON_OUTPUT,
+        IMPORT_ROOT,
+        { flags: '--strict', description: 'unknown keys in the agent are errors' },
+      ],
+      examples: [['delta config --agent ./my-agent', 'imports resolved, tools in full form, no secrets']],
+      load: () => import('../commands/config.js'),
     },
   ],
 }

@@ -4,7 +4,7 @@ import type { Hook, HookName } from '@delta/config-loader'
 import { type CommandOutcome, runCommand } from '@delta/executor'
 import { recordName, replaceFile } from '@delta/journal'
 import { type ActiveRun, record, variablesOf } from '../active-run.js'
-import { type Control, readControl } from './control.js'
+import { type Control, readControl, readOutput } from './control.js'
 import { hookEnvironment } from './environment.js'
 
 /** What the engine tells a hook; files in `input/`, the small things also as variables. */
@@ -14,8 +14,8 @@ export interface HookInput {
   toolName?: string
   toolResult?: string
   errorMessage?: string
-  /** The main payload and the name of its file in `input/`. */
-  payload?: { file: string; data: string }
+  /** The main payload, made only if there is a hook to read it, and the name of its file in `input/`. */
+  payload?: { file: string; data: () => string }
   /** Milliseconds; shortens the hook's own limit when a run is being stopped. */
   timeoutMs?: number
   /** False when the hook must run although the run was told to stop. */
@@ -55,14 +55,12 @@ export async function runHook(
     cwd: run.run.workDirectory,
     env: hookEnvironment(run, hook, { directory, input }),
     graceMs: run.graceMs,
-    timeoutMs: Math.min(hook.timeoutMs, input.timeoutMs ?? hook.timeoutMs),
+    timeoutMs: shorter(hook.timeoutMs, input.timeoutMs ?? 0),
     ...(input.abortable === false ? {} : { signal: run.signal }),
   })
   const outcome = describe(name, directory, input.iteration, result)
-  replaceFile(
-    `${directory}.json`,
-    JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2),
-  )
+  const text = JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2)
+  replaceFile(`${directory}.json`, `${text}\n`, { durable: false })
   record(run, {
     type: 'HOOK_EXECUTION_AUDIT',
     iteration: input.iteration,
@@ -71,9 +69,22 @@ export async function runHook(
     io_path_ref: relative(run.run.directory, directory),
     duration_ms: result.durationMs,
     ...(input.actionId === undefined ? {} : { action_id: input.actionId }),
+    ...observationOverride(outcome),
   })
   if (!outcome.succeeded) run.emit({ kind: 'notice', message: outcome.failure })
   return outcome
+}
+
+/** The shorter of two limits, of which 0 is none. */
+function shorter(one: number, other: number): number {
+  return one === 0 || other === 0 ? one + other : Math.min(one, other)
+}
+
+/** What the model is to read instead of the tool's own words; the `ACTION_RESULT` stays as it is. */
+function observationOverride(hook: HookOutcome): { observation_override?: string } {
+  if (hook.name !== 'post_tool_execution' || !hook.succeeded) return {}
+  const text = readOutput(hook.directory, 'payload_override.dat')
+  return text === undefined ? {} : { observation_override: text }
 }
 
 /** A hook's argv; `${AGENT_HOME}` and `${CWD}` are the only variables, and there is no shell. */
@@ -97,8 +108,10 @@ function prepare(run: ActiveRun, directory: string, name: HookName, input: HookI
     agent_home: run.agent.home,
     work_dir: run.run.workDirectory,
   }
-  replaceFile(join(directory, 'input', 'context.json'), JSON.stringify(context, null, 2))
-  if (input.payload) replaceFile(join(directory, 'input', input.payload.file), input.payload.data)
+  const write = (file: string, data: string): void =>
+    replaceFile(join(directory, 'input', file), data, { durable: false })
+  write('context.json', JSON.stringify(context, null, 2))
+  if (input.payload) write(input.payload.file, input.payload.data())
 }
 
 function describe(name: HookName, directory: string, iteration: number, result: CommandOutcome): HookOutcome {

@@ -1,10 +1,9 @@
 import type { ToolResult } from '@delta/executor'
-import { type ActiveRun, record } from '../active-run.js'
+import type { ActiveRun } from '../active-run.js'
 import type { Call, ReadyCall } from '../call.js'
 import type { Outcome } from '../outcome.js'
-import { readOutput } from './control.js'
 import { stopAskedFor } from './notify.js'
-import { type HookOutcome, runHook } from './run-hook.js'
+import { runHook } from './run-hook.js'
 
 type Verdict =
   | { verdict: 'run' }
@@ -18,11 +17,8 @@ export async function guardCall(
   prepared: ReadyCall,
   iteration: number,
 ): Promise<Verdict> {
-  const data = JSON.stringify(
-    { tool_name: call.name, tool_args: prepared.args, argv: prepared.argv },
-    null,
-    2,
-  )
+  const data = () =>
+    JSON.stringify({ tool_name: call.name, tool_args: prepared.args, argv: prepared.argv }, null, 2)
   const about = { iteration, actionId: call.action_id, toolName: call.name }
   const hook = await runHook(run, 'pre_tool_execution', { ...about, payload: { file: 'payload.dat', data } })
   if (!hook) return { verdict: 'run' }
@@ -46,23 +42,7 @@ export async function reportResult(
     actionId: call.action_id,
     toolName: call.name,
     toolResult: result.observation,
-    payload: { file: 'payload.dat', data: result.observation },
+    payload: { file: 'payload.dat', data: () => result.observation },
   })
-  if (hook?.succeeded) journalOverride(run, call, hook, iteration)
   return stopAskedFor(hook)
-}
-
-function journalOverride(run: ActiveRun, call: Call, hook: HookOutcome, iteration: number): void {
-  const override = readOutput(hook.directory, 'payload_override.dat')
-  if (override === undefined) return
-  record(run, {
-    type: 'HOOK_EXECUTION_AUDIT',
-    iteration,
-    action_id: call.action_id,
-    hook_name: hook.name,
-    status: 'SUCCESS',
-    io_path_ref: hook.directory.slice(run.run.directory.length + 1),
-    duration_ms: 0,
-    observation_override: override,
-  })
 }

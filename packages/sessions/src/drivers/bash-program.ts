@@ -11,7 +11,7 @@ export function bashProgram(call: {
   variables: string | undefined
   secretNames: readonly string[]
 }): string {
-  const hidden = call.secretNames.filter((name) => /^\w+$/.test(name)).map((name) => `|${name}`)
+  const hidden = call.secretNames.map((name) => `|${name}`).join('')
   return `
 unset BASH_ENV
 ${call.variables === undefined ? '' : `. ${quote(call.variables)}`}
@@ -20,26 +20,31 @@ shopt -s expand_aliases
 __delta_shopt_base=$BASHOPTS __delta_set_base=$SHELLOPTS __delta_exit=
 
 __delta_save() {
-  # What the user may have changed under us, before anything depends on it.
-  builtin trap - DEBUG ERR RETURN
   umask -p >"$__delta_work/state"
   umask 077
   __delta_ifs=\${IFS-unset} IFS=$' \\t\\n'
   unset -f __delta_save trap
   __delta_list_set
   {
+    __delta_report_variables
+    printf '=cwd='
+    pwd
+    printf '\\0=jobs='
+    jobs -l
+    printf '\\0'
+  } >"$__delta_work/report"
+  {
     __delta_print_shopt
-    __delta_print_variables
+    [[ \${#__delta_names[@]} == 0 ]] || declare -p "\${__delta_names[@]}"
+    if [[ $__delta_ifs == unset ]]; then printf 'unset IFS\\n'
+    elif [[ $__delta_ifs != $' \\t\\n' ]]; then printf 'IFS=%q\\n' "$__delta_ifs"; fi
     declare -f
     export -fp
     alias -p
     # Last: from "set -x" on, every line of the file would be printed when it is read.
     printf '%s' "$__delta_options"
   } >>"$__delta_work/state"
-  jobs -l >"$__delta_work/jobs"
-  pwd >"$__delta_work/cwd"
-  /usr/bin/env -0 >"$__delta_work/env"
-  : >"$__delta_work/done"
+  printf '=done=\\0' >>"$__delta_work/report"
 }
 
 __delta_print_shopt() {
@@ -52,27 +57,46 @@ __delta_print_shopt() {
   done
 }
 
-# Exported variables are data and kept elsewhere; here go the others, with their attributes.
-__delta_print_variables() {
-  unset -f __delta_print_variables
-  if [[ $__delta_ifs == unset ]]; then printf 'unset IFS\\n'
-  elif [[ $__delta_ifs != $' \\t\\n' ]]; then printf 'IFS=%q\\n' "$__delta_ifs"; fi
-  compgen -e >"$__delta_work/exported"
+# Exported variables are data, and reported; the names of the others are collected, because bash can
+# list those itself, with their attributes. Both lists of names are sorted.
+__delta_report_variables() {
+  unset -f __delta_report_variables
+  compgen -e >"$__delta_work/names"
+  __delta_read_lines __delta_exported
   compgen -v >"$__delta_work/names"
-  IFS= read -r -d '' __delta_exported <"$__delta_work/exported"
-  __delta_exported=$'\\n'$__delta_exported
-  __delta_names=()
-  while IFS= read -r __delta_name; do
+  __delta_read_lines __delta_all
+  unset -f __delta_read_lines
+  __delta_names=() __delta_pairs=() __delta_index=0
+  for __delta_name in "\${__delta_all[@]}"; do
+    if [[ $__delta_name == "\${__delta_exported[__delta_index]}" ]]; then
+      __delta_index=$((__delta_index + 1))
+      case $__delta_name in
+        __delta_*|_${hidden}) ;;
+        *) [[ -z \${!__delta_name+set} ]] || __delta_pairs+=("$__delta_name" "\${!__delta_name}") ;;
+      esac
+      continue
+    fi
     case $__delta_name in
-      __delta_*|_|BASH|BASHOPTS|BASHPID|BASH_*|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME) ;;
-      GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PWD) ;;
+      __delta_*|BASH|BASHOPTS|BASHPID|BASH_*|_|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID) ;;
+      FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS) ;;
+      PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID${hidden}) ;;
       PS4) [[ $PS4 == '+ ' ]] || __delta_names+=(PS4) ;;
-      RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID${hidden.join('')}) ;;
-      *) [[ $__delta_exported == *$'\\n'"$__delta_name"$'\\n'* ]] || __delta_names+=("$__delta_name") ;;
+      *) __delta_names+=("$__delta_name") ;;
     esac
-  done <"$__delta_work/names"
-  [[ \${#__delta_names[@]} == 0 ]] || declare -p "\${__delta_names[@]}"
+  done
+  # In one go: bash writes to the file after every command.
+  [[ \${#__delta_pairs[@]} == 0 ]] || printf '%s=%s\\0' "\${__delta_pairs[@]}"
 }
+
+# bash 3, which macOS has, knows no mapfile.
+if type mapfile >/dev/null 2>&1; then
+  __delta_read_lines() { mapfile -t "$1" <"$__delta_work/names"; }
+else
+  __delta_read_lines() {
+    eval "$1=()"
+    while IFS= read -r __delta_name; do eval "$1+=(\\"\\$__delta_name\\")"; done <"$__delta_work/names"
+  }
+fi
 
 # Two options would lock the session: noexec, and onecmd, which ends the shell after one command.
 __delta_list_set() {
@@ -88,25 +112,23 @@ __delta_list_set() {
   done
 }
 
-# The shell's own exit handler is ours; a user's runs after it.
+# The shell's own exit handler is ours; a user's runs after it. The last thing this does may be to
+# set a trap, because a DEBUG trap would already see whatever followed.
 trap() {
-  if [[ $BASH_SUBSHELL != 0 || " $* " != *' EXIT '* && " $* " != *' 0 '* || $1 == -[lp] ]]; then
+  if [[ $BASH_SUBSHELL == 0 && $1 != -[lp] && ( " $* " == *' EXIT '* || " $* " == *' 0 '* ) ]]; then
+    [[ $1 != -- ]] || shift
+    __delta_exit=$1
+    for __delta_name in "\${@:2}"; do
+      [[ $__delta_name == EXIT || $__delta_name == 0 ]] || builtin trap -- "$__delta_exit" "$__delta_name"
+    done
+    [[ $__delta_exit != - ]] || __delta_exit=
+  else
     builtin trap "$@"
-    return
   fi
-  [[ $1 == -- ]] && shift
-  local __delta_handler=$1 __delta_signal
-  shift
-  for __delta_signal in "$@"; do
-    case $__delta_signal in
-      EXIT|0) __delta_exit=$__delta_handler ;;
-      *) builtin trap -- "$__delta_handler" "$__delta_signal" ;;
-    esac
-  done
-  [[ $__delta_exit != - ]] || __delta_exit=
 }
 
-builtin trap '{ __delta_code=$? __delta_set=$SHELLOPTS; set +aCefnuvx; } 2>/dev/null
+# First undone is what the user may have set that would show, or get in the way of, what follows.
+builtin trap '{ __delta_code=$? __delta_set=$SHELLOPTS; builtin trap - DEBUG ERR RETURN; set +aCefnuvx; } >/dev/null 2>&1
 { __delta_save; } 2>/dev/null
 [[ -z $__delta_exit ]] || { (exit "$__delta_code"); eval "$__delta_exit"; }' EXIT
 

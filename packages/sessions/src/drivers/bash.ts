@@ -30,7 +30,7 @@ export const bash: Driver = {
 }
 
 function commandArguments(command: string, work: string): string[] {
-  if (Buffer.byteLength(command) < LONGEST_ARGUMENT) return ['-c', command, 'bash']
+  if (Buffer.byteLength(command) < LONGEST_ARGUMENT) return ['-c', '--', command, 'bash']
   const path = join(work, 'command')
   writeFileSync(path, command, { mode: 0o600 })
   return ['-c', '. "$0"', path]

@@ -2,18 +2,16 @@ import type { Variables } from '../environment.js'
 
 /**
  * What a language needs to have sessions. One command is one process: it restores the state, runs
- * the command, and leaves in `work` what the session is to remember:
+ * the command, and leaves in its work directory what the session is to remember:
  *
- * - `env`: the environment, NUL-separated
- * - `cwd`: the working directory, and one newline
- * - the driver's own `stateFile`
- * - `jobs` (optional): lines `<pid> <command>` of what it left running
- * - `lost` (optional): JSON lines `{ name, reason }` of what cannot be remembered
- * - `done`: written last. Without it, nothing of the rest counts.
+ * - `state`: the driver's own file, in whatever form the next process can restore it from
+ * - `report`: NUL-separated, the final environment as `NAME=value`, then `=cwd=` with the working
+ *   directory as `pwd` prints it, if it applies `=jobs=` with a listing of what still runs and `=lost=` with JSON lines
+ *   `{ name, reason }` of what cannot be remembered, and last `=done=`, without which nothing counts
  */
 export interface Driver {
-  /** The file besides `env` and `work_dir.txt` that makes up the state; undefined if there is none. */
-  readonly stateFile?: string
+  /** The name of `state` once it is stored. */
+  readonly stateFile: string
   /** Writes what the process needs into `work` and says how to start it. */
   prepare(call: DriverCall): Launch
   /** An argv that fails when a state file could not be restored; asked before it replaces the old one. */
@@ -31,6 +29,7 @@ export interface DriverCall {
   /** How many commands the session has run, this one included. */
   number: number
   variables: Variables
+  /** Names that must not appear in what the process leaves. */
   secretNames: readonly string[]
 }
 

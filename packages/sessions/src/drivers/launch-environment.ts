@@ -40,3 +40,8 @@ function quoteBytes(bytes: Buffer): Buffer {
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
+
+/** The command that prints a shell's environment, NUL-separated, without the secrets in it. */
+export function printEnvironment(secretNames: readonly string[]): string {
+  return ['/usr/bin/env -0', ...secretNames.map((name) => `-u ${name}`)].join(' ')
+}

@@ -5,9 +5,10 @@
  * Functions and classes made in the session travel as their compiled code; modules as their name.
  */
 export const pythonProgram = String.raw`
-import ast, builtins, importlib, io, json, linecache, marshal, os, pickle, sys, traceback, types
+import ast, importlib, io, json, linecache, marshal, os, pickle, sys, traceback, types
 
-work, state_path, number = sys.argv[1:4]
+work, state_path, number, hidden = sys.argv[1:5]
+hidden = set(hidden.split(','))
 sys.argv = ['']
 sys.path[0] = ''
 main = types.ModuleType('__main__')
@@ -64,9 +65,16 @@ def is_ours(value):
     return getattr(value, '__module__', None) == '__main__'
 
 
-def make_function(code, name, defaults, keyword_defaults, closure, extra):
+def is_written(name, member):
+    # Of the methods of enums and named tuples, those the user wrote: the others are made anew.
+    function = getattr(member, '__func__', getattr(member, 'fget', member))
+    return getattr(getattr(function, '__code__', None), 'co_filename', '').startswith('<session:')
+
+
+def make_function(code, module, name, defaults, keyword_defaults, closure, extra):
     cells = None if closure is None else tuple(closure)
-    function = types.FunctionType(marshal.loads(code), namespace, name, defaults, cells)
+    own = namespace if module == '__main__' else vars(importlib.import_module(module))
+    function = types.FunctionType(marshal.loads(code), own, name, defaults, cells)
     function.__kwdefaults__ = keyword_defaults
     function.__qualname__, function.__doc__, function.__annotations__, attributes = extra
     function.__dict__.update(attributes)
@@ -95,8 +103,29 @@ def fill_class(cls, members):
         setattr(cls, name, value)
 
 
-HELPERS = [make_function, empty_cell, fill_cell, make_class, fill_class]
-SKIPPED = {'__dict__', '__weakref__', '__module__', '__qualname__', '__slots__', '__static_attributes__', '__firstlineno__'}
+def make_enum(meta, name, bases, values):
+    body = meta.__prepare__(name, bases)
+    body['__module__'] = '__main__'
+    for key, value in values.items():
+        body[key] = value
+    return meta.__new__(meta, name, bases, body)
+
+
+def make_namedtuple(name, fields, defaults):
+    import collections
+    return collections.namedtuple(name, fields, defaults=defaults, module='__main__')
+
+
+def make_proxy(mapping):
+    return types.MappingProxyType(mapping)
+
+
+HELPERS = [make_proxy, make_function, empty_cell, fill_cell, make_class, fill_class, make_enum, make_namedtuple]
+SKIPPED = {
+    '__dict__', '__weakref__', '__module__', '__qualname__', '__slots__', '_abc_impl',
+    '__static_attributes__', '__firstlineno__',
+}
+METHODS = (types.FunctionType, classmethod, staticmethod, property)
 helpers = types.ModuleType('_delta_session')
 for helper in HELPERS:
     helper.__module__ = '_delta_session'
@@ -124,16 +153,36 @@ class Pickler(pickle.Pickler):
             return type(value), (value.__func__,)
         if isinstance(value, property):
             return property, (value.fget, value.fset, value.fdel, value.__doc__)
+        if isinstance(value, types.MappingProxyType):
+            return make_proxy, (dict(value),)
+        if type(value).__module__ == 'dataclasses':
+            return self.sentinel(value)
+        return NotImplemented
+
+    # dataclasses compares its markers (MISSING and others) by identity, so they travel by name.
+    def sentinel(self, value):
+        module = sys.modules['dataclasses']
+        for name, known in vars(module).items():
+            if known is value:
+                return getattr, (module, name)
         return NotImplemented
 
     def function(self, value):
         extra = (value.__qualname__, value.__doc__, value.__annotations__, value.__dict__)
         return make_function, (
-            marshal.dumps(value.__code__), value.__name__, value.__defaults__, value.__kwdefaults__,
+            marshal.dumps(value.__code__), value.__globals__.get('__name__', '__main__'),
+            value.__name__, value.__defaults__, value.__kwdefaults__,
             None if value.__closure__ is None else list(value.__closure__), extra,
         )
 
     def user_class(self, value):
+        methods = {k: v for k, v in value.__dict__.items() if isinstance(v, METHODS) and is_written(k, v)}
+        if 'enum' in sys.modules and isinstance(value, sys.modules['enum'].EnumMeta):
+            values = {name: member.value for name, member in value.__members__.items()}
+            return make_enum, (type(value), value.__name__, value.__bases__, values), methods, None, None, fill_class
+        if value.__bases__ == (tuple,) and hasattr(value, '_fields'):
+            defaults = tuple(value._field_defaults.values())
+            return make_namedtuple, (value.__name__, value._fields, defaults), methods, None, None, fill_class
         slots = value.__dict__.get('__slots__')
         own = {slots} if isinstance(slots, str) else set(slots or ())
         members = {k: v for k, v in value.__dict__.items() if k not in SKIPPED and k not in own}
@@ -163,15 +212,14 @@ def save():
     used = {name: text for name, text in sources.items() if name.encode() in payload}
     with open(os.path.join(work, 'state'), 'wb') as file:
         pickle.dump((sys.version, used, payload), file)
-    write('cwd', os.fsencode(os.getcwd()) + b'\n')
-    write('env', b''.join(k + b'=' + v + b'\0' for k, v in os.environb.items()))
-    write('lost', ''.join(json.dumps({'name': k, 'reason': v}) + '\n' for k, v in lost.items()).encode())
-    write('done', b'')
+    entries = [key + b'=' + value for key, value in os.environb.items() if os.fsdecode(key) not in hidden]
+    entries += [b'=cwd=' + os.fsencode(os.getcwd()) + b'\n', b'=lost=' + lines(lost).encode(), b'=done=']
+    with open(os.path.join(work, 'report'), 'wb') as file:
+        file.write(b''.join(entry + b'\0' for entry in entries))
 
 
-def write(name, data):
-    with open(os.path.join(work, name), 'wb') as file:
-        file.write(data)
+def lines(lost):
+    return ''.join(json.dumps({'name': name, 'reason': reason}) + '\n' for name, reason in lost.items())
 
 
 restore()

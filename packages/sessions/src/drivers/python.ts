@@ -12,10 +12,10 @@ import { pythonProgram } from './python-program.js'
 export const python: Driver = {
   stateFile: 'state.pickle',
 
-  prepare({ program, command, work, state, number, variables }): Launch {
+  prepare({ program, command, work, state, number, variables, secretNames }): Launch {
     // Python has no script to set late what is not text; such values do not reach it.
     const { env } = launchEnvironment(variables, join(work, 'variables.sh'))
     writeFileSync(join(work, 'command'), command, { mode: 0o600 })
-    return { argv: [program, '-c', pythonProgram, work, state, String(number)], env }
+    return { argv: [program, '-c', pythonProgram, work, state, String(number), secretNames.join(',')], env }
   },
 }

@@ -10,33 +10,20 @@ import { describe, type Found, type Scan, ScanStopped, startScan } from './scan.
  * Every placeholder becomes a reference to a positional, quoted for the place it stands in, so a value is never
  * part of the script. Where no reference would be safe, the template is refused.
  */
-export function compileShell(template: string): { compiled?: Compiled; problems: ToolProblem[]; scan: Scan } {
+export function compileShell(template: string): { compiled: Compiled; problems: ToolProblem[]; scan: Scan } {
   const scan = scanShell(template)
-  const problems = problemsOf(scan)
-  if (template.trim() === '') {
-    problems.push({
-      code: 'ERR_COMMAND_WORD',
-      path: 'shell',
-      message: 'shell: is empty.',
-      hint: 'Write a script.',
-    })
-  }
-  if (problems.length > 0) return { problems, scan }
-
   const names = [...new Set(scan.found.map(({ name }) => name))]
   const parameters = names.filter((name) => !isEngineVariable(name))
   const ordered = [...parameters, ...names.filter(isEngineVariable)]
-  const command = ['sh', '-c', writeScript(scan, ordered), '--']
-  const substitute = ordered.length > parameters.length || /\$\{(?:AGENT_HOME|CWD)\}/.test(command.join(' '))
-  const positionals = ordered.map((name) => `\${${name}}`)
+  const plain = ['sh', '-c', writeScript(scan, ordered), '--']
+  const substitute = ordered.length > parameters.length || /\$\{(?:AGENT_HOME|CWD)\}/.test(plain.join())
+  const command = substitute
+    ? [...plain.map((word) => writeElement([word])), ...ordered.map((name) => `\${${name}}`)]
+    : plain
+  const inferred = parameters.map((name, position) => infer(scan, name, position))
   return {
-    compiled: {
-      command: substitute ? [...command.map((word) => writeElement([word])), ...positionals] : command,
-      substitute,
-      inferred: parameters.map((name, position) => infer(scan, name, position)),
-      checkedWords: [...scan.checkedWords],
-    },
-    problems,
+    compiled: { command, substitute, inferred, checkedWords: [...scan.checkedWords] },
+    problems: problemsOf(scan),
     scan,
   }
 }
@@ -60,8 +47,11 @@ function hasReference(template: string): boolean {
 }
 
 function problemsOf(scan: Scan): ToolProblem[] {
-  const parameters = scan.found.filter(({ name }) => !isEngineVariable(name))
-  const expanded = scan.expanded.filter(({ name }) => parameters.some((found) => found.name === name))
+  if (scan.text.trim() === '')
+    return [describe(scan, 0, 'The script is empty.', 'Write one.', 'ERR_COMMAND_WORD')]
+  const expanded = scan.expanded.filter(
+    ({ name }) => !isEngineVariable(name) && scan.found.some((found) => found.name === name),
+  )
   return [
     ...scan.problems,
     ...(scan.found.length > 0 ? scan.hazards : []),
@@ -76,14 +66,12 @@ function problemsOf(scan: Scan): ToolProblem[] {
 function infer(scan: Scan, name: string, position: number): Inferred {
   const places = scan.found.filter((found) => found.name === name)
   const checks = places.map(({ checked }) => checked)
-  const allowDash = checks.includes('value') ? false : checks.includes('word') ? undefined : true
   return {
     name,
     injectAs: 'argument',
     position,
     raw: places.some(({ raw }) => raw),
-    offset: places[0]?.offset ?? 0,
-    ...(allowDash === undefined ? {} : { allowDash }),
+    allowDash: checks.includes('value') ? false : checks.includes('word') ? undefined : true,
     single: true,
   }
 }

@@ -44,13 +44,20 @@ export interface HereDocument {
   interpreter?: string
 }
 
+/** Something `lintTool` asks about: a value inside a program, a variable the script sets, `$1` written by hand. */
+export interface Remark {
+  kind: 'program' | 'assigned' | 'positional'
+  what: string
+  offset: number
+}
+
 /** One pass over a script. `at` moves forward only. */
 export interface Scan {
   readonly text: string
   at: number
   end: number
   readonly found: Found[]
-  /** Backslashes the shell would print: before `${name}` in single quotes. Offsets. */
+  /** Offsets of backslashes before `${name}` that the shell would print: those in single quotes. */
   readonly dropped: number[]
   readonly problems: ToolProblem[]
   /** Problems only for a script that has placeholders. */
@@ -58,20 +65,27 @@ export interface Scan {
   /** `${name%.txt}` and the like. */
   readonly expanded: { name: string; offset: number }[]
   readonly checkedWords: Set<string>
-  /** For `lintTool`: what is remarkable, and where. */
   readonly remarks: Remark[]
   pending: HereDocument[]
-}
-
-export interface Remark {
-  kind: 'bash' | 'program' | 'assigned' | 'positional' | 'piped'
-  what: string
-  offset: number
 }
 
 export function startScan(text: string): Scan {
   const lists = { found: [], dropped: [], problems: [], hazards: [], expanded: [], remarks: [], pending: [] }
   return { text, at: 0, end: text.length, checkedWords: new Set(), ...lists }
+}
+
+/** Steps over what a sticky pattern matches here, and returns it; '' when it does not match. */
+export function take(scan: Scan, pattern: RegExp): string {
+  pattern.lastIndex = scan.at
+  const text = scan.at < scan.end ? (pattern.exec(scan.text)?.[0] ?? '') : ''
+  scan.at += text.length
+  return text
+}
+
+/** True when a sticky pattern matches here. */
+export function looksAt(scan: Scan, pattern: RegExp): boolean {
+  pattern.lastIndex = scan.at
+  return scan.at < scan.end && pattern.test(scan.text)
 }
 
 /** The problem that ends a scan: from here on nobody knows where anything stands. */
@@ -85,26 +99,24 @@ export function describe(
   scan: Scan,
   offset: number,
   message: string,
-  hint: string,
-  code: ToolProblemCode,
+  hint = 'Write it another way, move the script into a file, or use command:.',
+  code: ToolProblemCode = 'ERR_SHELL_SYNTAX',
 ): ToolProblem {
   return problemAt(offset, scan.text, { code, path: 'shell', message, hint })
 }
 
 /** Refuses to go on. Guessing where a placeholder stands is how values become code. */
-export function stop(
-  scan: Scan,
-  offset: number,
-  message: string,
-  code: ToolProblemCode = 'ERR_SHELL_SYNTAX',
-): never {
-  throw new ScanStopped(describe(scan, offset, message, STOP_HINT, code))
+export function stop(scan: Scan, offset: number, message: string, code?: ToolProblemCode): never {
+  throw new ScanStopped(describe(scan, offset, message, undefined, code))
 }
 
-const STOP_HINT = 'Correct the script, move it into a file, or write the tool with command:.'
-
 /** Refuses placeholders whose values would be run or computed. */
-export function refuse(scan: Scan, found: readonly Found[], place: string, hint: string): void {
+export function refuse(
+  scan: Scan,
+  found: readonly Pick<Found, 'name' | 'offset'>[],
+  place: string,
+  hint = 'Assign it to a variable before, or hand it over as an argument.',
+): void {
   for (const { name, offset } of found) {
     const message = `\${${name}} stands in ${place}: the value would become code.`
     scan.problems.push(describe(scan, offset, message, hint, 'ERR_SHELL_CODE'))
@@ -112,41 +124,37 @@ export function refuse(scan: Scan, found: readonly Found[], place: string, hint:
 }
 
 /** Skips text that must hold no placeholder, and refuses those it holds. */
-export function skipTo(scan: Scan, end: number, place: string, hint: string): void {
-  for (const { reference, offset } of references(scan.text, scan.at, end)) {
-    const found = {
-      name: reference.name,
-      raw: false,
-      offset,
-      length: 0,
-      quoting: 'bare',
-      leads: false,
-    } as const
-    refuse(scan, [found], place, hint)
-  }
+export function skipTo(scan: Scan, end: number, place: string, hint?: string): void {
+  const inside = references(scan, end)
+  refuse(
+    scan,
+    inside.map(({ name, offset }) => ({ name, offset })),
+    place,
+    hint,
+  )
   scan.at = end
 }
 
-/** Every `${name}` in a stretch of text, with the number of backslashes before it. */
+/** Every `${name}` from here to an offset, with the number of backslashes before it. */
 export function references(
-  text: string,
-  start: number,
+  { text, at }: Scan,
   end: number,
-): { reference: Reference; offset: number; backslashes: number }[] {
-  return [...text.slice(start, end).matchAll(/(\\*)\$\{/g)].flatMap((match) => {
+): (Reference & { offset: number; backslashes: number })[] {
+  return [...text.slice(at, end).matchAll(/(\\*)\$\{/g)].flatMap((match) => {
     const backslashes = match[1]?.length ?? 0
-    const offset = start + match.index + backslashes
+    const offset = at + match.index + backslashes
     const reference = readReference(text, offset)
-    return reference === undefined ? [] : [{ reference, offset, backslashes }]
+    return reference === undefined ? [] : [{ ...reference, offset, backslashes }]
   })
 }
 
 /** The fixed text of a word that is nothing else. */
-export function literalOf({ pieces }: Word): string | undefined {
-  return pieces.every((piece) => typeof piece === 'string') ? pieces.join('') : undefined
+export function literalOf(word: Word | undefined): string | undefined {
+  return word?.pieces.every((piece) => typeof piece === 'string') ? word.pieces.join('') : undefined
 }
 
 /** The fixed text a word begins with. */
-export function beginningOf({ pieces }: Word): string {
-  return typeof pieces[0] === 'string' ? pieces[0] : ''
+export function beginningOf(word: Word | undefined): string {
+  const first = word?.pieces[0]
+  return typeof first === 'string' ? first : ''
 }

@@ -2,20 +2,24 @@ import { isEngineVariable, readReference } from '../template.js'
 import { readBraced } from './braced.js'
 import { readCommands } from './commands.js'
 import { endOfArithmetic, skipArithmetic, skipBackticks, skipSubscript } from './opaque.js'
-import { describe, type Quoting, references, type Scan, stop, type Word } from './scan.js'
-
-const WORD_ENDS = ' \t\n;&|<>()'
+import {
+  describe,
+  type Found,
+  looksAt,
+  type Quoting,
+  references,
+  type Scan,
+  stop,
+  take,
+  type Word,
+} from './scan.js'
 
 /** Reads one word at the current position. */
 export function readWord(scan: Scan): Word {
   const word = startWord(scan)
   const before = scan.found.length
-  if (/^[<>]\(/.test(scan.text.slice(scan.at, scan.at + 2))) {
-    scan.remarks.push({ kind: 'bash', what: 'process substitution', offset: scan.at })
-    scan.at += 2
-    readNested(scan, word)
-  }
-  readPieces(scan, word, 'bare', WORD_ENDS)
+  if (take(scan, /[<>]\(/y) !== '') readNested(scan, word)
+  readPieces(scan, word, 'bare', ' \t\n;&|<>()')
   word.found = scan.found.slice(before)
   return word
 }
@@ -56,10 +60,10 @@ function addText(word: Word, text: string, brace = false): void {
 function readBackslash(scan: Scan, word: Word, quoting: Quoting): void {
   const next = scan.text.charAt(scan.at + 1)
   const escapes = quoting === 'bare' || '$`"\\\n'.includes(next)
-  if (escapes && next !== '\n') word.quoted = true
-  if (!escapes || next === '') addText(word, '\\')
-  else if (next !== '\n') addText(word, next)
   scan.at += escapes ? 2 : 1
+  if (next === '\n' && escapes) return
+  addText(word, escapes && next !== '' ? next : '\\')
+  word.quoted = true
 }
 
 function readDouble(scan: Scan, word: Word): void {
@@ -72,72 +76,70 @@ function readDouble(scan: Scan, word: Word): void {
 
 /** A placeholder ends the author's quotes, stands in double ones, and opens them again. */
 function readSingle(scan: Scan, word: Word): void {
-  const opening = scan.at
-  const end = scan.text.indexOf("'", opening + 1)
+  const opening = scan.at++
+  const end = scan.text.indexOf("'", scan.at)
   if (end === -1 || end >= scan.end) stop(scan, opening, "This ' is never closed.", 'ERR_QUOTE')
   word.quoted = true
-  scan.at += 1
-  for (const { offset, backslashes } of references(scan.text, scan.at, end)) {
-    if (offset > scan.at) addText(word, scan.text.slice(scan.at, offset))
-    scan.at = offset
+  const readText = (until: number) => {
+    if (until > scan.at) addText(word, scan.text.slice(scan.at, until))
+    scan.at = until
+  }
+  for (const { offset, backslashes } of references(scan, end)) {
+    readText(offset)
     if (backslashes % 2 === 1) scan.dropped.push(offset - 1)
     else readValue(scan, word, 'single')
   }
-  if (end > scan.at) addText(word, scan.text.slice(scan.at, end))
-  scan.at = end + 1
+  readText(end)
+  scan.at += 1
 }
 
 function readDollar(scan: Scan, word: Word, quoting: Quoting): void {
-  const { text, at } = scan
-  const next = text.charAt(at + 1)
-  if (next === '{') {
-    if (readReference(text, at) === undefined) readBraced(scan, word, quoting)
-    else readValue(scan, word, quoting)
-  } else if (text.startsWith('$((', at) && endOfArithmetic(scan, at + 3) !== undefined) {
-    skipArithmetic(scan, at + 3)
-    word.pieces.push(null)
-  } else if (next === '(') {
-    if (text.charAt(at + 2) === '(') disagree(scan, at, '$(( that is no arithmetic; write $( ( … ) )')
-    scan.at += 2
+  const opening = scan.at
+  if (readReference(scan.text, opening) !== undefined) readValue(scan, word, quoting)
+  else if (looksAt(scan, /\$\{/y)) readBraced(scan, word, quoting)
+  else if (looksAt(scan, /\$\(\(/y) && endOfArithmetic(scan) !== undefined) skipArithmetic(scan, word)
+  else if (take(scan, /\$\(/y) !== '') {
+    if (looksAt(scan, /\(/y)) disagree(scan, opening, '$(( that is no arithmetic; write $( ( … ) )')
     readNested(scan, word)
-  } else if (quoting === 'bare' && (next === "'" || next === '"')) readDollarQuote(scan, word)
-  else if (next === '[') {
-    skipSubscript(scan, at + 1, 'arithmetic')
-    word.pieces.push(null)
-  } else readVariable(scan, word)
+  } else if (quoting === 'bare' && take(scan, /\$(?=['"])/y) !== '') readDollarQuote(scan, word)
+  else if (looksAt(scan, /\$\[/y)) skipSubscript(scan, word, 'arithmetic')
+  else readVariable(scan, word)
 }
 
 /** `$HOME`, `$1`, `$$`; a lone `$` is text. */
 function readVariable(scan: Scan, word: Word): void {
-  const { text, at } = scan
-  const name = /^\$(?:[A-Za-z_]\w*|[\d@*#?$!-])/.exec(text.slice(at, scan.end))?.[0]
-  if (name === undefined) {
-    scan.at += 1
-    addText(word, '$')
+  const offset = scan.at
+  const name = take(scan, /\$(?:[A-Za-z_]\w*|[\d@*#?$!-]|)/y)
+  if (name === '$') {
+    addText(word, name)
     return
   }
-  if (name === '$$' && readReference(text, at + 1) !== undefined) {
-    const message = '$$ is the number of the process, so ${ behind it begins no placeholder.'
-    scan.problems.push(describe(scan, at, message, 'Write \\$ for a dollar sign.', 'ERR_PLACEHOLDER'))
-  }
-  if (/[\d@*#]$/.test(name)) scan.remarks.push({ kind: 'positional', what: name, offset: at })
-  scan.at += name.length
   word.pieces.push(null)
+  if (/[\d@*#]$/.test(name)) scan.remarks.push({ kind: 'positional', what: name, offset })
+  if (name === '$$' && readReference(scan.text, offset + 1) !== undefined) {
+    const message = '$$ is the number of the process, so ${ behind it begins no placeholder.'
+    scan.problems.push(describe(scan, offset, message, 'Write \\$ for a dollar sign.', 'ERR_PLACEHOLDER'))
+  }
 }
 
 /** Records a placeholder; what it is replaced by depends on where it stands. */
-export function readValue(scan: Scan, word: Word, quoting: Quoting): void {
-  const offset = scan.at
-  const reference = readReference(scan.text, offset)
+function readValue(scan: Scan, word: Word, quoting: Quoting): void {
+  const { at: offset, text } = scan
+  const reference = readReference(text, offset)
   if (reference === undefined) return
   const { name, modifier, length } = reference
   if (modifier !== undefined && modifier !== 'raw') {
-    const message = `Unknown modifier :${modifier} in \${${name}:${modifier}}.`
-    const hint =
-      'The only modifier is :raw. For a part of a shell variable, write the offset with a digit or a $.'
-    scan.problems.push(describe(scan, offset, message, hint, 'ERR_PLACEHOLDER'))
+    const message = `Unknown modifier :${modifier} in ${text.slice(offset, offset + length)}.`
+    scan.problems.push(describe(scan, offset, message, 'The only one is :raw.', 'ERR_PLACEHOLDER'))
   }
-  const found = { name, raw: modifier === 'raw', offset, length, quoting, leads: word.leads }
+  const found: Found = {
+    name,
+    raw: modifier === 'raw',
+    offset,
+    length,
+    quoting,
+    leads: word.leads,
+  }
   scan.found.push(found)
   word.pieces.push(found)
   if (isEngineVariable(name)) word.leads &&= word.brace
@@ -150,8 +152,7 @@ function readNested(scan: Scan, word: Word): void {
   const outer = scan.pending
   scan.pending = []
   readCommands(scan, [')'], opening)
-  if (scan.pending.length > 0)
-    stop(scan, opening, 'A here-document must be complete before the ) of its $( ).')
+  if (scan.pending.length > 0) stop(scan, opening, 'A here-document inside $( ) must end before its ).')
   scan.pending = outer
   word.pieces.push(null)
 }
@@ -160,29 +161,17 @@ function readNested(scan: Scan, word: Word): void {
 function readDollarQuote(scan: Scan, word: Word): void {
   const opening = scan.at
   const before = scan.found.length
-  scan.remarks.push({ kind: 'bash', what: scan.text.slice(opening, opening + 2), offset: opening })
-  scan.at += 1
-  if (scan.text.charAt(scan.at) === '"') readDouble(scan, word)
+  if (looksAt(scan, /"/y)) readDouble(scan, word)
   else readSingle(scan, word)
-  const text = scan.text.slice(opening, scan.at)
-  if (text.endsWith("\\'")) stop(scan, opening, "Shells disagree about where this $'…' ends.")
-  for (const { name, offset } of scan.found.slice(before)) {
-    const message = `\${${name}} stands in ${text.slice(0, 2)}…: shells disagree about what that means.`
-    const hint = 'Write it in ordinary quotes; printf can make control characters.'
-    scan.problems.push(describe(scan, offset, message, hint, 'ERR_SHELL_SYNTAX'))
+  if (scan.text.startsWith("\\'", scan.at - 2))
+    stop(scan, opening, "Shells disagree about where this $'…' ends.")
+  for (const { offset } of scan.found.slice(before)) {
+    const message = `Shells disagree about what $${scan.text.charAt(opening)} means.`
+    scan.problems.push(describe(scan, offset, message, 'Use ordinary quotes.'))
   }
 }
 
 /** Shells read this differently, so nobody knows where a placeholder of this script stands. */
 export function disagree(scan: Scan, offset: number, what: string): void {
-  const message = `Shells disagree about ${what}, so the places of the placeholders are not certain.`
-  scan.hazards.push(
-    describe(
-      scan,
-      offset,
-      message,
-      'Write it another way, or move the script into a file.',
-      'ERR_SHELL_SYNTAX',
-    ),
-  )
+  scan.hazards.push(describe(scan, offset, `Shells disagree about ${what}.`))
 }

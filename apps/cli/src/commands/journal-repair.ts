@@ -1,0 +1,17 @@
+import { repairRun } from '@delta/journal'
+import { print } from '../present/print.js'
+import { printable } from '../present/printable.js'
+import { findShownRun } from '../shown-run.js'
+import { EXIT, type Terminal } from '../terminal.js'
+
+/** `delta journal repair`: sets damaged lines aside, so that the run can go on. Deletes nothing. */
+export async function execute(
+  flags: { workDir: string; json?: boolean; force?: boolean },
+  terminal: Terminal,
+  runId: string | undefined,
+): Promise<number> {
+  const run = await findShownRun(flags, runId, terminal)
+  const { text, ...result } = await repairRun(run.directory, { force: flags.force ?? false })
+  print(terminal, `${flags.json ? JSON.stringify(result, null, 2) : printable(text)}\n`)
+  return EXIT.completed
+}

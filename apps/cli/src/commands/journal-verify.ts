@@ -1,0 +1,17 @@
+import { verifyJournal } from '@delta/journal'
+import { print } from '../present/print.js'
+import { printable } from '../present/printable.js'
+import { findShownRun } from '../shown-run.js'
+import { EXIT, type Terminal } from '../terminal.js'
+
+/** `delta journal verify`: what is right and wrong with a run's journal. Changes nothing. */
+export async function execute(
+  flags: { workDir: string; json?: boolean },
+  terminal: Terminal,
+  runId: string | undefined,
+): Promise<number> {
+  const run = await findShownRun(flags, runId, terminal)
+  const { text, ...report } = verifyJournal(run.journalPath)
+  print(terminal, `${flags.json ? JSON.stringify(report, null, 2) : printable(text)}\n`)
+  return report.ok ? EXIT.completed : EXIT.failed
+}

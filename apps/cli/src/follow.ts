@@ -1,0 +1,41 @@
+import { watch } from 'node:fs'
+import { readJournal, readRun, type StoredEvent } from '@delta/journal'
+
+/** Some file systems tell nobody of a change: look this often anyway. */
+const LOOK_AGAIN_MS = 500
+
+/** A run's events, those to come too, until nobody writes it any more. */
+export async function* followJournal(run: {
+  directory: string
+  journalPath: string
+}): AsyncGenerator<StoredEvent> {
+  let fromOffset = 0
+  const read = async (): Promise<StoredEvent[]> => {
+    const { events, endOffset } = await readJournal(run.journalPath, { fromOffset })
+    fromOffset = endOffset
+    return events
+  }
+  for (;;) {
+    const events = await read()
+    yield* events
+    if (events.length > 0) continue
+    if ((await readRun(run.directory, { tolerant: true })).status !== 'RUNNING') {
+      yield* await read() // its last words may have come after we looked
+      return
+    }
+    await changeOf(run.journalPath)
+  }
+}
+
+function changeOf(path: string): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(path, done)
+    const timer = setTimeout(done, LOOK_AGAIN_MS)
+    function done(): void {
+      clearTimeout(timer)
+      watcher.close()
+      resolve()
+    }
+    watcher.once('error', done)
+  })
+}

@@ -1,0 +1,57 @@
+import { dirname } from 'node:path'
+import type { RunResult } from '@delta/engine'
+import { quoteCommand } from '@delta/executor'
+import { EXIT } from '../terminal.js'
+import { printable } from './printable.js'
+
+/** What a person needs to know of a run that ended without an answer: why, and how to go on. Lines, maybe none. */
+export function wayOn(result: RunResult, { quiet }: { quiet: boolean }): string[] {
+  switch (result.status) {
+    case 'COMPLETED':
+      return []
+    case 'WAITING_FOR_INPUT':
+      return howToAnswer(result)
+    case 'INTERRUPTED':
+      return quiet ? [] : [`Interrupted (${result.reason}). Go on with: ${resume(result)}`]
+    case 'FAILED':
+      return howToRetry(result)
+    default:
+      return result.status satisfies never
+  }
+}
+
+function howToRetry(result: RunResult): string[] {
+  if (result.reason === 'MAX_ITERATIONS') {
+    return [
+      `Error: the run failed: MAX_ITERATIONS (no answer after ${result.iterations} iterations)`,
+      `Go on with: ${resume(result)} -m "…"`,
+    ]
+  }
+  return [
+    `Error: the run failed: ${printable(result.reason ?? 'for no reason given')}`,
+    `Retry with: ${resume(result)} -m "…"`,
+  ]
+}
+
+function howToAnswer(result: RunResult): string[] {
+  const { question } = result
+  if (!question) return []
+  if (question.command !== undefined) {
+    return [
+      `A command waits for approval (exit code ${EXIT.waiting}):`,
+      `  ${printable(question.command)}`,
+      `Allow it:  ${resume(result)} --approve ${question.requestId}`,
+      `Refuse it: ${resume(result)} --deny ${question.requestId}`,
+    ]
+  }
+  return [
+    `The agent asks: ${printable(question.prompt)}`,
+    `Agent paused. Provide response in .delta/${result.runId}/interaction/response.txt`,
+    `Or use: ${resume(result)} -m <response>`,
+  ]
+}
+
+/** The command line that takes the run up again, ready to be pasted. */
+function resume(result: RunResult): string {
+  return quoteCommand(['delta', 'continue', '-w', dirname(dirname(result.runDirectory))])
+}

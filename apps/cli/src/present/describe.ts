@@ -1,0 +1,106 @@
+import type { ActionRequest, ActionResult, EngineEnd, JournalEvent, Thought } from '@delta/journal'
+import { printable } from './printable.js'
+import type { Style } from './style.js'
+
+/** Lines of a tool's output that are shown when not all are wanted. */
+const SHOWN_LINES = 8
+
+export interface Detail {
+  style: Style
+  /** Whole outputs, hooks, tokens. */
+  verbose: boolean
+  /** Also what a person following a run knows already: their messages, and the answer, which goes to stdout. */
+  transcript?: boolean
+}
+
+/** One event as lines for people; none when there is nothing to say. Control sequences are made visible. */
+export function describeEvent(event: JournalEvent, detail: Detail): string[] {
+  const { style, verbose, transcript = false } = detail
+  switch (event.type) {
+    case 'ENGINE_START': {
+      const verb = event.resumed ? 'resuming' : 'run'
+      const line = `${verb} ${event.run_id} of ${event.agent_name ?? 'an agent'} in ${event.work_dir ?? '?'}`
+      return [style.dim(printable(line))]
+    }
+    case 'USER_MESSAGE':
+      return transcript ? indent('> ', event.content, style.bold) : []
+    case 'THOUGHT':
+      return event.tool_calls.length > 0 || transcript ? thought(event, detail) : []
+    case 'ACTION_REQUEST':
+      return event.tool_name === 'ask_human' ? [] : [style.cyan(`   $ ${printable(typed(event))}`)]
+    case 'ACTION_RESULT':
+      return [...output(event.observation_content, verbose), style.dim(`     ${outcome(event)}`)]
+    case 'HUMAN_INPUT_REQUEST':
+      return indent('   ? ', event.prompt, style.yellow)
+    case 'HUMAN_INPUT_RECEIVED':
+      return transcript ? indent('   > ', event.response, style.bold) : []
+    case 'ERROR':
+      return indent('   ! ', event.error_message, style.red)
+    case 'SYSTEM_MESSAGE':
+      return indent('   ', event.content, style.dim)
+    case 'HOOK_EXECUTION_AUDIT':
+      return verbose ? [style.dim(`   hook ${event.hook_name}: ${event.status}${timeOf(event)}`)] : []
+    case 'ENGINE_END':
+      return [style.dim(ending(event))]
+    default:
+      return event satisfies never
+  }
+}
+
+/** `12 ms`, `3.4 s`, `2 min 5 s`. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`
+  return `${Math.floor(milliseconds / 60_000)} min ${Math.floor((milliseconds % 60_000) / 1000)} s`
+}
+
+export function thoughtTokens({ usage }: Thought): string {
+  if (usage?.prompt_tokens === undefined) return ''
+  return ` (${usage.prompt_tokens} + ${usage.completion_tokens ?? 0} tokens)`
+}
+
+function thought(event: Thought, { style, verbose }: Detail): string[] {
+  const number = `${event.iteration}.`
+  const tokens = verbose ? style.dim(thoughtTokens(event)) : ''
+  const [first = '', ...rest] = printable(event.content).split('\n')
+  return [
+    `${style.dim(number)} ${style.bold(first)}${tokens}`.trimEnd(),
+    ...rest.map((line) => `   ${style.bold(line)}`),
+  ]
+}
+
+/** A long output by its beginning: the whole is in the journal. */
+function output(text: string, whole: boolean): string[] {
+  const lines = printable(text).replace(/\n$/, '').split('\n')
+  const shown = whole ? lines : lines.slice(0, SHOWN_LINES)
+  const rest = lines.length - shown.length
+  const more = rest > 0 ? [`     … ${rest} more ${rest === 1 ? 'line' : 'lines'}`] : []
+  return text === '' ? [] : [...shown.map((line) => `     ${line}`), ...more]
+}
+
+function outcome({ exit_code: exitCode, status, duration_ms: ms }: ActionResult): string {
+  const ended = typeof exitCode === 'number' ? `exit ${exitCode}` : status
+  return typeof ms === 'number' ? `${ended}, ${duration(ms)}` : ended
+}
+
+function ending({ status, final_iteration: iterations = 0, usage, reason }: EngineEnd): string {
+  const tokens = usage?.total_tokens ? `, ${usage.total_tokens} tokens` : ''
+  const why = reason ? ` (${printable(reason.split('\n')[0] ?? '')})` : ''
+  return `${status}${why} after ${iterations} ${iterations === 1 ? 'iteration' : 'iterations'}${tokens}`
+}
+
+function indent(prefix: string, text: string, paint: (text: string) => string): string[] {
+  const next = ' '.repeat(prefix.length)
+  return printable(text)
+    .split('\n')
+    .map((line, index) => paint(`${index === 0 ? prefix : next}${line}`))
+}
+
+/** The command as it would be typed; of a call that was refused only the name. */
+function typed({ resolved_command: command, tool_name: name }: ActionRequest): string {
+  return command ?? `${name} (refused)`
+}
+
+function timeOf({ duration_ms: ms }: { duration_ms?: number | undefined }): string {
+  return ms === undefined ? '' : `, ${duration(ms)}`
+}

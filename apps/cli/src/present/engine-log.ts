@@ -1,0 +1,56 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { EngineEvent } from '@delta/engine'
+import { isKnownEvent } from '@delta/journal'
+import { describeEvent } from './describe.js'
+import type { Presenter } from './presenter.js'
+import { PLAIN } from './style.js'
+
+/**
+ * Also writes what `-v` prints to `engine.log` of the run's directory: timestamped, one line each, without colours.
+ * Appended to by every engine process of the run, never synced, never read by us. Journal events hold no secrets.
+ */
+export function withEngineLog(presenter: Presenter): Presenter {
+  const log = openLog((message) => presenter.warn(message))
+  return {
+    ...presenter,
+    show(event) {
+      presenter.show(event)
+      log.show(event)
+    },
+    warn(message) {
+      presenter.warn(message)
+      log.write(message.split('\n'))
+    },
+  }
+}
+
+function openLog(complain: (message: string) => void) {
+  let path: string | undefined
+  /** What was said before the run had a directory; undefined once writing has failed. */
+  let waiting: string[] | undefined = []
+
+  function write(lines: readonly string[], timestamp = new Date().toISOString()): void {
+    if (!waiting || lines.length === 0) return
+    waiting.push(...lines.map((line) => `${timestamp} ${line}\n`))
+    if (path === undefined) return
+    try {
+      appendFileSync(path, waiting.join(''), { mode: 0o600 })
+      waiting = []
+    } catch (error) {
+      waiting = undefined // the journal is the record; a log that cannot be written stops nothing
+      complain(`engine.log is not written: ${(error as Error).message}`)
+    }
+  }
+
+  function show(event: EngineEvent): void {
+    if (event.kind === 'notice') write([`note: ${event.message}`])
+    if (event.kind !== 'journal' || !isKnownEvent(event.event)) return
+    const { event: stored } = event
+    if (stored.type === 'ENGINE_START' && stored.work_dir !== undefined)
+      path = join(stored.work_dir, '.delta', stored.run_id, 'engine.log')
+    write(describeEvent(stored, { style: PLAIN, verbose: true, transcript: true }), stored.timestamp)
+  }
+
+  return { show, write }
+}

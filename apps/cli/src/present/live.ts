@@ -1,0 +1,82 @@
+import type { JournalEvent, Thought } from '@delta/journal'
+import { isKnownEvent } from '@delta/journal'
+import type { Terminal } from '../terminal.js'
+import { thoughtTokens } from './describe.js'
+import type { Presenter } from './presenter.js'
+import { printable } from './printable.js'
+import { progressPresenter } from './progress.js'
+import { createSpinner } from './spinner.js'
+import { styleFor } from './style.js'
+
+/** Progress on a terminal: thoughts as they stream, and something that moves while nothing comes. */
+export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verbose?: boolean }): Presenter {
+  const lines = progressPresenter(terminal, flags)
+  const style = styleFor(terminal.stderr, terminal.env)
+  const spinner = createSpinner(terminal.stderr, style)
+  /** What the model has said of its present thought, as it was shown. */
+  let streamed = ''
+  let shownAnswer: string | undefined
+
+  function showPiece(content: string, iteration: number): void {
+    spinner.stop()
+    if (streamed === '') terminal.stderr.write(style.dim(`${iteration}. `))
+    streamed += content
+    terminal.stderr.write(style.bold(printable(content)))
+  }
+
+  /** A thought that has streamed is not said again; one that a hook changed is. */
+  function endThought(event: Thought): boolean {
+    if (streamed === '') return false
+    const same = streamed === event.content
+    streamed = ''
+    terminal.stderr.write(`${style.dim(thoughtTokens(event))}\n`)
+    if (same && event.tool_calls.length === 0) shownAnswer = event.content
+    return same
+  }
+
+  return {
+    ...lines,
+    wantsStream: true,
+    show(event) {
+      if (event.kind === 'delta') {
+        showPiece(event.content, event.iteration)
+        return
+      }
+      spinner.stop()
+      if (event.kind !== 'journal' || !isKnownEvent(event.event)) {
+        lines.show(event)
+        return
+      }
+      const shown = event.event.type === 'THOUGHT' && endThought(event.event)
+      if (!shown) lines.show(event)
+      const wait = waitAfter(event.event)
+      if (wait !== undefined) spinner.start(wait)
+    },
+    warn(message) {
+      spinner.stop()
+      lines.warn(message)
+    },
+    finish(result) {
+      spinner.stop()
+      const seen = terminal.stdout.isTTY === true && result.answer === shownAnswer
+      if (result.answer === undefined || !seen) lines.finish(result)
+    },
+    pause: () => spinner.stop(),
+  }
+}
+
+/** What will take time after an event; undefined when nothing does, or a person is asked. */
+function waitAfter(event: JournalEvent): string | undefined {
+  switch (event.type) {
+    case 'ENGINE_START':
+    case 'USER_MESSAGE':
+    case 'ACTION_RESULT':
+      return 'thinking'
+    case 'ACTION_REQUEST':
+      return event.resolved_command ? event.tool_name : undefined
+    case 'ERROR':
+      return event.recoverable ? 'waiting to try again' : undefined
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,38 @@
+import { isKnownEvent } from '@delta/journal'
+import type { Terminal } from '../terminal.js'
+import { wayOn } from './conclude.js'
+import { describeEvent } from './describe.js'
+import type { Presenter } from './presenter.js'
+import { print } from './print.js'
+import { printable } from './printable.js'
+import { styleFor } from './style.js'
+
+/** Progress on stderr, line by line: each thought, each command as it would be typed, its result. The answer goes to stdout. */
+export function progressPresenter(
+  terminal: Terminal,
+  { quiet = false, verbose = false }: { quiet?: boolean; verbose?: boolean },
+): Presenter {
+  const style = styleFor(terminal.stderr, terminal.env)
+  const say = (line: string): void => void terminal.stderr.write(`${line}\n`)
+  return {
+    wantsStream: false,
+    show(event) {
+      if (event.kind === 'notice') say(style.dim(`note: ${printable(event.message)}`))
+      if (quiet || event.kind !== 'journal' || !isKnownEvent(event.event)) return
+      for (const line of describeEvent(event.event, { style, verbose })) say(line)
+    },
+    warn: (message) => say(style.yellow(printable(message))),
+    finish(result) {
+      if (result.answer !== undefined) writeAnswer(result.answer, terminal)
+      for (const line of wayOn(result, { quiet })) say(line)
+    },
+    pause() {
+      // nothing moves
+    },
+  }
+}
+
+/** The answer and one newline; a program that reads it gets every byte of it, a terminal no control sequence. */
+function writeAnswer(answer: string, terminal: Terminal): void {
+  print(terminal, `${answer.replace(/\n$/, '')}\n`)
+}

@@ -1,0 +1,45 @@
+import { duration } from './describe.js'
+import { printable } from './printable.js'
+import type { Style } from './style.js'
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+const FRAME_MS = 100
+/** Most waits are shorter than this, and a line that flickers says nothing. */
+const PATIENCE_MS = 600
+const ERASE_LINE = '\r\u001b[K'
+
+export interface Spinner {
+  /** Shows, after a moment, what is waited for and how long. Replaces what was waited for before. */
+  start(label: string): void
+  /** Leaves the line empty. */
+  stop(): void
+}
+
+/** One moving line at the end of a terminal's output; whoever writes there stops it first. */
+export function createSpinner(stream: NodeJS.WriteStream, style: Style): Spinner {
+  let timer: NodeJS.Timeout | undefined
+  let visible = false
+
+  function stop(): void {
+    clearInterval(timer)
+    if (visible) stream.write(ERASE_LINE)
+    visible = false
+  }
+
+  return {
+    stop,
+    start(label) {
+      stop()
+      const began = performance.now()
+      let frame = 0
+      timer = setInterval(() => {
+        const waited = performance.now() - began
+        if (waited < PATIENCE_MS) return
+        visible = true
+        const text = `${FRAMES[frame++ % FRAMES.length]} ${printable(label)} ${duration(waited)}`
+        stream.write(`${ERASE_LINE}${style.dim(text.slice(0, Math.max(1, (stream.columns || 80) - 1)))}`)
+      }, FRAME_MS)
+      timer.unref()
+    },
+  }
+}

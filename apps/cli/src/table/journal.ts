@@ -1,0 +1,32 @@
+import type { CommandGroup } from './entry.js'
+import { JSON_OUTPUT, WORKSPACE } from './options.js'
+
+const RUN = { name: '[run]', description: 'id of the run; default: the latest' }
+
+export const JOURNAL_COMMANDS: CommandGroup = {
+  title: 'Look after journals',
+  commands: [
+    {
+      name: 'journal verify',
+      description: "Say what is right and wrong with a run's journal; changes nothing",
+      arguments: [RUN],
+      options: [WORKSPACE, JSON_OUTPUT],
+      examples: [
+        ['delta journal verify -w ./workspace', 'exit code 0 if the run can go on, 1 if a line is damaged'],
+      ],
+      load: () => import('../commands/journal-verify.js'),
+    },
+    {
+      name: 'journal repair',
+      description: "Set damaged lines of a run's journal aside; deletes nothing",
+      arguments: [RUN],
+      options: [
+        WORKSPACE,
+        { flags: '--force', description: 'end a live owner of the run first' },
+        JSON_OUTPUT,
+      ],
+      examples: [['delta journal repair -w ./workspace', 'the journal as it was stays beside it']],
+      load: () => import('../commands/journal-repair.js'),
+    },
+  ],
+}

@@ -1,0 +1,154 @@
+import { join } from 'node:path'
+import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta } from './delta.js'
+import { deltaOnTerminal, hasTerminal, shellOnTerminal } from './terminal.js'
+
+const ESCAPE = '\u001b'
+const SAY = { name: 'say', exec: 'echo ${text}' }
+const KEY = { DELTA_API_KEY: 'test-key-not-real' }
+
+test('without a terminal progress is plain lines: no colours, no spinner, nothing that moves', async () => {
+  const turns = [
+    { content: 'I say it.', tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] },
+    { content: 'Done.' },
+  ]
+  await using agent = await temporaryAgent({ tools: [SAY], turns })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(stderr).not.toContain(ESCAPE)
+  expect(stderr).not.toContain('\r')
+  expect(stderr.split('\n')).toEqual([
+    expect.stringMatching(/^run \S+ of test-agent in /),
+    '1. I say it.',
+    '   $ echo hi',
+    '     hi',
+    expect.stringMatching(/^ {5}exit 0, \d+ ms$/),
+    'COMPLETED after 2 iterations',
+    '',
+  ])
+})
+
+test('-q prints the answer and nothing else', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  await using workspace = await temporaryWorkspace({})
+  expect(await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])).toMatchObject({
+    stdout: 'Done.\n',
+    stderr: '',
+  })
+})
+
+test('control sequences of model and tool are made visible in progress, and never reach a terminal', async () => {
+  const turns = [
+    { content: 'Look: \u001b[2J\u009b31m', tool_calls: [{ name: 'evil', arguments: {} }] },
+    { content: 'Title: \u001b]0;owned\u0007' },
+  ]
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'evil', exec: "printf 'a\\033[31mb\\r\\n'" }],
+    turns,
+  })
+  await using workspace = await temporaryWorkspace({})
+  const piped = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(piped.stderr).not.toMatch(/[\u001b\u0007\u009b\r]/)
+  expect(piped.stderr).toContain('1. Look: \\x1b[2J\\x9b31m')
+  expect(piped.stdout).toBe('Title: \u001b]0;owned\u0007\n')
+})
+
+test.skipIf(!hasTerminal)('on a terminal neither answer nor output can send a control sequence', async () => {
+  const turns = [
+    { tool_calls: [{ name: 'evil', arguments: {} }] },
+    { content: 'Title: \u001b]0;owned\u0007' },
+  ]
+  await using agent = await temporaryAgent({ tools: [{ name: 'evil', exec: "printf 'a\\033[2Jb'" }], turns })
+  await using workspace = await temporaryWorkspace({})
+  const screen = deltaOnTerminal(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const { stdout } = await screen.result
+  expect(stdout).toContain('Title: \\x1b]0;owned\\x07')
+  expect(stdout).not.toContain(`${ESCAPE}]`)
+  expect(stdout).not.toContain(`${ESCAPE}[2J`)
+})
+
+test.skipIf(!hasTerminal)(
+  'on a terminal a thought streams, and an answer that streamed is not said twice',
+  async () => {
+    const turns = [
+      { content: 'First I say it.', tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] },
+      { content: 'All is said.' },
+    ]
+    await using server = await startScriptedServer(turns)
+    await using agent = await temporaryAgent({ tools: [SAY], baseUrl: server.baseUrl })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const screen = deltaOnTerminal(args, { env: { ...KEY, NO_COLOR: '1' } })
+    const { stdout, exitCode } = await screen.result
+    expect(exitCode).toBe(0)
+    expect(server.requests()[0]?.json).toMatchObject({ stream: true })
+    expect(stdout).toMatch(/^1\. First I say it\./m)
+    expect(stdout.split('First I say it.')).toHaveLength(2)
+    expect(stdout).toMatch(/^2\. All is said\./m)
+    expect(stdout.split('All is said.')).toHaveLength(2)
+    expect(stdout).not.toContain(ESCAPE)
+  },
+)
+
+test.skipIf(!hasTerminal)('a piped answer is whole even if it streamed on the terminal before', async () => {
+  await using server = await startScriptedServer([{ content: 'All is said.' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  await shellOnTerminal(`"$@" > '${join(workspace.path, 'out.txt')}'`, args, { env: KEY }).result
+  expect(await workspace.read('out.txt')).toBe('All is said.\n')
+})
+
+test.skipIf(!hasTerminal)(
+  'a long wait shows what is waited for, and the line is gone afterwards',
+  async () => {
+    await using server = await startScriptedServer([{ content: 'Done.', hold: 'thinking' }])
+    await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const screen = deltaOnTerminal(args, { env: KEY })
+    await screen.waitForOutput(/thinking \d/)
+    await server.release('thinking')
+    const { stdout } = await screen.result
+    const afterSpinner = stdout.slice(stdout.lastIndexOf('thinking'))
+    expect(afterSpinner).toMatch(/^[^\n]*\r\u001b\[K/)
+    expect(afterSpinner).toContain('Done.')
+  },
+)
+
+test('engine.log holds what -v prints: timestamped, whole outputs, no colours, no key', async () => {
+  const turns = [
+    { content: 'Count.', tool_calls: [{ name: 'count', arguments: {} }] },
+    { content: 'Done.\nReally.' },
+  ]
+  await using server = await startScriptedServer(turns)
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'count', exec: 'seq 1 20' }],
+    baseUrl: server.baseUrl,
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go on', '-w', workspace.path, '--run-id', 'one', '-q']
+  await delta(args, { env: KEY })
+
+  const log = await workspace.read('.delta/one/engine.log')
+  const lines = log.trimEnd().split('\n')
+  for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /)
+  const texts = lines.map((line) => line.slice(25))
+  expect(texts).toContain('> Go on')
+  expect(texts).toContain('   $ seq 1 20')
+  expect(texts).toContain('     20')
+  expect(texts).toContain('   Really.')
+  expect(texts.at(-1)).toMatch(/^COMPLETED after 2 iterations/)
+  expect(log).not.toContain(ESCAPE)
+  expect(log).not.toContain('test-key-not-real')
+})
+
+test('an engine.log that cannot be written stops nothing', async () => {
+  await using agent = await temporaryAgent({ tools: [SAY], turns: [{ content: 'Done.' }] })
+  await using workspace = await temporaryWorkspace({ '.delta/one/engine.log/in-the-way': '' })
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one']
+  const result = await delta(args)
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  expect(result.stderr.match(/engine\.log is not written/g)).toHaveLength(1)
+})

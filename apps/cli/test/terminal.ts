@@ -1,0 +1,34 @@
+import { spawnSync } from 'node:child_process'
+import { type StartedProcess, startProcess } from '@delta/testkit'
+import { cleanEnvironment, DELTA } from './delta.js'
+
+const PTY = `import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))`
+
+/** Whether terminals can be had here; without python3 their tests are skipped, and say so. */
+export const hasTerminal = spawnSync('python3', ['-c', 'import pty']).status === 0
+if (!hasTerminal) console.warn('SKIPPED: python3 is missing, so nothing here is tested on a terminal.')
+
+interface Options {
+  cwd?: string
+  env?: Record<string, string>
+}
+
+/** Starts `delta` on a terminal of its own: what is written is typed, and stdout is all that the screen got. */
+export function deltaOnTerminal(args: string[], { cwd, env }: Options = {}): StartedProcess {
+  return startProcess(['python3', '-c', PTY, process.execPath, DELTA, ...args], {
+    ...(cwd === undefined ? {} : { cwd }),
+    env: cleanEnvironment({ TERM: 'xterm', ...env }),
+    interactive: true,
+  })
+}
+
+/** The same through a shell, so that one stream can go elsewhere: `shellOnTerminal('"$@" | cat', …)`. */
+export function shellOnTerminal(script: string, args: string[], { cwd, env }: Options = {}): StartedProcess {
+  const argv = ['python3', '-c', PTY, 'sh', '-c', script, 'sh', process.execPath, DELTA, ...args]
+  return startProcess(argv, {
+    ...(cwd === undefined ? {} : { cwd }),
+    env: cleanEnvironment({ TERM: 'xterm', ...env }),
+    interactive: true,
+  })
+}

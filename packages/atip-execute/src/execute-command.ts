@@ -1,0 +1,125 @@
+import { constants } from 'node:os'
+import {
+  type ByteFilter,
+  type CapturedOutput,
+  type CommandOutcome,
+  CREDENTIAL_NAMES,
+  runCommand,
+} from '@delta/executor/command'
+import { DEFAULT_MAX_OUTPUT_SIZE, DEFAULT_TIMEOUT, MAX_OUTPUT_SIZE, MAX_TIMEOUT } from './constants.js'
+import { ExecutionError, TimeoutError } from './errors.js'
+
+export interface ExecutionOptions {
+  /** Milliseconds; default 30000, at most 600000. */
+  timeout?: number
+  /** Bytes of stdout and stderr together that are kept; default 1048576, at most 10485760. */
+  maxOutputSize?: number
+  cwd?: string
+  /** Added to the environment of this process, of which API keys of the engine are never passed on. */
+  env?: Record<string, string>
+  /** Hands the words, joined by spaces, to a shell. Only for command lines you wrote yourself. */
+  shell?: string | boolean
+  /** Calls `onStdout` and `onStderr` with every chunk as it comes. */
+  streaming?: boolean
+  onStdout?: (data: Buffer) => void
+  onStderr?: (data: Buffer) => void
+}
+
+export interface ExecutionResult {
+  /** True when the exit code is 0. */
+  success: boolean
+  /** 128 + n when signal n ended the command. */
+  exitCode: number
+  stdout: string
+  stderr: string
+  /** Milliseconds. */
+  duration: number
+  /** True when there was more output than is here. */
+  truncated: boolean
+  timedOut: boolean
+  command: string[]
+  toolCallId: string
+  toolName: string
+}
+
+/**
+ * Runs a command without a shell, in a process group of its own, with an empty stdin.
+ * A timeout ends the whole group, also one that ignores SIGTERM.
+ *
+ * @throws {ExecutionError} It could not be started.
+ * @throws {TimeoutError} It ran too long; the error holds what it printed until then.
+ */
+export async function executeCommand(
+  command: string[],
+  options: ExecutionOptions = {},
+): Promise<ExecutionResult> {
+  const timeout = Math.min(options.timeout ?? DEFAULT_TIMEOUT, MAX_TIMEOUT)
+  const maxBytes = Math.min(options.maxOutputSize ?? DEFAULT_MAX_OUTPUT_SIZE, MAX_OUTPUT_SIZE)
+  const started = performance.now()
+  const outcome = await runCommand(argvOf(command, options), {
+    cwd: options.cwd ?? process.cwd(),
+    env: environmentOf(options),
+    timeoutMs: timeout,
+    keepBytes: maxBytes,
+    keep: 'head',
+    ...(options.streaming && { filter: watchers(options) }),
+  })
+  if (outcome.startError)
+    throw new ExecutionError(`${command[0]}: ${outcome.startError.message}`, command, outcome.startError)
+  const { stdout, stderr, truncated } = shareOutput(outcome, maxBytes)
+  if (outcome.status === 'TIMEOUT') throw new TimeoutError(command, timeout, stdout, stderr)
+  return {
+    success: outcome.exitCode === 0,
+    exitCode: outcome.exitCode ?? 128 + (outcome.signal ? constants.signals[outcome.signal] : 0),
+    stdout,
+    stderr,
+    duration: performance.now() - started,
+    truncated,
+    timedOut: false,
+    command,
+    toolCallId: '',
+    toolName: '',
+  }
+}
+
+function argvOf(command: string[], { shell }: ExecutionOptions): string[] {
+  if (shell === undefined || shell === false || shell === '') return command
+  return [shell === true ? '/bin/sh' : shell, '-c', command.join(' ')]
+}
+
+function environmentOf({ env }: ExecutionOptions): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !CREDENTIAL_NAMES.includes(name))
+  return { ...Object.fromEntries(inherited), ...env }
+}
+
+/** The executor asks for a filter per stream: first stdout's, then stderr's. Ours look and change nothing. */
+function watchers({ onStdout, onStderr }: ExecutionOptions): () => ByteFilter {
+  const listeners = [onStdout, onStderr]
+  return () => {
+    const listener = listeners.shift()
+    return {
+      push(chunk) {
+        listener?.(chunk)
+        return chunk
+      },
+      end: () => Buffer.alloc(0),
+    }
+  }
+}
+
+/** One budget for both streams: stderr, which says what went wrong, gets up to half of it. */
+function shareOutput({ stdout, stderr }: CommandOutcome, maxBytes: number) {
+  const stderrBytes = Math.min(stderr.bytes, Math.max(Math.floor(maxBytes / 2), maxBytes - stdout.bytes))
+  const stdoutBytes = Math.min(stdout.bytes, maxBytes - stderrBytes)
+  return {
+    stdout: textOf(stdout, stdoutBytes),
+    stderr: textOf(stderr, stderrBytes),
+    truncated: stdout.bytes + stderr.bytes > maxBytes,
+  }
+}
+
+/** The first bytes as text, without the half of a character at the cut. */
+function textOf({ head, bytes }: CapturedOutput, length: number): string {
+  if (length >= bytes) return head.toString('utf8')
+  return new TextDecoder().decode(head.subarray(0, length), { stream: true })
+}

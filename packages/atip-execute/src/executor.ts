@@ -1,0 +1,160 @@
+import { type AtipCommand, type AtipTool, durationMs, type ToolCall, trustOf } from '@delta/atip'
+import { type BatchExecutionResult, type BatchOptions, runBatch } from './batch.js'
+import { buildCommandArray } from './command-array.js'
+import {
+  ArgumentValidationError,
+  InsufficientTrustError,
+  InteractiveNotSupportedError,
+  PolicyViolationError,
+  RequiresConfirmationError,
+  UnknownCommandError,
+} from './errors.js'
+import { type ExecutionOptions, executeCommand } from './execute-command.js'
+import { type FormattedResult, formatResult, type OutputOptions } from './format-result.js'
+import { type CommandMapping, mapCommands } from './mapping.js'
+import {
+  type ConfirmationContext,
+  checkPolicy,
+  type ExecutionPolicy,
+  type PolicyCheckResult,
+} from './policy.js'
+import { type ValidationResult, validateToolCall } from './validate-call.js'
+
+export interface ExecutorConfig {
+  tools: readonly AtipTool[]
+  /** Without it everything is allowed; with it, its defaults fill what it leaves out. */
+  policy?: ExecutionPolicy
+  execution?: ExecutionOptions & {
+    /** Passes arguments on as they come. Only for calls no model made. Default false. */
+    skipValidation?: boolean
+  }
+  output?: OutputOptions
+}
+
+export interface Executor {
+  /** Look up, validate, policy, confirm, run, redact, format. @throws {AtipExecuteError} */
+  execute(call: ToolCall): Promise<FormattedResult>
+  /** Several calls; nothing is thrown, an error becomes a result. */
+  executeBatch(calls: readonly ToolCall[], options?: BatchOptions): Promise<BatchExecutionResult>
+  validate(call: ToolCall): ValidationResult
+  mapCommand(toolName: string): CommandMapping | undefined
+  /** @throws {UnknownCommandError} */
+  checkPolicy(call: ToolCall): PolicyCheckResult
+  getMetadata(toolName: string): AtipCommand | undefined
+}
+
+/**
+ * Makes the one object most programs need. The map from names to commands is built here, once.
+ *
+ * @throws {AtipValidationError} A tool is invalid, or one name stands for two commands.
+ */
+export function createExecutor(config: ExecutorConfig): Executor {
+  const mappings = mapCommands(config.tools)
+  const mappingOf = (call: ToolCall): CommandMapping => {
+    const mapping = mappings.get(call.name)
+    if (!mapping) throw new UnknownCommandError(call.name)
+    return mapping
+  }
+  const execute = (call: ToolCall) => executeCall(call, mappingOf(call), config)
+  return {
+    execute: async (call) => await execute(call),
+    executeBatch: (calls, options) => runBatch(calls, async (call) => await execute(call), options),
+    validate: (call) => {
+      const mapping = mappings.get(call.name)
+      return mapping ? validateToolCall(call, mapping) : unknownCommand(call.name)
+    },
+    mapCommand: (toolName) => mappings.get(toolName),
+    checkPolicy: (call) => checkPolicy(call, mappingOf(call), config.policy),
+    getMetadata: (toolName) => mappings.get(toolName)?.metadata,
+  }
+}
+
+async function executeCall(
+  call: ToolCall,
+  mapping: CommandMapping,
+  config: ExecutorConfig,
+): Promise<FormattedResult> {
+  const command = buildCommandArray(mapping, checkArguments(call, mapping, config))
+  await assertAllowed(call, mapping, command, config.policy)
+  const { skipValidation: _, ...options } = config.execution ?? {}
+  const result = await executeCommand(command, { ...options, ...timeoutOf(mapping, options) })
+  return formatResult({ ...result, toolCallId: call.id, toolName: call.name }, config.output)
+}
+
+function checkArguments(
+  call: ToolCall,
+  mapping: CommandMapping,
+  { execution }: ExecutorConfig,
+): Record<string, unknown> {
+  if (execution?.skipValidation) return call.arguments
+  const { errors, normalizedArgs } = validateToolCall(call, mapping)
+  if (normalizedArgs) return normalizedArgs
+  const reasons = errors.map(({ message }) => message).join(' ')
+  throw new ArgumentValidationError(
+    `The arguments of ${call.name} were not accepted: ${reasons}`,
+    call.name,
+    errors,
+  )
+}
+
+/** Throws the most telling error for what may not run, and asks a person where one can decide. */
+async function assertAllowed(
+  call: ToolCall,
+  mapping: CommandMapping,
+  command: string[],
+  policy: ExecutionPolicy | undefined,
+): Promise<void> {
+  const { allowed, requiresConfirmation, reasons, violations } = checkPolicy(call, mapping, policy)
+  if (allowed) return
+  if (!requiresConfirmation) throw refusal(call, mapping, policy, violations)
+
+  const { effects, tool } = mapping
+  const context: ConfirmationContext = {
+    toolName: call.name,
+    command,
+    arguments: call.arguments,
+    reasons,
+    effects,
+    ...(tool.trust && { trust: tool.trust }),
+  }
+  if (!policy?.confirmationHandler) throw new RequiresConfirmationError(context)
+  if (!(await policy.confirmationHandler(context))) {
+    throw new PolicyViolationError(
+      `The person asked did not agree to ${call.name}. Nothing was run.`,
+      call.name,
+      violations,
+    )
+  }
+}
+
+function refusal(
+  call: ToolCall,
+  { tool, effects }: CommandMapping,
+  policy: ExecutionPolicy | undefined,
+  violations: PolicyCheckResult['violations'],
+) {
+  const codes = violations.map(({ code }) => code)
+  if (codes.includes('TRUST_INSUFFICIENT')) {
+    return new InsufficientTrustError(call.name, trustOf(tool), policy?.minTrustLevel ?? 'inferred')
+  }
+  if (codes.includes('INTERACTIVE_BLOCKED')) {
+    return new InteractiveNotSupportedError(call.name, effects.interactive ?? {})
+  }
+  const reasons = violations.map(({ message }) => message).join(' ')
+  return new PolicyViolationError(
+    `The policy does not allow ${call.name}: ${reasons} Nothing was run.`,
+    call.name,
+    violations,
+  )
+}
+
+function unknownCommand(name: string): ValidationResult {
+  const error = { code: 'UNKNOWN_COMMAND' as const, message: `There is no command "${name}".` }
+  return { valid: false, errors: [error], warnings: [] }
+}
+
+/** A command may ask for its own limit; a limit the program was given still holds. */
+function timeoutOf({ effects }: CommandMapping, { timeout }: ExecutionOptions): { timeout?: number } {
+  const limits = [timeout, durationMs(effects.duration?.timeout)].filter((limit) => limit !== undefined)
+  return limits.length > 0 ? { timeout: Math.min(...limits) } : {}
+}

@@ -1,0 +1,88 @@
+import { createResultFilter, DEFAULT_MAX_RESULT_LENGTH, truncate } from '@delta/atip'
+import type { ExecutionResult } from './execute-command.js'
+
+export interface OutputOptions {
+  /** The longest `content`, markers included. Default 100000 characters. */
+  maxLength?: number
+  /** Default true. */
+  redactSecrets?: boolean
+  redactPatterns?: RegExp[]
+  /** Default true. */
+  includeStderr?: boolean
+  /** Default false: a success is its stdout and nothing else. */
+  includeExitCode?: boolean
+  /** Makes the text instead of us; it is still redacted and cut. */
+  formatter?: (result: ExecutionResult) => string
+}
+
+export interface FormattedResult {
+  /** For the model. */
+  content: string
+  success: boolean
+  /** As it was, secrets included: not for the model. */
+  raw: ExecutionResult
+}
+
+/** A partial token shorter than this would not look like one; so much is dropped where output was cut. */
+const LONGEST_UNRECOGNIZED = 64
+
+/**
+ * Makes of a result what a model reads: for a success stdout (then stderr), for a failure stderr and
+ * then stdout, with the markers `[TRUNCATED]`, `[TIMEOUT]` and `[Exit code: N]` where they apply.
+ * Secrets become `[REDACTED]` before anything is cut.
+ */
+export function formatResult(result: ExecutionResult, options: OutputOptions = {}): FormattedResult {
+  const {
+    maxLength = DEFAULT_MAX_RESULT_LENGTH,
+    redactSecrets = true,
+    redactPatterns = [],
+    formatter,
+  } = options
+  const filter = createResultFilter([], {
+    maxLength: Number.POSITIVE_INFINITY,
+    redactSecrets,
+    redactPatterns,
+  })
+  const clean = (text: string) => filter.filter(text, result.toolName)
+  const content = formatter
+    ? truncate(clean(formatter(result)), maxLength)
+    : assemble(result, clean, { maxLength, ...options })
+  return { content, success: result.success, raw: result }
+}
+
+function assemble(
+  result: ExecutionResult,
+  clean: (text: string) => string,
+  { maxLength, includeStderr = true, includeExitCode = false }: OutputOptions & { maxLength: number },
+): string {
+  const part = (text: string | null) =>
+    clean(result.truncated ? withoutPartialToken(text ?? '') : (text ?? ''))
+  const stdout = part(result.stdout)
+  const stderr = includeStderr ? part(result.stderr) : ''
+  const markers = [
+    result.truncated ? '[TRUNCATED]' : '',
+    result.timedOut ? '[TIMEOUT]' : '',
+    includeExitCode ? `[Exit code: ${result.exitCode}]` : '',
+  ]
+  const tail = joinLines(markers)
+  const room = Math.max(0, maxLength - tail.length - 2)
+  // stderr is usually short and says most; it keeps up to half of the room.
+  const shortStderr = truncate(stderr, Math.max(Math.floor(room / 2), room - stdout.length))
+  const shortStdout = truncate(stdout, Math.max(0, room - shortStderr.length))
+  const body = result.success ? [shortStdout, shortStderr] : [shortStderr, shortStdout]
+  return truncate(joinLines([...body, tail]), maxLength)
+}
+
+/** The parts that are not empty, each on a line of its own. */
+function joinLines(parts: readonly string[]): string {
+  return parts.reduce((text, part) => {
+    if (text === '' || part === '') return text + part
+    return text.endsWith('\n') ? text + part : `${text}\n${part}`
+  }, '')
+}
+
+/** Output that was cut may end in the first half of a secret, which no pattern would recognise. */
+function withoutPartialToken(text: string): string {
+  const end = text.slice(-LONGEST_UNRECOGNIZED)
+  return text.slice(0, text.length - (/[^\s]+$/.exec(end)?.[0].length ?? 0))
+}

@@ -1,0 +1,119 @@
+import {
+  type AtipArgument,
+  type AtipOption,
+  isRepeated,
+  isRequired,
+  readValue,
+  type ToolCall,
+  valueType,
+} from '@delta/atip'
+import type { CommandMapping } from './mapping.js'
+
+export type ValidationErrorCode =
+  | 'MISSING_REQUIRED'
+  | 'INVALID_TYPE'
+  | 'INVALID_ENUM'
+  | 'INVALID_FORMAT'
+  | 'UNKNOWN_PARAMETER'
+  | 'UNKNOWN_COMMAND'
+
+export interface ValidationError {
+  code: ValidationErrorCode
+  message: string
+  parameter?: string
+  value?: unknown
+  /** The type, or the values, that would have been accepted. */
+  expected?: string
+}
+
+export interface ValidationWarning {
+  code: 'EXTRA_PARAMETER' | 'DEPRECATED_PARAMETER' | 'MISSING_OPTIONAL'
+  message: string
+  parameter?: string
+}
+
+export interface ValidationResult {
+  valid: boolean
+  /** Every error, in the order of the command's parameters. */
+  errors: ValidationError[]
+  warnings: ValidationWarning[]
+  /** The arguments as their types want them, without extra ones; only when valid. */
+  normalizedArgs?: Record<string, unknown>
+}
+
+type Parameter = AtipArgument | AtipOption
+type Checked = { value: unknown } | { error: ValidationError } | undefined
+
+/**
+ * Checks a call's arguments. What a value may be is `@delta/tool-expander`'s decision; this adds
+ * what the ATIP interface wants otherwise: no number for a text, extra parameters only warn.
+ */
+export function validateToolCall(call: ToolCall, mapping: CommandMapping): ValidationResult {
+  const parameters = [...(mapping.metadata.arguments ?? []), ...(mapping.metadata.options ?? [])]
+  const errors: ValidationError[] = []
+  const normalized: [string, unknown][] = []
+  for (const parameter of parameters) {
+    const checked = checkParameter(parameter, argumentOf(call.arguments, parameter.name))
+    if (checked && 'error' in checked) errors.push(checked.error)
+    else if (checked) normalized.push([parameter.name, checked.value])
+  }
+  const warnings = [...extraParameters(call, parameters), ...deprecatedParameters(call, parameters)]
+  if (errors.length > 0) return { valid: false, errors, warnings }
+  return { valid: true, errors, warnings, normalizedArgs: Object.fromEntries(normalized) }
+}
+
+function argumentOf(args: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(args, name) ? args[name] : undefined
+}
+
+/** Undefined: the parameter is absent, and may be. */
+function checkParameter(parameter: Parameter, value: unknown): Checked {
+  if (value === undefined || (value === null && !isRequired(parameter))) {
+    return isRequired(parameter) ? { error: missing(parameter) } : undefined
+  }
+  if (valueType(parameter) === 'string' && hasNonText(parameter, value))
+    return { error: wrong(parameter, value, 'must be a text') }
+  const read = readValue(parameter, value)
+  return read.ok ? { value: read.value } : { error: wrong(parameter, value, read.reason) }
+}
+
+function hasNonText(parameter: Parameter, value: unknown): boolean {
+  const values = isRepeated(parameter) && Array.isArray(value) ? value : [value]
+  return parameter.enum === undefined && values.some((one) => typeof one !== 'string')
+}
+
+function missing({ name }: Parameter): ValidationError {
+  return { code: 'MISSING_REQUIRED', message: `"${name}" is required and was not given.`, parameter: name }
+}
+
+function wrong(parameter: Parameter, value: unknown, reason: string): ValidationError {
+  const { name } = parameter
+  const notInEnum = parameter.enum !== undefined && value !== null && typeof value !== 'object'
+  return {
+    code: notInEnum ? 'INVALID_ENUM' : 'INVALID_TYPE',
+    message: `"${name}" ${reason}.`,
+    parameter: name,
+    value,
+    expected: parameter.enum?.join(', ') ?? (isRepeated(parameter) ? 'array' : valueType(parameter)),
+  }
+}
+
+function extraParameters(call: ToolCall, parameters: readonly Parameter[]): ValidationWarning[] {
+  return Object.keys(call.arguments)
+    .filter((name) => !parameters.some((parameter) => parameter.name === name))
+    .map((name) => ({
+      code: 'EXTRA_PARAMETER',
+      message: `"${name}" is not a parameter of ${call.name} and is not passed on.`,
+      parameter: name,
+    }))
+}
+
+function deprecatedParameters(call: ToolCall, parameters: readonly Parameter[]): ValidationWarning[] {
+  return parameters
+    .filter(({ name, deprecated }) => deprecated === true && argumentOf(call.arguments, name) !== undefined)
+    .map(({ name }) => ({
+      code: 'DEPRECATED_PARAMETER',
+      message: `"${name}" is deprecated.`,
+      parameter: name,
+    }))
+}

@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import { ExecutionError, executeCommand, TimeoutError } from '../src/index.js'
+
+describe('executeCommand', () => {
+  test('captures both streams and the exit code', async () => {
+    expect(await executeCommand(['sh', '-c', 'echo out; echo err >&2; exit 42'])).toEqual({
+      success: false,
+      exitCode: 42,
+      stdout: 'out\n',
+      stderr: 'err\n',
+      duration: expect.any(Number),
+      truncated: false,
+      timedOut: false,
+      command: ['sh', '-c', 'echo out; echo err >&2; exit 42'],
+      toolCallId: '',
+      toolName: '',
+    })
+  })
+
+  test('runs no shell unless asked', async () => {
+    expect((await executeCommand(['echo', '$HOME; id'])).stdout).toBe('$HOME; id\n')
+    expect((await executeCommand(['echo', 'a', '|', 'tr', 'a', 'b'], { shell: true })).stdout).toBe('b\n')
+    expect((await executeCommand(['echo $BASH_VERSION'], { shell: 'bash' })).stdout).not.toBe('\n')
+  })
+
+  test('one limit holds for both streams together', async () => {
+    const flood = 'yes | head -c 5000; yes | head -c 5000 >&2'
+    const result = await executeCommand(['sh', '-c', flood], { maxOutputSize: 1000 })
+    expect(result).toMatchObject({ truncated: true, success: true })
+    expect(result.stdout.length + result.stderr.length).toBe(1000)
+    expect(result.stderr).toHaveLength(500)
+  })
+
+  test('a limit is never raised above ten megabytes, and a cut never halves a character', async () => {
+    const result = await executeCommand(['printf', 'äöü'], { maxOutputSize: 3 })
+    expect(result).toMatchObject({ stdout: 'ä', truncated: true })
+  })
+
+  test('a timeout ends a command that ignores SIGTERM, with its children, and keeps what it printed', async () => {
+    const command = ['bash', '-c', "trap '' TERM; echo $$; sleep 300 & wait; wait"]
+    const error = await executeCommand(command, { timeout: 200 }).catch((caught) => caught)
+    expect(error).toBeInstanceOf(TimeoutError)
+    expect(error).toMatchObject({ timeout: 200, command, code: 'TIMEOUT' })
+    expect(error.message).toContain('200')
+    const group = Number(error.stdout)
+    expect(group).toBeGreaterThan(1)
+    expect(livingInGroup(group)).toEqual([])
+  })
+
+  test('a grandchild that keeps the pipe open holds nobody up', async () => {
+    const { stdout, timedOut } = await executeCommand(['sh', '-c', 'sleep 5 & echo done'], { timeout: 4000 })
+    expect({ stdout, timedOut }).toEqual({ stdout: 'done\n', timedOut: false })
+  })
+
+  test('a command that cannot start is an ExecutionError', async () => {
+    const error = await executeCommand(['no-such-command-anywhere']).catch((caught) => caught)
+    expect(error).toBeInstanceOf(ExecutionError)
+    expect(error).toMatchObject({ command: ['no-such-command-anywhere'], code: 'EXECUTION_FAILED' })
+  })
+
+  test('a command killed by a signal has exit code 128 + n', async () => {
+    expect((await executeCommand(['sh', '-c', 'kill -9 $$'])).exitCode).toBe(137)
+  })
+
+  test('the directory and added variables reach it, the engine keys of this process do not', async () => {
+    process.env.OPENAI_API_KEY = 'sk-not-for-children'
+    try {
+      const { stdout } = await executeCommand(['sh', '-c', 'pwd; echo $ADDED; echo [$OPENAI_API_KEY]'], {
+        cwd: '/',
+        env: { ADDED: 'yes' },
+      })
+      expect(stdout).toBe('/\nyes\n[]\n')
+    } finally {
+      delete process.env.OPENAI_API_KEY
+    }
+  })
+
+  test('streaming hands out chunks as they come, each stream to its own listener', async () => {
+    const seen = { out: '', err: '' }
+    const result = await executeCommand(['sh', '-c', 'echo a; echo b >&2'], {
+      streaming: true,
+      onStdout: (data) => {
+        seen.out += data
+      },
+      onStderr: (data) => {
+        seen.err += data
+      },
+    })
+    expect(seen).toEqual({ out: 'a\n', err: 'b\n' })
+    expect(result).toMatchObject({ stdout: 'a\n', stderr: 'b\n' })
+  })
+})
+
+/** Dead processes that nobody has buried (in a container the first process often does not) do not count. */
+function livingInGroup(group: number): string[] {
+  const lines = execFileSync('ps', ['-e', '-o', 'pgid=,stat=,args='], { encoding: 'utf8' }).split('\n')
+  return lines.filter((line) => new RegExp(`^ *${group} +[^Z]`).test(line))
+}

@@ -1,0 +1,223 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadAtip } from '@delta/atip'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  ArgumentValidationError,
+  type AtipTool,
+  type ConfirmationContext,
+  createExecutor,
+  type ExecutorConfig,
+  InsufficientTrustError,
+  InteractiveNotSupportedError,
+  isAtipExecuteError,
+  PolicyViolationError,
+  parseToolCall,
+  RequiresConfirmationError,
+  UnknownCommandError,
+} from '../src/index.js'
+import { call, echo } from './helpers.js'
+
+const program = fileURLToPath(new URL('fixtures/notes', import.meta.url))
+let directory: string
+let notes: AtipTool
+let env: { NOTES: string }
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'atip-execute-'))
+  env = { NOTES: join(directory, 'notes.txt') }
+  notes = { ...(await loadAtip({ command: [program, '--agent'] })), binary: program }
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+function executor(policy?: ExecutorConfig['policy'], more: Partial<ExecutorConfig> = {}) {
+  return createExecutor({ tools: [notes], execution: { env }, ...(policy && { policy }), ...more })
+}
+
+describe('a call', () => {
+  test('goes from the response of a model to the result it reads', async () => {
+    const response = {
+      content: [
+        {
+          type: 'tool_use',
+          id: 't1',
+          name: 'notes_add',
+          input: { text: '$(id); --force', tag: ['a', 'b'], stars: '5' },
+        },
+        { type: 'tool_use', id: 't2', name: 'notes_list', input: {} },
+      ],
+    }
+    const { results } = await executor({}).executeBatch(parseToolCall('anthropic', response))
+    expect(results.map(({ content }) => content)).toEqual(['', '$(id); --force --tag a --tag b --stars 5\n'])
+    expect(results[1]?.raw).toMatchObject({
+      toolCallId: 't2',
+      toolName: 'notes_list',
+      command: [program, 'list'],
+    })
+  })
+
+  test('a command that fails is a result, not an error', async () => {
+    expect(await executor().execute(call('notes_list'))).toMatchObject({
+      success: false,
+      content: expect.stringContaining('notes.txt'),
+    })
+  })
+
+  test.each([
+    ['notes_delete', UnknownCommandError, 'UNKNOWN_COMMAND'],
+    ['notes_add', ArgumentValidationError, 'VALIDATION_FAILED'],
+    ['notes_wipe', RequiresConfirmationError, 'REQUIRES_CONFIRMATION'],
+    ['notes_ask', InteractiveNotSupportedError, 'INTERACTIVE_NOT_SUPPORTED'],
+  ])('%s is refused before anything runs', async (name, type, code) => {
+    const error = await executor({})
+      .execute(call(name))
+      .catch((caught) => caught)
+    expect(error).toBeInstanceOf(type)
+    expect(error).toMatchObject({ code, name: type.name })
+    expect(isAtipExecuteError(error)).toBe(true)
+    expect(existsSync(env.NOTES)).toBe(false)
+  })
+
+  test('too little trust says how much there is and how much is needed', async () => {
+    const error = await executor({ minTrustLevel: 'native' })
+      .execute(call('notes_list'))
+      .catch((caught) => caught)
+    expect(error).toBeInstanceOf(InsufficientTrustError)
+    expect(error).toMatchObject({
+      actual: 'org',
+      required: 'native',
+      actualTrust: 'org',
+      requiredTrust: 'native',
+    })
+  })
+
+  test('what nobody can allow is a PolicyViolationError with every violation', async () => {
+    const error = await executor({ allowFilesystemWrite: false })
+      .execute(call('notes_add', { text: 'x' }))
+      .catch((caught) => caught)
+    expect(error).toBeInstanceOf(PolicyViolationError)
+    expect(error.violations.map(({ code }: { code: string }) => code)).toEqual(['FILESYSTEM_WRITE_BLOCKED'])
+  })
+
+  test("a command's own limit counts, unless the program's is shorter", async () => {
+    await expect(executor().execute(call('notes_hang'))).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      timeout: 200,
+    })
+    const hurried = executor(undefined, { execution: { env, timeout: 100 } })
+    await expect(hurried.execute(call('notes_hang'))).rejects.toMatchObject({
+      timeout: 100,
+      stdout: 'started\n',
+    })
+  })
+
+  test('validation can be skipped by a program that made the call itself', async () => {
+    const unchecked = createExecutor({
+      tools: [echo({ it: { description: 'x', arguments: [{ name: 'n', type: 'integer' }] } })],
+      execution: { skipValidation: true },
+    })
+    expect((await unchecked.execute(call('echo_it', { n: 'seven' }))).content).toBe('it seven\n')
+  })
+})
+
+describe('confirmation', () => {
+  const asking = (answer: boolean, seen: ConfirmationContext[]) => ({
+    confirmationHandler: async (context: ConfirmationContext) => {
+      seen.push(context)
+      return answer
+    },
+  })
+
+  test('the person sees the whole command line, its effects and the reasons', async () => {
+    const seen: ConfirmationContext[] = []
+    expect((await executor(asking(true, seen)).execute(call('notes_wipe', { extra: 1 }))).content).toBe(
+      'wiped\n',
+    )
+    expect(seen).toEqual([
+      {
+        toolName: 'notes_wipe',
+        command: [program, 'wipe'],
+        arguments: { extra: 1 },
+        reasons: ['destructive'],
+        effects: { destructive: true, reversible: false, network: false },
+        trust: { source: 'org' },
+      },
+    ])
+  })
+
+  test('a no is a refusal, and nothing runs', async () => {
+    await executor().execute(call('notes_add', { text: 'keep me' }))
+    await expect(executor(asking(false, [])).execute(call('notes_wipe'))).rejects.toBeInstanceOf(
+      PolicyViolationError,
+    )
+    expect(await readFile(env.NOTES, 'utf8')).toBe('keep me\n')
+  })
+})
+
+describe('several calls', () => {
+  const add = (text: string) => call('notes_add', { text })
+
+  test('run one after the other, and an error is a result among the others', async () => {
+    const batch = await executor().executeBatch([
+      add('one'),
+      call('notes_nothing'),
+      add('two'),
+      call('notes_list'),
+    ])
+    expect(batch.results.map(({ content }) => content)).toEqual([
+      '',
+      'Error: There is no command "notes_nothing". Nothing was run.',
+      '',
+      'one\ntwo\n',
+    ])
+    expect(batch).toMatchObject({ successCount: 3, failureCount: 1, totalDuration: expect.any(Number) })
+  })
+
+  test('stop at the first failure if asked', async () => {
+    const batch = await executor().executeBatch([add('one'), add(''), call('notes_add'), add('two')], {
+      continueOnError: false,
+    })
+    expect(batch.results).toHaveLength(3)
+    expect(await readFile(env.NOTES, 'utf8')).toBe('one\n\n')
+  })
+
+  test('run side by side if asked, and the results keep the order', async () => {
+    const meet = echo(
+      {
+        it: {
+          description: 'Waits for the other',
+          arguments: [
+            { name: 'own', type: 'string' },
+            { name: 'other', type: 'string' },
+          ],
+        },
+      },
+      { binary: fileURLToPath(new URL('fixtures/meet', import.meta.url)) },
+    )
+    const pair = createExecutor({ tools: [meet], execution: { cwd: directory, timeout: 20_000 } })
+    const { results, successCount } = await pair.executeBatch(
+      [call('echo_it', { own: 'a', other: 'b' }), call('echo_it', { own: 'b', other: 'a' })],
+      { parallel: true, maxConcurrency: 2 },
+    )
+    expect(results.map(({ content }) => content)).toEqual(['a met b\n', 'b met a\n'])
+    expect(successCount).toBe(2)
+  })
+})
+
+describe('looking without running', () => {
+  test('validate, mapCommand, getMetadata and checkPolicy', () => {
+    const look = executor({})
+    expect(look.validate(call('notes_add', { text: 'x' }))).toMatchObject({
+      valid: true,
+      normalizedArgs: { text: 'x' },
+    })
+    expect(look.validate(call('nothing')).errors).toMatchObject([{ code: 'UNKNOWN_COMMAND' }])
+    expect(look.mapCommand('notes_list')?.path).toEqual(['list'])
+    expect(look.mapCommand('notes')).toBeUndefined()
+    expect(look.getMetadata('notes_list')?.description).toBe('Print all notes')
+    expect(() => look.checkPolicy(call('nothing'))).toThrow(UnknownCommandError)
+  })
+})

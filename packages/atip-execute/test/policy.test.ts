@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest'
+import { createExecutor, type ExecutionPolicy } from '../src/index.js'
+import { call, echo } from './helpers.js'
+
+const tool = echo(
+  {
+    safe: { description: 'Safe', effects: { destructive: false, network: false } },
+    destroy: { description: 'Destroy', effects: { destructive: true, reversible: false, network: true } },
+    pay: { description: 'Pay', effects: { cost: { billable: true, estimate: 'medium' } } },
+    files: { description: 'Files', effects: { filesystem: { write: true, delete: true } } },
+    ask: { description: 'Ask', effects: { interactive: { prompts: true } } },
+    mystery: { description: 'Nobody knows' },
+  },
+  { trust: { source: 'community' } },
+)
+
+function check(name: string, policy?: ExecutionPolicy) {
+  const executor = createExecutor({ tools: [tool], ...(policy && { policy }) })
+  const { allowed, requiresConfirmation, reasons, violations } = executor.checkPolicy(call(`echo_${name}`))
+  return { allowed, requiresConfirmation, reasons, codes: violations.map(({ code }) => code) }
+}
+
+describe('checkPolicy', () => {
+  test('without a policy everything is allowed', () => {
+    for (const name of ['safe', 'destroy', 'pay', 'files', 'ask', 'mystery'])
+      expect(check(name).allowed).toBe(true)
+  })
+
+  test('with one, its defaults count: no destruction, no interaction, nothing else forbidden', () => {
+    expect(check('safe', {}).allowed).toBe(true)
+    expect(check('pay', {}).allowed).toBe(true)
+    expect(check('files', {}).allowed).toBe(true)
+    expect(check('destroy', {}).codes).toEqual(['DESTRUCTIVE_BLOCKED'])
+    expect(check('ask', {}).codes).toEqual(['INTERACTIVE_BLOCKED'])
+  })
+
+  test.each<[string, ExecutionPolicy, string, string]>([
+    ['destroy', {}, 'DESTRUCTIVE_BLOCKED', 'destructive'],
+    [
+      'destroy',
+      { allowDestructive: true, allowNonReversible: false },
+      'NON_REVERSIBLE_BLOCKED',
+      'non-reversible',
+    ],
+    ['pay', { allowBillable: false }, 'BILLABLE_BLOCKED', 'billable'],
+    ['pay', { maxCostEstimate: 'low' }, 'COST_EXCEEDED', 'cost-high'],
+    ['files', { allowFilesystemDelete: false }, 'FILESYSTEM_DELETE_BLOCKED', 'filesystem-delete'],
+  ])('%s under %o is for a person to decide', (name, policy, code, reason) => {
+    expect(check(name, policy)).toEqual({
+      allowed: false,
+      requiresConfirmation: true,
+      reasons: [reason],
+      codes: [code],
+    })
+  })
+
+  test.each<[string, ExecutionPolicy, string]>([
+    ['destroy', { allowDestructive: true, allowNetwork: false }, 'NETWORK_BLOCKED'],
+    ['files', { allowFilesystemWrite: false }, 'FILESYSTEM_WRITE_BLOCKED'],
+    ['ask', {}, 'INTERACTIVE_BLOCKED'],
+    ['safe', { minTrustLevel: 'vendor' }, 'TRUST_INSUFFICIENT'],
+  ])('%s under %o is refused, and nobody can allow it', (name, policy, code) => {
+    expect(check(name, policy)).toMatchObject({ allowed: false, requiresConfirmation: false, codes: [code] })
+  })
+
+  test('low trust is named as the reason of the refusal', () => {
+    expect(check('safe', { minTrustLevel: 'native' }).reasons).toEqual(['low-trust'])
+    expect(check('safe', { minTrustLevel: 'community' }).allowed).toBe(true)
+  })
+
+  test('all violations are reported', () => {
+    expect(check('destroy', { allowNetwork: false, minTrustLevel: 'vendor' }).codes).toEqual([
+      'DESTRUCTIVE_BLOCKED',
+      'NETWORK_BLOCKED',
+      'TRUST_INSUFFICIENT',
+    ])
+  })
+
+  test('a command that states nothing passes no rule, one that states something is taken at its word', () => {
+    expect(check('mystery', {}).codes).toEqual(['DESTRUCTIVE_BLOCKED'])
+    expect(check('mystery', { allowDestructive: true, allowNetwork: false }).codes).toEqual([
+      'NETWORK_BLOCKED',
+    ])
+    expect(check('pay', { allowNetwork: false }).allowed).toBe(true)
+  })
+
+  test('metadata without trust is trusted least', () => {
+    const executor = createExecutor({
+      tools: [{ ...tool, trust: undefined }],
+      policy: { minTrustLevel: 'user' },
+    })
+    expect(executor.checkPolicy(call('echo_safe')).allowed).toBe(false)
+  })
+})

@@ -1,0 +1,78 @@
+import { HOOKS_FILE } from './hooks-file.js'
+import { loadParts } from './load-agent.js'
+import type { CompleteParts, LoadOptions } from './parts.js'
+import { formatPath, type ValuePath } from './path.js'
+import { maskSecrets } from './snapshot.js'
+import type { YamlFile } from './yaml-file.js'
+
+/** One value of an agent's configuration, and where it comes from. */
+export interface Setting {
+  /** `llm.model`, `tools.list_files`, `hooks.on_error`, `context.sources[0]`. */
+  path: string
+  /** Values under names that say they are secret are masked. */
+  value: unknown
+  /** `file:line`, or `default`. */
+  origin: string
+  /** `file:line` of definitions of the same name that do not count. */
+  replaces?: string[]
+}
+
+/**
+ * The effective configuration of an agent: what counts after imports, overrides, old names and defaults.
+ *
+ * @throws {ConfigError} as `loadAgent`.
+ */
+export async function listSettings(directory: string, options: LoadOptions): Promise<Setting[]> {
+  const { parts } = await loadParts(directory, options)
+  return [...ofMainFile(parts), ...ofTools(parts), ...ofHooks(parts), ...ofContext(parts)].map((setting) => ({
+    ...setting,
+    value: maskSecrets(setting.value, setting.path.split('.').at(-1)),
+  }))
+}
+
+function ofMainFile({ main, document, llm }: CompleteParts): Setting[] {
+  const { llm: _, imports, tools, hooks, lifecycle_hooks, ...own } = document
+  const written = [
+    ...Object.entries(own).map(([key, value]): [ValuePath, unknown] => [[key], value]),
+    ...Object.entries(document.llm ?? {}).map(([key, value]): [ValuePath, unknown] => [['llm', key], value]),
+  ].map(([path, value]) => setting(main, path, value))
+  const defaults = [
+    { path: 'tool_concurrency', value: 1, origin: 'default' },
+    { path: 'llm.provider', value: llm.provider, origin: 'default' },
+  ].filter(({ path }) => !written.some((known) => known.path === path))
+  return [...written, ...defaults]
+}
+
+function ofTools({ tools, overrides }: CompleteParts): Setting[] {
+  return [...tools].map(([name, { expandedForm, file, path }]) => {
+    const replaces = overrides.filter((override) => override.name === name).map(({ replaced }) => replaced)
+    const found = { path: `tools.${name}`, value: expandedForm, origin: originOf(file, path) }
+    return replaces.length > 0 ? { ...found, replaces } : found
+  })
+}
+
+function ofHooks({ hooks: { hooks, file, base } }: CompleteParts): Setting[] {
+  return Object.entries(hooks).map(([name, { command, timeoutMs, passEnv }]) => ({
+    path: `hooks.${name}`,
+    value: { command, timeout_ms: timeoutMs, ...(passEnv.length > 0 && { pass_env: passEnv }) },
+    origin: file === undefined ? HOOKS_FILE : originOf(file, [...base, name]),
+  }))
+}
+
+function ofContext({ context: { file } }: CompleteParts): Setting[] {
+  const { sources, ...rest } = file.value as { sources: unknown[] }
+  const keys = Object.entries(rest).map(([key, value]): [ValuePath, unknown] => [[key], value])
+  const items = sources.map((source, index): [ValuePath, unknown] => [['sources', index], source])
+  return [...keys, ...items].map(([path, value]) => ({
+    ...setting(file, path, value),
+    path: formatPath(['context', ...path]),
+  }))
+}
+
+function setting(file: YamlFile, path: ValuePath, value: unknown): Setting {
+  return { path: formatPath(path), value, origin: originOf(file, path) }
+}
+
+function originOf(file: YamlFile, path: ValuePath): string {
+  return `${file.name}:${file.locate(path, { key: true }).line}`
+}

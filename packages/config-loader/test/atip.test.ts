@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { complaint, load, MINIMAL } from './agents.js'
+
+const GH = JSON.stringify({
+  atip: '0.6',
+  name: 'gh',
+  version: '2.0.0',
+  description: 'GitHub on the command line',
+  trust: { source: 'vendor' },
+  commands: {
+    pr: {
+      description: 'Pull requests',
+      commands: {
+        list: { description: 'List them', effects: { network: true, idempotent: true }, options: [] },
+        merge: {
+          description: 'Merge one',
+          arguments: [{ name: 'number', type: 'integer', description: 'Which' }],
+          effects: { network: true, reversible: false },
+        },
+      },
+    },
+  },
+})
+const importing = (entry: string) => `${MINIMAL['agent.yaml']}imports:\n  - ${entry}\n`
+
+test('a program that describes itself is imported by its description', async () => {
+  const { agent } = await load({ 'agent.yaml': importing('./gh.atip.json'), 'gh.atip.json': GH })
+  expect([...agent.tools.keys()]).toEqual(['gh_pr_list', 'gh_pr_merge'])
+  const merge = agent.tools.get('gh_pr_merge')
+  expect(merge?.expanded.command).toEqual(['gh', 'pr', 'merge'])
+  expect(merge?.settings).toMatchObject({ trust: 'inferred', effects: { network: true, reversible: false } })
+})
+
+test('the importer chooses commands, a prefix, and how far the description is trusted', async () => {
+  const entry = '{ atip: ./gh.atip.json, commands: [pr list], trust: org, prefix: github }'
+  const { agent } = await load({ 'agent.yaml': importing(entry), 'gh.atip.json': GH })
+  expect([...agent.tools.keys()]).toEqual(['github_pr_list'])
+  expect(agent.tools.get('github_pr_list')?.settings.trust).toBe('org')
+})
+
+test('a description that is none, and a command that it does not have, are explained', async () => {
+  const list = { 'gh.atip.json': GH, 'tools.yaml': 'tools: []\n' }
+  expect(
+    await complaint({ ...list, 'agent.yaml': importing('{ atip: gh.atip.json, commands: [issue] }') }),
+  ).toContain('agent/gh.atip.json: There is no command "issue".')
+  expect(await complaint({ ...list, 'agent.yaml': importing('{ atip: tools.yaml }') })).toContain(
+    'agent/agent.yaml:4:5: imports[0]: agent/tools.yaml is not an ATIP file: it has no "atip" member.',
+  )
+  expect(await complaint({ 'agent.yaml': importing('x.json'), 'x.json': '{"atip":"0.6"}' })).toContain(
+    'agent/x.json: ',
+  )
+})
+
+test('a mistake in the import itself is shown there', async () => {
+  const message = await complaint({
+    'agent.yaml': importing('{ atip: gh.atip.json, trust: full }'),
+    'gh.atip.json': GH,
+  })
+  expect(message).toContain(
+    'imports[0].trust: must be one of native, vendor, org, community, user, inferred, not "full".',
+  )
+})

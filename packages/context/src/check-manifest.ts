@@ -1,0 +1,75 @@
+import { isAbsolute } from 'node:path'
+import type { ManifestProblem } from './issues.js'
+import type { WrittenManifest, WrittenSource } from './schema.js'
+import { type ContextVariables, VARIABLE, VARIABLE_NAMES } from './variables.js'
+
+/** What is wrong (problems) or probably not meant so (warnings) in a manifest of the right form. */
+export interface Findings {
+  problems: ManifestProblem[]
+  warnings: ManifestProblem[]
+}
+
+/** Finds what a schema cannot: unknown variables, expressions that are none, recipes in which something is missing. */
+export function checkManifest({ sources }: WrittenManifest): Findings {
+  const findings: Findings = { problems: [], warnings: [] }
+  for (const path of sources.flatMap(pathsOf)) checkPath(path, findings)
+  for (const [index, source] of sources.entries()) checkPattern(source, `sources[${index}]`, findings)
+  checkIds(sources, findings)
+  if (!sources.some(({ type }) => type === 'journal')) {
+    const message = 'there is no journal source; the model sees neither the task nor what it did'
+    findings.warnings.push({ path: 'sources', message, hint: 'Add a source: { type: journal }' })
+  }
+  return findings
+}
+
+interface WrittenPath {
+  path: string
+  value: string
+  base: keyof ContextVariables
+}
+
+function pathsOf(source: WrittenSource, index: number): WrittenPath[] {
+  const at = `sources[${index}]`
+  const paths: WrittenPath[] = []
+  if (source.type === 'file') paths.push({ path: `${at}.path`, value: source.path, base: 'AGENT_HOME' })
+  if (source.type === 'computed_file')
+    paths.push({ path: `${at}.output_path`, value: source.output_path, base: 'CWD' })
+  if (source.condition?.when === 'file_exists') {
+    paths.push({ path: `${at}.condition.path`, value: source.condition.path, base: 'CWD' })
+  }
+  return paths
+}
+
+function checkPath({ path, value, base }: WrittenPath, { problems, warnings }: Findings): void {
+  for (const [written, name = ''] of value.matchAll(VARIABLE)) {
+    if (VARIABLE_NAMES.includes(name)) continue
+    const hint = `The variables are ${VARIABLE_NAMES.map((known) => `\${${known}}`).join(', ')}.`
+    problems.push({ path, message: `there is no variable ${written}`, hint })
+  }
+  const [bare, name = ''] = /\$([A-Z_]+)\b/.exec(value) ?? []
+  if (bare !== undefined && VARIABLE_NAMES.includes(name)) {
+    problems.push({ path, message: `"${bare}" is not replaced here`, hint: `Write \${${name}}.` })
+  } else if (!value.startsWith('${') && !isAbsolute(value)) {
+    const hint = `Write it out: \${${base}}/${value.replace(/^\.\//, '')}`
+    warnings.push({ path, message: `the relative path "${value}" starts at \${${base}}`, hint })
+  }
+}
+
+function checkPattern({ condition }: WrittenSource, at: string, { problems }: Findings): void {
+  if (condition?.when !== 'task_contains') return
+  try {
+    new RegExp(condition.pattern, 'i')
+  } catch (error) {
+    problems.push({ path: `${at}.condition.pattern`, message: (error as Error).message })
+  }
+}
+
+function checkIds(sources: readonly WrittenSource[], { warnings }: Findings): void {
+  const seen = new Set<string>()
+  for (const [index, { id }] of sources.entries()) {
+    if (id === undefined) continue
+    if (seen.has(id))
+      warnings.push({ path: `sources[${index}].id`, message: `another source is called "${id}" as well` })
+    seen.add(id)
+  }
+}

@@ -1,0 +1,30 @@
+import { ContextError } from './errors.js'
+import { describeEnd, type GeneratorContext, runContextCommand } from './generator.js'
+import type { ContextCommand } from './manifest.js'
+import type { CountTokens } from './meter.js'
+
+/**
+ * A program that counts tokens: it reads one JSON string a line, and prints one number a line.
+ *
+ * It runs once for all texts that are to be counted together.
+ *
+ * @throws {ContextError} `ERR_CONTEXT_COUNTER`: it failed, or printed something else.
+ */
+export function commandCounter(command: ContextCommand, context: GeneratorContext): CountTokens {
+  return async (texts) => {
+    if (texts.length === 0) return []
+    const stdin = `${texts.map((text) => JSON.stringify(text)).join('\n')}\n`
+    const outcome = await runContextCommand(command, context, stdin)
+    if (outcome.status !== 'EXITED' || outcome.exitCode !== 0) throw failure(describeEnd(outcome, command))
+
+    const counts = outcome.stdout.text.trim().split('\n').map(Number)
+    const usable =
+      counts.length === texts.length && counts.every((count) => Number.isSafeInteger(count) && count >= 0)
+    if (!usable) throw failure(`printed no whole number for each of ${texts.length} lines`)
+    return counts
+  }
+}
+
+function failure(what: string): ContextError {
+  return new ContextError('ERR_CONTEXT_COUNTER', `context.yaml: the token counter ${what}.`)
+}

@@ -1,0 +1,324 @@
+import { mkdir, readFile, stat, truncate, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isAlive } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { history, journalText, placeWith } from './place.js'
+
+const OUTPUT = '${CWD}/.delta/context_artifacts/summary.md'
+const computed = (script: string, more: object = {}) => ({
+  sources: [
+    {
+      type: 'computed_file',
+      id: 'summary',
+      generator: { command: ['sh', '-c', script] },
+      output_path: OUTPUT,
+      ...more,
+    },
+  ],
+})
+const block = (text: string, id = 'summary') => [
+  { role: 'system', content: `# Context Block: ${id}\n\n${text}` },
+]
+
+test('sources are sent in their order, texts as system messages under a header', async () => {
+  const run = history()
+  run.user('Go.')
+  const { build } = await placeWith({
+    'agent/system_prompt.md': 'You count.\n',
+    'work/DELTA.md': 'Use make.\n',
+    'work/.delta/r1/journal.jsonl': journalText(run.events),
+  })
+  const { messages, blocks, warnings } = await build({
+    sources: [
+      { type: 'file', id: 'system_prompt', path: '${AGENT_HOME}/system_prompt.md' },
+      { type: 'file', path: '${CWD}/DELTA.md' },
+      { type: 'journal' },
+    ],
+  })
+  expect(messages).toEqual([
+    { role: 'system', content: '# Context Block: system_prompt\n\nYou count.\n' },
+    { role: 'system', content: '# Context Block: ${CWD}/DELTA.md\n\nUse make.\n' },
+    { role: 'user', content: 'Go.' },
+  ])
+  expect(warnings).toEqual([])
+  expect(blocks[0]).toEqual({
+    source_id: 'system_prompt',
+    type: 'file',
+    messages: 1,
+    bytes: Buffer.byteLength(JSON.stringify(messages[0])),
+    tokens: Math.ceil(Buffer.byteLength(JSON.stringify(messages[0])) / 4),
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+  })
+})
+
+test('a missing file stops the run, and the message names source, path and the way out', async () => {
+  const { build, directory } = await placeWith()
+  await expect(
+    build({ sources: [{ type: 'file', id: 'guide', path: '${CWD}/DELTA.md' }] }),
+  ).rejects.toMatchObject({
+    code: 'ERR_CONTEXT_SOURCE',
+    source: 'guide',
+    message: `context.yaml: the source "guide": ${directory}/work/DELTA.md does not exist.
+Create the file, or say that it may be missing: on_missing: skip`,
+  })
+})
+
+test('on_missing: skip leaves the source out, and the record says so', async () => {
+  const { build } = await placeWith()
+  const { messages, blocks, warnings } = await build({
+    sources: [{ type: 'file', path: '${CWD}/DELTA.md', on_missing: 'skip' }],
+  })
+  expect({ messages, warnings }).toEqual({ messages: [], warnings: [] })
+  expect(blocks).toMatchObject([
+    { source_id: '${CWD}/DELTA.md', messages: 0, bytes: 0, note: 'left out: missing' },
+  ])
+})
+
+test('a directory, a binary file and a huge one are refused by name', async () => {
+  const { build, write, directory } = await placeWith()
+  const attempt = (path: string) =>
+    build({ sources: [{ type: 'file', path }] }).catch((error: Error) => error.message)
+  await mkdir(join(directory, 'work/dir'))
+  await write('work/binary', new Uint8Array([65, 0, 66]))
+  await write('work/latin1', new Uint8Array([99, 97, 102, 0xe9]))
+  await write('work/huge', '')
+  await truncate(join(directory, 'work/huge'), 17 * 1024 * 1024)
+  expect(await attempt('${CWD}/dir')).toContain('is a directory, not a file.')
+  expect(await attempt('${CWD}/binary')).toContain('is not a text: it contains NUL bytes.')
+  expect(await attempt('${CWD}/latin1')).toContain('is not UTF-8 text.')
+  expect(await attempt('${CWD}/huge')).toContain('has 17 MB; at most 16 MB are read.')
+})
+
+test('paths may be absolute, or relative to the agent', async () => {
+  const { build, directory } = await placeWith({ 'agent/prompt.md': 'Hi.' })
+  for (const path of [join(directory, 'agent/prompt.md'), 'prompt.md', './prompt.md']) {
+    expect((await build({ sources: [{ type: 'file', id: 'p', path }] })).messages).toEqual(block('Hi.', 'p'))
+  }
+})
+
+test('a generator runs in the work directory and finds its run in the environment', async () => {
+  const { build, options, directory } = await placeWith()
+  const script =
+    'for v in DELTA_RUN_ID DELTA_RUN_DIR RUN_DIR DELTA_AGENT_HOME DELTA_CWD JOURNAL_PATH PWD; do eval "echo \\$$v"; done > .delta/context_artifacts/summary.md'
+  const { messages } = await build(computed(script))
+  const { AGENT_HOME, CWD, RUN_DIR } = options.variables
+  expect(messages).toEqual(
+    block(
+      ['r1', RUN_DIR, RUN_DIR, AGENT_HOME, CWD, `${RUN_DIR}/journal.jsonl`, join(directory, 'work')]
+        .map((line) => `${line}\n`)
+        .join(''),
+    ),
+  )
+})
+
+test('variables are replaced in the words of a command, and only there', async () => {
+  const { build, directory } = await placeWith()
+  const command = ['printf', '%s|', '${AGENT_HOME}/x', '${OTHER}', '$CWD']
+  const { messages } = await build({
+    sources: [{ type: 'computed_file', id: 'a', generator: { command }, output_path: OUTPUT }],
+  })
+  expect(messages).toEqual(block(`${directory}/agent/x|\${OTHER}|$CWD|`, 'a'))
+})
+
+test('what a generator only prints is saved where it should have written', async () => {
+  const { build, directory } = await placeWith()
+  const { messages } = await build(computed('echo printed'))
+  expect(messages).toEqual(block('printed\n'))
+  expect(await readFile(join(directory, 'work/.delta/context_artifacts/summary.md'), 'utf8')).toBe(
+    'printed\n',
+  )
+})
+
+test('a generator that writes the file may print what it likes', async () => {
+  const { build } = await placeWith()
+  const { messages } = await build(
+    computed('echo written > .delta/context_artifacts/summary.md; echo progress'),
+  )
+  expect(messages).toEqual(block('written\n'))
+})
+
+test('the same text written again counts as new', async () => {
+  const { build } = await placeWith({ 'work/.delta/context_artifacts/summary.md': 'same\n' })
+  const { messages } = await build(
+    computed('cat .delta/context_artifacts/summary.md > t; mv t .delta/context_artifacts/summary.md'),
+  )
+  expect(messages).toEqual(block('same\n'))
+})
+
+test('last time’s file never passes for new: a generator that writes and prints nothing is an error', async () => {
+  const { build, directory } = await placeWith({ 'work/.delta/context_artifacts/summary.md': 'old\n' })
+  await expect(build(computed('true'))).rejects.toMatchObject({
+    code: 'ERR_CONTEXT_GENERATOR',
+    source: 'summary',
+    message: `context.yaml: the source "summary": the generator sh -c true neither wrote ${directory}/work/.delta/context_artifacts/summary.md nor printed anything
+To go on without it: on_missing: skip`,
+  })
+})
+
+test('nor is it used when the generator fails, whether it wrote or not', async () => {
+  const { build } = await placeWith({ 'work/.delta/context_artifacts/summary.md': 'old\n' })
+  const script = 'echo half > .delta/context_artifacts/summary.md; echo "no index" >&2; exit 3'
+  await expect(build(computed(script))).rejects.toThrow('ended with exit code 3:\nno index')
+
+  const { messages, blocks, warnings } = await build(computed(script, { on_missing: 'skip' }))
+  expect(messages).toEqual([])
+  expect(blocks).toMatchObject([{ note: 'left out: its generator failed' }])
+  expect(warnings).toEqual([expect.stringContaining('ended with exit code 3')])
+})
+
+test('a generator that hangs is stopped with everything it started', async () => {
+  const { build, directory } = await placeWith()
+  const [source] = computed('').sources
+  const generator = { command: ['sh', '-c', 'sleep 300 & echo $! > pid; wait'], timeout_ms: 300 }
+  await expect(build({ sources: [{ ...source, generator }] })).rejects.toThrow(
+    'did not end within 300 ms and was stopped',
+  )
+  const pid = Number(await readFile(join(directory, 'work/pid'), 'utf8'))
+  expect(isAlive(pid)).toBe(false)
+})
+
+test('a generator that cannot be started, floods or writes binary is named', async () => {
+  const { build } = await placeWith()
+  const attempt = (manifest: unknown) => build(manifest).catch((error: Error) => error.message)
+  const missing = {
+    type: 'computed_file',
+    id: 'm',
+    generator: { command: ['no-such-program'] },
+    output_path: OUTPUT,
+  }
+  expect(await attempt({ sources: [missing] })).toMatch(
+    /the source "m": the generator no-such-program could not be started: .+/,
+  )
+  expect(await attempt(computed('head -c 20000000 /dev/zero'))).toContain(
+    'printed 20000000 bytes; at most 16777216 are taken',
+  )
+  expect(await attempt(computed('head -c 10 /dev/zero'))).toContain('is not a text: it contains NUL bytes.')
+})
+
+test('generators do not see the engine’s credentials, unless pass_env says so', async () => {
+  const { build, options } = await placeWith()
+  const environment = { ...options.environment, OPENAI_API_KEY: 'sk', OTHER: 'o' }
+  const script = 'echo "[$OPENAI_API_KEY] [$OTHER]"'
+  expect((await build(computed(script), { environment })).messages).toEqual(block('[] [o]\n'))
+  const generator = { command: ['sh', '-c', script], pass_env: ['OPENAI_API_KEY'] }
+  const { messages } = await build(
+    { sources: [{ type: 'computed_file', id: 'summary', generator, output_path: OUTPUT }] },
+    { environment },
+  )
+  expect(messages).toEqual(block('[sk] [o]\n'))
+})
+
+test('stopping the run stops a generator', async () => {
+  const { build } = await placeWith()
+  const controller = new AbortController()
+  const building = build(computed('echo > started; sleep 300'), { signal: controller.signal })
+  controller.abort()
+  await expect(building).rejects.toMatchObject({ code: 'ERR_CONTEXT_ABORTED' })
+})
+
+// The pattern for long conversations, with the script as it has been handed around.
+const FOLD_MEMORY = `#!/bin/bash
+JOURNAL=$JOURNAL_PATH
+CUTOFF=$(($(wc -l < $JOURNAL) - 20))  # Skip last 20 iterations
+
+echo "## Memory Summary (Iterations 1-\${CUTOFF})"
+echo ""
+echo "### Actions Taken:"
+grep ACTION_RESULT $JOURNAL | head -n $CUTOFF | \\
+  jq -r '.tool_name' | sort | uniq -c
+
+echo ""
+echo "### Key Decisions:"
+grep THOUGHT $JOURNAL | head -n $CUTOFF | \\
+  jq -r '.content' | grep -i 'decided\\|chose\\|will' | head -10
+`
+
+test('a script that folds memory by grep and jq, and only prints, works unchanged', async () => {
+  const run = history()
+  run.user('Go.')
+  for (let index = 0; index < 30; index++) run.cycle(`I decided to look at file ${index}.`, 'fine')
+  const { build } = await placeWith({
+    'agent/tools/fold-memory.sh': FOLD_MEMORY,
+    'work/.delta/r1/journal.jsonl': journalText(run.events),
+  })
+  const generator = { command: ['bash', '${AGENT_HOME}/tools/fold-memory.sh'] }
+  const { messages } = await build({
+    sources: [{ type: 'computed_file', id: 'memory', generator, output_path: OUTPUT }],
+  })
+  expect(messages[0]?.content).toContain('## Memory Summary (Iterations 1-71)')
+  expect(messages[0]?.content).toContain('30 tool')
+  expect(messages[0]?.content).toContain('I decided to look at file 0.')
+})
+
+const SUMMARIZE = `#!/usr/bin/env python3
+import os
+import json
+
+journal_path = os.environ['JOURNAL_PATH']
+output_path = ".delta/context_artifacts/summary.md"
+
+# Read journal
+with open(journal_path) as f:
+    events = [json.loads(line) for line in f]
+
+# Extract key decisions
+decisions = [
+    e['content'] for e in events
+    if e['type'] == 'THOUGHT' and 'decided' in e['content'].lower()
+]
+
+# Write summary
+os.makedirs(os.path.dirname(output_path), exist_ok=True)
+with open(output_path, 'w') as f:
+    f.write("## Memory Summary\\n\\n")
+    for i, decision in enumerate(decisions, 1):
+        f.write(f"{i}. {decision}\\n\\n")
+`
+
+test('a summary in Python that reads the journal and writes the file works unchanged', async () => {
+  const run = history()
+  run.user('Go.')
+  run.cycle('I decided on TypeScript.', 'fine')
+  run.cycle('Looking.', 'fine')
+  const { build } = await placeWith({
+    'agent/tools/summarize.py': SUMMARIZE,
+    'work/.delta/r1/journal.jsonl': journalText(run.events),
+  })
+  const generator = { command: ['python3', '${AGENT_HOME}/tools/summarize.py'] }
+  const { messages } = await build({ sources: [{ type: 'computed_file', generator, output_path: OUTPUT }] })
+  expect(messages).toEqual(block('## Memory Summary\n\n1. I decided on TypeScript.\n\n', OUTPUT))
+})
+
+test('with cache, a generator runs again only when its inputs changed', async () => {
+  const { build, write, directory } = await placeWith({
+    'work/src/a.py': 'a',
+    'work/src/deep/b.py': 'b',
+    'work/notes.txt': 'n',
+  })
+  const manifest = computed('echo run >> count; wc -l < count', {
+    cache: { strategy: 'file_hash', invalidate_on: ['src/**/*.py'] },
+  })
+  const runs = async () => (await readFile(join(directory, 'work/count'), 'utf8')).split('\n').length - 1
+
+  await build(manifest)
+  const again = await build(manifest)
+  expect(again.messages).toEqual(block('1\n'))
+  expect(again.blocks).toMatchObject([{ note: 'from cache' }])
+  await write('work/notes.txt', 'changed')
+  await utimes(join(directory, 'work/src/a.py'), 1, 1)
+  await build(manifest)
+  expect(await runs()).toBe(1)
+
+  await write('work/src/deep/b.py', 'changed')
+  await build(manifest)
+  expect(await runs()).toBe(2)
+  await write('work/src/new.py', '')
+  await build(manifest)
+  expect(await runs()).toBe(3)
+  await write('work/.delta/context_artifacts/summary.md', 'tampered')
+  expect((await build(manifest)).messages).toEqual(block('4\n'))
+  await build(computed('echo other', { cache: { strategy: 'file_hash', invalidate_on: ['src/**/*.py'] } }))
+  expect((await stat(join(directory, 'work/.delta/context_artifacts/summary.md.inputs.json'))).isFile()).toBe(
+    true,
+  )
+})

@@ -1,0 +1,100 @@
+import { appendFile, writeFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { followJournal } from '../src/index.js'
+import { history, journalText, placeWith } from './place.js'
+
+function longRun(iterations: number) {
+  const run = history()
+  run.user('The task.')
+  for (let index = 1; index <= iterations; index++) {
+    if (index === 3) run.user('A second wish.')
+    run.cycle(`thought ${index}`, `result ${index}`)
+    if (index === 2) run.system('noise of iteration 2')
+  }
+  return run
+}
+
+test('without max_iterations everything is sent', async () => {
+  const { build } = await placeWith({ 'work/.delta/r1/journal.jsonl': journalText(longRun(5).events) })
+  const { messages, blocks } = await build({ sources: [{ type: 'journal' }] })
+  expect(messages).toHaveLength(2 + 1 + 5 * 2)
+  expect(blocks).toMatchObject([{ source_id: 'journal', type: 'journal', messages: 13 }])
+})
+
+test('max_iterations drops whole old iterations, never what users said', async () => {
+  const run = longRun(6)
+  const { build } = await placeWith({ 'work/.delta/r1/journal.jsonl': journalText(run.events) })
+  const sources = [{ type: 'journal', max_iterations: 2 }]
+  const expected = ['The task.', 'A second wish.', 'thought 5', 'result 5', 'thought 6', 'result 6']
+
+  const fromFile = await build({ sources })
+  expect(fromFile.messages.map(({ content }) => content)).toEqual(expected)
+  const fromEvents = await build({ sources }, { journalPath: run.events })
+  expect(fromEvents.messages).toEqual(fromFile.messages)
+})
+
+test('more iterations allowed than there are changes nothing', async () => {
+  const { build } = await placeWith({ 'work/.delta/r1/journal.jsonl': journalText(longRun(3).events) })
+  const all = await build({ sources: [{ type: 'journal' }] })
+  const some = await build({ sources: [{ type: 'journal', max_iterations: 3 }] })
+  expect(some.messages.filter(({ role }) => role !== 'system')).toEqual(
+    all.messages.filter(({ role }) => role !== 'system'),
+  )
+})
+
+test('a run that has not begun has no conversation', async () => {
+  const { build } = await placeWith()
+  const journals = ['/no/such/journal.jsonl', followJournal('/no/such/journal.jsonl'), undefined]
+  for (const journalPath of journals) {
+    for (const max_iterations of [undefined, 3]) {
+      const sources = [{ type: 'journal', ...(max_iterations && { max_iterations }) }]
+      expect((await build({ sources }, journalPath === undefined ? {} : { journalPath })).messages).toEqual(
+        [],
+      )
+    }
+  }
+})
+
+test('a follower gives what a fresh reading gives, at every length of the journal', async () => {
+  const { build, options, write } = await placeWith()
+  const run = longRun(4)
+  run.thought('', [
+    { id: 'p', action_id: 'p' },
+    { id: 'q', action_id: 'q' },
+  ])
+  run.result('q', 'early')
+  run.user('Between.')
+  run.result('p', 'late')
+  const path = await write('work/.delta/r1/journal.jsonl', '')
+  const follower = followJournal(path)
+  for (const event of run.events) {
+    await appendFile(path, `${JSON.stringify(event)}\n`)
+    const fresh = await build({ sources: [{ type: 'journal' }] }, options)
+    const followed = await build({ sources: [{ type: 'journal' }] }, { journalPath: follower })
+    expect(followed).toEqual(fresh)
+  }
+})
+
+test('a follower notices a journal that was edited, also where it had read already', async () => {
+  const { write } = await placeWith()
+  const run = longRun(2)
+  const path = await write('work/.delta/r1/journal.jsonl', journalText(run.events))
+  const follower = followJournal(path)
+  await follower.turns()
+  await writeFile(path, journalText(run.events).replace('result 1', 'edited'))
+  const contents = (await follower.turns()).flatMap(({ messages }) => messages.map(({ content }) => content))
+  expect(contents).toContain('edited')
+  expect(contents).not.toContain('result 1')
+})
+
+test('a follower counts a last line without its newline once', async () => {
+  const { write } = await placeWith()
+  const run = longRun(1)
+  const text = journalText(run.events)
+  const path = await write('work/.delta/r1/journal.jsonl', text.trimEnd())
+  const follower = followJournal(path)
+  const before = await follower.turns()
+  await appendFile(path, '\n')
+  expect(await follower.turns()).toEqual(before)
+  expect(before.filter(({ kind }) => kind === 'cycle')).toHaveLength(1)
+})

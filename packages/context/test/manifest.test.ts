@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import { parseManifest } from '../src/index.js'
+
+function problems(input: unknown): string[] {
+  const parsed = parseManifest(input)
+  return parsed.ok
+    ? []
+    : parsed.problems.map(({ path, message, hint }) =>
+        [`${path}: ${message}`, ...(hint ? [hint] : [])].join(' | '),
+      )
+}
+
+function warnings(input: unknown): string[] {
+  return parseManifest(input).warnings.map(({ path, message, hint }) =>
+    [`${path}: ${message}`, ...(hint ? [hint] : [])].join(' | '),
+  )
+}
+
+const JOURNAL = { type: 'journal' }
+
+test('what is not written has its default', () => {
+  const parsed = parseManifest({
+    sources: [
+      { type: 'file', path: '${CWD}/a' },
+      { type: 'computed_file', output_path: '${CWD}/b', generator: { command: ['b'] } },
+      JOURNAL,
+    ],
+  })
+  expect(parsed).toEqual({
+    ok: true,
+    warnings: [],
+    manifest: {
+      sources: [
+        { type: 'file', path: '${CWD}/a', onMissing: 'error' },
+        {
+          type: 'computed_file',
+          outputPath: '${CWD}/b',
+          onMissing: 'error',
+          generator: { command: ['b'], timeoutMs: 30_000, passEnv: [] },
+        },
+        { type: 'journal' },
+      ],
+    },
+  })
+})
+
+test('all problems are told at once, each with its path', () => {
+  expect(
+    problems({
+      sources: [
+        { type: 'flie', path: 'x' },
+        { type: 'file' },
+        { type: 'file', id: 'guide', path: '${CWD}/x', on_missing: 'ignore' },
+        { type: 'computed_file', output_path: '${CWD}/x', generator: { command: 'summarize.py' } },
+        { type: 'journal', max_iterations: 0 },
+        'journal',
+      ],
+      total_max_tokens: 'many',
+    }),
+  ).toEqual([
+    'sources[0].type: must be one of file, computed_file, journal, not "flie" | Did you mean "file"?',
+    'sources[1]: "path" is missing | Add "path:" with a text.',
+    'sources[2].on_missing: must be one of skip, error, not "ignore" in the source "guide"',
+    'sources[3].generator.command: must be a list, not "summarize.py" | One element for each word: ["python3", "${AGENT_HOME}/summarize.py"].',
+    'sources[4].max_iterations: must be at least 1, not 0',
+    'sources[5]: must be a map of keys and values, not "journal"',
+    'total_max_tokens: must be number, not "many"',
+  ])
+})
+
+test('a manifest that is no manifest', () => {
+  expect(problems(null)).toEqual([': must be a map of keys and values, not nothing'])
+  expect(problems([])).toEqual([': must be a map of keys and values, not an empty list'])
+  expect(problems({})).toEqual([': "sources" is missing | Add "sources:" with a list.'])
+  expect(problems({ sources: [] })).toEqual(['sources: must not be empty'])
+})
+
+test('unknown keys are warnings with the name that was probably meant; x- keys are the author’s own', () => {
+  const sources = [
+    { type: 'file', id: 'guide', path: '${CWD}/x', on_mising: 'skip', 'x-note': 1 },
+    { ...JOURNAL, path: 'x' },
+  ]
+  expect(warnings({ sources, total_max_token: 5, 'x-owner': 'me' })).toEqual([
+    'sources[0].on_mising: unknown key "on_mising" in the source "guide" | Did you mean "on_missing"?',
+    'sources[1].path: unknown key "path" | Known here: type, max_iterations, id, max_tokens, condition.',
+    'total_max_token: unknown key "total_max_token" | Did you mean "total_max_tokens"?',
+  ])
+  expect(parseManifest({ sources, total_max_token: 5 }).ok).toBe(true)
+})
+
+test('a variable that does not exist is an error, a relative path a warning that says where it starts', () => {
+  expect(problems({ sources: [{ type: 'file', path: '${HOME}/x' }] })).toEqual([
+    'sources[0].path: there is no variable ${HOME} | The variables are ${AGENT_HOME}, ${CWD}, ${RUN_DIR}.',
+  ])
+  expect(warnings({ sources: [{ type: 'file', path: './x.md' }, JOURNAL] })).toEqual([
+    'sources[0].path: the relative path "./x.md" starts at ${AGENT_HOME} | Write it out: ${AGENT_HOME}/x.md',
+  ])
+})
+
+test('an expression that is none is found when the file is read', () => {
+  const condition = { when: 'task_contains', pattern: '(' }
+  expect(problems({ sources: [{ ...JOURNAL, condition }] })).toEqual([
+    expect.stringContaining('sources[0].condition.pattern: Invalid regular expression'),
+  ])
+  expect(problems({ sources: [{ ...JOURNAL, condition: { when: 'often' } }] })).toEqual([
+    'sources[0].condition.when: must be one of task_contains, file_exists, env_set, iteration_at_least, not "often"',
+  ])
+})
+
+test('a recipe without the conversation, and two sources of one name, are pointed out', () => {
+  const file = { type: 'file', id: 'a', path: '${CWD}/x' }
+  expect(warnings({ sources: [file, file] })).toEqual([
+    'sources[1].id: another source is called "a" as well',
+    'sources: there is no journal source; the model sees neither the task nor what it did | Add a source: { type: journal }',
+  ])
+})

@@ -1,0 +1,78 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { StoredEvent } from '@delta/journal'
+import { onTestFinished } from 'vitest'
+import { type BuildOptions, buildContext, type ContextManifest, parseManifest } from '../src/index.js'
+
+/** An agent, a workspace with these files, and a run in it; removed after the test. */
+export async function placeWith(files: Record<string, string> = {}) {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), 'delta-context-')))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const work = join(directory, 'work')
+  const write = async (name: string, text: string | Uint8Array) => {
+    const path = join(directory, name)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, text)
+    return path
+  }
+  await write('agent/agent.yaml', '')
+  await write('work/.delta/r1/journal.jsonl', '')
+  for (const [name, text] of Object.entries(files)) await write(name, text)
+
+  const options: BuildOptions = {
+    journalPath: join(work, '.delta/r1/journal.jsonl'),
+    variables: { AGENT_HOME: join(directory, 'agent'), CWD: work, RUN_DIR: join(work, '.delta/r1') },
+    environment: { PATH: process.env.PATH },
+    iteration: 1,
+    task: '',
+  }
+  const build = (manifest: unknown, more: Partial<BuildOptions> = {}) =>
+    buildContext(manifestOf(manifest), { ...options, ...more })
+  return { directory, write, options, build }
+}
+
+function manifestOf(input: unknown): ContextManifest {
+  const parsed = parseManifest(input)
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
+  return parsed.manifest
+}
+
+/** A journal in the making: each call appends an event and numbers it. */
+export function history() {
+  const events: StoredEvent[] = []
+  const add = (event: object) => {
+    events.push({ seq: events.length + 1, timestamp: '2026-11-20T09:30:00.000Z', ...event } as StoredEvent)
+  }
+  let iteration = 0
+  const user = (content: string) => add({ type: 'USER_MESSAGE', content })
+  const system = (content: string) => add({ type: 'SYSTEM_MESSAGE', level: 'WARN', content })
+  const thought = (content: string, calls: object[] = [], more: object = {}) => {
+    iteration += 1
+    const tool_calls = calls.map((call) => ({ arguments: '{}', name: 'tool', ...call }))
+    add({ type: 'THOUGHT', iteration, content, tool_calls, ...more })
+  }
+  const request = (action_id: string) =>
+    add({ type: 'ACTION_REQUEST', iteration, action_id, attempt: 1, tool_name: 'tool' })
+  const result = (action_id: string, observation_content: string) =>
+    add({
+      type: 'ACTION_RESULT',
+      iteration,
+      action_id,
+      tool_name: 'tool',
+      status: 'SUCCESS',
+      observation_content,
+    })
+  /** A whole cycle with one call. */
+  const cycle = (content: string, observation: string) => {
+    const id = `c${iteration + 1}`
+    thought(content, [{ id, action_id: id }])
+    request(id)
+    result(id, observation)
+  }
+  return { events, add, user, system, thought, request, result, cycle }
+}
+
+export function journalText(events: readonly StoredEvent[]): string {
+  return events.map((event) => `${JSON.stringify(event)}\n`).join('')
+}

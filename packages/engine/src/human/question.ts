@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import type { HumanInputRequest } from '@delta/journal'
+import type { FunctionTool } from '@delta/model'
+import type { Question } from '../outcome.js'
+
+export const ASK_HUMAN = 'ask_human'
+
+const INPUT_TYPES = ['text', 'password', 'confirmation'] as const
+
+/** The one tool that is not a command. Every agent has it. */
+export const askHumanTool: FunctionTool = {
+  type: 'function',
+  function: {
+    name: ASK_HUMAN,
+    description: 'Request input from human user. Execution pauses until response received.',
+    parameters: {
+      type: 'object',
+      properties: {
+        prompt: { type: 'string', description: 'Question or instruction to display to user' },
+        input_type: {
+          type: 'string',
+          enum: [...INPUT_TYPES],
+          description: 'Input type: text | password | confirmation',
+        },
+        sensitive: {
+          type: 'boolean',
+          description: 'Whether input is sensitive (should hide input characters)',
+        },
+      },
+      required: ['prompt'],
+      additionalProperties: false,
+    },
+  },
+}
+
+/** The question in the model's arguments, or what is wrong with them, in words for the model. */
+export function parseQuestion(text: string): Question | string {
+  const args = parseObject(text)
+  if (!args) return 'ask_human needs a JSON object such as {"prompt":"Which file?"}.'
+
+  const { prompt, input_type: inputType = 'text', sensitive = false } = args
+  if (typeof prompt !== 'string' || prompt === '') {
+    return 'ask_human needs a "prompt": the question to show to the person.'
+  }
+  if (!isInputType(inputType)) return `ask_human: "input_type" must be one of ${INPUT_TYPES.join(', ')}.`
+  const hidden = sensitive === true || sensitive === 'true' || inputType === 'password'
+  return { requestId: randomUUID(), prompt, inputType, sensitive: hidden }
+}
+
+/** A journaled question as it was asked. */
+export function questionOf(request: HumanInputRequest): Question {
+  return {
+    requestId: request.request_id ?? randomUUID(),
+    prompt: request.prompt,
+    inputType: isInputType(request.input_type) ? request.input_type : 'text',
+    sensitive: request.sensitive ?? false,
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined // the caller tells the model what is wanted
+  }
+}
+
+function isInputType(value: unknown): value is Question['inputType'] {
+  return INPUT_TYPES.some((type) => type === value)
+}

@@ -1,0 +1,234 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { start } from './helpers.js'
+
+describe('a bash session remembers', () => {
+  test('the working directory', async () => {
+    const { exec, print, workDirectory } = await start()
+    mkdirSync(join(workDirectory, 'a b'))
+    expect(await exec("cd 'a b'")).toMatchObject({ exit_code: 0, work_dir: join(workDirectory, 'a b') })
+    expect(await print('pwd; cd - >/dev/null; pwd')).toBe(`${join(workDirectory, 'a b')}\n${workDirectory}\n`)
+    expect(await print('pwd')).toBe(`${workDirectory}\n`)
+  })
+
+  test.each([
+    ['newlines', 'one\ntwo\n\n'],
+    ['quotes', `it's "quoted" \`back\` \\ \\n`],
+    ['an equals sign', '=a=b='],
+    ['shell syntax', '$(id) ${HOME} $HOME; exit 1 &'],
+    ['what looks like a variable of the file', 'x\nPATH=/nowhere'],
+    ['nothing', ''],
+    ['other scripts and emoji', 'äöü 中文 🙂'],
+  ])('the environment byte for byte: %s', async (_what, value) => {
+    const { exec, print } = await start()
+    await exec(`export VALUE=${quote(value)}`)
+    await exec('true')
+    expect(await print('printf %s "$VALUE"')).toBe(value)
+    expect(await print('node -p "JSON.stringify(process.env.VALUE)"')).toBe(`${JSON.stringify(value)}\n`)
+  })
+
+  test('bytes that are no text', async () => {
+    const { exec, print } = await start()
+    await exec(`export BYTES=$'\\x01\\xff\\xfe\\x80 end'`)
+    await exec('export OTHER=1')
+    expect(await print('printf %s "$BYTES" | od -An -tx1')).toBe(' 01 ff fe 80 20 65 6e 64\n')
+  })
+
+  test('deletions', async () => {
+    const { exec, print } = await start('bash', { env: { GIVEN: 'by the caller' } })
+    expect(await print('echo $GIVEN')).toBe('by the caller\n')
+    await exec('unset GIVEN')
+    expect(await print('echo ${GIVEN-gone}')).toBe('gone\n')
+  })
+
+  test('unexported variables, with their attributes', async () => {
+    const { exec, print } = await start()
+    await exec(
+      `plain=$'a\\nb'; list=(one 'two three'); declare -A map=([key]='v w'); declare -i number=7; readonly fixed=yes`,
+    )
+    expect(
+      await print('printf "%s|" "$plain" "${list[1]}" "${map[key]}" "$fixed"; number+=1; echo $number'),
+    ).toBe('a\nb|two three|v w|yes|8\n')
+    expect(await print('node -p "process.env.plain"')).toBe('undefined\n')
+    expect((await exec('fixed=no')).stderr).toContain('readonly variable')
+  })
+
+  test('functions, exported functions and aliases', async () => {
+    const { exec, print } = await start()
+    await exec(`greet() { echo "hello $1"; }; loud() { greet "$@" | tr a-z A-Z; }; export -f greet
+alias hi='greet there'`)
+    expect(await print('hi; loud you; bash -c "greet child"')).toBe('hello there\nHELLO YOU\nhello child\n')
+    await exec('unalias hi; unset -f loud')
+    expect((await exec('hi; loud x')).stderr).toMatch(/hi: command not found[\s\S]*loud: command not found/)
+  })
+
+  test('an alias of the same name does not creep into a function', async () => {
+    const { exec, print } = await start()
+    await exec('show() { echo plain; }')
+    await exec("alias echo='echo aliased'")
+    expect(await print('show')).toBe('plain\n')
+  })
+
+  test('shell options, also those its functions need to be read back', async () => {
+    const { exec, print } = await start()
+    await exec('shopt -s extglob nullglob; set -o pipefail')
+    await exec('digits() { [[ $1 == +([0-9]) ]] && echo digits; }')
+    expect(await print('digits 42; shopt -p nullglob; false | true || echo piped')).toBe(
+      'digits\nshopt -s nullglob\npiped\n',
+    )
+  })
+
+  test('the umask, IFS and an option that forbids overwriting', async () => {
+    const { exec, print, workDirectory } = await start()
+    await exec("umask 027; IFS=:; set -o noclobber; echo old >file; list='a:b'")
+    expect(await print('umask; set -- $list; echo $1 $2; echo new >file || echo refused')).toBe(
+      '0027\na b\nrefused\n',
+    )
+    expect(readFileSync(join(workDirectory, 'file'), 'utf8')).toBe('old\n')
+  })
+})
+
+describe('whatever a command does, the session goes on', () => {
+  test('an exit code is a result, and what came before it counts', async () => {
+    const { exec, print } = await start()
+    expect(await exec('export KEPT=1; exit 3; echo never')).toMatchObject({ exit_code: 3, stdout: '' })
+    expect(await print('echo $KEPT')).toBe('1\n')
+  })
+
+  test('set -e ends the command, not the session, and stays on', async () => {
+    const { exec } = await start()
+    expect(await exec('set -e; export KEPT=1; false; echo never')).toMatchObject({ exit_code: 1, stdout: '' })
+    expect(await exec('echo $KEPT; false; echo never')).toMatchObject({ exit_code: 1, stdout: '1\n' })
+    expect(await exec('set +e; false; echo on')).toMatchObject({ exit_code: 0, stdout: 'on\n' })
+  })
+
+  test('a syntax error is a result; the lines before it ran', async () => {
+    const { exec, print } = await start()
+    const result = await exec('export KEPT=1\nif then')
+    expect(result.exit_code).toBe(2)
+    expect(result.stderr).toContain('syntax error near unexpected token')
+    expect(await print('echo $KEPT')).toBe('1\n')
+  })
+
+  test('errors name the line of the command, as any bash does', async () => {
+    const { exec } = await start()
+    expect((await exec('true\nno-such-command')).stderr).toBe(
+      'bash: line 2: no-such-command: command not found\n',
+    )
+  })
+
+  test('tracing and unset variables do not disturb what saves and restores', async () => {
+    const { exec } = await start()
+    expect((await exec('set -xu; export KEPT=1')).stderr).toBe('+ export KEPT=1\n+ KEPT=1\n')
+    expect(await exec('echo $KEPT')).toMatchObject({ stdout: '1\n', stderr: '+ echo 1\n' })
+    expect(await exec('echo $NOT_SET')).toMatchObject({
+      stderr: expect.stringContaining('unbound variable'),
+    })
+  })
+
+  test('options that would stop every later command are not kept', async () => {
+    const { exec, print } = await start()
+    await exec('set -n')
+    expect(await print('echo on')).toBe('on\n')
+    await exec('set -o onecmd')
+    expect(await print('echo one; echo two')).toBe('one\ntwo\n')
+  })
+
+  test('a directory that is deleted is left for the nearest one that exists, and it is said', async () => {
+    const { exec, workDirectory } = await start()
+    await exec('mkdir -p deep/er && cd deep/er')
+    rmSync(join(workDirectory, 'deep'), { recursive: true })
+    expect(await exec('pwd')).toMatchObject({
+      stdout: `${workDirectory}\n`,
+      notices: [`${join(workDirectory, 'deep/er')} no longer exists; the command ran in ${workDirectory}.`],
+    })
+    expect((await exec('pwd')).notices).toBeUndefined()
+  })
+
+  test('a command that replaces its shell leaves the state as it was, and it is said', async () => {
+    const { exec, print } = await start()
+    expect(await exec('export LOST=1; exec echo replaced')).toMatchObject({
+      stdout: 'replaced\n',
+      notices: [expect.stringContaining('The session is as it was before this command')],
+    })
+    expect(await print('echo ${LOST-unset}')).toBe('unset\n')
+  })
+
+  test("a command's own exit handler runs, and the state is kept all the same", async () => {
+    const { exec, print } = await start()
+    expect(await exec("trap 'echo bye $?' EXIT; export KEPT=1; exit 4")).toMatchObject({
+      exit_code: 4,
+      stdout: 'bye 4\n',
+    })
+    expect(await print('echo $KEPT')).toBe('1\n')
+    expect((await exec("trap 'echo both' EXIT TERM; kill -TERM $$; trap - TERM")).stdout).toBe('both\nboth\n')
+    expect(await print("(trap 'echo sub' EXIT); trap 'echo int' INT; trap 'x' EXIT; trap - EXIT")).toBe(
+      'sub\n',
+    )
+  })
+
+  test('a handler of every command does not run in what saves', async () => {
+    const { exec, print } = await start()
+    expect((await exec("trap 'echo step' DEBUG\nexport KEPT=1")).stdout).toBe('step\n')
+    expect(await print('echo $KEPT')).toBe('1\n')
+  })
+})
+
+describe('any text is a command', () => {
+  test('here-documents', async () => {
+    const { print } = await start()
+    expect(await print("cat <<'EOF'\n$HOME `id`\nEOF\ncat <<END\n$((1 + 1))\nEND")).toBe('$HOME `id`\n2\n')
+  })
+
+  test('quotes, comments and a line that is not ended', async () => {
+    const { print } = await start()
+    expect(await print(`echo 'EOF' "it's" # 'unbalanced`)).toBe("EOF it's\n")
+    expect(await print('echo a \\\n  b')).toBe('a b\n')
+  })
+
+  test('a command of a megabyte', async () => {
+    const { print } = await start()
+    expect(await print(`text='${'x'.repeat(1_000_000)}'; echo \${#text}`)).toBe('1000000\n')
+    expect(await print('echo ${#text}')).toBe('1000000\n')
+  })
+
+  test('stdin is empty, so nothing waits for input', async () => {
+    const { print } = await start()
+    expect(await print('cat; read -r line || echo "nothing to read"')).toBe('nothing to read\n')
+  })
+
+  test('a NUL character is refused', async () => {
+    const { exec } = await start()
+    await expect(exec('echo \0')).rejects.toMatchObject({ code: 'ERR_SESSION_COMMAND' })
+  })
+})
+
+describe('background jobs', () => {
+  test('are reported while they run, and ended with the session', async () => {
+    const { exec, print, sessionsDirectory, id } = await start()
+    const { background_jobs: jobs } = await exec('sleep 600 & (sleep 601; echo) & disown; echo started')
+    expect(jobs).toEqual([{ pid: expect.any(Number), command: 'sleep 600' }])
+    expect((await exec('true')).background_jobs).toEqual(jobs)
+    const living = 'ps -e -o stat=,args= | grep -c "^[^Z]*  *sleep 60[01]$"'
+    expect((await exec(living)).stdout).toBe('2\n')
+    const { endSession } = await import('../src/index.js')
+    await endSession(id, { sessionsDirectory })
+    expect(existsSync(join(sessionsDirectory, id))).toBe(false)
+    const other = await start()
+    expect((await other.exec(living)).stdout).toBe('0\n')
+    await expect(print('true')).rejects.toMatchObject({ code: 'ERR_SESSION_UNKNOWN' })
+  })
+
+  test('go on writing to the file of their command', async () => {
+    const { exec, directory } = await start()
+    await exec('mkfifo go; (read -r line <go; echo "$line") &')
+    await exec('echo later >go; wait')
+    await exec('while ! grep -q later .sessions/*/output/1.stdout; do :; done', { timeoutMs: 20_000 })
+    expect(readFileSync(join(directory, 'output', '1.stdout'), 'utf8')).toBe('later\n')
+  })
+})
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,100 @@
+import { execFile, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { endSession, execInSession, listSessions } from '../src/index.js'
+import { start } from './helpers.js'
+
+const run = promisify(execFile)
+const bin = fileURLToPath(new URL('../bin.js', import.meta.url))
+
+describe('commands of one session wait for each other', () => {
+  test('100 at once in one process: none is lost', async () => {
+    const { exec, print } = await start()
+    await exec('export COUNT=0; list=()')
+    await Promise.all(
+      Array.from({ length: 100 }, () => exec('export COUNT=$((COUNT + 1)); list+=("$COUNT")')),
+    )
+    expect(await print('echo $COUNT ${#list[@]}')).toBe('100 100\n')
+  })
+
+  test('from several processes, too', async () => {
+    const { print, exec, id, sessionsDirectory } = await start()
+    await exec('export COUNT=0')
+    const calls = Array.from({ length: 12 }, () =>
+      run(process.execPath, [
+        bin,
+        'exec',
+        id,
+        'export COUNT=$((COUNT + 1))',
+        '--sessions-dir',
+        sessionsDirectory,
+      ]),
+    )
+    await Promise.all(calls)
+    expect(await print('echo $COUNT')).toBe('12\n')
+  })
+
+  test('sessions do not wait for other sessions', async () => {
+    const one = await start()
+    const two = await start()
+    await one.exec('mkfifo go')
+    const waiting = one.exec('read -r line <go; echo "$line"')
+    expect(await two.print(`echo on >${join(one.workDirectory, 'go')}; echo done`)).toBe('done\n')
+    expect((await waiting).stdout).toBe('on\n')
+  })
+
+  test('end waits for the command that runs, and what waits behind it finds the session gone', async () => {
+    const { exec, id, sessionsDirectory, workDirectory } = await start()
+    const running = exec('seq 1 3 >witness')
+    const ending = endSession(id, { sessionsDirectory })
+    const late = ending.then(() => exec('echo late >>witness'))
+    expect((await running).exit_code).toBe(0)
+    expect(await ending).toEqual({ status: 'terminated', session_id: id })
+    await expect(late).rejects.toMatchObject({ code: 'ERR_SESSION_UNKNOWN' })
+    expect(readFileSync(join(workDirectory, 'witness'), 'utf8')).toBe('1\n2\n3\n')
+    expect(listSessions(sessionsDirectory)).toEqual([])
+  })
+})
+
+describe('a killed command line', () => {
+  test('its command is ended before the next one runs, and neither sees the other', async () => {
+    const { id, sessionsDirectory, exec, workDirectory } = await start()
+    await exec('mkfifo started')
+    const command = "trap '' TERM; export HALF=1; echo $$ >started; while :; do sleep 0.01; done"
+    const argv = [bin, 'exec', id, command, '--sessions-dir', sessionsDirectory]
+    const child = spawn(process.execPath, argv, { stdio: 'ignore' })
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    const pid = (await readFile(join(workDirectory, 'started'), 'utf8')).trim()
+    child.kill('SIGKILL')
+    await exited
+    const living = `ps -o stat= -p ${pid} | grep -c '^[^Z]'`
+    expect((await exec(`echo \${HALF-unset}; ${living}`)).stdout).toBe('unset\n0\n')
+  })
+
+  test('50 kills at any instant: the state is old or new, never half, and the session goes on', async () => {
+    const { id, sessionsDirectory, exec } = await start()
+    await exec('export A=0; b=0; mkdir -p d0; cd d0')
+    let last = 0
+    for (let round = 1; round <= 50; round++) {
+      const next = last + 1
+      const command = `cd .. && mkdir -p d${next} && cd d${next} && export A=${next} && b=${next}`
+      const child = run(process.execPath, [bin, 'exec', id, command, '--sessions-dir', sessionsDirectory])
+      const killed = child.child
+      const timer = setTimeout(() => killed.kill('SIGKILL'), 60 + round * 4)
+      await child.catch(() => undefined) // killed, most of the time
+      clearTimeout(timer)
+      const { stdout } = await execInSession(id, 'echo $A $b ${PWD##*/}', {
+        sessionsDirectory,
+        environment: { PATH: process.env.PATH },
+      })
+      const state = stdout.trim()
+      expect([`${last} ${last} d${last}`, `${next} ${next} d${next}`]).toContain(state)
+      last = Number(state.split(' ')[0])
+    }
+    expect(last).toBeGreaterThan(0)
+  })
+})

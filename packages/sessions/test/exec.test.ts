@@ -1,0 +1,208 @@
+import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { endSession, execInSession, isSessionError, listSessions, startSession } from '../src/index.js'
+import { start, temporaryDirectory } from './helpers.js'
+
+describe('output', () => {
+  test('that is too large for a result is in a file, and the result says which', async () => {
+    const { exec } = await start()
+    const result = await exec('seq 1 200000; echo warning >&2')
+    expect(Buffer.byteLength(result.stdout)).toBeLessThan(17_000)
+    expect(result.stdout).toMatch(/^1\n2\n/)
+    expect(result.stdout).toMatch(/\n200000\n$/)
+    const path = result.stdout_file ?? ''
+    expect(result.stdout).toContain(`bytes left out; all of it is in ${path}]`)
+    expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(200_001)
+    expect(result).toMatchObject({ stderr: 'warning\n', exit_code: 0 })
+    expect(result.stderr_file).toBeUndefined()
+  })
+
+  test('that fits leaves no file', async () => {
+    const { exec, directory } = await start()
+    await exec('echo small')
+    expect(readdirSync(join(directory, 'output'))).toEqual([])
+  })
+
+  test('is cut where the caller says', async () => {
+    const { exec } = await start()
+    expect((await exec('printf %s aaaabbbbcccc', { maxOutputBytes: 8 })).stdout).toMatch(
+      /^aaaa\n\[4 bytes left out.*\]\ncccc$/,
+    )
+  })
+})
+
+describe('limits', () => {
+  test('a timeout ends the whole group, and the state is as it was', async () => {
+    const { exec, print } = await start()
+    await exec('export KEPT=1')
+    const result = await exec("export LOST=1; trap '' TERM; echo $$; sleep 600 & sleep 600", {
+      timeoutMs: 200,
+    })
+    expect(result).toMatchObject({
+      exit_code: 124,
+      timed_out: true,
+      stdout: expect.stringMatching(/^\d+\n$/),
+    })
+    expect(result.notices).toEqual([
+      'The session is as it was before this command: it ran into the time limit.',
+    ])
+    expect(
+      await print(
+        `echo $KEPT \${LOST-unset}; ps -e -o pgid=,stat= | grep -cE '^ *${result.stdout.trim()} +[^Z ]' || true`,
+      ),
+    ).toBe('1 unset\n0\n')
+  })
+
+  test('an abort ends the command, and the session goes on', async () => {
+    const { exec, print, workDirectory } = await start()
+    await exec('mkfifo started')
+    const stop = new AbortController()
+    const running = exec('echo >started; sleep 600', { signal: stop.signal })
+    await readFile(join(workDirectory, 'started')) // ends when the command has written
+    stop.abort()
+    expect((await running).notices).toEqual(['The session is as it was before this command: it was stopped.'])
+    expect(await print('echo on')).toBe('on\n')
+  })
+
+  test('waiting for another command can be aborted, and then nothing was run', async () => {
+    const { exec, print, workDirectory } = await start()
+    await exec('mkfifo go')
+    const running = exec('read -r line <go; echo "$line"')
+    const stop = new AbortController()
+    const waiting = exec('echo >ran', { signal: stop.signal })
+    stop.abort()
+    await expect(waiting).rejects.toMatchObject({ code: 'ERR_SESSION_ABORTED' })
+    await writeFile(join(workDirectory, 'go'), 'went on\n')
+    expect((await running).stdout).toBe('went on\n')
+    expect(await print('ls')).toBe('go\n')
+  })
+})
+
+describe('what is stored', () => {
+  test('the files have their documented names and only their owner can read them', async () => {
+    const { exec, directory, workDirectory, id } = await start()
+    await exec('umask 000; export A=1; f() { :; }; seq 1 100000')
+    const modes = new Set<string>()
+    const walk = (path: string) => {
+      for (const name of readdirSync(path)) {
+        const stat = lstatSync(join(path, name))
+        if (stat.isSymbolicLink()) continue
+        modes.add(`${stat.isDirectory() ? 'directory' : 'file'} ${(stat.mode & 0o777).toString(8)}`)
+        if (stat.isDirectory()) walk(join(path, name))
+      }
+    }
+    walk(join(directory, '..'))
+    expect([...modes].sort()).toEqual(['directory 700', 'file 600'])
+    expect(statSync(join(directory, '..')).mode & 0o777).toBe(0o700)
+
+    expect(readFileSync(join(directory, 'work_dir.txt'), 'utf8')).toBe(`${workDirectory}\n`)
+    expect(readFileSync(join(directory, 'env'), 'utf8').split('\0')).toContain('A=1')
+    expect(JSON.parse(readFileSync(join(directory, 'metadata.json'), 'utf8'))).toMatchObject({
+      session_id: id,
+      command: 'bash',
+      created_at: expect.stringMatching(/Z$/),
+      last_executed_at: expect.stringMatching(/Z$/),
+      status: 'active',
+      work_dir: workDirectory,
+      execution_count: 1,
+    })
+    expect(JSON.parse(readFileSync(join(directory, 'history.log'), 'utf8'))).toMatchObject({
+      command: 'umask 000; export A=1; f() { :; }; seq 1 100000',
+      exit_code: 0,
+    })
+  })
+
+  test('a file of functions that was damaged by hand never locks the session', async () => {
+    const { exec, print, directory } = await start()
+    await exec('f() { echo f; }; export KEPT=1')
+    writeFileSync(join(directory, 'current', 'state.bash'), 'f() { if; }}}\n((((')
+    expect(await print('echo $KEPT')).toBe('1\n')
+    await exec('f() { echo again; }')
+    expect(await print('f')).toBe('again\n')
+  })
+})
+
+describe('secrets', () => {
+  const key = 'sk-secret-0123456789'
+  const env = { OPENAI_API_KEY: key, MY_TOKEN: 'my-token-0123456789' }
+
+  function everything(directory: string): string {
+    const read = (path: string): string =>
+      readdirSync(path, { withFileTypes: true })
+        .map((entry) => {
+          const inner = join(path, entry.name)
+          if (entry.isDirectory()) return read(inner)
+          return entry.isFile() ? readFileSync(inner, 'latin1') : ''
+        })
+        .join('\n')
+    return read(directory)
+  }
+
+  test('the API key and declared variables reach the command and no file', async () => {
+    const { exec, directory } = await start('bash', { env, secretNames: ['MY_TOKEN'] })
+    expect((await exec('echo ${#OPENAI_API_KEY} ${#MY_TOKEN}', {})).stdout).toBe('20 19\n')
+    await exec(`: ${key}`)
+    const result = await exec('export COPY="x$OPENAI_API_KEY"; inner=$MY_TOKEN; f() { :; }')
+    expect(result.notices).toEqual([
+      'Not stored, because they hold a secret: COPY.',
+      'Variables and functions were not stored, because one of them holds a secret.',
+    ])
+    expect(everything(directory).includes(key)).toBe(false)
+    expect(everything(directory).includes(env.MY_TOKEN)).toBe(false)
+  })
+})
+
+describe("a run's variables", () => {
+  test('come from the caller of each command, and what a command sets itself stays', async () => {
+    const { sessionsDirectory, id, exec } = await start('bash', {
+      env: { DELTA_ACTION_ID: 'first', RUN_DIR: '/run/1' },
+    })
+    const show = (action: string) =>
+      execInSession(id, 'echo $DELTA_ACTION_ID $RUN_DIR', {
+        sessionsDirectory,
+        environment: { DELTA_ACTION_ID: action, RUN_DIR: '/run/2' },
+      })
+    expect((await show('second')).stdout).toBe('second /run/2\n')
+    await exec('export RUN_DIR=/own')
+    expect((await show('third')).stdout).toBe('third /own\n')
+  })
+})
+
+describe('ids and programs', () => {
+  test.each(['../x', '', 'a/b', '.', '..', 'a b', 'x'.repeat(65), 'a\0'])(
+    '%j is refused as an id',
+    async (id) => {
+      const sessionsDirectory = temporaryDirectory()
+      for (const act of [
+        endSession(id, { sessionsDirectory }),
+        execInSession(id, 'true', { sessionsDirectory, environment: {} }),
+      ]) {
+        const error = await act.catch((caught) => caught)
+        expect(error).toMatchObject({ code: 'ERR_SESSION_ID' })
+        expect(isSessionError(error)).toBe(true)
+      }
+    },
+  )
+
+  test('a link out of the sessions directory is no session', async () => {
+    const { directory } = await start()
+    const sessionsDirectory = temporaryDirectory()
+    symlinkSync(directory, join(sessionsDirectory, 'sess_link'))
+    await expect(endSession('sess_link', { sessionsDirectory })).rejects.toMatchObject({
+      code: 'ERR_SESSION_UNKNOWN',
+    })
+    expect(listSessions(sessionsDirectory)).toEqual([])
+  })
+
+  test.each(['ruby', '/no/such/bash'])('%s cannot be started', async (program) => {
+    const workDirectory = temporaryDirectory()
+    const started = startSession(program, {
+      sessionsDirectory: join(workDirectory, '.sessions'),
+      workDirectory,
+      environment: {},
+    })
+    await expect(started).rejects.toMatchObject({ code: 'ERR_SESSION_PROGRAM' })
+  })
+})

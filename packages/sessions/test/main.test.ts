@@ -1,0 +1,183 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { main } from '../src/main.js'
+import { temporaryDirectory } from './helpers.js'
+
+interface Run {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs the command line in a new directory, without a subprocess. */
+function terminal(env: NodeJS.ProcessEnv = {}) {
+  const cwd = temporaryDirectory()
+  const run = async (args: string[], input = ''): Promise<Run> => {
+    const output = { stdout: '', stderr: '' }
+    const sink = (name: 'stdout' | 'stderr') => ({
+      write(text: string) {
+        output[name] += text
+      },
+    })
+    const code = await main({
+      argv: ['node', 'delta-sessions', ...args],
+      env: { PATH: process.env.PATH, ...env },
+      cwd,
+      stdin: Readable.from([Buffer.from(input)]),
+      stdout: sink('stdout'),
+      stderr: sink('stderr'),
+    })
+    return { code, ...output }
+  }
+  const json = async (args: string[], input?: string) => JSON.parse((await run(args, input)).stdout)
+  return { cwd, run, json }
+}
+
+describe('delta-sessions', () => {
+  test('start, exec, list and end print what the documentation says', async () => {
+    const { cwd, json } = terminal()
+    const started = await json(['start'])
+    expect(started).toEqual({
+      session_id: expect.stringMatching(/^sess_[a-z0-9]+$/),
+      command: 'bash',
+      work_dir: cwd,
+      status: 'active',
+    })
+    const id = started.session_id
+    expect(await json(['exec', id, 'echo out; echo err >&2; exit 3'])).toEqual({
+      stdout: 'out\n',
+      stderr: 'err\n',
+      exit_code: 3,
+      execution_time_ms: expect.any(Number),
+      work_dir: cwd,
+    })
+    expect(await json(['list'])).toEqual([
+      {
+        session_id: id,
+        command: 'bash',
+        status: 'active',
+        created_at: expect.any(String),
+        last_executed_at: expect.any(String),
+        work_dir: cwd,
+        execution_count: 1,
+      },
+    ])
+    expect(await json(['end', id])).toEqual({ status: 'terminated', session_id: id })
+    expect(await json(['list'])).toEqual([])
+  })
+
+  test('the exit code is 0 whenever the command ran, and the command its own with --raw', async () => {
+    const { run, json } = terminal()
+    const { session_id: id } = await json(['start', 'sh'])
+    expect((await run(['exec', id, 'exit 7'])).code).toBe(0)
+    expect((await run(['exec', id, 'sleep 60', '--timeout', '100'])).code).toBe(0)
+    expect(await run(['exec', id, '--raw', 'echo out; echo err >&2; exit 7'])).toEqual({
+      code: 7,
+      stdout: 'out\n',
+      stderr: 'err\n',
+    })
+  })
+
+  test('a command comes as an argument or on stdin', async () => {
+    const { json } = terminal()
+    const { session_id: id } = await json(['start', 'bash'])
+    expect((await json(['exec', id], 'for i in 1 2; do\n  echo "Number: $i"\ndone\n')).stdout).toBe(
+      'Number: 1\nNumber: 2\n',
+    )
+    expect((await json(['exec', id, '--', '-x'])).stderr).toContain('-x: command not found')
+  })
+
+  test.each([
+    ['30s', 'exit 0', 0],
+    ['100ms', 'sleep 60', 124],
+    ['100', 'sleep 60', 124],
+  ])('--timeout %s', async (time, command, code) => {
+    const { json } = terminal()
+    const { session_id: id } = await json(['start', 'sh'])
+    expect((await json(['exec', id, command, '--timeout', time])).exit_code).toBe(code)
+  })
+
+  test.each([
+    [['exec'], 'exec needs a session id'],
+    [['exec', 'sess_x', 'ls', '-la'], "Unknown option '-l'"],
+    [['exec', 'sess_x', 'ls', 'la'], '"la" is too much. Quote the command'],
+    [['exec', 'sess_x'], 'There is no command'],
+    [['exec', 'sess_x', 'ls', '--timeout', 'soon'], '--timeout soon: expected milliseconds'],
+    [['dance'], 'There is no command "dance". There are start, exec, end, list and cleanup.'],
+    [[], 'Say what to do'],
+  ])('%j is wrong usage: exit code 2 and what to do', async (args, message) => {
+    const { code, stderr, stdout } = await terminal().run(args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(message)
+  })
+
+  test('a session that does not exist is exit code 1', async () => {
+    expect(await terminal().run(['exec', '../../etc', 'ls'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is not a session id'),
+    })
+    expect(await terminal().run(['end', 'sess_none'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no session "sess_none"'),
+    })
+  })
+
+  test('sessions lie in the workspace, wherever in it the command runs', async () => {
+    const workspace = temporaryDirectory()
+    const { json } = terminal({ DELTA_CWD: workspace })
+    const { session_id: id } = await json(['start'])
+    expect(readFileSync(join(workspace, '.sessions', id, 'work_dir.txt'), 'utf8')).not.toBe('')
+  })
+
+  test('--help and --version', async () => {
+    const { run } = terminal()
+    expect((await run(['--help'])).stdout).toContain('delta-sessions exec <id> [command]')
+    expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})
+
+describe('cleanup', () => {
+  test('in a run ends the sessions of that run, outside those that are idle, with --all every one', async () => {
+    const first = terminal({ DELTA_RUN_ID: 'run_1' })
+    const second = terminal({ DELTA_RUN_ID: 'run_2' })
+    const outside = terminal()
+    const sessions = join(temporaryDirectory(), '.sessions')
+    const at = ['--sessions-dir', sessions]
+    const { session_id: one } = await first.json(['start', ...at])
+    const { session_id: two } = await second.json(['start', ...at])
+    expect(await first.json(['cleanup', ...at])).toEqual({ status: 'terminated', session_ids: [one] })
+    expect(await outside.json(['cleanup', ...at])).toEqual({ status: 'terminated', session_ids: [] })
+    expect(await outside.json(['cleanup', '--all', ...at])).toEqual({
+      status: 'terminated',
+      session_ids: [two],
+    })
+  })
+})
+
+describe('a signal', () => {
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('%s ends the command and all it started, then the command line', async (signal, code) => {
+    const { cwd, json } = terminal()
+    const { session_id: id } = await json(['start'])
+    await json(['exec', id, 'mkfifo started'])
+    const bin = fileURLToPath(new URL('../bin.js', import.meta.url))
+    mkdirSync(join(cwd, 'x'))
+    const child = spawn(process.execPath, [bin, 'exec', id, 'echo $$ >started; sleep 600 & sleep 601'], {
+      cwd,
+      stdio: 'ignore',
+    })
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    const group = (await readFile(join(cwd, 'started'), 'utf8')).trim()
+    child.kill(signal)
+    expect(await exited).toBe(code)
+    const living = `ps -e -o pgid=,stat= | grep -cE '^ *${group} +[^Z ]'`
+    expect((await json(['exec', id, living])).stdout).toBe('0\n')
+  })
+})

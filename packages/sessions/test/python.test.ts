@@ -1,0 +1,162 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { start } from './helpers.js'
+
+describe('a python session remembers', () => {
+  test('variables, and that two names are one object', async () => {
+    const { exec, print } = await start('python3')
+    await exec('a = [1]; b = a; text = "ä\\n"; nested = {"x": (1, {2})}')
+    await exec('b.append(2)')
+    expect(await print('print(a, a is b, repr(text), nested)')).toBe("[1, 2] True 'ä\\n' {'x': (1, {2})}\n")
+  })
+
+  test('imports', async () => {
+    const { exec, print } = await start('python3')
+    await exec('import json, os.path as p\nfrom math import sqrt as root')
+    expect(await print('print(json.dumps([1]), p.join("a", "b"), root(9))')).toBe('[1] a/b 3.0\n')
+  })
+
+  test('functions: recursive, with defaults, closures and decorators', async () => {
+    const { exec, print } = await start('python3')
+    await exec(`
+import functools
+factor = 2
+def factorial(n: int = 5) -> int:
+    "n!"
+    return 1 if n < 2 else n * factorial(n - 1)
+def counter():
+    count = 0
+    def step(by=1):
+        nonlocal count
+        count += by
+        return count * factor
+    return step
+step = counter()
+def twice(f):
+    @functools.wraps(f)
+    def inner(*args, **kwargs): return [f(*args, **kwargs)] * 2
+    return inner
+@twice
+def greet(name, *, end='!'): return name + end
+square = lambda x: x * x
+`)
+    await exec('step(); factor = 10')
+    expect(
+      await print('print(factorial(), factorial.__doc__, step(), greet("hi"), square(3), greet.__name__)'),
+    ).toBe("120 n! 20 ['hi!', 'hi!'] 9 greet\n")
+  })
+
+  test('classes: inheritance, slots, data classes, enums, abstract ones, named tuples, and their instances', async () => {
+    const { exec, print } = await start('python3')
+    await exec(`
+import abc, collections, dataclasses, enum
+class Animal:
+    count = 0
+    def __init__(self, name): self.name = name; Animal.count += 1
+    @property
+    def loud(self): return self.name.upper()
+    @classmethod
+    def make(cls): return cls('made')
+    @staticmethod
+    def add(a, b): return a + b
+class Dog(Animal):
+    def __init__(self, name): super().__init__(name); self.tricks = []
+class Point:
+    __slots__ = ('x',)
+    def __init__(self, x): self.x = x
+@dataclasses.dataclass
+class Pair:
+    a: int
+    b: int = 2
+class Color(enum.Enum):
+    RED = 'r'
+    def shout(self): return self.value.upper()
+class Shape(abc.ABC):
+    @abc.abstractmethod
+    def area(self): ...
+class Square(Shape):
+    def area(self): return 9
+Size = collections.namedtuple('Size', 'w h', defaults=(2,))
+dog = Dog('rex'); point = Point(4); pair = Pair(1); red = Color.RED; square = Square(); size = Size(1)
+`)
+    expect(
+      await print(
+        'print(dog.loud, isinstance(dog, Animal), Dog.make().name, Animal.count, Dog.add(1, 2), point.x, pair, Pair(1) == pair)',
+      ),
+    ).toBe('REX True made 2 3 4 Pair(a=1, b=2) True\n')
+    expect(
+      await print(
+        'print(red is Color.RED, red.shout(), square.area(), size, size.h, dataclasses.asdict(pair))',
+      ),
+    ).toBe("True R 9 Size(w=1, h=2) 2 {'a': 1, 'b': 2}\n")
+    expect((await exec('Shape()')).stderr).toContain("Can't instantiate abstract class Shape")
+  })
+
+  test('the working directory and os.environ', async () => {
+    const { exec, print, workDirectory } = await start('python3')
+    mkdirSync(join(workDirectory, 'sub'))
+    expect((await exec('import os; os.chdir("sub"); os.environ["NEW"] = "a\\nb"')).work_dir).toBe(
+      join(workDirectory, 'sub'),
+    )
+    expect(await print('print(os.getcwd() == os.path.realpath("."), repr(os.environ["NEW"]))')).toBe(
+      "True 'a\\nb'\n",
+    )
+  })
+})
+
+describe('whatever the code does, the session goes on', () => {
+  test('the value of a last expression is printed, as at the prompt', async () => {
+    const { exec, print } = await start('python3')
+    expect(await print('x = 20\nx + 1')).toBe('21\n')
+    expect((await exec('None')).stdout).toBe('')
+  })
+
+  test('a traceback is the result, and what was assigned before it counts', async () => {
+    const { exec, print } = await start('python3')
+    await exec('def fail(): return 1 / 0')
+    const result = await exec('kept = 1\nfail()')
+    expect(result.exit_code).toBe(1)
+    expect(result.stderr).toMatch(
+      /^Traceback \(most recent call last\):\n {2}File "<session:2>", line 2, in <module>\n {4}fail\(\)\n {2}File "<session:1>", line 1, in fail\n {4}def fail\(\): return 1 \/ 0/,
+    )
+    expect(await print('kept')).toBe('1\n')
+  })
+
+  test('a syntax error shows the line', async () => {
+    const { exec } = await start('python3')
+    const { exit_code, stderr } = await exec('if True print(1)')
+    expect(exit_code).toBe(1)
+    expect(stderr).toMatch(/^ {2}File "<session:1>", line 1\n {4}if True print\(1\)\n[\s\S]*SyntaxError/)
+  })
+
+  test('sys.exit is an exit code', async () => {
+    const { exec, print } = await start('python3')
+    expect(await exec('import sys; kept = 1; sys.exit(3)')).toMatchObject({ exit_code: 3 })
+    expect(await exec('sys.exit("reason")')).toMatchObject({ exit_code: 1, stderr: 'reason\n' })
+    expect(await print('kept')).toBe('1\n')
+  })
+
+  test('what cannot be kept is named, and the rest is kept', async () => {
+    const { exec, print } = await start('python3')
+    const result = await exec(
+      'import threading\nlock = threading.Lock(); steps = (i for i in [1]); number = 7',
+    )
+    expect(result.not_kept).toEqual([
+      { name: 'lock', reason: expect.stringContaining("cannot pickle '_thread.lock' object") },
+      { name: 'steps', reason: expect.stringContaining("cannot pickle 'generator' object") },
+    ])
+    expect(await print('print(number, "lock" in globals())')).toBe('7 False\n')
+  })
+
+  test('a process that dies leaves the state as it was', async () => {
+    const { exec, print } = await start('python3')
+    await exec('number = 1')
+    expect(await exec('import os; number = 2; os.kill(os.getpid(), 9)')).toMatchObject({
+      exit_code: 137,
+      signal: 'SIGKILL',
+      notices: ['The session is as it was before this command: it was killed by SIGKILL.'],
+    })
+    expect(await print('number')).toBe('1\n')
+  })
+})

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { toFunctionTool, toJsonSchema } from '../src/index.js'
+import { argvOf, bind, load } from './helper.js'
+
+const SEARCH = {
+  name: 'search',
+  description: 'Search files',
+  exec: 'rg ${pattern} --max=${max} --sort=${sort} ${files}',
+  parameters: [
+    { name: 'pattern', description: 'What to look for', pattern: '[a-z]+' },
+    { name: 'max', type: 'integer', default: 10, description: 'At most so many' },
+    { name: 'sort', enum: ['path', 'modified'], required: false },
+    { name: 'files', type: 'array', required: false },
+  ],
+}
+
+test('descriptions, types, enums, patterns and defaults reach the model', () => {
+  expect(toJsonSchema(load(SEARCH))).toEqual({
+    type: 'object',
+    properties: {
+      pattern: { type: 'string', description: 'What to look for', pattern: '^(?:[a-z]+)$' },
+      max: { type: 'integer', description: 'At most so many', default: 10 },
+      sort: { type: 'string', enum: ['path', 'modified'] },
+      files: { type: 'array', items: { type: 'string' } },
+    },
+    required: ['pattern'],
+    additionalProperties: false,
+  })
+})
+
+test('a function tool has the shape of a chat completion request', () => {
+  expect(toFunctionTool(load({ name: 'now', exec: 'date' }))).toEqual({
+    type: 'function',
+    function: {
+      name: 'now',
+      parameters: { type: 'object', properties: {}, required: [], additionalProperties: false },
+    },
+  })
+})
+
+test('in strict mode every parameter is required, and optional ones may be null', () => {
+  expect(toFunctionTool(load(SEARCH), { strict: true })).toEqual({
+    type: 'function',
+    function: {
+      name: 'search',
+      description: 'Search files',
+      strict: true,
+      parameters: {
+        type: 'object',
+        properties: {
+          pattern: { type: 'string', description: 'What to look for', pattern: '^(?:[a-z]+)$' },
+          max: { type: ['integer', 'null'], description: 'At most so many. Default: 10.' },
+          sort: { type: ['string', 'null'], enum: ['path', 'modified', null] },
+          files: { type: ['array', 'null'], items: { type: 'string' } },
+        },
+        required: ['pattern', 'max', 'sort', 'files'],
+        additionalProperties: false,
+      },
+    },
+  })
+})
+
+test('what strict mode sends for an absent value is read as absent', () => {
+  const args = { pattern: 'a', max: null, sort: null, files: null }
+  expect(argvOf(SEARCH, args)).toEqual(['rg', 'a', '--max=10'])
+  expect(bind(SEARCH, args)).toEqual(bind(SEARCH, { pattern: 'a' }))
+})
+
+test('a pattern is shown for texts alone: JSON Schema knows no other', () => {
+  const parameters = [{ name: 'n', type: 'integer', pattern: '[0-9]{4}' }]
+  expect(toJsonSchema(load({ exec: 'x ${n}', parameters })).properties).toEqual({ n: { type: 'integer' } })
+  expect(bind({ exec: 'x ${n}', parameters }, { n: 5 }).ok).toBe(false)
+})
+
+test('a parameter may be called __proto__', () => {
+  const schema = toJsonSchema(load({ exec: 'x ${__proto__} ${constructor}' }))
+  expect(Object.keys(schema.properties)).toEqual(['__proto__', 'constructor'])
+  expect(JSON.stringify(schema)).toContain('"__proto__":{"type":"string"}')
+})
+
+test('an optional value of a script shows its empty default only where that is a text', () => {
+  const parameters = [
+    { name: 'a', required: false },
+    { name: 'n', type: 'integer', required: false },
+  ]
+  expect(toJsonSchema(load({ shell: 'x ${a} ${n}', parameters })).properties).toEqual({
+    a: { type: 'string', default: '' },
+    n: { type: 'integer' },
+  })
+})

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { formatProblem, type LintOptions, lintTool } from '../src/index.js'
+import { load } from './helper.js'
+
+/** Rules and places of what lint finds in a tool that is described. */
+function found(definition: object, options?: LintOptions): string[] {
+  const tool = load({ description: 'x', ...definition })
+  const described = {
+    ...tool,
+    parameters: tool.parameters.map((parameter) => ({ description: 'x', ...parameter })),
+  }
+  return lintTool(described, options).map(
+    ({ rule, path, column }) => `${rule} ${path}${column ? `:${column}` : ''}`,
+  )
+}
+
+test('a tool and its parameters want descriptions', () => {
+  expect(lintTool(load({ exec: 'ls ${directory}' })).map(({ rule, path }) => [rule, path])).toEqual([
+    ['no-description', 'description'],
+    ['no-description', 'parameters[0]'],
+  ])
+})
+
+test('a good tool gives no findings', () => {
+  expect(found({ exec: 'rg ${pattern} -- ${file}' }, { commandExists: () => true })).toEqual([])
+  expect(found({ shell: 'grep -e "x${p}" -- ${file} | wc -l > ${out}' })).toEqual([])
+})
+
+test('a program that is not installed is named', () => {
+  expect(found({ exec: 'nope ${a}' }, { commandExists: (program) => program !== 'nope' })).toEqual([
+    'command-not-found command[0]',
+  ])
+})
+
+test('values that may be taken for options are named, unless the template protects them', () => {
+  expect(found({ exec: 'x ${p}', allow_dash: true })).toEqual(['option-like-values parameters[0]'])
+  expect(found({ shell: 'x ${p}', parameters: [{ name: 'p', allow_dash: true }] })).toEqual([
+    'option-like-values parameters[0]',
+  ])
+  expect(found({ command: ['x'], parameters: [{ name: 'p' }] })).toEqual(['option-like-values parameters[0]'])
+  expect(found({ exec: 'x -- ${p} --q=${q} ${e}', parameters: [{ name: 'e', enum: ['a'] }] })).toEqual([])
+  expect(found({ shell: 'x ${p}.txt' })).toEqual([])
+})
+
+test('a key that means nothing is named, with the key that was meant', () => {
+  const parameters = [{ name: 'p', descriptoin: 'x', requird: false, 'x-mine': 1, colour: 'red' }]
+  const tool = load({ description: 'x', exec: 'x -- ${p}', parameters })
+  expect(
+    lintTool(tool).flatMap(({ rule, path, hint }) => (rule === 'unknown-key' ? [[path, hint]] : [])),
+  ).toEqual([
+    ['parameters[0].descriptoin', 'Did you mean description?'],
+    ['parameters[0].requird', 'Did you mean required?'],
+    ['parameters[0].colour', 'Keys of your own begin with x-.'],
+  ])
+})
+
+test('a fixed word that moves up when an optional one is missing is named', () => {
+  const parameters = [{ name: 'p', required: false }]
+  expect(found({ exec: 'grep ${p} file.txt', parameters })).toEqual(['optional-moves-words exec:6'])
+  expect(found({ exec: 'ls ${p} -l', parameters })).toEqual([])
+})
+
+test('a raw value from a model is named', () => {
+  expect(found({ shell: 'ls ${flags:raw}' })).toEqual(['raw shell:4'])
+})
+
+test('characters only a shell expands are named where they are not quoted', () => {
+  expect(found({ exec: 'ls *.txt "*.md" ~/x # y' })).toEqual([
+    'literal-character exec:4',
+    'literal-character exec:17',
+    'literal-character exec:21',
+  ])
+})
+
+test("bash's own syntax is named, because sh may be another shell", () => {
+  for (const shell of [
+    '[[ a == b ]]',
+    'cat <<< x',
+    'diff <(a) <(b)',
+    'a=(1 2)',
+    'echo ${x//a/b}',
+    'x &> y',
+    'source x',
+  ]) {
+    expect(found({ shell }), shell).toEqual([expect.stringMatching(/^needs-bash shell:\d+$/)])
+  }
+  expect(found({ shell: "grep '[[:space:]]' x | tr a b && [ -f x ] ; case x in a) y ;; esac" })).toEqual([])
+})
+
+test('a value glued into a quoted program is named', () => {
+  expect(found({ shell: "awk '{ print $${n} }' x; sed 's/${a}/b/' y" })).toEqual([
+    'value-in-program shell:15',
+    'value-in-program shell:33',
+  ])
+  expect(found({ shell: "awk -v n=${n} '{ print $n }' x; jq --arg a ${a} '.[$a]'" })).toEqual([])
+})
+
+test('a variable the script sets itself, written as a placeholder, is named', () => {
+  expect(found({ shell: 'for f in *; do echo ${f}; done' })).toEqual(['script-variable shell:1'])
+  expect(found({ shell: 'x=1; echo ${x}' })).toEqual(['script-variable shell:1'])
+})
+
+test('a hand-written positional is named, but not inside single quotes', () => {
+  expect(found({ shell: 'echo "$1" ${p}' })).toEqual(['positional shell:7'])
+  expect(found({ shell: "awk '{ print $1 }' ${p}" })).toEqual([])
+})
+
+test('a parameter that is a variable of the environment is named', () => {
+  expect(found({ shell: 'ls ${HOME}' }, { environment: { HOME: '/root' } })).toEqual([
+    'environment-name parameters[0]',
+  ])
+  expect(found({ shell: 'ls ${HOME}' }, { environment: {} })).toEqual([])
+})
+
+test('a finding prints like a problem', () => {
+  const [finding] = lintTool(
+    load({ description: 'x', shell: 'set -e\nls ${f:raw}', parameters: [{ name: 'f', description: 'x' }] }),
+  )
+  if (finding === undefined) throw new Error('no finding')
+  expect(formatProblem(finding, 'tools[0]')).toBe(
+    [
+      'tools[0]: The shell splits and globs what the model sends for f.',
+      '  shell, line 2: ls ${f:raw}',
+      '                    ^',
+      'Remove :raw if the value is one argument.',
+    ].join('\n'),
+  )
+})

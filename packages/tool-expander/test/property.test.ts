@@ -1,0 +1,321 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { bindArguments, type ExpandedTool } from '../src/index.js'
+import { load, variables } from './helper.js'
+
+/** Any text an argument can carry, with a taste for what shells and templates care about. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 8 }),
+      fc.constantFrom(
+        '"',
+        "'",
+        '`',
+        '\\',
+        '$',
+        '${',
+        '}',
+        '$(',
+        ')',
+        '$((',
+        ';',
+        '|',
+        '&',
+        '<',
+        '>',
+        '\n',
+        ' ',
+        '\t',
+        '*',
+        '?',
+        '[',
+      ),
+      fc.constantFrom(
+        '${CWD}',
+        '${p0}',
+        '$1',
+        '"$1"',
+        '-',
+        '--',
+        '-e',
+        '#',
+        '!',
+        '~',
+        '%s',
+        '\\n',
+        'EOF',
+        '\nEOF\n',
+        '<<EOF',
+        'a[$(x)]',
+      ),
+    ),
+    { maxLength: 6 },
+  )
+  .map((pieces) => pieces.join('').replaceAll('\0', ''))
+
+/** Runs one process and gives its standard output, byte for byte. */
+async function output(argv: readonly string[]): Promise<string> {
+  const [program = '', ...rest] = argv
+  const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const [exitCode] = await once(child, 'close')
+  expect(exitCode).toBe(0)
+  return Buffer.concat(chunks).toString()
+}
+
+const PER_PROCESS = 100
+
+function names(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `p${index}`)
+}
+
+function bound(tool: ExpandedTool, values: readonly string[]): string[] {
+  const args = Object.fromEntries(values.map((value, index) => [`p${index}`, value]))
+  const result = bindArguments(tool, args, { variables })
+  if (!result.ok) throw new Error(JSON.stringify(result.reasons))
+  return result.argv
+}
+
+/** Each prints every value once, with something fixed around it. */
+const PLACES: { title: string; tool: object; around: (value: string) => string }[] = [
+  {
+    title: 'as a word of exec:',
+    tool: {
+      exec: `printf '%s\\0' ${names(PER_PROCESS)
+        .map((name) => `\${${name}}`)
+        .join(' ')}`,
+    },
+    around: (value) => `${value}\0`,
+  },
+  {
+    title: 'inside a word of exec:',
+    tool: {
+      exec: `printf '%s\\0' ${names(PER_PROCESS)
+        .map((name) => `"a b"\${${name}}'\${${name}}'c`)
+        .join(' ')}`,
+    },
+    around: (value) => `a b${value}${value}c\0`,
+  },
+  {
+    title: 'unquoted in shell:',
+    tool: {
+      shell: `printf '%s\\0' ${names(PER_PROCESS)
+        .map((name) => `\${${name}}`)
+        .join(' ')}`,
+    },
+    around: (value) => `${value}\0`,
+  },
+  {
+    title: 'in double quotes',
+    tool: {
+      shell: `printf '%s\\0' ${names(PER_PROCESS)
+        .map((name) => `"a \${${name}}0"`)
+        .join(' ')}`,
+    },
+    around: (value) => `a ${value}0\0`,
+  },
+  {
+    title: 'in single quotes',
+    tool: {
+      shell: `printf '%s\\0' ${names(PER_PROCESS)
+        .map((name) => `'a "\${${name}}$'`)
+        .join(' ')}`,
+    },
+    around: (value) => `a "${value}$\0`,
+  },
+  {
+    title: 'in a here-document',
+    tool: {
+      shell: `cat <<EOF\n${names(PER_PROCESS)
+        .map((name) => `"\${${name}}"`)
+        .join('\n')}\nEOF\n`,
+    },
+    around: (value) => `"${value}"\n`,
+  },
+  {
+    title: 'inside $( ) and the default of an expansion',
+    tool: {
+      shell: `printf '%s\\0' ${names(PER_PROCESS)
+        .map((name) => `"$(printf '%s.' \${x:-\${${name}}} "\${x:-\${${name}}}")"`)
+        .join(' ')}`,
+    },
+    around: (value) => `${value}.${value}.\0`,
+  },
+]
+
+describe('any value arrives byte for byte through a real process', () => {
+  // 7 places, 30 processes each, 100 values per process: 21,000 values.
+  for (const { title, tool, around } of PLACES) {
+    test(`${title}: 3,000 values`, async () => {
+      const expanded = load({ ...tool, allow_dash: true })
+      const values = fc.sample(hostile, { numRuns: 30 * PER_PROCESS, seed: 1 })
+      for (let start = 0; start < values.length; start += PER_PROCESS) {
+        const batch = values.slice(start, start + PER_PROCESS)
+        const [program = '', ...rest] = bound(expanded, batch)
+        const shell = start % (2 * PER_PROCESS) === 0 ? 'dash' : 'bash'
+        const printed = await output([program === 'sh' ? shell : program, ...rest])
+        expect(printed).toBe(batch.map(around).join(''))
+      }
+    })
+  }
+})
+
+test('20,000 times, a value changes only the argument it belongs to', () => {
+  const tools = [
+    { exec: 'x ${a} ${b} -- ${c}' },
+    { exec: 'x ${a} y${b}z --c=${c} ${AGENT_HOME}/${a} "d e"' },
+    { shell: 'x ${a} "${b}" <<E | y ${c:raw}\n${a}\nE' },
+    { shell: 'x ${a} \'${b}\' "$(y ${c} ${CWD})"' },
+  ].map((definition) => load({ ...definition, allow_dash: true }))
+
+  fc.assert(
+    fc.property(fc.nat(tools.length - 1), hostile, hostile, (index, before, after) => {
+      const tool = tools[index] as ExpandedTool
+      const argv = (b: string) => {
+        const result = bindArguments(tool, { a: 'A', b, c: 'C' }, { variables })
+        if (!result.ok) throw new Error(JSON.stringify(result.reasons))
+        return result.argv
+      }
+      const [first, second] = [argv(before), argv(after)]
+      expect(second).toHaveLength(first.length)
+      const changed = first.filter((word, at) => word !== second[at])
+      expect(changed.length).toBe(before === after ? 0 : 1)
+      expect(second.filter((word, at) => word !== first[at])).toEqual(
+        before === after ? [] : [index === 1 ? `y${after}z` : after],
+      )
+    }),
+    { numRuns: 20_000, seed: 2 },
+  )
+})
+
+describe('no value makes a finished word begin with a dash', () => {
+  const WORDS = [
+    '${p0}',
+    '${p0}.txt',
+    '"${p0}${p1}"',
+    '${p0}x${p1}',
+    '"$EMPTY"${p0}',
+    '${EMPTY:-}${p1}',
+    'x${p0}',
+    '-- ${p0}',
+  ]
+  const dashes = fc.oneof(
+    fc.constantFrom('', '-', '--', '-5', '-5.5', '-x', '- x', '5', 'x', '-.', '-5x', '\n', '-\n'),
+    hostile,
+  )
+
+  for (const word of WORDS) {
+    test(`shell: ${word}`, async () => {
+      const checked = load({ shell: `printf '%s\\0' ${word}`, parameters: [] })
+      const unchecked = load({ shell: `printf '%s\\0' ${word}`, allow_dash: true })
+      const count = checked.parameters.length
+      const samples = fc.sample(fc.array(dashes, { minLength: count, maxLength: count }), {
+        numRuns: 60,
+        seed: 5,
+      })
+      for (const values of samples) {
+        const args = Object.fromEntries(checked.parameters.map(({ name }, index) => [name, values[index]]))
+        const result = bindArguments(checked, args, { variables })
+        const free = bindArguments(unchecked, args, { variables })
+        if (!free.ok) throw new Error(JSON.stringify(free.reasons))
+        const finished = (await output(free.argv)).split('\0')[0] ?? ''
+        const isOption = finished.startsWith('-') && !/^-(?:$|\s|\d+(?:\.\d+)?$)/.test(finished)
+        expect([args, result.ok]).toEqual([args, !isOption || word.startsWith('-- ')])
+      }
+    })
+  }
+})
+
+test('whatever a template holds, it is either refused with a place and a way out, or runs the same under dash and bash', async () => {
+  const fragment = fc.constantFrom(
+    ...[
+      '${p0}',
+      '"${p0}"',
+      "'${p0}'",
+      '"',
+      "'",
+      '`',
+      '$(',
+      ')',
+      '((',
+      '))',
+      '$((',
+      '{',
+      '}',
+      '${x:-',
+      '${x%',
+      '[',
+      ']',
+      '[[',
+    ],
+    ...[
+      ' ',
+      ' ',
+      ' ',
+      '\n',
+      ';',
+      '|',
+      '&&',
+      '#',
+      '\\',
+      '$',
+      'echo ',
+      'x',
+      '1',
+      '=',
+      '<<E\n',
+      '\nE\n',
+      "<<'E'\n",
+      '*',
+      'x=',
+    ],
+    ...[
+      'if true; then ',
+      '; fi',
+      'case x in ',
+      ' x) ',
+      ';; esac',
+      'for i in ',
+      '; do ',
+      '; done',
+      'f() ',
+      '{ ',
+      '; }',
+    ],
+  )
+  const templates = fc.sample(
+    fc.array(fragment, { minLength: 1, maxLength: 10 }).map((pieces) => `echo ${pieces.join('')}`),
+    { numRuns: 20_000, seed: 11 },
+  )
+  const marker = '$(echo pwned)`echo pwned`; echo pwned; "\' echo pwned'
+  let accepted = 0
+  for (const shell of templates) {
+    let tool: ExpandedTool
+    try {
+      tool = load({ shell, allow_dash: true })
+    } catch (error) {
+      expect((error as Error).message.split('\n').length, shell).toBeGreaterThan(1)
+      continue
+    }
+    if (!shell.includes('${p0}') || tool.parameters.length === 0 || accepted >= 250) continue
+    accepted += 1
+    const result = bindArguments(tool, { p0: marker }, { variables })
+    if (!result.ok) throw new Error(JSON.stringify(result.reasons))
+    for (const name of ['dash', 'bash']) {
+      const child = spawn(name, result.argv.slice(1), { stdio: ['ignore', 'pipe', 'ignore'], cwd: '/' })
+      const chunks: Buffer[] = []
+      child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+      await once(child, 'close')
+      const printed = Buffer.concat(chunks).toString()
+      expect(
+        printed.replaceAll(marker, '').includes('pwned'),
+        `${name}: ${JSON.stringify(shell)} ${printed}`,
+      ).toBe(false)
+    }
+  }
+  expect(accepted).toBe(250)
+})

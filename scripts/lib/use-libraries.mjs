@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root, tool } from './environment.mjs'
+import { inside, install } from './install.mjs'
+import { runOrThrow } from './pack.mjs'
+
+/** @typedef {import('./pack.mjs').Packed} Packed */
+
+/**
+ * Every entry of every library can be imported, and its types stand on what was installed.
+ *
+ * @param {string} directory
+ * @param {Packed[]} libraries
+ */
+export async function useLibraries(directory, libraries) {
+  await install(directory, libraries)
+  const entries = libraries.flatMap(entriesOf)
+  const lines = entries.map((entry, index) => `import * as module${index} from '${entry}'`)
+  const names = entries.map((_, index) => `module${index}`)
+  const program = `${lines.join('\n')}
+const entries = ${JSON.stringify(entries)}
+const empty = [${names}].flatMap((module, index) => Object.keys(module).length === 0 ? [entries[index]] : [])
+if (empty.length > 0) throw new Error('These export nothing: ' + empty.join(', '))
+`
+  writeFileSync(join(directory, 'use.js'), program)
+  await runOrThrow([process.execPath, 'use.js'], inside(directory))
+  await checkTypes(directory, lines)
+  console.log(`${entries.length} entries of ${libraries.length} libraries can be imported.`)
+}
+
+/** @param {Packed} packed */
+function entriesOf({ name, manifest }) {
+  const paths = Object.keys(manifest.exports ?? {}).filter((path) => !path.endsWith('.json')) // programs, not data
+  return paths.map((path) => name + path.slice(1))
+}
+
+/**
+ * @param {string} directory
+ * @param {string[]} lines import statements
+ */
+async function checkTypes(directory, lines) {
+  writeFileSync(join(directory, 'use.ts'), `${lines.join('\n')}\nexport {}\n`)
+  const options = {
+    noEmit: true,
+    strict: true,
+    target: 'es2022',
+    module: 'nodenext',
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules', '@types')],
+  }
+  writeFileSync(
+    join(directory, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: options, files: ['use.ts'] }),
+  )
+  await runOrThrow(tool('tsc', '-p', '.'), inside(directory))
+}
