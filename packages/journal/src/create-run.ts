@@ -39,9 +39,10 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
   if (sync) syncPath(deltaDirectory)
 
   const lease = await takeLease(runPaths(directory).lease)
+  let run: Run | undefined
   try {
     await setAsideStillborn(directory)
-    const run = holdRun(directory, lease, { sync })
+    run = holdRun(directory, lease, { sync })
     if (run.journal.lastSeq > 0) throw exists(directory, runId)
     run.journal.append(...events({ runId, directory, epoch: lease.epoch }))
     run.journal.sync()
@@ -49,7 +50,8 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     await run.updateMetadata()
     return run
   } catch (error) {
-    lease.release()
+    if (run) run.close()
+    else lease.release()
     throw error
   }
 }

@@ -12,14 +12,7 @@ import {
   readJournal,
   readRun,
 } from '../src/index.js'
-import {
-  afterTest,
-  builtPackage,
-  firstEvents,
-  readText,
-  temporaryDirectory,
-  untilItFails,
-} from './helpers.js'
+import { afterTest, firstEvents, needsBuild, readText, temporaryDirectory, untilItFails } from './helpers.js'
 
 const isRoot = process.getuid?.() === 0
 
@@ -155,7 +148,7 @@ test('one damaged run does not hide the others', async () => {
 })
 
 function callsOf(script: string, ...args: string[]): string[] {
-  builtPackage()
+  needsBuild()
   const work = temporaryDirectory()
   const log = join(work, 'calls')
   writeFileSync(log, '')
