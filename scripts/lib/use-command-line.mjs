@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { filesUnder, foreignImports } from './files.mjs'
 import { inside, install } from './install.mjs'
@@ -18,19 +18,16 @@ const LIMIT_BYTES = 6 * 1024 * 1024
 export async function useCommandLine(directory, cli) {
   await install(directory, [cli])
   assertAlone(directory, cli)
-  const missing = foreignImports(join(directory, 'node_modules', '@delta', 'cli'))
-  if (missing.length > 0) throw new Error(`Not in the package: ${missing.join(', ')}`)
+  assertComplete(join(directory, 'node_modules', '@delta', 'cli'))
 
   const version = await runOrThrow(['npx', 'delta', '--version'], inside(directory))
   if (version.trim() !== cli.manifest.version) throw new Error(`delta --version prints ${version}`)
 
   copyExamples(join(directory, 'examples'))
-  for (const [index, command] of [['delta'], ['@delta/cli']].entries()) {
-    const workspace = join(directory, `workspace-${index}`)
-    mkdirSync(workspace)
-    await runHello(directory, workspace, ['npx', ...command])
-  }
-  console.log(`${cli.name} runs an agent from ${formatSize(join(directory, 'node_modules'))}.`)
+  await runAgent(directory, ['npx', 'delta'], join('examples', '1-basics', 'hello-world'))
+  await runOrThrow(['npx', '@delta/cli', 'init', 'made here'], inside(directory))
+  await runAgent(directory, ['npx', '@delta/cli'], 'made here')
+  console.log(`${cli.name} runs agents from ${formatSize(join(directory, 'node_modules'))}.`)
 }
 
 /**
@@ -51,13 +48,25 @@ function assertAlone(directory, { manifest }) {
 }
 
 /**
- * @param {string} directory
- * @param {string} workspace
- * @param {string[]} command
+ * What the bundle imports is in it, and so are the licences of what it bundles.
+ *
+ * @param {string} directory of the installed package
  */
-async function runHello(directory, workspace, command) {
-  const agent = join('examples', '1-basics', 'hello-world')
-  const argv = [...command, 'run', '--agent', agent, '-w', workspace, '-m', 'Say hello.']
+function assertComplete(directory) {
+  const missing = foreignImports(directory)
+  if (missing.length > 0) throw new Error(`Not in the package: ${missing.join(', ')}`)
+  const licenses = join('dist', 'THIRD-PARTY-LICENSES.txt')
+  if (!existsSync(join(directory, licenses))) throw new Error(`${licenses} is not in the package`)
+}
+
+/**
+ * @param {string} directory
+ * @param {string[]} command
+ * @param {string} agent
+ */
+async function runAgent(directory, command, agent) {
+  const workspace = mkdtempSync(join(directory, 'workspace-'))
+  const argv = [...command, 'run', '--agent', agent, '-w', workspace, '-m', 'What is here?']
   const answer = await runOrThrow(argv, inside(directory))
   if (answer.trim() === '') throw new Error(`$ ${argv.join(' ')}\nprints no answer`)
 

@@ -6,6 +6,7 @@ import { askAtTerminal } from './ask.js'
 import type { AgentFlags } from './load-agent.js'
 import type { Presenter } from './present/presenter.js'
 import type { Terminal } from './terminal.js'
+import { withOwnCommands } from './tool-path.js'
 import { wholeNumber } from './whole-number.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
@@ -47,7 +48,7 @@ export async function engineOptions(
   return {
     credentials: found,
     sources: found,
-    environment: terminal.env,
+    environment: withOwnCommands(terminal.env),
     sync: flags.sync,
     signal,
     stream: presenter.wantsStream,
@@ -55,14 +56,18 @@ export async function engineOptions(
     ...(flags.maxIterations === undefined
       ? {}
       : { maxIterations: wholeNumber('--max-iterations', flags.maxIterations) }),
-    ...(flags.interactive ? { ask: askingWith(presenter, terminal) } : {}),
+    ...(flags.interactive ? { ask: askingWith(presenter, terminal, signal) } : {}),
   }
 }
 
-function askingWith(presenter: Presenter, terminal: Terminal): NonNullable<EngineOptions['ask']> {
+function askingWith(
+  presenter: Presenter,
+  terminal: Terminal,
+  signal: AbortSignal,
+): NonNullable<EngineOptions['ask']> {
   return (question) => {
     presenter.pause()
-    return askAtTerminal(question, terminal)
+    return askAtTerminal(question, terminal, signal)
   }
 }
 

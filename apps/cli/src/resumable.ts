@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
+import { quoteCommand } from '@delta/executor'
 import { latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import type { RunFlags } from './commands/run.js'
 
@@ -36,7 +37,7 @@ export async function resumableRun(about: {
     return { notice: `Resuming run ${runId} (${status}). --new starts another one.`, resume: { runId } }
   }
   return {
-    notice: `Run ${runId} in this workspace is ${status}; to resume it: delta continue -w ${workDirectory} --run-id ${runId}`,
+    notice: `Run ${runId} in this workspace is ${status}; to resume it: ${quoteCommand(['delta', 'continue', '-w', workDirectory, '--run-id', runId])}`,
   }
 }
 

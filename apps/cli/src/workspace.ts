@@ -1,22 +1,29 @@
 import { accessSync, constants, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve, sep } from 'node:path'
-import { createInterface } from 'node:readline/promises'
+import { readLine } from './read-line.js'
 import type { Terminal } from './terminal.js'
+
+interface Wish {
+  agentHome: string
+  /** `-w`, as it was typed. */
+  workDir: string | undefined
+  yes: boolean
+}
 
 /**
  * The workspace of a new run. `-w` names it, and it is made if missing; otherwise a new `W001`, `W002` … is made, or on
  * a terminal without `-y` the person may choose an old one.
  *
- * @returns An absolute path of a directory that exists.
+ * @returns An absolute path of a directory that exists; `notice` when the person did not name it.
  */
 export async function chooseWorkspace(
-  { agentHome, workDir, yes }: { agentHome: string; workDir: string | undefined; yes: boolean },
+  { agentHome, workDir, yes }: Wish,
   terminal: Terminal,
-): Promise<string> {
+): Promise<{ directory: string; notice?: string }> {
   if (workDir !== undefined) {
     const directory = resolve(terminal.cwd, workDir)
     mkdirSync(directory, { recursive: true })
-    return directory
+    return { directory }
   }
   const home = workspacesHome(agentHome, terminal.cwd)
   const existing = workspacesIn(home)
@@ -24,7 +31,7 @@ export async function chooseWorkspace(
   const chosen = asks ? await ask(existing, terminal) : undefined
   const directory = chosen === undefined ? makeNext(home) : join(home, chosen)
   writeFileSync(join(home, 'LAST_USED'), `${basename(directory)}\n`)
-  return directory
+  return { directory, notice: `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}` }
 }
 
 /** Beside the agent's files if those can be written and are not an installed package; otherwise under the current directory. */
@@ -73,12 +80,13 @@ function makeNext(home: string): string {
   }
 }
 
+/** The name of an old workspace, or undefined for a new one; end of input is no choice, so a new one too. */
 async function ask(existing: string[], terminal: Terminal): Promise<string | undefined> {
-  const reader = createInterface({ input: terminal.stdin, output: terminal.stderr })
-  try {
-    const answer = (await reader.question(`Workspace (${existing.join(', ')}; Enter for a new one): `)).trim()
-    return existing.includes(answer) ? answer : undefined
-  } finally {
-    reader.close()
+  for (;;) {
+    terminal.stderr.write(`Workspace (${existing.join(', ')}; Enter for a new one): `)
+    const answer = (await readLine(terminal))?.trim()
+    if (answer === undefined || answer === '') return undefined
+    if (existing.includes(answer)) return answer
+    terminal.stderr.write(`There is no workspace ${JSON.stringify(answer)}.\n`)
   }
 }

@@ -4,7 +4,7 @@ import { ConfigError } from './errors.js'
 import type { Findings } from './findings.js'
 import type { Workplace } from './workplace.js'
 
-export const MAIN_FILE = 'agent.yaml'
+const MAIN_FILE = 'agent.yaml'
 const OLD_MAIN_FILE = 'config.yaml'
 
 /** @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: there is no such directory. */

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { Findings } from './findings.js'
 import { readText } from './read-text.js'
-import { parseYaml, type YamlFile } from './yaml-file.js'
+import { parseJsonOrYaml, type YamlFile } from './yaml-file.js'
 
 /** The directory that is being loaded, and how paths in it are shown. */
 export interface Workplace {
@@ -35,7 +35,7 @@ export async function readYaml(
     findings.error({ file: name }, `${read.message}.`)
     return { exists: true }
   }
-  const parsed = parseYaml(read.text, { path, name })
+  const parsed = parseJsonOrYaml(read.text, { path, name })
   if (parsed.ok) return { exists: true, file: parsed.file }
   findings.problems.push(...parsed.problems)
   return { exists: true }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { agentOf, complaint, complaintAbout, directoryOf, load, MINIMAL, texts } from './agents.js'
 
+const SOURCES = String(MINIMAL['context.yaml']).replace('sources:\n', '')
 const withPrompt = (path: string) => `${MINIMAL['agent.yaml']}system_prompt: ${path}\n`
 
 test('the file that system_prompt names must be there', async () => {
@@ -37,7 +38,7 @@ test('a prompt that no source reads is pointed out, for the model will not see i
 })
 
 test('a source that must be there and is not is found before the first run', async () => {
-  const text = `sources:\n  - { type: file, path: '\${AGENT_HOME}/docs/api.md' }\n  - { type: journal }\n`
+  const text = `sources:\n  - { type: file, path: '\${AGENT_HOME}/docs/api.md' }\n${SOURCES}`
   expect(await complaint({ 'context.yaml': text })).toBe(
     `agent/context.yaml:2:25: agent/docs/api.md does not exist.
   - { type: file, path: '\${AGENT_HOME}/docs/api.md' }

@@ -1,8 +1,12 @@
+import { readFile } from 'node:fs/promises'
 import { POLICY_KEYS, TOOL_SETTING_KEYS } from '@delta/executor'
 import { parseTool } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { AGENT_KEYS, agentSchema } from '../src/agent-schema.js'
 import { HOOK_NAMES } from '../src/index.js'
 import { jsonSchemas, schemaUrl } from '../src/schemas.js'
+import { fitShape } from '../src/shape.js'
 
 const schemas = jsonSchemas()
 type Node = { properties: Record<string, Node>; items: Node; anyOf: Node[]; $id: string; required: string[] }
@@ -47,6 +51,13 @@ test('an agent needs a name, a source a type, a tool one way to run', () => {
   expect(JSON.stringify(schemas.tools)).toContain(
     '"oneOf":[{"required":["exec"]},{"required":["shell"]},{"required":["command"]}]',
   )
+})
+
+test('the agent.yaml that the README shows is one', async () => {
+  const shown: unknown = parse(await readFile(new URL('../examples/agent.yaml', import.meta.url), 'utf8'))
+  const { value, problems } = fitShape(agentSchema, shown, AGENT_KEYS)
+  expect(problems).toEqual([])
+  expect(value?.tools?.map((tool) => parseTool(tool).ok)).toEqual([true])
 })
 
 /** Short lists on one line, as the repository's formatter has them. */

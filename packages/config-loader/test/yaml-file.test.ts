@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatReport } from '../src/format.js'
-import { parseYaml } from '../src/yaml-file.js'
+import { parseJsonOrYaml, parseYaml } from '../src/yaml-file.js'
 
 function report(text: string): string {
   const parsed = parseYaml(text, { path: '/a/agent.yaml', name: 'agent.yaml' })
@@ -136,4 +136,21 @@ test('a long line is cut around the place, and control characters do not reach t
   expect(excerpt.length).toBeLessThan(130)
   expect(excerpt).not.toContain('\u001b')
   expect(excerpt[caret.length - 1]).toBe('x')
+})
+
+test('JSON with tabs is read as JSON, and its mistakes have places all the same', () => {
+  const read = (text: string) => parseJsonOrYaml(text, { path: '/a/x.json', name: 'x.json' })
+  const good = read('{\n\t"tools": [\n\t\t{ "name": "a" }\n\t]\n}')
+  expect(good.ok && good.file.value).toEqual({ tools: [{ name: 'a' }] })
+  expect(good.ok && good.file.locate(['tools', 0, 'name'])).toMatchObject({ file: 'x.json', line: 3 })
+  const bad = read('{ "tools": [ }')
+  expect(bad.ok || bad.problems[0]).toMatchObject({ file: 'x.json', line: 1, column: 14 })
+})
+
+test('the caret stands under the place, also behind characters that are two columns wide', () => {
+  expect(place('描述: 数える\n', ['描述'])).toBe('1:5\n  描述: 数える\n        ^')
+})
+
+test('brackets nested without end are refused, not followed', () => {
+  expect(report('['.repeat(50_000))).toContain('agent.yaml:1:')
 })

@@ -13,10 +13,13 @@ import { interrupted, type Step } from './outcome.js'
 
 const DEFAULT_ATTEMPTS = 5
 
-interface Asked {
+/** What the model answered, and to what. */
+export interface Asked {
   response: ChatResponse
   /** The invocation record, relative to the run's directory. */
   ref: string
+  /** Length of the request's body. */
+  requestBytes: number
 }
 
 /**
@@ -34,7 +37,8 @@ export async function askModel(
   for (let attempt = 1; ; attempt++) {
     run.run.journal.sync()
     try {
-      return { value: { response: await complete(run, request, invocation, iteration), ref: invocation.ref } }
+      const response = await complete(run, request, invocation, iteration)
+      return { value: { response, ref: invocation.ref, requestBytes: Buffer.byteLength(invocation.body) } }
     } catch (error) {
       if (run.signal.aborted) return { stopped: interrupted(run.signal) }
       if (!isModelError(error)) throw error

@@ -1,4 +1,5 @@
-import { isKnownEvent, type Run, type StoredEvent, streamJournal } from '@delta/journal'
+import type { Calibration } from '@delta/context'
+import { isKnownEvent, type Run, type StoredEvent, streamJournal, type Thought } from '@delta/journal'
 
 /** What an engine has to know of a journal before its first cycle, and the summary of the run does not tell. */
 export interface History {
@@ -6,18 +7,25 @@ export interface History {
   begun: StoredEvent[]
   usedActionIds: Set<string>
   userMessages: string[]
+  /** What the provider last counted, and for how many bytes. */
+  lastCount: { calibration?: Calibration }
 }
 
 /** Reads the journal once, in bounded memory but for what is returned. */
 export async function readHistory(run: Run): Promise<History> {
-  const history: History = { begun: [], usedActionIds: new Set(), userMessages: [] }
+  const history: History = { begun: [], usedActionIds: new Set(), userMessages: [], lastCount: {} }
   for await (const event of streamJournal(run.paths.journal)) {
     if (event.type === 'ENGINE_START') history.begun = []
     history.begun.push(event)
     if (!isKnownEvent(event)) continue
     if (event.type === 'USER_MESSAGE') history.userMessages.push(event.content)
-    if (event.type === 'THOUGHT')
-      for (const call of event.tool_calls) history.usedActionIds.add(call.action_id)
+    if (event.type === 'THOUGHT') addThought(history, event)
   }
   return history
+}
+
+function addThought(history: History, { tool_calls, usage, request_bytes: bytes }: Thought): void {
+  for (const call of tool_calls) history.usedActionIds.add(call.action_id)
+  const tokens = usage?.prompt_tokens
+  if (tokens !== undefined && bytes !== undefined) history.lastCount.calibration = { tokens, bytes }
 }

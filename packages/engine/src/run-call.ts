@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path'
-import { recordProcess, runPrepared, type ToolResult } from '@delta/executor'
+import { recordProcess, removeInlined, runPrepared, type ToolResult } from '@delta/executor'
 import { recordName, replaceFile } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
 import type { Call, ReadyCall } from './call.js'
@@ -44,6 +44,7 @@ export async function runCall(
     execution_ref: executionRef,
     duration_ms: result.durationMs,
   })
+  removeInlined(outputPrefixOf(recordPath), result) // not before: a crash in between must find what was printed
   const stopped = await reportResult(run, call, result, iteration)
   return stopped ?? failedCritically(call, prepared, result)
 }
@@ -56,6 +57,7 @@ function execute(run: ActiveRun, call: Call, prepared: ReadyCall, recordPath: st
     policy: run.agent.policy,
     actionId: call.action_id,
     outputPrefix: outputPrefixOf(recordPath),
+    keepOutput: true,
     signal: run.signal,
     graceMs: run.graceMs,
     secretTokens: secretTokens(run.run.paths.secrets),

@@ -1,5 +1,5 @@
-import { relative } from 'node:path'
-import { interruptedResult, interruptPolicy } from '@delta/executor'
+import { join, relative } from 'node:path'
+import { interruptedResult, interruptPolicy, removeInlined } from '@delta/executor'
 import type { HumanInputRequest, PendingCall } from '@delta/journal'
 import { actOn, prepare } from './act.js'
 import { type ActiveRun, record } from './active-run.js'
@@ -25,18 +25,7 @@ export async function settleStarted(
   if (decision === 'yes') {
     return actOn(run, call, { iteration: call.iteration, attempt: call.attempts + 1 })
   }
-  record(run, {
-    type: 'ACTION_RESULT',
-    iteration: call.iteration,
-    action_id: call.action_id,
-    tool_name: call.name,
-    status: 'INTERRUPTED',
-    exit_code: null,
-    signal: null,
-    observation_content: observationOf(run, call, recordPath),
-    execution_ref: recordPath === undefined ? null : relative(run.run.directory, recordPath),
-    duration_ms: null,
-  })
+  reportInterruption(run, call, recordPath)
   return undefined
 }
 
@@ -58,17 +47,26 @@ async function runAgain(
     : approve(run, call, asked, iteration)
 }
 
-function observationOf(run: ActiveRun, call: PendingCall, recordPath: string | undefined): string {
-  const tool = run.agent.tools.get(call.name)
-  if (!tool || recordPath === undefined) {
-    return 'The engine stopped while this call was being made, so its outcome is unknown. Check before making it again.'
-  }
-  const { observation } = interruptedResult(tool, {
+function reportInterruption(run: ActiveRun, call: PendingCall, recordPath: string | undefined): void {
+  const outputPrefix = outputPrefixOf(recordPath ?? join(run.run.paths.toolExecutions, call.action_id))
+  const result = interruptedResult(run.agent.tools.get(call.name), {
     workDirectory: run.run.workDirectory,
     policy: run.agent.policy,
     credentials: run.credentials,
     secretTokens: secretTokens(run.run.paths.secrets),
-    outputPrefix: outputPrefixOf(recordPath),
+    outputPrefix,
   })
-  return observation
+  record(run, {
+    type: 'ACTION_RESULT',
+    iteration: call.iteration,
+    action_id: call.action_id,
+    tool_name: call.name,
+    status: result.status,
+    exit_code: null,
+    signal: null,
+    observation_content: result.observation,
+    execution_ref: recordPath === undefined ? null : relative(run.run.directory, recordPath),
+    duration_ms: null,
+  })
+  removeInlined(outputPrefix, result)
 }

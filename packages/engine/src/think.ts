@@ -1,9 +1,9 @@
 import { buildContext } from '@delta/context'
-import { type AssistantMessage, type ChatRequest, type ChatResponse, streamingRequest } from '@delta/model'
+import { type AssistantMessage, type ChatRequest, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
 import { actionIdFor } from './action-id.js'
 import { type ActiveRun, record, variablesOf } from './active-run.js'
-import { askModel } from './ask-model.js'
+import { type Asked, askModel } from './ask-model.js'
 import type { Call } from './call.js'
 import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
 import { askHumanTool } from './human/question.js'
@@ -21,11 +21,12 @@ export interface ThoughtOfModel {
  */
 export async function think(run: ActiveRun, iteration: number): Promise<Step<ThoughtOfModel>> {
   const context = await buildContext(run.agent.manifest, {
-    journalPath: run.run.paths.journal,
+    journalPath: run.conversation,
     variables: variablesOf(run),
     environment: run.environment,
     iteration,
     task: run.task,
+    ...run.lastCount,
     signal: run.signal,
   })
   for (const message of context.warnings) run.emit({ kind: 'notice', message })
@@ -39,7 +40,7 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<Tho
   const response = await overrideResponse(run, asked.value.response, iteration)
   if ('stopped' in response) return response
   if (run.signal.aborted) return { stopped: interrupted(run.signal) }
-  return { value: journalThought(run, response.value, iteration, asked.value.ref) }
+  return { value: journalThought(run, { ...asked.value, response: response.value }, iteration) }
 }
 
 function requestFor(run: ActiveRun, messages: ChatRequest['messages']): ChatRequest {
@@ -53,13 +54,8 @@ function requestFor(run: ActiveRun, messages: ChatRequest['messages']): ChatRequ
   return run.stream ? streamingRequest(request) : request
 }
 
-function journalThought(
-  run: ActiveRun,
-  response: ChatResponse,
-  iteration: number,
-  ref: string,
-): ThoughtOfModel {
-  const { message } = response
+function journalThought(run: ActiveRun, asked: Asked, iteration: number): ThoughtOfModel {
+  const { message, usage } = asked.response
   const calls = (message.tool_calls ?? []).map((call, index) => ({
     id: call.id,
     action_id: actionIdFor(call.id, { iteration, index, used: run.usedActionIds }),
@@ -67,13 +63,15 @@ function journalThought(
     arguments: call.function.arguments,
   }))
   const content = message.content ?? ''
+  if (usage) run.lastCount.calibration = { tokens: usage.prompt_tokens, bytes: asked.requestBytes }
   record(run, {
     type: 'THOUGHT',
     iteration,
     content,
     tool_calls: calls,
-    llm_invocation_ref: ref,
-    ...(response.usage ? { usage: response.usage } : {}),
+    llm_invocation_ref: asked.ref,
+    request_bytes: asked.requestBytes,
+    ...(usage ? { usage } : {}),
     ...(holdsMore(message) ? { message } : {}),
   })
   return { content, calls }

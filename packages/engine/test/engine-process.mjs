@@ -9,6 +9,7 @@ let events = 0
 function onEvent(event) {
   if (event.kind !== 'journal') return
   events += 1
+  if (events === 1) process.stdout.write('begun\n')
   if (events === Number(killAfter)) process.kill(process.pid, 'SIGKILL')
 }
 
@@ -17,5 +18,5 @@ const options = { agent, workDirectory, credentials, environment: process.env, o
 const before = await findRun(workDirectory).catch(() => undefined)
 if (before?.status !== 'COMPLETED') {
   const result = before ? await continueRun(options) : await runAgent({ ...options, message: 'Go' })
-  process.stdout.write(JSON.stringify(result))
+  process.stdout.write(`${result.status}\n`)
 }

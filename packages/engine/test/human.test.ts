@@ -82,6 +82,21 @@ test('a broken question is an observation, not a crash', async () => {
   expect((await run()).answer).toContain('ask_human needs a JSON object')
 })
 
+test('a run that is stopped while a person is asked is INTERRUPTED, and asks again when it goes on', async () => {
+  const { run, resume } = await scene({ turns: TURNS })
+  const stop = new AbortController()
+  const result = await run({
+    signal: stop.signal,
+    ask: async () => {
+      stop.abort('SIGINT')
+      return undefined
+    },
+  })
+  expect(result).toMatchObject({ status: 'INTERRUPTED', reason: 'SIGINT' })
+  expect(await resume({ ask: async () => 'green' })).toMatchObject({ answer: 'It is green.' })
+  expect(await eventsOfType(result, 'HUMAN_INPUT_REQUEST')).toHaveLength(1)
+})
+
 test('an answer that is in the journal is never asked for again, even if its result was torn off by a crash', async () => {
   const { run, resume, workspace } = await scene({ turns: TURNS })
   const { runId, question, runDirectory } = await run()

@@ -54,6 +54,7 @@ export const eventSchemas = {
     content: text,
     tool_calls: z.array(toolCall),
     llm_invocation_ref: optionalText,
+    request_bytes: z.optional(wholeNumber),
     usage: z.optional(z.nullable(usage)),
     message: z.optional(z.unknown()),
   }),

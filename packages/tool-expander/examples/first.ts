@@ -1,18 +1,11 @@
-import { bindArguments, expandTool, formatProblem, parseTool, toFunctionTool } from '@delta/tool-expander'
+import { bindArguments, expandTool, toFunctionTool } from '@delta/tool-expander'
 
-const parsed = parseTool({
+const tool = expandTool({
   name: 'count_matches',
-  description: 'Count the lines of a file that match a pattern.',
   shell: 'grep -- ${pattern} ${file} | wc -l',
 })
-if (!parsed.ok) throw new Error(parsed.problems.map((problem) => formatProblem(problem)).join('\n'))
+console.log(toFunctionTool(tool).function.parameters.required) // what the model is told
 
-const tool = expandTool(parsed.tool)
-console.log(JSON.stringify(toFunctionTool(tool).function.parameters.required)) // what the model is told
-console.log(
-  bindArguments(
-    tool,
-    { pattern: '"; rm -rf ~; "', file: 'a.txt' },
-    { variables: { AGENT_HOME: '/agent', CWD: '/work' } },
-  ),
-)
+const variables = { AGENT_HOME: '/agent', CWD: '/work' }
+const call = { pattern: '"; rm -rf ~; "', file: 'a.txt' } // what the model sends
+console.log(bindArguments(tool, call, { variables }))

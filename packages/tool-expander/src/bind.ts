@@ -1,5 +1,4 @@
 import { looksLikeOption } from './dash.js'
-import { isParameter } from './exec.js'
 import { isOptionWord } from './optional.js'
 import { type EngineVariable, isEngineVariable, type Part, parseElement } from './template.js'
 import type { ExpandedParameter, ExpandedTool } from './tool.js'
@@ -24,7 +23,13 @@ export interface BindOptions {
   variables: Record<EngineVariable, string>
 }
 
-type Values = ReadonlyMap<string, string | string[]>
+/** One call being bound: what each parameter holds, as text, and what is wrong so far. */
+interface Call {
+  tool: ExpandedTool
+  values: Map<string, string | string[]>
+  variables: BindOptions['variables']
+  reasons: BindProblem[]
+}
 
 /**
  * A model's arguments to the exact argument vector and standard input of one call.
@@ -33,168 +38,131 @@ type Values = ReadonlyMap<string, string | string[]>
  * each arrives byte for byte, as one argument, as part of one word, or as stdin.
  */
 export function bindArguments(tool: ExpandedTool, args: unknown, { variables }: BindOptions): BindResult {
-  const { values, reasons } = readValues(tool, args)
-  if (reasons.length > 0) return { ok: false, reasons }
+  const call: Call = { tool, values: new Map(), variables, reasons: [] }
+  readValues(call, args)
+  if (call.reasons.length > 0) return { ok: false, reasons: call.reasons }
 
-  const refused: BindProblem[] = []
-  const argv = tool.substitute
-    ? substituteWords(tool, values, variables, refused)
-    : tool.command.map((element) => replaceVariables(element, variables))
-  argv.push(...appended(tool, values, refused))
-  for (const word of tool.checked_words ?? []) checkGluedWord(word, tool, values, variables, refused)
-  if (refused.length > 0) return { ok: false, reasons: distinct(refused) }
+  const argv = tool.command.flatMap((element) =>
+    tool.substitute
+      ? bindElement(call, parseElement(element))
+      : element.replace(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: EngineVariable) => variables[name]),
+  )
+  argv.push(...appended(tool).flatMap((parameter) => bindAppended(call, parameter)))
+  for (const word of tool.checked_words ?? [])
+    checkWord(call, parseElement(word), (owner) => owner.allow_dash !== true)
+  if (call.reasons.length > 0) return { ok: false, reasons: call.reasons }
 
-  const stdin = tool.parameters.find(({ inject_as }) => inject_as === 'stdin')
-  const input = stdin === undefined ? undefined : values.get(stdin.name)
-  return { ok: true, argv, ...(typeof input === 'string' ? { stdin: input } : {}) }
+  const stdin = call.values.get(tool.parameters.find(({ inject_as }) => inject_as === 'stdin')?.name ?? '')
+  return { ok: true, argv, ...(stdin === undefined ? {} : { stdin: String(stdin) }) }
 }
 
-function readValues(tool: ExpandedTool, args: unknown): { values: Values; reasons: BindProblem[] } {
-  const values = new Map<string, string | string[]>()
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
-    const message = `The arguments of ${tool.name} must be an object with ${describeNames(tool)}.`
-    return { values, reasons: [{ code: 'ERR_ARGUMENTS', message }] }
+function readValues({ tool, values, reasons }: Call, args: unknown): void {
+  const { name: toolName, parameters } = tool
+  const names = parameters.map(({ name }) => `"${name}"`).join(', ') || 'no parameters'
+  const refuse = (code: BindProblem['code'], parameter: string, message: string) => {
+    reasons.push({ code, parameter, message })
   }
-  const reasons: BindProblem[] = Object.keys(args)
-    .filter((name) => !tool.parameters.some((parameter) => parameter.name === name))
-    .map((name) => ({
-      code: 'ERR_ARGUMENT_UNKNOWN',
-      parameter: name,
-      message: `${tool.name} has no parameter "${name}". It takes ${describeNames(tool)}.`,
-    }))
-  for (const parameter of tool.parameters) {
-    const given = Object.hasOwn(args, parameter.name)
-      ? (args as Record<string, unknown>)[parameter.name]
-      : undefined
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
+    reasons.push({
+      code: 'ERR_ARGUMENTS',
+      message: `The arguments of ${toolName} must be an object with ${names}.`,
+    })
+    return
+  }
+  for (const name of Object.keys(args)) {
+    if (parameters.some((parameter) => parameter.name === name)) continue
+    refuse('ERR_ARGUMENT_UNKNOWN', name, `${toolName} has no parameter "${name}". It takes ${names}.`)
+  }
+  for (const parameter of parameters) {
+    const { name, required } = parameter
+    const given = Object.hasOwn(args, name) ? (args as Record<string, unknown>)[name] : undefined
     const value = given ?? parameter.default
     if (value === undefined || value === null) {
-      if (parameter.required) reasons.push(missing(tool, parameter, given))
-    } else if (value === '' && given === undefined) values.set(parameter.name, '')
-    else {
-      const rendered = renderValue(parameter, value)
-      if (rendered.ok) values.set(parameter.name, rendered.text)
-      else
-        reasons.push({
-          code: 'ERR_ARGUMENT_VALUE',
-          parameter: parameter.name,
-          message: `"${parameter.name}" ${rendered.reason}.`,
-        })
+      const what = given === null ? 'must not be null' : 'is missing'
+      if (required) refuse('ERR_ARGUMENT_MISSING', name, `"${name}" ${what}; ${toolName} requires it.`)
+      continue
     }
-  }
-  return { values, reasons }
-}
-
-function missing(tool: ExpandedTool, { name }: ExpandedParameter, given: unknown): BindProblem {
-  const what = given === null ? 'must not be null' : 'is missing'
-  return {
-    code: 'ERR_ARGUMENT_MISSING',
-    parameter: name,
-    message: `"${name}" ${what}; ${tool.name} requires it.`,
+    // An empty default stands for "absent, but keep the place", whatever the type.
+    const rendered =
+      given === value || value !== '' ? renderValue(parameter, value) : { ok: true as const, text: '' }
+    if (rendered.ok) values.set(name, rendered.text)
+    else refuse('ERR_ARGUMENT_VALUE', name, `"${name}" ${rendered.reason}.`)
   }
 }
 
-function describeNames({ parameters }: ExpandedTool): string {
-  if (parameters.length === 0) return 'no parameters'
-  return parameters.map(({ name }) => `"${name}"`).join(', ')
+/** One element of the command, as the words it becomes: one, or none or many where it is a whole placeholder. */
+function bindElement(call: Call, parts: readonly Part[]): string[] {
+  const { values } = call
+  const [first] = parts
+  const absent = parts.some((part) => isValue(part) && !values.has(part.name))
+  const isWhole = parts.length === 1 && first !== undefined && isValue(first)
+  if (absent && (isWhole || isOptionWord(parts))) return []
+  const value = isWhole ? values.get(first.name) : undefined
+  if (!Array.isArray(value)) return [checkWord(call, parts, isChecked)]
+  return value.map((item) =>
+    checkWord({ ...call, values: new Map([[isWhole ? first.name : '', item]]) }, parts, isChecked),
+  )
 }
 
-function substituteWords(
-  tool: ExpandedTool,
-  values: Values,
-  variables: BindOptions['variables'],
-  refused: BindProblem[],
-): string[] {
-  return tool.command.flatMap((element) => {
-    const parts = parseElement(element, () => undefined)
-    const only = parts.length === 1 ? parts[0] : undefined
-    if (only !== undefined && isParameter(only)) {
-      const value = values.get(only.name)
-      const words = value === undefined ? [] : [value].flat()
-      for (const word of words) checkWord(word, parameterNamed(tool, only.name), refused)
-      return words
-    }
-    if (isOptionWord(parts) && parts.some((part) => isParameter(part) && !values.has(part.name))) return []
-    const word = finish(parts, values, variables)
-    const owner = dashOwner(parts, values)
-    if (owner !== undefined) checkWord(word, parameterNamed(tool, owner), refused)
-    return [word]
-  })
-}
-
-function appended(
-  { parameters, substitute }: ExpandedTool,
-  values: Values,
-  refused: BindProblem[],
-): string[] {
+/** What comes behind the command, in order. */
+function appended({ parameters, substitute }: ExpandedTool): ExpandedParameter[] {
+  const rank = ({ position = Number.POSITIVE_INFINITY }: ExpandedParameter) => position
   return parameters
     .filter(({ inject_as }) => inject_as === 'option' || (inject_as === 'argument' && !substitute))
-    .map((parameter, index) => ({ parameter, rank: parameter.position ?? Number.POSITIVE_INFINITY, index }))
-    .sort((a, b) => (a.rank === b.rank ? a.index - b.index : a.rank - b.rank))
-    .flatMap(({ parameter }) => {
-      const value = values.get(parameter.name)
-      if (value === undefined) return []
-      const words = [value].flat()
-      for (const word of words) checkWord(word, parameter, refused)
-      if (parameter.inject_as === 'argument') return words
-      const option = parameter.option_name ?? `--${parameter.name}`
-      if (parameter.type === 'boolean') return value === 'true' ? [option] : []
-      return words.flatMap((word) => [option, word])
-    })
+    .sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)))
 }
 
-function checkGluedWord(
-  element: string,
-  tool: ExpandedTool,
-  values: Values,
-  variables: BindOptions['variables'],
-  refused: BindProblem[],
-): void {
-  const parts = parseElement(element, () => undefined)
-  const owner = parameterNamed(tool, dashOwner(parts, values))
-  if (owner?.allow_dash === true) return
-  checkWord(finish(parts, values, variables), owner && { ...owner, allow_dash: false }, refused)
+function bindAppended(
+  call: Call,
+  { name, inject_as, option_name = `--${name}`, type }: ExpandedParameter,
+): string[] {
+  const words = bindElement(call, [{ name, raw: false, offset: 0 }])
+  if (inject_as === 'argument') return words
+  if (type === 'boolean') return words[0] === 'true' ? [option_name] : []
+  return words.flatMap((word) => [option_name, word])
 }
 
-function checkWord(word: string, owner: ExpandedParameter | undefined, refused: BindProblem[]): void {
-  if (owner?.allow_dash !== false || !looksLikeOption(word)) return
-  const message = `"${owner.name}" makes an argument that begins with "-" (${JSON.stringify(word.slice(0, 40))}), which the command could take for an option. Send a value that does not begin with "-", for a path for example ./${word.slice(0, 20)}.`
-  refused.push({ code: 'ERR_ARGUMENT_DASH', parameter: owner.name, message })
+/** Finishes a word, and refuses it where a value made it look like an option. */
+function checkWord(
+  call: Call,
+  parts: readonly Part[],
+  applies: (owner: ExpandedParameter) => boolean,
+): string {
+  const { tool, values, variables, reasons } = call
+  const texts = parts.map((part) => {
+    if (typeof part === 'string') return part
+    return isEngineVariable(part.name) ? variables[part.name] : String(values.get(part.name) ?? '')
+  })
+  const word = texts.join('')
+  const owner = looksLikeOption(word)
+    ? tool.parameters.find(({ name }) => name === ownerOf(parts, texts))
+    : undefined
+  if (owner !== undefined && applies(owner)) {
+    const shown = JSON.stringify(word.slice(0, 40))
+    const message = `"${owner.name}" makes an argument that begins with "-" (${shown}), which the command could take for an option. Send a value that does not begin with "-", for a path for example ./${word.slice(0, 20)}.`
+    if (!reasons.some((reason) => reason.message === message)) {
+      reasons.push({ code: 'ERR_ARGUMENT_DASH', parameter: owner.name, message })
+    }
+  }
+  return word
+}
+
+function isChecked({ allow_dash }: ExpandedParameter): boolean {
+  return allow_dash === false
 }
 
 /** Whose value the first character of a word is; undefined when the author wrote it. */
-function dashOwner(parts: readonly Part[], values: Values): string | undefined {
+function ownerOf(parts: readonly Part[], texts: readonly string[]): string | undefined {
+  // Behind empty values stands what they let come first, and the last of them is to blame.
   let owner: string | undefined
-  for (const part of parts) {
-    if (!isParameter(part)) return owner
+  for (const [index, part] of parts.entries()) {
+    if (!isValue(part)) return owner
     owner = part.name
-    if (values.get(part.name)) return owner
+    if (texts[index] !== '') return owner
   }
   return owner
 }
 
-function finish(parts: readonly Part[], values: Values, variables: BindOptions['variables']): string {
-  return parts
-    .map((part) => {
-      if (typeof part === 'string') return part
-      if (isEngineVariable(part.name)) return variables[part.name]
-      return [values.get(part.name) ?? ''].flat().join(' ')
-    })
-    .join('')
-}
-
-function replaceVariables(element: string, variables: BindOptions['variables']): string {
-  return element.replace(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: EngineVariable) => variables[name])
-}
-
-function parameterNamed(
-  { parameters }: ExpandedTool,
-  name: string | undefined,
-): ExpandedParameter | undefined {
-  return parameters.find((parameter) => parameter.name === name)
-}
-
-function distinct(problems: readonly BindProblem[]): BindProblem[] {
-  return problems.filter(
-    (problem, index) => problems.findIndex(({ message }) => message === problem.message) === index,
-  )
+function isValue(part: Part): part is Exclude<Part, string> {
+  return typeof part !== 'string' && !isEngineVariable(part.name)
 }

@@ -15,51 +15,63 @@ import type { ExpandedParameter, ExpandedTool, ToolOrigin } from './tool.js'
  * @throws {ToolExpansionError} with every problem, for a definition `parseTool` would have refused.
  */
 export function expandTool(definition: ToolDefinition): ExpandedTool {
-  const { tool, problems } = compileTool(definition)
+  const accepted = ACCEPTED.get(definition)
+  ACCEPTED.delete(definition)
+  const { tool, problems } =
+    accepted === undefined ? compileTool(definition) : { tool: accepted, problems: [] }
   const [first, ...others] = problems
   if (first !== undefined) throw new ToolExpansionError(definition.name, [first, ...others])
   return tool
 }
 
+/** What `parseTool` has just compiled, so that the `expandTool` behind it need not do so again. */
+const ACCEPTED = new WeakMap<ToolDefinition, ExpandedTool>()
+
+/** The problems of a definition of the right shape. */
+export function checkTool(definition: ToolDefinition): ToolProblem[] {
+  const { tool, problems } = compileTool(definition)
+  if (problems.length === 0) ACCEPTED.set(definition, tool)
+  return problems
+}
+
 /** Expands as far as it goes, and says everything that is wrong. */
-export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
-  const { exec, shell, stdin, parameters: explicit = [] } = definition
+function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
+  const { stdin, parameters: explicit = [] } = definition
   const { compiled, problems, words = [] } = compileSyntax(definition)
   problems.push(...checkModes(definition), ...checkStdin(compiled.inferred, stdin))
   const inferred = withStdin(compiled.inferred, stdin)
   // Behind a broken template every parameter would look unknown.
-  const merged = mergeParameters(
-    problems.length > 0 ? [...inferred, ...explicit.map(asWritten)] : inferred,
-    explicit,
-  )
+  if (problems.length > 0) inferred.push(...explicit.map(asWritten))
+  const merged = mergeParameters(inferred, explicit)
   problems.push(...merged.problems, ...checkOptionalWords(words, merged.parameters))
+  return { tool: finish(definition, compiled, merged.parameters), problems }
+}
 
+function finish(
+  definition: ToolDefinition,
+  compiled: Compiled,
+  parameters: ExpandedParameter[],
+): ExpandedTool {
+  const { name, description, exec, shell, stdin, allow_dash, __meta } = definition
   const template = exec ?? shell
   const syntax: ToolOrigin['syntax'] = exec === undefined ? 'shell' : 'exec'
   const substitute: true | undefined = compiled.substitute || undefined
-  const tool: ExpandedTool = defined({
-    name: definition.name,
-    description: definition.description,
+  for (const parameter of parameters) {
+    if (parameter.inject_as !== 'argument') continue
+    if (allow_dash) parameter.allow_dash = true
+    // A missing optional value is an empty text in a script. Said here, the full form needs no rule for it.
+    if (shell !== undefined && isOptional(parameter)) parameter.default = ''
+  }
+  return defined({
+    name,
+    description,
     command: compiled.command,
-    parameters: merged.parameters.map(
-      (parameter): ExpandedParameter => ({
-        ...parameter,
-        ...(definition.allow_dash && parameter.inject_as === 'argument' ? { allow_dash: true } : {}),
-        // A missing optional value is an empty text in a script. Said here, the full form needs no rule for it.
-        ...(shell !== undefined && parameter.inject_as === 'argument' && isOptional(parameter)
-          ? { default: '' }
-          : {}),
-      }),
-    ),
+    parameters,
     substitute,
-    allow_dash: definition.allow_dash,
+    allow_dash,
     checked_words: compiled.checkedWords.length > 0 ? compiled.checkedWords : undefined,
-    __meta:
-      template === undefined
-        ? definition.__meta && defined(definition.__meta)
-        : defined({ syntax, template, stdin }),
+    __meta: template === undefined ? __meta && defined(__meta) : defined({ syntax, template, stdin }),
   })
-  return { tool, problems }
 }
 
 function compileSyntax(definition: ToolDefinition): {

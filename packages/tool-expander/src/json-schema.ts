@@ -58,9 +58,10 @@ export function toFunctionTool(tool: ExpandedTool, options: { strict?: boolean }
 
 function propertyOf(parameter: ExpandedParameter): JsonSchemaProperty {
   const { type, description, default: value } = parameter
+  const isText = type === 'string' || type === 'array'
   const limits = {
     ...(parameter.enum === undefined ? {} : { enum: [...parameter.enum] }),
-    ...(parameter.pattern === undefined ? {} : { pattern: `^(?:${parameter.pattern})$` }),
+    ...(parameter.pattern === undefined || !isText ? {} : { pattern: `^(?:${parameter.pattern})$` }),
   }
   return {
     type,
@@ -75,10 +76,11 @@ function strictSchema(tool: ExpandedTool): JsonSchema {
   const properties = tool.parameters.map((parameter) => {
     const { default: value, ...property } = propertyOf(parameter)
     if (parameter.required) return [parameter.name, property]
-    const note = value === undefined ? [] : [`Default: ${JSON.stringify(value)}.`]
-    const description = [...(property.description === undefined ? [] : [property.description]), ...note].join(
-      ' ',
-    )
+    const sentences = [
+      property.description?.replace(/(?<![.!?])$/, '.'),
+      value !== undefined && `Default: ${JSON.stringify(value)}.`,
+    ]
+    const description = sentences.filter(Boolean).join(' ')
     return [
       parameter.name,
       {

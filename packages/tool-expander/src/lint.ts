@@ -1,16 +1,20 @@
-import { compileExec } from './exec.js'
+import { compileExec, isParameter, isWholeParameter } from './exec.js'
+import { isOptional } from './optional.js'
 import { type Excerpt, problemAt } from './problems.js'
+import { PARAMETER_KEYS } from './schema.js'
 import { compileShell } from './shell/compile.js'
 import { tokenize } from './tokenize.js'
-import type { ExpandedTool } from './tool.js'
+import type { ExpandedTool, ToolOrigin } from './tool.js'
 
 export type LintRule =
   | 'no-description'
   | 'command-not-found'
+  | 'unknown-key'
   | 'option-like-values'
-  | 'raw'
   | 'environment-name'
   | 'literal-character'
+  | 'optional-moves-words'
+  | 'raw'
   | 'needs-bash'
   | 'value-in-program'
   | 'script-variable'
@@ -22,101 +26,121 @@ export interface LintFinding extends Excerpt {
 }
 
 export interface LintOptions {
-  /** Whether a program exists. Without it, programs are not looked for. */
+  /** Whether a program exists; its name may begin with `${AGENT_HOME}`. Without it, programs are not looked for. */
   commandExists?: (program: string) => boolean
   /** The environment the tool will run in; only its names matter. */
   environment?: Readonly<Record<string, string | undefined>>
 }
 
 /** What a reviewer would ask about a tool, in the order of its definition. Nothing here stops it from running. */
-export function lintTool(
-  tool: ExpandedTool,
-  { commandExists, environment = {} }: LintOptions = {},
-): LintFinding[] {
+export function lintTool(tool: ExpandedTool, options: LintOptions = {}): LintFinding[] {
+  const { command, description, parameters } = tool
+  const [program = ''] = command
   const findings: LintFinding[] = []
-  const note = (rule: LintRule, path: string, message: string, hint?: string) => {
-    findings.push({ rule, path, message, ...(hint === undefined ? {} : { hint }) })
+  if (!description)
+    findings.push(note('no-description', 'description', 'The model learns only the name of this tool.'))
+  if (options.commandExists?.(program) === false) {
+    findings.push(note('command-not-found', 'command[0]', `${program} is not installed.`))
   }
-  if (!tool.description) note('no-description', 'description', 'The model learns only the name of this tool.')
-  const program = tool.command[0] ?? ''
-  if (commandExists?.(program) === false)
-    note('command-not-found', 'command[0]', `${program} is not installed.`)
+  findings.push(...parameters.flatMap((_, index) => lintParameter(tool, index, options.environment ?? {})))
+  if (tool.__meta?.syntax === 'exec') findings.push(...lintExec(tool, tool.__meta))
+  if (tool.__meta?.syntax === 'shell') findings.push(...lintShell(tool.__meta))
+  return findings
+}
 
-  tool.parameters.forEach(({ name, description, enum: values, allow_dash, inject_as }, index) => {
-    const path = `parameters[${index}]`
-    if (!description) note('no-description', path, `The model learns only the name of ${name}.`)
-    if (/^[A-Z_]+$/.test(name) && Object.hasOwn(environment, name)) {
-      note(
-        'environment-name',
-        path,
-        `${name} is a parameter, and set in the environment.`,
-        `Write $${name} in shell:, without braces, for the variable.`,
-      )
-    }
-    if (
-      inject_as === 'argument' &&
-      values === undefined &&
-      allow_dash !== false &&
-      !isProtected(tool, name)
-    ) {
+function note(rule: LintRule, path: string, message: string, hint?: string): LintFinding {
+  return { rule, path, message, ...(hint === undefined ? {} : { hint }) }
+}
+
+function lintParameter(tool: ExpandedTool, index: number, environment: object): LintFinding[] {
+  const parameter = tool.parameters[index]
+  if (parameter === undefined) return []
+  const { name, description, enum: values, allow_dash, inject_as } = parameter
+  const path = `parameters[${index}]`
+  const findings: LintFinding[] = []
+  if (!description) findings.push(note('no-description', path, `The model learns only the name of ${name}.`))
+  for (const key of Object.keys(parameter)) {
+    if (PARAMETER_KEYS.includes(key) || key.startsWith('x-')) continue
+    const nearest = PARAMETER_KEYS.find((known) => isNear(known, key))
+    const hint = nearest === undefined ? 'Keys of your own begin with x-.' : `Did you mean ${nearest}?`
+    findings.push(note('unknown-key', `${path}.${key}`, `${key} means nothing here.`, hint))
+  }
+  if (/^[A-Z_]+$/.test(name) && Object.hasOwn(environment, name)) {
+    const hint = `Write $${name} in shell:, without braces, for the variable.`
+    findings.push(note('environment-name', path, `${name} is a parameter, and set in the environment.`, hint))
+  }
+  if (inject_as === 'argument' && values === undefined && allow_dash !== false && !isProtected(tool, name)) {
+    const hint = 'Write -- before it, or allow_dash: false.'
+    findings.push(
       note(
         'option-like-values',
         path,
         `A value of ${name} may begin with "-" and be taken for an option.`,
-        'Write -- before it, or allow_dash: false.',
-      )
-    }
-  })
-  return [...findings, ...lintTemplate(tool)]
+        hint,
+      ),
+    )
+  }
+  return findings
+}
+
+/** One letter more, less or other, or two letters changed places. */
+function isNear(known: string, written: string): boolean {
+  let same = 0
+  while (same < known.length && known[same] === written[same]) same += 1
+  const [a, b] = [known.slice(same), written.slice(same)]
+  return (
+    a.slice(1) === b || a === b.slice(1) || a.slice(1) === b.slice(1) || `${a[1]}${a[0]}${a.slice(2)}` === b
+  )
 }
 
 /** True where the template itself keeps a value from being taken for an option, or checks the finished word. */
 function isProtected({ __meta, checked_words = [] }: ExpandedTool, name: string): boolean {
-  if (__meta === undefined) return checked_words.some((word) => word.includes(`\${${name}}`))
+  if (checked_words.some((word) => word.includes(`\${${name}}`))) return true
+  if (__meta === undefined) return false
   const { compiled } = __meta.syntax === 'exec' ? compileExec(__meta.template) : compileShell(__meta.template)
   const inferred = compiled.inferred.find((known) => known.name === name)
-  return (
-    inferred?.raw === true ||
-    inferred?.allowDash === true ||
-    checked_words.some((word) => word.includes(`\${${name}}`))
-  )
+  return inferred?.raw === true || inferred?.allowDash === true
 }
 
-function lintTemplate({ __meta }: ExpandedTool): LintFinding[] {
-  if (__meta === undefined) return []
-  const { syntax, template } = __meta
-  const at = (rule: LintRule, offset: number, message: string, hint: string): LintFinding => ({
-    rule,
-    ...problemAt(offset, template, { path: syntax, message, hint }),
-  })
-  if (syntax === 'exec') {
-    return tokenize(template).literals.map((offset) =>
-      at(
-        'literal-character',
-        offset,
-        `${template.charAt(offset)} means nothing special in exec:.`,
-        LITERAL_HINT,
+function lintExec({ parameters }: ExpandedTool, { template }: ToolOrigin): LintFinding[] {
+  const { words } = compileExec(template)
+  const moved = words.flatMap(({ parts }, index): LintFinding[] => {
+    const name = isWholeParameter(parts) ? parts.find(isParameter)?.name : undefined
+    const isDropped = parameters.some((parameter) => parameter.name === name && isOptional(parameter))
+    const operand = words
+      .slice(index + 1)
+      .find(({ parts: [first] }) => typeof first === 'string' && !first.startsWith('-'))
+    if (name === undefined || !isDropped || operand === undefined) return []
+    const message = `Without ${name}, ${operand.parts.join('')} moves to its place.`
+    const hint = `Give ${name} a default, or write it as --option=\${${name}}.`
+    return [
+      problemAt(
+        template.indexOf(`\${${name}}`),
+        template,
+        note('optional-moves-words', 'exec', message, hint),
       ),
-    )
-  }
+    ]
+  })
+  const literal = tokenize(template).literals.map((offset) => {
+    const message = `${template.charAt(offset)} means nothing special in exec:.`
+    return problemAt(offset, template, note('literal-character', 'exec', message, LITERAL_HINT))
+  })
+  return [...moved, ...literal]
+}
+
+function lintShell({ template }: ToolOrigin): LintFinding[] {
+  const at = (rule: LintRule, offset: number, message: string, hint: string) =>
+    problemAt(offset, template, note(rule, 'shell', message, hint))
   const { scan } = compileShell(template)
   const bash = BASH_ONLY.exec(template)
+  const raw = scan.found.filter((found) => found.raw)
   return [
     ...(bash === null
       ? []
-      : [
-          at(
-            'needs-bash',
-            bash.index,
-            "This looks like bash's own syntax; sh may be another shell.",
-            BASH_HINT,
-          ),
-        ]),
-    ...scan.found
-      .filter(({ raw }) => raw)
-      .map(({ name, offset }) =>
-        at('raw', offset, `The shell splits and globs what the model sends for ${name}.`, RAW_HINT),
-      ),
+      : [at('needs-bash', bash.index, "This looks like bash's own; sh may be another shell.", BASH_HINT)]),
+    ...raw.map(({ name, offset }) =>
+      at('raw', offset, `The shell splits and globs what the model sends for ${name}.`, RAW_HINT),
+    ),
     ...scan.remarks.flatMap(({ kind, what, offset }) => {
       if (kind === 'program')
         return at(
@@ -138,6 +162,7 @@ function lintTemplate({ __meta }: ExpandedTool): LintFinding[] {
   ]
 }
 
+/** A guess from the text alone: it may lie inside quotes. */
 const BASH_ONLY =
   /(?<![^\s;&|(!])(?:\[\[\s|\(\(|function\s|select\s|source\s|declare\s|coproc\s)|<<<|[<>]\(|&>|\|&|;;?&|\$['[]|\w\+?=\(|\$\{!?\w+(?:[[/^,@]|:[\d ])/
 const LITERAL_HINT = 'Use shell: if it should be expanded, or put it in quotes to say that it should not.'

@@ -31,6 +31,9 @@ const Parameter = z.looseObject({
   raw: z.optional(z.boolean()),
 })
 
+/** The keys of a parameter that mean something; others are kept as they are. */
+export const PARAMETER_KEYS: readonly string[] = Object.keys(Parameter.shape)
+
 const Definition = z.object({
   name: toolName,
   description: z.optional(z.string()),

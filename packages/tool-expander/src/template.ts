@@ -50,10 +50,7 @@ export function joinParts(parts: readonly Part[]): Part[] {
  * Only a `${` is special. Before it, two backslashes stand for one and an odd one makes the `${` literal.
  * A `${` that is neither escaped nor a placeholder is handed to `refuse`.
  */
-export function parseElement(
-  element: string,
-  refuse: (offset: number, reference?: Reference) => void,
-): Part[] {
+export function parseElement(element: string, refuse?: (offset: number) => void): Part[] {
   const parts: Part[] = []
   let end = 0
   for (const match of element.matchAll(/(\\*)\$\{/g)) {
@@ -63,7 +60,7 @@ export function parseElement(
     end = dollar
     if (backslashes % 2 === 1) continue
     const reference = readReference(element, dollar)
-    if (reference === undefined || reference.modifier !== undefined) refuse(dollar, reference)
+    if (reference === undefined || reference.modifier !== undefined) refuse?.(dollar)
     else {
       parts.push({ name: reference.name, raw: false, offset: dollar })
       end += reference.length

@@ -1,6 +1,6 @@
 import { parse as parseShellQuote } from 'shell-quote'
-import { problemAt, type ToolProblem } from './problems.js'
-import { joinParts, type Part, type Placeholder, readReference } from './template.js'
+import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js'
+import { joinParts, type Part, readReference } from './template.js'
 
 /** An `exec:` template as argument words, each in parts; quotes are gone. */
 export interface Tokens {
@@ -13,12 +13,12 @@ export interface Tokens {
 /**
  * Splits an `exec:` template the way Python's `shlex.split` does, and refuses what only a shell could do.
  *
- * Splitting itself is shell-quote's. It treats comments, globs, variables and some white space its own way,
- * so every such character, and every placeholder, is handed to it as one private-use character and put
- * back afterwards. What it sees besides are quotes, backslashes, blanks and plain text.
+ * Splitting itself is shell-quote's. It treats comments, globs, variables, backslashes and some white space its own
+ * way, so every such character, and every placeholder, is handed to it as one private-use character and put back
+ * afterwards. What it sees besides are quotes, blanks and plain text.
  */
-export function tokenize(template: string, path = 'exec'): Tokens {
-  const { masked, parts, problems, literals } = mask(template, path)
+export function tokenize(template: string): Tokens {
+  const { masked, parts, problems, literals } = mask(template)
   if (problems.length > 0) return { words: [], problems, literals }
   const words = parseShellQuote(masked).map((word) => unmask(String(word), parts))
   return { words, problems, literals }
@@ -26,141 +26,83 @@ export function tokenize(template: string, path = 'exec'): Tokens {
 
 const FIRST_MASK = 0xe000
 const LAST_MASK = 0xf8ff
-/** Characters shell-quote takes as plain text anywhere. The rest, but quotes, backslash and blanks, is masked. */
-const PLAIN = /[A-Za-z0-9_.,:=@%^+/-]/
 
-function mask(template: string, path: string): Omit<Tokens, 'words'> & { masked: string; parts: Part[] } {
+/**
+ * What stands at one place of a template, by the quote around it. `text` is what an escape stands for,
+ * `plain` what shell-quote takes as it is; everything without a name is hidden from it.
+ */
+const TOKENS = {
+  '': /(?<operator>\|\|?|&&?|[;<>`]|\$\()|(?<mark>\$\{|\\(?:\n|$))|(?<variable>\$[A-Za-z_]\w*)|\\(?<text>(?!\$\()[^|&;<>`])|(?<edge>["'])|(?<blank>[ \t\r\n]+)|(?<plain>[\w.,:=@%^+/-]+)|(?<special>[*?[\]~#(){}!])|./sy,
+  '"': /(?<operator>\|\|?|&&?|[;<>`]|\$\()|\\(?<text>["\\]|\$(?=\{))|(?<mark>\$\{|\\\$)|(?<variable>\$[A-Za-z_]\w*)|(?<edge>")|./sy,
+  "'": /(?<operator>\|\|?|&&?|[;<>`]|\$\()|\\(?<text>\$(?=\{))|(?<mark>\$\{)|(?<edge>')|\\\\|./sy,
+}
+
+function mask(template: string): Omit<Tokens, 'words'> & { masked: string; parts: Part[] } {
   const parts: Part[] = []
   const problems: ToolProblem[] = []
   const literals: number[] = []
   let masked = ''
   let quote = ''
-  let quoteOffset = 0
-
-  const refuse = (offset: number, code: ToolProblem['code'], message: string, hint: string) => {
-    problems.push(problemAt(offset, template, { code, path, message, hint }))
+  let opening = 0
+  const refuse = (offset: number, code: ToolProblemCode, message: string, hint: string) => {
+    problems.push(problemAt(offset, template, { code, path: 'exec', message, hint }))
   }
   const hide = (part: Part) => {
     masked += String.fromCharCode(FIRST_MASK + parts.push(part) - 1)
   }
 
-  for (let offset = 0; offset < template.length; offset++) {
-    const character = template.charAt(offset)
-    const next = template.charAt(offset + 1)
+  for (let offset = 0; offset < template.length; ) {
+    const pattern = TOKENS[quote as keyof typeof TOKENS]
+    pattern.lastIndex = offset
+    const match = pattern.exec(template)
+    const { operator, mark, variable, text, edge, blank, plain, special } = match?.groups ?? {}
+    const reference = mark === undefined ? undefined : readReference(template, offset)
+    if (operator !== undefined) refuse(offset, 'ERR_EXEC_METACHARACTER', ...operatorProblem(operator))
+    else if (variable !== undefined) {
+      refuse(offset, 'ERR_EXEC_VARIABLE', `Nothing expands ${variable} in exec: mode.`, VARIABLE_HINT)
+    } else if (reference?.modifier === 'raw') {
+      refuse(offset, 'ERR_RAW_IN_EXEC', ':raw modifier is only allowed in shell: mode', RAW_HINT)
+    } else if (reference?.modifier !== undefined) {
+      refuse(offset, 'ERR_PLACEHOLDER', `Unknown modifier :${reference.modifier}.`, LITERAL_HINT)
+    } else if (reference !== undefined) hide({ name: reference.name, raw: false, offset })
+    else if (mark === '${')
+      refuse(offset, 'ERR_PLACEHOLDER', 'Not a placeholder: ${ wants a name and }.', LITERAL_HINT)
+    else if (mark !== undefined)
+      refuse(offset, 'ERR_QUOTE', 'This backslash escapes nothing.', BACKSLASH_HINT)
+    else if (edge !== undefined) {
+      quote = quote === '' ? edge : ''
+      opening = offset
+      masked += edge
+    } else if (blank !== undefined || plain !== undefined) masked += plain ?? ' '
+    else hide(text ?? match?.[0] ?? '')
 
-    const operator = METACHARACTER.exec(template.slice(offset, offset + 2))?.[0]
-    if (operator !== undefined) {
-      refuse(offset, 'ERR_EXEC_METACHARACTER', metacharacterMessage(operator), METACHARACTER_HINT)
-      offset += operator.length - 1
-    } else if (character === '\\' && quote !== "'") {
-      if (next === '$' && template.charAt(offset + 2) === '{') hide('$')
-      else if (next === '')
-        refuse(offset, 'ERR_QUOTE', 'Nothing follows this backslash.', 'Write \\\\ for a backslash.')
-      else if (next === '\n')
-        refuse(offset, 'ERR_QUOTE', 'exec: needs no backslash at the end of a line.', NEWLINE_HINT)
-      else if (quote === '"' && next === '$') refuse(offset, 'ERR_QUOTE', DOUBLE_QUOTED_DOLLAR, VARIABLE_HINT)
-      else if (quote === '"' && next !== '"' && next !== '\\') hide(`\\${next}`)
-      else if (METACHARACTER.test(template.slice(offset + 1, offset + 3))) continue
-      else hide(next)
-      offset += 1
-    } else if (character === '\\') {
-      const run = BACKSLASHES_BEFORE_REFERENCE.exec(template.slice(offset))?.[1] ?? character
-      const escapes = run.length % 2 === 1 && template.startsWith('${', offset + run.length)
-      hide(escapes ? `${run.slice(1)}$` : run)
-      offset += run.length - (escapes ? 0 : 1)
-    } else if (character === '$' && next === '{') {
-      const placeholder = readPlaceholder(template, offset, refuse)
-      if (placeholder !== undefined) {
-        hide(placeholder)
-        offset = template.indexOf('}', offset)
-      }
-    } else if (character === '$' && quote !== "'" && /[A-Za-z_]/.test(next)) {
-      const name = /^\w+/.exec(template.slice(offset + 1))?.[0] ?? ''
-      refuse(offset, 'ERR_EXEC_VARIABLE', `Nothing expands $${name} in exec: mode.`, VARIABLE_HINT)
-    } else if (character === quote) {
-      quote = ''
-      masked += character
-    } else if (quote === '' && (character === '"' || character === "'")) {
-      quote = character
-      quoteOffset = offset
-      masked += character
-    } else if (quote === '' && /[ \t\r\n]/.test(character)) masked += ' '
-    else if (PLAIN.test(character)) masked += character
-    else {
-      if (quote === '' && /[*?[\]~#(){}!]/.test(character)) literals.push(offset)
-      hide(character)
-    }
+    if (special !== undefined) literals.push(offset)
+    offset += reference?.length ?? match?.[0].length ?? 1
   }
-  if (quote !== '') {
-    refuse(
-      quoteOffset,
-      'ERR_QUOTE',
-      `This ${quote} is never closed.`,
-      `Close it, or write \\${quote} for the character.`,
-    )
-  }
+  if (quote !== '')
+    refuse(opening, 'ERR_QUOTE', `This ${quote} is never closed.`, `Close it, or write \\${quote}.`)
   if (parts.length > LAST_MASK - FIRST_MASK) {
     refuse(0, 'ERR_QUOTE', 'This template has too many special characters.', 'Move the text into a file.')
   }
   return { masked, parts, problems, literals }
 }
 
-function readPlaceholder(
-  template: string,
-  offset: number,
-  refuse: (offset: number, code: ToolProblem['code'], message: string, hint: string) => void,
-): Placeholder | undefined {
-  const reference = readReference(template, offset)
-  if (reference === undefined) {
-    refuse(offset, 'ERR_PLACEHOLDER', 'Not a placeholder: ${ must be followed by a name and }.', LITERAL_HINT)
-    return undefined
-  }
-  const { name, modifier } = reference
-  if (modifier === 'raw') {
-    refuse(offset, 'ERR_RAW_IN_EXEC', ':raw modifier is only allowed in shell: mode', RAW_HINT)
-  } else if (modifier !== undefined) {
-    refuse(
-      offset,
-      'ERR_PLACEHOLDER',
-      `Unknown modifier :${modifier} in \${${name}:${modifier}}.`,
-      LITERAL_HINT,
-    )
-  }
-  return { name, raw: false, offset }
-}
-
 function unmask(word: string, parts: readonly Part[]): Part[] {
-  const pieces = Array.from(word.split(''), (character): Part => {
-    const index = character.charCodeAt(0) - FIRST_MASK
-    return parts[index] ?? character
-  })
-  return joinParts(pieces)
+  return joinParts(
+    word.split(/([\ue000-\uf8ff])/).map((piece) => parts[piece.charCodeAt(0) - FIRST_MASK] ?? piece),
+  )
 }
 
-const BACKSLASHES_BEFORE_REFERENCE = /^(\\+)\$\{/
-const METACHARACTER = /^(?:\|\|?|&&?|;|<|>|`|\$\()/
-
-function metacharacterMessage(operator: string): string {
-  const remedy = REMEDIES[operator.charAt(0)] ?? 'it'
-  return `Shell metacharacter '${operator}' not allowed in exec: mode. Use shell: mode or remove ${remedy}.`
+function operatorProblem(operator: string): [message: string, hint: string] {
+  const remedy = operator === '|' ? 'pipe' : /[<>]/.test(operator) ? 'redirection' : 'it'
+  return [
+    `Shell metacharacter '${operator}' not allowed in exec: mode. Use shell: mode or remove ${remedy}.`,
+    'Use shell: for pipes and redirects; parameters are still passed safely quoted. For the character itself, write command: as an array.',
+  ]
 }
 
-const REMEDIES: Record<string, string> = {
-  '|': 'pipe',
-  '<': 'redirection',
-  '>': 'redirection',
-  '&': 'background operator',
-  ';': 'separator',
-  '`': 'command substitution',
-  $: 'command substitution',
-}
-
-const METACHARACTER_HINT =
-  'Use shell: for pipes and redirects; parameters are still passed safely quoted. To pass the character itself, write command: as an array.'
-const NEWLINE_HINT = 'A newline is white space in exec: already. Remove the backslash.'
-const DOUBLE_QUOTED_DOLLAR =
-  'A backslash before $ means different things in double quotes to different parsers.'
 const VARIABLE_HINT =
   "Use shell: to expand it, ${AGENT_HOME} or ${CWD} for the engine's directories, or single quotes for the text itself."
+const BACKSLASH_HINT = 'Write \\\\ for a backslash, single quotes around $, and nothing at the end of a line.'
 const RAW_HINT = 'Write shell: instead of exec:, or remove :raw; in exec: every value is one argument.'
 const LITERAL_HINT = 'Write \\${ for a literal ${.'

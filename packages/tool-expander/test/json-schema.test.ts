@@ -49,7 +49,7 @@ test('in strict mode every parameter is required, and optional ones may be null'
         type: 'object',
         properties: {
           pattern: { type: 'string', description: 'What to look for', pattern: '^(?:[a-z]+)$' },
-          max: { type: ['integer', 'null'], description: 'At most so many Default: 10.' },
+          max: { type: ['integer', 'null'], description: 'At most so many. Default: 10.' },
           sort: { type: ['string', 'null'], enum: ['path', 'modified', null] },
           files: { type: ['array', 'null'], items: { type: 'string' } },
         },
@@ -64,6 +64,12 @@ test('what strict mode sends for an absent value is read as absent', () => {
   const args = { pattern: 'a', max: null, sort: null, files: null }
   expect(argvOf(SEARCH, args)).toEqual(['rg', 'a', '--max=10'])
   expect(bind(SEARCH, args)).toEqual(bind(SEARCH, { pattern: 'a' }))
+})
+
+test('a pattern is shown for texts alone: JSON Schema knows no other', () => {
+  const parameters = [{ name: 'n', type: 'integer', pattern: '[0-9]{4}' }]
+  expect(toJsonSchema(load({ exec: 'x ${n}', parameters })).properties).toEqual({ n: { type: 'integer' } })
+  expect(bind({ exec: 'x ${n}', parameters }, { n: 5 }).ok).toBe(false)
 })
 
 test('a parameter may be called __proto__', () => {

@@ -42,6 +42,24 @@ test('values that may be taken for options are named, unless the template protec
   expect(found({ shell: 'x ${p}.txt' })).toEqual([])
 })
 
+test('a key that means nothing is named, with the key that was meant', () => {
+  const parameters = [{ name: 'p', descriptoin: 'x', requird: false, 'x-mine': 1, colour: 'red' }]
+  const tool = load({ description: 'x', exec: 'x -- ${p}', parameters })
+  expect(
+    lintTool(tool).flatMap(({ rule, path, hint }) => (rule === 'unknown-key' ? [[path, hint]] : [])),
+  ).toEqual([
+    ['parameters[0].descriptoin', 'Did you mean description?'],
+    ['parameters[0].requird', 'Did you mean required?'],
+    ['parameters[0].colour', 'Keys of your own begin with x-.'],
+  ])
+})
+
+test('a fixed word that moves up when an optional one is missing is named', () => {
+  const parameters = [{ name: 'p', required: false }]
+  expect(found({ exec: 'grep ${p} file.txt', parameters })).toEqual(['optional-moves-words exec:6'])
+  expect(found({ exec: 'ls ${p} -l', parameters })).toEqual([])
+})
+
 test('a raw value from a model is named', () => {
   expect(found({ shell: 'ls ${flags:raw}' })).toEqual(['raw shell:4'])
 })

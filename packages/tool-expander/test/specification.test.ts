@@ -26,7 +26,7 @@ describe('1: exec: prevents command injection', () => {
         "Shell metacharacter '|' not allowed in exec: mode. Use shell: mode or remove pipe.",
         '  exec: "cat ${file} | wc -l"',
         '                     ^',
-        'Use shell: for pipes and redirects; parameters are still passed safely quoted. To pass the character itself, write command: as an array.',
+        'Use shell: for pipes and redirects; parameters are still passed safely quoted. For the character itself, write command: as an array.',
       ].join('\n'),
     )
   })

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { type Agent, loadEnvironment } from '@delta/config-loader'
 import { stringify } from 'yaml'
 import { loadAgentFor } from '../load-agent.js'
+import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { EXIT, type Terminal } from '../terminal.js'
 
@@ -24,9 +25,7 @@ export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<n
   })
   for (const warning of environment.warnings) warn(warning.message)
   const shown = describe(agent, environment.origins)
-  terminal.stdout.write(
-    flags.json ? `${JSON.stringify(shown, null, 2)}\n` : stringify(shown, { lineWidth: 0 }),
-  )
+  print(terminal, flags.json ? `${JSON.stringify(shown, null, 2)}\n` : stringify(shown, { lineWidth: 0 }))
   return EXIT.completed
 }
 

@@ -1,11 +1,12 @@
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { print } from '../present/print.js'
 import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
 /** Templates are directories that lie beside the built program, so what `init` copies can be read there. */
-const TEMPLATES = fileURLToPath(new URL('../templates/', import.meta.url))
+const TEMPLATES = fileURLToPath(new URL('./templates/', import.meta.url))
 
 /** `delta init`: copies a template into a new directory. An agent made this way runs at once, without a key. */
 export async function execute(
@@ -20,7 +21,7 @@ export async function execute(
   cpSync(join(TEMPLATES, flags.template), target, { recursive: true })
   rename(target)
   terminal.stderr.write(nextSteps(directory))
-  terminal.stdout.write(`${target}\n`)
+  print(terminal, `${target}\n`)
   return 0
 }
 

@@ -1,4 +1,5 @@
 import { verifyJournal } from '@delta/journal'
+import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { findShownRun } from '../shown-run.js'
 import { EXIT, type Terminal } from '../terminal.js'
@@ -11,6 +12,6 @@ export async function execute(
 ): Promise<number> {
   const run = await findShownRun(flags, runId, terminal)
   const { text, ...report } = verifyJournal(run.journalPath)
-  terminal.stdout.write(`${flags.json ? JSON.stringify(report, null, 2) : printable(text)}\n`)
+  print(terminal, `${flags.json ? JSON.stringify(report, null, 2) : printable(text)}\n`)
   return report.ok ? EXIT.completed : EXIT.failed
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { listRuns, type RunSummary } from '@delta/journal'
 import { age } from '../present/age.js'
+import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { EXIT, type Terminal } from '../terminal.js'
 
@@ -18,8 +19,8 @@ export async function execute(flags: ListFlags, terminal: Terminal): Promise<num
   const found = (await listRuns(workDirectory)).reverse().filter((run) => isWanted(run, flags))
   if (flags.first) return printFirst(found[0], flags, terminal)
 
-  if (flags.json) terminal.stdout.write(`${JSON.stringify(found.map(recordOf), null, 2)}\n`)
-  else if (found.length > 0) terminal.stdout.write(table(found.map(row)))
+  if (flags.json) print(terminal, `${JSON.stringify(found.map(recordOf), null, 2)}\n`)
+  else if (found.length > 0) print(terminal, table(found.map(row)))
   else terminal.stderr.write(`No such runs in ${printable(workDirectory)}\n`)
   return EXIT.completed
 }
@@ -31,7 +32,7 @@ function isWanted({ status }: RunSummary, { status: statuses, resumable }: ListF
 
 function printFirst(run: RunSummary | undefined, { json }: ListFlags, terminal: Terminal): number {
   if (!run) return EXIT.failed
-  terminal.stdout.write(`${json ? JSON.stringify(recordOf(run), null, 2) : run.runId}\n`)
+  print(terminal, `${json ? JSON.stringify(recordOf(run), null, 2) : run.runId}\n`)
   return EXIT.completed
 }
 

@@ -33,10 +33,11 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     warn: presenter.warn,
   })
   const message = (await readMessage(flags.message, terminal)) ?? ''
-  const workDirectory = await chooseWorkspace(
+  const { directory: workDirectory, notice } = await chooseWorkspace(
     { agentHome: agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
     terminal,
   )
+  if (notice !== undefined && !flags.quiet) presenter.warn(notice)
 
   const result = await withStopSignal(terminal, presenter, async (signal): Promise<RunResult> => {
     const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter, signal })

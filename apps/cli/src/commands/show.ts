@@ -2,6 +2,7 @@ import { isKnownEvent, readRequest, type StoredEvent, streamJournal } from '@del
 import { contextOfStep } from '../context-of-step.js'
 import { followJournal } from '../follow.js'
 import { describeEvent } from '../present/describe.js'
+import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { styleFor } from '../present/style.js'
 import { findShownRun } from '../shown-run.js'
@@ -26,29 +27,29 @@ export async function execute(
 ): Promise<number> {
   const run = await findShownRun(flags, runId, terminal)
   if (flags.request !== undefined) {
-    terminal.stdout.write(await readRequest(run.directory, wholeNumber('--request', flags.request)))
+    print(terminal, await readRequest(run.directory, wholeNumber('--request', flags.request)))
     return EXIT.completed
   }
   const step = flags.step === undefined ? undefined : wholeNumber('--step', flags.step)
-  const print = printerFor(flags, terminal)
+  const showEvent = printerFor(flags, terminal)
   if (step === undefined) {
     const events = flags.follow ? followJournal(run) : streamJournal(run.journalPath)
-    for await (const event of events) print(event)
+    for await (const event of events) showEvent(event)
     return EXIT.completed
   }
   let found = false
   for await (const event of streamJournal(run.journalPath)) {
     if (!('iteration' in event) || event.iteration !== step) continue
-    if (!found && !flags.json) terminal.stdout.write(await contextOfStep(run.directory, event))
+    if (!found && !flags.json) print(terminal, await contextOfStep(run.directory, event))
     found = true
-    print(event)
+    showEvent(event)
   }
   if (found) return EXIT.completed
   throw new UsageError(`--step ${step}: run ${run.runId} has ${run.lastIteration} iterations.`)
 }
 
 function printerFor({ json, verbose, step }: ShowFlags, terminal: Terminal): (event: StoredEvent) => void {
-  if (json) return (event) => void terminal.stdout.write(`${JSON.stringify(event)}\n`)
+  if (json) return (event) => void print(terminal, `${JSON.stringify(event)}\n`)
   const detail = {
     style: styleFor(terminal.stdout, terminal.env),
     verbose: verbose === true || step !== undefined,
@@ -56,6 +57,6 @@ function printerFor({ json, verbose, step }: ShowFlags, terminal: Terminal): (ev
   }
   return (event) => {
     const lines = isKnownEvent(event) ? describeEvent(event, detail) : [`   ${printable(event.type)}`]
-    for (const line of lines) terminal.stdout.write(`${line}\n`)
+    for (const line of lines) print(terminal, `${line}\n`)
   }
 }

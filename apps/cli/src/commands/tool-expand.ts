@@ -1,6 +1,7 @@
 import type { LoadedTools } from '@delta/config-loader'
 import { stringify } from 'yaml'
 import { loadTools, type ToolFlags } from '../load-tools.js'
+import { print } from '../present/print.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
@@ -13,7 +14,7 @@ export async function execute(
   const { document } = await loadTools(path, flags, terminal)
   const shown = flags.tool === undefined ? document : only(document, flags.tool)
   const text = flags.json ? JSON.stringify(shown, null, 2) : stringify(shown, { lineWidth: 0 })
-  terminal.stdout.write(`${text.trimEnd()}\n`)
+  print(terminal, `${text.trimEnd()}\n`)
   return EXIT.completed
 }
 

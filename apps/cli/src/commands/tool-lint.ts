@@ -2,6 +2,7 @@ import { formatProblem } from '@delta/config-loader'
 import { lintTool } from '@delta/tool-expander'
 import { commandFinder } from '../command-exists.js'
 import { loadTools, type ToolFlags } from '../load-tools.js'
+import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { EXIT, type Terminal } from '../terminal.js'
 
@@ -35,8 +36,8 @@ export async function execute(
       })),
     ),
   ]
-  if (flags.json) terminal.stdout.write(`${JSON.stringify(findings, null, 2)}\n`)
-  else for (const { message } of findings) terminal.stdout.write(`${printable(message)}\n`)
+  if (flags.json) print(terminal, `${JSON.stringify(findings, null, 2)}\n`)
+  else for (const { message } of findings) print(terminal, `${printable(message)}\n`)
   terminal.stderr.write(`${count(tools.size, 'tool')}, ${count(findings.length, 'finding')}\n`)
   return findings.length === 0 ? EXIT.completed : EXIT.failed
 }

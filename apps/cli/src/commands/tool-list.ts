@@ -1,5 +1,6 @@
 import type { Tool } from '@delta/executor'
 import { loadTools, type ToolFlags } from '../load-tools.js'
+import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { EXIT, type Terminal } from '../terminal.js'
 
@@ -11,13 +12,13 @@ export async function execute(
 ): Promise<number> {
   const tools = [...(await loadTools(path, flags, terminal)).tools.values()]
   if (flags.json) {
-    terminal.stdout.write(`${JSON.stringify(tools.map(summaryOf), null, 2)}\n`)
+    print(terminal, `${JSON.stringify(tools.map(summaryOf), null, 2)}\n`)
     return EXIT.completed
   }
   const width = Math.max(0, ...tools.map((tool) => signatureOf(tool).length))
   for (const tool of tools) {
     const line = `${signatureOf(tool).padEnd(width)}  ${firstLine(tool.expanded.description)}`
-    terminal.stdout.write(`${printable(line.trimEnd())}\n`)
+    print(terminal, `${printable(line.trimEnd())}\n`)
   }
   return EXIT.completed
 }

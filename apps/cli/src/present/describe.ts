@@ -1,4 +1,4 @@
-import type { ActionResult, EngineEnd, JournalEvent, Thought } from '@delta/journal'
+import type { ActionRequest, ActionResult, EngineEnd, JournalEvent, Thought } from '@delta/journal'
 import { printable } from './printable.js'
 import type { Style } from './style.js'
 
@@ -27,7 +27,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'THOUGHT':
       return event.tool_calls.length > 0 || transcript ? thought(event, detail) : []
     case 'ACTION_REQUEST':
-      return [style.cyan(`   $ ${printable(event.resolved_command ?? notACommand(event.tool_name))}`)]
+      return event.tool_name === 'ask_human' ? [] : [style.cyan(`   $ ${printable(typed(event))}`)]
     case 'ACTION_RESULT':
       return [...output(event.observation_content, verbose), style.dim(`     ${outcome(event)}`)]
     case 'HUMAN_INPUT_REQUEST':
@@ -96,8 +96,9 @@ function indent(prefix: string, text: string, paint: (text: string) => string): 
     .map((line, index) => paint(`${index === 0 ? prefix : next}${line}`))
 }
 
-function notACommand(name: string): string {
-  return `${name} (not a command that was run)`
+/** The command as it would be typed; of a call that was refused only the name. */
+function typed({ resolved_command: command, tool_name: name }: ActionRequest): string {
+  return command ?? `${name} (refused)`
 }
 
 function timeOf({ duration_ms: ms }: { duration_ms?: number | undefined }): string {

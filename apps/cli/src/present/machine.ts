@@ -1,13 +1,14 @@
 import type { RunResult } from '@delta/engine'
 import type { Terminal } from '../terminal.js'
 import type { Presenter } from './presenter.js'
+import { print } from './print.js'
 
 /** stdout gets one JSON object at the end. */
 export function jsonPresenter(progress: Presenter, terminal: Terminal): Presenter {
   return {
     ...progress,
     finish(result) {
-      terminal.stdout.write(`${JSON.stringify(resultObject(result))}\n`)
+      print(terminal, `${JSON.stringify(resultObject(result))}\n`)
     },
   }
 }
@@ -18,7 +19,7 @@ export function rawPresenter(progress: Presenter, terminal: Terminal): Presenter
     ...progress,
     finish(result) {
       if (result.answer === undefined) progress.finish(result)
-      else terminal.stdout.write(result.answer)
+      else print(terminal, result.answer)
     },
   }
 }
@@ -29,7 +30,7 @@ export function streamJsonPresenter(progress: Presenter, terminal: Terminal): Pr
     ...progress,
     wantsStream: false,
     show(event) {
-      if (event.kind === 'journal') terminal.stdout.write(`${JSON.stringify(event.event)}\n`)
+      if (event.kind === 'journal') print(terminal, `${JSON.stringify(event.event)}\n`)
       else progress.show(event)
     },
     finish() {

@@ -26,7 +26,13 @@ export interface PresenterFlags {
 
 /** What a run looks like from outside; all that is said also goes to the run's `engine.log`. */
 export function presenterFor(flags: PresenterFlags, terminal: Terminal): Presenter {
-  return withEngineLog(inFormat(flags.format, progressFor(flags, terminal), terminal))
+  const shown = { ...flags, quiet: isQuiet(flags, terminal) }
+  return withEngineLog(inFormat(flags.format, progressFor(shown, terminal), terminal))
+}
+
+/** A sub-agent's stderr is read by its parent's model, which wants the result and not every step. */
+function isQuiet({ quiet = false, verbose = false }: PresenterFlags, { env }: Terminal): boolean {
+  return quiet || (env.DELTA_PARENT_RUN !== undefined && !verbose)
 }
 
 /** On a terminal progress moves; a file or a pipe gets it line by line. */

@@ -3,6 +3,7 @@ import type { Terminal } from '../terminal.js'
 import { wayOn } from './conclude.js'
 import { describeEvent } from './describe.js'
 import type { Presenter } from './presenter.js'
+import { print } from './print.js'
 import { printable } from './printable.js'
 import { styleFor } from './style.js'
 
@@ -33,6 +34,5 @@ export function progressPresenter(
 
 /** The answer and one newline; a program that reads it gets every byte of it, a terminal no control sequence. */
 function writeAnswer(answer: string, terminal: Terminal): void {
-  const safe = terminal.stdout.isTTY ? printable(answer) : answer
-  terminal.stdout.write(`${safe.replace(/\n$/, '')}\n`)
+  print(terminal, `${answer.replace(/\n$/, '')}\n`)
 }

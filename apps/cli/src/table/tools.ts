@@ -37,7 +37,21 @@ const LIST: CommandEntry = {
   load: () => import('../commands/tool-list.js'),
 }
 
+/** Found before the table is loaded, see `main.ts`; here for the help. */
+const SESSIONS: CommandEntry = {
+  name: 'sessions',
+  description: 'A shell whose state outlives one command, for agents; the same as delta-sessions',
+  arguments: [
+    { name: '[words...]', description: 'start, exec, end, list or cleanup; delta sessions --help' },
+  ],
+  examples: [
+    ['delta sessions start bash', 'prints the id of a new session'],
+    ['delta sessions exec <id> "cd src && ls"', 'runs in it; the next command starts where this one ended'],
+  ],
+  load: () => import('../commands/sessions.js'),
+}
+
 export const TOOL_COMMANDS: CommandGroup = {
-  title: 'Look at tools',
-  commands: [EXPAND, LINT, LIST, { ...EXPAND, name: 'tool:expand', hidden: true }],
+  title: 'Tools',
+  commands: [EXPAND, LINT, LIST, SESSIONS, { ...EXPAND, name: 'tool:expand', hidden: true }],
 }

@@ -26,7 +26,7 @@ export function readNewline(scan: Scan): void {
     scan.end = end
     if (quoted) readQuotedBody(scan)
     else {
-      if (scan.text.endsWith('\\\n', end) || scan.text.slice(0, end).endsWith('\\\n')) {
+      if (scan.text.endsWith('\\\n', end)) {
         disagree(scan, offset, 'a \\ before the end of a here-document')
       }
       readPieces(scan, startWord(scan), 'document', '')

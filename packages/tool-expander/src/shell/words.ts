@@ -2,7 +2,17 @@ import { isEngineVariable, readReference } from '../template.js'
 import { readBraced } from './braced.js'
 import { readCommands } from './commands.js'
 import { endOfArithmetic, skipArithmetic, skipBackticks, skipSubscript } from './opaque.js'
-import { describe, looksAt, type Quoting, references, type Scan, stop, take, type Word } from './scan.js'
+import {
+  describe,
+  type Found,
+  looksAt,
+  type Quoting,
+  references,
+  type Scan,
+  stop,
+  take,
+  type Word,
+} from './scan.js'
 
 /** Reads one word at the current position. */
 export function readWord(scan: Scan): Word {
@@ -122,7 +132,7 @@ function readValue(scan: Scan, word: Word, quoting: Quoting): void {
     const message = `Unknown modifier :${modifier} in ${text.slice(offset, offset + length)}.`
     scan.problems.push(describe(scan, offset, message, 'The only one is :raw.', 'ERR_PLACEHOLDER'))
   }
-  const found: (typeof scan.found)[number] = {
+  const found: Found = {
     name,
     raw: modifier === 'raw',
     offset,

@@ -1,0 +1,13 @@
+import { main } from '@delta/sessions/main'
+import type { Terminal } from '../terminal.js'
+
+/** `delta sessions …`: the same as `delta-sessions …`, which parses its own words. */
+export function execute(_flags: object, terminal: Terminal, words: string[]): Promise<number> {
+  const { signals, ...rest } = terminal
+  return main({
+    ...rest,
+    argv: ['node', 'delta-sessions', ...words],
+    once: (name, listener) => signals.once(name, listener),
+    off: (name, listener) => signals.off(name, listener),
+  })
+}

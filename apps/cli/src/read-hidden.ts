@@ -1,0 +1,49 @@
+import type { Terminal } from './terminal.js'
+
+/** What a terminal sends for the keys that are not text, when nobody else handles them. */
+const KEYS: Readonly<Record<string, 'enter' | 'end' | 'interrupt' | 'erase'>> = {
+  '\r': 'enter',
+  '\n': 'enter',
+  '\u0003': 'interrupt',
+  '\u0004': 'end',
+  '\u007f': 'erase',
+}
+
+/**
+ * Reads a line that must not be seen. The terminal stops echoing before the prompt is shown: whoever types at once, or a
+ * program that waits for the prompt, is not echoed either. Undefined when `signal` is aborted, or at end of input.
+ */
+export function readHidden(
+  prompt: string,
+  { stdin, stderr, signals }: Terminal,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let typed = ''
+    const finish = (answer: string | undefined): void => {
+      stdin.setRawMode(false)
+      stdin.off('data', read)
+      stdin.pause()
+      signal.removeEventListener('abort', abort)
+      resolve(answer)
+    }
+    const abort = (): void => finish(undefined)
+    const read = (chunk: Buffer): void => {
+      for (const character of chunk.toString('utf8')) {
+        const key = KEYS[character]
+        if (key === undefined) typed += character
+        else if (key === 'erase') typed = [...typed].slice(0, -1).join('')
+        else if (key === 'interrupt') signals.emit('SIGINT', 'SIGINT')
+        else {
+          finish(key === 'enter' || typed !== '' ? typed : undefined)
+          return
+        }
+      }
+    }
+    stdin.setRawMode(true)
+    stderr.write(prompt)
+    signal.addEventListener('abort', abort, { once: true })
+    stdin.resume()
+    stdin.on('data', read)
+  })
+}

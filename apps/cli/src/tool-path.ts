@@ -1,0 +1,18 @@
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Holds `delta` and `delta-sessions`; beside the built program, wherever that was installed. */
+const OWN_COMMANDS = fileURLToPath(new URL('../path', import.meta.url))
+
+/**
+ * The environment in which commands find this very `delta` first, also from a clone or through `npx`; and at least the
+ * node that runs it now, if they have no other.
+ */
+export function withOwnCommands(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const directories = (env.PATH ?? '')
+    .split(':')
+    .filter((directory) => directory && directory !== OWN_COMMANDS)
+  const node = dirname(process.execPath)
+  const path = [OWN_COMMANDS, ...directories, ...(directories.includes(node) ? [] : [node])]
+  return { ...env, PATH: path.join(':') }
+}

@@ -1,0 +1,153 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { cleanEnvironment, DELTA, delta, journalOf, startDelta } from './delta.js'
+import { deltaOnTerminal, hasTerminal } from './terminal.js'
+
+/** The exit code of `delta …` inside a shell's line, and what the whole line printed. */
+function inShell(line: string, args: string[]): { code: string; output: string } {
+  const script = `{ "$@"; echo "|$?" >&3; } ${line}`
+  const output = execFileSync(
+    'bash',
+    ['-c', `{ ${script}; } 3>&1`, 'bash', process.execPath, DELTA, ...args],
+    {
+      env: cleanEnvironment(),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  return { code: /\|(\d+)$/m.exec(output)?.[1] ?? '', output }
+}
+
+test('--format raw prints the answer byte for byte, json one object, text the answer and one newline', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Two\n\nlines\n\n' }] })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q', '--format']
+  expect((await delta([...args, 'raw'])).stdout).toBe('Two\n\nlines\n\n')
+  expect((await delta([...args, 'text'])).stdout).toBe('Two\n\nlines\n\n')
+  expect(JSON.parse((await delta([...args, 'json'])).stdout)).toMatchObject({ answer: 'Two\n\nlines\n\n' })
+})
+
+test('--format json says of a run that failed or waits what it would have said of an answer', async () => {
+  await using asks = await temporaryAgent({
+    turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which?' } }] }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', asks.path, '-m', 'Go', '-w', workspace.path, '-q', '--format', 'json']
+  const waits = await delta(args)
+  expect(waits.exitCode).toBe(101)
+  expect(JSON.parse(waits.stdout)).toMatchObject({
+    status: 'WAITING_FOR_INPUT',
+    answer: null,
+    question: { prompt: 'Which?' },
+  })
+
+  const call = { tool_calls: [{ name: 'none', arguments: {} }] }
+  await using loops = await temporaryAgent({ turns: [call, call, call] })
+  const failed = await delta([
+    ...args.slice(0, 2),
+    loops.path,
+    ...args.slice(3),
+    '--max-iterations',
+    '2',
+    '--new',
+  ])
+  expect(failed.exitCode).toBe(1)
+  expect(JSON.parse(failed.stdout)).toMatchObject({
+    status: 'FAILED',
+    reason: 'MAX_ITERATIONS',
+    answer: null,
+  })
+})
+
+test('a reader that has gone is no crash: the run goes on to its end and exits with 0', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'x'.repeat(200_000) }] })
+  await using workspace = await temporaryWorkspace({})
+  const { code, output } = inShell('| head -c 1', [
+    'run',
+    '--agent',
+    agent.path,
+    '-m',
+    'Go',
+    '-w',
+    workspace.path,
+  ])
+  expect(code).toBe('0')
+  expect(output).not.toMatch(/EPIPE|^\s+at /m)
+  expect((await journalOf(workspace.path)).at(-1)).toMatchObject({ status: 'COMPLETED' })
+})
+
+test('what only prints stops when nobody reads', async () => {
+  await using server = await startScriptedServer([{ content: 'Never said.', hold: 'thinking' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({ 'task.md': 'x\n'.repeat(100_000) })
+  const env = { DELTA_API_KEY: 'test-key-not-real' }
+  const args = ['run', '--agent', agent.path, '-m', '@task.md', '-w', '.']
+  const engine = startDelta(args, { env, cwd: workspace.path })
+  await server.waitForRequests(1)
+  const { code, output } = inShell('| head -n 1', ['show', '-w', workspace.path])
+  expect(code).toBe('0')
+  expect(output).not.toMatch(/EPIPE|^\s+at /m)
+  engine.kill('SIGINT')
+  await engine.result
+})
+
+test.skipIf(!existsSync('/dev/full'))(
+  'a result that cannot be written is said, and the exit code is 1',
+  async () => {
+    await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+    await using workspace = await temporaryWorkspace({})
+    const { code, output } = inShell('2>&3 >/dev/full', [
+      ...['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'],
+    ])
+    expect(output).toContain('Error: The result could not be written: ENOSPC')
+    expect(code).toBe('1')
+  },
+)
+
+test.skipIf(!hasTerminal)('no format sends a control sequence of the model to a terminal', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Title: \u001b]0;owned\u0007 \u009b2J' }] })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q', '--format']
+  for (const format of ['raw', 'json', 'stream-json']) {
+    const { stdout } = await deltaOnTerminal([...args, format]).result
+    expect(stdout).toContain('owned')
+    expect(stdout).not.toMatch(/[\u001b\u0007\u009b]/)
+  }
+})
+
+test('-m refuses an empty message, a file that is not there, and end of input', async () => {
+  await using agent = await temporaryAgent({})
+  await using workspace = await temporaryWorkspace({ 'empty.md': '\n' })
+  for (const [message, said] of [
+    ['', 'is empty'],
+    ['@empty.md', 'is empty'],
+    ['@missing.md', 'ENOENT'],
+    ['-', 'is empty'],
+  ] as const) {
+    const result = await delta(['run', '--agent', agent.path, '-m', message, '-w', workspace.path], {
+      cwd: workspace.path,
+    })
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toContain(said)
+  }
+  expect(await workspace.files()).toEqual(['empty.md'])
+})
+
+test.each(['0', '-1', '1.5', 'many', ''])('--max-iterations %j is refused', async (value) => {
+  await using agent = await temporaryAgent({})
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta([
+    'run',
+    '--agent',
+    agent.path,
+    '-m',
+    'Go',
+    '-w',
+    workspace.path,
+    `--max-iterations=${value}`,
+  ])
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(await workspace.files()).toEqual([])
+})

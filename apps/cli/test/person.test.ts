@@ -1,0 +1,161 @@
+import { isAlive, temporaryAgent, temporaryWorkspace, waitForExit, waitForFile } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta, journalOf, startDelta } from './delta.js'
+import { deltaOnTerminal, hasTerminal } from './terminal.js'
+
+function ask(prompt: string, more: object = {}) {
+  return { name: 'ask_human', arguments: { prompt, ...more } }
+}
+
+async function answersIn(workspace: string): Promise<unknown[]> {
+  return (await journalOf(workspace)).flatMap((event) =>
+    event.type === 'HUMAN_INPUT_RECEIVED' && 'response' in event ? [event.response] : [],
+  )
+}
+
+test('-i reads one line for each question from a pipe, prompts on stderr, and exits with 0', async () => {
+  await using agent = await temporaryAgent({
+    turns: [
+      { tool_calls: [ask('First?'), ask('Second?')] },
+      { tool_calls: [ask('Sure?', { input_type: 'confirmation' })] },
+      { content: 'Thanks.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta(['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'], {
+    input: 'one\ntwo words\r\nyes',
+  })
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
+  expect(result.stderr).toBe('First? Second? Sure? [yes/no] ')
+  expect(await answersIn(workspace.path)).toEqual(['one', 'two words', 'yes'])
+})
+
+test('end of input while asking leaves the run waiting with 101, never a success', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [ask('First?'), ask('Second?')] }, { content: 'Thanks.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['--agent', agent.path, '-w', workspace.path]
+  const cut = await delta(['run', '-i', '-m', 'Go', ...args], { input: 'one\n' })
+  expect(cut.exitCode).toBe(101)
+  expect(await answersIn(workspace.path)).toEqual(['one'])
+
+  const rest = await delta(['continue', '-w', workspace.path, '-m', 'two'])
+  expect(rest).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
+  expect(await answersIn(workspace.path)).toEqual(['one', 'two'])
+})
+
+test('an empty line is an answer, too', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [ask('Name?')] }, { content: 'Thanks.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path]
+  expect((await delta(args, { input: '\n' })).exitCode).toBe(0)
+  expect(await answersIn(workspace.path)).toEqual([''])
+})
+
+test('two questions in one response come one after the other, each answered from another terminal', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [ask('First?'), ask('Second?')] }, { content: 'Thanks.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const first = await delta(['run', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
+  expect(first.exitCode).toBe(101)
+  expect(first.stderr).toContain('The agent asks: First?')
+  const second = await delta(['continue', '-w', workspace.path, '-m', 'one'])
+  expect(second.exitCode).toBe(101)
+  expect(second.stderr).toContain('The agent asks: Second?')
+  expect((await delta(['continue', '-w', workspace.path, '-m', 'two'])).stdout).toBe('Thanks.\n')
+})
+
+test.skipIf(!hasTerminal)(
+  'a sensitive answer is not echoed, and is in no file once the run has ended',
+  async () => {
+    await using agent = await temporaryAgent({
+      turns: [{ tool_calls: [ask('Key?', { input_type: 'password' })] }, { content: 'Thanks.' }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
+    await screen.waitForOutput(/Key\? $/)
+    screen.write('hunter2-hunter3\r')
+    const { stdout, exitCode } = await screen.result
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('Thanks.')
+    expect(stdout).not.toContain('hunter2')
+    for (const file of await workspace.files()) expect(await workspace.read(file)).not.toContain('hunter2')
+  },
+)
+
+test.skipIf(!hasTerminal)('Ctrl+C at a hidden prompt interrupts the run with 130', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [ask('Key?', { input_type: 'password' })] }, { content: 'Thanks.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
+  await screen.waitForOutput(/Key\? $/)
+  screen.write('abc\u0003')
+  expect((await screen.result).exitCode).toBe(130)
+})
+
+test.skipIf(!hasTerminal)('Ctrl+C at a visible prompt interrupts the run with 130', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [ask('Name?')] }, { content: 'Thanks.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
+  await screen.waitForOutput(/Name\? $/)
+  screen.write('\u0003')
+  expect((await screen.result).exitCode).toBe(130)
+})
+
+test.skipIf(!hasTerminal)(
+  'on a terminal without -w the person may choose an old workspace; -y never asks',
+  async () => {
+    await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+    const args = ['run', '--agent', agent.path, '-m', 'Go']
+    await delta(args)
+    const screen = deltaOnTerminal(args)
+    await screen.waitForOutput('Workspace (W001; Enter for a new one): ')
+    screen.write('W009\n')
+    await screen.waitForOutput('There is no workspace "W009".')
+    screen.write('W001\n')
+    expect((await screen.result).exitCode).toBe(0)
+    expect(agent.has('workspaces/W002')).toBe(false)
+
+    expect((await deltaOnTerminal([...args, '-y']).result).stdout).not.toContain('Enter for a new one')
+    expect(agent.has('workspaces/W002')).toBe(true)
+  },
+)
+
+test('a second Ctrl+C ends at once and leaves no process of the tool', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: "trap '' TERM INT; echo $$ > pid.txt; while :; do sleep 1; done" }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  await waitForFile(`${workspace.path}/pid.txt`, (text) => text.endsWith('\n'))
+  engine.kill('SIGINT')
+  await engine.waitForOutput('once more to stop at once', { stream: 'stderr' })
+  engine.kill('SIGINT')
+  expect((await engine.result).exitCode).toBe(130)
+  await waitForExit(Number(await workspace.read('pid.txt')))
+  expect((await delta(['list-runs', '--resumable', '-w', workspace.path])).stdout).toContain('INTERRUPTED')
+})
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s interrupts the run with exit code %d', async (signal, exitCode) => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: 'echo $$ > pid.txt; exec sleep 300' }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  await waitForFile(`${workspace.path}/pid.txt`, (text) => text.endsWith('\n'))
+  engine.kill(signal)
+  expect((await engine.result).exitCode).toBe(exitCode)
+  expect(isAlive(Number(await workspace.read('pid.txt')))).toBe(false)
+})

@@ -1,0 +1,138 @@
+import {
+  startScriptedServer,
+  type TemporaryWorkspace,
+  temporaryAgent,
+  temporaryWorkspace,
+  waitForFile,
+} from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta, journalOf, startDelta } from './delta.js'
+
+/** The tool by which one agent calls another, as an author would write it. */
+const RUN_SUB_AGENT = {
+  name: 'run_sub_agent',
+  description: 'Execute a sub-agent to complete a specific task.',
+  command: ['delta', 'run'],
+  parameters: [
+    { name: 'agent_path', type: 'string', inject_as: 'option', option_name: '--agent' },
+    { name: 'task', type: 'string', inject_as: 'option', option_name: '--message' },
+    { name: 'work_dir', type: 'string', inject_as: 'option', option_name: '--work-dir' },
+  ],
+}
+
+function parentOf(child: TemporaryWorkspace, last = '{{last_observation}}') {
+  const args = { agent_path: child.path, task: 'Analyse "this" & that', work_dir: 'analyst_job' }
+  return temporaryAgent({
+    tools: [RUN_SUB_AGENT],
+    turns: [{ tool_calls: [{ name: 'run_sub_agent', arguments: args }] }, { content: last }],
+  })
+}
+
+test('an agent calls an agent: the answer comes back, and the files lie in a directory of its own workspace', async () => {
+  await using child = await temporaryAgent({
+    tools: [{ name: 'write', exec: 'tee ${file}', stdin: 'content' }],
+    turns: [
+      { tool_calls: [{ name: 'write', arguments: { file: 'result.txt', content: 'found\n' } }] },
+      { content: 'Result written.' },
+    ],
+  })
+  await using parent = await parentOf(child)
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
+  expect(result).toMatchObject({ exitCode: 0 })
+  expect(result.stdout).toBe('Result written.\n')
+  expect(await workspace.read('analyst_job/result.txt')).toBe('found\n')
+  const job = await journalOf(`${workspace.path}/analyst_job`)
+  expect(job[1]).toMatchObject({ type: 'USER_MESSAGE', content: 'Analyse "this" & that' })
+})
+
+test("a sub-agent gets its parent's key and address, other tools do not", async () => {
+  await using server = await startScriptedServer([{ content: 'I am the child.' }])
+  await using child = await temporaryAgent({ agent: { llm: { model: 'scripted' } } })
+  await using parent = await parentOf(child)
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path], {
+    env: { DELTA_API_KEY: 'test-key-not-real', DELTA_BASE_URL: server.baseUrl },
+  })
+  expect(result.stdout).toBe('I am the child.\n')
+  expect(server.requests()).toHaveLength(1)
+  for (const file of await workspace.files())
+    expect(await workspace.read(file), file).not.toContain('test-key-not-real')
+})
+
+test("a sub-agent's question reaches the model with the way to answer it", async () => {
+  await using child = await temporaryAgent({
+    turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which colour?' } }] }],
+  })
+  await using parent = await parentOf(child)
+  await using workspace = await temporaryWorkspace({})
+  const { stdout, exitCode } = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
+  expect(exitCode).toBe(0)
+  expect(stdout).toContain('[exit code 101: this agent waits for a person to answer]')
+  expect(stdout).toContain('Which colour?')
+  expect(stdout).toContain(`delta continue -w ${workspace.path}/analyst_job`)
+})
+
+test("the parent's interruption reaches the sub-agent and its tool; both can be continued", async () => {
+  await using child = await temporaryAgent({
+    tools: [{ name: 'work', shell: 'touch started; exec sleep 300' }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Child done.' }],
+  })
+  await using parent = await parentOf(child, 'Parent done.')
+  await using workspace = await temporaryWorkspace({ 'analyst_job/data.txt': '' })
+  const engine = startDelta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
+  await waitForFile(`${workspace.path}/analyst_job/started`)
+  engine.kill('SIGINT')
+  expect((await engine.result).exitCode).toBe(130)
+
+  const job = `${workspace.path}/analyst_job`
+  expect((await journalOf(job)).at(-1)).toMatchObject({ type: 'ENGINE_END', status: 'INTERRUPTED' })
+  expect((await journalOf(workspace.path)).at(-1)).toMatchObject({
+    type: 'ENGINE_END',
+    status: 'INTERRUPTED',
+  })
+  expect((await delta(['continue', '-w', job])).stdout).toBe('Child done.\n')
+  expect((await delta(['continue', '-w', workspace.path])).stdout).toBe('Parent done.\n')
+})
+
+test('a JSON result of a sub-agent can be read by the model', async () => {
+  await using child = await temporaryAgent({ turns: [{ content: 'Yes.' }] })
+  await using parent = await temporaryAgent({
+    tools: [{ name: 'ask_child', exec: 'delta run --agent ${agent} -w job --format json -m ${message}' }],
+    turns: [
+      { tool_calls: [{ name: 'ask_child', arguments: { agent: child.path, message: 'Well?' } }] },
+      { content: '{{last_observation}}' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stdout } = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'COMPLETED', answer: 'Yes.', iterations: 1 })
+})
+
+test('delta-sessions is on the PATH of tools, and a session outlives a call', async () => {
+  const turns = [
+    { tool_calls: [{ name: 'start', arguments: {} }] },
+    { tool_calls: [{ name: 'run', arguments: { command: 'cd /; X=1' } }] },
+    { tool_calls: [{ name: 'run', arguments: { command: 'echo "$PWD $X"' } }] },
+    { tool_calls: [{ name: 'end', arguments: {} }] },
+    { content: 'Done.' },
+  ]
+  const id = '$(delta-sessions list | sed -n \'s/.*"session_id": *"\\([^"]*\\)".*/\\1/p\')'
+  await using agent = await temporaryAgent({
+    tools: [
+      { name: 'start', exec: 'delta-sessions start' },
+      { name: 'run', shell: `delta-sessions exec "${id}"`, stdin: 'command' },
+      { name: 'end', shell: `delta sessions end "${id}"` },
+    ],
+    turns,
+  })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const results = (await journalOf(workspace.path)).filter((event) => event.type === 'ACTION_RESULT')
+  expect(results).toMatchObject([
+    { status: 'SUCCESS' },
+    { status: 'SUCCESS' },
+    { observation_content: expect.stringContaining('"/ 1\\n"') },
+    { observation_content: expect.stringContaining('terminated') },
+  ])
+})

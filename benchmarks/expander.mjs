@@ -1,0 +1,79 @@
+/**
+ * What compiling a tool and binding a call cost, beside a template replacement written by hand.
+ *
+ *   node benchmarks/expander.mjs [--json]
+ *
+ * The floor replaces `${name}` in the words of a split template: no quoting, no checks, nothing refused.
+ * Every figure is the median of alternations in this one run: absolute times drift, ratios hold.
+ */
+import { bindArguments, expandTool, parseTool } from '../packages/tool-expander/dist/index.js'
+
+const TOOLS = 1_000
+const CALLS = 100_000
+const ROUNDS = 9
+
+const TEMPLATES = [
+  ['exec', 'rg --max-count=${max} -- ${pattern} ${file}'],
+  ['exec', 'convert "${file}" --name=${pattern} ${max}'],
+  ['shell', 'grep -n -- ${pattern} ${file} | head -n ${max}'],
+  [
+    'shell',
+    'set -e\ncat <<EOF\nSearching "${pattern}"\nEOF\nif [ -f ${file} ]; then awk -v m=${max} \'NR <= m\' ${file}; fi',
+  ],
+]
+const definitions = Array.from({ length: TOOLS }, (_, index) => {
+  const [mode, template] = TEMPLATES[index % TEMPLATES.length]
+  return { name: `tool_${index}`, description: 'A tool', [mode]: template }
+})
+const args = { pattern: 'a "quoted" $(pattern)', file: 'some file.txt', max: '20' }
+const variables = { AGENT_HOME: '/agent', CWD: '/work' }
+
+const splitByHand = ({ exec, shell }) => (exec === undefined ? ['sh', '-c', shell] : exec.split(' '))
+const replaceByHand = (words) => words.map((word) => word.replace(/\$\{(\w+)\}/g, (_, name) => args[name]))
+
+function load(definition) {
+  const parsed = parseTool(definition)
+  return expandTool(parsed.tool)
+}
+
+const handWritten = definitions.map(splitByHand)
+const expanded = definitions.map(expandTool)
+
+const rows = [
+  ['load a tool', TOOLS, () => definitions.map(splitByHand), () => definitions.map(load)],
+  [
+    'bind a call',
+    CALLS,
+    () => repeat(CALLS, (index) => replaceByHand(handWritten[index % TOOLS])),
+    () => repeat(CALLS, (index) => bindArguments(expanded[index % TOOLS], args, { variables })),
+  ],
+]
+
+function repeat(count, work) {
+  for (let index = 0; index < count; index++) work(index)
+}
+
+function seconds(work) {
+  const start = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1e6
+}
+
+function median(numbers) {
+  return numbers.sort((a, b) => a - b)[numbers.length >> 1]
+}
+
+const results = rows.map(([what, count, floor, ours]) => {
+  const times = Array.from({ length: ROUNDS }, () => [seconds(floor), seconds(ours)])
+  const [floorSeconds, oursSeconds] = [0, 1].map((column) => median(times.map((row) => row[column])))
+  return {
+    what,
+    floorPerSecond: Math.round(count / floorSeconds),
+    oursPerSecond: Math.round(count / oursSeconds),
+    microseconds: Number(((oursSeconds / count) * 1e6).toFixed(1)),
+  }
+})
+
+if (process.argv.includes('--json')) console.log(JSON.stringify(results))
+else console.table(results)

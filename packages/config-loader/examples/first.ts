@@ -1,0 +1,9 @@
+import { isConfigError, loadAgent } from '@delta/config-loader'
+
+try {
+  const { agent, warnings } = await loadAgent('mistaken', { environment: process.env })
+  console.log(agent.name, [...agent.tools.keys()], warnings)
+} catch (error) {
+  if (!isConfigError(error)) throw error
+  console.log(error.message)
+}

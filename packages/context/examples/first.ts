@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { buildContext, parseManifest } from '@delta/context'
+import { parse } from 'yaml'
+
+const parsed = parseManifest(parse(readFileSync('context.yaml', 'utf8')))
+if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
+
+const { messages, blocks } = await buildContext(parsed.manifest, {
+  journalPath: 'journal.jsonl',
+  variables: { AGENT_HOME: `${process.cwd()}/agent`, CWD: process.cwd(), RUN_DIR: process.cwd() },
+  environment: process.env,
+  iteration: 3,
+  task: 'Count the files.',
+})
+for (const { role, content } of messages) console.log(`${role}: ${JSON.stringify(content)}`)
+console.table(blocks, ['source_id', 'messages', 'bytes', 'tokens', 'note'])

@@ -1,0 +1,69 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createContext, runInContext } from 'node:vm'
+import { gzipSync } from 'node:zlib'
+import { build } from 'tsup'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const LIMIT_BYTES = 16_000
+
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'tool-expander-'))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+async function bundle(format: 'esm' | 'iife', external: (string | RegExp)[]): Promise<string> {
+  await build({
+    entry: { index: join(root, 'src/index.ts') },
+    outDir: join(directory, format),
+    format,
+    platform: 'browser',
+    globalName: 'expander',
+    minify: true,
+    silent: true,
+    config: false,
+    external,
+    ...(external.length > 0 ? {} : { noExternal: [/./] }),
+    tsconfig: join(root, 'tsconfig.json'),
+  })
+  const file = format === 'esm' ? 'index.js' : 'index.global.js'
+  return readFile(join(directory, format, file), 'utf8')
+}
+
+test(`our own code is under ${LIMIT_BYTES} bytes, minified and compressed`, async () => {
+  const code = await bundle('esm', ['shell-quote', /^zod/])
+  expect(code.includes('from"shell-quote"')).toBe(true)
+  expect(gzipSync(code, { level: 9 }).byteLength).toBeLessThan(LIMIT_BYTES)
+})
+
+test('bundled with its dependencies it runs where there is nothing but the language', async () => {
+  const code = await bundle('iife', [])
+  const context = createContext({})
+  runInContext(code, context)
+  const result = runInContext(
+    `JSON.stringify([
+      expander.bindArguments(
+        expander.expandTool({ name: 't', exec: 'grep "a b" \${file}' }),
+        { file: 'x y' },
+        { variables: { AGENT_HOME: '/a', CWD: '/c' } },
+      ).argv,
+      expander.parseTool({ name: 't', exec: 'a | b' }).problems[0].column,
+      expander.parseTool({ name: 't', shell: 'a \${b}' }).ok,
+    ])`,
+    context,
+  ) as string
+  expect(JSON.parse(result)).toEqual([['grep', 'a b', 'x y'], 3, true])
+})
+
+test('no source file imports anything but zod/mini, shell-quote and its neighbours', async () => {
+  const files = (await readdir(join(root, 'src'), { recursive: true })).filter((file) => file.endsWith('.ts'))
+  const imports = new Set<string>()
+  for (const file of files) {
+    const text = await readFile(join(root, 'src', file), 'utf8')
+    for (const [, specifier = ''] of text.matchAll(/from '([^'.][^']*)'/g)) imports.add(specifier)
+  }
+  expect([...imports].sort()).toEqual(['shell-quote', 'zod/mini'])
+})
