@@ -60,7 +60,7 @@ export default defineConfig({
   silent: true,
   shims: true,
   noExternal: [/.*/],
-  esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/THIRD-PARTY-LICENSES.txt')],
+  esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt')],
   esbuildOptions(options) {
     options.alias = SOURCES
     options.charset = 'ascii'
