@@ -32,8 +32,13 @@ function toolCall({ name, arguments: text }: ToolCallRecord, id: string, kept: u
     ...fields,
     id,
     type: 'function',
-    function: { name, arguments: sendableArguments(text) },
+    function: { name: sendableName(name), arguments: sendableArguments(text) },
   }
+}
+
+/** A name that no tool can have was refused when it was called; servers would refuse every request that repeats it. */
+function sendableName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unnamed'
 }
 
 /**
