@@ -165,7 +165,7 @@ function lintShell({ template }: ToolOrigin): LintFinding[] {
 /** A guess from the text alone: it may lie inside quotes. */
 const BASH_ONLY =
   /(?<![^\s;&|(!])(?:\[\[\s|\(\(|function\s|select\s|source\s|declare\s|coproc\s)|<<<|[<>]\(|&>|\|&|;;?&|\$['[]|\w\+?=\(|\$\{!?\w+(?:[[/^,@]|:[\d ])/
-const LITERAL_HINT = 'Use shell: if it should be expanded, or put it in quotes to say that it should not.'
+const LITERAL_HINT = 'Use shell: to expand it, or quotes to say that it is text.'
 const RAW_HINT = 'Remove :raw if the value is one argument.'
 const BASH_HINT = "Write it for sh, or write command: [bash, -c, '…', --]."
 const PROGRAM_HINT = 'Hand it over beside the program: awk -v, jq --arg, sys.argv.'

@@ -7,6 +7,7 @@ import { build } from 'tsup'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
+// docs/decisions/0014-sixteen-kilobytes.md
 const LIMIT_BYTES = 16_000
 
 let workspace: TemporaryWorkspace

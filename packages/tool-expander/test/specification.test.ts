@@ -24,7 +24,7 @@ describe('1: exec: prevents command injection', () => {
         "Shell metacharacter '|' not allowed in exec: mode. Use shell: mode or remove pipe.",
         '  exec: "cat ${file} | wc -l"',
         '                     ^',
-        'Use shell: for pipes and redirects; parameters are still passed safely quoted. For the character itself, write command: as an array.',
+        'Use shell: for pipes and redirects; parameters are still passed safely quoted. Or write command: as an array.',
       ].join('\n'),
     )
   })

@@ -58,7 +58,7 @@ function checkBuiltin(scan: Scan, command: Word | undefined, operands: readonly 
   } else if (name === 'printf' && beginningOf(operands[0]).startsWith('-v')) {
     refuse(scan, foundIn(operands.slice(0, 2)), 'the name printf -v takes')
   } else if (name === 'shift' || (name === 'set' && !operands.every(isSetOption))) {
-    hazard('ERR_SHELL_POSITIONAL', 'changes $1, so the placeholders would no longer be the values')
+    hazard('ERR_SHELL_POSITIONAL', 'changes $1, which would no longer be the value')
   } else if (name === '[' || name === 'test') checkTest(scan, operands, true)
 }
 
