@@ -7,14 +7,11 @@
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const loader = new URL('../packages/config-loader/', import.meta.url)
-const require = createRequire(fileURLToPath(new URL('package.json', loader)))
-const yamlPath = pathToFileURL(require.resolve('yaml')).href
+const yamlPath = new URL('node_modules/yaml/dist/index.js', loader).href
 const loaderPath = new URL('dist/index.js', loader).href
 
 const rounds = Number(process.argv[2] ?? 15)

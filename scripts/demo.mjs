@@ -7,7 +7,7 @@ import { show } from './lib/step.mjs'
 
 const AGENT = 'examples/1-basics/hello-world'
 const DOCUMENTS = ['README.md', 'AGENTS.md', 'CONTRIBUTING.md', 'SECURITY.md']
-const DELTA = 'node apps/cli/bin.js'
+const DELTA = 'node apps/cli/bin.cjs'
 
 /**
  * Makes the next free `demo-001`, `demo-002` … and puts copies of this repository's documents there to work on.

@@ -1,27 +1,72 @@
-import { cp } from 'node:fs/promises'
-import { defineConfig } from 'tsup'
+import { cp, readdir, readFile, rm } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import { defineConfig, type Options } from 'tsup'
 import { thirdPartyLicenses } from './third-party.js'
 
-/** Everything is bundled and split by command, so that an install is one package and a start loads little. */
+type Plugin = NonNullable<Options['esbuildPlugins']>[number]
+
+const PACKAGES = resolve('../../packages')
+
+/** Other packages come as sources: of a source only what is used gets into a bundle. */
+const SOURCES: Record<string, string> = Object.fromEntries(
+  (await Promise.all((await readdir(PACKAGES)).map(sourcesOf))).flat(),
+)
+
+/** Each entry of a package's `exports`, and the source it is built from. */
+async function sourcesOf(folder: string): Promise<[string, string][]> {
+  const { exports } = JSON.parse(await readFile(`${PACKAGES}/${folder}/package.json`, 'utf8'))
+  return Object.keys(exports)
+    .filter((key) => !key.endsWith('.json'))
+    .map((key) => [
+      `@delta/${folder}${key.slice(1)}`,
+      `${PACKAGES}/${folder}/src/${key.slice(2) || 'index'}.ts`,
+    ])
+}
+
+/** Each is one file that needs no other. What is imported when it is needed is a bundle of its own, under this name. */
+const BUNDLES: Record<string, string> = {
+  start: resolve('src/start.ts'),
+  main: resolve('src/main.ts'),
+  program: resolve('src/program.ts'),
+  openai: `${PACKAGES}/model/src/openai.ts`,
+  atip: `${PACKAGES}/atip/src/index.ts`,
+  ...Object.fromEntries(
+    (await readdir('src/commands')).map((file) => [basename(file, '.ts'), resolve('src/commands', file)]),
+  ),
+}
+
+/** Makes an `import()` of a bundle's entry a `require` of that bundle. */
+const separateBundles: Plugin = {
+  name: 'separate-bundles',
+  setup(build) {
+    build.onResolve({ filter: /.*/ }, async ({ path, kind, ...from }) => {
+      if (kind !== 'dynamic-import') return undefined
+      const found = await build.resolve(path, { ...from, kind: 'import-statement' })
+      const name = Object.keys(BUNDLES).find((bundle) => BUNDLES[bundle] === found.path)
+      return name === undefined ? undefined : { path: `./${name}.cjs`, external: true }
+    })
+  },
+}
+
+/** Everything is bundled, so that an install is one package; one bundle a command, so that a start loads little. */
 export default defineConfig({
-  entry: ['src/main.ts'],
-  format: 'esm',
+  entry: BUNDLES,
+  format: 'cjs',
   target: 'node20',
   platform: 'node',
   clean: true,
-  splitting: true,
-  noExternal: [/.*/],
-  esbuildPlugins: [thirdPartyLicenses('dist/THIRD-PARTY-LICENSES.txt')],
+  minify: true,
   silent: true,
+  shims: true,
+  noExternal: [/.*/],
+  esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/THIRD-PARTY-LICENSES.txt')],
   esbuildOptions(options) {
-    // packages without side effects import their own chunks for the sake of order only
-    options.logOverride = { 'ignored-bare-import': 'silent' }
-  },
-  // commander and other CommonJS code asks for Node's modules with require
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    options.alias = SOURCES
+    options.charset = 'ascii'
+    options.supported = { ...options.supported, 'dynamic-import': false }
   },
   async onSuccess() {
+    await rm('compiled', { recursive: true, force: true })
     await cp('templates', 'dist/templates', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {
       recursive: true,

@@ -5,7 +5,7 @@ import type { StoredEvent } from '@delta/journal'
 import { type ProcessResult, runProcess, type StartedProcess, startProcess } from '@delta/testkit'
 
 /** The command as it is installed. */
-export const DELTA = fileURLToPath(new URL('../bin.js', import.meta.url))
+export const DELTA = fileURLToPath(new URL('../bin.cjs', import.meta.url))
 export const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url))
 
 interface Options {

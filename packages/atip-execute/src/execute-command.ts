@@ -5,7 +5,7 @@ import {
   type CommandOutcome,
   CREDENTIAL_NAMES,
   runCommand,
-} from '@delta/executor'
+} from '@delta/executor/command'
 import { DEFAULT_MAX_OUTPUT_SIZE, DEFAULT_TIMEOUT, MAX_OUTPUT_SIZE, MAX_TIMEOUT } from './constants.js'
 import { ExecutionError, TimeoutError } from './errors.js'
 

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
-import { type ContextManifest, type ContextSource, parseManifest } from '@delta/context'
+import { type ContextManifest, parseManifest } from '@delta/context'
 import { missingContextMessage } from './context-file.js'
 import type { Findings } from './findings.js'
-import { readText } from './read-text.js'
 import { reportForeign } from './report.js'
-import { displayName, isInside, readYaml, type Workplace } from './workplace.js'
+import { readYaml, type Workplace } from './workplace.js'
 import type { YamlFile } from './yaml-file.js'
 
 export const CONTEXT_FILE = 'context.yaml'
@@ -31,12 +30,9 @@ export async function readContext(
     return undefined
   }
   if (file === undefined) return undefined
-  if (file.value === null) {
-    findings.error(
-      { file: file.name },
-      'The file is empty.',
-      'It needs sources: delta init writes an example.',
-    )
+  if (file.value === null || Array.isArray(file.value)) {
+    const hint = file.value === null ? 'delta init writes an example.' : 'Write "sources:" above the list.'
+    findings.error(file.locate([]), 'A recipe is a map with a list "sources:".', hint)
     return undefined
   }
 
@@ -45,64 +41,4 @@ export async function readContext(
   if (parsed.ok) return { manifest: parsed.manifest, file }
   reportForeign(parsed.problems, file, [], findings.error)
   return undefined
-}
-
-/**
- * Finds recipes that cannot work: a file of the agent's own that must be there and is not, and a prompt nobody sends.
- */
-export async function checkSources(
-  { manifest, file }: LoadedContext,
-  prompt: string | undefined,
-  workplace: Workplace,
-  findings: Findings,
-): Promise<void> {
-  let sendsPrompt = false
-  for (const [index, source] of manifest.sources.entries()) {
-    const path = ownFile(source, workplace.home)
-    if (path === undefined) continue
-    sendsPrompt ||= prompt !== undefined && path === join(workplace.home, prompt)
-    if (
-      source.type === 'file' &&
-      source.onMissing === 'error' &&
-      source.condition === undefined &&
-      !isComputed(path, manifest, workplace.home)
-    ) {
-      const read = await readText(path)
-      if (read.ok || read.reason === 'too-large') continue
-      const hint =
-        read.reason === 'missing'
-          ? 'Create the file, or say that it may be missing: on_missing: skip'
-          : undefined
-      findings.error(
-        file.locate(['sources', index, 'path']),
-        `${displayName(workplace, path)} ${read.message}.`,
-        hint,
-      )
-    }
-  }
-  if (
-    prompt !== undefined &&
-    !sendsPrompt &&
-    !manifest.sources.some(({ type }) => type === 'computed_file')
-  ) {
-    const hint = `Add a source: { type: file, path: '\${AGENT_HOME}/${prompt}' }`
-    findings.warn(
-      file.locate(['sources'], { key: true }),
-      `No source reads ${prompt}; the model will not see it.`,
-      hint,
-    )
-  }
-}
-
-function ownFile(source: ContextSource, home: string): string | undefined {
-  if (source.type === 'journal') return undefined
-  const written = source.type === 'file' ? source.path : source.outputPath
-  const relativeToHome = source.type === 'file' && !written.startsWith('${') && !written.startsWith('/')
-  const path = relativeToHome ? join(home, written) : written.replace(/^\$\{AGENT_HOME\}/, home)
-  const resolved = path.startsWith('/') ? join(path) : undefined
-  return resolved !== undefined && isInside(resolved, home) ? resolved : undefined
-}
-
-function isComputed(path: string, manifest: ContextManifest, home: string): boolean {
-  return manifest.sources.some((source) => source.type === 'computed_file' && ownFile(source, home) === path)
 }

@@ -4,26 +4,26 @@ import { ConfigError } from './errors.js'
 import type { Findings } from './findings.js'
 import type { Workplace } from './workplace.js'
 
-export const MAIN_FILE = 'agent.yaml'
+const MAIN_FILE = 'agent.yaml'
 const OLD_MAIN_FILE = 'config.yaml'
 
 /** @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: there is no such directory. */
-export async function openDirectory(directory: string): Promise<Workplace> {
+export async function openDirectory(directory: string, shown = directory): Promise<Workplace> {
   try {
-    if ((await stat(directory)).isDirectory()) return { home: await realpath(directory), shown: directory }
+    if ((await stat(directory)).isDirectory()) return { home: await realpath(directory), shown }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP' && code !== 'EACCES') throw error
     const what = code === 'EACCES' ? 'may not be read by you' : 'does not exist'
     throw notFound(
-      `${directory}: the agent's directory ${what}.`,
-      `Give another with --agent, or make one: delta init ${directory}`,
+      `${shown}: the agent's directory ${what}.`,
+      `Give another with --agent, or make one: delta init ${shown}`,
       error,
     )
   }
   throw notFound(
-    `${directory}: is a file, but an agent is a directory.`,
-    `Give the directory that holds it: --agent ${dirname(directory)}`,
+    `${shown}: is a file, but an agent is a directory.`,
+    `Give the directory that holds it: --agent ${dirname(shown)}`,
   )
 }
 

@@ -14,10 +14,18 @@ export function formatProblem(problem: ConfigProblem): string {
   return lines.join('\n')
 }
 
-/** All problems, a blank line between them, and how many there are if there are several. */
-export function formatReport(problems: readonly ConfigProblem[]): string {
-  const report = problems.map(formatProblem).join('\n\n')
-  return problems.length > 1 ? `${report}\n\n${problems.length} problems.` : report
+/**
+ * All problems, a blank line between them, and how many there are if there are several; then the warnings, for a
+ * mistyped name is often the cause of what is missing elsewhere.
+ */
+export function formatReport(
+  problems: readonly ConfigProblem[],
+  warnings: readonly ConfigProblem[] = [],
+): string {
+  const blocks = problems.map(formatProblem)
+  if (problems.length > 1) blocks.push(`${problems.length} problems.`)
+  if (warnings.length > 0) blocks.push('Besides:', ...warnings.map(formatProblem))
+  return blocks.join('\n\n')
 }
 
 /**
@@ -34,9 +42,17 @@ export function excerptOf(line: string, column: number): string {
 
   const before = start > indentation ? '…' : ''
   const after = end < visible.length ? '…' : ''
-  const caret = ' '.repeat(2 + before.length + Math.max(0, column - 1 - start))
+  const caret = ' '.repeat(2 + before.length) + blank(visible.slice(start, column - 1))
   return `  ${before}${visible.slice(start, end)}${after}\n${caret}^`
 }
+
+/** White space as wide as the text on a terminal. */
+function blank(text: string): string {
+  return Array.from(text, (character) => (WIDE.test(character) ? '  ' : ' ')).join('')
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 
 function formatPlace({ file, line, column }: ConfigProblem): string {
   if (file === '') return ''

@@ -73,10 +73,7 @@ export function readHooks(value: unknown, file: YamlFile, base: ValuePath, findi
     const hook = name && readHook(definition, path, file, findings)
     if (!name || !hook) continue
     if (hooks[name])
-      findings.error(
-        file.locate(path, { key: true }),
-        sentence(path, `"${name}" is given under both of its names`),
-      )
+      findings.error(file.locate(path, { key: true }), `"${name}" is given under both of its names.`)
     hooks[name] = hook
   }
   return hooks

@@ -33,7 +33,7 @@ export async function loadParts(
   options: LoadOptions,
 ): Promise<{ parts: CompleteParts; workplace: Workplace; warnings: ConfigWarning[] }> {
   const findings = collectFindings(options)
-  const workplace = await openDirectory(directory)
+  const workplace = await openDirectory(directory, options.shownAs)
   const parts = await readParts(workplace, options, findings)
   if (findings.problems.length > 0 || !isComplete(parts)) throw asError(findings)
   return { parts, workplace, warnings: findings.warnings }
@@ -42,7 +42,14 @@ export async function loadParts(
 function asError({ problems, warnings }: Findings): ConfigError {
   const onlyContext = problems.length === 1 && problems[0]?.message.startsWith(CONTEXT_MISSING)
   const code = onlyContext ? 'ERR_CONFIG_CONTEXT_MISSING' : 'ERR_CONFIG_INVALID'
-  return new ConfigError(code, formatReport(problems), { problems, warnings })
+  return new ConfigError(
+    code,
+    formatReport(
+      problems,
+      warnings.filter(({ deprecated }) => !deprecated),
+    ),
+    { problems, warnings },
+  )
 }
 
 function assemble(parts: CompleteParts, { home }: Workplace): Agent {

@@ -7,7 +7,6 @@ import { collectFindings, type Findings } from './findings.js'
 import { formatReport } from './format.js'
 import { importRootsOf } from './import-roots.js'
 import { collectTools, type Override, type ToolSet } from './imports.js'
-import { migrateMainFile } from './migrate.js'
 import type { LoadOptions } from './parts.js'
 import { sentence } from './report.js'
 import { readYaml, type Workplace } from './workplace.js'
@@ -30,34 +29,37 @@ export interface LoadedTools {
  */
 export async function loadToolsFile(path: string, options: LoadOptions): Promise<LoadedTools> {
   const findings = collectFindings(options)
-  const { workplace, file: mainPath } = await openFile(path, findings)
+  const { workplace, file: mainPath } = await openFile(path, options.shownAs ?? path, findings)
   const { exists, file } = await readYaml(mainPath, workplace, findings)
   if (!exists) findings.error({ file: path }, 'does not exist.')
 
   const overrides: Override[] = []
-  const main = file && migrateMainFile(file, findings)
-  const tools = main ? await toolsOf(main, workplace, overrides, options, findings) : new Map()
+  const tools = file ? await toolsOf(file, workplace, overrides, options, findings) : new Map()
   const { problems, warnings } = findings
-  if (main === undefined || problems.length > 0) {
-    throw new ConfigError('ERR_CONFIG_INVALID', formatReport(problems), { problems, warnings })
+  if (file === undefined || problems.length > 0) {
+    throw new ConfigError('ERR_CONFIG_INVALID', formatReport(problems, warnings), { problems, warnings })
   }
-  return { document: documentOf(main.value, tools), tools: plain(tools), overrides, warnings }
+  return { document: documentOf(file.value, tools), tools: plain(tools), overrides, warnings }
 }
 
 /** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */
-async function openFile(path: string, findings: Findings): Promise<{ workplace: Workplace; file: string }> {
+async function openFile(
+  path: string,
+  shown: string,
+  findings: Findings,
+): Promise<{ workplace: Workplace; file: string }> {
   const status = await stat(path).catch(undefinedIfMissing)
   if (status === undefined) {
-    const problem = { file: path, message: 'does not exist.' }
+    const problem = { file: shown, message: 'does not exist.' }
     throw new ConfigError('ERR_CONFIG_NOT_FOUND', formatReport([problem]), { problems: [problem] })
   }
   if (status.isDirectory()) {
-    const workplace = await openDirectory(path)
+    const workplace = await openDirectory(path, shown)
     return { workplace, file: await findMainFile(workplace, findings) }
   }
   const file = await realpath(path)
   return {
-    workplace: { home: dirname(file), shown: dirname(path) },
+    workplace: { home: dirname(file), shown: dirname(shown) },
     file: `${dirname(file)}/${basename(file)}`,
   }
 }

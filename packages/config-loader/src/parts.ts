@@ -1,11 +1,12 @@
 import { AGENT_KEYS, type AgentDocument, agentSchema } from './agent-schema.js'
-import { checkSources, readContext } from './context.js'
+import { checkSources } from './check-sources.js'
+import { readContext } from './context.js'
 import { findMainFile } from './directory.js'
 import type { Findings } from './findings.js'
 import { loadHooks } from './hooks-file.js'
 import { importRootsOf } from './import-roots.js'
 import { collectTools, type Override, type ToolSet } from './imports.js'
-import { readLlm } from './llm.js'
+import { LLM_KEYS, readLlm } from './llm.js'
 import { migrateMainFile } from './migrate.js'
 import { liesInParentRun, refuseCredentials } from './nested.js'
 import { readPolicy } from './policy.js'
@@ -21,6 +22,8 @@ export interface LoadOptions {
   environment: NodeJS.ProcessEnv
   /** Directories, besides the agent's own, from which files may be imported. */
   importRoots?: readonly string[]
+  /** How messages call what is loaded, for example as the person typed it. Default: the path as given. */
+  shownAs?: string
   /** Unknown keys are errors instead of warnings. */
   strict?: boolean
 }
@@ -72,9 +75,17 @@ async function readMainFile(
   }
   const main = migrateMainFile(file, findings)
   const { value, problems } = fitShape(agentSchema, main.value, AGENT_KEYS)
-  reportShape(problems, main, findings)
+  reportShape(problems.map(pointToLlm), main, findings)
   return { main, ...definedDocument(value ?? withoutFaults(main.value, problems)) }
 }
+
+/** `model: gpt-4o` at the top is a frequent mistake. */
+function pointToLlm(problem: ShapeProblem): ShapeProblem {
+  const isOurs = problem.unknownKey && MODEL_KEYS.includes(String(problem.path[0]))
+  return isOurs ? { ...problem, hint: 'It belongs under "llm:".' } : problem
+}
+
+const MODEL_KEYS = [...LLM_KEYS, 'temperature', 'max_tokens', 'top_p']
 
 /** What is left of a main file with mistakes, so that the rest of it is looked at, too; it is never returned. */
 function withoutFaults(value: unknown, problems: readonly ShapeProblem[]): AgentDocument | undefined {

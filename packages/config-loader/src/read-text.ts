@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 /** Configuration is written by people: a file beyond this is a wrong path, not a configuration. */
-export const LARGEST_FILE_BYTES = 4 * 1024 * 1024
+const LARGEST_FILE_BYTES = 4 * 1024 * 1024
 
 export type ReadText =
   | { ok: true; text: string }

@@ -55,10 +55,17 @@ function describeIssue(issue: Issue, value: unknown, known: readonly string[]): 
   const found = valueAt(value, path)
   const name = path.at(-1)
   if (found === undefined && typeof name === 'string') {
-    return [{ path, message: `"${name}" is missing`, hint: `Give ${wanted(issue)}.` }]
+    return [
+      {
+        path: path.slice(0, -1),
+        message: `"${name}" is missing`,
+        hint: `Add "${name}:" with ${wanted(issue)}.`,
+      },
+    ]
   }
   if (issue.code === 'too_small' && issue.origin !== 'number') return [{ path, message: 'must not be empty' }]
-  return [{ path, message: `must be ${wanted(issue)}, not ${show(found)}` }]
+  const hint = wanted(issue) === 'a list' ? { hint: 'Begin each element with "- ", also a single one.' } : {}
+  return [{ path, message: `must be ${wanted(issue)}, not ${show(found)}`, ...hint }]
 }
 
 function unknownKey(path: ValuePath, known: readonly string[]): ShapeProblem {

@@ -1,4 +1,4 @@
-import { parseToolSettings, type Tool } from '@delta/executor'
+import { parseToolSettings, TOOL_SETTING_KEYS, type Tool } from '@delta/executor'
 import { expandTool, parseTool, type ToolProblem } from '@delta/tool-expander'
 import type { Findings } from './findings.js'
 import { nearestName } from './nearest.js'
@@ -18,7 +18,8 @@ export interface LoadedTool {
 /** Every key a tool can have. Used only to guess what a mistyped one meant: the packages that read them decide. */
 const TOOL_KEYS = [
   ...['name', 'description', 'exec', 'shell', 'stdin', 'command', 'parameters', 'substitute', 'allow_dash'],
-  ...['timeout_ms', 'cwd', 'env', 'pass_env', 'effects', 'on_interrupt', 'critical', 'sandbox', 'output'],
+  ...['checked_words', '__meta', 'max_chars', 'keep'],
+  ...TOOL_SETTING_KEYS,
 ]
 
 /** Reads the list of tools at `base` of a file. Tools that cannot be used are reported and left out. */
@@ -42,6 +43,7 @@ function readTool(
   const parsed = parseTool(item)
   if (!parsed.ok) {
     for (const problem of parsed.problems) reportToolProblem(problem, item, file, path, findings)
+    for (const key of strangeKeys(item)) reportUnknownKey(key, file, path, findings)
     return undefined
   }
   const settings = parseToolSettings(parsed.rest)
@@ -75,13 +77,19 @@ function reportToolProblem(
 
 function reportUnknownKey(key: string, file: YamlFile, path: ValuePath, findings: Findings): void {
   if (key.startsWith('x-')) return
-  const nearest = nearestName(key, TOOL_KEYS)
+  const names = parsePath(key)
+  const nearest = nearestName(String(names.at(-1)), TOOL_KEYS)
   const hint = nearest === undefined ? undefined : `Did you mean "${nearest}"?`
   findings.unknownKey(
-    file.locate([...path, key], { key: true }),
+    file.locate([...path, ...names], { key: true }),
     sentence(path, `unknown key "${key}"`),
     hint,
   )
+}
+
+function strangeKeys(item: unknown): string[] {
+  const keys = typeof item === 'object' && item !== null && !Array.isArray(item) ? Object.keys(item) : []
+  return keys.filter((key) => !TOOL_KEYS.includes(key))
 }
 
 function reportRepeatedNames(tools: readonly LoadedTool[], findings: Findings): void {

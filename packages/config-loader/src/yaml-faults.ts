@@ -35,6 +35,12 @@ export function explainFault(fault: YAMLError, document: Document, text: string)
       return { offset, message, hint: 'Indent with spaces.' }
     case 'BLOCK_AS_IMPLICIT_KEY':
       return { offset, message, hint: 'A text that contains ": " must be quoted.' }
+    case 'MULTILINE_IMPLICIT_KEY':
+      return {
+        offset,
+        message,
+        hint: 'A key has ": " behind it, and the keys of one map begin in one column.',
+      }
     case 'BAD_SCALAR_START':
       return { offset, message, hint: 'Quote the text.' }
     case 'MISSING_CHAR':

@@ -2,7 +2,7 @@ import { LineCounter, parseDocument } from 'yaml'
 import type { ConfigProblem } from './errors.js'
 import { excerptOf } from './format.js'
 import type { ValuePath } from './path.js'
-import { explainFault, findDanglingAlias, firstAliasOffset } from './yaml-faults.js'
+import { explainFault, findDanglingAlias, firstAliasOffset, type YamlFault } from './yaml-faults.js'
 import { offsetOf, type PlaceInValue, writtenText } from './yaml-position.js'
 
 /** More references than this to anchors in one file are taken for an attack, not for a configuration. */
@@ -39,9 +39,10 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, logLevel: 'error' })
   const placeAt = (offset: number) => placeInText(text, lineCounter, file.name, offset)
 
-  const faults = [...document.errors, ...document.warnings].map((fault) =>
+  const allFaults = [...document.errors, ...document.warnings].map((fault) =>
     explainFault(fault, document, text),
   )
+  const faults = lastAtEachPlace(allFaults)
   const dangling = faults.length === 0 ? findDanglingAlias(document) : undefined
   if (dangling !== undefined) faults.push(dangling)
   if (faults.length > 0) {
@@ -61,6 +62,13 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
       problems: [{ ...placeAt(firstAliasOffset(document)), message, hint: 'Write the values out.' }],
     }
   }
+}
+
+/** One mistake makes the parser complain several times; the last complaint says most. */
+function lastAtEachPlace(faults: readonly YamlFault[]): YamlFault[] {
+  return faults.filter(
+    ({ offset }, index) => !faults.slice(index + 1).some((later) => later.offset === offset),
+  )
 }
 
 /** Files that machines write as JSON can be large: positions are looked for only when something is wrong. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -14,7 +15,7 @@ test('an empty file is called empty, also when it holds only comments', async ()
     'agent/agent.yaml: The file is empty.\nIt needs at least a name and a model: delta init writes an example.',
   )
   expect(await complaint({ 'context.yaml': '# soon\n' })).toBe(
-    'agent/context.yaml: The file is empty.\nIt needs sources: delta init writes an example.',
+    'agent/context.yaml:1:1: A recipe is a map with a list "sources:".\n  # soon\n  ^\ndelta init writes an example.',
   )
 })
 
@@ -56,6 +57,12 @@ test.skipIf(process.getuid?.() === 0)('a file that may not be read is said to be
   const home = await agentOf()
   await chmod(join(home, 'agent.yaml'), 0)
   expect(await complaintAbout(home)).toBe('agent/agent.yaml: may not be read by you.')
+})
+
+test('a pipe in place of a file does not keep anybody waiting', async () => {
+  const home = await agentOf({ 'context.yaml': undefined })
+  execFileSync('mkfifo', [join(home, 'context.yaml')])
+  expect(await complaintAbout(home)).toBe('agent/context.yaml: is not a regular file.')
 })
 
 test('a list in place of a map is called by its name', async () => {

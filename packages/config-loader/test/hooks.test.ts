@@ -56,9 +56,7 @@ test('a hook without a command, and one with an unknown key in strict mode', asy
   expect(await complaint({ 'hooks.yaml': 'on_error:\n' })).toContain(
     'on_error: must be a map of keys and values, not nothing.',
   )
-  expect(await complaint({ 'hooks.yaml': 'on_error: {}\n' })).toContain(
-    'on_error.command: "command" is missing.',
-  )
+  expect(await complaint({ 'hooks.yaml': 'on_error: {}\n' })).toContain('on_error: "command" is missing.')
   const message = await complaint(
     { 'hooks.yaml': 'on_error: { command: [x], timeout: 5 }\n' },
     { strict: true },
@@ -70,7 +68,7 @@ test('a hook without a command, and one with an unknown key in strict mode', asy
 test('a hook under both of its names is an error, not a choice', async () => {
   const text = 'pre_llm_req: { command: [a] }\npre_llm_request: { command: [b] }\n'
   expect(await complaint({ 'hooks.yaml': text })).toContain(
-    'agent/hooks.yaml:2:1: pre_llm_request: "pre_llm_request" is given under both of its names.',
+    'agent/hooks.yaml:2:1: "pre_llm_request" is given under both of its names.',
   )
 })
 

@@ -217,7 +217,7 @@ Rename one of the two.`)
 
 test('a tool may not be called ask_human', async () => {
   expect(await complaint({ 'agent.yaml': `${MINIMAL['agent.yaml']}${tool('ask_human')}` })).toContain(
-    'This name is reserved',
+    'reserved',
   )
 })
 

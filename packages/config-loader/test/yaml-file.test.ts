@@ -146,3 +146,11 @@ test('JSON with tabs is read as JSON, and its mistakes have places all the same'
   const bad = read('{ "tools": [ }')
   expect(bad.ok || bad.problems[0]).toMatchObject({ file: 'x.json', line: 1, column: 14 })
 })
+
+test('the caret stands under the place, also behind characters that are two columns wide', () => {
+  expect(place('描述: 数える\n', ['描述'])).toBe('1:5\n  描述: 数える\n        ^')
+})
+
+test('brackets nested without end are refused, not followed', () => {
+  expect(report('['.repeat(50_000))).toContain('agent.yaml:1:')
+})

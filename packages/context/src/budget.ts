@@ -59,11 +59,11 @@ async function fitJournal(part: Part, budget: number, meter: Meter): Promise<Par
   if (needed > budget) return shortenLast(part, must, budget - needed, meter)
 
   const kept = keepNewest(part.turns, must, budget - needed)
-  const dropped = part.turns.filter((turn) => turn.kind === 'cycle' && !kept.includes(turn)).length
+  const before = cycles(part.turns)
   return {
     ...part,
     turns: kept,
-    note: `dropped the ${dropped} oldest of ${cycles(part.turns)} iterations to stay within ${budget} tokens`,
+    note: `dropped the ${before - cycles(kept)} oldest of ${before} iterations to stay within ${budget} tokens`,
   }
 }
 

@@ -46,7 +46,10 @@ function checkPath({ path, value, base }: WrittenPath, { problems, warnings }: F
     const hint = `The variables are ${VARIABLE_NAMES.map((known) => `\${${known}}`).join(', ')}.`
     problems.push({ path, message: `there is no variable ${written}`, hint })
   }
-  if (!value.startsWith('${') && !isAbsolute(value)) {
+  const [bare, name = ''] = /\$([A-Z_]+)\b/.exec(value) ?? []
+  if (bare !== undefined && VARIABLE_NAMES.includes(name)) {
+    problems.push({ path, message: `"${bare}" is not replaced here`, hint: `Write \${${name}}.` })
+  } else if (!value.startsWith('${') && !isAbsolute(value)) {
     const hint = `Write it out: \${${base}}/${value.replace(/^\.\//, '')}`
     warnings.push({ path, message: `the relative path "${value}" starts at \${${base}}`, hint })
   }

@@ -24,7 +24,8 @@ export function describeIssue(issue: Issue, input: unknown): ManifestProblem[] {
   const where = place(issue.path, input)
 
   if (found === undefined && typeof name === 'string') {
-    return [{ path, message: `"${name}" is missing${where}`, hint: `Give ${wanted(issue)}.` }]
+    const hint = `Add "${name}:" with ${wanted(issue)}.`
+    return [{ path: formatPath(issue.path.slice(0, -1)), message: `"${name}" is missing${where}`, hint }]
   }
   if (issue.code === 'too_small' && issue.origin !== 'number')
     return [{ path, message: `must not be empty${where}` }]

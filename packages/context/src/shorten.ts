@@ -73,7 +73,8 @@ async function shrink(
     const message = { ...original.message, content: cut(Math.max(0, characters)) } as ChatMessage
     const [weighed] = await meter.weigh([message])
     if (weighed !== undefined && (weighed.tokens <= tokens || characters <= 0)) return weighed
-    characters = Math.floor(characters * 0.9) - 8
+    const ratio = weighed === undefined ? 1 : tokens / weighed.tokens
+    characters = Math.min(characters - 1, Math.floor(characters * ratio * 0.98))
   }
 }
 

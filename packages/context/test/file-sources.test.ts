@@ -250,6 +250,45 @@ test('a script that folds memory by grep and jq, and only prints, works unchange
   expect(messages[0]?.content).toContain('I decided to look at file 0.')
 })
 
+const SUMMARIZE = `#!/usr/bin/env python3
+import os
+import json
+
+journal_path = os.environ['JOURNAL_PATH']
+output_path = ".delta/context_artifacts/summary.md"
+
+# Read journal
+with open(journal_path) as f:
+    events = [json.loads(line) for line in f]
+
+# Extract key decisions
+decisions = [
+    e['content'] for e in events
+    if e['type'] == 'THOUGHT' and 'decided' in e['content'].lower()
+]
+
+# Write summary
+os.makedirs(os.path.dirname(output_path), exist_ok=True)
+with open(output_path, 'w') as f:
+    f.write("## Memory Summary\\n\\n")
+    for i, decision in enumerate(decisions, 1):
+        f.write(f"{i}. {decision}\\n\\n")
+`
+
+test('a summary in Python that reads the journal and writes the file works unchanged', async () => {
+  const run = history()
+  run.user('Go.')
+  run.cycle('I decided on TypeScript.', 'fine')
+  run.cycle('Looking.', 'fine')
+  const { build } = await placeWith({
+    'agent/tools/summarize.py': SUMMARIZE,
+    'work/.delta/r1/journal.jsonl': journalText(run.events),
+  })
+  const generator = { command: ['python3', '${AGENT_HOME}/tools/summarize.py'] }
+  const { messages } = await build({ sources: [{ type: 'computed_file', generator, output_path: OUTPUT }] })
+  expect(messages).toEqual(block('## Memory Summary\n\n1. I decided on TypeScript.\n\n', OUTPUT))
+})
+
 test('with cache, a generator runs again only when its inputs changed', async () => {
   const { build, write, directory } = await placeWith({
     'work/src/a.py': 'a',

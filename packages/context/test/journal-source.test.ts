@@ -44,7 +44,15 @@ test('more iterations allowed than there are changes nothing', async () => {
 
 test('a run that has not begun has no conversation', async () => {
   const { build } = await placeWith()
-  expect((await build({ sources: [{ type: 'journal' }] })).messages).toEqual([])
+  const journals = ['/no/such/journal.jsonl', followJournal('/no/such/journal.jsonl'), undefined]
+  for (const journalPath of journals) {
+    for (const max_iterations of [undefined, 3]) {
+      const sources = [{ type: 'journal', ...(max_iterations && { max_iterations }) }]
+      expect((await build({ sources }, journalPath === undefined ? {} : { journalPath })).messages).toEqual(
+        [],
+      )
+    }
+  }
 })
 
 test('a follower gives what a fresh reading gives, at every length of the journal', async () => {

@@ -59,7 +59,7 @@ test('all problems are told at once, each with its path', () => {
     }),
   ).toEqual([
     'sources[0].type: must be one of file, computed_file, journal, not "flie" | Did you mean "file"?',
-    'sources[1].path: "path" is missing | Give a text.',
+    'sources[1]: "path" is missing | Add "path:" with a text.',
     'sources[2].on_missing: must be one of skip, error, not "ignore" in the source "guide"',
     'sources[3].generator.command: must be a list, not "summarize.py" | One element for each word: ["python3", "${AGENT_HOME}/summarize.py"].',
     'sources[4].max_iterations: must be at least 1, not 0',
@@ -71,7 +71,7 @@ test('all problems are told at once, each with its path', () => {
 test('a manifest that is no manifest', () => {
   expect(problems(null)).toEqual([': must be a map of keys and values, not nothing'])
   expect(problems([])).toEqual([': must be a map of keys and values, not an empty list'])
-  expect(problems({})).toEqual(['sources: "sources" is missing | Give a list.'])
+  expect(problems({})).toEqual([': "sources" is missing | Add "sources:" with a list.'])
   expect(problems({ sources: [] })).toEqual(['sources: must not be empty'])
 })
 

@@ -32,7 +32,7 @@ export async function placeWith(files: Record<string, string> = {}) {
   return { directory, write, options, build }
 }
 
-export function manifestOf(input: unknown): ContextManifest {
+function manifestOf(input: unknown): ContextManifest {
   const parsed = parseManifest(input)
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems))
   return parsed.manifest

@@ -1,5 +1,5 @@
 import type { Agent } from '@delta/config-loader'
-import type { Calibration } from '@delta/context'
+import type { Calibration, JournalFollower } from '@delta/context'
 import type { NewEvent, Run, StoredEvent } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { EngineEvent } from './engine-event.js'
@@ -24,6 +24,8 @@ export interface ActiveRun {
   readonly graceMs: number
   /** Call ids that this run has used; a cache of the journal. */
   readonly usedActionIds: Set<string>
+  /** Reads the journal for the context; parses only what is new. */
+  readonly conversation: JournalFollower
   /** What the provider last counted, for estimating the next request; a cache of the journal. */
   readonly lastCount: { calibration?: Calibration }
   readonly signal: AbortSignal

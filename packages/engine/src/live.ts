@@ -1,4 +1,5 @@
 import type { Agent } from '@delta/config-loader'
+import { followJournal } from '@delta/context'
 import { isKnownEvent, type Run, readRun } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { ActiveRun } from './active-run.js'
@@ -52,6 +53,7 @@ async function activate(
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
     usedActionIds: history.usedActionIds,
     lastCount: history.lastCount,
+    conversation: followJournal(run.paths.journal),
     signal: options.signal ?? new AbortController().signal,
     reply: options.reply,
     ask: options.ask,

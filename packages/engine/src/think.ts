@@ -21,7 +21,7 @@ export interface ThoughtOfModel {
  */
 export async function think(run: ActiveRun, iteration: number): Promise<Step<ThoughtOfModel>> {
   const context = await buildContext(run.agent.manifest, {
-    journalPath: run.run.paths.journal,
+    journalPath: run.conversation,
     variables: variablesOf(run),
     environment: run.environment,
     iteration,

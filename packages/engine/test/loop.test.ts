@@ -99,3 +99,46 @@ test('the words of a thought come as they stream, each with its iteration, and t
   expect(result).toMatchObject({ status: 'COMPLETED', answer: 'It is done.' })
   expect(heard.slice(1)).toEqual(['First I look.', 'It is done.'])
 })
+
+test('with tool_concurrency calls run side by side, and the model reads their results in call order', async () => {
+  await using server = await startScriptedServer([
+    {
+      tool_calls: [
+        { id: 'first', name: 'wait', arguments: {} },
+        { id: 'second', name: 'go', arguments: {} },
+      ],
+    },
+    { content: 'Done.' },
+  ])
+  const { run } = await scene({
+    baseUrl: server.baseUrl,
+    agent: { tool_concurrency: 2 },
+    tools: [
+      { name: 'wait', shell: 'mkfifo gate 2>/dev/null; read line < gate; echo waited' },
+      { name: 'go', shell: 'mkfifo gate 2>/dev/null; echo open > gate; echo went' },
+    ],
+  })
+  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  expect(result.status).toBe('COMPLETED')
+  const results = await eventsOfType(result, 'ACTION_RESULT')
+  expect(results).toHaveLength(2)
+  expect(server.requests().at(-1)?.json?.messages.slice(-2)).toMatchObject([
+    { tool_call_id: 'first', content: 'waited\n' },
+    { tool_call_id: 'second', content: 'went\n' },
+  ])
+})
+
+test('a context source that is missing fails the run with its name, and a message may retry', async () => {
+  const context = "sources:\n  - type: file\n    id: notes\n    path: '${CWD}/notes.md'\n  - type: journal\n"
+  const { run, resume, workspace } = await scene({
+    turns: [{ content: 'Read.' }],
+    files: { 'context.yaml': context },
+  })
+  const failed = await run()
+  expect(failed.status).toBe('FAILED')
+  expect(failed.reason).toContain('notes')
+  expect(await eventsOfType(failed, 'ERROR')).toMatchObject([{ recoverable: false }])
+
+  await workspace.write('notes.md', 'Here.\n')
+  expect(await resume({ message: 'Again' })).toMatchObject({ status: 'COMPLETED', answer: 'Read.' })
+})

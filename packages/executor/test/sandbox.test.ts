@@ -4,7 +4,15 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isAlive } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { defineTool, executeTool, prepareCall, type RunContext, runCommand, toolMap } from '../src/index.js'
+import {
+  defineTool,
+  executeTool,
+  prepareCall,
+  quoteCommand,
+  type RunContext,
+  runCommand,
+  toolMap,
+} from '../src/index.js'
 import { workspace } from './workspace.js'
 
 const probe = await runCommand(
@@ -51,7 +59,8 @@ test('a sandbox is words in front of the command, to be seen wherever the comman
   expect(line).toMatch(/^bwrap --die-with-parent --new-session --unshare-pid /)
   expect(line).not.toContain('--unshare-net')
   expect(line).toContain('--ro-bind /work /work --ro-bind /opt/data /opt/data')
-  expect(line).toContain(`--bind /work/out /work/out --bind ${homedir()}/cache ${homedir()}/cache`)
+  const cache = join(homedir(), 'cache')
+  expect(line).toContain(`--bind /work/out /work/out ${quoteCommand(['--bind', cache, cache])} `)
   expect(line).toContain('--chdir /work/sub -- sh -c true')
 })
 

@@ -1,8 +1,9 @@
-import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { eventProblem } from './check.js'
+import { eventProblem, isEvent } from './check.js'
 import { JournalError } from './errors.js'
 import type { JournalEvent, NewEventOf, StoredEvent } from './event.js'
+import { presenceCheck } from './presence.js'
 import { type RepairedTail, repairTail } from './repair-tail.js'
 import { syncPath } from './replace.js'
 import { scanJournal } from './scan.js'
@@ -64,6 +65,7 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
   const opened = prepare(descriptor, path, onEvent)
   let lastSeq = opened.lastSeq
   let dirty = false
+  const presence = presenceCheck(path)
 
   function usable(): number {
     if (descriptor !== undefined) return descriptor
@@ -75,11 +77,18 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
   function append(...events: NewEventOf<Event>[]): StoredEvent[] {
     const file = usable()
     fence?.()
-    const stored = events.map((event, index) => stamp(event, lastSeq + index + 1, path))
-    writeWhole(file, Buffer.from(stored.map((event) => toLine(event, path)).join('')), path)
+    const timestamp = new Date().toISOString()
+    const stored: StoredEvent[] = []
+    let text = ''
+    for (const event of events) {
+      const next = stamp(event, lastSeq + stored.length + 1, timestamp, path)
+      stored.push(next)
+      text += toLine(next, path)
+    }
+    writeWhole(file, Buffer.from(text), path)
     lastSeq += stored.length
     dirty = true
-    if (onEvent) stored.forEach(onEvent)
+    if (onEvent) for (const event of stored) onEvent(event)
     return stored
   }
 
@@ -87,7 +96,7 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
     const file = usable()
     if (!dirty) return
     try {
-      checkPresent(file, path)
+      presence.check(file)
       if (sync) syncFirst?.()
       if (sync) syncData(file, path)
       dirty = false
@@ -142,23 +151,13 @@ function prepare(descriptor: number, path: string, onEvent?: (event: StoredEvent
   }
 }
 
-/** Writing to a file that was deleted, or replaced by an editor, succeeds and is lost. */
-function checkPresent(descriptor: number, path: string): void {
-  if (fstatSync(descriptor).nlink > 0) return
-  throw new JournalError(
-    'ERR_JOURNAL_WRITE',
-    `${path}: The journal was deleted or replaced while it was being written.\n` +
-      'What was appended last is lost. Restore the file, or continue from what lies there now.',
-    { path },
-  )
-}
-
-function stamp(event: { type: string }, seq: number, path: string): StoredEvent {
-  const position = { seq, timestamp: new Date().toISOString() }
-  const stored = Object.assign({ ...position }, event, position) // the position comes first in the line, and is ours
-  const problem = eventProblem(stored)
-  if (problem === undefined) return stored as unknown as StoredEvent
-  throw refused(path, problem)
+/** The position comes first in the line, and is ours whatever the event says. */
+function stamp(event: { type: string }, seq: number, timestamp: string, path: string): StoredEvent {
+  const stored = { seq, timestamp, ...event }
+  stored.seq = seq
+  stored.timestamp = timestamp
+  if (isEvent(stored)) return stored
+  throw refused(path, eventProblem(stored) ?? 'it is not an event')
 }
 
 function toLine(event: StoredEvent, path: string): string {

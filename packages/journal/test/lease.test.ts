@@ -34,7 +34,8 @@ function putLease(run: Run, changes: Partial<LeaseFields>, ageMs = 0): void {
 }
 
 async function holder(run: Run, preload?: string) {
-  const env = preload ? { NODE_OPTIONS: `--import ${join(import.meta.dirname, preload)}` } : {}
+  // A URL, because a path may hold a space.
+  const env = preload ? { NODE_OPTIONS: `--import ${new URL(preload, import.meta.url).href}` } : {}
   const child = runChild('holder.mjs', [run.directory], env)
   expect(await child.line()).toBe('ready')
   child.say('open')

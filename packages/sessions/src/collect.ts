@@ -1,10 +1,9 @@
 import { join } from 'node:path'
-import { type CommandOutcome, runCommand } from '@delta/executor'
+import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import { rememberedVariables, secretValues, type Variables } from './environment.js'
 import type { Execution } from './exec.js'
 import { parseJobs } from './jobs.js'
 import type { BackgroundJob } from './metadata.js'
-import type { SessionPaths } from './paths.js'
 import { parseReport, type Report } from './report.js'
 import type { ExecResult } from './result.js'
 import { commitState, isSameState, readOptional, type SessionState } from './state.js'
@@ -20,7 +19,7 @@ export interface Collected {
 /** Takes over what a command left in the work directory, or says why the state stays as it was. */
 export async function collectState(execution: Execution, outcome: CommandOutcome): Promise<Collected> {
   const { paths, metadata, state, notices } = execution
-  const report = outcome.status === 'EXITED' ? readReport(paths) : undefined
+  const report = outcome.status === 'EXITED' ? readReport(execution) : undefined
   const next = report && (await nextState(execution, report))
   if (next && !isSameState(state, next)) commitState(paths, next, state.number + 1)
   if (!next) notices.push(`The session is as it was before this command: ${whyUnfinished(outcome)}.`)
@@ -46,7 +45,7 @@ function whyUnfinished({ status, signal }: CommandOutcome): string {
   return signal ? `it was killed by ${signal}` : 'it replaced or left its shell without ending it'
 }
 
-function readReport({ work }: SessionPaths): Report | undefined {
+function readReport({ work }: Execution): Report | undefined {
   const bytes = readOptional(join(work, 'report'))
   return bytes && parseReport(bytes)
 }
@@ -73,8 +72,8 @@ function unnameable({ state }: Execution): Variables {
 
 /** The driver's new file, if nothing speaks against it; otherwise the one there is. */
 async function nextOwnState(execution: Execution): Promise<SessionState['own']> {
-  const { paths, metadata, driver, state, caller, notices } = execution
-  const path = join(paths.work, 'state')
+  const { paths, metadata, driver, state, work, caller, notices } = execution
+  const path = join(work, 'state')
   const bytes = readOptional(path)
   if (bytes === undefined) return state.own
   if (state.own?.bytes.equals(bytes)) return state.own

@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from 'node:fs'
 import { SessionError, systemCode } from './errors.js'
-import { endJobs } from './jobs.js'
+import { endProcesses, markOf } from './jobs.js'
 import { lockSession } from './lock.js'
 import { type BackgroundJob, readMetadata } from './metadata.js'
 import { existingSession, type SessionPaths } from './paths.js'
@@ -23,7 +23,7 @@ export async function endSession(
 ): Promise<EndedSession> {
   const paths = existingSession(sessionsDirectory, id)
   await lockSession(paths.lock, signal) // never released: it goes with the directory
-  await endJobs(id, backgroundJobs(paths))
+  await endProcesses(markOf(id), backgroundJobs(paths))
   remove(paths, `${paths.directory}.ended`)
   return { status: 'terminated', session_id: id }
 }

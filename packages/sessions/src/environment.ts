@@ -1,4 +1,4 @@
-import { CREDENTIAL_NAMES } from '@delta/executor'
+import { CREDENTIAL_NAMES } from '@delta/executor/command'
 
 /** Environment variables by name. Values are bytes: nothing says that they are text. */
 export type Variables = Map<string, Buffer>

@@ -1,18 +1,19 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type CommandOutcome, CREDENTIAL_NAMES, runCommand } from '@delta/executor'
+import { type CommandOutcome, CREDENTIAL_NAMES, runCommand } from '@delta/executor/command'
 import { collectState } from './collect.js'
 import type { Driver } from './drivers/driver.js'
 import { driverOf } from './drivers/index.js'
 import { secretValues, type Variables, variablesFor, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
 import { recordCommand } from './history.js'
-import { livingJobs, SESSION_VARIABLE } from './jobs.js'
+import { livingJobs, markOf, SESSION_VARIABLE } from './jobs.js'
 import { lockSession } from './lock.js'
 import { readMetadata, type SessionMetadata, writeMetadata } from './metadata.js'
 import { existingSession, type SessionPaths } from './paths.js'
 import { type ExecResult, processResult } from './result.js'
-import { emptyDirectory, readState, type StoredState } from './state.js'
+import { readState, type StoredState } from './state.js'
+import { makeWorkDirectory, removeWorkDirectory, settleCrash } from './work.js'
 
 export interface ExecOptions {
   sessionsDirectory: string
@@ -33,6 +34,9 @@ export interface Execution {
   metadata: SessionMetadata
   driver: Driver
   state: StoredState
+  /** How many commands the session has run, this one included. */
+  number: number
+  work: string
   caller: Variables
   workDirectory: string
   notices: string[]
@@ -67,18 +71,17 @@ export async function execInSession(id: string, command: string, options: ExecOp
 
 async function runLocked(paths: SessionPaths, command: string, options: ExecOptions): Promise<ExecResult> {
   const started = new Date()
-  const execution = prepare(paths, options)
+  const execution = await prepare(paths, options)
+  const { metadata, caller, number, work } = execution
   const outcome = await run(execution, command, options)
   const collected = await collectState(execution, outcome)
   const result: ExecResult = { ...processResult(outcome), ...collected.result }
+  removeWorkDirectory(work)
   tidyOutputs(outcome, collected.leftRunning)
-  rmSync(paths.work, { recursive: true }) // it holds what is not to be stored
-
-  const { metadata, caller } = execution
   writeMetadata(paths, {
     ...metadata,
     last_executed_at: started.toISOString(),
-    execution_count: metadata.execution_count + 1,
+    execution_count: number,
     work_dir: result.work_dir,
     background_jobs: collected.jobs,
   })
@@ -87,8 +90,10 @@ async function runLocked(paths: SessionPaths, command: string, options: ExecOpti
   return result
 }
 
-function prepare(paths: SessionPaths, { environment }: ExecOptions): Execution {
+async function prepare(paths: SessionPaths, { environment }: ExecOptions): Promise<Execution> {
   const metadata = readMetadata(paths)
+  const number = metadata.execution_count + 1
+  await settleCrash(paths, markOf(metadata.session_id, number))
   metadata.background_jobs = livingJobs(metadata.background_jobs)
   const driver = driverOf(metadata.command)
   const state = readState(paths, driver.stateFile)
@@ -97,18 +102,27 @@ function prepare(paths: SessionPaths, { environment }: ExecOptions): Execution {
     workDirectory === state.workDirectory
       ? []
       : [`${state.workDirectory} no longer exists; the command ran in ${workDirectory}.`]
-  return { paths, metadata, driver, state, caller: variablesOf(environment), workDirectory, notices }
+  const work = makeWorkDirectory(paths)
+  return {
+    paths,
+    metadata,
+    driver,
+    state,
+    number,
+    work,
+    caller: variablesOf(environment),
+    workDirectory,
+    notices,
+  }
 }
 
 async function run(execution: Execution, command: string, options: ExecOptions): Promise<CommandOutcome> {
-  const { paths, metadata, driver, state, caller, workDirectory } = execution
-  const number = metadata.execution_count + 1
-  emptyDirectory(paths.work)
+  const { paths, metadata, driver, state, number, work, caller, workDirectory } = execution
   mkdirSync(paths.output, { recursive: true, mode: 0o700 })
   const launch = driver.prepare({
     program: metadata.command,
     command,
-    work: paths.work,
+    work,
     state: state.ownPath(driver.stateFile),
     number,
     variables: variablesFor(state.variables, caller, metadata.secret_names),
@@ -116,7 +130,7 @@ async function run(execution: Execution, command: string, options: ExecOptions):
   })
   const outcome = await runCommand(launch.argv, {
     cwd: workDirectory,
-    env: { ...launch.env, [SESSION_VARIABLE]: metadata.session_id },
+    env: { ...launch.env, [SESSION_VARIABLE]: `${metadata.session_id}:${number}` },
     stdoutPath: join(paths.output, `${number}.stdout`),
     stderrPath: join(paths.output, `${number}.stderr`),
     keepBytes: options.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES,

@@ -25,14 +25,17 @@ export function livingJobs(jobs: readonly BackgroundJob[]): BackgroundJob[] {
   return jobs.filter(({ pid, start }) => isSameProcess(pid, start))
 }
 
+/** What processes of a session's command carry in their environment: of one command, or of all. */
+export function markOf(id: string, number?: number): string {
+  return `${SESSION_VARIABLE}=${id}:${number === undefined ? '' : `${number}\0`}`
+}
+
 /**
- * Ends everything a session left running, TERM first, then KILL: the jobs it knows, and on Linux
- * every process that still carries the session's mark, whatever group it moved to.
+ * Ends what was left running, TERM first, then KILL: the jobs given, and on Linux every process that
+ * carries the mark, whatever group it moved to.
  */
-export async function endJobs(mark: string, jobs: readonly BackgroundJob[]): Promise<void> {
-  const find = () => [
-    ...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...processesWith(`${SESSION_VARIABLE}=${mark}`)]),
-  ]
+export async function endProcesses(mark: string, jobs: readonly BackgroundJob[] = []): Promise<void> {
+  const find = () => [...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...processesWith(mark)])]
   let pids = find()
   for (const pid of pids) signal(pid, 'SIGTERM')
   const deadline = performance.now() + GRACE_MS

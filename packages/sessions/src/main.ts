@@ -1,7 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { cleanUpSessions } from './cleanup.js'
+import { endSession } from './end.js'
 import { isSessionError } from './errors.js'
+import { execInSession } from './exec.js'
 import { HELP } from './help.js'
+import { listSessions } from './list.js'
+import { startSession } from './start.js'
 
 /** The part of `process` a command needs; `process` itself is one. */
 export interface Terminal {
@@ -66,7 +72,7 @@ export async function main(terminal: Terminal): Promise<number> {
 async function dispatch(terminal: Terminal, signal: AbortSignal): Promise<number> {
   const { values, positionals } = parse(terminal.argv.slice(2))
   const [command, ...operands] = positionals
-  if (values.version) return print(terminal, `${await readVersion()}\n`)
+  if (values.version) return print(terminal, `${readVersion()}\n`)
   if (values.help || command === 'help' || command === undefined) {
     if (values.help || command) return print(terminal, HELP)
     throw new UsageError('Say what to do: start, exec, end, list or cleanup.')
@@ -95,7 +101,6 @@ function parse(args: readonly string[]) {
 const COMMANDS: Record<string, (invocation: Invocation) => Promise<number>> = {
   async start({ terminal, values, operands, sessionsDirectory }) {
     const [program = 'bash'] = atMost(operands, 1)
-    const { startSession } = await import('./start.js')
     const started = await startSession(program, {
       sessionsDirectory,
       workDirectory: currentDirectory(terminal),
@@ -114,7 +119,6 @@ const COMMANDS: Record<string, (invocation: Invocation) => Promise<number>> = {
       throw new UsageError('There is no command: give it as an argument, or on stdin.')
     const timeoutMs = values.timeout === undefined ? undefined : duration(values.timeout)
     const maxOutputBytes = values['max-output'] === undefined ? undefined : count(values['max-output'])
-    const { execInSession } = await import('./exec.js')
     const result = await execInSession(id, command, {
       sessionsDirectory,
       environment: terminal.env,
@@ -132,20 +136,17 @@ const COMMANDS: Record<string, (invocation: Invocation) => Promise<number>> = {
   async end({ terminal, operands, sessionsDirectory, signal }) {
     const [id] = atMost(operands, 1)
     if (id === undefined) throw new UsageError('end needs a session id: delta-sessions end <session_id>')
-    const { endSession } = await import('./end.js')
     return printJson(terminal, await endSession(id, { sessionsDirectory, signal }))
   },
 
   async list({ terminal, operands, sessionsDirectory }) {
     atMost(operands, 0)
-    const { listSessions } = await import('./list.js')
     return printJson(terminal, listSessions(sessionsDirectory))
   },
 
   async cleanup({ terminal, values, operands, sessionsDirectory, signal }) {
     atMost(operands, 0)
     const runId = terminal.env.DELTA_RUN_ID
-    const { cleanUpSessions } = await import('./cleanup.js')
     const ended = await cleanUpSessions({
       sessionsDirectory,
       signal,
@@ -195,10 +196,8 @@ async function readAll(stdin: AsyncIterable<unknown>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-async function readVersion(): Promise<string> {
-  const { readFile } = await import('node:fs/promises')
-  const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')
-  return JSON.parse(text).version
+function readVersion(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }
 
 function print(terminal: Terminal, text: string): number {

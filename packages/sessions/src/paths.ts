@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { SessionError, systemCode } from './errors.js'
@@ -11,18 +10,12 @@ export interface SessionPaths {
   /** A link to the newest complete state; replacing it is what makes a new state count. */
   readonly current: string
   readonly states: string
-  /** What one command needs while it runs; emptied before the next. */
-  readonly work: string
   /** Outputs too large for a result. */
   readonly output: string
   readonly lock: string
 }
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/
-
-export function newSessionId(): string {
-  return `sess_${randomBytes(6).toString('hex')}`
-}
 
 /**
  * The paths of a session, existing or not.
@@ -44,7 +37,6 @@ export function sessionPaths(sessionsDirectory: string, id: string): SessionPath
     history: join(directory, 'history.log'),
     current: join(directory, 'current'),
     states: join(directory, 'states'),
-    work: join(directory, 'work'),
     output: join(directory, 'output'),
     lock: join(directory, 'lock'),
   }

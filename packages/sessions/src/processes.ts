@@ -20,7 +20,7 @@ export function groupOf(pid: number): number | undefined {
   return Number(ps(pid, 'pgid')) || undefined
 }
 
-/** Every living process whose environment holds `entry` (`NAME=value`). Linux only, elsewhere empty. */
+/** Every living process that has a variable beginning with `entry` (`NAME=va`). Linux only, elsewhere none. */
 export function processesWith(entry: string): number[] {
   if (process.platform !== 'linux') return []
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
@@ -29,7 +29,7 @@ export function processesWith(entry: string): number[] {
 
 function hasEntry(pid: number, entry: string): boolean {
   const environment = readProc(pid, 'environ')
-  return environment !== undefined && `\0${environment}`.includes(`\0${entry}\0`)
+  return environment !== undefined && `\0${environment}`.includes(`\0${entry}`)
 }
 
 /** The fields of /proc/<pid>/stat from the state on; a dead process nobody has buried counts as gone. */

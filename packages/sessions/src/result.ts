@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { CapturedOutput, CommandOutcome } from '@delta/executor'
+import type { CapturedOutput, CommandOutcome } from '@delta/executor/command'
 
 /** What one command did. snake_case: this is what `delta-sessions exec` prints. */
 export interface ExecResult {

@@ -1,11 +1,11 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { runCommand } from '@delta/executor'
+import { runCommand } from '@delta/executor/command'
 import { driverOf } from './drivers/index.js'
 import { rememberedVariables, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
 import { type SessionMetadata, writeMetadata } from './metadata.js'
-import { newSessionId, type SessionPaths, sessionPaths } from './paths.js'
+import { sessionPaths } from './paths.js'
 import { commitState } from './state.js'
 
 export interface StartOptions {
@@ -38,9 +38,7 @@ export async function startSession(program: string, options: StartOptions): Prom
   driverOf(program)
   for (const name of options.secretNames ?? []) assertName(name)
   await assertRuns(program, options)
-  const metadata = newMetadata(program, options)
-  createDirectory(sessionPaths(options.sessionsDirectory, metadata.session_id), metadata, options)
-  const { session_id, command, work_dir, status } = metadata
+  const { session_id, command, work_dir, status } = createDirectory(program, options)
   return { session_id, command, work_dir, status }
 }
 
@@ -60,13 +58,34 @@ async function assertRuns(program: string, { workDirectory, environment }: Start
   throw new SessionError('ERR_SESSION_PROGRAM', `"${program}" cannot be started: ${reason}`)
 }
 
-function newMetadata(
-  program: string,
-  { workDirectory, environment, secretNames = [] }: StartOptions,
-): SessionMetadata {
+/** Builds the session under another name, so that it exists either not at all or complete. */
+function createDirectory(program: string, options: StartOptions): SessionMetadata {
+  const { sessionsDirectory, environment, secretNames = [] } = options
+  mkdirSync(sessionsDirectory, { recursive: true, mode: 0o700 })
+  const metadata = newMetadata(program, options)
+  const beside = sessionPaths(sessionsDirectory, `new-${metadata.session_id}`)
+  mkdirSync(beside.directory, { mode: 0o700 })
+  try {
+    const caller = variablesOf(environment)
+    const { variables } = rememberedVariables(caller, caller, secretNames)
+    commitState(beside, { variables, workDirectory: metadata.work_dir }, 1)
+    // The names by which people look for the state; both follow the link to the current one.
+    for (const name of ['env', 'work_dir.txt'])
+      symlinkSync(join('current', name), join(beside.directory, name))
+    writeMetadata(beside, metadata)
+    renameSync(beside.directory, sessionPaths(sessionsDirectory, metadata.session_id).directory)
+    return metadata
+  } catch (error) {
+    rmSync(beside.directory, { recursive: true, force: true })
+    throw error
+  }
+}
+
+function newMetadata(program: string, options: StartOptions): SessionMetadata {
+  const { workDirectory, environment, secretNames = [] } = options
   const runId = environment.DELTA_RUN_ID
   return {
-    session_id: newSessionId(),
+    session_id: `sess_${Math.random().toString(36).slice(2, 14)}`,
     command: program,
     created_at: new Date().toISOString(),
     last_executed_at: null,
@@ -76,28 +95,5 @@ function newMetadata(
     ...(runId !== undefined && { run_id: runId }),
     secret_names: [...secretNames],
     background_jobs: [],
-  }
-}
-
-/** Builds the session under another name, so that it exists either not at all or complete. */
-function createDirectory(paths: SessionPaths, metadata: SessionMetadata, options: StartOptions): void {
-  const beside = sessionPaths(options.sessionsDirectory, `new-${metadata.session_id}`)
-  mkdirSync(options.sessionsDirectory, { recursive: true, mode: 0o700 })
-  try {
-    mkdirSync(beside.directory, { mode: 0o700 })
-    const { variables } = rememberedVariables(
-      variablesOf(options.environment),
-      variablesOf(options.environment),
-      metadata.secret_names,
-    )
-    commitState(beside, { variables, workDirectory: metadata.work_dir }, 1)
-    // The names by which people look for the state; both follow the link to the current one.
-    for (const name of ['env', 'work_dir.txt'])
-      symlinkSync(join('current', name), join(beside.directory, name))
-    writeMetadata(beside, metadata)
-    renameSync(beside.directory, paths.directory)
-  } catch (error) {
-    rmSync(beside.directory, { recursive: true, force: true })
-    throw error
   }
 }

@@ -68,12 +68,6 @@ export function isSameState(current: SessionState, next: SessionState): boolean 
   )
 }
 
-/** An empty directory that only its owner can enter. */
-export function emptyDirectory(path: string): void {
-  rmSync(path, { recursive: true, force: true })
-  mkdirSync(path, { recursive: true, mode: 0o700 })
-}
-
 export function readOptional(path: string): Buffer | undefined {
   try {
     return readFileSync(path)

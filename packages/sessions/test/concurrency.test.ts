@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -60,6 +61,20 @@ describe('commands of one session wait for each other', () => {
 })
 
 describe('a killed command line', () => {
+  test('its command is ended before the next one runs, and neither sees the other', async () => {
+    const { id, sessionsDirectory, exec, workDirectory } = await start()
+    await exec('mkfifo started')
+    const command = "trap '' TERM; export HALF=1; echo $$ >started; while :; do sleep 0.01; done"
+    const argv = [bin, 'exec', id, command, '--sessions-dir', sessionsDirectory]
+    const child = spawn(process.execPath, argv, { stdio: 'ignore' })
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    const pid = (await readFile(join(workDirectory, 'started'), 'utf8')).trim()
+    child.kill('SIGKILL')
+    await exited
+    const living = `ps -o stat= -p ${pid} | grep -c '^[^Z]'`
+    expect((await exec(`echo \${HALF-unset}; ${living}`)).stdout).toBe('unset\n0\n')
+  })
+
   test('50 kills at any instant: the state is old or new, never half, and the session goes on', async () => {
     const { id, sessionsDirectory, exec } = await start()
     await exec('export A=0; b=0; mkdir -p d0; cd d0')

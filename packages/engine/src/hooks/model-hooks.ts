@@ -11,7 +11,7 @@ export async function overrideRequest(
   proposed: ChatRequest,
   iteration: number,
 ): Promise<Step<ChatRequest>> {
-  const payload = { file: 'proposed_payload.json', data: JSON.stringify(proposed, null, 2) }
+  const payload = { file: 'proposed_payload.json', data: () => JSON.stringify(proposed, null, 2) }
   const hook = await runHook(run, 'pre_llm_request', { iteration, payload })
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
@@ -24,7 +24,7 @@ export async function overrideResponse(
   response: ChatResponse,
   iteration: number,
 ): Promise<Step<ChatResponse>> {
-  const payload = { file: 'payload.dat', data: JSON.stringify(response.message, null, 2) }
+  const payload = { file: 'payload.dat', data: () => JSON.stringify(response.message, null, 2) }
   const hook = await runHook(run, 'post_llm_response', { iteration, payload })
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }

@@ -14,8 +14,8 @@ export interface HookInput {
   toolName?: string
   toolResult?: string
   errorMessage?: string
-  /** The main payload and the name of its file in `input/`. */
-  payload?: { file: string; data: string }
+  /** The main payload, made only if there is a hook to read it, and the name of its file in `input/`. */
+  payload?: { file: string; data: () => string }
   /** Milliseconds; shortens the hook's own limit when a run is being stopped. */
   timeoutMs?: number
   /** False when the hook must run although the run was told to stop. */
@@ -111,7 +111,7 @@ function prepare(run: ActiveRun, directory: string, name: HookName, input: HookI
   const write = (file: string, data: string): void =>
     replaceFile(join(directory, 'input', file), data, { durable: false })
   write('context.json', JSON.stringify(context, null, 2))
-  if (input.payload) write(input.payload.file, input.payload.data)
+  if (input.payload) write(input.payload.file, input.payload.data())
 }
 
 function describe(name: HookName, directory: string, iteration: number, result: CommandOutcome): HookOutcome {

@@ -17,11 +17,8 @@ export async function guardCall(
   prepared: ReadyCall,
   iteration: number,
 ): Promise<Verdict> {
-  const data = JSON.stringify(
-    { tool_name: call.name, tool_args: prepared.args, argv: prepared.argv },
-    null,
-    2,
-  )
+  const data = () =>
+    JSON.stringify({ tool_name: call.name, tool_args: prepared.args, argv: prepared.argv }, null, 2)
   const about = { iteration, actionId: call.action_id, toolName: call.name }
   const hook = await runHook(run, 'pre_tool_execution', { ...about, payload: { file: 'payload.dat', data } })
   if (!hook) return { verdict: 'run' }
@@ -45,7 +42,7 @@ export async function reportResult(
     actionId: call.action_id,
     toolName: call.name,
     toolResult: result.observation,
-    payload: { file: 'payload.dat', data: result.observation },
+    payload: { file: 'payload.dat', data: () => result.observation },
   })
   return stopAskedFor(hook)
 }

@@ -25,7 +25,14 @@ __delta_save() {
   __delta_ifs=\${IFS-unset} IFS=$' \\t\\n'
   unset -f __delta_save trap
   __delta_list_set
-  __delta_list_names
+  {
+    __delta_report_variables
+    printf '=cwd='
+    pwd
+    printf '\\0=jobs='
+    jobs -l
+    printf '\\0'
+  } >"$__delta_work/report"
   {
     __delta_print_shopt
     [[ \${#__delta_names[@]} == 0 ]] || declare -p "\${__delta_names[@]}"
@@ -37,16 +44,7 @@ __delta_save() {
     # Last: from "set -x" on, every line of the file would be printed when it is read.
     printf '%s' "$__delta_options"
   } >>"$__delta_work/state"
-  {
-    for __delta_name in $__delta_exported; do
-      [[ -z \${!__delta_name+set} ]] || printf '%s=%s\\0' "$__delta_name" "\${!__delta_name}"
-    done
-    printf '=cwd='
-    pwd
-    printf '\\0=jobs='
-    jobs -l
-    printf '\\0=done=\\0'
-  } >"$__delta_work/report"
+  printf '=done=\\0' >>"$__delta_work/report"
 }
 
 __delta_print_shopt() {
@@ -59,32 +57,46 @@ __delta_print_shopt() {
   done
 }
 
-# Exported variables are data, and reported; the others are kept as bash lists them, with their
-# attributes. Names hold no spaces, so that lists of them can be split.
-__delta_list_names() {
-  unset -f __delta_list_names
+# Exported variables are data, and reported; the names of the others are collected, because bash can
+# list those itself, with their attributes. Both lists of names are sorted.
+__delta_report_variables() {
+  unset -f __delta_report_variables
   compgen -e >"$__delta_work/names"
-  read -r -d '' __delta_all <"$__delta_work/names"
-  __delta_exported=
-  for __delta_name in $__delta_all; do
-    case $__delta_name in
-      __delta_*|_${hidden}) ;;
-      *) __delta_exported+=" $__delta_name " ;;
-    esac
-  done
+  __delta_read_lines __delta_exported
   compgen -v >"$__delta_work/names"
-  read -r -d '' __delta_all <"$__delta_work/names"
-  __delta_names=()
-  for __delta_name in $__delta_all; do
+  __delta_read_lines __delta_all
+  unset -f __delta_read_lines
+  __delta_names=() __delta_pairs=() __delta_index=0
+  for __delta_name in "\${__delta_all[@]}"; do
+    if [[ $__delta_name == "\${__delta_exported[__delta_index]}" ]]; then
+      __delta_index=$((__delta_index + 1))
+      case $__delta_name in
+        __delta_*|_${hidden}) ;;
+        *) [[ -z \${!__delta_name+set} ]] || __delta_pairs+=("$__delta_name" "\${!__delta_name}") ;;
+      esac
+      continue
+    fi
     case $__delta_name in
-      __delta_*|_|BASH|BASHOPTS|BASHPID|BASH_*|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID|FUNCNAME) ;;
-      GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|PWD) ;;
+      __delta_*|BASH|BASHOPTS|BASHPID|BASH_*|_|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID) ;;
+      FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS) ;;
+      PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID${hidden}) ;;
       PS4) [[ $PS4 == '+ ' ]] || __delta_names+=(PS4) ;;
-      RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID${hidden}) ;;
-      *) [[ $__delta_exported == *" $__delta_name "* ]] || __delta_names+=("$__delta_name") ;;
+      *) __delta_names+=("$__delta_name") ;;
     esac
   done
+  # In one go: bash writes to the file after every command.
+  [[ \${#__delta_pairs[@]} == 0 ]] || printf '%s=%s\\0' "\${__delta_pairs[@]}"
 }
+
+# bash 3, which macOS has, knows no mapfile.
+if type mapfile >/dev/null 2>&1; then
+  __delta_read_lines() { mapfile -t "$1" <"$__delta_work/names"; }
+else
+  __delta_read_lines() {
+    eval "$1=()"
+    while IFS= read -r __delta_name; do eval "$1+=(\\"\\$__delta_name\\")"; done <"$__delta_work/names"
+  }
+fi
 
 # Two options would lock the session: noexec, and onecmd, which ends the shell after one command.
 __delta_list_set() {

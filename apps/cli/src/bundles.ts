@@ -1,0 +1,92 @@
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Script } from 'node:vm'
+
+interface Bundles {
+  /** What a bundle exports; `name` is `./run.cjs`. */
+  load(name: string): unknown
+  /** Keeps what was compiled now, for the next start. */
+  keepCompiled(): void
+}
+
+/**
+ * Loads the bundles that this program is built into, with their compiled code from an earlier start if there is any:
+ * compiling is most of what a start costs.
+ *
+ * A cache file belongs to one version of node and one bundle, and is replaced whole. It may be missing, unwritable or
+ * deleted at any time; then the bundle is compiled. It lies beside the program, so whoever could write it could write
+ * the program.
+ */
+export function openBundles({
+  directory,
+  cacheDirectory,
+  require,
+}: {
+  directory: string
+  /** Undefined: no cache. */
+  cacheDirectory: string | undefined
+  /** For what is no bundle: modules of node. */
+  require: (id: string) => unknown
+}): Bundles {
+  const loaded = new Map<string, { exports: unknown }>()
+  const compiled: { script: Script; cachePath: string }[] = []
+
+  function load(name: string): unknown {
+    const known = loaded.get(name)
+    if (known) return known.exports
+    const module = { exports: {} as unknown }
+    loaded.set(name, module)
+    const path = join(directory, name)
+    const wrapper = compile(path).runInThisContext()
+    wrapper(
+      module.exports,
+      (id: string) => (id.startsWith('./') ? load(id) : require(id)),
+      module,
+      path,
+      directory,
+    )
+    return module.exports
+  }
+
+  function compile(path: string): Script {
+    // esbuild writes nothing but ASCII, and Latin-1 is read faster than UTF-8
+    const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(path, 'latin1')}\n})`
+    if (cacheDirectory === undefined) return new Script(source, { filename: path })
+    const cachePath = join(cacheDirectory, cacheName(path))
+    const cachedData = readIfThere(cachePath)
+    const script = new Script(source, { filename: path, ...(cachedData ? { cachedData } : {}) })
+    if (!cachedData || script.cachedDataRejected) compiled.push({ script, cachePath })
+    return script
+  }
+
+  function keepCompiled(): void {
+    try {
+      if (cacheDirectory !== undefined && compiled.length > 0) mkdirSync(cacheDirectory, { recursive: true })
+      for (const { script, cachePath } of compiled) replace(cachePath, script.createCachedData())
+    } catch {
+      // an installation that cannot be written starts a little slower, and that is all
+    }
+  }
+
+  return { load, keepCompiled }
+}
+
+function cacheName(path: string): string {
+  const { size, mtimeMs } = statSync(path)
+  const bundle = path.slice(path.lastIndexOf('/') + 1, -'.cjs'.length)
+  return `${bundle}-${process.version}-${process.arch}-${size}-${Math.round(mtimeMs)}`
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch {
+    return undefined // missing or unreadable: compiling does without
+  }
+}
+
+function replace(path: string, data: Buffer): void {
+  const beside = `${path}.${process.pid}`
+  writeFileSync(beside, data)
+  renameSync(beside, path)
+}

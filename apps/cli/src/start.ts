@@ -1,0 +1,18 @@
+import { openBundles } from './bundles.js'
+
+/** Runs `main` and sets the exit code. The one thing besides `bin.cjs` that knows how this program was built. */
+export async function start(host: NodeJS.Process): Promise<void> {
+  const bundles = openBundles({
+    directory: __dirname,
+    cacheDirectory: host.env.NODE_DISABLE_COMPILE_CACHE ? undefined : `${__dirname}/../compiled`,
+    require: (id) => (id === 'node:child_process' ? whenUsed(id) : require(id)),
+  })
+  const { main } = bundles.load('./main.cjs') as typeof import('./main.js')
+  host.exitCode = await main(host)
+  bundles.keepCompiled()
+}
+
+/** A module that is imported by much and used by little, and drags the network in. */
+function whenUsed(id: string): object {
+  return new Proxy({}, { get: (_, name) => Reflect.get(require(id), name) })
+}
