@@ -99,10 +99,8 @@ function bindElement(call: Call, parts: readonly Part[]): string[] {
   const isWhole = parts.length === 1 && first !== undefined && isValue(first)
   if (absent && (isWhole || isOptionWord(parts))) return []
   const value = isWhole ? values.get(first.name) : undefined
-  if (!Array.isArray(value)) return [checkWord(call, parts, isChecked)]
-  return value.map((item) =>
-    checkWord({ ...call, values: new Map([[isWhole ? first.name : '', item]]) }, parts, isChecked),
-  )
+  if (!isWhole || !Array.isArray(value)) return [checkWord(call, parts, isChecked)]
+  return value.map((item) => checkWord({ ...call, values: new Map([[first.name, item]]) }, parts, isChecked))
 }
 
 /** What comes behind the command, in order. */

@@ -37,8 +37,7 @@ export function lintTool(tool: ExpandedTool, options: LintOptions = {}): LintFin
   const { command, description, parameters } = tool
   const [program = ''] = command
   const findings: LintFinding[] = []
-  if (!description)
-    findings.push(note('no-description', 'description', 'The model learns only the name of this tool.'))
+  if (!description) findings.push(note('no-description', 'description', 'The model learns only its name.'))
   if (options.commandExists?.(program) === false) {
     findings.push(note('command-not-found', 'command[0]', `${program} is not installed.`))
   }
@@ -58,7 +57,7 @@ function lintParameter(tool: ExpandedTool, index: number, environment: object): 
   const { name, description, enum: values, allow_dash, inject_as } = parameter
   const path = `parameters[${index}]`
   const findings: LintFinding[] = []
-  if (!description) findings.push(note('no-description', path, `The model learns only the name of ${name}.`))
+  if (!description) findings.push(note('no-description', path, 'The model learns only its name.'))
   for (const key of Object.keys(parameter)) {
     if (PARAMETER_KEYS.includes(key) || key.startsWith('x-')) continue
     const nearest = PARAMETER_KEYS.find((known) => isNear(known, key))
@@ -167,5 +166,5 @@ const BASH_ONLY =
   /(?<![^\s;&|(!])(?:\[\[\s|\(\(|function\s|select\s|source\s|declare\s|coproc\s)|<<<|[<>]\(|&>|\|&|;;?&|\$['[]|\w\+?=\(|\$\{!?\w+(?:[[/^,@]|:[\d ])/
 const LITERAL_HINT = 'Use shell: to expand it, or quotes to say that it is text.'
 const RAW_HINT = 'Remove :raw if the value is one argument.'
-const BASH_HINT = "Write it for sh, or write command: [bash, -c, '…', --]."
-const PROGRAM_HINT = 'Hand it over beside the program: awk -v, jq --arg, sys.argv.'
+const BASH_HINT = "Or write command: [bash, -c, '…', --]."
+const PROGRAM_HINT = 'Hand it over beside it: awk -v, jq --arg, sys.argv.'

@@ -17,19 +17,13 @@ export function mergeParameters(
 ): { parameters: ExpandedParameter[]; problems: ToolProblem[] } {
   const problems = explicit.flatMap((entry, index) => {
     const isRepeated = explicit.findIndex(({ name }) => name === entry.name) < index
-    return checkEntry(
-      entry,
-      isRepeated,
-      inferred.find(({ name }) => name === entry.name),
-      `parameters[${index}]`,
-    )
+    const known = inferred.find(({ name }) => name === entry.name)
+    return checkEntry(entry, isRepeated, known, `parameters[${index}]`)
   })
-  const parameters = inferred.map((known) =>
-    parameterOf(
-      known,
-      explicit.find(({ name }) => name === known.name),
-    ),
-  )
+  const parameters = inferred.map((known) => {
+    const entry = explicit.find(({ name }) => name === known.name)
+    return parameterOf(known, entry)
+  })
   return { parameters, problems }
 }
 
