@@ -17,9 +17,6 @@ const INTERPRETERS: readonly Interpreter[] = [
   { name: /^env$/, option: /^(?:-[A-Za-z]*S|--split-string(?:=|$))/ },
 ]
 
-/** Every name below, and few others: most words end here. */
-const MAYBE_INTERPRETER = /sh$|^(?:su|runuser|script|flock|env|node|bun|deno|python|perl|ruby|php)/
-
 /**
  * The words of one command that an interpreter runs as a program.
  *
@@ -30,7 +27,6 @@ const MAYBE_INTERPRETER = /sh$|^(?:su|runuser|script|flock|env|node|bun|deno|pyt
 export function findProgramText(words: readonly string[]): ProgramText[] {
   return words.flatMap((word, index) => {
     const name = baseName(word)
-    if (!MAYBE_INTERPRETER.test(name)) return []
     const indexes =
       name === 'ssh'
         ? remoteCommand(words, index)
