@@ -124,9 +124,10 @@ test('what a generator only prints is saved where it should have written', async
   const { build, directory } = await placeWith()
   const { messages } = await build(computed('echo printed'))
   expect(messages).toEqual(block('printed\n'))
-  expect(await readFile(join(directory, 'work/.delta/context_artifacts/summary.md'), 'utf8')).toBe(
-    'printed\n',
-  )
+  const artifacts = join(directory, 'work/.delta/context_artifacts')
+  expect(await readFile(join(artifacts, 'summary.md'), 'utf8')).toBe('printed\n')
+  expect((await stat(artifacts)).mode & 0o777).toBe(0o700)
+  expect((await stat(join(artifacts, 'summary.md'))).mode & 0o777).toBe(0o600)
 })
 
 test('a generator that writes the file may print what it likes', async () => {
