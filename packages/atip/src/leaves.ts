@@ -99,7 +99,7 @@ type Visit = (path: string[], command: AtipCommand, inherited: AtipEffects) => v
 function walk(commands: unknown, path: string[], inherited: AtipEffects, visit: Visit): void {
   for (const [key, node] of Object.entries(commandMap(commands, path))) {
     const here = [...path, key]
-    const command: AtipCommand = assertNode(commandSchema, node, pathOf({ path: here }))
+    const command: AtipCommand = assertNode(commandSchema, node, () => pathOf({ path: here }))
     if (command.commands === undefined || Object.keys(commandMap(command.commands, here)).length === 0) {
       visit(here, command, inherited)
     } else {
@@ -110,8 +110,8 @@ function walk(commands: unknown, path: string[], inherited: AtipEffects, visit: 
 
 function commandMap(commands: unknown, path: string[]): Record<string, unknown> {
   if (commands === undefined) return {}
-  const where = [...pathOf({ path }), 'commands']
   if (path.length > MAX_DEPTH) {
+    const where = [...pathOf({ path }), 'commands']
     throw new AtipValidationError(
       `${where.join('.')}: commands nest deeper than ${MAX_DEPTH} levels.`,
       where,
@@ -119,6 +119,7 @@ function commandMap(commands: unknown, path: string[]): Record<string, unknown> 
     )
   }
   if (typeof commands !== 'object' || commands === null || Array.isArray(commands)) {
+    const where = [...pathOf({ path }), 'commands']
     throw new AtipValidationError(
       `${where.join('.')} must be an object from names to commands.`,
       where,
