@@ -68,19 +68,25 @@ function makeLeaf(
   inherited: AtipEffects,
   separator: string,
 ): AtipLeaf {
-  const options = command.options ?? []
-  const known = new Set([...(command.arguments ?? []), ...options].map((parameter) => parameter.name))
-  const global = (tool.globalOptions ?? []).filter((option) => !known.has(option.name))
   const leaf: AtipLeaf = {
     name: flatName([tool.name, ...path], separator),
     path,
     command,
-    options: [...options, ...global],
+    options: withGlobal(command, tool.globalOptions),
     effects: mergeEffects(overlayEffects(inherited, command.effects), tool.effects),
     tool,
   }
   assertDistinctParameters(leaf)
   return leaf
+}
+
+function withGlobal(
+  { arguments: own = [], options = [] }: AtipCommand,
+  global: AtipOption[] = [],
+): AtipOption[] {
+  if (global.length === 0) return options
+  const known = new Set([...own, ...options].map((parameter) => parameter.name))
+  return [...options, ...global.filter((option) => !known.has(option.name))]
 }
 
 function assertDistinctParameters(leaf: AtipLeaf): void {
