@@ -1,18 +1,26 @@
-import { cp, readdir, rm } from 'node:fs/promises'
+import { cp, readdir, readFile, rm } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
+import { thirdPartyLicenses } from './third-party.js'
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 
 const PACKAGES = resolve('../../packages')
 
 /** Other packages come as sources: of a source only what is used gets into a bundle. */
-const SOURCES = {
-  '@delta/model/openai': `${PACKAGES}/model/src/openai.ts`,
-  '@delta/sessions/main': `${PACKAGES}/sessions/src/main.ts`,
-  ...Object.fromEntries(
-    (await readdir(PACKAGES)).map((folder) => [`@delta/${folder}`, `${PACKAGES}/${folder}/src/index.ts`]),
-  ),
+const SOURCES: Record<string, string> = Object.fromEntries(
+  (await Promise.all((await readdir(PACKAGES)).map(sourcesOf))).flat(),
+)
+
+/** Each entry of a package's `exports`, and the source it is built from. */
+async function sourcesOf(folder: string): Promise<[string, string][]> {
+  const { exports } = JSON.parse(await readFile(`${PACKAGES}/${folder}/package.json`, 'utf8'))
+  return Object.keys(exports)
+    .filter((key) => !key.endsWith('.json'))
+    .map((key) => [
+      `@delta/${folder}${key.slice(1)}`,
+      `${PACKAGES}/${folder}/src/${key.slice(2) || 'index'}.ts`,
+    ])
 }
 
 /** Each is one file that needs no other. What is imported when it is needed is a bundle of its own, under this name. */
@@ -20,7 +28,7 @@ const BUNDLES: Record<string, string> = {
   start: resolve('src/start.ts'),
   main: resolve('src/main.ts'),
   program: resolve('src/program.ts'),
-  openai: SOURCES['@delta/model/openai'],
+  openai: `${PACKAGES}/model/src/openai.ts`,
   atip: `${PACKAGES}/atip/src/index.ts`,
   ...Object.fromEntries(
     (await readdir('src/commands')).map((file) => [basename(file, '.ts'), resolve('src/commands', file)]),
@@ -48,10 +56,11 @@ export default defineConfig({
   platform: 'node',
   clean: true,
   minify: true,
+  removeNodeProtocol: false,
   silent: true,
   shims: true,
   noExternal: [/.*/],
-  esbuildPlugins: [separateBundles],
+  esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt')],
   esbuildOptions(options) {
     options.alias = SOURCES
     options.charset = 'ascii'
