@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { readRequest } from '../../../packages/journal/dist/index.js'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
-const delta = fileURLToPath(new URL('../../../apps/cli/bin.js', import.meta.url))
+const delta = fileURLToPath(new URL('../../../apps/cli/bin.cjs', import.meta.url))
 const TASK = 'Where does the treasure lie?'
 
 test('a hundred iterations fit into 4,000 tokens, and neither the task nor page 7 is lost', async () => {

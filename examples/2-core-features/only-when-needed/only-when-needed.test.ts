@@ -6,7 +6,7 @@ import { execa } from 'execa'
 import { expect, onTestFinished, test } from 'vitest'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
-const delta = fileURLToPath(new URL('../../../apps/cli/bin.js', import.meta.url))
+const delta = fileURLToPath(new URL('../../../apps/cli/bin.cjs', import.meta.url))
 
 interface Block {
   source_id: string
