@@ -40,7 +40,7 @@ async function compare(cycles) {
   const server = await startScriptedServer(turns)
   const tools = [{ name: 'echo', description: 'Says it.', exec: 'echo ${text}' }]
   const agent = await temporaryAgent({ baseUrl: server.baseUrl, tools, agent: { max_iterations: cycles + 1 } })
-  const cli = (workspace) => [here('../apps/cli/bin.js'), 'run', '--agent', agent.path, '-m', 'Go', '-w', workspace, '-q', ...(process.env.BENCH_FLAGS?.split(' ') ?? [])]
+  const cli = (workspace) => [here('../apps/cli/bin.cjs'), 'run', '--agent', agent.path, '-m', 'Go', '-w', workspace, '-q']
   const programs = { floor: (workspace) => [here('loop/floor.mjs'), server.baseUrl, workspace], delta: cli }
   const results = { floor: [], delta: [] }
   for (let round = 0; round < ROUNDS; round++) {

@@ -3,6 +3,7 @@
  *
  * @typedef {object} Layer
  * @property {string[]} imports packages of ours that it may import, by folder name
+ * @property {string[]} [loaders] files that may import computed paths: they load what this package is built into
  * @property {true} [pure] no built-in module of Node.js either: it must run in a browser
  * @property {true} [testOnly] may be a devDependency of anyone, and a dependency of no one
  */
@@ -23,6 +24,7 @@ export const layers = {
       'journal',
       'model',
     ],
+    loaders: ['src/bundles.ts', 'src/start.ts'],
   },
   'packages/engine': {
     imports: ['config-loader', 'context', 'executor', 'journal', 'model', 'tool-expander'],

@@ -56,10 +56,11 @@ export default defineConfig({
   platform: 'node',
   clean: true,
   minify: true,
+  removeNodeProtocol: false,
   silent: true,
   shims: true,
   noExternal: [/.*/],
-  esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/THIRD-PARTY-LICENSES.txt')],
+  esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt')],
   esbuildOptions(options) {
     options.alias = SOURCES
     options.charset = 'ascii'

@@ -55,7 +55,7 @@ function assertAlone(directory, { manifest }) {
 function assertComplete(directory) {
   const missing = foreignImports(directory)
   if (missing.length > 0) throw new Error(`Not in the package: ${missing.join(', ')}`)
-  const licenses = join('dist', 'THIRD-PARTY-LICENSES.txt')
+  const licenses = join('dist', 'third-party-notices.txt')
   if (!existsSync(join(directory, licenses))) throw new Error(`${licenses} is not in the package`)
 }
 

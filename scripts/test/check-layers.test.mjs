@@ -106,6 +106,13 @@ test('a computed import is a violation in shipped code, because nobody can check
   ])
 })
 
+test('a computed import is allowed in a file that the diagram names as a loader', () => {
+  const text = 'export const load = (name) => require(name)'
+  const drawn = { ...diagram, 'packages/upper': { imports: ['lower'], loaders: ['src/load.ts'] } }
+  expect(problemsWith({ 'packages/upper/src/load.ts': text }, drawn)).toEqual([])
+  expect(problemsWith({ 'packages/upper/src/other.ts': text }, drawn)).toHaveLength(1)
+})
+
 test('a relative import that leaves its package is a violation, in tests too', () => {
   const text = `import '../../lower/src/index.js'`
   const reason = "'../../lower/src/index.js' leaves the package; import @delta/… by name"

@@ -41,6 +41,7 @@ export async function engineOptions(
     workDirectory,
     agentHome: agent.home,
     environment: terminal.env,
+    ...(agent.llm.baseUrl === undefined ? {} : { llmBaseUrl: agent.llm.baseUrl }),
     trustWorkspaceEnv: flags.trustWorkspaceEnv ?? false,
     ...(await knownEndpoint(workDirectory)),
   })

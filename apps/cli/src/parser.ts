@@ -1,5 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
-import type { CommandEntry, OptionEntry } from './table/entry.js'
+import type { ArgumentEntry, CommandEntry, OptionEntry } from './table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from './table/index.js'
 import type { Terminal } from './terminal.js'
 
@@ -44,14 +44,18 @@ function addCommand(
     .command(entry.name.split(' ').at(-1) ?? '', { hidden: entry.hidden ?? false })
     .description(entry.description)
     .addHelpText('after', () => furtherHelp(entry))
-  for (const { name, description, default: value } of entry.arguments ?? [])
-    command.addArgument(new Argument(name, description).default(value))
+  for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument))
   for (const option of entry.options ?? []) command.addOption(optionOf(option))
   command.action(async (...given: unknown[]) => {
     const [options, ...positional] = [given.at(-2), ...given.slice(0, -2)] as never[]
     const { execute } = await entry.load()
     finish(await execute(options as never, terminal, ...positional))
   })
+}
+
+function argumentOf({ name, description, choices, default: value }: ArgumentEntry): Argument {
+  const argument = new Argument(name, description).default(value)
+  return choices ? argument.choices(choices) : argument
 }
 
 function optionOf(entry: OptionEntry): Option {

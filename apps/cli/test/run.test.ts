@@ -132,3 +132,14 @@ test('a message can come from stdin or from a file', async () => {
   await delta(['run', '--agent', agent.path, '-m', '@task.md', '-w', '.'], { cwd: workspace.path })
   expect((await journalOf(workspace.path))[1]).toMatchObject({ type: 'USER_MESSAGE', content: 'from a file' })
 })
+
+test("a base URL in the agent's .env overrides the one its author wrote", async () => {
+  await using server = await startScriptedServer([{ content: 'From here.' }])
+  await using agent = await temporaryAgent({
+    agent: { llm: { model: 'any', base_url: 'http://127.0.0.1:9/v1' } },
+    files: { '.env': `DELTA_BASE_URL=${server.baseUrl}\nDELTA_API_KEY=test-key-not-real\n` },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'From here.\n' })
+})

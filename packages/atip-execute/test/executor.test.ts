@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadAtip } from '@delta/atip'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { temporaryWorkspace } from '@delta/testkit'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import {
   ArgumentValidationError,
   type AtipTool,
@@ -27,11 +27,10 @@ let notes: AtipTool
 let env: { NOTES: string }
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'atip-execute-'))
+  directory = (await temporaryWorkspace({}, { onCleanup: onTestFinished })).path
   env = { NOTES: join(directory, 'notes.txt') }
   notes = { ...(await loadAtip({ command: [program, '--agent'] })), binary: program }
 })
-afterEach(() => rm(directory, { recursive: true }))
 
 function executor(policy?: ExecutorConfig['policy'], more: Partial<ExecutorConfig> = {}) {
   return createExecutor({ tools: [notes], execution: { env }, ...(policy && { policy }), ...more })

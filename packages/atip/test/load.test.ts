@@ -1,22 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { temporaryWorkspace } from '@delta/testkit'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { leavesOf, loadAtip } from '../src/index.js'
 
 const notes = fileURLToPath(new URL('fixtures/notes', import.meta.url))
-let directory: string
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'atip-'))
-})
-afterAll(() => rm(directory, { recursive: true }))
+const workspace = () => temporaryWorkspace({}, { onCleanup: onTestFinished })
 
 async function file(text: string): Promise<string> {
-  const path = join(directory, 'tool.json')
-  await writeFile(path, text)
-  return path
+  return await (await workspace()).write('tool.json', text)
 }
 
 describe('loadAtip', () => {
@@ -43,7 +34,8 @@ describe('loadAtip', () => {
   })
 
   test('does not run a shell', async () => {
-    const marker = join(directory, 'marker')
+    const { path } = await workspace()
+    const marker = `${path}/marker`
     await expect(loadAtip({ command: ['echo', `; touch ${marker}`] })).rejects.toMatchObject({
       code: 'ERR_ATIP_NOT_JSON',
     })

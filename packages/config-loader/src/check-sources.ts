@@ -10,12 +10,12 @@ import { displayName, isInside, type Workplace } from './workplace.js'
  *
  * @param prompt - The agent's prompt file, relative to its directory.
  */
-export async function checkSources(
+export function checkSources(
   context: LoadedContext,
   prompt: string | undefined,
   workplace: Workplace,
   findings: Findings,
-): Promise<void> {
+): void {
   const { home } = workplace
   const { sources } = context.manifest
   const computed = sources
@@ -25,7 +25,7 @@ export async function checkSources(
   for (const [index, source] of sources.entries()) {
     const path = ownFile(source, home)
     if (path === undefined || !isNeeded(source) || computed.includes(path)) continue
-    await checkReadable(path, index, context, workplace, findings)
+    checkReadable(path, index, context, workplace, findings)
   }
   const isSent = (name: string) => sources.some((source) => ownFile(source, home) === join(home, name))
   if (prompt !== undefined && !isSent(prompt) && computed.length === 0) {
@@ -35,14 +35,14 @@ export async function checkSources(
   }
 }
 
-async function checkReadable(
+function checkReadable(
   path: string,
   index: number,
   { file }: LoadedContext,
   workplace: Workplace,
   findings: Findings,
-): Promise<void> {
-  const read = await readText(path)
+): void {
+  const read = readText(path)
   if (read.ok || read.reason === 'too-large') return // the context takes larger files than a configuration may be
   const hint =
     read.reason === 'missing' ? 'Create the file, or say that it may be missing: on_missing: skip' : undefined

@@ -18,13 +18,13 @@ export interface LoadedContext {
  *
  * @param promptFile - What the message about a missing file proposes to send, relative to the agent's directory.
  */
-export async function readContext(
+export function readContext(
   workplace: Workplace,
   promptFile: string,
   findings: Findings,
-): Promise<LoadedContext | undefined> {
+): LoadedContext | undefined {
   const path = join(workplace.home, CONTEXT_FILE)
-  const { exists, file } = await readYaml(path, workplace, findings)
+  const { exists, file } = readYaml(path, workplace, findings)
   if (!exists) {
     findings.error({ file: '' }, missingContextMessage(workplace.home, promptFile))
     return undefined

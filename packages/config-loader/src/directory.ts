@@ -1,4 +1,4 @@
-import { readdir, realpath, stat } from 'node:fs/promises'
+import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { ConfigError } from './errors.js'
 import type { Findings } from './findings.js'
@@ -8,22 +8,22 @@ const MAIN_FILE = 'agent.yaml'
 const OLD_MAIN_FILE = 'config.yaml'
 
 /** @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: there is no such directory. */
-export async function openDirectory(directory: string): Promise<Workplace> {
+export function openDirectory(directory: string, shown = directory): Workplace {
   try {
-    if ((await stat(directory)).isDirectory()) return { home: await realpath(directory), shown: directory }
+    if (statSync(directory).isDirectory()) return { home: realpathSync.native(directory), shown }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP' && code !== 'EACCES') throw error
     const what = code === 'EACCES' ? 'may not be read by you' : 'does not exist'
     throw notFound(
-      `${directory}: the agent's directory ${what}.`,
-      `Give another with --agent, or make one: delta init ${directory}`,
+      `${shown}: the agent's directory ${what}.`,
+      `Give another with --agent, or make one: delta init ${shown}`,
       error,
     )
   }
   throw notFound(
-    `${directory}: is a file, but an agent is a directory.`,
-    `Give the directory that holds it: --agent ${dirname(directory)}`,
+    `${shown}: is a file, but an agent is a directory.`,
+    `Give the directory that holds it: --agent ${dirname(shown)}`,
   )
 }
 
@@ -32,8 +32,8 @@ export async function openDirectory(directory: string): Promise<Workplace> {
  *
  * @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: the directory holds neither.
  */
-export async function findMainFile({ home, shown }: Workplace, findings: Findings): Promise<string> {
-  const names = new Set(await readdir(home))
+export function findMainFile({ home, shown }: Workplace, findings: Findings): string {
+  const names = namesIn(home, shown)
   const old = { file: join(shown, OLD_MAIN_FILE) }
   if (names.has(MAIN_FILE)) {
     if (names.has(OLD_MAIN_FILE))
@@ -44,25 +44,30 @@ export async function findMainFile({ home, shown }: Workplace, findings: Finding
     findings.deprecated(old, 'config.yaml is now called agent.yaml.', 'Rename the file.')
     return join(home, OLD_MAIN_FILE)
   }
-  throw notFound(`${shown}: holds no agent.yaml.`, await suggest(home, shown, names))
+  throw notFound(`${shown}: holds no agent.yaml.`, suggest(home, shown, names))
 }
 
-async function suggest(home: string, shown: string, names: ReadonlySet<string>): Promise<string> {
+function suggest(home: string, shown: string, names: ReadonlySet<string>): string {
   const otherEnding = ['agent.yml', 'config.yml'].find((name) => names.has(name))
   if (otherEnding !== undefined) return `Rename ${join(shown, otherEnding)} to agent.yaml.`
   const inside: string[] = []
   for (const name of [...names].sort()) {
-    if (await isFile(join(home, name, MAIN_FILE))) inside.push(join(shown, name))
+    if (isFile(join(home, name, MAIN_FILE))) inside.push(join(shown, name))
   }
   if (inside.length > 0) return `Agents inside of it: ${inside.slice(0, 10).join(', ')}`
   return `Make an agent there with: delta init ${basename(shown) === '.' ? '.' : shown}`
 }
 
-async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (status) => status.isFile(),
-    () => false, // whatever it is, it is no agent to suggest
-  )
+function namesIn(home: string, shown: string): ReadonlySet<string> {
+  try {
+    return new Set(readdirSync(home))
+  } catch (error) {
+    throw notFound(`${shown}: the directory cannot be listed.`, (error as Error).message, error)
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 }
 
 function notFound(message: string, hint: string, cause?: unknown): ConfigError {

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { Findings } from './findings.js'
@@ -11,8 +11,8 @@ export const URL_NAMES = ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'OPENAI_API_URL']
 export type Variables = Record<string, string | undefined>
 
 /** Reads an `.env` file. Undefined if there is none. */
-export async function readEnvFile(path: string, findings: Findings): Promise<Variables | undefined> {
-  const read = await readText(path)
+export function readEnvFile(path: string, findings: Findings): Variables | undefined {
+  const read = readText(path)
   if (read.ok) {
     warnAboutLines(read.text, path, findings)
     return parseEnv(read.text)
@@ -32,16 +32,9 @@ function warnAboutLines(text: string, file: string, findings: Findings): void {
 }
 
 /** The directory with `.git` at or above another one. */
-export async function findProjectRoot(start: string): Promise<string | undefined> {
+export function findProjectRoot(start: string): string | undefined {
   for (let directory = resolve(start); ; directory = dirname(directory)) {
-    if (await exists(join(directory, '.git'))) return directory
+    if (existsSync(join(directory, '.git'))) return directory
     if (directory === dirname(directory)) return undefined
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false, // unreadable is as good as absent: it only says where to look for another file
-  )
 }

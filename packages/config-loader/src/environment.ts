@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { realpath } from 'node:fs/promises'
+import { realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { findProjectRoot, KEY_NAMES, readEnvFile, URL_NAMES, type Variables } from './env-file.js'
 import { ConfigError, type ConfigWarning } from './errors.js'
@@ -60,7 +60,7 @@ const ALL_URL_NAMES = [...URL_NAMES, LLM_BASE_URL]
  */
 export async function loadEnvironment(options: EnvironmentOptions): Promise<Environment> {
   const findings = collectFindings()
-  const sources = await readSources(options, findings)
+  const sources = readSources(options, findings)
   const [workspace] = sources
   const workspaceEndpoint = workspace === undefined ? '' : fingerprint(workspace)
   if (workspace !== undefined && !options.trustWorkspaceEnv) {
@@ -84,25 +84,25 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
 }
 
 /** All sources in their order, the workspace's file first; a file that is not there has no values. */
-async function readSources(options: EnvironmentOptions, findings: Findings): Promise<Source[]> {
+function readSources(options: EnvironmentOptions, findings: Findings): Source[] {
   const { workDirectory, agentHome, environment, llmBaseUrl } = options
-  const home = await realpath(agentHome)
-  const nested = await liesInParentRun(home, environment)
-  const root = await findProjectRoot(home)
+  const home = realpathSync.native(agentHome)
+  const nested = liesInParentRun(home, environment)
+  const root = findProjectRoot(home)
 
   const seen = new Set<string>()
-  const envFile = async (directory: string, writable: boolean): Promise<Source> => {
+  const envFile = (directory: string, writable: boolean): Source => {
     const from = resolve(directory, '.env')
-    const values = seen.has(from) ? undefined : await readEnvFile(from, findings)
+    const values = seen.has(from) ? undefined : readEnvFile(from, findings)
     seen.add(from)
     return { from, values: values ?? {}, writable }
   }
-  const workspace = await envFile(workDirectory, true)
-  const agent = await envFile(agentHome, nested)
+  const workspace = envFile(workDirectory, true)
+  const agent = envFile(agentHome, nested)
   return [
     workspace,
     { ...agent, values: { ...agent.values, [LLM_BASE_URL]: llmBaseUrl } },
-    ...(root === undefined ? [] : [await envFile(root, false)]),
+    ...(root === undefined ? [] : [envFile(root, false)]),
     { from: 'environment', values: environment, writable: false },
   ]
 }

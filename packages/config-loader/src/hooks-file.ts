@@ -21,13 +21,13 @@ type OldKey = 'lifecycle_hooks' | 'hooks'
  * The agent's hooks: from `hooks.yaml`, with or without `lifecycle_hooks:` around them; without that file from
  * `lifecycle_hooks` (or `hooks`) in the main file, as before version 1.9.
  */
-export async function loadHooks(
+export function loadHooks(
   document: AgentDocument | undefined,
   main: YamlFile | undefined,
   workplace: Workplace,
   findings: Findings,
-): Promise<LoadedHooks> {
-  const { exists, file } = await readYaml(join(workplace.home, HOOKS_FILE), workplace, findings)
+): LoadedHooks {
+  const { exists, file } = readYaml(join(workplace.home, HOOKS_FILE), workplace, findings)
   const oldKeys = (['lifecycle_hooks', 'hooks'] as const).filter((key) => document?.[key] !== undefined)
   if (!exists) return readOldHooks(oldKeys, document, main, findings)
 

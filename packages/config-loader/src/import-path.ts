@@ -1,5 +1,5 @@
-import { realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { realPath } from './real-path.js'
 import { isInside } from './workplace.js'
 
 /** Directories from which files may be imported: absolute, symbolic links resolved. */
@@ -18,16 +18,11 @@ const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)\/(.+)$/i //
  * of the roots. `npm:<package>/<file>` is looked for in the `node_modules` of the agent's directory and of those
  * around it, as Node does, and must lie inside the package.
  */
-export async function resolveImport(
-  entry: string,
-  importer: string,
-  home: string,
-  roots: Roots,
-): Promise<ResolvedImport> {
+export function resolveImport(entry: string, importer: string, home: string, roots: Roots): ResolvedImport {
   if (entry.startsWith('npm:')) return resolvePackage(entry, home, roots)
   if (/^[a-z][a-z0-9+.-]+:/i.test(entry)) return notAFile(entry)
 
-  const path = await realpathOrUndefined(resolve(dirname(importer), entry))
+  const path = realPath(resolve(dirname(importer), entry))
   if (path === undefined) return missing(entry, dirname(importer))
   if (roots.some((root) => isInside(path, root))) return { ok: true, path, roots }
   return {
@@ -37,7 +32,7 @@ export async function resolveImport(
   }
 }
 
-async function resolvePackage(entry: string, home: string, roots: Roots): Promise<ResolvedImport> {
+function resolvePackage(entry: string, home: string, roots: Roots): ResolvedImport {
   const [, name, file] = PACKAGE.exec(entry) ?? []
   if (name === undefined || file === undefined) {
     return {
@@ -46,7 +41,7 @@ async function resolvePackage(entry: string, home: string, roots: Roots): Promis
       hint: 'As in npm:@acme/tools/files.yaml.',
     }
   }
-  const directory = await findPackage(name, home)
+  const directory = findPackage(name, home)
   if (directory === undefined) {
     return {
       ok: false,
@@ -54,16 +49,16 @@ async function resolvePackage(entry: string, home: string, roots: Roots): Promis
       hint: `Install it there: cd ${home} && npm install ${name}`,
     }
   }
-  const path = await realpathOrUndefined(join(directory, file))
+  const path = realPath(join(directory, file))
   if (path === undefined) return { ok: false, message: `the package "${name}" has no file "${file}"` }
   if (!isInside(path, directory))
     return { ok: false, message: `"${entry}" leads out of the package, to ${path}` }
   return { ok: true, path, roots: [...roots, directory] }
 }
 
-async function findPackage(name: string, home: string): Promise<string | undefined> {
+function findPackage(name: string, home: string): string | undefined {
   for (let directory = home; ; directory = dirname(directory)) {
-    const found = await realpathOrUndefined(join(directory, 'node_modules', name))
+    const found = realPath(join(directory, 'node_modules', name))
     if (found !== undefined) return found
     if (directory === dirname(directory)) return undefined
   }
@@ -80,14 +75,4 @@ function missing(entry: string, directory: string): ResolvedImport {
     ? 'Patterns are not expanded: name each file.'
     : 'A path is relative to the file that imports it.'
   return { ok: false, message: `"${entry}" does not exist in ${directory}`, hint }
-}
-
-async function realpathOrUndefined(path: string): Promise<string | undefined> {
-  try {
-    return await realpath(path)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined
-    throw error
-  }
 }

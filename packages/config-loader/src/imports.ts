@@ -84,7 +84,7 @@ async function importEntry(
   if (value === undefined) return []
 
   const atip = typeof value === 'string' ? undefined : value
-  const resolved = await resolveImport(atip?.atip ?? String(value), file.path, state.workplace.home, roots)
+  const resolved = resolveImport(atip?.atip ?? String(value), file.path, state.workplace.home, roots)
   if (!resolved.ok) {
     state.findings.error(file.locate(path), sentence(path, resolved.message), resolved.hint)
     return []
@@ -116,7 +116,7 @@ async function loadToolFile(
   state: ImportState,
 ): Promise<ToolSet> {
   const { findings } = state
-  const { exists, file } = await readYaml(path, state.workplace, findings)
+  const { exists, file } = readYaml(path, state.workplace, findings)
   if (!exists) findings.error(importer.file.locate(at), sentence(at, `${path} vanished while it was read`))
   if (file === undefined) return new Map()
   if (isAtip(file)) return byName(await readAtipTools(file, atip, findings))

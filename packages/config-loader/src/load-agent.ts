@@ -15,7 +15,8 @@ import type { Workplace } from './workplace.js'
 /**
  * Loads an agent: `agent.yaml` and what it imports, `hooks.yaml`, `context.yaml`, and the prompt.
  *
- * Depends on the files and on what is passed in, and on nothing else; prints nothing and runs nothing.
+ * Depends on the files and on what is passed in, and on nothing else; prints nothing and runs nothing. Files are read
+ * synchronously: they are few and small, and nothing else can happen before.
  *
  * @throws {ConfigError} with every problem of every file, each with its place; `message` is the whole report.
  */
@@ -33,7 +34,7 @@ export async function loadParts(
   options: LoadOptions,
 ): Promise<{ parts: CompleteParts; workplace: Workplace; warnings: ConfigWarning[] }> {
   const findings = collectFindings(options)
-  const workplace = await openDirectory(directory)
+  const workplace = openDirectory(directory, options.shownAs)
   const parts = await readParts(workplace, options, findings)
   if (findings.problems.length > 0 || !isComplete(parts)) throw asError(findings)
   return { parts, workplace, warnings: findings.warnings }

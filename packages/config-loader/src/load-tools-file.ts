@@ -1,4 +1,4 @@
-import { realpath, stat } from 'node:fs/promises'
+import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Tool } from '@delta/executor'
 import { findMainFile, openDirectory } from './directory.js'
@@ -29,8 +29,8 @@ export interface LoadedTools {
  */
 export async function loadToolsFile(path: string, options: LoadOptions): Promise<LoadedTools> {
   const findings = collectFindings(options)
-  const { workplace, file: mainPath } = await openFile(path, findings)
-  const { exists, file } = await readYaml(mainPath, workplace, findings)
+  const { workplace, file: mainPath } = openFile(path, options.shownAs ?? path, findings)
+  const { exists, file } = readYaml(mainPath, workplace, findings)
   if (!exists) findings.error({ file: path }, 'does not exist.')
 
   const overrides: Override[] = []
@@ -43,19 +43,19 @@ export async function loadToolsFile(path: string, options: LoadOptions): Promise
 }
 
 /** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */
-async function openFile(path: string, findings: Findings): Promise<{ workplace: Workplace; file: string }> {
-  const status = await stat(path).catch(undefinedIfMissing)
+function openFile(path: string, shown: string, findings: Findings): { workplace: Workplace; file: string } {
+  const status = statSync(path, { throwIfNoEntry: false })
   if (status === undefined) {
-    const problem = { file: path, message: 'does not exist.' }
+    const problem = { file: shown, message: 'does not exist.' }
     throw new ConfigError('ERR_CONFIG_NOT_FOUND', formatReport([problem]), { problems: [problem] })
   }
   if (status.isDirectory()) {
-    const workplace = await openDirectory(path)
-    return { workplace, file: await findMainFile(workplace, findings) }
+    const workplace = openDirectory(path, shown)
+    return { workplace, file: findMainFile(workplace, findings) }
   }
-  const file = await realpath(path)
+  const file = realpathSync.native(path)
   return {
-    workplace: { home: dirname(file), shown: dirname(path) },
+    workplace: { home: dirname(file), shown: dirname(shown) },
     file: `${dirname(file)}/${basename(file)}`,
   }
 }
@@ -67,7 +67,7 @@ async function toolsOf(
   options: LoadOptions,
   findings: Findings,
 ): Promise<ToolSet> {
-  const roots = await importRootsOf(workplace.home, options, findings)
+  const roots = importRootsOf(workplace.home, options, findings)
   const importer = { file, chain: [file.path], roots }
   const state = { workplace, findings, overrides, loaded: new Map() }
   if (Array.isArray(file.value)) return collectTools([], file.value, importer, state, [])
@@ -104,9 +104,4 @@ function documentOf(value: unknown, tools: ToolSet): LoadedTools['document'] {
 
 function plain(tools: ToolSet): ReadonlyMap<string, Tool> {
   return new Map([...tools].map(([name, { tool }]) => [name, tool]))
-}
-
-function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
-  return undefined
 }

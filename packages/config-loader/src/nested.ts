@@ -1,4 +1,3 @@
-import { realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute } from 'node:path'
 import { CREDENTIAL_NAMES } from '@delta/executor'
 import type { LlmSettings } from '@delta/model'
@@ -7,6 +6,7 @@ import type { Findings } from './findings.js'
 import type { LoadedHooks } from './hooks-file.js'
 import type { ToolSet } from './imports.js'
 import type { ValuePath } from './path.js'
+import { realPath } from './real-path.js'
 import { sentence } from './report.js'
 import { isInside } from './workplace.js'
 import type { YamlFile } from './yaml-file.js'
@@ -17,11 +17,11 @@ import type { YamlFile } from './yaml-file.js'
  *
  * @param home - Absolute, symbolic links resolved.
  */
-export async function liesInParentRun(home: string, environment: NodeJS.ProcessEnv): Promise<boolean> {
+export function liesInParentRun(home: string, environment: NodeJS.ProcessEnv): boolean {
   const run = environment.DELTA_PARENT_RUN ?? ''
   if (!isAbsolute(run) || basename(dirname(run)) !== '.delta') return false
   const workDirectory = dirname(dirname(run))
-  return isInside(home, await realpath(workDirectory).catch(() => workDirectory)) // one that is gone holds no agent
+  return isInside(home, realPath(workDirectory) ?? workDirectory)
 }
 
 interface NestedParts {

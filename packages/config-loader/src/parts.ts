@@ -22,6 +22,8 @@ export interface LoadOptions {
   environment: NodeJS.ProcessEnv
   /** Directories, besides the agent's own, from which files may be imported. */
   importRoots?: readonly string[]
+  /** How messages call what is loaded, for example as the person typed it. Default: the path as given. */
+  shownAs?: string
   /** Unknown keys are errors instead of warnings. */
   strict?: boolean
 }
@@ -30,20 +32,16 @@ export type Parts = Awaited<ReturnType<typeof readParts>>
 
 /** Reads everything there is, also when something was wrong before: people want to see all mistakes at once. */
 export async function readParts(workplace: Workplace, options: LoadOptions, findings: Findings) {
-  const { main, document } = await readMainFile(workplace, findings)
+  const { main, document } = readMainFile(workplace, findings)
   const llm = main && document && readLlm(document.llm, main, findings)
-  const script = main && (await readScript(llm, main, workplace, findings))
+  const script = main && readScript(llm, main, workplace, findings)
   const policy = main && document && readPolicy(document.policy, main, findings)
-  const prompt = await readPrompt(document?.system_prompt, main, workplace, findings)
+  const prompt = readPrompt(document?.system_prompt, main, workplace, findings)
   const { tools, overrides } = await loadTools(document, main, workplace, options, findings)
-  const hooks = await loadHooks(document, main, workplace, findings)
-  const context = await readContext(
-    workplace,
-    prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT,
-    findings,
-  )
-  if (context !== undefined) await checkSources(context, prompt?.name, workplace, findings)
-  if (await liesInParentRun(workplace.home, options.environment)) {
+  const hooks = loadHooks(document, main, workplace, findings)
+  const context = readContext(workplace, prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT, findings)
+  if (context !== undefined) checkSources(context, prompt?.name, workplace, findings)
+  if (liesInParentRun(workplace.home, options.environment)) {
     refuseCredentials({ main, llm, tools, hooks, context }, findings)
   }
   return { main, document, prompt, context, hooks, tools, overrides, llm, script, policy }
@@ -57,11 +55,11 @@ export function isComplete(parts: Parts): parts is CompleteParts {
   return [parts.main, parts.document, parts.context, parts.llm].every((part) => part !== undefined)
 }
 
-async function readMainFile(
+function readMainFile(
   workplace: Workplace,
   findings: Findings,
-): Promise<{ main?: YamlFile; document?: AgentDocument }> {
-  const { file } = await readYaml(await findMainFile(workplace, findings), workplace, findings)
+): { main?: YamlFile; document?: AgentDocument } {
+  const { file } = readYaml(findMainFile(workplace, findings), workplace, findings)
   if (file === undefined) return {}
   if (file.value === null) {
     findings.error(
@@ -106,7 +104,7 @@ async function loadTools(
 ): Promise<{ tools: ToolSet; overrides: Override[] }> {
   const overrides: Override[] = []
   if (main === undefined || document === undefined) return { tools: new Map(), overrides }
-  const roots = await importRootsOf(workplace.home, options, findings)
+  const roots = importRootsOf(workplace.home, options, findings)
   const importer = { file: main, chain: [main.path], roots }
   const state = { workplace, findings, overrides, loaded: new Map() }
   return {

@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises'
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Findings } from './findings.js'
 import { readText } from './read-text.js'
@@ -21,12 +21,12 @@ const OLD_NAME = 'system_prompt.txt'
  *
  * The file named by `system_prompt:` must be there, inside the agent's directory.
  */
-export async function readPrompt(
+export function readPrompt(
   written: string | undefined,
   main: YamlFile | undefined,
   workplace: Workplace,
   findings: Findings,
-): Promise<Prompt | undefined> {
+): Prompt | undefined {
   if (written === undefined || main === undefined) return readUsualPrompt(workplace, findings)
 
   const place = main.locate(['system_prompt'])
@@ -39,23 +39,26 @@ export async function readPrompt(
     return undefined
   }
   const path = join(workplace.home, written)
-  const read = await readText(path)
+  const read = readText(path)
   if (!read.ok) {
-    const hint = read.reason === 'missing' ? "The path is relative to the agent's directory." : undefined
+    const hint =
+      read.reason === 'missing'
+        ? `It names a file in the agent's directory, as in: system_prompt: ${USUAL_PROMPT}`
+        : undefined
     findings.error(place, `system_prompt: the file "${written}" ${read.message}.`, hint)
     return undefined
   }
-  if (!isInside(await realpath(path), workplace.home)) {
+  if (!isInside(realpathSync.native(path), workplace.home)) {
     findings.error(place, `system_prompt: "${written}" leads out of the agent's directory.`)
     return undefined
   }
   return { name: written, text: read.text }
 }
 
-async function readUsualPrompt(workplace: Workplace, findings: Findings): Promise<Prompt | undefined> {
+function readUsualPrompt(workplace: Workplace, findings: Findings): Prompt | undefined {
   for (const name of [USUAL_PROMPT, OLD_NAME]) {
     const path = join(workplace.home, name)
-    const read = await readText(path)
+    const read = readText(path)
     if (!read.ok && read.reason === 'missing') continue
     const file = displayName(workplace, path)
     if (!read.ok) {

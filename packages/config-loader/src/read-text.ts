@@ -1,34 +1,38 @@
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 
 /** Configuration is written by people: a file beyond this is a wrong path, not a configuration. */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024
 
 export type ReadText =
   | { ok: true; text: string }
-  | { ok: false; reason: 'missing' | 'directory' | 'unreadable' | 'too-large' | 'not-text'; message: string }
+  | {
+      ok: false
+      reason: 'missing' | 'directory' | 'unreadable' | 'too-large' | 'not-text'
+      message: string
+    }
 
 /**
  * Reads a text file that a person wrote: UTF-8, at most 4 MB; a byte order mark is taken away.
  *
  * Never throws for what a path can turn out to be; the message completes the sentence "agent.yaml …".
  */
-export async function readText(path: string): Promise<ReadText> {
+export function readText(path: string): ReadText {
+  let descriptor: number | undefined
   try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK) // a pipe without a writer must not block
-    try {
-      const status = await file.stat()
-      if (status.isDirectory())
-        return { ok: false, reason: 'directory', message: 'is a directory, not a file' }
-      if (!status.isFile()) return { ok: false, reason: 'unreadable', message: 'is not a regular file' }
-      if (status.size > LARGEST_FILE_BYTES) return tooLarge(status.size)
-      return decode(await file.readFile())
-    } finally {
-      await file.close()
-    }
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) // a pipe without a writer must not block
+    return readOpened(descriptor)
   } catch (error) {
     return describeFailure(error)
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
   }
+}
+
+function readOpened(descriptor: number): ReadText {
+  const status = fstatSync(descriptor)
+  if (status.isDirectory()) return { ok: false, reason: 'directory', message: 'is a directory, not a file' }
+  if (!status.isFile()) return { ok: false, reason: 'unreadable', message: 'is not a regular file' }
+  return status.size > LARGEST_FILE_BYTES ? tooLarge(status.size) : decode(readFileSync(descriptor))
 }
 
 function decode(bytes: Buffer): ReadText {

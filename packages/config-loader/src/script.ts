@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises'
+import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type LlmSettings, parseScript, type ScriptTurn } from '@delta/model'
 import type { Findings } from './findings.js'
@@ -7,16 +7,16 @@ import { isInside, readYaml, type Workplace } from './workplace.js'
 import type { YamlFile } from './yaml-file.js'
 
 /** Reads the turns of a scripted model from the file that `llm.script` names. */
-export async function readScript(
+export function readScript(
   llm: LlmSettings | undefined,
   main: YamlFile,
   workplace: Workplace,
   findings: Findings,
-): Promise<ScriptTurn[] | undefined> {
+): ScriptTurn[] | undefined {
   if (llm?.provider !== 'script' || llm.script === undefined) return undefined
   const place = main.locate(['llm', 'script'])
   const path = resolve(workplace.home, llm.script)
-  const { exists, file } = await readYaml(path, workplace, findings)
+  const { exists, file } = readYaml(path, workplace, findings)
   if (!exists) {
     findings.error(
       place,
@@ -26,7 +26,7 @@ export async function readScript(
     return undefined
   }
   if (file === undefined) return undefined
-  if (!isInside(await realpath(path), workplace.home)) {
+  if (!isInside(realpathSync.native(path), workplace.home)) {
     findings.error(place, `llm.script: "${llm.script}" leads out of the agent's directory.`)
     return undefined
   }

@@ -23,13 +23,13 @@ export function isInside(path: string, directory: string): boolean {
 }
 
 /** Reads a YAML file and reports what is wrong with it. Undefined if it is missing or cannot be used. */
-export async function readYaml(
+export function readYaml(
   path: string,
   workplace: Workplace,
   findings: Findings,
-): Promise<{ exists: boolean; file?: YamlFile }> {
+): { exists: boolean; file?: YamlFile } {
   const name = displayName(workplace, path)
-  const read = await readText(path)
+  const read = readText(path)
   if (!read.ok) {
     if (read.reason === 'missing') return { exists: false }
     findings.error({ file: name }, `${read.message}.`)

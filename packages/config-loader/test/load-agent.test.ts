@@ -187,3 +187,11 @@ test('an agent as the test kit makes it loads without a warning', async () => {
   const agent = await temporaryAgent({ onCleanup: onTestFinished })
   expect((await loadAgent(agent.path, { environment: {} })).warnings).toEqual([])
 })
+
+test('messages call the agent as the person did', async () => {
+  const home = await agentOf({ 'agent.yaml': 'name: 5\nllm: { model: x }\n' })
+  const load = (directory: string, shownAs: string) =>
+    loadAgent(directory, { environment: {}, shownAs }).catch((error: Error) => error.message)
+  expect(await load(home, './mine')).toContain('mine/agent.yaml:1:7: name: must be a text, not 5.')
+  expect(await load(join(home, 'no'), 'no')).toContain("no: the agent's directory does not exist.")
+})

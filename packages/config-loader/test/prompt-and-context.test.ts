@@ -1,6 +1,8 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { DEFAULT_CONTEXT_YAML, missingContextMessage } from '../src/index.js'
 import { agentOf, complaint, complaintAbout, directoryOf, load, MINIMAL, texts } from './agents.js'
 
 const SOURCES = String(MINIMAL['context.yaml']).replace('sources:\n', '')
@@ -12,7 +14,7 @@ test('the file that system_prompt names must be there', async () => {
   ).toContain(`agent/agent.yaml:3:16: system_prompt: the file "promt.md" does not exist.
   system_prompt: promt.md
                  ^
-The path is relative to the agent's directory.`)
+It names a file in the agent's directory, as in: system_prompt: system_prompt.md`)
 })
 
 test('a text in place of a file name is understood', async () => {
@@ -75,4 +77,30 @@ Did you mean "journal"?`,
   expect(texts(warnings, home)).toEqual([
     'agent/context.yaml:4: total_max_token: unknown key "total_max_token". Did you mean "total_max_tokens"?',
   ])
+})
+
+test('the default context.yaml loads as it is, and sends the prompt, the guide of the workspace and everything said', async () => {
+  const { agent, warnings } = await load({ 'context.yaml': DEFAULT_CONTEXT_YAML })
+  expect(warnings).toEqual([])
+  expect(agent.manifest).toEqual({
+    sources: [
+      { type: 'file', id: 'system_prompt', path: '${AGENT_HOME}/system_prompt.md', onMissing: 'error' },
+      { type: 'file', id: 'workspace_guide', path: '${CWD}/DELTA.md', onMissing: 'skip' },
+      { type: 'journal', id: 'conversation_history' },
+    ],
+  })
+})
+
+test('what the message about a missing context.yaml offers can be pasted, whatever the prompt file is called', async () => {
+  const message = missingContextMessage('/agents/mine', "it's me.md")
+  const offered = message.slice(message.indexOf('sources:'), message.indexOf('\n\nFor more'))
+  expect((parse(offered) as { sources: { path?: string }[] }).sources[0]?.path).toBe(
+    "${AGENT_HOME}/it's me.md",
+  )
+  const { warnings } = await load({
+    'agent.yaml': withPrompt("it's me.md"),
+    "it's me.md": 'Hi.',
+    'context.yaml': offered,
+  })
+  expect(warnings).toEqual([])
 })

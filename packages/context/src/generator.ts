@@ -26,7 +26,7 @@ export async function runGenerator(
   outputPath: string,
   context: GeneratorContext,
 ): Promise<Generated> {
-  await mkdir(dirname(outputPath), { recursive: true })
+  await mkdir(dirname(outputPath), { recursive: true, mode: isPrivate(outputPath) ? 0o700 : 0o777 })
   const before = await stampOf(outputPath)
   const outcome = await runContextCommand(generator, context)
 
@@ -123,9 +123,14 @@ async function stampOf(path: string): Promise<string> {
   }
 }
 
+/** What a run keeps for itself is nobody else's to read. */
+function isPrivate(path: string): boolean {
+  return path.includes('/.delta/')
+}
+
 /** Nobody sees half a file; it is rebuilt in the next iteration, so it is not synced. */
 async function replaceFile(path: string, bytes: Buffer): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`
-  await writeFile(temporary, bytes)
+  await writeFile(temporary, bytes, { mode: isPrivate(path) ? 0o600 : 0o666 })
   await rename(temporary, path)
 }

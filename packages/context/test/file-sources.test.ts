@@ -124,9 +124,10 @@ test('what a generator only prints is saved where it should have written', async
   const { build, directory } = await placeWith()
   const { messages } = await build(computed('echo printed'))
   expect(messages).toEqual(block('printed\n'))
-  expect(await readFile(join(directory, 'work/.delta/context_artifacts/summary.md'), 'utf8')).toBe(
-    'printed\n',
-  )
+  const artifacts = join(directory, 'work/.delta/context_artifacts')
+  expect(await readFile(join(artifacts, 'summary.md'), 'utf8')).toBe('printed\n')
+  expect((await stat(artifacts)).mode & 0o777).toBe(0o700)
+  expect((await stat(join(artifacts, 'summary.md'))).mode & 0o777).toBe(0o600)
 })
 
 test('a generator that writes the file may print what it likes', async () => {
@@ -248,6 +249,45 @@ test('a script that folds memory by grep and jq, and only prints, works unchange
   expect(messages[0]?.content).toContain('## Memory Summary (Iterations 1-71)')
   expect(messages[0]?.content).toContain('30 tool')
   expect(messages[0]?.content).toContain('I decided to look at file 0.')
+})
+
+const SUMMARIZE = `#!/usr/bin/env python3
+import os
+import json
+
+journal_path = os.environ['JOURNAL_PATH']
+output_path = ".delta/context_artifacts/summary.md"
+
+# Read journal
+with open(journal_path) as f:
+    events = [json.loads(line) for line in f]
+
+# Extract key decisions
+decisions = [
+    e['content'] for e in events
+    if e['type'] == 'THOUGHT' and 'decided' in e['content'].lower()
+]
+
+# Write summary
+os.makedirs(os.path.dirname(output_path), exist_ok=True)
+with open(output_path, 'w') as f:
+    f.write("## Memory Summary\\n\\n")
+    for i, decision in enumerate(decisions, 1):
+        f.write(f"{i}. {decision}\\n\\n")
+`
+
+test('a summary in Python that reads the journal and writes the file works unchanged', async () => {
+  const run = history()
+  run.user('Go.')
+  run.cycle('I decided on TypeScript.', 'fine')
+  run.cycle('Looking.', 'fine')
+  const { build } = await placeWith({
+    'agent/tools/summarize.py': SUMMARIZE,
+    'work/.delta/r1/journal.jsonl': journalText(run.events),
+  })
+  const generator = { command: ['python3', '${AGENT_HOME}/tools/summarize.py'] }
+  const { messages } = await build({ sources: [{ type: 'computed_file', generator, output_path: OUTPUT }] })
+  expect(messages).toEqual(block('## Memory Summary\n\n1. I decided on TypeScript.\n\n', OUTPUT))
 })
 
 test('with cache, a generator runs again only when its inputs changed', async () => {

@@ -66,6 +66,7 @@ async function complete(
   const started = performance.now()
   const response = await run.model.complete(request, {
     signal: run.signal,
+    body: invocation.body,
     ...(run.stream ? { onDelta: (delta) => emitDelta(run, delta, iteration) } : {}),
   })
   const durationMs = Math.round(performance.now() - started)

@@ -5,7 +5,10 @@ import { commandModel } from './command-model.js'
 import { EngineError } from './errors.js'
 import { readRecordedRun } from './recorded-run.js'
 
-/** Where the model's key and address come from; see `loadEnvironment` of the config loader. */
+/**
+ * The model's key and address; see `loadEnvironment` of the config loader, which knows what overrides the agent's own
+ * `llm.base_url`. Without an address that one counts.
+ */
 export interface Credentials {
   apiKey?: string
   baseUrl?: string
@@ -36,7 +39,7 @@ export async function createModel(
 }
 
 async function openAi(agent: Agent, credentials: Credentials): Promise<ChatModel> {
-  const baseUrl = agent.llm.baseUrl ?? credentials.baseUrl
+  const baseUrl = credentials.baseUrl ?? agent.llm.baseUrl
   if (credentials.apiKey === undefined && baseUrl === undefined)
     throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', NO_KEY)
   const { openAiModel } = await import('@delta/model/openai')

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini'
 import { compileTest } from './compile.js'
-import { eventSchemas, type StoredEvent } from './event.js'
+import type { StoredEvent } from './event.js'
+import { eventSchemas } from './event-schemas.js'
 
 type KnownType = keyof typeof eventSchemas
 

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { replaceFile } from './replace.js'
 import type { RunPaths } from './run-paths.js'
-import { writeError } from './write.js'
 
 /**
  * Gives the logs of a run new inodes.
@@ -11,11 +10,6 @@ import { writeError } from './write.js'
  */
 export function copyToNewInode({ journal, parts }: Pick<RunPaths, 'journal' | 'parts'>): void {
   for (const path of [journal, parts]) {
-    if (!existsSync(path)) continue
-    try {
-      replaceFile(path, readFileSync(path))
-    } catch (error) {
-      throw writeError(error, path)
-    }
+    if (existsSync(path)) replaceFile(path, readFileSync(path))
   }
 }

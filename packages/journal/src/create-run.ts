@@ -10,7 +10,7 @@ import { recordStamp } from './record-name.js'
 import { syncPath } from './replace.js'
 import { holdRun, type Run } from './run.js'
 import { runDirectory, runPaths } from './run-paths.js'
-import { writeError } from './write.js'
+import { asWriteError } from './write.js'
 
 export interface CreateRunOptions {
   /** Default: `<date>_<time>_<six hex digits>`. */
@@ -39,9 +39,10 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
   if (sync) syncPath(deltaDirectory)
 
   const lease = await takeLease(runPaths(directory).lease)
+  let run: Run | undefined
   try {
     await setAsideStillborn(directory)
-    const run = holdRun(directory, lease, { sync })
+    run = holdRun(directory, lease, { sync })
     if (run.journal.lastSeq > 0) throw exists(directory, runId)
     run.journal.append(...events({ runId, directory, epoch: lease.epoch }))
     run.journal.sync()
@@ -49,13 +50,14 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     await run.updateMetadata()
     return run
   } catch (error) {
-    lease.release()
+    if (run) run.close()
+    else lease.release()
     throw error
   }
 }
 
 /** `20261120_093000_a1b2c3`: sorts by start, in UTC. */
-export function newRunId(time: Date): string {
+function newRunId(time: Date): string {
   const stamp = time.toISOString().replace(/[-:]/g, '').replace('T', '_').slice(0, 15)
   return `${stamp}_${randomBytes(3).toString('hex')}`
 }
@@ -66,7 +68,7 @@ function makeRunDirectory(directory: string): void {
       mkdirSync(join(directory, part), { recursive: true, mode: 0o700 })
     }
   } catch (error) {
-    throw writeError(error, directory)
+    throw asWriteError(error, directory)
   }
 }
 

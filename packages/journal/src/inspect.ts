@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { isEvent } from './check.js'
 import type { StoredEvent } from './event.js'
+import { isObject } from './is-object.js'
 import { type Block, lineSplitter, type Remainder, splitLines } from './lines.js'
 import { modernise, type RawLine } from './modernise.js'
 import { lineProblem, parseJson } from './parse.js'
@@ -83,7 +84,7 @@ function understand(lines: InspectedLine[], ioDirectory: string): void {
 }
 
 function isRawLine(value: unknown): value is RawLine {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+  return isObject(value) && typeof value.type === 'string'
 }
 
 /** v1.1 kept its records in `runtime_io/`, beside `execution/`, where its journal lies. */

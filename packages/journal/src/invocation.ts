@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { JournalError } from './errors.js'
+import { isKnownEvent } from './event.js'
 import { parseJson } from './parse.js'
 import { readParts } from './parts.js'
+import { streamJournal } from './read.js'
 import type { InvocationRecord } from './request-log.js'
 import { fromRanges, joinRequest } from './request-text.js'
 import type { Run } from './run.js'
-import { runPaths } from './run-paths.js'
+import { journalPath, runPaths } from './run-paths.js'
 
 /**
  * Records what is about to be sent to a model, before it is sent.
@@ -30,6 +33,7 @@ export function recordInvocation(
 
 /**
  * The body of the last request of an iteration, byte for byte as it was sent.
+ * Of a run that an older version recorded, the text of its `request.json`.
  *
  * @throws {JournalError} `ERR_REQUEST_NOT_FOUND`: the iteration has no record.
  *   `ERR_REQUEST_CORRUPT`: its parts do not add up to what was sent.
@@ -37,6 +41,7 @@ export function recordInvocation(
 export async function readRequest(runDirectory: string, iteration: number): Promise<string> {
   const paths = runPaths(runDirectory)
   const path = await findRecord(paths.invocations, iteration)
+  if (path === undefined) return await readOldRequest(runDirectory, iteration)
   const record = recordSchema.safeParse(parseJson(await readFile(path, 'utf8'))).data
   if (!record) throw corruptRequest(path, 'the record is not whole')
   const body = await rebuild(paths.parts, record.parts)
@@ -63,17 +68,27 @@ async function rebuild(path: string, record: z.infer<typeof recordSchema>['parts
   )
 }
 
-async function findRecord(directory: string, iteration: number): Promise<string> {
+async function findRecord(directory: string, iteration: number): Promise<string | undefined> {
   const names = await readdir(directory).catch(noneIfMissing)
   const last = names
     .filter((name) => name.endsWith(`_${iteration}.json`))
     .sort()
     .at(-1)
-  if (last !== undefined) return join(directory, last)
+  return last === undefined ? undefined : join(directory, last)
+}
+
+/** Older versions kept each request whole, in a directory that the THOUGHT names. */
+async function readOldRequest(runDirectory: string, iteration: number): Promise<string> {
+  for await (const event of streamJournal(journalPath(runDirectory))) {
+    if (!isKnownEvent(event) || event.type !== 'THOUGHT' || event.iteration !== iteration) continue
+    const path = join(runDirectory, event.llm_invocation_ref ?? '', 'request.json')
+    if (existsSync(path)) return await readFile(path, 'utf8')
+  }
+  const { invocations } = runPaths(runDirectory)
   throw new JournalError(
     'ERR_REQUEST_NOT_FOUND',
-    `${directory}: There is no request of iteration ${iteration}. The names of the files there end in the iterations there are.`,
-    { path: directory },
+    `${invocations}: There is no request of iteration ${iteration}. The names of the files there end in the iterations there are.`,
+    { path: invocations },
   )
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { eventSchemas } from './event.js'
+import { eventSchemas } from './event-schemas.js'
 
 /**
  * The JSON Schema (draft 2020-12) of one journal line.

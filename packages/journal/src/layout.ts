@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { JournalError } from './errors.js'
 import { replaceFile } from './replace.js'
 import { deltaDirectory } from './run-paths.js'
-import { writeError } from './write.js'
+import { asWriteError } from './write.js'
 
 /** The version of the directory layout this package writes. */
 export const LAYOUT_VERSION = '1.9'
@@ -15,7 +15,7 @@ export function makeDeltaDirectory(workDirectory: string): string {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw writeError(error, directory)
+    throw asWriteError(error, directory)
   }
   return directory
 }

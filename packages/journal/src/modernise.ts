@@ -1,18 +1,11 @@
 import { basename } from 'node:path'
 import { isEvent } from './check.js'
 import type { StoredEvent } from './event.js'
+import { isObject } from './is-object.js'
+import { claimRequest, claimResult, type OldCalls, requestsAfter, thoughtCalls } from './old-calls.js'
 
 /** A line as it was parsed: an object with a `type`, in whatever format. */
 export type RawLine = Record<string, unknown> & { type: string }
-
-/** A call of the last THOUGHT, and which lines about it were seen. */
-interface OpenCall {
-  raw: unknown
-  action_id: string
-  name: unknown
-  requests: number
-  answered: boolean
-}
 
 /** What the lines so far tell about the next one. */
 interface Past {
@@ -20,8 +13,7 @@ interface Past {
   timestamp: string
   iteration: number
   runId: unknown
-  usedIds: Set<string>
-  calls: OpenCall[]
+  calls: OldCalls
 }
 
 /**
@@ -42,8 +34,7 @@ export function modernise(lines: RawLine[], ioDirectory: string): unknown[] {
     timestamp: new Date(0).toISOString(),
     iteration: 0,
     runId: undefined,
-    usedIds: new Set(),
-    calls: [],
+    calls: { used: new Set(), open: [] },
   }
   return flat.map((line, index) => {
     const event = line !== lines[index] ? complete(line, requestsAfter(flat, index), past, ioDirectory) : line
@@ -78,13 +69,13 @@ function complete(line: RawLine, requests: RawLine[], past: Past, ioDirectory: s
     case 'THOUGHT':
       return completeThought(event, line.iteration ?? past.iteration + 1, requests, past, ioDirectory)
     case 'ACTION_REQUEST':
-      return { iteration, ...event, ...claimRequest(line, past) }
+      return { iteration, ...event, ...claimRequest(line, past.calls) }
     case 'ACTION_RESULT':
       return {
         iteration,
         status: statusOf(line),
         ...event,
-        ...claimResult(line, past),
+        ...claimResult(line, past.calls),
         ...executionOf(line, ioDirectory),
       }
     case 'HOOK_EXECUTION_AUDIT':
@@ -102,65 +93,17 @@ function completeThought(
   line: RawLine,
   iteration: unknown,
   requests: RawLine[],
-  past: Past,
+  { calls }: Past,
   ioDirectory: string,
 ): RawLine {
-  const calls = Array.isArray(line.tool_calls) ? line.tool_calls.map(readCall) : requests.map(callOfRequest)
-  const tool_calls = calls.map((call, index) => {
-    const action_id = freshId(call.id, `${iteration}-${index + 1}`, past.usedIds)
-    return { ...call, id: typeof call.id === 'string' ? call.id : action_id, action_id, raw: call.id }
-  })
-  past.calls = tool_calls.map(({ raw, action_id, name }) => ({
-    raw,
-    action_id,
-    name,
-    requests: 0,
-    answered: false,
-  }))
   const ref = line.llm_invocation_ref
   return {
     ...line,
     iteration,
     content: line.content === null ? '' : line.content,
-    tool_calls: tool_calls.map(({ raw: _, ...call }) => call),
+    tool_calls: thoughtCalls(line, requests, { iteration, calls }),
     ...(isComponent(ref) && { llm_invocation_ref: `${ioDirectory}/invocations/${ref}` }),
   }
-}
-
-/** OpenAI's spelling: `{ id, type: 'function', function: { name, arguments } }`. */
-function readCall(call: unknown): { id: unknown; name: unknown; arguments: unknown } {
-  if (!isObject(call)) return { id: undefined, name: undefined, arguments: undefined }
-  const { id, type: _, function: called, ...rest } = call
-  return isObject(called)
-    ? { ...rest, id, name: called.name, arguments: called.arguments }
-    : { ...rest, id, name: call.name, arguments: call.arguments }
-}
-
-function callOfRequest({ action_id, tool_name, tool_args }: RawLine) {
-  return { id: action_id, name: tool_name, arguments: JSON.stringify(tool_args ?? {}) }
-}
-
-function claimRequest(line: RawLine, { calls }: Past): object {
-  const call =
-    calls.find((each) => isAbout(each, line) && each.requests === 0) ??
-    calls.find((each) => isAbout(each, line))
-  if (!call) return { attempt: line.attempt ?? 1 }
-  call.requests += 1
-  return { action_id: call.action_id, attempt: line.attempt ?? call.requests }
-}
-
-function claimResult(line: RawLine, { calls }: Past): object {
-  const call = calls.find((each) => isAbout(each, line) && !each.answered)
-  if (!call) return {}
-  call.answered = true
-  return { action_id: call.action_id, tool_name: line.tool_name ?? call.name }
-}
-
-/** By the id where the line has one, else by the tool's name. */
-function isAbout(call: OpenCall, { action_id, tool_name }: RawLine): boolean {
-  return action_id === undefined
-    ? call.name === tool_name
-    : call.raw === action_id || call.action_id === action_id
 }
 
 function statusOf({ exit_code }: RawLine): string {
@@ -175,36 +118,14 @@ function hookRecordOf({ io_path_ref: ref }: RawLine, ioDirectory: string): objec
   return typeof ref === 'string' ? { io_path_ref: ref.replace(/^runtime_io\//, `${ioDirectory}/`) } : {}
 }
 
-function freshId(id: unknown, otherwise: string, used: Set<string>): string {
-  return typeof id === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(id) && !used.has(id) ? id : otherwise
-}
-
-function requestsAfter(lines: RawLine[], index: number): RawLine[] {
-  const requests: RawLine[] = []
-  if (lines[index]?.type !== 'THOUGHT') return requests
-  for (const line of lines.slice(index + 1, nextThought(lines, index))) {
-    if (line.type === 'ACTION_REQUEST') requests.push(line)
-  }
-  return requests
-}
-
-function nextThought(lines: RawLine[], index: number): number {
-  let next = index + 1
-  while (next < lines.length && lines[next]?.type !== 'THOUGHT') next += 1
-  return next
-}
-
 function remember(event: RawLine | StoredEvent, past: Past): void {
   const line = event as RawLine
   if (typeof line.seq === 'number') past.seq = Math.max(past.seq, line.seq)
   if (typeof line.timestamp === 'string') past.timestamp = line.timestamp
   if (typeof line.iteration === 'number') past.iteration = Math.max(past.iteration, line.iteration)
   if (line.type === 'ENGINE_START') past.runId ??= line.run_id
-  for (const call of Array.isArray(line.tool_calls) ? line.tool_calls : []) past.usedIds.add(call.action_id)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  for (const call of Array.isArray(line.tool_calls) ? line.tool_calls : [])
+    past.calls.used.add(call.action_id)
 }
 
 /** Old references are bare names; today's are paths, and stay as they are. */

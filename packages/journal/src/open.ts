@@ -1,13 +1,11 @@
-import { closeSync, constants, existsSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { eventProblem, isEvent } from './check.js'
+import { closeSync } from 'node:fs'
 import { JournalError } from './errors.js'
 import type { JournalEvent, NewEventOf, StoredEvent } from './event.js'
+import { openFile } from './open-file.js'
 import { presenceCheck } from './presence.js'
-import { type RepairedTail, repairTail } from './repair-tail.js'
-import { syncPath } from './replace.js'
-import { scanJournal } from './scan.js'
-import { syncData, writeError, writeWhole } from './write.js'
+import type { RepairedTail } from './repair-tail.js'
+import { stamp, toLine } from './stamp.js'
+import { asWriteError, syncData, writeWhole } from './write.js'
 
 export interface JournalOptions {
   /** False: `sync()` does nothing. For logs that may be lost with the power. */
@@ -61,8 +59,8 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
   path: string,
   { sync = true, fence, syncFirst, onEvent }: JournalOptions = {},
 ): Journal<Event> {
-  let descriptor: number | undefined = openForAppend(path, sync)
-  const opened = prepare(descriptor, path, onEvent)
+  const opened = openFile(path, { sync, onEvent })
+  let descriptor: number | undefined = opened.descriptor
   let lastSeq = opened.lastSeq
   let dirty = false
   const presence = presenceCheck(path)
@@ -102,7 +100,7 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
       dirty = false
     } catch (error) {
       shut() // nobody can say what is on disk now, so nothing may follow
-      throw error
+      throw asWriteError(error, path)
     }
   }
 
@@ -128,47 +126,4 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
     sync: syncNow,
     close,
   }
-}
-
-function openForAppend(path: string, sync: boolean): number {
-  try {
-    const isNew = !existsSync(path)
-    const descriptor = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600)
-    if (isNew && sync) syncPath(dirname(path))
-    return descriptor
-  } catch (error) {
-    throw writeError(error, path)
-  }
-}
-
-function prepare(descriptor: number, path: string, onEvent?: (event: StoredEvent) => void) {
-  try {
-    const scan = scanJournal(descriptor, path, onEvent)
-    return { lastSeq: scan.lastSeq, warnings: scan.warnings, repaired: repairTail(descriptor, path, scan) }
-  } catch (error) {
-    closeSync(descriptor)
-    throw error
-  }
-}
-
-/** The position comes first in the line, and is ours whatever the event says. */
-function stamp(event: { type: string }, seq: number, timestamp: string, path: string): StoredEvent {
-  const stored = { seq, timestamp, ...event }
-  stored.seq = seq
-  stored.timestamp = timestamp
-  if (isEvent(stored)) return stored
-  throw refused(path, eventProblem(stored) ?? 'it is not an event')
-}
-
-function toLine(event: StoredEvent, path: string): string {
-  try {
-    return `${JSON.stringify(event)}\n`
-  } catch (cause) {
-    throw refused(path, `${event.type}: ${(cause as Error).message}`, cause)
-  }
-}
-
-function refused(path: string, problem: string, cause?: unknown): JournalError {
-  const message = `${path}: Refused to append an event: ${problem}.`
-  return new JournalError('ERR_JOURNAL_EVENT', message, { path, cause })
 }

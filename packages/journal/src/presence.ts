@@ -6,7 +6,7 @@ const INTERVAL_MS = 20
 /**
  * Notices that an open file was deleted, or replaced by an editor: writing to it succeeds and is lost.
  *
- * Looks at most every 20 ms, so that a burst of syncs does not pay for it each time.
+ * Looks at most every 20 ms: it would be the dearest part of an append in a burst.
  */
 export function presenceCheck(path: string) {
   let checkedMs = Number.NEGATIVE_INFINITY

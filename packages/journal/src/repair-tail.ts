@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { recordStamp } from './record-name.js'
 import { syncPath } from './replace.js'
@@ -43,9 +43,12 @@ function keep(from: number, offset: number, path: string): void {
       const bytesRead = readSync(from, chunk, 0, CHUNK_BYTES, at)
       if (bytesRead === 0) break
       at += bytesRead
-      for (let done = 0; done < bytesRead; ) done += writeSync(to, chunk, done, bytesRead - done)
+      writeWhole(to, chunk.subarray(0, bytesRead), path)
     }
     fsyncSync(to)
+  } catch (error) {
+    rmSync(path) // the bytes are still in the journal; half a copy of them would only confuse
+    throw error
   } finally {
     closeSync(to)
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { asWriteError } from './write.js'
 
 /**
  * Replaces a whole file: written beside, then renamed into place.
@@ -10,6 +11,7 @@ import { dirname } from 'node:path'
  *
  * @param options.mode - Permissions of the new file; 0600 unless told.
  * @param options.durable - Sync the file and its directory; false for what can be rebuilt.
+ * @throws {JournalError} `ERR_JOURNAL_WRITE`; the old content is still there.
  */
 export function replaceFile(
   path: string,
@@ -22,7 +24,7 @@ export function replaceFile(
     renameSync(beside, path)
   } catch (error) {
     rmSync(beside, { force: true })
-    throw error
+    throw asWriteError(error, path)
   }
   if (durable) syncPath(dirname(path))
 }

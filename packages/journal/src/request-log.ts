@@ -6,7 +6,7 @@ import { recordName } from './record-name.js'
 import { replaceFile, writeNew } from './replace.js'
 import { splitRequest, toRanges } from './request-text.js'
 import { runPaths } from './run-paths.js'
-import { writeError } from './write.js'
+import { asWriteError } from './write.js'
 
 /** A record that is on disk and waits for its response. */
 export interface InvocationRecord {
@@ -98,7 +98,7 @@ function writeRecord(directory: string, iteration: number, content: object): { n
     try {
       writeNew(path, toText(content), { mode: 0o600, durable: false })
     } catch (error) {
-      throw writeError(error, path)
+      throw asWriteError(error, path)
     }
     return { name, path }
   }

@@ -71,8 +71,8 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
   function close(): void {
     try {
       journal.close()
-      requests.close()
     } finally {
+      requests.close()
       lease.release()
     }
   }

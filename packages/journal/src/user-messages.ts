@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { isEvent } from './check.js'
 import type { StoredEvent } from './event.js'
+import { isObject } from './is-object.js'
 import { corrupt, parseJson } from './parse.js'
 
 /** Where the USER_MESSAGEs of a journal lie, up to `scannedTo`. Only time is lost when it is forgotten. */
@@ -34,6 +35,7 @@ export async function readUserMessages(file: FileHandle, path: string, end: numb
     known && (await isCurrent(known, file, ino))
       ? known
       : { inode: ino, scannedTo: 0, mark: Buffer.alloc(0), found: [] }
+  indexes.delete(path) // a scan that fails leaves nothing half-known behind
   if (end > index.scannedTo) await scan(index, file, path, end)
   indexes.set(path, index)
 
@@ -91,9 +93,7 @@ function findMessages(lines: Buffer, path: string): { offset: number; length: nu
 /** Undefined when the line only mentions the word. */
 function parseMessage(line: Buffer): object | undefined {
   const value = parseJson(line.toString('utf8'))
-  const isMessage =
-    typeof value === 'object' && value !== null && 'type' in value && value.type === 'USER_MESSAGE'
-  return isMessage ? value : undefined
+  return isObject(value) && value.type === 'USER_MESSAGE' ? value : undefined
 }
 
 async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {

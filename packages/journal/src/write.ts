@@ -1,5 +1,5 @@
 import { fdatasyncSync, fstatSync, ftruncateSync, writeSync } from 'node:fs'
-import { JournalError } from './errors.js'
+import { isJournalError, JournalError } from './errors.js'
 
 /**
  * Appends all bytes or none: after a write that stopped half-way the file is cut back.
@@ -12,7 +12,7 @@ export function writeWhole(descriptor: number, bytes: Uint8Array, path: string):
     while (written < bytes.length) written += writeSync(descriptor, bytes, written)
   } catch (error) {
     if (written > 0) ftruncateSync(descriptor, fstatSync(descriptor).size - written)
-    throw writeError(error, path)
+    throw asWriteError(error, path)
   }
 }
 
@@ -24,12 +24,13 @@ export function syncData(descriptor: number, path: string): void {
   try {
     fdatasyncSync(descriptor)
   } catch (error) {
-    throw writeError(error, path)
+    throw asWriteError(error, path)
   }
 }
 
-/** The system's error with the file's name and what to do about it. */
-export function writeError(error: unknown, path: string): JournalError {
+/** The system's error with the file's name and what to do about it; an error of ours stays as it is. */
+export function asWriteError(error: unknown, path: string): JournalError {
+  if (isJournalError(error)) return error
   const code = (error as NodeJS.ErrnoException).code ?? ''
   return new JournalError(
     'ERR_JOURNAL_WRITE',

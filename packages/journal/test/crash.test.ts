@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { isKnownEvent, readJournal, readRequest, readRun, type StoredEvent } from '../src/index.js'
-import { builtPackage, readText, temporaryDirectory } from './helpers.js'
+import { needsBuild, readText, temporaryDirectory } from './helpers.js'
 
 const ITERATIONS = 400 // more than the kills let it reach, so that every kill finds a writer
 
@@ -20,7 +20,7 @@ interface Scene {
 }
 
 function newScene(): Scene {
-  builtPackage()
+  needsBuild()
   const work = temporaryDirectory()
   const run = join(work, '.delta', 'crash')
   return {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { eventProblem, isEvent } from '../src/check.js'
-import { eventSchemas } from '../src/event.js'
+import { eventSchemas } from '../src/event-schemas.js'
 import { isKnownEvent, journalJsonSchema } from '../src/index.js'
 import { oneOfEach } from './helpers.js'
 

@@ -12,7 +12,7 @@ import {
   readJournal,
   readRun,
 } from '../src/index.js'
-import { afterTest, builtPackage, firstEvents, readText, temporaryDirectory } from './helpers.js'
+import { afterTest, firstEvents, needsBuild, readText, temporaryDirectory, untilItFails } from './helpers.js'
 
 const isRoot = process.getuid?.() === 0
 
@@ -109,8 +109,11 @@ test('a directory without write permission is one clear refusal', async ({ skip 
 test('a run whose workspace is deleted while it is written says so before anything leaves', async () => {
   const run = await createRun(temporaryDirectory(), { events: firstEvents })
   rmSync(run.directory, { recursive: true })
-  run.journal.append(note('into the void'))
-  expect(() => run.journal.sync()).toThrow('The journal was deleted or replaced while it was being written.')
+  const failure = untilItFails(() => {
+    run.journal.append(note('into the void'))
+    run.journal.sync()
+  })
+  expect(failure.message).toContain('The journal was deleted or replaced while it was being written.')
   run.close()
   expect(existsSync(run.directory)).toBe(false)
 })
@@ -145,7 +148,7 @@ test('one damaged run does not hide the others', async () => {
 })
 
 function callsOf(script: string, ...args: string[]): string[] {
-  builtPackage()
+  needsBuild()
   const work = temporaryDirectory()
   const log = join(work, 'calls')
   writeFileSync(log, '')

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -64,7 +64,7 @@ export function thought(iteration: number, ...ids: string[]): NewEvent {
   }
 }
 
-export function request(iteration: number, id: string): NewEvent {
+function request(iteration: number, id: string): NewEvent {
   return {
     type: 'ACTION_REQUEST',
     iteration,
@@ -75,7 +75,7 @@ export function request(iteration: number, id: string): NewEvent {
   }
 }
 
-export function result(iteration: number, id: string): NewEvent {
+function result(iteration: number, id: string): NewEvent {
   return {
     type: 'ACTION_RESULT',
     iteration,
@@ -118,16 +118,11 @@ export function oneOfEach(): StoredEvent[] {
   return events.map((event, index) => ({ seq: index + 1, timestamp, ...event }) as StoredEvent)
 }
 
-/** The built package: child processes run it, as users do. */
-export function builtPackage(): string {
-  const root = join(import.meta.dirname, '..')
-  const built = join(root, 'dist', 'index.js')
-  const newest = Math.max(
-    ...readdirSync(join(root, 'src')).map((name) => statSync(join(root, 'src', name)).mtimeMs),
-  )
-  if (statSync(built).mtimeMs < newest)
-    throw new Error('packages/journal/dist is older than src: build it first.')
-  return built
+/** Child processes run the built package, as users do. */
+export function needsBuild(): void {
+  if (!existsSync(join(import.meta.dirname, '..', 'dist', 'index.js'))) {
+    throw new Error('packages/journal/dist is missing: build the package before its tests.')
+  }
 }
 
 export interface Child {
@@ -140,7 +135,7 @@ export interface Child {
 
 /** Runs a script of test/ against the built package. */
 export function runChild(script: string, args: string[] = [], env: Record<string, string> = {}): Child {
-  builtPackage()
+  needsBuild()
   const child = spawn(process.execPath, [join(import.meta.dirname, script), ...args], {
     env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -152,6 +147,17 @@ export function runChild(script: string, args: string[] = [], env: Record<string
     line: async () => ((await lines.next()).value as string | undefined) ?? 'ended',
     say: (text) => child.stdin.write(`${text}\n`),
     ended: once(child, 'exit').then(([code, signal]) => ({ code, signal })),
+  }
+}
+
+/** Repeats what will fail soon, and returns how it failed. */
+export function untilItFails(attempt: () => void): Error {
+  for (;;) {
+    try {
+      attempt()
+    } catch (error) {
+      return error as Error
+    }
   }
 }
 

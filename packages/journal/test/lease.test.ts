@@ -1,7 +1,8 @@
 import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { isAlive } from '@delta/testkit'
+import { expect, test, vi } from 'vitest'
 import { createRun, openRun, type Run, readJournal, readRun } from '../src/index.js'
 import { processStart } from '../src/process-identity.js'
 import { afterTest, firstEvents, readText, runChild, temporaryDirectory } from './helpers.js'
@@ -133,6 +134,7 @@ test('a frozen owner is alive: it blocks, and force ends it for good', async () 
   await expect(open(run)).rejects.toMatchObject({ code: 'ERR_RUN_BUSY' })
   const again = await open(run, { force: true })
   afterTest(again.close)
+  expect(isAlive(child.process.pid ?? 0)).toBe(false)
   expect((await child.ended).signal).toMatch(/SIGTERM|SIGKILL/)
   expect(again.epoch).toBe(3)
 })
@@ -241,6 +243,19 @@ test('a lease that is not readable counts by its heartbeat alone', async () => {
   const again = await open(run)
   expect(again.epoch).toBe(3)
   again.close()
+})
+
+test('the heart of an owner beats every five seconds, by the clock of the file system', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  afterTest(() => vi.useRealTimers())
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  const path = join(run.paths.lease, '1')
+  const [content, longAgo] = [readText(path), new Date(0)]
+  utimesSync(path, longAgo, longAgo)
+  vi.advanceTimersByTime(5_000)
+  expect(Date.now() - statSync(path).mtimeMs).toBeLessThan(60_000)
+  expect(readText(path)).toBe(content)
+  run.close()
 })
 
 test('a process is told by its pid and its start, and a zombie is none', () => {

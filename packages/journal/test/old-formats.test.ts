@@ -7,6 +7,7 @@ import {
   listRuns,
   openRun,
   readJournal,
+  readRequest,
   readRun,
   readTail,
   runDirectory,
@@ -189,6 +190,9 @@ function publicRun(): { work: string; directory: string } {
   writeFileSync(join(directory, 'journal.jsonl'), `${toLines(publicJournal)}{"torn`)
   writeFileSync(join(directory, 'metadata.json'), '{"run_id":"old"')
   writeFileSync(join(directory, 'engine.log'), 'log')
+  const sent = join(directory, 'io', 'invocations', '1b4e28ba-2fa1-41d2-883f-0016d3cca427')
+  mkdirSync(sent, { recursive: true })
+  writeFileSync(join(sent, 'request.json'), '{\n  "messages": []\n}')
   return { work, directory }
 }
 
@@ -243,6 +247,15 @@ test('a run of the public implementation is written anew beside the old one when
   expect(statSync(join(run.directory, 'io/tool_executions/call_0/stdout.log')).mode & 0o777).toBe(0o600)
   expect(statSync(join(run.directory, 'io')).mode & 0o777).toBe(0o700)
   expect(readdirSync(dirname(directory)).sort()).toEqual(['VERSION', 'old', 'old-continued'])
+})
+
+test('the requests of an old run are given back as they were kept, where they lie and where they were copied to', async () => {
+  const { directory } = publicRun()
+  expect(await readRequest(directory, 1)).toBe('{\n  "messages": []\n}')
+  const run = await openRun(directory)
+  afterTest(run.close)
+  expect(await readRequest(run.directory, 1)).toBe('{\n  "messages": []\n}')
+  await expect(readRequest(run.directory, 2)).rejects.toMatchObject({ code: 'ERR_REQUEST_NOT_FOUND' })
 })
 
 test('continued again, it goes on where it was written anew', async () => {

@@ -39,7 +39,7 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   let client: Promise<OpenAI> | undefined
 
   return {
-    async complete(request, { signal, onDelta } = {}) {
+    async complete(request, { signal, body: text, onDelta } = {}) {
       const asked: Asked = {
         url: `${baseUrl.origin}${baseUrl.pathname}/chat/completions`,
         model: request.model,
@@ -48,7 +48,7 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
       const watch = watchSilence(timeoutMs, signal)
       try {
         client ??= openClient(apiKey, baseUrl)
-        const answer = await post(await client, request, watch.signal, asked)
+        const answer = await post(await client, request, { body: text, signal: watch.signal, asked })
         const body = listen(answer.body, watch.heard, asked)
         return await readAnswer(answer, body, { request, onDelta, asked })
       } catch (error) {

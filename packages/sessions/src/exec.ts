@@ -121,6 +121,7 @@ async function run(execution: Execution, command: string, options: ExecOptions):
   mkdirSync(paths.output, { recursive: true, mode: 0o700 })
   const launch = driver.prepare({
     program: metadata.command,
+    session: paths.directory,
     command,
     work,
     state: state.ownPath(driver.stateFile),

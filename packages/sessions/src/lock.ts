@@ -1,36 +1,33 @@
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { SessionError, systemCode } from './errors.js'
 import { isSameProcess, startOf } from './processes.js'
 
-interface Owner {
-  pid: number
-  start: string
-  host: string
-}
+/** What a lock says when nobody holds it. */
+const FREE = 'free'
 
 /**
  * Waits until nobody else works in a session, and keeps it until the returned function is called.
  *
- * `lock/<n>` says who holds it: the highest number counts, and an empty file means released.
- * Taking is linking a finished file to the next number, which exactly one of several takers can do.
- * A holder that died is passed over at once: its process is gone, or has another start time.
+ * `lock/<n>` is a link whose target says who holds it; the highest number counts, and is never
+ * removed. Both taking and releasing make the next number, which of several processes exactly one
+ * can. A holder that died is passed over at once: its process is gone, or has another start time.
  *
  * @throws {SessionError} `ERR_SESSION_ABORTED`: `signal` came first. `ERR_SESSION_UNKNOWN`: the
  *   session was ended meanwhile.
  */
 export async function lockSession(directory: string, signal?: AbortSignal): Promise<() => void> {
-  mkdirLock(directory)
+  makeDirectory(directory)
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 25)) {
-    const taken = tryLock(directory)
-    if (taken !== undefined) return () => release(taken)
+    const number = tryLock(directory)
+    if (number !== undefined) return () => release(directory, number)
     await pause(pauseMs, signal)
   }
 }
 
-function mkdirLock(directory: string): void {
+function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { mode: 0o700 })
   } catch (error) {
@@ -38,74 +35,76 @@ function mkdirLock(directory: string): void {
   }
 }
 
-/** The path of the lock when it could be taken. */
-function tryLock(directory: string): string | undefined {
-  const numbers = lockNumbers(directory)
-  const highest = Math.max(0, ...numbers)
+/** The number of the lock when it could be taken. */
+function tryLock(directory: string): number | undefined {
+  const highest = highestNumber(directory)
   if (highest > 0 && isHeld(join(directory, String(highest)))) return undefined
-
-  const own = join(directory, `taking-${process.pid}-${counter++}`)
-  const next = join(directory, String(highest + 1))
-  try {
-    writeFileSync(own, JSON.stringify(whoWeAre()), { mode: 0o600 })
-    linkSync(own, next)
-  } catch (error) {
-    if (systemCode(error) === 'EEXIST') return undefined // somebody else took this number
-    throw ended(error)
-  } finally {
-    rmSync(own, { force: true })
+  const number = highest + 1
+  if (!makeLink(directory, number, ourselves())) return undefined
+  // Another process may have taken and released the lock since we looked, and cleared our number away.
+  if (highestNumber(directory) !== number) {
+    unlinkSync(join(directory, String(number)))
+    return undefined
   }
-  // Lower numbers never count again. The highest is never removed, so no number is given out twice.
-  for (const number of numbers) rmSync(join(directory, String(number)), { force: true })
-  return next
+  rmSync(join(directory, String(highest)), { force: true })
+  return number
 }
 
-let counter = 0
-let ourselves: Owner | undefined
-
-function whoWeAre(): Owner {
-  ourselves ??= { pid: process.pid, start: startOf(process.pid) ?? '', host: hostname() }
-  return ourselves
-}
-
-function lockNumbers(directory: string): number[] {
+function release(directory: string, number: number): void {
   try {
-    return readdirSync(directory)
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)
-  } catch (error) {
-    throw ended(error)
-  }
-}
-
-function isHeld(path: string): boolean {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return true // a new holder removed it: look again
-    throw error
-  }
-  if (text === '') return false
-  const owner: Owner = JSON.parse(text)
-  return owner.host !== hostname() || isSameProcess(owner.pid, owner.start)
-}
-
-function release(path: string): void {
-  try {
-    truncateSync(path, 0)
+    makeLink(directory, number + 1, FREE)
+    unlinkSync(join(directory, String(number)))
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error // the session was ended, its lock with it
   }
+}
+
+/** False when the number is taken already. */
+function makeLink(directory: string, number: number, target: string): boolean {
+  try {
+    symlinkSync(target, join(directory, String(number)))
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false
+    throw ended(error)
+  }
+}
+
+function highestNumber(directory: string): number {
+  try {
+    return Math.max(0, ...readdirSync(directory).map(Number))
+  } catch (error) {
+    throw ended(error)
+  }
+}
+
+let identity: string | undefined
+
+/** Who we are, as a link's target: process, its start time, machine. */
+function ourselves(): string {
+  identity ??= [process.pid, startOf(process.pid), hostname()].join(' ')
+  return identity
+}
+
+function isHeld(path: string): boolean {
+  let target: string
+  try {
+    target = readlinkSync(path)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return true // a higher number stands in its place: look again
+    throw error
+  }
+  if (target === FREE) return false
+  const [pid, start = '', host] = target.split(' ')
+  return host !== hostname() || isSameProcess(Number(pid), start)
 }
 
 async function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
   try {
     await wait(pauseMs * (0.5 + Math.random()), undefined, { ...(signal && { signal }) })
   } catch (error) {
-    throw new SessionError('ERR_SESSION_ABORTED', 'Stopped while waiting for the session. Nothing was run.', {
-      cause: error,
-    })
+    const message = 'Stopped while waiting for the session. Nothing was run.'
+    throw new SessionError('ERR_SESSION_ABORTED', message, { cause: error })
   }
 }
 

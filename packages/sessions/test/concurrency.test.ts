@@ -1,9 +1,10 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { isAlive, startProcess, waitForExit } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { endSession, execInSession, listSessions } from '../src/index.js'
 import { start } from './helpers.js'
@@ -65,14 +66,14 @@ describe('a killed command line', () => {
     const { id, sessionsDirectory, exec, workDirectory } = await start()
     await exec('mkfifo started')
     const command = "trap '' TERM; export HALF=1; echo $$ >started; while :; do sleep 0.01; done"
-    const argv = [bin, 'exec', id, command, '--sessions-dir', sessionsDirectory]
-    const child = spawn(process.execPath, argv, { stdio: 'ignore' })
-    const exited = new Promise((resolve) => child.once('exit', resolve))
-    const pid = (await readFile(join(workDirectory, 'started'), 'utf8')).trim()
-    child.kill('SIGKILL')
-    await exited
-    const living = `ps -o stat= -p ${pid} | grep -c '^[^Z]'`
-    expect((await exec(`echo \${HALF-unset}; ${living}`)).stdout).toBe('unset\n0\n')
+    const argv = [process.execPath, bin, 'exec', id, command, '--sessions-dir', sessionsDirectory]
+    const commandLine = startProcess(argv)
+    const pid = Number(await readFile(join(workDirectory, 'started'), 'utf8'))
+    commandLine.kill('SIGKILL')
+    await waitForExit(commandLine.pid)
+    expect(isAlive(pid)).toBe(true)
+    expect((await exec('echo ${HALF-unset}')).stdout).toBe('unset\n')
+    expect(isAlive(pid)).toBe(false)
   })
 
   test('50 kills at any instant: the state is old or new, never half, and the session goes on', async () => {

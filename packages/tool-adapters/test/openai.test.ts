@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { defineTool, parsePolicy } from '@delta/executor'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { temporaryWorkspace } from '@delta/testkit'
+import { afterAll, describe, expect, test } from 'vitest'
 import { dispatch, isAdapterError, toOpenAITools } from '../src/index.js'
 
 const tools = [
@@ -15,11 +13,9 @@ const tools = [
   defineTool({ name: 'wipe', exec: 'echo wiped', effects: { destructive: true } }),
 ]
 
-let workDirectory: string
-beforeAll(async () => {
-  workDirectory = await mkdtemp(join(tmpdir(), 'adapters-'))
-})
-afterAll(() => rm(workDirectory, { recursive: true }))
+const workspace = await temporaryWorkspace()
+const workDirectory = workspace.path
+afterAll(() => workspace.remove())
 
 function message(...calls: [name: string, args: unknown][]) {
   return {

@@ -18,6 +18,7 @@ export interface ArgumentEntry {
   /** `<name>` is required, `[name]` is not. */
   name: string
   description: string
+  choices?: readonly string[]
   default?: string
 }
 

@@ -1,3 +1,4 @@
+import { COMPLETION_SHELLS } from '../completion/shells.js'
 import { TEMPLATE_NAMES } from '../templates.js'
 import type { CommandGroup } from './entry.js'
 
@@ -23,6 +24,16 @@ export const SETUP_COMMANDS: CommandGroup = {
         ],
       ],
       load: () => import('../commands/init.js'),
+    },
+    {
+      name: 'completion',
+      description: 'Print a script that lets a shell complete delta',
+      arguments: [{ name: '<shell>', description: 'bash, zsh or fish', choices: COMPLETION_SHELLS }],
+      examples: [
+        ['source <(delta completion bash)', 'in ~/.bashrc; the same for zsh'],
+        ['delta completion fish | source', 'in ~/.config/fish/config.fish'],
+      ],
+      load: () => import('../commands/completion.js'),
     },
   ],
 }

@@ -1,21 +1,21 @@
-import { quote } from './launch-environment.js'
+/** Where the program finds what belongs to one command; unset before the command runs. */
+export const WORK_VARIABLE = '__delta_work'
+export const STATE_VARIABLE = '__delta_state'
 
 /**
  * The script bash reads (as BASH_ENV) before the command: restores, and saves when the shell exits,
  * however it does. The command itself is bash's own `-c` argument, so its line numbers and its
- * messages are those of any other bash. Every name of ours begins with `__delta_`.
+ * messages are those of any other bash. Every name of ours begins with `__delta_`. The script is the
+ * same for every command of a session.
+ *
+ * @param secretNames - Variables that are never saved.
  */
-export function bashProgram(call: {
-  work: string
-  state: string
-  variables: string | undefined
-  secretNames: readonly string[]
-}): string {
-  const hidden = call.secretNames.map((name) => `|${name}`).join('')
+export function bashProgram(secretNames: readonly string[]): string {
+  const hidden = secretNames.map((name) => `|${name}`).join('')
   return `
 unset BASH_ENV
-${call.variables === undefined ? '' : `. ${quote(call.variables)}`}
-__delta_work=${quote(call.work)}
+export -n __delta_work __delta_state
+[[ ! -r $__delta_work/variables.sh ]] || . "$__delta_work/variables.sh"
 shopt -s expand_aliases
 __delta_shopt_base=$BASHOPTS __delta_set_base=$SHELLOPTS __delta_exit=
 
@@ -61,21 +61,19 @@ __delta_print_shopt() {
 # list those itself, with their attributes. Both lists of names are sorted.
 __delta_report_variables() {
   unset -f __delta_report_variables
-  compgen -e >"$__delta_work/names"
-  __delta_read_lines __delta_exported
-  compgen -v >"$__delta_work/names"
-  __delta_read_lines __delta_all
-  unset -f __delta_read_lines
-  __delta_names=() __delta_pairs=() __delta_index=0
-  for __delta_name in "\${__delta_all[@]}"; do
-    if [[ $__delta_name == "\${__delta_exported[__delta_index]}" ]]; then
+  { compgen -e; printf '=\\n'; compgen -v; } >"$__delta_work/names"
+  __delta_read_lines
+  __delta_names=() __delta_pairs=() __delta_index=0 __delta_all=
+  for __delta_name in "\${__delta_lines[@]}"; do
+    if [[ -z $__delta_all ]]; then
+      [[ $__delta_name != = ]] || __delta_all=yes
+    elif [[ $__delta_name == "\${__delta_lines[__delta_index]}" ]]; then
       __delta_index=$((__delta_index + 1))
       case $__delta_name in
         __delta_*|_${hidden}) ;;
         *) [[ -z \${!__delta_name+set} ]] || __delta_pairs+=("$__delta_name" "\${!__delta_name}") ;;
       esac
-      continue
-    fi
+    else
     case $__delta_name in
       __delta_*|BASH|BASHOPTS|BASHPID|BASH_*|_|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID) ;;
       FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS) ;;
@@ -83,20 +81,22 @@ __delta_report_variables() {
       PS4) [[ $PS4 == '+ ' ]] || __delta_names+=(PS4) ;;
       *) __delta_names+=("$__delta_name") ;;
     esac
+    fi
   done
   # In one go: bash writes to the file after every command.
   [[ \${#__delta_pairs[@]} == 0 ]] || printf '%s=%s\\0' "\${__delta_pairs[@]}"
 }
 
 # bash 3, which macOS has, knows no mapfile.
-if type mapfile >/dev/null 2>&1; then
-  __delta_read_lines() { mapfile -t "$1" <"$__delta_work/names"; }
-else
-  __delta_read_lines() {
-    eval "$1=()"
-    while IFS= read -r __delta_name; do eval "$1+=(\\"\\$__delta_name\\")"; done <"$__delta_work/names"
-  }
-fi
+__delta_read_lines() {
+  unset -f __delta_read_lines
+  if type mapfile >/dev/null 2>&1; then
+    mapfile -t __delta_lines <"$__delta_work/names"
+  else
+    __delta_lines=()
+    while IFS= read -r __delta_name; do __delta_lines+=("$__delta_name"); done <"$__delta_work/names"
+  fi
+}
 
 # Two options would lock the session: noexec, and onecmd, which ends the shell after one command.
 __delta_list_set() {
@@ -132,6 +132,6 @@ builtin trap '{ __delta_code=$? __delta_set=$SHELLOPTS; builtin trap - DEBUG ERR
 { __delta_save; } 2>/dev/null
 [[ -z $__delta_exit ]] || { (exit "$__delta_code"); eval "$__delta_exit"; }' EXIT
 
-[[ ! -r ${quote(call.state)} ]] || . ${quote(call.state)} 2>/dev/null
+[[ ! -r $__delta_state ]] || . "$__delta_state" 2>/dev/null
 `
 }

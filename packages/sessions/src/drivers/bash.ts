@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bashProgram } from './bash-program.js'
+import { replaceFile } from '../files.js'
+import { bashProgram, STATE_VARIABLE, WORK_VARIABLE } from './bash-program.js'
 import type { Driver, Launch } from './driver.js'
 import { launchEnvironment } from './launch-environment.js'
 
@@ -14,19 +15,24 @@ const LONGEST_ARGUMENT = 100_000
 export const bash: Driver = {
   stateFile: 'state.bash',
 
-  prepare({ program, command, work, state, variables, secretNames }): Launch {
-    const { env, script } = launchEnvironment(variables, join(work, 'variables.sh'))
-    const programPath = join(work, 'program.bash')
-    writeFileSync(programPath, bashProgram({ work, state, variables: script, secretNames }), { mode: 0o600 })
+  prepare({ program, session, command, work, state, variables, secretNames }): Launch {
+    const { env } = launchEnvironment(variables, join(work, 'variables.sh'))
+    const script = join(session, 'program.bash')
+    ensureFile(script, bashProgram(secretNames))
     // Made here, so that the shell's own umask does not decide who may read it.
     writeFileSync(join(work, 'state'), '', { mode: 0o600 })
     return {
       argv: [program, '--noprofile', '--norc', ...commandArguments(command, work)],
-      env: { ...env, BASH_ENV: programPath },
+      env: { ...env, BASH_ENV: script, [WORK_VARIABLE]: work, [STATE_VARIABLE]: state },
     }
   },
 
   check: (program, stateFile) => [program, '--noprofile', '--norc', '-O', 'extglob', '-n', stateFile],
+}
+
+/** Written by the first command, and again by the first one after an upgrade of this package. */
+function ensureFile(path: string, text: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.size !== Buffer.byteLength(text)) replaceFile(path, text)
 }
 
 function commandArguments(command: string, work: string): string[] {

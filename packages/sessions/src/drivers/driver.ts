@@ -22,6 +22,8 @@ export interface DriverCall {
   /** What to start: `bash`, `/usr/bin/python3`. */
   program: string
   command: string
+  /** The session's directory, for what is the same for all its commands. */
+  session: string
   /** An empty directory for this one command. */
   work: string
   /** The driver's state file of the last command. It may not exist. */

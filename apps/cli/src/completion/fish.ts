@@ -1,0 +1,39 @@
+import type { CommandWords, OptionWords } from './words.js'
+
+export function fishScript(commands: readonly CommandWords[]): string {
+  const top = commands[0]?.children ?? []
+  return [
+    '# fish completion of delta; load it with: delta completion fish | source',
+    'complete -c delta -n __fish_use_subcommand -f',
+    ...top.map((word) => topLine(word, commands)),
+    ...commands.flatMap(commandLines),
+    '',
+  ].join('\n')
+}
+
+function topLine(word: string, commands: readonly CommandWords[]): string {
+  const description = commands.find(({ path }) => path === word)?.description ?? ''
+  return `complete -c delta -n __fish_use_subcommand -a ${word}${describe(description)}`
+}
+
+function commandLines({ path, children, options }: CommandWords): string[] {
+  if (path === '') return []
+  const condition = path
+    .split(' ')
+    .map((word) => `__fish_seen_subcommand_from ${word}`)
+    .join('; and ')
+  return [
+    ...children.map((child) => `complete -c delta -n '${condition}' -f -a ${child}`),
+    ...options.map((option) => `complete -c delta -n '${condition}' ${flagsOf(option)}`),
+  ]
+}
+
+function flagsOf({ long, short, description, takesValue, choices }: OptionWords): string {
+  const values = choices.length > 0 ? ` -x -a '${choices.join(' ')}'` : takesValue ? ' -r' : ''
+  const letter = short ? ` -s ${short.slice(1)}` : ''
+  return `-l ${long.slice(2)}${letter}${values}${describe(description)}`
+}
+
+function describe(description: string): string {
+  return description === '' ? '' : ` -d '${description.replaceAll("'", "\\'")}'`
+}

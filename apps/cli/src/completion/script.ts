@@ -1,0 +1,12 @@
+import { bashScript } from './bash.js'
+import { fishScript } from './fish.js'
+import type { CompletionShell } from './shells.js'
+import { completionWords } from './words.js'
+import { zshScript } from './zsh.js'
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript }
+
+/** A script that a shell sources to complete `delta`. It starts no process while completing. */
+export function completionScript(shell: CompletionShell): string {
+  return SCRIPTS[shell](completionWords())
+}

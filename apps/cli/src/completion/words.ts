@@ -1,0 +1,58 @@
+import type { CommandEntry, OptionEntry } from '../table/entry.js'
+import { COMMAND_TABLE } from '../table/index.js'
+
+/** What can follow a command. */
+export interface CommandWords {
+  /** As typed after `delta`: `run`, `tool`, `tool expand`. */
+  path: string
+  description: string
+  /** The next words there are: commands of a group. */
+  children: string[]
+  options: OptionWords[]
+}
+
+export interface OptionWords {
+  long: string
+  short?: string
+  description: string
+  takesValue: boolean
+  choices: readonly string[]
+}
+
+/** Everything that can be completed, as data: the root is the first, with an empty path. */
+export function completionWords(): CommandWords[] {
+  const entries = COMMAND_TABLE.flatMap(({ commands }) => commands).filter(({ hidden }) => !hidden)
+  const groups = [...new Set(entries.flatMap(({ name }) => name.split(' ').slice(0, -1)))]
+  const topLevel = [...new Set(entries.map(({ name }) => name.split(' ')[0] ?? ''))]
+  return [
+    { path: '', description: '', children: [...topLevel, 'help'], options: [] },
+    ...groups.map((group) => groupOf(group, entries)),
+    ...entries.map((entry) => ({
+      path: entry.name,
+      description: entry.description,
+      children: [],
+      options: (entry.options ?? []).filter(({ hidden }) => !hidden).map(wordsOf),
+    })),
+  ]
+}
+
+function groupOf(group: string, entries: CommandEntry[]): CommandWords {
+  const children = entries.filter(({ name }) => name.startsWith(`${group} `))
+  return {
+    path: group,
+    description: '',
+    children: children.map(({ name }) => name.slice(group.length + 1)),
+    options: [],
+  }
+}
+
+function wordsOf({ flags, description, choices = [] }: OptionEntry): OptionWords {
+  const short = /^-\w/.exec(flags)?.[0]
+  return {
+    long: /--[\w-]+/.exec(flags)?.[0] ?? '',
+    ...(short === undefined ? {} : { short }),
+    description,
+    takesValue: flags.includes('<'),
+    choices,
+  }
+}
