@@ -36,9 +36,9 @@ function toolCall({ name, arguments: text }: ToolCallRecord, id: string, kept: u
   }
 }
 
-/** A name that no tool can have was refused when it was called; servers would refuse every request that repeats it. */
+/** A tool's name as every server takes it back; a model may have invented one that none does. */
 function sendableName(name: string): string {
-  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unnamed'
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unnamed'
 }
 
 /**
