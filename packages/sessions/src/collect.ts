@@ -81,7 +81,7 @@ async function nextOwnState(execution: Execution): Promise<SessionState['own']> 
     notices.push('Variables and functions were not stored, because one of them holds a secret.')
     return state.own
   }
-  const check = driver.check?.(metadata.command, path)
+  const check = driver.check?.(metadata.program, path)
   const checked = check && (await runCommand(check, { cwd: paths.directory, env: {}, timeoutMs: 10_000 }))
   if (checked && checked.exitCode !== 0) {
     notices.push(

@@ -120,7 +120,7 @@ async function run(execution: Execution, command: string, options: ExecOptions):
   const { paths, metadata, driver, state, number, work, caller, workDirectory } = execution
   mkdirSync(paths.output, { recursive: true, mode: 0o700 })
   const launch = driver.prepare({
-    program: metadata.command,
+    program: metadata.program,
     session: paths.directory,
     command,
     work,

@@ -135,6 +135,14 @@ describe('whatever a command does, the session goes on', () => {
     expect(await print('echo one; echo two')).toBe('one\ntwo\n')
   })
 
+  test('a PATH without programs, or none at all, does not lock the session', async () => {
+    const { exec, print } = await start()
+    await exec('export PATH=/nowhere')
+    expect((await exec('ls')).stderr).toBe('bash: line 1: ls: command not found\n')
+    await exec('unset PATH')
+    expect(await print('echo on')).toBe('on\n')
+  })
+
   test('a directory that is deleted is left for the nearest one that exists, and it is said', async () => {
     const { exec, workDirectory } = await start()
     await exec('mkdir -p deep/er && cd deep/er')
