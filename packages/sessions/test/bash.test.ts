@@ -176,6 +176,27 @@ describe('whatever a command does, the session goes on', () => {
     )
   })
 
+  test('functions and aliases that replace builtins do not disturb what saves', async () => {
+    const { exec, print, workDirectory } = await start()
+    await exec(`pwd() { echo nowhere; }; printf() { echo no; }; declare() { :; }; alias alias='echo no'
+alias export='echo no'; cd() { builtin cd "$@" && echo moved; }`)
+    await exec('VALUE=kept; mkdir -p sub; cd sub')
+    expect(await print('builtin pwd; builtin printf "%s\\n" "$VALUE"; cd ..')).toBe(
+      `${workDirectory}/sub\nkept\nmoved\n`,
+    )
+  })
+
+  test('POSIX mode comes back, whether it was set as an option or in the environment', async () => {
+    const { exec, print } = await start()
+    await exec('set -o posix; export KEPT=1')
+    expect(await print('echo $KEPT; shopt -qo posix && echo posix')).toBe('1\nposix\n')
+    const { exec: other, print: otherPrint } = await start('bash', { env: { POSIXLY_CORRECT: '1' } })
+    await other('export KEPT=1')
+    expect(await otherPrint('echo $KEPT $POSIXLY_CORRECT; shopt -qo posix && echo posix')).toBe(
+      '1 1\nposix\n',
+    )
+  })
+
   test('a handler of every command does not run in what saves', async () => {
     const { exec, print } = await start()
     expect((await exec("trap 'echo step' DEBUG\nexport KEPT=1")).stdout).toBe('step\n')
