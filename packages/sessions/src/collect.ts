@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import { rememberedVariables, secretValues, type Variables } from './environment.js'
-import type { Execution } from './exec.js'
+import type { Execution } from './execution.js'
 import { parseJobs } from './jobs.js'
 import type { BackgroundJob } from './metadata.js'
 import { parseReport, type Report } from './report.js'
