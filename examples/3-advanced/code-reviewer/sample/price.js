@@ -1,0 +1,3 @@
+export function price(amount, discount) {
+  return amount * (1 - discount)
+}

@@ -1,0 +1,46 @@
+import { readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { loadAgent } from '../packages/config-loader/dist/index.js'
+import { startScriptedServer } from '../packages/testkit/dist/index.js'
+import { changedExample, delta, resultsOf, runExample, workspaceOf } from './run-example.js'
+
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+const SCRIPTED_MODEL = /^llm:\n {2}provider: script\n {2}script: script\.yaml\n/m
+
+/** Examples whose every answer is in a script. Not those that need a repository or stop on purpose: their own tests do more. */
+const LEFT_OUT = ['2-core-features/atip-git', '2-core-features/budget-guard', '3-advanced/code-reviewer']
+const scripted = readdirSync(HERE, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /^[^/]+\/[^/]+\/script\.yaml$/.test(path))
+  .map(dirname)
+  .filter((example) => !LEFT_OUT.includes(example))
+
+test.each(scripted)('%s does the same with a model that is a server', async (example) => {
+  const { agent } = await loadAgent(join(HERE, example), { environment: {} })
+  const server = await startScriptedServer(agent.script ?? [])
+  onTestFinished(() => server.close())
+  const realModel = await changedExample(example, (yaml) => {
+    const line = /^#\s+(llm: \{ model: .* \})$/m.exec(yaml)?.[1]
+    expect(line, 'the line for a real model, in a comment').toBeDefined()
+    return yaml.replace(SCRIPTED_MODEL, `${line}\n`)
+  })
+
+  const [offline, online] = [await workspaceOf(example), await workspaceOf(example)]
+  const expected = await runExample(example, offline, 'Go.')
+  const args = ['run', '--agent', realModel, '-w', online.path, '-m', 'Go.', '--new', '--no-sync']
+  const environment = { DELTA_API_KEY: 'test-key-not-real', DELTA_BASE_URL: server.baseUrl }
+  const { exitCode, stdout } = await delta(args, environment)
+
+  // The server hands an observation on with its final newline, a script does without.
+  const words = (text: string) => text.replace(/\s/g, '')
+  expect(exitCode).toBe(expected.exitCode)
+  expect(words(stdout)).toBe(words(expected.stdout))
+  const statuses = async (workspace: typeof online) =>
+    (await resultsOf(workspace)).map(([tool, status]) => `${tool} ${status}`).sort()
+  expect(await statuses(online)).toEqual(await statuses(offline))
+  const made = async (workspace: typeof online) =>
+    (await workspace.files()).filter((path) => !/(^|\/)\.(delta|sessions)\//.test(path))
+  expect(await made(online)).toEqual(await made(offline))
+  expect(server.requests().filter(({ problem }) => problem)).toEqual([])
+})

@@ -1,0 +1,77 @@
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { isKnownEvent, type JournalEvent, readJournal } from '../packages/journal/dist/index.js'
+import {
+  type ProcessResult,
+  runProcess,
+  type TemporaryWorkspace,
+  temporaryWorkspace,
+} from '../packages/testkit/dist/index.js'
+
+const DELTA = fileURLToPath(new URL('../apps/cli/bin.cjs', import.meta.url))
+const EXAMPLES = fileURLToPath(new URL('.', import.meta.url))
+
+/** The real command line, without any key or address of the person who runs the tests. */
+export function delta(args: string[], environment: Record<string, string> = {}): Promise<ProcessResult> {
+  const { PATH = '', HOME = '' } = process.env
+  return runProcess([process.execPath, DELTA, ...args], { env: { PATH, HOME, ...environment } })
+}
+
+/** A workspace with the files of an example's `sample/` and further ones; goes away with the test. */
+export async function workspaceOf(
+  example: string,
+  files: Record<string, string> = {},
+): Promise<TemporaryWorkspace> {
+  const workspace = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  await cp(join(EXAMPLES, example, 'sample'), workspace.path, { recursive: true }).catch(unlessMissing)
+  for (const [name, content] of Object.entries(files)) await workspace.write(name, content)
+  return workspace
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
+}
+
+/** Runs an example as its README says, without waiting for the disk. */
+export function runExample(
+  example: string,
+  workspace: TemporaryWorkspace,
+  message: string,
+): Promise<ProcessResult> {
+  const agent = join(EXAMPLES, example)
+  return delta(['run', '--agent', agent, '-w', workspace.path, '-m', message, '--new', '--no-sync'])
+}
+
+/** A copy of an example whose agent.yaml went through `change`; beside it, everything it stands on. */
+export async function changedExample(
+  example: string,
+  change: (agentYaml: string) => string,
+): Promise<string> {
+  const copy = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  await cp(join(EXAMPLES, example), copy.path, { recursive: true })
+  const path = join(copy.path, 'agent.yaml')
+  await writeFile(path, change(await readFile(path, 'utf8')))
+  return copy.path
+}
+
+/** The latest run's directory. */
+export async function runDirectoryOf(workspace: TemporaryWorkspace): Promise<string> {
+  return join(workspace.path, '.delta', (await workspace.read('.delta/LATEST')).trim())
+}
+
+/** The events of the latest run. */
+export async function eventsOf(workspace: TemporaryWorkspace): Promise<JournalEvent[]> {
+  const { events } = await readJournal(join(await runDirectoryOf(workspace), 'journal.jsonl'))
+  return events.filter(isKnownEvent)
+}
+
+/** What the model read of each call, in order: `[tool, status, observation]`. */
+export async function resultsOf(workspace: TemporaryWorkspace): Promise<[string, string, string][]> {
+  return (await eventsOf(workspace)).flatMap((event) =>
+    event.type === 'ACTION_RESULT'
+      ? [[event.tool_name, event.status, event.observation_content] as [string, string, string]]
+      : [],
+  )
+}
