@@ -22,8 +22,13 @@ function measure(argv) {
   const workspace = mkdtempSync(join(directory, 'w-'))
   try {
     const env = { PATH: process.env.PATH, MEASURE_FILE: file, DELTA_API_KEY: 'benchmark' }
-    execFileSync(process.execPath, ['--import', here('measure.mjs'), ...argv(workspace)], { env, stdio: 'pipe' })
-    const files = readdirSync(workspace, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    execFileSync(process.execPath, ['--import', here('measure.mjs'), ...argv(workspace)], {
+      env,
+      stdio: 'pipe',
+    })
+    const files = readdirSync(workspace, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    )
     const bytes = files.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
     return { ...JSON.parse(readFileSync(file, 'utf8')), files: files.length, diskMb: bytes / 1024 / 1024 }
   } finally {
@@ -36,11 +41,28 @@ function median(values) {
 }
 
 async function compare(cycles) {
-  const turns = [{ tool_calls: [{ name: 'echo', arguments: { text: 'hi' } }], times: cycles }, { content: 'Done.' }]
+  const turns = [
+    { tool_calls: [{ name: 'echo', arguments: { text: 'hi' } }], times: cycles },
+    { content: 'Done.' },
+  ]
   const server = await startScriptedServer(turns)
   const tools = [{ name: 'echo', description: 'Says it.', exec: 'echo ${text}' }]
-  const agent = await temporaryAgent({ baseUrl: server.baseUrl, tools, agent: { max_iterations: cycles + 1 } })
-  const cli = (workspace) => [here('../apps/cli/bin.cjs'), 'run', '--agent', agent.path, '-m', 'Go', '-w', workspace, '-q']
+  const agent = await temporaryAgent({
+    baseUrl: server.baseUrl,
+    tools,
+    agent: { max_iterations: cycles + 1 },
+  })
+  const cli = (workspace) => [
+    here('../apps/cli/bin.cjs'),
+    'run',
+    '--agent',
+    agent.path,
+    '-m',
+    'Go',
+    '-w',
+    workspace,
+    '-q',
+  ]
   const programs = { floor: (workspace) => [here('loop/floor.mjs'), server.baseUrl, workspace], delta: cli }
   const results = { floor: [], delta: [] }
   for (let round = 0; round < ROUNDS; round++) {

@@ -3,5 +3,8 @@ import { writeFileSync } from 'node:fs'
 
 process.on('exit', () => {
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
-  writeFileSync(process.env.MEASURE_FILE, JSON.stringify({ cpuMs: (userCPUTime + systemCPUTime) / 1000, rssMb: maxRSS / 1024 }))
+  writeFileSync(
+    process.env.MEASURE_FILE,
+    JSON.stringify({ cpuMs: (userCPUTime + systemCPUTime) / 1000, rssMb: maxRSS / 1024 }),
+  )
 })

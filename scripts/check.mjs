@@ -15,6 +15,7 @@ const gates = [
   { name: 'Layers', argv: [node, 'scripts/check-layers.mjs'] },
   { name: 'Demo', argv: ['npm', 'run', 'demo'] },
   { name: 'READMEs', argv: [node, 'scripts/readme.mjs', '--check'] },
+  { name: 'Reference of the command line', argv: [node, 'scripts/cli-reference.mjs', '--check'] },
   { name: 'Unused files, exports and dependencies', argv: tool('knip') },
   { name: 'Packages: publint and attw', argv: [node, 'scripts/check-packages.mjs'] },
   { name: 'Packages: installed with npm and used', argv: [node, 'scripts/packed.mjs'] },

@@ -2,6 +2,7 @@ import { accessSync, constants, mkdirSync, readdirSync, writeFileSync } from 'no
 import { basename, join, resolve, sep } from 'node:path'
 import { readLine } from './read-line.js'
 import type { Terminal } from './terminal.js'
+import { UsageError } from './usage-error.js'
 
 interface Wish {
   agentHome: string
@@ -21,9 +22,7 @@ export async function chooseWorkspace(
   terminal: Terminal,
 ): Promise<{ directory: string; notice?: string }> {
   if (workDir !== undefined) {
-    const directory = resolve(terminal.cwd, workDir)
-    mkdirSync(directory, { recursive: true })
-    return { directory }
+    return { directory: makeNamed(workDir, terminal) }
   }
   const home = workspacesHome(agentHome, terminal.cwd)
   const existing = workspacesIn(home)
@@ -32,6 +31,18 @@ export async function chooseWorkspace(
   const directory = chosen === undefined ? makeNext(home) : join(home, chosen)
   writeFileSync(join(home, 'LAST_USED'), `${basename(directory)}\n`)
   return { directory, notice: `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}` }
+}
+
+function makeNamed(workDir: string, terminal: Terminal): string {
+  const directory = resolve(terminal.cwd, workDir)
+  try {
+    mkdirSync(directory, { recursive: true })
+    return directory
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    const why = code === 'EEXIST' ? 'it is a file, not a directory.' : message
+    throw new UsageError(`-w ${workDir}: ${why}`, { cause })
+  }
 }
 
 /** Beside the agent's files if those can be written and are not an installed package; otherwise under the current directory. */

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import {
   isAlive,
   startScriptedServer,
@@ -141,4 +142,16 @@ test('a run that another process is writing is refused with exit code 6', async 
   expect(second.exitCode).toBe(6)
   await server.release('thinking')
   expect((await engine.result).exitCode).toBe(0)
+})
+
+test('without LATEST, or with one that names no run, the newest run is continued', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ content: 'First.' }, { content: 'Second.' }, { content: 'Third.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  await rm(`${workspace.path}/.delta/LATEST`)
+  expect((await delta(['continue', '-w', workspace.path, '-m', 'More'])).stdout).toBe('Second.\n')
+  await workspace.write('.delta/LATEST', 'no_such_run\n')
+  expect((await delta(['continue', '-w', workspace.path, '-m', 'More'])).stdout).toBe('Third.\n')
 })

@@ -9,6 +9,7 @@ const STDIN = ['none', 'optional', 'required', 'password'] as const
  */
 export function overlayEffects(group: AtipEffects, own: AtipEffects | undefined): AtipEffects {
   if (!own) return group
+  if (statesNothing(group)) return own
   return defined({
     ...group,
     ...defined(own),

@@ -68,19 +68,25 @@ function makeLeaf(
   inherited: AtipEffects,
   separator: string,
 ): AtipLeaf {
-  const options = command.options ?? []
-  const known = new Set([...(command.arguments ?? []), ...options].map((parameter) => parameter.name))
-  const global = (tool.globalOptions ?? []).filter((option) => !known.has(option.name))
   const leaf: AtipLeaf = {
     name: flatName([tool.name, ...path], separator),
     path,
     command,
-    options: [...options, ...global],
+    options: withGlobal(command, tool.globalOptions),
     effects: mergeEffects(overlayEffects(inherited, command.effects), tool.effects),
     tool,
   }
   assertDistinctParameters(leaf)
   return leaf
+}
+
+function withGlobal(
+  { arguments: own = [], options = [] }: AtipCommand,
+  global: AtipOption[] = [],
+): AtipOption[] {
+  if (global.length === 0) return options
+  const known = new Set([...own, ...options].map((parameter) => parameter.name))
+  return [...options, ...global.filter((option) => !known.has(option.name))]
 }
 
 function assertDistinctParameters(leaf: AtipLeaf): void {
@@ -99,7 +105,7 @@ type Visit = (path: string[], command: AtipCommand, inherited: AtipEffects) => v
 function walk(commands: unknown, path: string[], inherited: AtipEffects, visit: Visit): void {
   for (const [key, node] of Object.entries(commandMap(commands, path))) {
     const here = [...path, key]
-    const command: AtipCommand = assertNode(commandSchema, node, pathOf({ path: here }))
+    const command: AtipCommand = assertNode(commandSchema, node, () => pathOf({ path: here }))
     if (command.commands === undefined || Object.keys(commandMap(command.commands, here)).length === 0) {
       visit(here, command, inherited)
     } else {
@@ -110,8 +116,8 @@ function walk(commands: unknown, path: string[], inherited: AtipEffects, visit: 
 
 function commandMap(commands: unknown, path: string[]): Record<string, unknown> {
   if (commands === undefined) return {}
-  const where = [...pathOf({ path }), 'commands']
   if (path.length > MAX_DEPTH) {
+    const where = [...pathOf({ path }), 'commands']
     throw new AtipValidationError(
       `${where.join('.')}: commands nest deeper than ${MAX_DEPTH} levels.`,
       where,
@@ -119,6 +125,7 @@ function commandMap(commands: unknown, path: string[]): Record<string, unknown> 
     )
   }
   if (typeof commands !== 'object' || commands === null || Array.isArray(commands)) {
+    const where = [...pathOf({ path }), 'commands']
     throw new AtipValidationError(
       `${where.join('.')} must be an object from names to commands.`,
       where,

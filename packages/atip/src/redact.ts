@@ -21,9 +21,11 @@ export const DEFAULT_REDACT_PATTERNS: readonly RegExp[] = [
   /(?<![A-Za-z0-9])ya29\.[A-Za-z0-9_-]{20,}/g,
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
   /(?<=:\/\/[^\s:@/]{1,64}:)[^\s@/]{1,256}(?=@)/g,
-  new RegExp(`(?<=${ANNOUNCED}["']?\\s?[=:]\\s?")[^"\\n]+`, 'gi'),
-  new RegExp(`(?<=${ANNOUNCED}["']?\\s?[=:]\\s?')[^'\\n]+`, 'gi'),
-  new RegExp(`(?<=${ANNOUNCED}["']?[=:]\\s?)[^\\s"',;&]+`, 'gi'),
+  // After its name: up to the closing quote if there is an opening one, else up to the next space or separator.
+  new RegExp(
+    `(?<=${ANNOUNCED}["']?\\s?[=:]\\s?["']?)(?:(?<=")[^"\\n]+|(?<=')[^'\\n]+|(?<!["'])[^\\s"',;&]+)`,
+    'gi',
+  ),
 ]
 
 const MARKER = '[REDACTED]'

@@ -19,7 +19,7 @@ export function assertTool(input: unknown): asserts input is AtipTool {
       )
     }
   }
-  assertNode(toolSchema, input, [])
+  assertNode(toolSchema, input, () => [])
 }
 
 /**
@@ -27,13 +27,17 @@ export function assertTool(input: unknown): asserts input is AtipTool {
  *
  * @throws {AtipValidationError} The first thing the schema refuses, with the path from the root.
  */
-export function assertNode<T extends z.ZodMiniType>(schema: T, node: unknown, path: string[]): z.infer<T> {
+export function assertNode<T extends z.ZodMiniType>(
+  schema: T,
+  node: unknown,
+  path: () => string[],
+): z.infer<T> {
   const result = z.safeParse(schema, node)
   if (result.success) return node as z.infer<T>
 
   const issue = result.error.issues[0]
   const inside = issue?.path.map(String) ?? []
-  const full = [...path, ...inside]
+  const full = [...path(), ...inside]
   const where = full.length > 0 ? full.join('.') : 'the ATIP metadata'
   throw new AtipValidationError(`${where}: ${issue?.message ?? 'is invalid'}.`, full, valueAt(node, inside))
 }

@@ -5,12 +5,13 @@ const WIDEST_EXCERPT = 120
 /**
  * One problem as text: `file:line:column: message`, the line with a caret, and what to do.
  *
- * Parts that are not known are left out; the result has no newline at its end.
+ * Parts that are not known are left out; the result has no newline at its end, and no control characters but newlines,
+ * though a message may quote what a file holds.
  */
 export function formatProblem(problem: ConfigProblem): string {
-  const lines = [`${formatPlace(problem)}${problem.message}`]
+  const lines = [`${formatPlace(problem)}${showControls(problem.message)}`]
   if (problem.excerpt !== undefined) lines.push(problem.excerpt)
-  if (problem.hint) lines.push(problem.hint)
+  if (problem.hint) lines.push(showControls(problem.hint))
   return lines.join('\n')
 }
 
@@ -44,6 +45,13 @@ export function excerptOf(line: string, column: number): string {
   const after = end < visible.length ? '…' : ''
   const caret = ' '.repeat(2 + before.length) + blank(visible.slice(start, column - 1))
   return `  ${before}${visible.slice(start, end)}${after}\n${caret}^`
+}
+
+function showControls(text: string): string {
+  return text.replace(
+    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** White space as wide as the text on a terminal. */

@@ -29,6 +29,8 @@ export interface ForeignProblem {
   path: string
   message: string
   hint?: string
+  /** The path is that of a key nobody reads. */
+  unknownKey?: true
 }
 
 /** Reports what another package's parser found about the value at `base` of a file. */
@@ -38,9 +40,9 @@ export function reportForeign(
   base: ValuePath,
   report: Findings['error'],
 ): void {
-  for (const { path, message, hint } of problems) {
+  for (const { path, message, hint, unknownKey: key = false } of problems) {
     const whole = [...base, ...parsePath(path)]
-    report(file.locate(whole), sentence(whole, message), hint)
+    report(file.locate(whole, { key }), sentence(key ? whole.slice(0, -1) : whole, message), hint)
   }
 }
 

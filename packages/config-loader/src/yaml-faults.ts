@@ -1,4 +1,7 @@
-import { type Alias, type Document, isAlias, isScalar, type Scalar, visit, type YAMLError } from 'yaml'
+import { type Alias, type Document, isAlias, isMap, isScalar, type Scalar, visit, type YAMLError } from 'yaml'
+
+/** Files whose aliases make them this many times larger are taken for an attack, not for a configuration. */
+export const MOST_UNFOLDING = 100
 
 /** A fault of the YAML itself: where, what, and what usually causes it. */
 export interface YamlFault {
@@ -66,8 +69,31 @@ export function findDanglingAlias(document: Document): YamlFault | undefined {
   return { offset: alias.range?.[0] ?? 0, message, hint: 'Quote a text that begins with *.' }
 }
 
-export function firstAliasOffset(document: Document): number {
-  return firstAlias(document, () => true)?.range?.[0] ?? 0
+/** What goes wrong only when aliases and merge keys are followed. */
+export function explainUnfolding(error: Error, document: Document): YamlFault {
+  if (error instanceof ReferenceError) {
+    const offset = firstAlias(document, () => true)?.range?.[0] ?? 0
+    const message = `Not accepted: the aliases (*name) unfold this file to more than ${MOST_UNFOLDING} times its size.`
+    return { offset, message, hint: 'Write the values out.' }
+  }
+  const message = `Not valid YAML: ${error.message}.`
+  return {
+    offset: firstMergeOffset(document),
+    message,
+    hint: 'Behind "<<:" stands a map, an alias of one, or a list of them.',
+  }
+}
+
+function firstMergeOffset(document: Document): number {
+  let offset = 0
+  visit(document, {
+    Pair(_key, { key, value }) {
+      if (!isScalar(key) || key.value !== '<<' || isMap(value) || isAlias(value)) return undefined
+      offset = key.range?.[0] ?? 0
+      return visit.BREAK
+    },
+  })
+  return offset
 }
 
 function firstAlias(document: Document, matches: (alias: Alias) => boolean): Alias | undefined {

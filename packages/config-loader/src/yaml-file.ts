@@ -2,11 +2,14 @@ import { LineCounter, parseDocument } from 'yaml'
 import type { ConfigProblem } from './errors.js'
 import { excerptOf } from './format.js'
 import type { ValuePath } from './path.js'
-import { explainFault, findDanglingAlias, firstAliasOffset, type YamlFault } from './yaml-faults.js'
+import {
+  explainFault,
+  explainUnfolding,
+  findDanglingAlias,
+  MOST_UNFOLDING,
+  type YamlFault,
+} from './yaml-faults.js'
 import { offsetOf, type PlaceInValue, writtenText } from './yaml-position.js'
-
-/** More references than this to anchors in one file are taken for an attack, not for a configuration. */
-const MOST_ALIASES = 100
 
 /** A YAML file that was read: its value, and the way from a place in the value back to a line of the file. */
 export interface YamlFile {
@@ -50,17 +53,13 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   }
 
   try {
-    const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES })
+    const value: unknown = document.toJS({ maxAliasCount: MOST_UNFOLDING })
     const locate = (path: ValuePath, at: PlaceInValue = {}) => placeAt(offsetOf(document, text, path, at))
     const written = (path: ValuePath) => writtenText(document, path)
     return { ok: true, file: { ...file, text, value, locate, written } }
   } catch (error) {
-    if (!(error instanceof ReferenceError)) throw error
-    const message = `Not accepted: the aliases (*name) unfold this file to more than ${MOST_ALIASES} times its size.`
-    return {
-      ok: false,
-      problems: [{ ...placeAt(firstAliasOffset(document)), message, hint: 'Write the values out.' }],
-    }
+    const { offset, ...fault } = explainUnfolding(error as Error, document)
+    return { ok: false, problems: [{ ...placeAt(offset), ...fault }] }
   }
 }
 

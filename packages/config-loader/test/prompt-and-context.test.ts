@@ -75,7 +75,7 @@ Did you mean "journal"?`,
     'context.yaml': `${MINIMAL['context.yaml']}total_max_token: 8000\n`,
   })
   expect(texts(warnings, home)).toEqual([
-    'agent/context.yaml:4: total_max_token: unknown key "total_max_token". Did you mean "total_max_tokens"?',
+    'agent/context.yaml:4: unknown key "total_max_token". Did you mean "total_max_tokens"?',
   ])
 })
 

@@ -32,8 +32,13 @@ function toolCall({ name, arguments: text }: ToolCallRecord, id: string, kept: u
     ...fields,
     id,
     type: 'function',
-    function: { name, arguments: sendableArguments(text) },
+    function: { name: sendableName(name), arguments: sendableArguments(text) },
   }
+}
+
+/** A tool's name as every server takes it back; a model may have invented one that none does. */
+function sendableName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'unnamed'
 }
 
 /**

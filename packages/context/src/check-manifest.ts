@@ -15,6 +15,11 @@ export function checkManifest({ sources }: WrittenManifest): Findings {
   for (const path of sources.flatMap(pathsOf)) checkPath(path, findings)
   for (const [index, source] of sources.entries()) checkPattern(source, `sources[${index}]`, findings)
   checkIds(sources, findings)
+  const [, second] = sources.flatMap(({ type }, index) => (type === 'journal' ? [index] : []))
+  if (second !== undefined) {
+    const message = 'there is another journal source; the model would see its conversation twice'
+    findings.problems.push({ path: `sources[${second}]`, message, hint: 'Keep one of them.' })
+  }
   if (!sources.some(({ type }) => type === 'journal')) {
     const message = 'there is no journal source; the model sees neither the task nor what it did'
     findings.warnings.push({ path: 'sources', message, hint: 'Add a source: { type: journal }' })

@@ -7,6 +7,8 @@ export interface ManifestProblem {
   path: string
   message: string
   hint?: string
+  /** True for a key that nothing reads; the manifest is usable without it. */
+  unknownKey?: true
 }
 
 type Issue = z.core.$ZodIssue
@@ -51,7 +53,8 @@ function unknownKey(key: string, path: Path, input: unknown): ManifestProblem {
   const known = knownKeys(path, input)
   const nearest = nearestName(key, known)
   const hint = nearest === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean "${nearest}"?`
-  return { path: formatPath([...path, key]), message: `unknown key "${key}"${place(path, input)}`, hint }
+  const message = `unknown key "${key}"${place(path, input)}`
+  return { path: formatPath([...path, key]), message, hint, unknownKey: true }
 }
 
 function knownKeys(path: Path, input: unknown): readonly string[] {

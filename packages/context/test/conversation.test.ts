@@ -247,3 +247,19 @@ test('whatever the journal holds, and wherever it ends, a strict API accepts the
     { numRuns: 500 },
   )
 })
+
+test('a name that no tool can have is sent in a form that servers accept', () => {
+  const run = history()
+  const names = ['../../escape', 'ünïcode', 'x'.repeat(300), '']
+  run.thought(
+    '',
+    names.map((name, index) => call(`c${index}`, { name })),
+  )
+  const messages = conversationFromEvents(run.events)
+  expect(messages[0]).toMatchObject({
+    tool_calls: ['______escape', '_n_code', 'x'.repeat(64), 'unnamed'].map((name) => ({
+      function: { name },
+    })),
+  })
+  expect(findHistoryProblem({ model: 'any', messages })).toBeUndefined()
+})

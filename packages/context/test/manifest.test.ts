@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseManifest } from '../src/index.js'
 
@@ -113,4 +114,40 @@ test('a recipe without the conversation, and two sources of one name, are pointe
     'sources[1].id: another source is called "a" as well',
     'sources: there is no journal source; the model sees neither the task nor what it did | Add a source: { type: journal }',
   ])
+})
+
+test('no value makes the parser throw, and whatever is refused has its reasons', () => {
+  const key = fc.constantFrom(
+    'sources',
+    'type',
+    'path',
+    'generator',
+    'command',
+    'condition',
+    'when',
+    'cache',
+    '__proto__',
+    'x-a',
+  )
+  const leaf = fc.oneof(
+    fc.constantFrom('file', 'journal', 'computed_file', 'env_set', '${CWD}/x'),
+    fc.integer(),
+    fc.constant(null),
+    fc.boolean(),
+  )
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      leaf,
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(key, tie('value'), { maxKeys: 4 }),
+    ),
+  }))
+  fc.assert(
+    fc.property(value, (input) => {
+      const parsed = parseManifest(input)
+      if (!parsed.ok) expect(parsed.problems.length).toBeGreaterThan(0)
+    }),
+    { numRuns: 1000 },
+  )
 })

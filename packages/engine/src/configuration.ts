@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { type Run, replaceFile } from '@delta/journal'
 
-/** Names of the agent's files that differ from those of the run's last start; all of them for a first start. */
+/** Names of the agent's files that differ from those of the run's last start; none if nothing was kept then. */
 export function changedFiles(run: Run, agent: Agent): string[] {
   const before = lastKept(run.paths.configuration)
   const { files } = agent.snapshot
-  return Object.keys(files).filter((name) => !before || readIfThere(join(before, name)) !== files[name])
+  return before ? Object.keys(files).filter((name) => readIfThere(join(before, name)) !== files[name]) : []
 }
 
 /**
@@ -15,7 +15,7 @@ export function changedFiles(run: Run, agent: Agent): string[] {
  * differ from the last ones kept. A record for the reader: it is never executed.
  */
 export function keepConfiguration(run: Run, agent: Agent, seq: number): void {
-  if (changedFiles(run, agent).length === 0) return
+  if (lastKept(run.paths.configuration) && changedFiles(run, agent).length === 0) return
   for (const [name, text] of Object.entries(agent.snapshot.files)) {
     const path = join(run.paths.configuration, String(seq), name)
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

@@ -1,4 +1,5 @@
 import { type Agent, loadAgent } from '@delta/config-loader'
+import { quoteCommand } from '@delta/executor'
 import { type NewEvent, openRun, type Run, type RunSummary, readRun } from '@delta/journal'
 import { changedFiles } from './configuration.js'
 import { createModel } from './create-model.js'
@@ -33,13 +34,14 @@ export interface ContinueRunOptions extends EngineOptions {
  * Nothing is run twice unnoticed: what the last engine left open is settled first. A completed or failed run needs a
  * message to go on with; an interrupted one takes it as a further instruction; a waiting one as the answer.
  *
- * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_CREDENTIALS`.
+ * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait), `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_CREDENTIALS`.
  *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run.
  */
 export async function continueRun(options: ContinueRunOptions): Promise<RunResult> {
   const { workDirectory } = options
   const summary = await findRun(workDirectory, options.runId)
   requireMessage(summary, options)
+  requireWaiting(summary, options)
 
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
   const model = options.model ?? (await createModel(agent, modelSources(options)))
@@ -49,6 +51,9 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
   })
   return releasing(run, () => goOn(run, { ...options, agent, model }))
 }
+
+const NOT_AN_APPROVAL =
+  'A command waits for approval, and a message approves nothing: --approve or --deny with its request id does.'
 
 async function goOn(
   run: Run,
@@ -73,6 +78,8 @@ async function goOn(
   run.journal.append(...events)
   run.journal.sync()
   await run.updateMetadata()
+  if (message !== undefined && summary.humanRequest?.argv)
+    options.onEvent?.({ kind: 'notice', message: NOT_AN_APPROVAL })
   return live(run, { ...options, maxIterations, reply })
 }
 
@@ -87,7 +94,18 @@ function requireMessage(summary: RunSummary, options: ContinueRunOptions): void 
   if (!ended || options.message !== undefined) return
   throw new EngineError(
     'ERR_ENGINE_MESSAGE_REQUIRED',
-    `Run is ${summary.status}. To continue, provide a message using -m/--message\nExample: delta continue -w ${options.workDirectory} -m "Now do something else"`,
+    `Run is ${summary.status}. To continue, provide a message using -m/--message\nExample: delta continue -w ${quoteCommand([options.workDirectory])} -m "Now do something else"`,
+  )
+}
+
+function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: ContinueRunOptions): void {
+  const waiting = humanRequest?.argv === undefined ? undefined : humanRequest.request_id
+  if (decision === undefined || decision.requestId === waiting) return
+  const known =
+    waiting === undefined ? 'No command waits for approval there.' : `The one that waits is ${waiting}.`
+  throw new EngineError(
+    'ERR_ENGINE_NOT_WAITING',
+    `No command with the request id ${decision.requestId} waits in run ${runId}. ${known}`,
   )
 }
 

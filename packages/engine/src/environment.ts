@@ -1,5 +1,6 @@
 import { commandEnvironment, credentialsOf } from '@delta/executor'
 import type { Run } from '@delta/journal'
+import { EngineError } from './errors.js'
 
 /** The environment that tools, hooks and generators share: the caller's without credentials, plus the base set. */
 export function baseEnvironment(run: Run, agentHome: string, host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -9,7 +10,24 @@ export function baseEnvironment(run: Run, agentHome: string, host: NodeJS.Proces
     runId: run.runId,
     runDirectory: run.directory,
     journalPath: run.paths.journal,
+    extra: { DELTA_DEPTH: String(depthOf(host) + 1) },
   })
+}
+
+/** An agent that calls itself would go on for ever; nobody nests this deep on purpose. */
+const DEEPEST = 16
+
+/** @throws {EngineError} `ERR_ENGINE_TOO_DEEP`: too many engines were started by one another. */
+export function checkDepth(host: NodeJS.ProcessEnv): void {
+  if (depthOf(host) < DEEPEST) return
+  const message = `${DEEPEST} agents have called one another, and this would be one more. Does an agent call itself without end?`
+  throw new EngineError('ERR_ENGINE_TOO_DEEP', message)
+}
+
+/** How many engines stand above this one. */
+function depthOf(host: NodeJS.ProcessEnv): number {
+  const depth = Number(host.DELTA_DEPTH ?? 0)
+  return Number.isInteger(depth) && depth > 0 ? depth : 0
 }
 
 /**

@@ -3,6 +3,8 @@ export type EngineErrorCode =
   | 'ERR_ENGINE_NO_AGENT'
   | 'ERR_ENGINE_MESSAGE_REQUIRED'
   | 'ERR_ENGINE_NO_CREDENTIALS'
+  | 'ERR_ENGINE_NOT_WAITING'
+  | 'ERR_ENGINE_TOO_DEEP'
 
 /** The engine cannot start or go on. Branch on `code`; show `message` to people. */
 export class EngineError extends Error {

@@ -39,8 +39,8 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
 
 async function endHook(run: ActiveRun, outcome: Outcome): Promise<void> {
   const { lastIteration } = await readRun(run.run.directory)
-  const stopping = outcome.status === 'INTERRUPTED' ? { timeoutMs: STOPPING_HOOK_MS } : {}
-  await notifyHook(run, 'on_run_end', { iteration: lastIteration, abortable: false, ...stopping })
+  const stopping = outcome.status === 'INTERRUPTED' ? { timeoutMs: STOPPING_HOOK_MS, abortable: false } : {}
+  await notifyHook(run, 'on_run_end', { iteration: lastIteration, ...stopping })
 }
 
 async function unexpected(run: ActiveRun, error: unknown): Promise<Outcome> {

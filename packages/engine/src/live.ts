@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import type { Agent } from '@delta/config-loader'
 import { followJournal } from '@delta/context'
 import { isKnownEvent, type Run, readRun } from '@delta/journal'
@@ -25,6 +26,8 @@ const GRACE_MS = { own: 2000, child: 1000 }
 /** Moves a run that this process owns, and whose `ENGINE_START` is written, until its outcome. */
 export async function live(run: Run, options: LiveOptions): Promise<RunResult> {
   const emit = options.onEvent ?? (() => undefined)
+  for (const directory of [run.paths.toolExecutions, run.paths.hooks])
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
   const history = await readHistory(run)
   for (const event of history.begun) emit({ kind: 'journal', event })
   for (const message of [...run.notices, ...changeNotices(history)]) emit({ kind: 'notice', message })

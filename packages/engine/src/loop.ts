@@ -1,5 +1,6 @@
 import { act } from './act.js'
 import type { ActiveRun } from './active-run.js'
+import { conclude } from './conclude.js'
 import { notifyHook } from './hooks/notify.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { settle } from './settle.js'
@@ -24,12 +25,12 @@ export async function runLoop(run: ActiveRun): Promise<Outcome> {
     const thought = await think(run, iteration)
     if ('stopped' in thought) return thought.stopped
 
-    const { calls, content } = thought.value
+    const calls = thought.value.tool_calls
     const stopped = await act(run, calls, iteration)
     if (stopped) return stopped
 
     const halted = await notifyHook(run, 'on_iteration_end', { iteration })
-    if (calls.length === 0) return { status: 'COMPLETED', answer: content }
+    if (calls.length === 0) return conclude(thought.value)
     if (halted) return halted
   }
   return { status: 'FAILED', reason: 'MAX_ITERATIONS' }

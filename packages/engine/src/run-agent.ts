@@ -2,6 +2,7 @@ import type { Agent } from '@delta/config-loader'
 import { createRun } from '@delta/journal'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
+import { checkDepth } from './environment.js'
 import { live } from './live.js'
 import type { EngineOptions } from './options.js'
 import type { RunResult } from './outcome.js'
@@ -31,6 +32,7 @@ export interface RunAgentOptions extends EngineOptions {
 export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
   const { agent, workDirectory, message } = options
   const maxIterations = options.maxIterations ?? agent.maxIterations ?? DEFAULT_MAX_ITERATIONS
+  checkDepth(options.environment ?? process.env)
   const model = options.model ?? (await createModel(agent, modelSources(options)))
 
   const run = await createRun(workDirectory, {

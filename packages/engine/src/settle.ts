@@ -1,6 +1,7 @@
 import { type HumanInputRequest, type PendingCall, type RunSummary, readRun } from '@delta/journal'
 import { actOn } from './act.js'
 import type { ActiveRun } from './active-run.js'
+import { conclude } from './conclude.js'
 import { notifyHook } from './hooks/notify.js'
 import { resumeAskHuman } from './human/ask-human.js'
 import { ASK_HUMAN } from './human/question.js'
@@ -22,7 +23,8 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
     const stopped = await notifyHook(run, 'on_iteration_end', { iteration: summary.lastIteration })
     if (stopped) return stopped
   }
-  return summary.answer === undefined ? undefined : { status: 'COMPLETED', answer: summary.answer }
+  const { answer, lastThought } = summary
+  return answer === undefined || !lastThought ? undefined : conclude(lastThought)
 }
 
 function settleCall(

@@ -1,4 +1,5 @@
 import { buildContext } from '@delta/context'
+import type { NewEventOf, Thought } from '@delta/journal'
 import { type AssistantMessage, type ChatRequest, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
 import { actionIdFor } from './action-id.js'
@@ -9,17 +10,12 @@ import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
 import { askHumanTool } from './human/question.js'
 import { interrupted, type Step } from './outcome.js'
 
-export interface ThoughtOfModel {
-  content: string
-  calls: Call[]
-}
-
 /**
  * One thought: builds the context from the journal, asks the model and journals what it said.
  *
  * The request is on disk before it leaves. A model that cannot be reached ends the run as `FAILED`.
  */
-export async function think(run: ActiveRun, iteration: number): Promise<Step<ThoughtOfModel>> {
+export async function think(run: ActiveRun, iteration: number): Promise<Step<NewEventOf<Thought>>> {
   const context = await buildContext(run.agent.manifest, {
     journalPath: run.conversation,
     variables: variablesOf(run),
@@ -54,27 +50,31 @@ function requestFor(run: ActiveRun, messages: ChatRequest['messages']): ChatRequ
   return run.stream ? streamingRequest(request) : request
 }
 
-function journalThought(run: ActiveRun, asked: Asked, iteration: number): ThoughtOfModel {
-  const { message, usage } = asked.response
-  const calls = (message.tool_calls ?? []).map((call, index) => ({
+function journalThought(run: ActiveRun, asked: Asked, iteration: number): NewEventOf<Thought> {
+  const { message, usage, finishReason } = asked.response
+  const thought: NewEventOf<Thought> = {
+    type: 'THOUGHT',
+    iteration,
+    content: message.content ?? '',
+    tool_calls: callsOf(run, message, iteration),
+    llm_invocation_ref: asked.ref,
+    request_bytes: asked.requestBytes,
+    ...(finishReason === undefined ? {} : { finish_reason: finishReason }),
+    ...(usage ? { usage } : {}),
+    ...(holdsMore(message) ? { message } : {}),
+  }
+  record(run, thought)
+  if (usage) run.lastCount.calibration = { tokens: usage.prompt_tokens, bytes: asked.requestBytes }
+  return thought
+}
+
+function callsOf(run: ActiveRun, message: AssistantMessage, iteration: number): Call[] {
+  return (message.tool_calls ?? []).map((call, index) => ({
     id: call.id,
     action_id: actionIdFor(call.id, { iteration, index, used: run.usedActionIds }),
     name: call.function.name,
     arguments: call.function.arguments,
   }))
-  const content = message.content ?? ''
-  if (usage) run.lastCount.calibration = { tokens: usage.prompt_tokens, bytes: asked.requestBytes }
-  record(run, {
-    type: 'THOUGHT',
-    iteration,
-    content,
-    tool_calls: calls,
-    llm_invocation_ref: asked.ref,
-    request_bytes: asked.requestBytes,
-    ...(usage ? { usage } : {}),
-    ...(holdsMore(message) ? { message } : {}),
-  })
-  return { content, calls }
 }
 
 /** Reasoning and other provider fields must go back exactly as they came. */

@@ -1,4 +1,4 @@
-import { startScriptedServer } from '@delta/testkit'
+import { startScriptedServer, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { eventsOfType, scene } from './run.js'
 
@@ -122,4 +122,16 @@ test('a hook that stops the run ends it as FAILED with its reason', async () => 
   const stop = `echo '{"action":"stop","reason":"budget spent"}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
   const { run } = await scene({ turns: SAY_HI, tools: [ECHO], files: hooks({ on_iteration_start: stop }) })
   expect(await run()).toMatchObject({ status: 'FAILED', reason: 'on_iteration_start hook: budget spent' })
+})
+
+test('a signal during on_run_end ends the hook, and the run stays COMPLETED', async () => {
+  const controller = new AbortController()
+  const { run, workspace } = await scene({
+    turns: [{ content: 'Done.' }],
+    files: hooks({ on_run_end: 'touch began; exec sleep 300' }),
+  })
+  const running = run({ signal: controller.signal })
+  await waitForFile(`${workspace.path}/began`)
+  controller.abort('SIGINT')
+  expect(await running).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
 })

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { startScriptedServer } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { eventsOfType, scene } from './run.js'
@@ -141,4 +143,51 @@ test('a context source that is missing fails the run with its name, and a messag
 
   await workspace.write('notes.md', 'Here.\n')
   expect(await resume({ message: 'Again' })).toMatchObject({ status: 'COMPLETED', answer: 'Read.' })
+})
+
+test.each([
+  ['length', "cut off at the model's token limit"],
+  ['content_filter', "the provider's filter held the answer back"],
+])('an answer that ended with finish_reason %s is no answer', async (finish_reason, reason) => {
+  await using server = await startScriptedServer([{ content: 'Half of it', finish_reason }])
+  const { run } = await scene({ baseUrl: server.baseUrl })
+  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  expect(result.status).toBe('FAILED')
+  expect(result.reason).toContain(reason)
+})
+
+test('a tool name that no server takes back does not poison the conversation', async () => {
+  await using server = await startScriptedServer([
+    {
+      tool_calls: [
+        { name: '../../evil tool', arguments: {} },
+        { name: '', arguments: {} },
+      ],
+    },
+    { content: 'Sorry.' },
+  ])
+  const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Sorry.' })
+})
+
+test('agents that call one another without end are stopped', async () => {
+  const { run } = await scene({ turns: [{ content: 'Done.' }] })
+  const environment = { PATH: process.env.PATH ?? '', DELTA_DEPTH: '16' }
+  await expect(run({ environment })).rejects.toMatchObject({ code: 'ERR_ENGINE_TOO_DEEP' })
+})
+
+test('what was deleted under the run directory is made again', async () => {
+  const { run, resume } = await scene({
+    turns: [
+      { content: 'One.' },
+      { tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] },
+      { content: 'Two.' },
+    ],
+    tools: [ECHO],
+  })
+  const { runDirectory } = await run()
+  await rm(join(runDirectory, 'io'), { recursive: true })
+  await rm(join(runDirectory, 'configuration'), { recursive: true })
+  expect(await resume({ message: 'Go on' })).toMatchObject({ status: 'COMPLETED', answer: 'Two.' })
 })

@@ -41,15 +41,12 @@ test('a refusal is what the model reads', async () => {
   expect(await workspace.has('a.txt')).toBe(true)
 })
 
-test('neither a message, nor response.txt, nor another request id approves anything: a tool could have written them', async () => {
+test('neither a message nor response.txt approves anything: a tool could have written them', async () => {
   const { run, resume, workspace } = await scene(ASKING, { 'a.txt': '' })
   const { runId } = await run()
   await workspace.write(`.delta/${runId}/interaction/response.txt`, 'yes\n')
   expect(await resume()).toMatchObject({ status: 'WAITING_FOR_INPUT' })
   expect(await resume({ message: 'yes' })).toMatchObject({ status: 'WAITING_FOR_INPUT' })
-  expect(await resume({ decision: { kind: 'approve', requestId: 'another' } })).toMatchObject({
-    status: 'WAITING_FOR_INPUT',
-  })
   expect(await workspace.has('a.txt')).toBe(true)
 })
 
@@ -63,4 +60,13 @@ test('at the terminal only a plain yes is a yes', async () => {
     await run({ ask: async () => answer })
     expect(await workspace.has('a.txt'), answer).toBe(remains)
   }
+})
+
+test('a decision on a command that does not wait is refused, and says which one does', async () => {
+  const { run, resume } = await scene(ASKING, { 'a.txt': '' })
+  const { question } = await run()
+  await expect(resume({ decision: { kind: 'approve', requestId: 'another' } })).rejects.toMatchObject({
+    code: 'ERR_ENGINE_NOT_WAITING',
+    message: expect.stringContaining(question?.requestId ?? 'none'),
+  })
 })

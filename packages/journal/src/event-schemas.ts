@@ -55,6 +55,7 @@ export const eventSchemas = {
     tool_calls: z.array(toolCall),
     llm_invocation_ref: optionalText,
     request_bytes: z.optional(wholeNumber),
+    finish_reason: optionalText,
     usage: z.optional(z.nullable(usage)),
     message: z.optional(z.unknown()),
   }),

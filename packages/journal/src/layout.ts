@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { JournalError } from './errors.js'
 import { replaceFile } from './replace.js'
@@ -44,21 +43,6 @@ export function announceRun(directory: string, runId: string): void {
 export function markLayout(directory: string): void {
   const path = join(directory, 'VERSION')
   if (!existsSync(path)) replaceFile(path, `${LAYOUT_VERSION}\n`)
-}
-
-/** The id in `LATEST`, or in v1.1's `runs/LATEST`; undefined when there is none. */
-export async function latestRunId(workDirectory: string): Promise<string | undefined> {
-  const directory = deltaDirectory(workDirectory)
-  return (await readName(join(directory, 'LATEST'))) ?? (await readName(join(directory, 'runs', 'LATEST')))
-}
-
-async function readName(path: string): Promise<string | undefined> {
-  try {
-    return (await readFile(path, 'utf8')).trim() || undefined
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
 }
 
 function isNewer(version: string): boolean {

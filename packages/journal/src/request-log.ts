@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openParts, type Parts, type PartsOptions } from './parts.js'
 import { recordName } from './record-name.js'
 import { replaceFile, writeNew } from './replace.js'
-import { splitRequest, toRanges } from './request-text.js'
+import { requestParts } from './request-parts.js'
 import { runPaths } from './run-paths.js'
 import { asWriteError } from './write.js'
 
@@ -36,38 +35,26 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   const { directory, fence, syncLater } = options
   const paths = runPaths(directory)
   let parts: Parts | undefined
+  let requests: ReturnType<typeof requestParts> | undefined
   let records = 0
-  let previous: { text: string; line: number }[] = []
 
-  function open(): Parts {
+  function open() {
     mkdirSync(paths.invocations, { recursive: true, mode: 0o700 })
     records = readdirSync(paths.invocations).length
-    return openParts(paths.parts, options)
-  }
-
-  /** Most messages stood at the same place in the last request, and need no digest. */
-  function linesOf(texts: string[], log: Parts): number[] {
-    const sent = texts.map((text, index) => {
-      const same = previous[index]
-      return same?.text === text ? same : { text, line: log.lineOf('MESSAGE', text) }
-    })
-    previous = sent
-    return sent.map(({ line }) => line)
+    parts = openParts(paths.parts, options)
+    return requestParts(parts)
   }
 
   function record({ iteration, request, blocks }: Parameters<RequestLog['record']>[0]): InvocationRecord {
     fence()
-    parts ??= open()
-    const { body, parameters, messages } = splitRequest(request)
+    requests ??= open()
+    const { body, sha256, parts } = requests.take(request)
     records += 1
     const content = {
       iteration,
       timestamp: new Date().toISOString(),
-      sha256: createHash('sha256').update(body).digest('hex'),
-      parts: {
-        parameters: parts.lineOf('PARAMETERS', parameters),
-        messages: messages && toRanges(linesOf(messages, parts)),
-      },
+      sha256,
+      parts,
       ...(blocks && { blocks }),
       ...(records <= WHOLE_REQUESTS && { request: JSON.parse(body) as unknown }),
     }

@@ -1,26 +1,25 @@
-/** A request as the texts it is made of. */
+/** The texts of a request that are worth keeping once, and the whole. */
 export interface RequestTexts {
-  /** The whole body. */
+  /** What `JSON.stringify` makes of the request. */
   body: string
   /** The body with an empty list in place of the messages. */
   parameters: string
-  /** One JSON text per message; null when the request has no list of messages. */
-  messages: string[] | null
+  /** What stands in the body before the first message; undefined when there is no list of messages. */
+  head: string | undefined
+  messages: unknown[]
 }
 
-/**
- * Turns a request into its body and the parts worth keeping once.
- *
- * The body is what `JSON.stringify` makes of it; each message is turned into text only once.
- */
+/** Turns a request into its body and what stands around the messages. */
 export function splitRequest(request: object): RequestTexts {
+  const body = JSON.stringify(request)
   const { messages } = request as { messages?: unknown }
-  if (!Array.isArray(messages)) {
-    const body = JSON.stringify(request)
-    return { body, parameters: body, messages: null }
-  }
-  const texts = messages.map((message) => JSON.stringify(message) ?? 'null')
-  return { body: join(request, texts), parameters: join(request, []), messages: texts }
+  if (!Array.isArray(messages)) return { body, parameters: body, head: undefined, messages: [] }
+  return { body, parameters: JSON.stringify({ ...request, messages: [] }), head: headOf(request), messages }
+}
+
+/** A message as it stands in a body. */
+export function messageText(message: unknown): string {
+  return JSON.stringify(message) ?? 'null'
 }
 
 /** Puts a body together again from what its parts were parsed to. */
@@ -28,29 +27,12 @@ export function joinRequest(parameters: object, messages: unknown[]): string {
   return JSON.stringify({ ...parameters, messages })
 }
 
-/** Runs of consecutive numbers as pairs of first and last. */
-export function toRanges(lines: number[]): [number, number][] {
-  const ranges: [number, number][] = []
-  for (const line of lines) {
-    const last = ranges.at(-1)
-    if (last && line === last[1] + 1) last[1] = line
-    else ranges.push([line, line])
-  }
-  return ranges
-}
-
-export function fromRanges(ranges: readonly (readonly [number, number])[]): number[] {
-  return ranges.flatMap(([first, last]) =>
-    Array.from({ length: last - first + 1 }, (_, index) => first + index),
+function headOf(request: object): string {
+  const entries = Object.entries(request)
+  const before = entries.slice(
+    0,
+    entries.findIndex(([key]) => key === 'messages'),
   )
-}
-
-function join(request: object, messages: string[]): string {
-  const fields: string[] = []
-  for (const [key, value] of Object.entries(request)) {
-    const text =
-      key === 'messages' ? `[${messages.join(',')}]` : (JSON.stringify(value) as string | undefined)
-    if (text !== undefined) fields.push(`${JSON.stringify(key)}:${text}`)
-  }
-  return `{${fields.join(',')}}`
+  const text = JSON.stringify(Object.fromEntries(before))
+  return text === '{}' ? '{"messages":[' : `${text.slice(0, -1)},"messages":[`
 }

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { HumanInputRequest } from './event.js'
+import type { HumanInputRequest, Thought } from './event.js'
 import { deriveMetadata, type RunMetadata } from './metadata.js'
 import type { PendingCall, Summarizer, Usage } from './summary.js'
 
@@ -29,6 +29,8 @@ export interface RunSummary {
   humanRequest?: HumanInputRequest
   /** The content of a last THOUGHT without calls, unless the user has spoken since. */
   answer?: string
+  /** What the model said last. */
+  lastThought?: Thought
   /** Why the journal could not be read to its end, in words. */
   problem?: string
 }
@@ -50,5 +52,6 @@ export function summarizeRun(directory: string, fold: Summarizer, owner: Owner |
     ...(owner && { owner }),
     ...(humanRequest && { humanRequest }),
     ...(lastThought?.tool_calls.length === 0 && !messageSinceThought && { answer: lastThought.content }),
+    ...(lastThought && { lastThought }),
   }
 }

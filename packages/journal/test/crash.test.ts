@@ -125,7 +125,7 @@ test('a run killed after every single change of the disk, and half-way through e
 
 test('a run killed at random instants loses nothing and is finished', async () => {
   const scene = newScene()
-  while (scene.kills < 70) {
+  while (scene.kills < 75) {
     await write(scene, { killAfterMs: Math.random() * 12 })
     await check(scene)
   }

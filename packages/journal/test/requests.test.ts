@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto'
 import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRun, openRun, readRequest, recordInvocation } from '../src/index.js'
-import { joinRequest, splitRequest } from '../src/request-text.js'
+import { fromRanges } from '../src/ranges.js'
+import { requestParts } from '../src/request-parts.js'
+import { joinRequest } from '../src/request-text.js'
 import { afterTest, firstEvents, readText, temporaryDirectory } from './helpers.js'
 
 async function newRun() {
@@ -71,19 +74,38 @@ test('a hook may rewrite a request as it likes: in another order, shortened, or 
   }
 })
 
-test('a body put together from its parts is what JSON.stringify makes of the request, whatever it holds', () => {
-  const anyRequest = fc.record(
-    { messages: fc.array(fc.jsonValue(), { maxLength: 4 }), model: fc.string({ unit: 'binary' }) },
-    { requiredKeys: ['messages'] },
-  )
-  const extra = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue())
+/** Requests as agents, windows and hooks make them of the one before. */
+const anyRequests = fc.array(
+  fc.record({
+    keep: fc.nat(6),
+    add: fc.array(fc.oneof(fc.jsonValue(), fc.constant(undefined)), { maxLength: 3 }),
+    drop: fc.nat(1),
+    before: fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 2 }),
+    model: fc.constantFrom('m', 'n', undefined),
+  }),
+  { minLength: 1, maxLength: 8 },
+)
+
+test('whatever a request holds, and however it follows from the one before, its parts give its body back', () => {
   fc.assert(
-    fc.property(anyRequest, extra, (known, more) => {
-      const request = { ...more, ...known }
-      const { body, parameters, messages } = splitRequest(request)
-      expect(body).toBe(JSON.stringify(request))
-      const stored = messages?.map((text) => JSON.parse(JSON.stringify({ part: JSON.parse(text) })).part)
-      expect(joinRequest(JSON.parse(parameters), stored ?? [])).toBe(body)
+    fc.property(anyRequests, (steps) => {
+      const stored: { type: string; text: string }[] = []
+      const lineOf = (type: string, text: string) => {
+        const known = stored.findIndex((part) => part.type === type && part.text === text)
+        return known === -1 ? stored.push({ type, text }) : known + 1
+      }
+      const part = (line: number) => JSON.parse(stored[line - 1]?.text ?? '') as object
+      const { take } = requestParts({ lineOf, sync: () => {}, close: () => {} })
+      let messages: unknown[] = []
+      for (const { keep, add, drop, before, model } of steps) {
+        messages = [...messages.slice(drop, drop + keep), ...add]
+        const request = { ...before, model, messages, tools: [] }
+        const { body, sha256, parts } = take(request)
+        expect(body).toBe(JSON.stringify(request))
+        expect(sha256).toBe(createHash('sha256').update(body).digest('hex'))
+        const sent = fromRanges(parts.messages ?? []).map(part)
+        expect(joinRequest(part(parts.parameters), sent)).toBe(body)
+      }
     }),
     { numRuns: 1000 },
   )

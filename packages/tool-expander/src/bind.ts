@@ -71,7 +71,8 @@ function readValues({ tool, values, reasons }: Call, args: unknown): void {
   }
   for (const name of Object.keys(args)) {
     if (parameters.some((parameter) => parameter.name === name)) continue
-    refuse('ERR_ARGUMENT_UNKNOWN', name, `${toolName} has no parameter "${name}". It takes ${names}.`)
+    const shown = JSON.stringify(name.slice(0, 64))
+    refuse('ERR_ARGUMENT_UNKNOWN', name, `${toolName} has no parameter ${shown}. It takes ${names}.`)
   }
   for (const parameter of parameters) {
     const { name, required } = parameter
@@ -98,10 +99,8 @@ function bindElement(call: Call, parts: readonly Part[]): string[] {
   const isWhole = parts.length === 1 && first !== undefined && isValue(first)
   if (absent && (isWhole || isOptionWord(parts))) return []
   const value = isWhole ? values.get(first.name) : undefined
-  if (!Array.isArray(value)) return [checkWord(call, parts, isChecked)]
-  return value.map((item) =>
-    checkWord({ ...call, values: new Map([[isWhole ? first.name : '', item]]) }, parts, isChecked),
-  )
+  if (!isWhole || !Array.isArray(value)) return [checkWord(call, parts, isChecked)]
+  return value.map((item) => checkWord({ ...call, values: new Map([[first.name, item]]) }, parts, isChecked))
 }
 
 /** What comes behind the command, in order. */
@@ -139,7 +138,7 @@ function checkWord(
     : undefined
   if (owner !== undefined && applies(owner)) {
     const shown = JSON.stringify(word.slice(0, 40))
-    const message = `"${owner.name}" makes an argument that begins with "-" (${shown}), which the command could take for an option. Send a value that does not begin with "-", for a path for example ./${word.slice(0, 20)}.`
+    const message = `"${owner.name}" makes an argument that begins with "-" (${shown}), which the command could take for an option. Send a value that does not begin with "-"; put ./ before a path.`
     if (!reasons.some((reason) => reason.message === message)) {
       reasons.push({ code: 'ERR_ARGUMENT_DASH', parameter: owner.name, message })
     }

@@ -1,12 +1,12 @@
+import { asWritten, compileCommand } from './command.js'
 import { defined } from './defined.js'
-import { checkWords, compileExec, inferFromWords, type Word } from './exec.js'
+import { compileExec, type Word } from './exec.js'
 import type { Compiled, Inferred } from './inferred.js'
 import { mergeParameters } from './merge.js'
 import { checkOptionalWords, isOptional } from './optional.js'
-import { problemAt, ToolExpansionError, type ToolProblem } from './problems.js'
-import type { ParameterDefinition, ToolDefinition } from './schema.js'
+import { ToolExpansionError, type ToolProblem } from './problems.js'
+import type { ToolDefinition } from './schema.js'
 import { compileShell } from './shell/compile.js'
-import { parseElement } from './template.js'
 import type { ExpandedParameter, ExpandedTool, ToolOrigin } from './tool.js'
 
 /**
@@ -92,57 +92,21 @@ function checkModes({ exec, shell, command }: ToolDefinition): ToolProblem[] {
   return [{ code: 'ERR_TOOL_MODE', path: '', message }]
 }
 
-/** A hand-written `command:`. What its parameters say about injection is taken as the template's word. */
-function compileCommand(definition: ToolDefinition) {
-  const { command = [], parameters = [], substitute = false, checked_words: checkedWords = [] } = definition
-  const problems: ToolProblem[] = []
-  const words = command.map((template, index): Word => {
-    const path = `command[${index}]`
-    const parts = parseElement(template, (offset) => {
-      const message = 'Neither a placeholder nor a literal ${ (:raw modifier is only allowed in shell: mode).'
-      const hint = 'Write ${name} for a value, \\${ for a literal ${.'
-      problems.push(problemAt(offset, template, { code: 'ERR_PLACEHOLDER', path, message, hint }))
-    })
-    return { parts, template, path }
-  })
-  const written = parameters
-    .filter(({ inject_as = 'argument' }) => !substitute || inject_as !== 'argument')
-    .map(asWritten)
-  if (!substitute) return { compiled: { command, substitute, inferred: written, checkedWords }, problems: [] }
-
-  const inferred = inferFromWords(words).map((known): Inferred => {
-    const isGlued = checkedWords.some((word) => word.includes(`\${${known.name}}`))
-    return isGlued ? { ...known, allowDash: undefined } : known
-  })
-  problems.push(...checkWords(words))
-  return {
-    compiled: { command, substitute, inferred: [...inferred, ...written], checkedWords },
-    problems,
-    words,
-  }
-}
-
-function asWritten({ name, inject_as = 'argument', position }: ParameterDefinition): Inferred {
-  return { name, injectAs: inject_as, position }
-}
-
 function withStdin(inferred: readonly Inferred[], stdin: string | undefined): Inferred[] {
   const others = inferred.filter(({ name }) => name !== stdin)
   return stdin === undefined ? others : [...others, { name: stdin, injectAs: 'stdin' }]
 }
 
 function checkStdin(inferred: readonly Inferred[], stdin: string | undefined): ToolProblem[] {
-  const names = [
-    ...new Set([
-      ...inferred.filter(({ injectAs }) => injectAs === 'stdin').map(({ name }) => name),
-      ...(stdin === undefined ? [] : [stdin]),
-    ]),
-  ]
   const problems: ToolProblem[] = []
-  const refuse = (message: string, hint: string) =>
+  const refuse = (message: string, hint: string) => {
     problems.push({ code: 'ERR_STDIN', path: 'stdin', message, hint })
-  if (names.length > 1)
+  }
+  const others = inferred.filter(({ name, injectAs }) => injectAs === 'stdin' && name !== stdin)
+  const names = [...others.map(({ name }) => name), ...(stdin === undefined ? [] : [stdin])]
+  if (names.length > 1) {
     refuse(`Only one parameter can go to stdin, not ${names.join(' and ')}`, 'Pass the others as arguments.')
+  }
   if (inferred.some(({ name, single }) => name === stdin && single !== undefined)) {
     const message = `Parameter '${stdin}' is declared as stdin: and stands in the template, too`
     refuse(message, 'A value goes to one place. Remove the placeholder, or stdin:.')

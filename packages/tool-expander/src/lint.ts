@@ -1,8 +1,10 @@
 import { compileExec, isParameter, isWholeParameter } from './exec.js'
+import { baseName } from './interpreters.js'
 import { isOptional } from './optional.js'
 import { type Excerpt, problemAt } from './problems.js'
 import { PARAMETER_KEYS } from './schema.js'
 import { compileShell } from './shell/compile.js'
+import { GLUED_PROGRAM } from './shell/rules.js'
 import { tokenize } from './tokenize.js'
 import type { ExpandedTool, ToolOrigin } from './tool.js'
 
@@ -37,8 +39,7 @@ export function lintTool(tool: ExpandedTool, options: LintOptions = {}): LintFin
   const { command, description, parameters } = tool
   const [program = ''] = command
   const findings: LintFinding[] = []
-  if (!description)
-    findings.push(note('no-description', 'description', 'The model learns only the name of this tool.'))
+  if (!description) findings.push(note('no-description', 'description', 'The model learns only its name.'))
   if (options.commandExists?.(program) === false) {
     findings.push(note('command-not-found', 'command[0]', `${program} is not installed.`))
   }
@@ -58,7 +59,7 @@ function lintParameter(tool: ExpandedTool, index: number, environment: object): 
   const { name, description, enum: values, allow_dash, inject_as } = parameter
   const path = `parameters[${index}]`
   const findings: LintFinding[] = []
-  if (!description) findings.push(note('no-description', path, `The model learns only the name of ${name}.`))
+  if (!description) findings.push(note('no-description', path, 'The model learns only its name.'))
   for (const key of Object.keys(parameter)) {
     if (PARAMETER_KEYS.includes(key) || key.startsWith('x-')) continue
     const nearest = PARAMETER_KEYS.find((known) => isNear(known, key))
@@ -67,7 +68,7 @@ function lintParameter(tool: ExpandedTool, index: number, environment: object): 
   }
   if (/^[A-Z_]+$/.test(name) && Object.hasOwn(environment, name)) {
     const hint = `Write $${name} in shell:, without braces, for the variable.`
-    findings.push(note('environment-name', path, `${name} is a parameter, and set in the environment.`, hint))
+    findings.push(note('environment-name', path, `${name} is a parameter and a set variable.`, hint))
   }
   if (inject_as === 'argument' && values === undefined && allow_dash !== false && !isProtected(tool, name)) {
     const hint = 'Write -- before it, or allow_dash: false.'
@@ -121,11 +122,22 @@ function lintExec({ parameters }: ExpandedTool, { template }: ToolOrigin): LintF
       ),
     ]
   })
+  const program = GLUED_PROGRAM.exec(baseName(String(words[0]?.parts[0])))?.[0]
+  const glued = words.flatMap(({ parts }): LintFinding[] => {
+    const value = parts.length > 1 ? parts.find(isParameter) : undefined
+    const isProgram = parts.some((part) => typeof part === 'string' && /[\s(){}]|^[sy]\W/.test(part))
+    if (program === undefined || value === undefined || !isProgram) return []
+    return [problemAt(value.offset, template, valueInProgram('exec', program))]
+  })
   const literal = tokenize(template).literals.map((offset) => {
     const message = `${template.charAt(offset)} means nothing special in exec:.`
     return problemAt(offset, template, note('literal-character', 'exec', message, LITERAL_HINT))
   })
-  return [...moved, ...literal]
+  return [...moved, ...glued, ...literal]
+}
+
+function valueInProgram(path: string, program: string): LintFinding {
+  return note('value-in-program', path, `The value becomes part of a program for ${program}.`, PROGRAM_HINT)
 }
 
 function lintShell({ template }: ToolOrigin): LintFinding[] {
@@ -142,13 +154,7 @@ function lintShell({ template }: ToolOrigin): LintFinding[] {
       at('raw', offset, `The shell splits and globs what the model sends for ${name}.`, RAW_HINT),
     ),
     ...scan.remarks.flatMap(({ kind, what, offset }) => {
-      if (kind === 'program')
-        return at(
-          'value-in-program',
-          offset,
-          `The value becomes part of a program for ${what}.`,
-          PROGRAM_HINT,
-        )
+      if (kind === 'program') return problemAt(offset, template, valueInProgram('shell', what))
       if (kind === 'positional')
         return at('positional', offset, `${what} counts the values of this tool.`, 'Write the placeholder.')
       if (!scan.found.some(({ name }) => name === what)) return []
@@ -165,7 +171,7 @@ function lintShell({ template }: ToolOrigin): LintFinding[] {
 /** A guess from the text alone: it may lie inside quotes. */
 const BASH_ONLY =
   /(?<![^\s;&|(!])(?:\[\[\s|\(\(|function\s|select\s|source\s|declare\s|coproc\s)|<<<|[<>]\(|&>|\|&|;;?&|\$['[]|\w\+?=\(|\$\{!?\w+(?:[[/^,@]|:[\d ])/
-const LITERAL_HINT = 'Use shell: if it should be expanded, or put it in quotes to say that it should not.'
+const LITERAL_HINT = 'Use shell: to expand it, or quotes.'
 const RAW_HINT = 'Remove :raw if the value is one argument.'
-const BASH_HINT = "Write it for sh, or write command: [bash, -c, '…', --]."
-const PROGRAM_HINT = 'Hand it over beside the program: awk -v, jq --arg, sys.argv.'
+const BASH_HINT = "Or write command: [bash, -c, '…', --]."
+const PROGRAM_HINT = 'Hand it over beside it: awk -v, jq --arg, sys.argv.'

@@ -1,7 +1,7 @@
 import { defined } from './defined.js'
 import type { Inferred } from './inferred.js'
 import type { ToolProblem, ToolProblemCode } from './problems.js'
-import type { ParameterDefinition } from './schema.js'
+import { PARAMETER_KEYS, type ParameterDefinition } from './schema.js'
 import { isEngineVariable } from './template.js'
 import type { ExpandedParameter } from './tool.js'
 import { renderValue, wholePattern } from './values.js'
@@ -17,19 +17,13 @@ export function mergeParameters(
 ): { parameters: ExpandedParameter[]; problems: ToolProblem[] } {
   const problems = explicit.flatMap((entry, index) => {
     const isRepeated = explicit.findIndex(({ name }) => name === entry.name) < index
-    return checkEntry(
-      entry,
-      isRepeated,
-      inferred.find(({ name }) => name === entry.name),
-      `parameters[${index}]`,
-    )
+    const known = inferred.find(({ name }) => name === entry.name)
+    return checkEntry(entry, isRepeated, known, `parameters[${index}]`)
   })
-  const parameters = inferred.map((known) =>
-    parameterOf(
-      known,
-      explicit.find(({ name }) => name === known.name),
-    ),
-  )
+  const parameters = inferred.map((known) => {
+    const entry = explicit.find(({ name }) => name === known.name)
+    return parameterOf(known, entry)
+  })
   return { parameters, problems }
 }
 
@@ -70,7 +64,7 @@ function checkEntry(
     refuse(
       'type',
       `Parameter '${name}' cannot be an array here`,
-      'A list needs a word of its own in exec:, or an option.',
+      'A list needs a word of its own in exec:, or inject_as: option.',
     )
   }
   if (pattern !== undefined && !isPattern(pattern)) {
@@ -91,16 +85,22 @@ function isPattern(pattern: string): boolean {
   }
 }
 
-function parameterOf(known: Inferred, entry: ParameterDefinition | undefined): ExpandedParameter {
-  const { raw: _, ...metadata } = entry ?? {}
-  const isArgument = known.injectAs === 'argument'
-  return defined({
-    ...metadata,
+function parameterOf(known: Inferred, entry: Partial<ParameterDefinition> = {}): ExpandedParameter {
+  const { type = 'string', option_name, description, required, default: value, enum: values, pattern } = entry
+  const isExempt = known.injectAs === 'argument' && values !== undefined
+  const parameter: ExpandedParameter = defined({
     name: known.name,
-    type: entry?.type ?? 'string',
+    type,
     inject_as: known.injectAs,
     position: known.position,
-    required: entry?.required !== false && entry?.default === undefined,
-    allow_dash: entry?.allow_dash ?? (isArgument && entry?.enum ? true : known.allowDash),
+    option_name,
+    description,
+    required: required !== false && value === undefined,
+    default: value,
+    enum: values,
+    pattern,
+    allow_dash: entry.allow_dash ?? (isExempt || known.allowDash),
   })
+  for (const key in entry) if (!PARAMETER_KEYS.includes(key)) Object.assign(parameter, { [key]: entry[key] })
+  return parameter
 }

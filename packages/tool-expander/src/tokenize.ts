@@ -82,7 +82,7 @@ function mask(template: string): Omit<Tokens, 'words'> & { masked: string; parts
   if (quote !== '')
     refuse(opening, 'ERR_QUOTE', `This ${quote} is never closed.`, `Close it, or write \\${quote}.`)
   if (parts.length > LAST_MASK - FIRST_MASK) {
-    refuse(0, 'ERR_QUOTE', 'This template has too many special characters.', 'Move the text into a file.')
+    refuse(0, 'ERR_QUOTE', 'The template is too long.', 'Move its text into a file.')
   }
   return { masked, parts, problems, literals }
 }
@@ -97,12 +97,12 @@ function operatorProblem(operator: string): [message: string, hint: string] {
   const remedy = operator === '|' ? 'pipe' : /[<>]/.test(operator) ? 'redirection' : 'it'
   return [
     `Shell metacharacter '${operator}' not allowed in exec: mode. Use shell: mode or remove ${remedy}.`,
-    'Use shell: for pipes and redirects; parameters are still passed safely quoted. For the character itself, write command: as an array.',
+    'Use shell: for pipes and redirects; parameters are still passed safely quoted. Or write command: as an array.',
   ]
 }
 
 const VARIABLE_HINT =
-  "Use shell: to expand it, ${AGENT_HOME} or ${CWD} for the engine's directories, or single quotes for the text itself."
+  'Use shell: to expand it, ${AGENT_HOME} or ${CWD}, or single quotes for the text itself.'
 const BACKSLASH_HINT = 'Write \\\\ for a backslash, single quotes around $, and nothing at the end of a line.'
-const RAW_HINT = 'Write shell: instead of exec:, or remove :raw; in exec: every value is one argument.'
+const RAW_HINT = 'Use shell:, or remove :raw; here every value is one argument.'
 const LITERAL_HINT = 'Write \\${ for a literal ${.'

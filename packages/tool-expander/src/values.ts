@@ -17,11 +17,11 @@ function renderOne(parameter: ExpandedParameter, value: unknown): RenderedValue 
   const rendered = renderText(value)
   if (!rendered.ok) return rendered
   const { text } = rendered
-  const expected = TYPE_PATTERNS[parameter.type]
-  if (expected !== undefined && !expected.test(text)) return refuse(`must be ${TYPE_NAMES[parameter.type]}`)
+  const expected = TYPES[parameter.type]
+  if (expected?.pattern.test(text) === false) return refuse(`must be ${expected.name}`)
   if (text.includes('\0') && parameter.inject_as !== 'stdin')
     return refuse('holds a NUL character, which no argument can carry')
-  if (/\p{Surrogate}/u.test(text)) return refuse('is not valid Unicode (it holds half of a surrogate pair)')
+  if (/\p{Surrogate}/u.test(text)) return refuse('is not valid Unicode')
   if (parameter.enum !== undefined && !parameter.enum.some((allowed) => String(allowed) === text)) {
     return refuse(`must be one of: ${parameter.enum.join(', ')}`)
   }
@@ -47,16 +47,10 @@ export function wholePattern(pattern: string): RegExp {
   return new RegExp(`^(?:${pattern})$`, 'u')
 }
 
-const TYPE_PATTERNS: Partial<Record<ExpandedParameter['type'], RegExp>> = {
-  integer: /^-?\d+$/,
-  number: /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/,
-  boolean: /^(?:true|false)$/,
-}
-
-const TYPE_NAMES: Partial<Record<ExpandedParameter['type'], string>> = {
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
+const TYPES: Partial<Record<ExpandedParameter['type'], { pattern: RegExp; name: string }>> = {
+  integer: { pattern: /^-?\d+$/, name: 'a whole number' },
+  number: { pattern: /^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$/, name: 'a number' },
+  boolean: { pattern: /^(?:true|false)$/, name: 'true or false' },
 }
 
 function refuse(reason: string): { ok: false; reason: string } {

@@ -48,7 +48,7 @@ describe('types', () => {
     ['array', [null], '"p" must not be null.'],
     ['string', null, '"p" must not be null; tool requires it.'],
     ['string', 'a\0b', '"p" holds a NUL character, which no argument can carry.'],
-    ['string', '\ud800', '"p" is not valid Unicode (it holds half of a surrogate pair).'],
+    ['string', '\ud800', '"p" is not valid Unicode.'],
   ]
   for (const [type, value, message] of refused) {
     test(`${type} refuses ${String(JSON.stringify(value))}`, () => {

@@ -234,6 +234,7 @@ describe('a hand-written command:', () => {
     expect(refusal({ command: ['sh', '-c', 'x ${a}'], substitute: true })).toContain(
       'part of a program that sh runs',
     )
+    expect(refusal({ command: ['', 'a'] })).toContain('The command is empty.')
     expect(refusal({ command: ['${a}'], substitute: true })).toContain('The first word must be literal')
     expect(refusal({ command: ['x'], substitute: true, parameters: [{ name: 'a' }] })).toContain(
       "Parameter 'a' not found",

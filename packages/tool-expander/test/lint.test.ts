@@ -92,6 +92,11 @@ test('a value glued into a quoted program is named', () => {
     'value-in-program shell:15',
     'value-in-program shell:33',
   ])
+  expect(found({ exec: "awk '{ print ${n} }' ${f} x/${f}", allow_dash: false })).toEqual([
+    'value-in-program exec:14',
+  ])
+  expect(found({ exec: 'sed s/${a}/b/ -- ${f}' })).toEqual(['value-in-program exec:7'])
+  expect(found({ exec: 'jq --arg a ${a} . -- x/${f}' })).toEqual([])
   expect(found({ shell: "awk -v n=${n} '{ print $n }' x; jq --arg a ${a} '.[$a]'" })).toEqual([])
 })
 

@@ -1,24 +1,25 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createContext, runInContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
+import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
 import { build } from 'tsup'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
+// docs/decisions/0014-sixteen-kilobytes.md
 const LIMIT_BYTES = 16_000
 
-let directory: string
+let workspace: TemporaryWorkspace
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'tool-expander-'))
+  workspace = await temporaryWorkspace()
 })
-afterAll(() => rm(directory, { recursive: true, force: true }))
+afterAll(() => workspace.remove())
 
 async function bundle(format: 'esm' | 'iife', external: (string | RegExp)[]): Promise<string> {
   await build({
     entry: { index: join(root, 'src/index.ts') },
-    outDir: join(directory, format),
+    outDir: join(workspace.path, format),
     format,
     platform: 'browser',
     globalName: 'expander',
@@ -30,7 +31,7 @@ async function bundle(format: 'esm' | 'iife', external: (string | RegExp)[]): Pr
     tsconfig: join(root, 'tsconfig.json'),
   })
   const file = format === 'esm' ? 'index.js' : 'index.global.js'
-  return readFile(join(directory, format, file), 'utf8')
+  return workspace.read(`${format}/${file}`)
 }
 
 test(`our own code is under ${LIMIT_BYTES} bytes, minified and compressed`, async () => {

@@ -1,6 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, load, refusal } from './helper.js'
 
@@ -13,12 +11,11 @@ function script(shell: string): string | undefined {
 /** A value that shows every mistake: word splitting, globbing, a second parsing, lost quotes. */
 const HOSTILE = `a  "b' * $(echo no) \`echo no\` \${HOME} \\ & | ; c`
 
-let cwd: string
+let workspace: TemporaryWorkspace
 beforeAll(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'tool-expander-'))
-  await writeFile(join(cwd, 'file.txt'), 'one\ntwo\nthree\n')
+  workspace = await temporaryWorkspace()
 })
-afterAll(() => rm(cwd, { recursive: true, force: true }))
+afterAll(() => workspace.remove())
 
 interface Case {
   title: string
@@ -198,7 +195,7 @@ describe('a value arrives byte for byte', () => {
           await call(
             { shell },
             { p: HOSTILE, ...(shell.includes('${f}') ? { f: 'out.txt' } : {}) },
-            { cwd, shell: name },
+            { cwd: workspace.path, shell: name },
           ),
         ).toEqual({
           stdout: prints,

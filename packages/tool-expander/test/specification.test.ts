@@ -1,23 +1,21 @@
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { argvOf, call, refusal, run } from './helper.js'
 
 // The nineteen tests of the tool syntax's own specification (v1.7, section 10), by their numbers.
 // 3.3 and 5.1 expect what really happens: docs/decisions/0010-what-raw-opens.md.
 
+let workspace: TemporaryWorkspace
 let cwd: string
 let marker: string
 
 beforeEach(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'tool-expander-'))
-  marker = join(cwd, 'marker')
-  await writeFile(marker, 'still here')
+  workspace = await temporaryWorkspace({ marker: 'still here' })
+  cwd = workspace.path
+  marker = `${cwd}/marker`
 })
 
-afterEach(() => rm(cwd, { recursive: true, force: true }))
+afterEach(() => workspace.remove())
 
 describe('1: exec: prevents command injection', () => {
   test('1.1 a pipe in exec: is refused at load time', () => {
@@ -26,7 +24,7 @@ describe('1: exec: prevents command injection', () => {
         "Shell metacharacter '|' not allowed in exec: mode. Use shell: mode or remove pipe.",
         '  exec: "cat ${file} | wc -l"',
         '                     ^',
-        'Use shell: for pipes and redirects; parameters are still passed safely quoted. For the character itself, write command: as an array.',
+        'Use shell: for pipes and redirects; parameters are still passed safely quoted. Or write command: as an array.',
       ].join('\n'),
     )
   })
@@ -40,7 +38,7 @@ describe('1: exec: prevents command injection', () => {
   test('1.3 a hostile value in exec: is printed, not run', async () => {
     const outcome = await call({ exec: 'echo ${message}' }, { message: `; rm -rf ${marker}` })
     expect(outcome).toEqual({ stdout: `; rm -rf ${marker}\n`, stderr: '', exitCode: 0 })
-    expect(existsSync(marker)).toBe(true)
+    expect(workspace.has('marker')).toBe(true)
   })
 })
 
@@ -52,13 +50,13 @@ describe('2: shell: prevents command injection', () => {
       stderr: '',
       exitCode: 0,
     })
-    expect(existsSync(marker)).toBe(true)
+    expect(workspace.has('marker')).toBe(true)
   })
 
   test('2.2 quotes in a value are searched for as quotes', async () => {
     const tool = { shell: 'grep ${pattern} ${file}' }
-    await writeFile(join(cwd, 'with.txt'), 'a "test" here\n')
-    await writeFile(join(cwd, 'without.txt'), 'a test here\n')
+    await workspace.write('with.txt', 'a "test" here\n')
+    await workspace.write('without.txt', 'a test here\n')
     expect((await call(tool, { pattern: '"test"', file: 'with.txt' }, { cwd })).exitCode).toBe(0)
     expect((await call(tool, { pattern: '"test"', file: 'without.txt' }, { cwd })).exitCode).toBe(1)
   })
@@ -91,13 +89,13 @@ describe('3: :raw', () => {
 
     const outcome = await call(tool, { input: `; rm -rf ${marker} mark*` }, { cwd })
     expect(outcome).toEqual({ stdout: `<;><rm><-rf><${marker}><marker>`, stderr: '', exitCode: 0 })
-    expect(existsSync(marker)).toBe(true)
+    expect(workspace.has('marker')).toBe(true)
   })
 })
 
 describe('4: exec: splits words', () => {
   test('4.1 quoted text in the template is one argument', async () => {
-    await writeFile(join(cwd, 'test.txt'), 'x fixed pattern with y\nfixed other\n')
+    await workspace.write('test.txt', 'x fixed pattern with y\nfixed other\n')
     const outcome = await call({ exec: 'grep "fixed pattern" ${file}' }, { file: 'test.txt' }, { cwd })
     expect(outcome.stdout).toBe('x fixed pattern with y\n')
   })

@@ -2,8 +2,9 @@ import type { ActionRequest, ActionResult, EngineEnd, JournalEvent, Thought } fr
 import { printable } from './printable.js'
 import type { Style } from './style.js'
 
-/** Lines of a tool's output that are shown when not all are wanted. */
+/** Lines of a tool's output that are shown when not all are wanted, and characters of each, and of a command. */
 const SHOWN_LINES = 8
+const SHOWN_CHARACTERS = 1000
 
 export interface Detail {
   style: Style
@@ -27,7 +28,9 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'THOUGHT':
       return event.tool_calls.length > 0 || transcript ? thought(event, detail) : []
     case 'ACTION_REQUEST':
-      return event.tool_name === 'ask_human' ? [] : [style.cyan(`   $ ${printable(typed(event))}`)]
+      return event.tool_name === 'ask_human'
+        ? []
+        : [style.cyan(`   $ ${cut(printable(typed(event)), verbose)}`)]
     case 'ACTION_RESULT':
       return [...output(event.observation_content, verbose), style.dim(`     ${outcome(event)}`)]
     case 'HUMAN_INPUT_REQUEST':
@@ -75,7 +78,12 @@ function output(text: string, whole: boolean): string[] {
   const shown = whole ? lines : lines.slice(0, SHOWN_LINES)
   const rest = lines.length - shown.length
   const more = rest > 0 ? [`     … ${rest} more ${rest === 1 ? 'line' : 'lines'}`] : []
-  return text === '' ? [] : [...shown.map((line) => `     ${line}`), ...more]
+  return text === '' ? [] : [...shown.map((line) => `     ${cut(line, whole)}`), ...more]
+}
+
+function cut(text: string, whole: boolean): string {
+  const rest = text.length - SHOWN_CHARACTERS
+  return whole || rest <= 0 ? text : `${text.slice(0, SHOWN_CHARACTERS)} … ${rest} more characters`
 }
 
 function outcome({ exit_code: exitCode, status, duration_ms: ms }: ActionResult): string {

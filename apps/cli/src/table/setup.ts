@@ -35,5 +35,12 @@ export const SETUP_COMMANDS: CommandGroup = {
       ],
       load: () => import('../commands/completion.js'),
     },
+    {
+      name: 'reference',
+      description: 'Print the help of every command as one Markdown page',
+      examples: [['delta reference > docs/cli.md', 'as scripts/cli-reference.mjs does']],
+      hidden: true,
+      load: () => import('../commands/reference.js'),
+    },
   ],
 }

@@ -9,6 +9,11 @@ import { readWord } from './words.js'
 /** Words that only group or separate commands. */
 const NEUTRAL = /^(?:then|else|elif|do|!|time|coproc)$/
 const CLOSERS = /^(?:fi|done|esac|\})$/
+// Patterns used at every word are made once.
+const BLANKS = /(?:[ \t]|\\\n)+/y
+const COMMENT = /#.*/y
+const COMMAND_END = /[\n;|)]|&(?!>)/y
+const OPERATOR = /;;&|;;|;&|&&|\|\||\|&|&(?!>)|[;|)]/y
 const ENDS: Record<string, string> = { if: 'fi', while: 'done', until: 'done', '{': '}' }
 
 /**
@@ -24,7 +29,7 @@ export function readCommands(scan: Scan, closers: readonly string[], opening = s
       stop(scan, opening, `This is never closed; ${closers.join(' or ')} is missing.`)
     }
     const offset = scan.at
-    const operator = take(scan, /;;&|;;|;&|&&|\|\||\|&|&(?!>)|[;|)]/y)
+    const operator = take(scan, OPERATOR)
     const closer = operator === '' ? readCommand(scan, closers) : operator.replace(/^;[;&]+/, ';;')
     if (closer !== undefined && closers.includes(closer)) return closer
     if (/^(?:\)|;;)/.test(operator)) stop(scan, offset, `${operator} closes nothing here.`)
@@ -117,14 +122,14 @@ export function readOperand(scan: Scan): Word {
 
 /** Blanks and continued lines. */
 export function skipInline(scan: Scan): void {
-  take(scan, /(?:[ \t]|\\\n)*/y)
+  take(scan, BLANKS)
 }
 
 /** Blanks, comments and newlines, with the here-documents behind them. */
 export function skipBlanks(scan: Scan): void {
   for (;;) {
     skipInline(scan)
-    take(scan, /#.*/y)
+    take(scan, COMMENT)
     if (!looksAt(scan, /\n/y)) return
     readNewline(scan)
   }
@@ -132,6 +137,6 @@ export function skipBlanks(scan: Scan): void {
 
 /** True where a simple command ends. */
 export function atEnd(scan: Scan): boolean {
-  take(scan, /#.*/y)
-  return scan.at >= scan.end || looksAt(scan, /[\n;|)]|&(?!>)/y)
+  take(scan, COMMENT)
+  return scan.at >= scan.end || looksAt(scan, COMMAND_END)
 }

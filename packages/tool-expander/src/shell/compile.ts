@@ -1,8 +1,8 @@
 import type { Compiled, Inferred } from '../inferred.js'
 import type { ToolProblem } from '../problems.js'
-import { isEngineVariable, readReference, writeElement } from '../template.js'
+import { isEngineVariable, writeElement } from '../template.js'
 import { readCommands } from './commands.js'
-import { describe, type Found, type Scan, ScanStopped, startScan } from './scan.js'
+import { describe, type Found, references, type Scan, ScanStopped, startScan } from './scan.js'
 
 /**
  * Compiles a `shell:` template to `sh -c` with positional parameters.
@@ -37,13 +37,10 @@ function scanShell(template: string): Scan {
   } catch (error) {
     if (!(error instanceof ScanStopped)) throw error
     // Without placeholders nothing can go wrong but an open quote: the script is the shell's business.
-    if (error.problem.code === 'ERR_QUOTE' || hasReference(template)) scan.problems.push(error.problem)
+    if (error.problem.code === 'ERR_QUOTE' || references(startScan(template), template.length).length > 0)
+      scan.problems.push(error.problem)
   }
   return scan
-}
-
-function hasReference(template: string): boolean {
-  return [...template.matchAll(/\$\{/g)].some(({ index }) => readReference(template, index) !== undefined)
 }
 
 function problemsOf(scan: Scan): ToolProblem[] {
@@ -56,7 +53,7 @@ function problemsOf(scan: Scan): ToolProblem[] {
     ...scan.problems,
     ...(scan.found.length > 0 ? scan.hazards : []),
     ...expanded.map(({ name, offset }) => {
-      const message = `\${${name}} is a parameter, and the shell cannot apply an expansion to it here.`
+      const message = `\${${name}} is a parameter; the shell cannot expand it here.`
       const hint = `Assign it first, under another name: f=\${${name}}; … \${f%.txt}.`
       return describe(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL')
     }),

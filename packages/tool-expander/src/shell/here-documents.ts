@@ -57,7 +57,7 @@ function readQuotedBody(scan: Scan): void {
   for (const { name, offset, backslashes } of references(scan, scan.end)) {
     if (backslashes % 2 === 1) scan.dropped.push(offset - 1)
     else {
-      const message = `\${${name}} stands in a here-document with a quoted delimiter, where nothing is expanded.`
+      const message = `\${${name}} stands in a here-document with a quoted delimiter, which expands nothing.`
       const hint = `Remove the quotes from the delimiter, or write \\\${${name}} for the text itself.`
       scan.problems.push(describe(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL'))
     }

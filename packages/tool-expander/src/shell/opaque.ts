@@ -2,8 +2,7 @@ import { type Scan, skipTo, stop, type Word } from './scan.js'
 
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
 
-const ARITHMETIC_HINT =
-  'Check that it is a number, and assign it: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
+const ARITHMETIC_HINT = 'Check and assign it: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
 
 /** The offset behind the `))` of the arithmetic that begins here; undefined when these are nested parentheses. */
 export function endOfArithmetic({ text, at, end }: Scan): number | undefined {

@@ -11,7 +11,7 @@ const ASSIGNMENT = /^([A-Za-z_]\w*)(\[.*\])?\+?=/s
 /** Variables whose text the shell runs. */
 const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|(?:BASH_)?ENV)\+?=/
 const SHELL = /^(?:(?:ba|da|z|k|mk|a|fi)?sh|su|runuser|script|flock)$/
-const GLUED_PROGRAM = /^(?:[gmn]?awk|g?sed|jq|yq|perl|python[\d.]*|node|ruby|php|ssh)$/
+export const GLUED_PROGRAM = /^(?:[gmn]?awk|g?sed|jq|yq|perl|python[\d.]*|node|ruby|php|ssh)$/
 
 /** Checks a finished simple command: what it would do with a value, and which values must not begin with `-`. */
 export function checkCommand(scan: Scan, command: SimpleCommand): void {
@@ -58,7 +58,7 @@ function checkBuiltin(scan: Scan, command: Word | undefined, operands: readonly 
   } else if (name === 'printf' && beginningOf(operands[0]).startsWith('-v')) {
     refuse(scan, foundIn(operands.slice(0, 2)), 'the name printf -v takes')
   } else if (name === 'shift' || (name === 'set' && !operands.every(isSetOption))) {
-    hazard('ERR_SHELL_POSITIONAL', 'changes $1, so the placeholders would no longer be the values')
+    hazard('ERR_SHELL_POSITIONAL', 'changes $1, which would no longer be the value')
   } else if (name === '[' || name === 'test') checkTest(scan, operands, true)
 }
 
@@ -76,12 +76,7 @@ export function checkTest(scan: Scan, words: readonly Word[], outputIsSafe: bool
         ? [words[index + 1]]
         : []
     const found = operands.flatMap((operand) => (outputIsSafe ? valuesOf(operand) : (operand?.found ?? [])))
-    refuse(
-      scan,
-      found,
-      `an operand of ${operator}`,
-      'Compare as text with =, or check it first: case ${n} in *[!0-9]*) …',
-    )
+    refuse(scan, found, `an operand of ${operator}`, 'Compare with =, or check it: case ${n} in *[!0-9]*) …')
   })
 }
 

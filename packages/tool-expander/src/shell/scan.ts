@@ -99,7 +99,7 @@ export function describe(
   scan: Scan,
   offset: number,
   message: string,
-  hint = 'Write it another way, move the script into a file, or use command:.',
+  hint = 'Write it another way, or move it into a file.',
   code: ToolProblemCode = 'ERR_SHELL_SYNTAX',
 ): ToolProblem {
   return problemAt(offset, scan.text, { code, path: 'shell', message, hint })

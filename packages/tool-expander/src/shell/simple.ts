@@ -12,14 +12,18 @@ export interface SimpleCommand {
   documentsBefore: number
 }
 
+const REDIRECTION = /&>>?|<<<|<<-?|<[>&]?(?!\()|>[>|&]?(?!\()/y
+const OPENING = /\(/y
+const ANGLE = /[<>]/y
+
 /** Reads the rest of a simple command behind its first word, then checks it. */
 export function readSimple(scan: Scan, first?: Word): void {
   const command: SimpleCommand = { words: [], hereStrings: [], documentsBefore: scan.pending.length }
   if (first !== undefined) addWord(scan, command, first)
   for (skipInline(scan); !atEnd(scan); skipInline(scan)) {
-    const redirection = take(scan, /&>>?|<<<|<<-?|<[>&]?(?!\()|>[>|&]?(?!\()/y)
+    const redirection = take(scan, REDIRECTION)
     if (redirection !== '') readRedirection(scan, command, redirection)
-    else if (!looksAt(scan, /\(/y)) addWord(scan, command, readOperand(scan))
+    else if (!looksAt(scan, OPENING)) addWord(scan, command, readOperand(scan))
     else {
       if (command.words.length !== 1 || !/^[\w.:-]+$/.test(literalOf(command.words[0]) ?? '')) {
         stop(scan, scan.at, 'This ( is not expected here.')
@@ -32,10 +36,9 @@ export function readSimple(scan: Scan, first?: Word): void {
 }
 
 function addWord(scan: Scan, command: SimpleCommand, word: Word): void {
-  const isDescriptor =
-    /^(?:\d+|\{\w+\})$/.test(scan.text.slice(word.offset, scan.at)) && looksAt(scan, /[<>]/y)
+  const isDescriptor = /^(?:\d+|\{\w+\})$/.test(scan.text.slice(word.offset, scan.at)) && looksAt(scan, ANGLE)
   if (!isDescriptor) command.words.push(word)
-  if (looksAt(scan, /\(/y) && /^[A-Za-z_]\w*\+?=$/.test(literalOf(word) ?? '')) readArray(scan, command)
+  if (looksAt(scan, OPENING) && /^[A-Za-z_]\w*\+?=$/.test(literalOf(word) ?? '')) readArray(scan, command)
 }
 
 /** `name=( … )`; its words are as much arguments as any. */

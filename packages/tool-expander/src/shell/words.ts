@@ -14,11 +14,14 @@ import {
   type Word,
 } from './scan.js'
 
+const PROCESS_SUBSTITUTION = /[<>]\(/y
+const PLAIN = /[\w./:=-]+|./sy
+
 /** Reads one word at the current position. */
 export function readWord(scan: Scan): Word {
   const word = startWord(scan)
   const before = scan.found.length
-  if (take(scan, /[<>]\(/y) !== '') readNested(scan, word)
+  if (take(scan, PROCESS_SUBSTITUTION) !== '') readNested(scan, word)
   readPieces(scan, word, 'bare', ' \t\n;&|<>()')
   word.found = scan.found.slice(before)
   return word
@@ -41,8 +44,7 @@ export function readPieces(scan: Scan, word: Word, quoting: Quoting, ends: strin
     else {
       if (character === "'" && word.operands > 0)
         disagree(scan, scan.at, "' inside ${…} inside double quotes")
-      scan.at += 1
-      addText(word, character, character === '{' && quoting === 'bare')
+      addText(word, take(scan, PLAIN), character === '{' && quoting === 'bare')
     }
   }
 }
@@ -117,7 +119,7 @@ function readVariable(scan: Scan, word: Word): void {
   word.pieces.push(null)
   if (/[\d@*#]$/.test(name)) scan.remarks.push({ kind: 'positional', what: name, offset })
   if (name === '$$' && readReference(scan.text, offset + 1) !== undefined) {
-    const message = '$$ is the number of the process, so ${ behind it begins no placeholder.'
+    const message = '$$ is a process number; ${ behind it begins no placeholder.'
     scan.problems.push(describe(scan, offset, message, 'Write \\$ for a dollar sign.', 'ERR_PLACEHOLDER'))
   }
 }

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { runProcess } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta } from './delta.js'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
+test('delta --help names every command with one line about it', async () => {
+  const { stdout, exitCode } = await delta(['--help'])
+  expect(exitCode).toBe(0)
+  for (const name of [
+    'init',
+    'run',
+    'continue',
+    'list-runs',
+    'show',
+    'config',
+    'tool',
+    'journal',
+    'sessions',
+  ])
+    expect(stdout).toMatch(new RegExp(`^  ${name} .*[A-Z]`, 'm'))
+  expect(stdout).not.toContain('tool:expand')
+})
+
+test('every command has help with at least one example, which begins with the command itself', async () => {
+  const page = await readFile(`${ROOT}docs/cli.md`, 'utf8')
+  const commands = [...page.matchAll(/^### delta (.*)$/gm)].map(([, name]) => name ?? '')
+  expect(commands.length).toBeGreaterThan(10)
+  for (const name of commands.filter((command) => command !== 'sessions')) {
+    const { stdout, exitCode } = await delta([...name.split(' '), '--help'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^Usage: delta /)
+    expect(stdout.slice(stdout.indexOf('Examples:'))).toContain(`delta ${name}`)
+  }
+})
+
+test('help run is run --help, and sessions has its own', async () => {
+  const [help, flag] = await Promise.all([delta(['help', 'run']), delta(['run', '--help'])])
+  expect(help).toEqual(flag)
+  expect((await delta(['sessions', '--help'])).stdout).toContain('delta-sessions exec <id>')
+})
+
+test('docs/cli.md is what the help says', async () => {
+  const check = [process.execPath, `${ROOT}scripts/cli-reference.mjs`, '--check']
+  expect(await runProcess(check)).toMatchObject({ exitCode: 0, stderr: '' })
+})
+
+test('--version prints the version of the package and nothing else', async () => {
+  const { version } = JSON.parse(await readFile(`${ROOT}apps/cli/package.json`, 'utf8'))
+  for (const flag of ['--version', '-V']) {
+    expect(await delta([flag])).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: '' })
+  }
+})
+
+test.each([
+  [['rnu'], 'Did you mean run?'],
+  [['tool', 'expnad', 'x'], 'Did you mean expand?'],
+  [['journal', 'verfy'], 'Did you mean verify?'],
+  [['list-runs', '--jsn'], 'Did you mean --json?'],
+  [['show', '--stpe', '3'], 'Did you mean --step?'],
+  [['run', '--formt', 'json'], 'Did you mean --format?'],
+])('%j suggests what was meant and exits with 2', async (args, suggestion) => {
+  const result = await delta(args)
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).toContain(suggestion)
+})
+
+test.each([
+  [[]],
+  [['tool']],
+  [['journal']],
+  [['tool', 'expand']],
+  [['run']],
+  [['continue']],
+  [['completion']],
+])('%j alone says what is missing and exits with 2', async (args) => {
+  const result = await delta(args)
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).toMatch(/Usage:|missing|required|Say what/)
+})
+
+test.each([[['show', 'one', 'two']], [['tool', 'list', 'one', 'two']], [['run', 'surplus', '-m', 'x']]])(
+  '%j has an argument too many and exits with 2',
+  async (args) => {
+    expect(await delta(args)).toMatchObject({ exitCode: 2, stdout: '' })
+  },
+)

@@ -1,0 +1,68 @@
+import { cp, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { cleanEnvironment, DELTA } from './delta.js'
+
+const HOOK = fileURLToPath(new URL('./loaded-bundles.cjs', import.meta.url))
+const PACKAGE = fileURLToPath(new URL('../', import.meta.url))
+
+/** The bundles that a command reads, without the one that starts them all. */
+async function bundlesOf(args: string[], env: Record<string, string> = {}): Promise<string[]> {
+  const argv = [process.execPath, '--require', HOOK, DELTA, ...args]
+  const { stderr } = await runProcess(argv, { env: cleanEnvironment(env) })
+  return (/loaded: (.*)$/m.exec(stderr)?.[1] ?? '').split(' ').filter((name) => name && name !== 'start')
+}
+
+test('--version loads nothing', async () => {
+  expect(await bundlesOf(['--version'])).toEqual([])
+})
+
+test('a command loads the parser and its own bundle, and a model only what it needs', async () => {
+  await using agent = await temporaryAgent({ tools: [{ name: 'say', exec: 'echo ${text}' }] })
+  await using workspace = await temporaryWorkspace({})
+  expect(await bundlesOf(['tool', 'expand', agent.path])).toEqual(['main', 'program', 'tool-expand'])
+  expect(await bundlesOf(['list-runs', '-w', workspace.path])).toEqual(['main', 'program', 'list-runs'])
+  expect(await bundlesOf(['sessions', 'list'])).toEqual(['main', 'sessions'])
+  const run = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  expect(await bundlesOf(run)).toEqual(['main', 'program', 'run'])
+})
+
+/** The program as it is installed, in a directory of its own. */
+async function installed() {
+  const directory = await temporaryWorkspace({})
+  for (const part of ['bin.cjs', 'package.json', 'dist', 'path'])
+    await cp(join(PACKAGE, part), join(directory.path, part), { recursive: true })
+  const argv = [
+    process.execPath,
+    join(directory.path, 'bin.cjs'),
+    'tool',
+    'list',
+    join(directory.path, 'a.yaml'),
+  ]
+  await writeFile(join(directory.path, 'a.yaml'), '- name: one\n  exec: echo\n')
+  return { directory, list: () => runProcess(argv, { env: cleanEnvironment() }) }
+}
+
+test('compiled code is kept beside the program, and is replaced when it is of no use', async () => {
+  const { directory, list } = await installed()
+  await using _ = directory
+  const compiled = join(directory.path, 'compiled')
+  const expected = { exitCode: 0, stdout: 'one()\n', stderr: '' }
+  expect(await list()).toMatchObject(expected)
+  const kept = await readdir(compiled)
+  expect(kept.map((name) => name.split('-v')[0]).sort()).toEqual(['main', 'program', 'tool-list'])
+
+  for (const name of kept) await writeFile(join(compiled, name), 'not compiled code')
+  expect(await list()).toMatchObject(expected)
+  for (const name of kept) expect(await directory.read(`compiled/${name}`)).not.toBe('not compiled code')
+  expect(await readdir(compiled)).toEqual(kept)
+})
+
+test('a program that cannot keep compiled code works as well', async () => {
+  const { directory, list } = await installed()
+  await using _ = directory
+  await directory.write('compiled', 'a file where the directory should be')
+  expect(await list()).toMatchObject({ exitCode: 0, stdout: 'one()\n', stderr: '' })
+})

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { listRuns } from './list-runs.js'
+import { deltaDirectory, isRunId, runDirectory } from './run-paths.js'
+
+/**
+ * The id of the workspace's latest run: what `LATEST` (or v1.1's `runs/LATEST`) says, and if that names no run, the
+ * newest that began. A crash can fall between a run's beginning and its name in `LATEST`. Undefined when there is none.
+ */
+export async function latestRunId(workDirectory: string): Promise<string | undefined> {
+  const directory = deltaDirectory(workDirectory)
+  const named =
+    (await readName(join(directory, 'LATEST'))) ?? (await readName(join(directory, 'runs', 'LATEST')))
+  if (named !== undefined && isRunId(named) && existsSync(runDirectory(workDirectory, named))) return named
+  const begun = (await listRuns(workDirectory)).filter(({ status }) => status !== 'EMPTY')
+  return begun.at(-1)?.runId
+}
+
+async function readName(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim() || undefined
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'EISDIR') return undefined // lost, or not ours: the runs themselves tell
+    throw error
+  }
+}

@@ -1,0 +1,30 @@
+import type { Tool } from '@delta/executor'
+import { toFunctionTool } from '@delta/tool-expander'
+import { type FunctionTool, tool } from '@openai/agents'
+import { type AdapterOptions, createRunner } from './runner.js'
+
+/**
+ * Tools for an `Agent` of the OpenAI Agents SDK (package `@openai/agents`), in strict mode.
+ *
+ * What a tool prints is its output, also when it fails or its arguments are refused: the model reads
+ * why. Aborting the run ends the command that is running.
+ *
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
+ */
+export function toOpenAIAgentsTools(tools: readonly Tool[], options: AdapterOptions = {}): FunctionTool[] {
+  const run = createRunner(tools, options)
+  return tools.map(({ expanded }) => {
+    const { name, parameters } = toFunctionTool(expanded, { strict: true }).function
+    const made = tool({
+      name,
+      description: expanded.description ?? '',
+      parameters,
+      strict: true,
+      execute: async (input, _context, details) => {
+        const result = await run({ id: details?.toolCall?.callId, name, arguments: input }, details?.signal)
+        return result.observation
+      },
+    })
+    return made as unknown as FunctionTool // agents take any function tool; the type of its parameters says more
+  })
+}

@@ -1,0 +1,78 @@
+import { defineTool } from '@delta/executor'
+import {
+  fixtures,
+  type ScriptedServer,
+  type ScriptedTurn,
+  startScriptedServer,
+  type TemporaryWorkspace,
+  temporaryWorkspace,
+  waitForFile,
+} from '@delta/testkit'
+import { onTestFinished } from 'vitest'
+
+/** One tool for each way a call can go. */
+export const tools = [
+  defineTool({
+    name: 'print',
+    description: 'Print a text',
+    exec: 'printf %s ${text}',
+    effects: { idempotent: true, network: false },
+  }),
+  defineTool({ name: 'fail', description: 'Fail', shell: 'echo oops >&2; exit 3' }),
+  defineTool({ name: 'hang', description: 'Run too long', exec: 'sleep 600', timeout_ms: 100 }),
+  defineTool({
+    name: 'wipe',
+    description: 'Wipe it',
+    exec: 'echo wiped',
+    effects: { destructive: true, network: true },
+  }),
+  defineTool({
+    name: 'look',
+    description: 'Look',
+    exec: 'ls',
+    effects: { filesystem: { write: false }, destructive: false, network: false },
+  }),
+  defineTool({
+    name: 'wait',
+    description: 'Says that it started, and waits',
+    command: [fixtures.sleep, '600', 'started'],
+  }),
+]
+
+/** A scripted model, and a directory to run tools in; both go when the test ends. */
+export async function setUp(turns: readonly ScriptedTurn[] = []) {
+  const server = await startScriptedServer(turns)
+  const directory = await temporaryWorkspace()
+  onTestFinished(async () => {
+    await server.close()
+    await directory.remove()
+  })
+  return { server, directory, options: { graceMs: 100, workDirectory: directory.path } }
+}
+
+/** What the model was sent as the results of its calls, in the last request. */
+export function observationsSent(server: ScriptedServer): unknown[] {
+  const messages = server.requests().at(-1)?.json?.messages ?? []
+  return messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
+}
+
+/** Resolves once the tool `wait` runs, with its process id. */
+export async function waitStarted(directory: TemporaryWorkspace): Promise<number> {
+  return Number((await waitForFile(`${directory.path}/started`, /started \d+/)).split(' ')[1])
+}
+
+/** The calls of one response: one that works, one that fails, one that is refused, one that is too slow. */
+export const CALLS = [
+  { name: 'print', arguments: { text: `it's; $(id)` } },
+  { name: 'fail', arguments: {} },
+  { name: 'print', arguments: { text: '\0' } },
+  { name: 'hang', arguments: {} },
+]
+
+/** What the model reads for each of them. */
+export const OBSERVATIONS = [
+  /^it's; \$\(id\)$/,
+  /^\[exit code 3\]\n\[stderr\]\noops\n$/,
+  /^ERROR: the arguments of "print" were not accepted\. Nothing was run\./,
+  /^\[timed out after /,
+]
