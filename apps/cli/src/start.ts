@@ -8,9 +8,9 @@ export async function start(host: NodeJS.Process): Promise<void> {
     require: (id) => (id === 'node:child_process' ? whenUsed(id) : require(id)),
   })
   const { main } = bundles.load('./main.cjs') as typeof import('./main.js')
-  host.once('exit', failUnfinished)
+  host.once('beforeExit', failUnfinished)
   host.exitCode = await main(host)
-  host.off('exit', failUnfinished)
+  host.off('beforeExit', failUnfinished)
   bundles.keepCompiled()
 }
 
