@@ -107,6 +107,19 @@ test.skipIf(isRoot)('a workspace that cannot be written is named, and no tool is
   expect(result.stderr).not.toMatch(/^\s+at /m)
 })
 
+test('a disk that may only be read is named, and nothing is started', async () => {
+  await using agent = await temporaryAgent({})
+  await using disk = await smallDisk()
+  if (!disk.mounted) return
+  spawnSync('mount', ['-o', 'remount,ro', disk.path])
+  const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', disk.path])
+  expect(result.exitCode).not.toBe(0)
+  expect(result.stdout).toBe('')
+  expect(result.stderr).toMatch(/^Error: .*EROFS/m)
+  expect(result.stderr).toContain(disk.path)
+  expect(result.stderr).not.toMatch(/^\s+at /m)
+})
+
 test('a workspace that is a file, or cannot be made, is one clear message and exit code 2', async () => {
   await using agent = await temporaryAgent({})
   await using directory = await temporaryWorkspace({ file: '' })
