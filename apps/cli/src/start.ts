@@ -8,7 +8,12 @@ export async function start(host: NodeJS.Process): Promise<void> {
     require: (id) => (id === 'node:child_process' ? whenUsed(id) : require(id)),
   })
   const { main } = bundles.load('./main.cjs') as typeof import('./main.js')
+  const unfinished = (): void =>
+    void host.stderr.write('Error: delta ended with nothing left to wait for. Please report this.\n')
+  host.exitCode = 1 // never 0 for work that was not done
+  host.once('exit', unfinished)
   host.exitCode = await main(host)
+  host.off('exit', unfinished)
   bundles.keepCompiled()
 }
 
