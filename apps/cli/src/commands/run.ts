@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { continueRun, type RunResult, runAgent } from '@delta/engine'
 import { type EngineFlags, engineOptions } from '../engine-options.js'
 import { loadAgentFor } from '../load-agent.js'
@@ -27,11 +26,7 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     throw new UsageError('Say what is to be done: delta run -m "…" (-m - reads stdin, -m @file a file)')
 
   const presenter = presenterFor(flags, terminal)
-  const agent = await loadAgentFor(resolve(terminal.cwd, flags.agent), {
-    flags,
-    terminal,
-    warn: presenter.warn,
-  })
+  const agent = await loadAgentFor(flags.agent, { flags, terminal, warn: presenter.warn })
   const message = (await readMessage(flags.message, terminal)) ?? ''
   const workspace = await chooseWorkspace(
     { agentHome: agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
