@@ -16,6 +16,7 @@ export const COMMAND_TABLE: readonly CommandGroup[] = [
 
 /** What the words of a group such as `delta tool` are about. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  mcp: 'Tools for other programs',
   tool: 'Look at tools as the engine sees them',
   journal: 'Check and mend journals',
 }
