@@ -1,4 +1,5 @@
 import type { CommandEntry, CommandGroup } from './entry.js'
+import { MCP_SERVE } from './mcp.js'
 import { IMPORT_ROOT, JSON_OUTPUT } from './options.js'
 
 const PATH = { name: '<path>', description: 'agent directory, agent.yaml or tools file' }
@@ -53,5 +54,5 @@ const SESSIONS: CommandEntry = {
 
 export const TOOL_COMMANDS: CommandGroup = {
   title: 'Tools',
-  commands: [EXPAND, LINT, LIST, SESSIONS, { ...EXPAND, name: 'tool:expand', hidden: true }],
+  commands: [EXPAND, LINT, LIST, MCP_SERVE, SESSIONS, { ...EXPAND, name: 'tool:expand', hidden: true }],
 }
