@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { type Run, replaceFile } from '@delta/journal'
+import { readIfThere } from './read-if-there.js'
 
 /** Names of the agent's files that differ from those of the run's last start; none if nothing was kept then. */
 export function changedFiles(run: Run, agent: Agent): string[] {
@@ -37,15 +38,6 @@ function namesIn(directory: string): string[] {
     return readdirSync(directory)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }

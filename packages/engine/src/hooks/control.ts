@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readIfThere } from '../read-if-there.js'
 
 /** `output/control.json`: leave the call out, or end the run. */
 export type Control = { action: 'skip'; observation: string } | { action: 'stop'; reason: string }
@@ -17,12 +17,7 @@ export function readControl(directory: string): { value?: Control; problem?: str
 
 /** A file of the hook's `output/` as text; undefined when the hook did not write it. */
 export function readOutput(directory: string, file: string): string | undefined {
-  try {
-    return readFileSync(join(directory, 'output', file), 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
+  return readIfThere(join(directory, 'output', file))
 }
 
 function parseControl(value: unknown): { value?: Control; problem?: string } {

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '@delta/journal'
 import type { Question } from '../outcome.js'
+import { readIfThere } from '../read-if-there.js'
 
 /** Leaves a question where a person or a program finds it: `request.json`, and an empty `response.txt` to fill in. */
 export function leaveQuestion(directory: string, question: Question): void {
@@ -41,14 +42,5 @@ function isAskedIn(directory: string, question: Question): boolean {
     return (JSON.parse(text) as { request_id?: unknown }).request_id === question.requestId
   } catch {
     return false // somebody's edit broke it; the question is left anew
-  }
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
   }
 }
