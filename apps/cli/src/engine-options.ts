@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Agent, loadEnvironment } from '@delta/config-loader'
+import { type Agent, formatProblem, loadEnvironment } from '@delta/config-loader'
 import type { EngineOptions } from '@delta/engine'
 import { isKnownEvent, latestRunId, runDirectory, streamJournal } from '@delta/journal'
 import { askAtTerminal } from './ask.js'
@@ -45,7 +45,7 @@ export async function engineOptions(
     trustWorkspaceEnv: flags.trustWorkspaceEnv ?? false,
     ...(await knownEndpoint(workDirectory)),
   })
-  for (const warning of found.warnings) presenter.warn(warning.message)
+  for (const warning of found.warnings) presenter.warn(formatProblem(warning))
   return {
     credentials: found,
     sources: found,

@@ -1,4 +1,5 @@
-import { type Agent, loadAgent } from '@delta/config-loader'
+import { resolve } from 'node:path'
+import { type Agent, formatProblem, type LoadOptions, loadAgent } from '@delta/config-loader'
 import { importRoots } from './import-roots.js'
 import type { Terminal } from './terminal.js'
 
@@ -7,16 +8,29 @@ export interface AgentFlags {
   strict?: boolean
 }
 
-/** Loads an agent as these flags and this environment say, and hands on what it warns of. */
+/**
+ * Loads an agent as these flags and this environment say, and hands on what it warns of. Problems and warnings name
+ * files as `directory` does.
+ */
 export async function loadAgentFor(
   directory: string,
   { flags, terminal, warn }: { flags: AgentFlags; terminal: Terminal; warn: (message: string) => void },
 ): Promise<Agent> {
-  const { agent, warnings } = await loadAgent(directory, {
+  const options = loadOptions(directory, { flags, terminal })
+  const { agent, warnings } = await loadAgent(resolve(terminal.cwd, directory), options)
+  for (const warning of warnings) warn(formatProblem(warning))
+  return agent
+}
+
+/** What to tell the loader; `shownAs` is how messages call the directory or file. */
+export function loadOptions(
+  shownAs: string,
+  { flags, terminal }: { flags: AgentFlags; terminal: Terminal },
+): LoadOptions {
+  return {
     environment: terminal.env,
     importRoots: importRoots(flags, terminal),
     strict: flags.strict ?? false,
-  })
-  for (const warning of warnings) warn(warning.message)
-  return agent
+    shownAs,
+  }
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type LoadedTools, loadToolsFile } from '@delta/config-loader'
-import { importRoots } from './import-roots.js'
+import { loadOptions } from './load-agent.js'
 import type { Terminal } from './terminal.js'
 
 export interface ToolFlags {
@@ -15,9 +15,6 @@ export async function loadTools(
   terminal: Terminal,
 ): Promise<LoadedTools & { agentHome: string }> {
   const absolute = resolve(terminal.cwd, path)
-  const loaded = await loadToolsFile(absolute, {
-    environment: terminal.env,
-    importRoots: importRoots(flags, terminal),
-  })
+  const loaded = await loadToolsFile(absolute, loadOptions(path, { flags, terminal }))
   return { ...loaded, agentHome: statSync(absolute).isDirectory() ? absolute : dirname(absolute) }
 }

@@ -33,8 +33,9 @@ test('a command that needs approval waits with 101, shown as it would be typed, 
   expect(result.exitCode).toBe(101)
   const id = await requestId(workspace)
   expect(result.stderr).toContain('  rm old.txt\n')
-  expect(result.stderr).toContain(`Allow it:  delta continue -w ${workspace.path} --approve ${id}\n`)
-  expect(result.stderr).toContain(`Refuse it: delta continue -w ${workspace.path} --deny ${id}\n`)
+  const resume = `delta continue -w ${workspace.path} --run-id ${(await workspace.read('.delta/LATEST')).trim()}`
+  expect(result.stderr).toContain(`Allow it:  ${resume} --approve ${id}\n`)
+  expect(result.stderr).toContain(`Refuse it: ${resume} --deny ${id}\n`)
   expect(workspace.has('old.txt')).toBe(true)
 })
 

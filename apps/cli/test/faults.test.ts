@@ -36,7 +36,7 @@ test.each([
     const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
     expect(result).toMatchObject({ exitCode: 1, stdout: '' })
     expect(result.stderr).toContain('Error: the run failed: ')
-    expect(result.stderr).toContain(`Retry with: delta continue -w ${workspace.path}`)
+    expect(result.stderr).toContain(`Retry with: delta continue -w ${workspace.path} --run-id `)
     expect(result.stderr).not.toMatch(/^\s+at /m)
     expect(result.stderr).not.toContain('test-key-not-real')
     expect((await journalOf(workspace.path)).at(-1)).toMatchObject({ status: 'FAILED' })

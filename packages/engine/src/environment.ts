@@ -2,8 +2,17 @@ import { commandEnvironment, credentialsOf } from '@delta/executor'
 import type { Run } from '@delta/journal'
 import { EngineError } from './errors.js'
 
+/** What commands are told of the run they belong to. */
+interface RunPlace extends Pick<Run, 'runId' | 'directory' | 'workDirectory'> {
+  paths: Pick<Run['paths'], 'journal'>
+}
+
 /** The environment that tools, hooks and generators share: the caller's without credentials, plus the base set. */
-export function baseEnvironment(run: Run, agentHome: string, host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function baseEnvironment(
+  run: RunPlace,
+  agentHome: string,
+  host: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
   return commandEnvironment(host, {
     agentHome,
     workDirectory: run.workDirectory,

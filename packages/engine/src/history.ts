@@ -1,5 +1,5 @@
 import type { Calibration } from '@delta/context'
-import { isKnownEvent, type Run, type StoredEvent, streamJournal, type Thought } from '@delta/journal'
+import { isKnownEvent, type StoredEvent, streamJournal, type Thought } from '@delta/journal'
 
 /** What an engine has to know of a journal before its first cycle, and the summary of the run does not tell. */
 export interface History {
@@ -12,7 +12,7 @@ export interface History {
 }
 
 /** Reads the journal once, in bounded memory but for what is returned. */
-export async function readHistory(run: Run): Promise<History> {
+export async function readHistory(run: { paths: { journal: string } }): Promise<History> {
   const history: History = { begun: [], usedActionIds: new Set(), userMessages: [], lastCount: {} }
   for await (const event of streamJournal(run.paths.journal)) {
     if (event.type === 'ENGINE_START') history.begun = []

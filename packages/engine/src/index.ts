@@ -4,6 +4,12 @@ export type { EngineEvent } from './engine-event.js'
 export { EngineError, type EngineErrorCode, isEngineError } from './errors.js'
 export { agentHomeIn, findRun } from './find-run.js'
 export type { Reply } from './human/reply.js'
+export {
+  type ExistingRun,
+  type NextRequest,
+  type NextRequestOptions,
+  nextRequest,
+} from './next-request.js'
 export type { EngineOptions, SettingSources } from './options.js'
 export type { Question, RunResult } from './outcome.js'
 export { readRecordedRun } from './recorded-run.js'

@@ -1,14 +1,13 @@
 import { buildContext } from '@delta/context'
 import type { NewEventOf, Thought } from '@delta/journal'
-import { type AssistantMessage, type ChatRequest, streamingRequest } from '@delta/model'
-import { toFunctionTool } from '@delta/tool-expander'
+import type { AssistantMessage } from '@delta/model'
 import { actionIdFor } from './action-id.js'
 import { type ActiveRun, record, variablesOf } from './active-run.js'
 import { type Asked, askModel } from './ask-model.js'
 import type { Call } from './call.js'
 import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
-import { askHumanTool } from './human/question.js'
 import { interrupted, type Step } from './outcome.js'
+import { requestFor } from './request.js'
 
 /**
  * One thought: builds the context from the journal, asks the model and journals what it said.
@@ -27,7 +26,7 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<New
   })
   for (const message of context.warnings) run.emit({ kind: 'notice', message })
 
-  const request = await overrideRequest(run, requestFor(run, context.messages), iteration)
+  const request = await overrideRequest(run, requestFor(run.agent, context.messages, run), iteration)
   if ('stopped' in request) return request
 
   const asked = await askModel(run, request.value, { iteration, blocks: context.blocks })
@@ -37,17 +36,6 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<New
   if ('stopped' in response) return response
   if (run.signal.aborted) return { stopped: interrupted(run.signal) }
   return { value: journalThought(run, { ...asked.value, response: response.value }, iteration) }
-}
-
-function requestFor(run: ActiveRun, messages: ChatRequest['messages']): ChatRequest {
-  const tools = [...run.agent.tools.values()].map((tool) => toFunctionTool(tool.expanded, {}))
-  const request = {
-    ...(run.agent.llm.model === undefined ? {} : { model: run.agent.llm.model }),
-    ...run.agent.llm.parameters,
-    messages,
-    tools: [...tools, askHumanTool],
-  }
-  return run.stream ? streamingRequest(request) : request
 }
 
 function journalThought(run: ActiveRun, asked: Asked, iteration: number): NewEventOf<Thought> {

@@ -1,5 +1,5 @@
 import { COST_ESTIMATES, type Effects, TRUST_LEVELS, type TrustLevel } from './effects.js'
-import type { Policy, PolicyRules } from './policy.js'
+import { DEFAULT_RULES, type Policy, type PolicyRules } from './policy.js'
 
 export interface PolicyDecision {
   decision: 'allow' | 'ask' | 'deny'
@@ -15,6 +15,9 @@ export interface PolicyDecision {
  * interaction cannot happen and is not held against it.) Network, file writes, interaction and
  * too little trust are denied and cannot be confirmed; the rest is for a person to confirm.
  *
+ * Without rules everything is allowed to the author's own tools; imported ones come from
+ * somebody else and are held to `DEFAULT_RULES`.
+ *
  * @param trust - Who vouches for the effects; absent for tools the agent's author wrote.
  */
 export function decide(
@@ -22,12 +25,13 @@ export function decide(
   policy: Policy | undefined,
   { trust }: { trust?: TrustLevel | undefined } = {},
 ): PolicyDecision {
-  if (!policy?.rules) return { decision: 'allow', reasons: [] }
-  const denied = deniedEffects(effects ?? {}, policy.rules, trust)
+  const rules = policy?.rules ?? (trust === undefined ? undefined : DEFAULT_RULES)
+  if (!rules) return { decision: 'allow', reasons: [] }
+  const denied = deniedEffects(effects ?? {}, rules, trust)
   if (denied.length > 0) return { decision: 'deny', reasons: denied }
-  const confirmable = confirmableEffects(effects ?? {}, policy.rules)
+  const confirmable = confirmableEffects(effects ?? {}, rules)
   if (confirmable.length === 0) return { decision: 'allow', reasons: [] }
-  return { decision: policy.onConfirmation === 'deny' ? 'deny' : 'ask', reasons: confirmable }
+  return { decision: policy?.onConfirmation === 'deny' ? 'deny' : 'ask', reasons: confirmable }
 }
 
 function deniedEffects(effects: Effects, rules: PolicyRules, trust: TrustLevel | undefined): string[] {

@@ -17,8 +17,23 @@ const harmless: Effects = {
   cost: { estimate: 'free', billable: false },
 }
 
-test('without a policy everything is allowed', () => {
+test("without a policy the author's own tools may do everything", () => {
   expect(decide({ destructive: true }, undefined)).toEqual({ decision: 'allow', reasons: [] })
+})
+
+test('without rules, imported tools are held to the default rules', () => {
+  for (const policy of [undefined, policyOf({ redact: 'declared' })]) {
+    expect(decide({ destructive: true }, policy, { trust: 'native' })).toEqual({
+      decision: 'ask',
+      reasons: ['destructive'],
+    })
+    expect(decide({ ...harmless, interactive: { tty: true } }, policy, { trust: 'native' })).toEqual({
+      decision: 'deny',
+      reasons: ['interactive'],
+    })
+    expect(decide(undefined, policy, { trust: 'native' }).reasons).toEqual(['destructive (not declared)'])
+    expect(decide(harmless, policy, { trust: 'inferred' }).decision).toBe('allow')
+  }
 })
 
 test('a policy that only says what to redact has no rules', () => {

@@ -1,31 +1,46 @@
 import { resolve } from 'node:path'
-import { type Agent, loadEnvironment } from '@delta/config-loader'
+import { type Agent, formatProblem, listSettings, loadEnvironment } from '@delta/config-loader'
 import { stringify } from 'yaml'
-import { loadAgentFor } from '../load-agent.js'
+import { withEndpoint } from '../endpoint-settings.js'
+import { type AgentFlags, loadAgentFor, loadOptions } from '../load-agent.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
+import { describeSettings } from '../present/settings.js'
 import { EXIT, type Terminal } from '../terminal.js'
 
-interface ConfigFlags {
+interface ConfigFlags extends AgentFlags {
   agent: string
   workDir: string
+  showOrigin?: boolean
   json?: boolean
-  importRoot: string[]
-  strict?: boolean
 }
 
-/** `delta config`: the agent as the engine understands it. Names and files of settings are shown, never their values. */
+/**
+ * `delta config`: the agent as the engine understands it; with `--show-origin` each value with the file and line it
+ * comes from. Keys are never shown, only where they are.
+ */
 export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<number> {
   const warn = (message: string): void => void terminal.stderr.write(`${printable(message)}\n`)
-  const agent = await loadAgentFor(resolve(terminal.cwd, flags.agent), { flags, terminal, warn })
+  const agent = await loadAgentFor(flags.agent, { flags, terminal, warn })
   const environment = await loadEnvironment({
     workDirectory: resolve(terminal.cwd, flags.workDir),
     agentHome: agent.home,
     environment: terminal.env,
+    ...(agent.llm.baseUrl === undefined ? {} : { llmBaseUrl: agent.llm.baseUrl }),
   })
-  for (const warning of environment.warnings) warn(warning.message)
-  const shown = describe(agent, environment.origins)
-  print(terminal, flags.json ? `${JSON.stringify(shown, null, 2)}\n` : stringify(shown, { lineWidth: 0 }))
+  for (const warning of environment.warnings) warn(formatProblem(warning))
+
+  if (!flags.showOrigin) {
+    const shown = describe(agent, environment.origins)
+    print(terminal, flags.json ? `${JSON.stringify(shown, null, 2)}\n` : stringify(shown, { lineWidth: 0 }))
+    return EXIT.completed
+  }
+  const settings = await listSettings(
+    resolve(terminal.cwd, flags.agent),
+    loadOptions(flags.agent, { flags, terminal }),
+  )
+  const effective = withEndpoint(settings, environment)
+  print(terminal, flags.json ? `${JSON.stringify(effective, null, 2)}\n` : describeSettings(effective))
   return EXIT.completed
 }
 

@@ -3,6 +3,7 @@ import { listRuns, type RunSummary } from '@delta/journal'
 import { age } from '../present/age.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
+import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal.js'
 
 interface ListFlags {
@@ -20,7 +21,7 @@ export async function execute(flags: ListFlags, terminal: Terminal): Promise<num
   if (flags.first) return printFirst(found[0], flags, terminal)
 
   if (flags.json) print(terminal, `${JSON.stringify(found.map(recordOf), null, 2)}\n`)
-  else if (found.length > 0) print(terminal, table(found.map(row)))
+  else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)]))
   else terminal.stderr.write(`No such runs in ${printable(workDirectory)}\n`)
   return EXIT.completed
 }
@@ -52,13 +53,4 @@ function row({ runId, status, lastIteration, metadata, problem }: RunSummary): s
     String(lastIteration),
     task.length > 60 ? `${task.slice(0, 59)}…` : task,
   ]
-}
-
-function table(rows: string[][]): string {
-  const all = [HEADER, ...rows]
-  const widths = HEADER.map((_, column) => Math.max(...all.map((cells) => cells[column]?.length ?? 0)))
-  return all
-    .map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-    .map((line) => `${line.trimEnd()}\n`)
-    .join('')
 }

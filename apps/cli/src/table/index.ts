@@ -1,3 +1,4 @@
+import { CONTEXT_COMMANDS } from './context.js'
 import type { CommandGroup } from './entry.js'
 import { INSPECT_COMMANDS } from './inspect.js'
 import { JOURNAL_COMMANDS } from './journal.js'
@@ -10,12 +11,14 @@ export const COMMAND_TABLE: readonly CommandGroup[] = [
   SETUP_COMMANDS,
   RUN_COMMANDS,
   INSPECT_COMMANDS,
+  CONTEXT_COMMANDS,
   TOOL_COMMANDS,
   JOURNAL_COMMANDS,
 ]
 
 /** What the words of a group such as `delta tool` are about. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  context: 'See what would be sent to the model, and what it costs',
   mcp: 'Tools for other programs',
   tool: 'Look at tools as the engine sees them',
   journal: 'Check and mend journals',

@@ -56,11 +56,15 @@ export const INSPECT_COMMANDS: CommandGroup = {
       options: [
         { flags: '--agent <directory>', description: 'agent directory', default: '.' },
         { ...WORKSPACE, description: 'workspace whose .env counts', default: '.' },
+        { flags: '--show-origin', description: 'one value a line, with the file and line it comes from' },
         JSON_OUTPUT,
         IMPORT_ROOT,
         { flags: '--strict', description: 'unknown keys in the agent are errors' },
       ],
-      examples: [['delta config --agent ./my-agent', 'imports resolved, tools in full form, no secrets']],
+      examples: [
+        ['delta config --agent ./my-agent', 'imports resolved, tools in full form, no secrets'],
+        ['delta config --agent ./my-agent --show-origin', 'which file, line or default each value is from'],
+      ],
       load: () => import('../commands/config.js'),
     },
   ],

@@ -1,0 +1,10 @@
+import { type ContextFlags, nextContext } from '../next-context.js'
+import { print } from '../present/print.js'
+import { EXIT, type Terminal } from '../terminal.js'
+
+/** `delta context build`: the request that would be sent now, as JSON. No model is asked. */
+export async function execute(flags: ContextFlags, terminal: Terminal): Promise<number> {
+  const { request } = await nextContext(flags, terminal)
+  print(terminal, `${JSON.stringify(request, null, 2)}\n`)
+  return EXIT.completed
+}

@@ -1,0 +1,67 @@
+import { type ExplainedBreak, findCacheBreaks } from '../cache-breaks.js'
+import { type ContextFlags, type NextContext, nextContext } from '../next-context.js'
+import { print } from '../present/print.js'
+import { printable } from '../present/printable.js'
+import { table } from '../present/table.js'
+import { EXIT, type Terminal } from '../terminal.js'
+
+/** `delta context explain`: what each source of `context.yaml` costs now, and which ones keep a provider from caching. */
+export async function execute(flags: ContextFlags, terminal: Terminal): Promise<number> {
+  const next = await nextContext(flags, terminal)
+  const breaks = next.run ? await findCacheBreaks(next.run, next) : []
+  print(terminal, flags.json ? `${JSON.stringify(asRecord(next, breaks), null, 2)}\n` : asText(next, breaks))
+  return EXIT.completed
+}
+
+function asRecord({ context, iteration, run, agent }: NextContext, breaks: ExplainedBreak[]): object {
+  return {
+    run_id: run?.runId ?? null,
+    iteration,
+    sources: context.blocks,
+    total: { ...totalOf(context), limit_tokens: agent.manifest.totalMaxTokens ?? null },
+    warnings: context.warnings,
+    cache_breaks: breaks.map(({ tokensAfter, ...rest }) => ({ ...rest, tokens_after: tokensAfter })),
+  }
+}
+
+function asText({ context, iteration, run, agent }: NextContext, breaks: ExplainedBreak[]): string {
+  const { messages, bytes, tokens } = totalOf(context)
+  const limit = agent.manifest.totalMaxTokens
+  const rows = context.blocks.map((block) => [
+    printable(block.source_id),
+    block.type,
+    String(block.messages),
+    String(block.bytes),
+    String(block.tokens),
+    printable(block.note ?? ''),
+  ])
+  const counts = [messages, bytes, tokens].map(String)
+  const total = ['all', '', ...counts, limit === undefined ? '' : `of at most ${limit} tokens`]
+  const what = run ? `Iteration ${iteration} of run ${run.runId}` : 'The first iteration of a new run'
+  return [
+    `${what}, as it would be sent now:\n`,
+    table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, total]),
+    ...explainBreaks(breaks),
+  ].join('')
+}
+
+function totalOf({ blocks }: NextContext['context']): { messages: number; bytes: number; tokens: number } {
+  const total = { messages: 0, bytes: 0, tokens: 0 }
+  for (const { messages, bytes, tokens } of blocks) {
+    total.messages += messages
+    total.bytes += bytes
+    total.tokens += tokens
+  }
+  return total
+}
+
+/** One line for each request, and what to do if there is something to be done. */
+function explainBreaks(breaks: readonly ExplainedBreak[]): string[] {
+  if (breaks.length === 0) return []
+  const lines = breaks.map(({ iteration, message }) => `  iteration ${iteration}: ${printable(message)}\n`)
+  return [
+    "\nThe provider's cache was or will be of no use from there on:\n",
+    ...lines,
+    'A source that often changes belongs behind those that do not.\n',
+  ]
+}

@@ -1,0 +1,71 @@
+import { resolve } from 'node:path'
+import type { Agent } from '@delta/config-loader'
+import { type NextRequest, nextRequest } from '@delta/engine'
+import { killRunningCommands } from '@delta/executor'
+import { latestRunId, type RunSummary } from '@delta/journal'
+import { type AgentFlags, loadAgentFor } from './load-agent.js'
+import { readMessage } from './message.js'
+import { printable } from './present/printable.js'
+import { findShownRun } from './shown-run.js'
+import { stopSignal } from './stop-signal.js'
+import type { Terminal } from './terminal.js'
+import { withOwnCommands } from './tool-path.js'
+
+export interface ContextFlags extends AgentFlags {
+  agent?: string
+  workDir: string
+  runId?: string
+  message?: string
+  json?: boolean
+}
+
+export interface NextContext extends NextRequest {
+  agent: Agent
+  run: (RunSummary & { journalPath: string }) | undefined
+}
+
+/**
+ * What would be sent now: the next request of the named run or the latest one, or the first of a new run if the
+ * workspace has none. What it warns of, and what a real run would do before, is said on stderr.
+ */
+export async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<NextContext> {
+  const warn = (text: string): void => void terminal.stderr.write(`${printable(text)}\n`)
+  const workDirectory = resolve(terminal.cwd, flags.workDir)
+  const run = await shownRun(flags, workDirectory, terminal)
+  const directory = flags.agent ?? run?.metadata.agent_home ?? '.'
+  const agent = await loadAgentFor(directory, { flags, terminal, warn })
+  const message = await readMessage(flags.message, terminal)
+  for (const notice of noticesOn(run, message)) warn(notice)
+
+  using stop = stopSignal(terminal, {
+    onFirst: () => undefined,
+    onSecond: (exitCode) => {
+      killRunningCommands()
+      terminal.exit(exitCode)
+    },
+  })
+  const environment = withOwnCommands(terminal.env)
+  const next = await nextRequest({ agent, workDirectory, run, message, environment, signal: stop.signal })
+  for (const warning of next.context.warnings) warn(warning)
+  return { ...next, agent, run }
+}
+
+async function shownRun(
+  flags: ContextFlags,
+  workDirectory: string,
+  terminal: Terminal,
+): Promise<NextContext['run']> {
+  const id = flags.runId ?? (await latestRunId(workDirectory))
+  return id === undefined ? undefined : findShownRun(flags, id, terminal)
+}
+
+function noticesOn(run: NextContext['run'], message: string | undefined): string[] {
+  if (run === undefined)
+    return message === undefined
+      ? ['No run there: this is what a new one would send first, but for its message (-m).']
+      : []
+  const calls = run.pendingCalls.length
+  if (calls === 0) return []
+  const what = calls === 1 ? '1 call has no result yet and is' : `${calls} calls have no result yet and are`
+  return [`${what} shown as interrupted; delta continue would settle that first.`]
+}

@@ -1,0 +1,98 @@
+import { type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta } from './delta.js'
+
+const MISTYPED = 'name: mistyped\nllm: { provider: script, script: script.yaml }\nmax_iteration: 3\n'
+
+function mistypedAgent(): Promise<TemporaryWorkspace> {
+  return temporaryAgent({ files: { 'my-agent/agent.yaml': MISTYPED, ...OTHER_FILES } })
+}
+
+const OTHER_FILES = {
+  'my-agent/context.yaml': 'sources: [{ type: journal }]\n',
+  'my-agent/script.yaml': '- content: Done.\n',
+}
+
+test('a warning of the configuration has file and line, as the directory was typed, and what to do', async () => {
+  await using parent = await mistypedAgent()
+  await using workspace = await temporaryWorkspace({})
+  const run = ['run', '--agent', 'my-agent', '-m', 'Go', '-w', workspace.path]
+  const { stderr, exitCode } = await delta(run, { cwd: parent.path })
+  expect(exitCode).toBe(0)
+  expect(stderr).toMatch(/^my-agent\/agent\.yaml:3:1: .*max_iteration/m)
+  expect(stderr).toMatch(/^ {2}max_iteration: 3\n {2}\^$/m)
+  expect(stderr).toMatch(/^Did you mean "max_iterations"\?$/m)
+})
+
+test('an error of the configuration names files as they were typed', async () => {
+  await using parent = await mistypedAgent()
+  const config = await delta(['config', '--agent', 'my-agent', '--strict'], { cwd: parent.path })
+  expect(config.exitCode).toBe(2)
+  expect(config.stderr).toContain('Error: my-agent/agent.yaml:3:1: ')
+
+  const list = await delta(['tool', 'lint', './my-agent'], { cwd: parent.path })
+  expect(list.stderr).toContain('Error: my-agent/agent.yaml:1:1: ')
+})
+
+/** An agent whose own `read` replaces an imported one, with an address that the agent's `.env` replaces. */
+function layeredAgent(): Promise<TemporaryWorkspace> {
+  return temporaryAgent({
+    baseUrl: 'http://127.0.0.1:1/v1',
+    files: {
+      'agent.yaml': `name: layered
+llm:
+  model: gpt-4o
+  base_url: http://127.0.0.1:1/v1
+  session_token: not-for-anyone
+imports: [tools/more.yaml]
+tools:
+  - name: read
+    exec: cat \${file}
+`,
+      'tools/more.yaml': 'tools:\n  - name: read\n    exec: less ${file}\n  - name: list\n    exec: ls\n',
+      'hooks.yaml': 'on_error:\n  command: ["true"]\n',
+      '.env': 'DELTA_API_KEY=not-for-anyone\nDELTA_BASE_URL=http://127.0.0.1:2/v1?token=not-for-anyone\n',
+    },
+  })
+}
+
+test('config --show-origin lists every value with the file and line it comes from, or default', async () => {
+  await using agent = await layeredAgent()
+  const config = ['config', '--agent', '.', '--show-origin']
+  const { stdout, exitCode } = await delta(config, { cwd: agent.path })
+  expect(exitCode).toBe(0)
+  const lines = stdout.split('\n').map((line) => line.replace(/ {2,}/, ' | '))
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'ORIGIN | SETTING',
+      'agent.yaml:1 | name: "layered"',
+      'agent.yaml:3 | llm.model: "gpt-4o"',
+      'agent.yaml:5 | llm.session_token: "***"',
+      'default | tool_concurrency: 1',
+      expect.stringMatching(/^tools\/more\.yaml:4 \| tools\.list: /),
+      expect.stringMatching(/^agent\.yaml:8 \| tools\.read: .*"cat"/),
+      'tools/more.yaml:2 | tools.read: replaced by agent.yaml:8',
+      'hooks.yaml:1 | hooks.on_error: {"command":["true"],"timeout_ms":30000}',
+      expect.stringMatching(/^context\.yaml:2 \| context\.sources\[0\]: /),
+    ]),
+  )
+  expect(stdout).not.toContain('not-for-anyone')
+})
+
+test('config --show-origin --json says which .env the key and the address are from, and what they replace', async () => {
+  await using agent = await layeredAgent()
+  await using workspace = await temporaryWorkspace({})
+  const config = ['config', '--agent', agent.path, '-w', workspace.path, '--show-origin', '--json']
+  const { stdout } = await delta(config)
+  const settings = JSON.parse(stdout) as { path: string }[]
+  expect(settings).toContainEqual(expect.objectContaining({ path: 'llm.provider', origin: 'default' }))
+  expect(settings.filter(({ path }) => /^environment|base_url/.test(path))).toEqual([
+    { path: 'environment.DELTA_API_KEY', value: '***', origin: `${agent.path}/.env` },
+    {
+      path: 'environment.DELTA_BASE_URL',
+      value: 'http://127.0.0.1:2/v1',
+      origin: `${agent.path}/.env`,
+      replaces: [`${agent.path}/agent.yaml:4`],
+    },
+  ])
+})

@@ -1,0 +1,150 @@
+import {
+  startScriptedServer,
+  type TemporaryWorkspace,
+  temporaryAgent,
+  temporaryWorkspace,
+} from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta } from './delta.js'
+
+const SAY = { name: 'say', description: 'Says.', exec: 'echo ${text}' }
+const CALL = { tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }
+
+/** A recipe whose first source is another one in every iteration: it prints how long the journal is. */
+const CHANGING_FIRST = `total_max_tokens: 5000
+sources:
+  - type: computed_file
+    id: length
+    generator: { command: [sh, -c, 'wc -l < "$JOURNAL_PATH"'] }
+    output_path: "\${RUN_DIR}/length.txt"
+  - { type: file, id: system_prompt, path: "\${AGENT_HOME}/system_prompt.md", max_tokens: 200 }
+  - { type: file, id: guide, path: "\${CWD}/DELTA.md", on_missing: skip }
+  - { type: journal, id: conversation }
+`
+const PROMPT = 'You are a test. '.repeat(100)
+
+function changingAgent(): Promise<TemporaryWorkspace> {
+  const turns = [CALL, CALL, { content: 'Done.' }]
+  const files = { 'context.yaml': CHANGING_FIRST, 'system_prompt.md': PROMPT }
+  return temporaryAgent({ tools: [SAY], turns, files })
+}
+
+test('context build prints the very request that continuing with that message sends', async () => {
+  await using server = await startScriptedServer([{ content: 'First.' }, { content: 'Second.' }])
+  const env = { DELTA_API_KEY: 'test-key-not-real' }
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl, tools: [SAY] })
+  await using workspace = await temporaryWorkspace({})
+  const where = ['-w', workspace.path]
+  await delta(['run', '--agent', agent.path, '-m', 'Go', ...where, '-q'], { env })
+  const before = await workspace.files()
+
+  const built = await delta(['context', 'build', ...where, '-m', 'On'], { env })
+  expect(built).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(await workspace.files()).toEqual(before)
+  expect(server.requests()).toHaveLength(1)
+
+  await delta(['continue', ...where, '-m', 'On', '-q'], { env })
+  expect(JSON.parse(built.stdout)).toEqual(JSON.parse(server.requests()[1]?.body ?? ''))
+})
+
+test('context build without a run prints what a new one sends first, and says when the message is missing', async () => {
+  await using agent = await temporaryAgent({ tools: [SAY] })
+  await using workspace = await temporaryWorkspace({})
+  const build = ['context', 'build', '--agent', agent.path, '-w', workspace.path]
+  const { stdout, stderr } = await delta([...build, '-m', 'Go'])
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout).messages).toEqual([
+    { role: 'system', content: expect.stringContaining('You are a test.') },
+    { role: 'user', content: 'Go' },
+  ])
+  expect(JSON.parse(stdout).tools.map((tool: { function: { name: string } }) => tool.function.name)).toEqual([
+    'say',
+    'ask_human',
+  ])
+  expect(await workspace.files()).toEqual([])
+
+  const silent = await delta(build)
+  expect(silent.stderr).toMatch(/^No run there: /)
+  expect(JSON.parse(silent.stdout).messages).toHaveLength(1)
+})
+
+test('context build shows a call without a result as interrupted, and says so', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which?' } }] }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
+  const { stdout, stderr } = await delta(['context', 'build', '-w', workspace.path])
+  expect(stderr).toMatch(/^1 call has no result yet and is shown as interrupted; /)
+  expect(JSON.parse(stdout).messages.at(-1)).toMatchObject({ role: 'tool' })
+})
+
+test('context explain prints messages, bytes and tokens of each source, what was cut and what was left out', async () => {
+  await using agent = await changingAgent()
+  await using workspace = await temporaryWorkspace({})
+  const explain = ['context', 'explain', '--agent', agent.path, '-w', workspace.path, '-m', 'Go']
+  const { stdout, exitCode } = await delta(explain)
+  expect(exitCode).toBe(0)
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines[0]).toBe('The first iteration of a new run, as it would be sent now:')
+  expect(lines[1]).toMatch(/^SOURCE +TYPE +MESSAGES +BYTES +TOKENS +NOTE$/)
+  expect(lines[2]).toMatch(/^length +computed_file +1 +\d+ +\d+$/)
+  expect(lines[3]).toMatch(/^system_prompt +file +1 +\d+ +(1\d\d|200) +.*cut/)
+  expect(lines[4]).toMatch(/^guide +file +0 +0 +0 +left out: missing$/)
+  expect(lines[5]).toMatch(/^conversation +journal +1 +\d+ +\d+$/)
+  expect(lines[6]).toMatch(/^all +3 +\d+ +\d+ +of at most 5000 tokens$/)
+  expect(lines).toHaveLength(7)
+})
+
+test('context explain says for each request which source broke the cache, and what it cost', async () => {
+  await using agent = await changingAgent()
+  await using workspace = await temporaryWorkspace({})
+  const where = ['-w', workspace.path]
+  await delta(['run', '--agent', agent.path, '-m', 'Go', ...where, '--run-id', 'one', '-q'])
+  const { stdout } = await delta(['context', 'explain', ...where])
+  expect(stdout).toMatch(/^Iteration 4 of run one, as it would be sent now:$/m)
+  for (const iteration of [2, 3, 4])
+    expect(stdout).toMatch(
+      new RegExp(
+        `^  iteration ${iteration}: \`length\` changed at byte \\d+: \\d+ tokens after it cannot be`,
+        'm',
+      ),
+    )
+  expect(stdout).toContain('A source that often changes belongs behind those that do not.')
+
+  const json = JSON.parse((await delta(['context', 'explain', ...where, '--json'])).stdout)
+  expect(json).toMatchObject({ run_id: 'one', iteration: 4, total: { limit_tokens: 5000 } })
+  expect(json.sources.map((source: { source_id: string }) => source.source_id)).toEqual([
+    'length',
+    'system_prompt',
+    'guide',
+    'conversation',
+  ])
+  expect(json.cache_breaks[0]).toMatchObject({
+    iteration: 2,
+    source: 'length',
+    tokens_after: expect.any(Number),
+  })
+})
+
+test('context explain finds nothing to say of a conversation that only grows', async () => {
+  await using agent = await temporaryAgent({ tools: [SAY], turns: [CALL, CALL, { content: 'Done.' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
+  const { stdout } = await delta(['context', 'explain', '-w', workspace.path, '--json'])
+  expect(JSON.parse(stdout).cache_breaks).toEqual([])
+})
+
+test('context build of a run that is not there, or with a source that is missing, names it', async () => {
+  await using agent = await temporaryAgent({
+    files: { 'context.yaml': 'sources: [{ type: file, path: "${CWD}/PLAN.md" }, { type: journal }]\n' },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const build = ['context', 'build', '--agent', agent.path, '-w', workspace.path]
+  const missing = await delta([...build, '-m', 'Go'])
+  expect(missing).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(missing.stderr).toContain('PLAN.md')
+  const noRun = await delta([...build, '--run-id', 'nope'])
+  expect(noRun).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(noRun.stderr).toContain('No run nope in ')
+})

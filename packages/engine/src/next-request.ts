@@ -1,0 +1,92 @@
+import { appendFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Agent } from '@delta/config-loader'
+import { type BuiltContext, buildContext } from '@delta/context'
+import { readJournal, type StoredEvent } from '@delta/journal'
+import type { ChatRequest } from '@delta/model'
+import { baseEnvironment } from './environment.js'
+import { readHistory } from './history.js'
+import { requestFor } from './request.js'
+
+/** The run whose next request is wanted; a `RunSummary` with the path of its journal is one. */
+export interface ExistingRun {
+  runId: string
+  directory: string
+  journalPath: string
+  lastIteration: number
+}
+
+export interface NextRequestOptions {
+  agent: Agent
+  workDirectory: string
+  /** Undefined: what a new run would send first. */
+  run?: ExistingRun | undefined
+  /** As if the user said this now. */
+  message?: string | undefined
+  /** As for a run; generators find it without credentials. Default: `process.env`. */
+  environment?: NodeJS.ProcessEnv
+  signal?: AbortSignal
+}
+
+export interface NextRequest {
+  /** The body, before `pre_llm_request` hooks. */
+  request: ChatRequest
+  context: BuiltContext
+  /** The cycle it would begin. */
+  iteration: number
+}
+
+/**
+ * What would be sent to the model now. Nothing is journaled and no model is asked; generators of `context.yaml` run as
+ * they would, and calls that have no result yet count as interrupted.
+ *
+ * @throws {ContextError} as `buildContext`.
+ */
+export async function nextRequest(options: NextRequestOptions): Promise<NextRequest> {
+  if (options.run) return build(options, options.run)
+  // generators may look at the journal, or write to ${RUN_DIR}
+  const directory = await mkdtemp(join(tmpdir(), 'delta-new-run-'))
+  try {
+    const journalPath = join(directory, 'journal.jsonl')
+    await appendFile(
+      journalPath,
+      options.message === undefined ? '' : `${JSON.stringify(said(options.message))}\n`,
+    )
+    return await build(options, { runId: 'new-run', directory, journalPath, lastIteration: 0 })
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function build(
+  { agent, workDirectory, message, environment = process.env, signal, run: recorded }: NextRequestOptions,
+  run: ExistingRun,
+): Promise<NextRequest> {
+  const { runId, directory } = run
+  const paths = { journal: run.journalPath }
+  const history = await readHistory({ paths })
+  const added = recorded && message !== undefined ? [message] : []
+  const context = await buildContext(agent.manifest, {
+    journalPath: added.length > 0 ? await withMessages(run.journalPath, added) : run.journalPath,
+    variables: { AGENT_HOME: agent.home, CWD: workDirectory, RUN_DIR: directory },
+    environment: baseEnvironment({ runId, directory, workDirectory, paths }, agent.home, environment),
+    iteration: run.lastIteration + 1,
+    task: [...history.userMessages, ...added].join('\n'),
+    ...history.lastCount,
+    ...(signal && { signal }),
+  })
+  return {
+    request: requestFor(agent, context.messages, { stream: false }),
+    context,
+    iteration: run.lastIteration + 1,
+  }
+}
+
+async function withMessages(journalPath: string, messages: readonly string[]): Promise<StoredEvent[]> {
+  return [...(await readJournal(journalPath)).events, ...messages.map(said)]
+}
+
+function said(content: string): StoredEvent {
+  return { seq: 1, timestamp: new Date(0).toISOString(), type: 'USER_MESSAGE', content }
+}
