@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import {
   fixtures,
@@ -168,7 +170,7 @@ test('stdout holds nothing but the protocol, whatever comes in; the rest is on s
   expect(exitCode).toBe(0)
   expect(stderr).toContain(`1 tool over stdin and stdout, in ${files.path}\n`)
   expect(stderr).toMatch(/tools\.yaml:1:\d+: .*timeout_mss/)
-  expect(stderr).toContain('Ignored: ')
+  expect(stderr).toContain('Not accepted: ')
 })
 
 test.each([
@@ -182,6 +184,20 @@ test.each([
   const pid = await waitStarted(files)
   end(server)
   expect((await server.result).exitCode).toBe(expected)
+  await waitForExit(pid)
+})
+
+test('when nobody reads its output any more, it ends as well, and the command that runs with it', async () => {
+  const files = await filesOf(TOOLS)
+  const argv = [DELTA, 'mcp', 'serve', 'tools.yaml', '-w', 'files']
+  const server = spawn(process.execPath, argv, { cwd: files.path, env: cleanEnvironment() })
+  onTestFinished(() => void server.kill('SIGKILL'))
+  const exited = once(server, 'exit')
+  server.stdin.write(lines(HELLO, call(2, 'wait')))
+  const pid = await waitStarted(files)
+  server.stdout.destroy()
+  server.stdin.write(lines({ jsonrpc: '2.0', id: 3, method: 'ping' }))
+  expect(await exited).toEqual([0, null])
   await waitForExit(pid)
 })
 

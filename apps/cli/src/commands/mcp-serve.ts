@@ -24,7 +24,7 @@ export async function execute(
 
   const environment = withOwnCommands(terminal.env)
   const server = toMcpServer(tools, { ...served, workDirectory, environment, graceMs: GRACE_MS })
-  server.onerror = (error) => say(`Ignored: ${error.message}`)
+  server.onerror = (error) => say(`Not accepted: ${error.message}`)
   say(`${tools.length} tool${tools.length === 1 ? '' : 's'} over stdin and stdout, in ${workDirectory}`)
   return serve(server, terminal)
 }

@@ -1,0 +1,27 @@
+// The engine as a library: a whole agent, journaled step by step, which any process can go on with after a crash.
+import { join } from 'node:path'
+import { loadAgent, loadEnvironment } from '@delta/config-loader'
+import { continueRun, runAgent } from '@delta/engine'
+
+const workDirectory = process.cwd()
+const environment = process.env
+const { agent } = await loadAgent(join(import.meta.dirname, 'agent'), { environment })
+const credentials = await loadEnvironment({ workDirectory, agentHome: agent.home, environment })
+
+const first = await runAgent({
+  agent,
+  workDirectory,
+  message: process.argv[2] ?? 'Which files are here?',
+  credentials,
+  onEvent: (event) => event.kind === 'journal' && console.error(event.event.seq, event.event.type),
+})
+console.log(first.status, first.answer)
+
+// Later, perhaps from another program: the run is a directory, and knows its agent.
+const second = await continueRun({
+  workDirectory,
+  runId: first.runId,
+  message: 'Say it in one word.',
+  credentials,
+})
+console.log(second.status, second.answer)
