@@ -5,18 +5,24 @@ import { onTestFinished } from 'vitest'
 import { isKnownEvent, type JournalEvent, readJournal } from '../packages/journal/dist/index.js'
 import {
   type ProcessResult,
-  runProcess,
+  type StartedProcess,
+  startProcess,
   type TemporaryWorkspace,
   temporaryWorkspace,
 } from '../packages/testkit/dist/index.js'
 
 const DELTA = fileURLToPath(new URL('../apps/cli/bin.cjs', import.meta.url))
-const EXAMPLES = fileURLToPath(new URL('.', import.meta.url))
+export const EXAMPLES = fileURLToPath(new URL('.', import.meta.url))
 
 /** The real command line, without any key or address of the person who runs the tests. */
 export function delta(args: string[], environment: Record<string, string> = {}): Promise<ProcessResult> {
+  return startDelta(args, environment).result
+}
+
+/** The same, for tests that do something to it meanwhile. */
+export function startDelta(args: string[], environment: Record<string, string> = {}): StartedProcess {
   const { PATH = '', HOME = '' } = process.env
-  return runProcess([process.execPath, DELTA, ...args], { env: { PATH, HOME, ...environment } })
+  return startProcess([process.execPath, DELTA, ...args], { env: { PATH, HOME, ...environment } })
 }
 
 /** A workspace with the files of an example's `sample/` and further ones; goes away with the test. */

@@ -12,6 +12,7 @@ const gates = [
     argv: pnpm('exec', 'turbo', 'run', 'typecheck', '--continue', '--output-logs=errors-only'),
   },
   { name: 'Types of the scripts', argv: tool('tsc', '-p', 'scripts') },
+  { name: 'Types of the examples', argv: tool('tsc', '-p', 'examples') },
   { name: 'Layers', argv: [node, 'scripts/check-layers.mjs'] },
   { name: 'Demo', argv: ['npm', 'run', 'demo'] },
   { name: 'READMEs', argv: [node, 'scripts/readme.mjs', '--check'] },

@@ -63,6 +63,13 @@ export default defineConfig({
   esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt')],
   esbuildOptions(options) {
     options.alias = SOURCES
+    options.inject = [...(options.inject ?? []), resolve('src/lean-fetch.ts')]
+    // asked for by the openai client, whose bodies here are text; the real ones load what nobody needs
+    options.define = {
+      ...options.define,
+      'globalThis.ReadableStream': 'undefined',
+      'globalThis.Blob': 'undefined',
+    }
     options.charset = 'ascii'
     options.supported = { ...options.supported, 'dynamic-import': false }
   },

@@ -10,11 +10,15 @@ import { runOrThrow } from './pack.mjs'
  *
  * @param {string} directory
  * @param {Packed[]} packages
+ * @param {string[]} [others] what else to install, as npm takes it: `name@range`
  */
-export async function install(directory, packages) {
-  mkdirSync(directory)
+export async function install(directory, packages, others = []) {
+  mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }\n')
-  await runOrThrow(['npm', 'install', ...packages.map((packed) => packed.tarball)], inside(directory))
+  await runOrThrow(
+    ['npm', 'install', ...packages.map((packed) => packed.tarball), ...others],
+    inside(directory),
+  )
 }
 
 /**

@@ -6,14 +6,23 @@ import { runOrThrow } from './pack.mjs'
 
 /** @typedef {import('./pack.mjs').Packed} Packed */
 
+/** Declarations that the frameworks' own need and do not bring: the AI SDK's. */
+const MISSING_TYPES = ['@types/json-schema']
+
 /**
- * Every entry of every library can be imported, and its types stand on what was installed.
+ * The libraries work without the frameworks they adapt to; and with them, every entry of every library can be imported
+ * and its types stand on what was installed.
  *
  * @param {string} directory
  * @param {Packed[]} libraries
  */
 export async function useLibraries(directory, libraries) {
   await install(directory, libraries)
+  const alone = libraries.map(({ name }) => `await import('${name}')`)
+  writeFileSync(join(directory, 'alone.js'), alone.join('\n'))
+  await runOrThrow([process.execPath, 'alone.js'], inside(directory))
+
+  await install(directory, libraries, [...libraries.flatMap(peersOf), ...MISSING_TYPES])
   const entries = libraries.flatMap(entriesOf)
   const lines = entries.map((entry, index) => `import * as module${index} from '${entry}'`)
   const names = entries.map((_, index) => `module${index}`)
@@ -26,6 +35,11 @@ if (empty.length > 0) throw new Error('These export nothing: ' + empty.join(', '
   await runOrThrow([process.execPath, 'use.js'], inside(directory))
   await checkTypes(directory, lines)
   console.log(`${entries.length} entries of ${libraries.length} libraries can be imported.`)
+}
+
+/** @param {Packed} packed */
+function peersOf({ manifest }) {
+  return Object.entries(manifest.peerDependencies ?? {}).map(([name, range]) => `${name}@${range}`)
 }
 
 /** @param {Packed} packed */

@@ -12,8 +12,8 @@ export async function contextOfStep(runDirectory: string, event: StoredEvent): P
   const blocks = await readBlocks(runDirectory, ref)
   if (blocks.length === 0) return ''
   const lines = blocks.map(
-    ({ source_id: id, messages, bytes, tokens }) =>
-      `   ${printable(String(id))}: ${messages} messages, ${bytes} bytes, about ${tokens} tokens`,
+    ({ source_id: id, messages, bytes, tokens, note }) =>
+      `   ${printable(String(id))}: ${messages} messages, ${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
   )
   return `The model saw (all of it: delta show --request ${iteration}):\n${lines.join('\n')}\n`
 }

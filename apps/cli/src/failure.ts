@@ -14,15 +14,25 @@ const USAGE_CODES = [
 
 /** Prints what went wrong, without a stack trace unless `DELTA_DEBUG` is set, and returns the exit code. */
 export function reportFailure(terminal: Terminal, error: unknown): number {
-  const message = error instanceof Error ? error.message : String(error)
-  terminal.stderr.write(`${printable(message.startsWith('Error: ') ? message : `Error: ${message}`)}\n`)
+  terminal.stderr.write(`${printable(messageOf(error))}\n`)
   if (terminal.env.DELTA_DEBUG && error instanceof Error)
     terminal.stderr.write(`${printable(error.stack ?? '')}\n`)
   return exitCodeOf(error)
 }
 
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  if (codeOf(error) === 'ERR_RUN_BUSY')
+    return `Error: Run is currently executing. Wait for completion or interrupt first.\n${message}`
+  return message.startsWith('Error: ') ? message : `Error: ${message}`
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | undefined)?.code ?? '')
+}
+
 function exitCodeOf(error: unknown): number {
-  const code = String((error as { code?: unknown } | undefined)?.code ?? '')
+  const code = codeOf(error)
   if (code === 'ERR_RUN_BUSY') return EXIT.busy
   return USAGE_CODES.some((pattern) => pattern.test(code)) ? EXIT.usage : EXIT.failed
 }

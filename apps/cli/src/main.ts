@@ -15,9 +15,12 @@ export async function main(host: NodeJS.Process): Promise<number> {
   return (await import('./program.js')).runProgram(terminal)
 }
 
+/** Commands that have processes to look after when nobody reads their output any more. */
+const ENDS_BY_ITSELF: ReadonlySet<string | undefined> = new Set(['run', 'continue', 'mcp'])
+
 /** The streams are made when they are first used: each costs some start-up. */
 function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
-  const watched = watchedOutputs(host, { goesOn: argv[0] === 'run' || argv[0] === 'continue' })
+  const watched = watchedOutputs(host, { goesOn: ENDS_BY_ITSELF.has(argv[0]) })
   return {
     argv,
     env: host.env,

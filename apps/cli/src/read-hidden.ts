@@ -43,6 +43,7 @@ export function readHidden(
     stdin.setRawMode(true)
     stderr.write(prompt)
     signal.addEventListener('abort', abort, { once: true })
+    stdin.ref?.()
     stdin.resume()
     stdin.on('data', read)
   })

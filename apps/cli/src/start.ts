@@ -8,8 +8,18 @@ export async function start(host: NodeJS.Process): Promise<void> {
     require: (id) => (id === 'node:child_process' ? whenUsed(id) : require(id)),
   })
   const { main } = bundles.load('./main.cjs') as typeof import('./main.js')
+  host.once('beforeExit', failUnfinished)
   host.exitCode = await main(host)
+  host.off('beforeExit', failUnfinished)
   bundles.keepCompiled()
+}
+
+/** Node leaves, with 0, when there is nothing left to wait for; work that was not done is no success. */
+function failUnfinished(this: NodeJS.Process): void {
+  this.stderr.write(
+    'Error: delta ended before its work was done: nothing was left to wait for. Please report this.\n',
+  )
+  this.exitCode = 1
 }
 
 /** A module that is imported by much and used by little, and drags the network in. */

@@ -1,8 +1,14 @@
-import { accessSync, constants, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve, sep } from 'node:path'
 import { readLine } from './read-line.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
+
+interface Workspace {
+  directory: string
+  made: boolean
+  notice?: string
+}
 
 interface Wish {
   agentHome: string
@@ -15,29 +21,36 @@ interface Wish {
  * The workspace of a new run. `-w` names it, and it is made if missing; otherwise a new `W001`, `W002` … is made, or on
  * a terminal without `-y` the person may choose an old one.
  *
- * @returns An absolute path of a directory that exists; `notice` when the person did not name it.
+ * @returns An absolute path of a directory that exists; whether it was `made` just now; `notice` when the person did not
+ *   name it.
  */
 export async function chooseWorkspace(
   { agentHome, workDir, yes }: Wish,
   terminal: Terminal,
-): Promise<{ directory: string; notice?: string }> {
-  if (workDir !== undefined) {
-    return { directory: makeNamed(workDir, terminal) }
-  }
+): Promise<Workspace> {
+  if (workDir !== undefined) return makeNamed(workDir, terminal)
   const home = workspacesHome(agentHome, terminal.cwd)
   const existing = workspacesIn(home)
   const asks = !yes && existing.length > 0 && terminal.stdin.isTTY && terminal.stderr.isTTY
   const chosen = asks ? await ask(existing, terminal) : undefined
   const directory = chosen === undefined ? makeNext(home) : join(home, chosen)
   writeFileSync(join(home, 'LAST_USED'), `${basename(directory)}\n`)
-  return { directory, notice: `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}` }
+  return {
+    directory,
+    made: chosen === undefined,
+    notice: `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}`,
+  }
 }
 
-function makeNamed(workDir: string, terminal: Terminal): string {
+/** Takes a workspace away again that was made for nothing; one in which something is stays. */
+export function unmakeWorkspace({ directory, made }: Workspace): void {
+  if (made && readdirSync(directory).length === 0) rmdirSync(directory)
+}
+
+function makeNamed(workDir: string, terminal: Terminal): Workspace {
   const directory = resolve(terminal.cwd, workDir)
   try {
-    mkdirSync(directory, { recursive: true })
-    return directory
+    return { directory, made: mkdirSync(directory, { recursive: true }) !== undefined }
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     const why = code === 'EEXIST' ? 'it is a file, not a directory.' : message

@@ -66,3 +66,18 @@ test('continue without a run says how to start one', async () => {
   expect(message).toContain('Error: No existing run found in the work directory')
   expect(message).toContain('Hint: Use `delta run` to start a new run')
 })
+
+test('a run id that cannot name a directory is refused', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  expect(await refused(['run', '--agent', agent.path, '-m', 'Go', '--run-id', '../x'])).toContain(
+    'cannot name a directory',
+  )
+})
+
+test('a workspace that a refused command line made is taken away again', async () => {
+  await using directory = await temporaryWorkspace({})
+  await using agent = await temporaryAgent({ agent: { llm: { model: 'gpt-4o' } } })
+  const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', 'new'], { cwd: directory.path })
+  expect(result.exitCode).toBe(2)
+  expect(await directory.has('new')).toBe(false)
+})

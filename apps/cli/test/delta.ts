@@ -12,6 +12,8 @@ interface Options {
   cwd?: string
   env?: Record<string, string>
   input?: string
+  /** Leave stdin open for `write`. */
+  interactive?: boolean
 }
 
 /** An environment without any key or address of the person who runs the tests. */

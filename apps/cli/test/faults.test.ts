@@ -36,7 +36,7 @@ test.each([
     const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
     expect(result).toMatchObject({ exitCode: 1, stdout: '' })
     expect(result.stderr).toContain('Error: the run failed: ')
-    expect(result.stderr).toContain(`Retry with: delta continue -w ${workspace.path}`)
+    expect(result.stderr).toContain(`Retry with: delta continue -w ${workspace.path} --run-id `)
     expect(result.stderr).not.toMatch(/^\s+at /m)
     expect(result.stderr).not.toContain('test-key-not-real')
     expect((await journalOf(workspace.path)).at(-1)).toMatchObject({ status: 'FAILED' })
@@ -104,6 +104,19 @@ test.skipIf(isRoot)('a workspace that cannot be written is named, and no tool is
   await chmod(workspace.path, 0o700)
   expect(result.exitCode).not.toBe(0)
   expect(result.stderr).toContain(workspace.path)
+  expect(result.stderr).not.toMatch(/^\s+at /m)
+})
+
+test('a disk that may only be read is named, and nothing is started', async () => {
+  await using agent = await temporaryAgent({})
+  await using disk = await smallDisk()
+  if (!disk.mounted) return
+  spawnSync('mount', ['-o', 'remount,ro', disk.path])
+  const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', disk.path])
+  expect(result.exitCode).not.toBe(0)
+  expect(result.stdout).toBe('')
+  expect(result.stderr).toMatch(/^Error: .*EROFS/m)
+  expect(result.stderr).toContain(disk.path)
   expect(result.stderr).not.toMatch(/^\s+at /m)
 })
 

@@ -17,6 +17,7 @@ test('delta --help names every command with one line about it', async () => {
     'show',
     'config',
     'tool',
+    'mcp',
     'journal',
     'sessions',
   ])

@@ -159,3 +159,50 @@ test.each([
   expect((await engine.result).exitCode).toBe(exitCode)
   expect(isAlive(Number(await workspace.read('pid.txt')))).toBe(false)
 })
+
+test.skipIf(!hasTerminal)(
+  'on a terminal a hidden question may follow a visible one, and a visible one it',
+  async () => {
+    const hidden = ask('Key?', { sensitive: true })
+    await using agent = await temporaryAgent({
+      turns: [{ tool_calls: [ask('First?'), hidden, ask('Last?')] }, { content: 'Thanks.' }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
+    for (const [prompt, answer] of [
+      [/First\? $/, 'one'],
+      [/Key\? $/, 'hunter2-hunter3'],
+      [/Last\? $/, 'three'],
+    ] as const) {
+      await screen.waitForOutput(prompt)
+      screen.write(`${answer}\r`)
+    }
+    const { stdout, exitCode } = await screen.result
+    expect(exitCode, stdout).toBe(0)
+    expect(stdout).not.toContain('hunter2')
+    expect(await answersIn(workspace.path)).toEqual(['one', expect.stringContaining('«secret:'), 'three'])
+  },
+)
+
+test('a message from stdin leaves nothing to answer with: the question waits, with 101', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [ask('Name?')] }, { content: 'Thanks.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '-i', '-m', '-', '--agent', agent.path, '-w', workspace.path]
+  expect((await delta(args, { input: 'Go\n' })).exitCode).toBe(101)
+})
+
+test('of two runs that wait in one workspace each is answered by the line that it printed', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [ask('Name?')] }, { content: 'Hello {{last_observation}}.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const start = (message: string) =>
+    delta(['run', '-m', message, '--agent', agent.path, '-w', workspace.path])
+  const first = await start('one')
+  await start('two')
+  const runId = /--run-id (\S+)/.exec(first.stderr)?.[1] ?? 'none'
+  const answered = await delta(['continue', '-w', workspace.path, '--run-id', runId, '-m', 'Ann'])
+  expect(answered).toMatchObject({ exitCode: 0, stdout: 'Hello Ann.\n' })
+})

@@ -152,3 +152,18 @@ test('an engine.log that cannot be written stops nothing', async () => {
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
   expect(result.stderr.match(/engine\.log is not written/g)).toHaveLength(1)
 })
+
+test.skipIf(!hasTerminal)('show is coloured on a terminal, plain in a pipe, and safe in both', async () => {
+  const turns = [{ tool_calls: [{ name: 'say', arguments: { text: 'a\u001b[2Jb' } }] }, { content: 'Done.' }]
+  await using agent = await temporaryAgent({ tools: [SAY], turns })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
+  const screen = (await deltaOnTerminal(['show', '-w', workspace.path]).result).stdout
+  expect(screen).toContain(`${ESCAPE}[1mDone.${ESCAPE}[22m`)
+  const pipe = (await delta(['show', '-w', workspace.path])).stdout
+  expect(pipe).not.toContain(ESCAPE)
+  for (const shown of [screen, pipe]) {
+    expect(shown).toContain('a\\x1b[2Jb')
+    expect(shown).not.toContain(`${ESCAPE}[2J`)
+  }
+})

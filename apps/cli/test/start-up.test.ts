@@ -24,6 +24,7 @@ test('a command loads the parser and its own bundle, and a model only what it ne
   await using workspace = await temporaryWorkspace({})
   expect(await bundlesOf(['tool', 'expand', agent.path])).toEqual(['main', 'program', 'tool-expand'])
   expect(await bundlesOf(['list-runs', '-w', workspace.path])).toEqual(['main', 'program', 'list-runs'])
+  expect(await bundlesOf(['mcp', 'serve', agent.path])).toEqual(['main', 'program', 'mcp-serve'])
   expect(await bundlesOf(['sessions', 'list'])).toEqual(['main', 'sessions'])
   const run = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
   expect(await bundlesOf(run)).toEqual(['main', 'program', 'run'])

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs'
 
 const { messages } = JSON.parse(readFileSync(0, 'utf8'))
 const session_id = messages.map(({ content }) => /sess_\w+/.exec(content ?? '')?.[0]).find(Boolean)
-const answers = messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.parse(content))
+// A call that was interrupted has no JSON for a result; its step is taken again.
+const results = messages.filter(({ role, content }) => role === 'tool' && content.startsWith('{'))
+const answers = results.map(({ content }) => JSON.parse(content))
 
 const steps = [
   ['I need a shell that remembers.', 'session_start', {}],

@@ -52,5 +52,6 @@ export {
   type ValidationErrorCode,
   type ValidationResult,
   type ValidationWarning,
+  type ValidationWarningCode,
   validateToolCall,
 } from './validate-call.js'

@@ -26,8 +26,11 @@ export interface ValidationError {
   expected?: string
 }
 
+/** `MISSING_OPTIONAL` is part of the interface and never given: an absent optional parameter is no news. */
+export type ValidationWarningCode = 'EXTRA_PARAMETER' | 'DEPRECATED_PARAMETER' | 'MISSING_OPTIONAL'
+
 export interface ValidationWarning {
-  code: 'EXTRA_PARAMETER' | 'DEPRECATED_PARAMETER' | 'MISSING_OPTIONAL'
+  code: ValidationWarningCode
   message: string
   parameter?: string
 }

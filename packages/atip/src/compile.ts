@@ -8,6 +8,7 @@ import type {
   OpenAITool,
   Provider,
   ProviderToolOf,
+  ProviderTools,
 } from './providers.js'
 
 export interface CompileOptions {
@@ -40,7 +41,7 @@ export function compileTools<P extends Provider>(
   tools: readonly AtipTool[],
   provider: P,
   options: CompileOptions = {},
-): { provider: P; tools: ProviderToolOf[P][] } {
+): ProviderTools<P> {
   const compile = compilers[provider]
   return { provider, tools: [...indexLeaves(tools, 'last').values()].map((leaf) => compile(leaf, options)) }
 }

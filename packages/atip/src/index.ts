@@ -16,26 +16,31 @@ export type {
   AtipCommand,
   AtipEffects,
   AtipOption,
-  AtipParameterType,
+  AtipParamType,
   AtipTool,
   AtipTrust,
+  AtipVersion,
   CostEstimate,
   TrustSource,
 } from './metadata.js'
 export { isRepeated, isRequired, longFlag, valueType } from './parameters.js'
 export { parseToolCall } from './parse-call.js'
 export type {
+  AnthropicParameter,
   AnthropicTool,
   AnthropicToolMessage,
   GeminiFunctionDeclaration,
+  GeminiParameter,
   GeminiToolMessage,
   Message,
+  OpenAIParameter,
   OpenAITool,
   OpenAIToolMessage,
   ParameterSchema,
   ParametersSchema,
   Provider,
   ProviderTool,
+  ProviderTools,
   ToolCall,
 } from './providers.js'
 export { DEFAULT_REDACT_PATTERNS, redact } from './redact.js'

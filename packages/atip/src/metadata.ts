@@ -94,7 +94,7 @@ export const toolSchema = z.looseObject({
 /** What a command does to the world. Absent members are unknown, not safe. */
 export type AtipEffects = z.infer<typeof effectsSchema>
 
-export type AtipParameterType = z.infer<typeof parameterType>
+export type AtipParamType = z.infer<typeof parameterType>
 
 /** A positional argument; `required` defaults to true. */
 export type AtipArgument = z.infer<typeof argumentSchema>
@@ -109,6 +109,9 @@ export type AtipCommand = z.infer<typeof commandSchema> & {
 
 /** The JSON object a tool prints for `--agent`. */
 export type AtipTool = z.infer<typeof toolSchema> & { commands?: Record<string, AtipCommand> | undefined }
+
+/** `"0.3"`, or the object that later versions have. */
+export type AtipVersion = AtipTool['atip']
 
 /** Who wrote the metadata. Self-declared: an importer may lower it, never raise it. Absent is `inferred`. */
 export type AtipTrust = NonNullable<AtipTool['trust']>

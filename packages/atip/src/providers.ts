@@ -9,6 +9,11 @@ export interface ParameterSchema {
   items?: { type: string; enum?: (string | number)[] }
 }
 
+/** The names under which other implementations export it. */
+export type OpenAIParameter = ParameterSchema
+export type GeminiParameter = ParameterSchema
+export type AnthropicParameter = ParameterSchema
+
 export interface ParametersSchema {
   type: 'object'
   properties: Record<string, ParameterSchema>
@@ -38,6 +43,12 @@ export interface AnthropicTool {
 }
 
 export type ProviderTool = OpenAITool | GeminiFunctionDeclaration | AnthropicTool
+
+/** Several tools compiled for one provider. */
+export interface ProviderTools<P extends Provider = Provider> {
+  provider: P
+  tools: ProviderToolOf[P][]
+}
 
 /** What each provider calls a tool. */
 export interface ProviderToolOf {

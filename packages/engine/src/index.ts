@@ -5,10 +5,10 @@ export { EngineError, type EngineErrorCode, isEngineError } from './errors.js'
 export { agentHomeIn, findRun } from './find-run.js'
 export type { Reply } from './human/reply.js'
 export {
+  type ExistingRun,
   type NextRequest,
   type NextRequestOptions,
   nextRequest,
-  type ExistingRun,
 } from './next-request.js'
 export type { EngineOptions, SettingSources } from './options.js'
 export type { Question, RunResult } from './outcome.js'

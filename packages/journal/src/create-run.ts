@@ -62,7 +62,8 @@ function newRunId(time: Date): string {
   return `${stamp}_${randomBytes(3).toString('hex')}`
 }
 
-function makeRunDirectory(directory: string): void {
+/** Makes what is missing of a run's directories; copies of a run lose the empty ones. */
+export function makeRunDirectory(directory: string): void {
   try {
     for (const part of ['', 'io/invocations', 'io/tool_executions', 'io/hooks']) {
       mkdirSync(join(directory, part), { recursive: true, mode: 0o700 })

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { JournalError } from './errors.js'
 import { replaceFile } from './replace.js'
@@ -12,11 +12,16 @@ export const LAYOUT_VERSION = '1.9'
 export function makeDeltaDirectory(workDirectory: string): string {
   const directory = deltaDirectory(workDirectory)
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    // not recursive: of a read-only file system node would then say that the directory above is missing
+    mkdirSync(directory, { mode: 0o700 })
   } catch (error) {
-    throw asWriteError(error, directory)
+    if (!isDirectory(directory)) throw asWriteError(error, directory)
   }
   return directory
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /** @throws {JournalError} `ERR_LAYOUT_NEWER`: a newer version of us wrote here, and we must not. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { copyToNewInode } from './copy-journal.js'
+import { makeRunDirectory } from './create-run.js'
 import { JournalError } from './errors.js'
 import { checkLayout } from './layout.js'
 import { type Lease, takeLease } from './lease.js'
@@ -39,6 +40,7 @@ export async function openRun(
 
   const lease = await takeLease(runPaths(directory).lease, { force })
   try {
+    makeRunDirectory(directory)
     const run = takeOver(directory, lease, sync)
     if (migration) run.notices.unshift(migration.notice)
     if (run.summary().status !== 'EMPTY') return run

@@ -98,6 +98,15 @@ test('a run on a read-only disk can be read, and opening it is one clear refusal
   )
 })
 
+test('a run on a disk that was read-only from the start is refused for that reason', async ({ skip }) => {
+  const disk = smallDisk(1024)
+  if (disk === undefined) return skip()
+  execFileSync('mount', ['-o', 'remount,ro', disk])
+  await expect(createRun(disk, { events: firstEvents })).rejects.toThrow(
+    `${disk}/.delta: Could not be written: the file system is read-only (EROFS).`,
+  )
+})
+
 test('a directory without write permission is one clear refusal', async ({ skip }) => {
   if (isRoot) return skip('root may write everywhere; the read-only disk above stands in')
   const work = temporaryDirectory()

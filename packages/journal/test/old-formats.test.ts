@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
@@ -256,6 +256,15 @@ test('the requests of an old run are given back as they were kept, where they li
   afterTest(run.close)
   expect(await readRequest(run.directory, 1)).toBe('{\n  "messages": []\n}')
   await expect(readRequest(run.directory, 2)).rejects.toMatchObject({ code: 'ERR_REQUEST_NOT_FOUND' })
+})
+
+test('the directories that an old run did not have are made, so that it can go on', async () => {
+  const { directory } = publicRun()
+  rmSync(join(directory, 'io'), { recursive: true })
+  const run = await openRun(directory)
+  afterTest(run.close)
+  for (const path of [run.paths.invocations, run.paths.toolExecutions, run.paths.hooks])
+    expect(existsSync(path), path).toBe(true)
 })
 
 test('continued again, it goes on where it was written anew', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import { rememberedVariables, secretValues, type Variables } from './environment.js'
-import type { Execution } from './exec.js'
+import type { Execution } from './execution.js'
 import { parseJobs } from './jobs.js'
 import type { BackgroundJob } from './metadata.js'
 import { parseReport, type Report } from './report.js'
@@ -81,7 +81,7 @@ async function nextOwnState(execution: Execution): Promise<SessionState['own']> 
     notices.push('Variables and functions were not stored, because one of them holds a secret.')
     return state.own
   }
-  const check = driver.check?.(metadata.command, path)
+  const check = driver.check?.(metadata.program, path)
   const checked = check && (await runCommand(check, { cwd: paths.directory, env: {}, timeoutMs: 10_000 }))
   if (checked && checked.exitCode !== 0) {
     notices.push(

@@ -8,6 +8,8 @@ export interface SessionMetadata {
   session_id: string
   /** What was started: `bash`, `sh`, `python3`, or a path to one of them. */
   command: string
+  /** Where that was when the session started. */
+  program: string
   created_at: string
   last_executed_at: string | null
   status: 'active'
@@ -47,8 +49,8 @@ export function writeMetadata(paths: SessionPaths, metadata: SessionMetadata): v
 
 function isMetadata(value: unknown): value is SessionMetadata {
   if (typeof value !== 'object' || value === null) return false
-  const { session_id, command, secret_names, background_jobs } = value as Record<string, unknown>
-  const texts = typeof session_id === 'string' && typeof command === 'string'
+  const { session_id, command, program, secret_names, background_jobs } = value as Record<string, unknown>
+  const texts = [session_id, command, program].every((one) => typeof one === 'string')
   return texts && Array.isArray(secret_names) && Array.isArray(background_jobs)
 }
 

@@ -4,9 +4,13 @@ import { runCommand } from '@delta/executor/command'
 import { driverOf } from './drivers/index.js'
 import { rememberedVariables, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
+import { findProgram } from './find-program.js'
 import { type SessionMetadata, writeMetadata } from './metadata.js'
 import { sessionPaths } from './paths.js'
 import { commitState } from './state.js'
+
+/** What systems search when there is no PATH. */
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin'
 
 export interface StartOptions {
   /** Where sessions live; made if it does not exist. */
@@ -37,8 +41,8 @@ export interface StartedSession {
 export async function startSession(program: string, options: StartOptions): Promise<StartedSession> {
   driverOf(program)
   for (const name of options.secretNames ?? []) assertName(name)
-  await assertRuns(program, options)
-  const { session_id, command, work_dir, status } = createDirectory(program, options)
+  const path = await locate(program, options)
+  const { session_id, command, work_dir, status } = createDirectory(program, path, options)
   return { session_id, command, work_dir, status }
 }
 
@@ -47,22 +51,28 @@ function assertName(name: string): void {
   throw new SessionError('ERR_SESSION_COMMAND', `${JSON.stringify(name)} is not the name of a variable.`)
 }
 
-async function assertRuns(program: string, { workDirectory, environment }: StartOptions): Promise<void> {
-  const outcome = await runCommand([program, '-c', ''], {
+/** The absolute path of a program that was seen to run. */
+async function locate(program: string, { workDirectory, environment }: StartOptions): Promise<string> {
+  const path = findProgram(program, environment.PATH ?? DEFAULT_PATH, workDirectory)
+  if (path === undefined) throw cannotStart(program, 'there is no such program in PATH')
+  const outcome = await runCommand([path, '-c', ''], {
     cwd: workDirectory,
     env: environment,
     timeoutMs: 10_000,
   })
-  if (outcome.status === 'EXITED' && outcome.exitCode === 0) return
-  const reason = outcome.startError?.message ?? (outcome.stderr.text.trim() || outcome.status)
-  throw new SessionError('ERR_SESSION_PROGRAM', `"${program}" cannot be started: ${reason}`)
+  if (outcome.status === 'EXITED' && outcome.exitCode === 0) return path
+  throw cannotStart(program, outcome.startError?.message ?? (outcome.stderr.text.trim() || outcome.status))
+}
+
+function cannotStart(program: string, reason: string): SessionError {
+  return new SessionError('ERR_SESSION_PROGRAM', `"${program}" cannot be started: ${reason}`)
 }
 
 /** Builds the session under another name, so that it exists either not at all or complete. */
-function createDirectory(program: string, options: StartOptions): SessionMetadata {
+function createDirectory(program: string, path: string, options: StartOptions): SessionMetadata {
   const { sessionsDirectory, environment, secretNames = [] } = options
   mkdirSync(sessionsDirectory, { recursive: true, mode: 0o700 })
-  const metadata = newMetadata(program, options)
+  const metadata = newMetadata(program, path, options)
   const beside = sessionPaths(sessionsDirectory, `new-${metadata.session_id}`)
   mkdirSync(beside.directory, { mode: 0o700 })
   try {
@@ -81,12 +91,13 @@ function createDirectory(program: string, options: StartOptions): SessionMetadat
   }
 }
 
-function newMetadata(program: string, options: StartOptions): SessionMetadata {
+function newMetadata(program: string, path: string, options: StartOptions): SessionMetadata {
   const { workDirectory, environment, secretNames = [] } = options
   const runId = environment.DELTA_RUN_ID
   return {
     session_id: `sess_${Math.random().toString(36).slice(2, 14)}`,
     command: program,
+    program: path,
     created_at: new Date().toISOString(),
     last_executed_at: null,
     status: 'active',

@@ -135,6 +135,14 @@ describe('whatever a command does, the session goes on', () => {
     expect(await print('echo one; echo two')).toBe('one\ntwo\n')
   })
 
+  test('a PATH without programs, or none at all, does not lock the session', async () => {
+    const { exec, print } = await start()
+    await exec('export PATH=/nowhere')
+    expect((await exec('ls')).stderr).toBe('bash: line 1: ls: command not found\n')
+    await exec('unset PATH')
+    expect(await print('echo on')).toBe('on\n')
+  })
+
   test('a directory that is deleted is left for the nearest one that exists, and it is said', async () => {
     const { exec, workDirectory } = await start()
     await exec('mkdir -p deep/er && cd deep/er')
@@ -165,6 +173,27 @@ describe('whatever a command does, the session goes on', () => {
     expect((await exec("trap 'echo both' EXIT TERM; kill -TERM $$; trap - TERM")).stdout).toBe('both\nboth\n')
     expect(await print("(trap 'echo sub' EXIT); trap 'echo int' INT; trap 'x' EXIT; trap - EXIT")).toBe(
       'sub\n',
+    )
+  })
+
+  test('functions and aliases that replace builtins do not disturb what saves', async () => {
+    const { exec, print, workDirectory } = await start()
+    await exec(`pwd() { echo nowhere; }; printf() { echo no; }; declare() { :; }; alias alias='echo no'
+alias export='echo no'; cd() { builtin cd "$@" && echo moved; }`)
+    await exec('VALUE=kept; mkdir -p sub; cd sub')
+    expect(await print('builtin pwd; builtin printf "%s\\n" "$VALUE"; cd ..')).toBe(
+      `${workDirectory}/sub\nkept\nmoved\n`,
+    )
+  })
+
+  test('POSIX mode comes back, whether it was set as an option or in the environment', async () => {
+    const { exec, print } = await start()
+    await exec('set -o posix; export KEPT=1')
+    expect(await print('echo $KEPT; shopt -qo posix && echo posix')).toBe('1\nposix\n')
+    const { exec: other, print: otherPrint } = await start('bash', { env: { POSIXLY_CORRECT: '1' } })
+    await other('export KEPT=1')
+    expect(await otherPrint('echo $KEPT $POSIXLY_CORRECT; shopt -qo posix && echo posix')).toBe(
+      '1 1\nposix\n',
     )
   })
 

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { isAlive, startProcess } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { main } from '../src/main.js'
 import { temporaryDirectory } from './helpers.js'
@@ -108,7 +109,8 @@ describe('delta-sessions', () => {
     [['exec', 'sess_x', 'ls', 'la'], '"la" is too much. Quote the command'],
     [['exec', 'sess_x'], 'There is no command'],
     [['exec', 'sess_x', 'ls', '--timeout', 'soon'], '--timeout soon: expected milliseconds'],
-    [['dance'], 'There is no command "dance". There are start, exec, end, list and cleanup.'],
+    [['dance'], 'There is no command "dance". There are start, exec, end, list, cleanup.'],
+    [['constructor'], 'There is no command "constructor"'],
     [[], 'Say what to do'],
   ])('%j is wrong usage: exit code 2 and what to do', async (args, message) => {
     const { code, stderr, stdout } = await terminal().run(args)
@@ -160,6 +162,21 @@ describe('cleanup', () => {
 })
 
 describe('a signal', () => {
+  test('a second one ends a command that ignores the first, at once', async () => {
+    const { cwd, json } = terminal()
+    const { session_id: id } = await json(['start'])
+    await json(['exec', id, 'mkfifo started'])
+    const bin = fileURLToPath(new URL('../bin.js', import.meta.url))
+    const command = "trap 'echo again >started' TERM; echo $$ >started; while :; do sleep 0.01; done"
+    const commandLine = startProcess([process.execPath, bin, 'exec', id, command], { cwd })
+    const pid = Number(await readFile(join(cwd, 'started'), 'utf8'))
+    commandLine.kill('SIGINT')
+    await readFile(join(cwd, 'started')) // it was told to stop, and goes on
+    commandLine.kill('SIGINT')
+    expect((await commandLine.result).exitCode).toBe(130)
+    expect(isAlive(pid)).toBe(false)
+  })
+
   test.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],

@@ -1,8 +1,15 @@
 import { looksLikeOption } from './dash.js'
 import { isOptionWord } from './optional.js'
-import { type EngineVariable, isEngineVariable, type Part, parseElement } from './template.js'
+import {
+  type EngineVariable,
+  isEngineVariable,
+  isParameter,
+  isWholeParameter,
+  type Part,
+  parseElement,
+} from './template.js'
 import type { ExpandedParameter, ExpandedTool } from './tool.js'
-import { renderValue } from './values.js'
+import { complaintAbout } from './values.js'
 
 /** Why a call was refused. `message` is written for the model that made the call. */
 export interface BindProblem {
@@ -38,9 +45,10 @@ interface Call {
  * each arrives byte for byte, as one argument, as part of one word, or as stdin.
  */
 export function bindArguments(tool: ExpandedTool, args: unknown, { variables }: BindOptions): BindResult {
-  const call: Call = { tool, values: new Map(), variables, reasons: [] }
+  const reasons: BindProblem[] = []
+  const call: Call = { tool, values: new Map(), variables, reasons }
   readValues(call, args)
-  if (call.reasons.length > 0) return { ok: false, reasons: call.reasons }
+  if (reasons.length > 0) return { ok: false, reasons }
 
   const argv = tool.command.flatMap((element) =>
     tool.substitute
@@ -48,9 +56,8 @@ export function bindArguments(tool: ExpandedTool, args: unknown, { variables }: 
       : element.replace(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: EngineVariable) => variables[name]),
   )
   argv.push(...appended(tool).flatMap((parameter) => bindAppended(call, parameter)))
-  for (const word of tool.checked_words ?? [])
-    checkWord(call, parseElement(word), (owner) => owner.allow_dash !== true)
-  if (call.reasons.length > 0) return { ok: false, reasons: call.reasons }
+  for (const word of tool.checked_words ?? []) finishWord(call, parseElement(word), [false, undefined])
+  if (reasons.length > 0) return { ok: false, reasons }
 
   const stdin = call.values.get(tool.parameters.find(({ inject_as }) => inject_as === 'stdin')?.name ?? '')
   return { ok: true, argv, ...(stdin === undefined ? {} : { stdin: String(stdin) }) }
@@ -59,15 +66,13 @@ export function bindArguments(tool: ExpandedTool, args: unknown, { variables }: 
 function readValues({ tool, values, reasons }: Call, args: unknown): void {
   const { name: toolName, parameters } = tool
   const names = parameters.map(({ name }) => `"${name}"`).join(', ') || 'no parameters'
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
+    const message = `The arguments of ${toolName} must be an object with ${names}.`
+    reasons.push({ code: 'ERR_ARGUMENTS', message })
+    return
+  }
   const refuse = (code: BindProblem['code'], parameter: string, message: string) => {
     reasons.push({ code, parameter, message })
-  }
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
-    reasons.push({
-      code: 'ERR_ARGUMENTS',
-      message: `The arguments of ${toolName} must be an object with ${names}.`,
-    })
-    return
   }
   for (const name of Object.keys(args)) {
     if (parameters.some((parameter) => parameter.name === name)) continue
@@ -77,91 +82,70 @@ function readValues({ tool, values, reasons }: Call, args: unknown): void {
   for (const parameter of parameters) {
     const { name, required } = parameter
     const given = Object.hasOwn(args, name) ? (args as Record<string, unknown>)[name] : undefined
-    const value = given ?? parameter.default
-    if (value === undefined || value === null) {
+    const value = given ?? parameter.default ?? null
+    if (value === null) {
       const what = given === null ? 'must not be null' : 'is missing'
       if (required) refuse('ERR_ARGUMENT_MISSING', name, `"${name}" ${what}; ${toolName} requires it.`)
       continue
     }
     // An empty default stands for "absent, but keep the place", whatever the type.
-    const rendered =
-      given === value || value !== '' ? renderValue(parameter, value) : { ok: true as const, text: '' }
-    if (rendered.ok) values.set(name, rendered.text)
-    else refuse('ERR_ARGUMENT_VALUE', name, `"${name}" ${rendered.reason}.`)
+    const reason = value === '' && given !== value ? undefined : complaintAbout(parameter, value)
+    if (reason) refuse('ERR_ARGUMENT_VALUE', name, `"${name}" ${reason}.`)
+    else values.set(name, Array.isArray(value) ? value.map(String) : String(value))
   }
 }
 
 /** One element of the command, as the words it becomes: one, or none or many where it is a whole placeholder. */
 function bindElement(call: Call, parts: readonly Part[]): string[] {
-  const { values } = call
-  const [first] = parts
-  const absent = parts.some((part) => isValue(part) && !values.has(part.name))
-  const isWhole = parts.length === 1 && first !== undefined && isValue(first)
-  if (absent && (isWhole || isOptionWord(parts))) return []
-  const value = isWhole ? values.get(first.name) : undefined
-  if (!isWhole || !Array.isArray(value)) return [checkWord(call, parts, isChecked)]
-  return value.map((item) => checkWord({ ...call, values: new Map([[first.name, item]]) }, parts, isChecked))
+  const isWhole = isWholeParameter(parts)
+  if (isWhole || isOptionWord(parts)) {
+    const value = call.values.get(parts.find(isParameter)?.name ?? '')
+    if (value === undefined) return []
+    if (isWhole && Array.isArray(value)) {
+      const [{ name }] = parts
+      return value.map((item) => finishWord({ ...call, values: new Map([[name, item]]) }, parts, [false]))
+    }
+  }
+  return [finishWord(call, parts, [false])]
 }
 
 /** What comes behind the command, in order. */
 function appended({ parameters, substitute }: ExpandedTool): ExpandedParameter[] {
-  const rank = ({ position = Number.POSITIVE_INFINITY }: ExpandedParameter) => position
+  const rank = ({ position = Number.MAX_VALUE }: ExpandedParameter) => position
   return parameters
     .filter(({ inject_as }) => inject_as === 'option' || (inject_as === 'argument' && !substitute))
-    .sort((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)))
+    .sort((a, b) => rank(a) - rank(b))
 }
 
-function bindAppended(
-  call: Call,
-  { name, inject_as, option_name = `--${name}`, type }: ExpandedParameter,
-): string[] {
-  const words = bindElement(call, [{ name, raw: false, offset: 0 }])
+function bindAppended(call: Call, parameter: ExpandedParameter): string[] {
+  const { name, inject_as, option_name = `--${name}`, type } = parameter
+  const words = bindElement(call, [{ name, offset: 0 }])
   if (inject_as === 'argument') return words
   if (type === 'boolean') return words[0] === 'true' ? [option_name] : []
   return words.flatMap((word) => [option_name, word])
 }
 
-/** Finishes a word, and refuses it where a value made it look like an option. */
-function checkWord(
-  call: Call,
+/** Joins a word, and refuses it where a value of one of the `checked` kinds made it look like an option. */
+function finishWord(
+  { tool, values, variables, reasons }: Call,
   parts: readonly Part[],
-  applies: (owner: ExpandedParameter) => boolean,
+  checked: readonly ExpandedParameter['allow_dash'][],
 ): string {
-  const { tool, values, variables, reasons } = call
   const texts = parts.map((part) => {
     if (typeof part === 'string') return part
     return isEngineVariable(part.name) ? variables[part.name] : String(values.get(part.name) ?? '')
   })
   const word = texts.join('')
-  const owner = looksLikeOption(word)
-    ? tool.parameters.find(({ name }) => name === ownerOf(parts, texts))
-    : undefined
-  if (owner !== undefined && applies(owner)) {
+  // Behind empty values stands what they let come first, and the last of them is to blame.
+  const first = parts.findIndex((part, index) => !isParameter(part) || texts[index] !== '')
+  const parameter = [parts[first], parts[first - 1]].find(isParameter)?.name
+  const owner = tool.parameters.find(({ name }) => name === parameter)
+  if (parameter && owner && looksLikeOption(word) && checked.includes(owner.allow_dash)) {
     const shown = JSON.stringify(word.slice(0, 40))
-    const message = `"${owner.name}" makes an argument that begins with "-" (${shown}), which the command could take for an option. Send a value that does not begin with "-"; put ./ before a path.`
+    const message = `"${parameter}" makes an argument that begins with "-" (${shown}), which the command could take for an option. Send a value that does not begin with "-"; put ./ before a path.`
     if (!reasons.some((reason) => reason.message === message)) {
-      reasons.push({ code: 'ERR_ARGUMENT_DASH', parameter: owner.name, message })
+      reasons.push({ code: 'ERR_ARGUMENT_DASH', parameter, message })
     }
   }
   return word
-}
-
-function isChecked({ allow_dash }: ExpandedParameter): boolean {
-  return allow_dash === false
-}
-
-/** Whose value the first character of a word is; undefined when the author wrote it. */
-function ownerOf(parts: readonly Part[], texts: readonly string[]): string | undefined {
-  // Behind empty values stands what they let come first, and the last of them is to blame.
-  let owner: string | undefined
-  for (const [index, part] of parts.entries()) {
-    if (!isValue(part)) return owner
-    owner = part.name
-    if (texts[index] !== '') return owner
-  }
-  return owner
-}
-
-function isValue(part: Part): part is Exclude<Part, string> {
-  return typeof part !== 'string' && !isEngineVariable(part.name)
 }

@@ -1,7 +1,7 @@
 import type { Compiled, Inferred } from './inferred.js'
 import { findProgramText } from './interpreters.js'
 import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js'
-import { isEngineVariable, type Part, type Placeholder, writeElement } from './template.js'
+import { beginningOf, isParameter, isWholeParameter, type Part, writeElement } from './template.js'
 import { tokenize } from './tokenize.js'
 
 /** Argument words in parts, and where each was written. */
@@ -12,40 +12,26 @@ export interface Word {
 }
 
 /** Compiles an `exec:` template: words stay words, whatever the values hold. */
-export function compileExec(template: string): {
-  compiled: Compiled
-  problems: ToolProblem[]
-  words: Word[]
-} {
+export function compileExec(template: string): Compiled & { words: Word[] } {
   const tokens = tokenize(template)
   const words = tokens.words.map((parts) => ({ parts, template, path: 'exec' }))
   const problems = tokens.problems.length > 0 ? tokens.problems : checkWords(words)
-  return { compiled: compileWords(words), problems, words }
-}
-
-/** The plain full form where that says the same, else one with `substitute`. */
-function compileWords(words: readonly Word[]): Compiled {
   const inferred = inferFromWords(words)
-  const elements = words.map(({ parts }) => parts)
-  const fixed = elements.filter((parts) => !parts.some(isParameter))
+  const fixed = tokens.words.filter((parts) => !parts.some(isParameter))
+  const values = tokens.words.slice(fixed.length)
+  // The plain full form where that says the same.
   const plain =
-    elements.slice(fixed.length).every(isWholeParameter) &&
-    elements.length - fixed.length === inferred.length &&
+    values.every(isWholeParameter) &&
+    values.length === inferred.length &&
     !fixed.flat().some((part) => typeof part === 'string' && part.includes('${'))
-  const command = plain ? fixed.map((parts) => parts.map(writePlain).join('')) : elements.map(writeElement)
-  return { command, substitute: !plain, inferred, checkedWords: [] }
+  const command = plain
+    ? fixed.map((parts) => parts.map(writePlain).join(''))
+    : tokens.words.map(writeElement)
+  return { command, substitute: !plain, inferred, checkedWords: [], problems, words }
 }
 
 function writePlain(part: Part): string {
   return typeof part === 'string' ? part : `\${${part.name}}`
-}
-
-export function isParameter(part: Part | undefined): part is Placeholder {
-  return typeof part === 'object' && !isEngineVariable(part.name)
-}
-
-export function isWholeParameter(parts: readonly Part[]): boolean {
-  return parts.length === 1 && isParameter(parts[0])
 }
 
 /** The parameters of argument words, in order of first appearance. */
@@ -53,7 +39,7 @@ export function inferFromWords(words: readonly Word[]): Inferred[] {
   const found = new Map<string, Inferred>()
   const terminator = words.findIndex(({ parts }) => parts.length === 1 && parts[0] === '--')
   words.forEach(({ parts }, index) => {
-    parts.filter(isParameter).forEach((part) => {
+    for (const part of parts.filter(isParameter)) {
       const { name } = part
       const known = found.get(name)
       const isSafe =
@@ -65,7 +51,7 @@ export function inferFromWords(words: readonly Word[]): Inferred[] {
         allowDash: isSafe && known?.allowDash !== false,
         single: parts.length > 1 || known?.single === true,
       })
-    })
+    }
   })
   return [...found.values()]
 }
@@ -73,12 +59,12 @@ export function inferFromWords(words: readonly Word[]): Inferred[] {
 /** What no value may be: the command itself, or a part of a program. */
 export function checkWords(words: readonly Word[]): ToolProblem[] {
   const problems: ToolProblem[] = []
-  const refuse = (word: Word | undefined, code: ToolProblemCode, message: string, hint: string) => {
-    const { parts = [], template = '', path = 'exec' } = word ?? {}
-    problems.push(problemAt(parts.find(isParameter)?.offset ?? 0, template, { code, path, message, hint }))
+  const refuse = ({ parts, template, path }: Word, code: ToolProblemCode, message: string, hint: string) => {
+    const offset = parts.find(isParameter)?.offset ?? 0
+    problems.push(problemAt(offset, template, path, code, message, hint))
   }
-  const first = words[0]
-  if (first === undefined || first.parts.length === 0) {
+  const { 0: first = { parts: [], template: '', path: 'exec' } } = words
+  if (first.parts.length === 0) {
     refuse(first, 'ERR_COMMAND_WORD', 'The command is empty.', 'Begin with a program: ls -F ${directory}')
   } else if (first.parts.some(isParameter)) {
     const message = 'The first word must be literal: a value would choose the program.'
@@ -86,18 +72,10 @@ export function checkWords(words: readonly Word[]): ToolProblem[] {
   }
   for (const [index, interpreter] of findProgramText(words.map(({ parts }) => beginningOf(parts)))) {
     const word = words[index]
-    if (word === undefined || isWholeParameter(word.parts) || !word.parts.some(isParameter)) continue
+    if (!word?.parts.some(isParameter) || isWholeParameter(word.parts)) continue
     const message = `A value here is part of a program that ${interpreter} runs: it would become code.`
-    refuse(
-      word,
-      'ERR_PROGRAM_TEXT',
-      message,
-      'Make it an argument of its own; programs find it in "$1" or sys.argv.',
-    )
+    const hint = 'Make it an argument of its own; programs find it in "$1" or sys.argv.'
+    refuse(word, 'ERR_PROGRAM_TEXT', message, hint)
   }
   return problems
-}
-
-function beginningOf([first]: readonly Part[]): string {
-  return typeof first === 'string' ? first : ''
 }

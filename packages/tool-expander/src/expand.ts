@@ -1,13 +1,13 @@
 import { asWritten, compileCommand } from './command.js'
 import { defined } from './defined.js'
-import { compileExec, type Word } from './exec.js'
+import { compileExec } from './exec.js'
 import type { Compiled, Inferred } from './inferred.js'
 import { mergeParameters } from './merge.js'
 import { checkOptionalWords, isOptional } from './optional.js'
 import { ToolExpansionError, type ToolProblem } from './problems.js'
 import type { ToolDefinition } from './schema.js'
 import { compileShell } from './shell/compile.js'
-import type { ExpandedParameter, ExpandedTool, ToolOrigin } from './tool.js'
+import type { ExpandedTool, ToolOrigin } from './tool.js'
 
 /**
  * The full form of a tool: an argument vector, and for each parameter where its value goes.
@@ -36,49 +36,37 @@ export function checkTool(definition: ToolDefinition): ToolProblem[] {
 
 /** Expands as far as it goes, and says everything that is wrong. */
 function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
-  const { stdin, parameters: explicit = [] } = definition
-  const { compiled, problems, words = [] } = compileSyntax(definition)
-  problems.push(...checkModes(definition), ...checkStdin(compiled.inferred, stdin))
-  const inferred = withStdin(compiled.inferred, stdin)
+  const { name, description, exec, shell, stdin, parameters: explicit = [], allow_dash, __meta } = definition
+  const { command, substitute, inferred, checkedWords, words = [], ...compiled } = compileSyntax(definition)
+  const problems = [...compiled.problems, ...checkModes(definition), ...checkStdin(inferred, stdin)]
+  const all = inferred.filter((known) => known.name !== stdin)
+  if (stdin !== undefined) all.push({ name: stdin, injectAs: 'stdin' })
   // Behind a broken template every parameter would look unknown.
-  if (problems.length > 0) inferred.push(...explicit.map(asWritten))
-  const merged = mergeParameters(inferred, explicit)
-  problems.push(...merged.problems, ...checkOptionalWords(words, merged.parameters))
-  return { tool: finish(definition, compiled, merged.parameters), problems }
-}
-
-function finish(
-  definition: ToolDefinition,
-  compiled: Compiled,
-  parameters: ExpandedParameter[],
-): ExpandedTool {
-  const { name, description, exec, shell, stdin, allow_dash, __meta } = definition
-  const template = exec ?? shell
-  const syntax: ToolOrigin['syntax'] = exec === undefined ? 'shell' : 'exec'
-  const substitute: true | undefined = compiled.substitute || undefined
+  if (problems.length > 0) all.push(...explicit.map(asWritten))
+  const { parameters, ...merged } = mergeParameters(all, explicit)
+  problems.push(...merged.problems, ...checkOptionalWords(words, parameters))
   for (const parameter of parameters) {
     if (parameter.inject_as !== 'argument') continue
     if (allow_dash) parameter.allow_dash = true
     // A missing optional value is an empty text in a script. Said here, the full form needs no rule for it.
     if (shell !== undefined && isOptional(parameter)) parameter.default = ''
   }
-  return defined({
+  const syntax: ToolOrigin['syntax'] = exec === undefined ? 'shell' : 'exec'
+  const template = exec ?? shell
+  const tool = defined({
     name,
     description,
-    command: compiled.command,
+    command,
     parameters,
-    substitute,
+    substitute: substitute ? (true as const) : undefined,
     allow_dash,
-    checked_words: compiled.checkedWords.length > 0 ? compiled.checkedWords : undefined,
+    checked_words: checkedWords.length > 0 ? [...checkedWords] : undefined,
     __meta: template === undefined ? __meta && defined(__meta) : defined({ syntax, template, stdin }),
   })
+  return { tool, problems }
 }
 
-function compileSyntax(definition: ToolDefinition): {
-  compiled: Compiled
-  problems: ToolProblem[]
-  words?: Word[]
-} {
+function compileSyntax(definition: ToolDefinition): Compiled {
   const { exec, shell } = definition
   if (exec !== undefined) return compileExec(exec)
   return shell === undefined ? compileCommand(definition) : compileShell(shell)
@@ -92,18 +80,13 @@ function checkModes({ exec, shell, command }: ToolDefinition): ToolProblem[] {
   return [{ code: 'ERR_TOOL_MODE', path: '', message }]
 }
 
-function withStdin(inferred: readonly Inferred[], stdin: string | undefined): Inferred[] {
-  const others = inferred.filter(({ name }) => name !== stdin)
-  return stdin === undefined ? others : [...others, { name: stdin, injectAs: 'stdin' }]
-}
-
 function checkStdin(inferred: readonly Inferred[], stdin: string | undefined): ToolProblem[] {
   const problems: ToolProblem[] = []
   const refuse = (message: string, hint: string) => {
     problems.push({ code: 'ERR_STDIN', path: 'stdin', message, hint })
   }
   const others = inferred.filter(({ name, injectAs }) => injectAs === 'stdin' && name !== stdin)
-  const names = [...others.map(({ name }) => name), ...(stdin === undefined ? [] : [stdin])]
+  const names = [...others.map(({ name }) => name), stdin].filter((name) => name !== undefined)
   if (names.length > 1) {
     refuse(`Only one parameter can go to stdin, not ${names.join(' and ')}`, 'Pass the others as arguments.')
   }

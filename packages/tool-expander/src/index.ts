@@ -7,7 +7,6 @@ export {
   toFunctionTool,
   toJsonSchema,
 } from './json-schema.js'
-export { type LintFinding, type LintOptions, type LintRule, lintTool } from './lint.js'
 export { type ParseResult, parseTool } from './parse.js'
 export {
   type Excerpt,

@@ -1,3 +1,5 @@
+import type { Word } from './exec.js'
+import type { ToolProblem } from './problems.js'
 import type { Injection } from './tool.js'
 
 /** What a template alone says about a parameter. */
@@ -17,5 +19,8 @@ export interface Compiled {
   command: string[]
   substitute: boolean
   inferred: Inferred[]
-  checkedWords: string[]
+  checkedWords: readonly string[]
+  problems: ToolProblem[]
+  /** The argument words; a script has none. */
+  words?: Word[]
 }

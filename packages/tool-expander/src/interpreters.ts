@@ -1,20 +1,17 @@
 /** Index of a word that is program text, and who runs it. */
 export type ProgramText = [index: number, interpreter: string]
 
-interface Interpreter {
-  name: RegExp
-  /** The option after which, or attached to which, program text comes. */
-  option: RegExp
-}
+/** Programs whose program text is a shell script. */
+export const SHELL = /^(?:(?:ba|da|z|k|mk|a|fi)?sh|su|runuser|script|flock)$/
 
-const INTERPRETERS: readonly Interpreter[] = [
-  { name: /^(?:ba|da|z|k|mk|a|fi)?sh$/, option: /^[-+][A-Za-z]*c/ },
-  { name: /^(?:su|runuser|script|flock)$/, option: /^(?:-[A-Za-z]*c|--(?:command|session-command)(?:=|$))/ },
-  { name: /^python[\d.]*$/, option: /^-[A-Za-z]*c/ },
-  { name: /^(?:node|nodejs|bun|deno)$/, option: /^(?:-[A-Za-z]*[ep]|--(?:eval|print)(?:=|$))/ },
-  { name: /^(?:perl|ruby)[\d.]*$/, option: /^-[A-Za-z\d]*[eE]/ },
-  { name: /^php[\d.]*$/, option: /^-[A-Za-z]*r/ },
-  { name: /^env$/, option: /^(?:-[A-Za-z]*S|--split-string(?:=|$))/ },
+/** Programs that run text, and the option after which, or attached to which, it comes. */
+const INTERPRETERS: readonly [name: RegExp, option: RegExp][] = [
+  [SHELL, /^(?:[-+][A-Za-z]*c|--(?:session-)?command(?:=|$))/],
+  [/^python[\d.]*$/, /^-[A-Za-z]*c/],
+  [/^(?:node|nodejs|bun|deno)$/, /^(?:-[A-Za-z]*[ep]|--(?:eval|print)(?:=|$))/],
+  [/^(?:perl|ruby)[\d.]*$/, /^-[A-Za-z\d]*[eE]/],
+  [/^php[\d.]*$/, /^-[A-Za-z]*r/],
+  [/^env$/, /^(?:-[A-Za-z]*S|--split-string(?:=|$))/],
 ]
 
 /**
@@ -27,13 +24,9 @@ const INTERPRETERS: readonly Interpreter[] = [
 export function findProgramText(words: readonly string[]): ProgramText[] {
   return words.flatMap((word, index) => {
     const name = baseName(word)
-    const indexes =
-      name === 'ssh'
-        ? remoteCommand(words, index)
-        : INTERPRETERS.filter((known) => known.name.test(name)).flatMap(({ option }) =>
-            programOf(words, index, option),
-          )
-    return indexes.map((found): ProgramText => [found, name])
+    const option = INTERPRETERS.find(([known]) => known.test(name))?.[1]
+    const found = option ? programOf(words, index, option) : name === 'ssh' ? remoteCommand(words, index) : []
+    return found.map((place): ProgramText => [place, name])
   })
 }
 
@@ -43,23 +36,18 @@ export function baseName(path: string): string {
 
 function programOf(words: readonly string[], start: number, option: RegExp): number[] {
   const first = words.findIndex((word, index) => index > start && option.test(word))
-  if (first === -1) return []
   // The program is the first word behind that is neither an option nor the word -o takes.
   const last = words.findIndex(
     (word, index) => index > first && !/^[-+]/.test(word) && !/^[-+]o$/i.test(words[index - 1] ?? ''),
   )
-  return range(first, last === -1 ? words.length : last + 1)
+  return first < 0 ? [] : [...words.keys()].slice(first, last < 0 ? words.length : last + 1)
 }
 
 /** Everything behind ssh's destination is joined and run by a shell over there; `-o` can name a command, too. */
 function remoteCommand(words: readonly string[], start: number): number[] {
   let destination = start + 1
-  while (/^-./.test(words[destination] ?? '')) {
-    destination += /^-[A-Za-z]*[BbcDEeFIiJLlmOopQRSWw]$/.test(words[destination] ?? '') ? 2 : 1
+  for (let word = words[destination] ?? ''; /^-./.test(word); word = words[destination] ?? '') {
+    destination += /^-[A-Za-z]*[BbcDEeFIiJLlmOopQRSWw]$/.test(word) ? 2 : 1
   }
-  return range(start + 1, words.length).filter((index) => index !== destination)
-}
-
-function range(start: number, end: number): number[] {
-  return Array.from({ length: Math.max(0, end - start) }, (_, index) => start + index)
+  return [...words.keys()].filter((index) => index > start && index !== destination)
 }

@@ -1,3 +1,4 @@
+import { defined } from './defined.js'
 import type { ExpandedParameter, ExpandedTool } from './tool.js'
 
 /** The part of JSON Schema that describes a tool's arguments. */
@@ -26,14 +27,7 @@ export type FunctionTool = {
 
 /** The arguments a tool takes, as JSON Schema; properties in the order of the template. */
 export function toJsonSchema(tool: ExpandedTool): JsonSchema {
-  return {
-    type: 'object',
-    properties: Object.fromEntries(
-      tool.parameters.map((parameter) => [parameter.name, propertyOf(parameter)]),
-    ),
-    required: tool.parameters.filter(({ required }) => required).map(({ name }) => name),
-    additionalProperties: false,
-  }
+  return schemaOf(tool, propertyOf)
 }
 
 /**
@@ -44,56 +38,50 @@ export function toJsonSchema(tool: ExpandedTool): JsonSchema {
  */
 export function toFunctionTool(tool: ExpandedTool, options: { strict?: boolean } = {}): FunctionTool {
   const { name, description } = tool
-  const parameters = options.strict ? strictSchema(tool) : toJsonSchema(tool)
+  const strict: true | undefined = options.strict || undefined
+  const parameters = strict ? schemaOf(tool, strictPropertyOf, true) : toJsonSchema(tool)
+  return { type: 'function', function: defined({ name, description, parameters, strict }) }
+}
+
+function schemaOf(
+  { parameters }: ExpandedTool,
+  write: (parameter: ExpandedParameter) => JsonSchemaProperty,
+  strict?: boolean,
+): JsonSchema {
   return {
-    type: 'function',
-    function: {
-      name,
-      ...(description === undefined ? {} : { description }),
-      parameters,
-      ...(options.strict ? { strict: true } : {}),
-    },
+    type: 'object',
+    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, write(parameter)])),
+    required: parameters.filter(({ required }) => strict || required).map(({ name }) => name),
+    additionalProperties: false,
   }
 }
 
 function propertyOf(parameter: ExpandedParameter): JsonSchemaProperty {
-  const { type, description, default: value } = parameter
+  const { type, description, default: value, enum: allowed, pattern } = parameter
   const isText = type === 'string' || type === 'array'
-  const limits = {
-    ...(parameter.enum === undefined ? {} : { enum: [...parameter.enum] }),
-    ...(parameter.pattern === undefined || !isText ? {} : { pattern: `^(?:${parameter.pattern})$` }),
-  }
-  return {
+  const limits = defined({
+    enum: allowed && [...allowed],
+    pattern: isText && pattern !== undefined ? `^(?:${pattern})$` : undefined,
+  })
+  return defined({
     type,
-    ...(description === undefined ? {} : { description }),
-    ...(type === 'array' ? { items: { type: 'string', ...limits } } : limits),
-    ...(value === undefined || (value === '' && type !== 'string') ? {} : { default: value }),
-  }
+    description,
+    ...(type === 'array' ? { items: { type: 'string' as const, ...limits } } : limits),
+    default: value === '' && type !== 'string' ? undefined : value,
+  })
 }
 
-function strictSchema(tool: ExpandedTool): JsonSchema {
-  const schema = toJsonSchema(tool)
-  const properties = tool.parameters.map((parameter) => {
-    const { default: value, ...property } = propertyOf(parameter)
-    if (parameter.required) return [parameter.name, property]
-    const sentences = [
-      property.description?.replace(/(?<![.!?])$/, '.'),
-      value !== undefined && `Default: ${JSON.stringify(value)}.`,
-    ]
-    const description = sentences.filter(Boolean).join(' ')
-    return [
-      parameter.name,
-      {
-        ...property,
-        type: [parameter.type, 'null'],
-        ...(property.enum === undefined ? {} : { enum: [...property.enum, null] }),
-        ...(description === '' ? {} : { description }),
-      },
-    ]
+function strictPropertyOf(parameter: ExpandedParameter): JsonSchemaProperty {
+  const { default: value, ...property } = propertyOf(parameter)
+  if (parameter.required) return property
+  const sentences = [
+    property.description?.replace(/(?<![.!?])$/, '.'),
+    value !== undefined && `Default: ${JSON.stringify(value)}.`,
+  ]
+  return defined({
+    ...property,
+    type: [parameter.type, 'null'],
+    enum: property.enum && [...property.enum, null],
+    description: sentences.filter(Boolean).join(' ') || undefined,
   })
-  return {
-    ...schema,
-    properties: Object.fromEntries(properties),
-    required: tool.parameters.map(({ name }) => name),
-  }
 }

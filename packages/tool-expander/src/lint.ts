@@ -1,10 +1,12 @@
-import { compileExec, isParameter, isWholeParameter } from './exec.js'
+import { compileExec } from './exec.js'
 import { baseName } from './interpreters.js'
 import { isOptional } from './optional.js'
-import { type Excerpt, problemAt } from './problems.js'
+import { type Excerpt, placeAt } from './problems.js'
 import { PARAMETER_KEYS } from './schema.js'
 import { compileShell } from './shell/compile.js'
-import { GLUED_PROGRAM } from './shell/rules.js'
+import { isWhole, shapeOf, valuesOf } from './shell/rules.js'
+import type { Word } from './shell/scan.js'
+import { beginningOf, isParameter, isWholeParameter } from './template.js'
 import { tokenize } from './tokenize.js'
 import type { ExpandedTool, ToolOrigin } from './tool.js'
 
@@ -98,76 +100,94 @@ function isNear(known: string, written: string): boolean {
 function isProtected({ __meta, checked_words = [] }: ExpandedTool, name: string): boolean {
   if (checked_words.some((word) => word.includes(`\${${name}}`))) return true
   if (__meta === undefined) return false
-  const { compiled } = __meta.syntax === 'exec' ? compileExec(__meta.template) : compileShell(__meta.template)
-  const inferred = compiled.inferred.find((known) => known.name === name)
-  return inferred?.raw === true || inferred?.allowDash === true
+  const { inferred } = __meta.syntax === 'exec' ? compileExec(__meta.template) : compileShell(__meta.template)
+  return inferred.some((known) => known.name === name && (known.raw || known.allowDash))
 }
 
 function lintExec({ parameters }: ExpandedTool, { template }: ToolOrigin): LintFinding[] {
+  const at = noteIn('exec', template)
   const { words } = compileExec(template)
-  const moved = words.flatMap(({ parts }, index): LintFinding[] => {
-    const name = isWholeParameter(parts) ? parts.find(isParameter)?.name : undefined
+  const moved = words.flatMap(({ parts }, index) => {
+    const name = isWholeParameter(parts) ? parts[0].name : undefined
     const isDropped = parameters.some((parameter) => parameter.name === name && isOptional(parameter))
-    const operand = words
-      .slice(index + 1)
-      .find(({ parts: [first] }) => typeof first === 'string' && !first.startsWith('-'))
+    const operand = words.slice(index + 1).find((word) => /^[^-]/.test(beginningOf(word.parts)))
     if (name === undefined || !isDropped || operand === undefined) return []
     const message = `Without ${name}, ${operand.parts.join('')} moves to its place.`
     const hint = `Give ${name} a default, or write it as --option=\${${name}}.`
-    return [
-      problemAt(
-        template.indexOf(`\${${name}}`),
-        template,
-        note('optional-moves-words', 'exec', message, hint),
-      ),
-    ]
+    return at('optional-moves-words', template.indexOf(`\${${name}}`), message, hint)
   })
-  const program = GLUED_PROGRAM.exec(baseName(String(words[0]?.parts[0])))?.[0]
-  const glued = words.flatMap(({ parts }): LintFinding[] => {
+  const [program] = GLUED_PROGRAM.exec(baseName(beginningOf(words[0]?.parts))) ?? []
+  const glued = words.flatMap(({ parts }) => {
     const value = parts.length > 1 ? parts.find(isParameter) : undefined
     const isProgram = parts.some((part) => typeof part === 'string' && /[\s(){}]|^[sy]\W/.test(part))
-    if (program === undefined || value === undefined || !isProgram) return []
-    return [problemAt(value.offset, template, valueInProgram('exec', program))]
+    return program && value && isProgram
+      ? at('value-in-program', value.offset, intoProgram(program), PROGRAM_HINT)
+      : []
   })
-  const literal = tokenize(template).literals.map((offset) => {
-    const message = `${template.charAt(offset)} means nothing special in exec:.`
-    return problemAt(offset, template, note('literal-character', 'exec', message, LITERAL_HINT))
-  })
+  const literal = tokenize(template).literals.map((offset) =>
+    at(
+      'literal-character',
+      offset,
+      `${template.charAt(offset)} means nothing special in exec:.`,
+      LITERAL_HINT,
+    ),
+  )
   return [...moved, ...glued, ...literal]
 }
 
-function valueInProgram(path: string, program: string): LintFinding {
-  return note('value-in-program', path, `The value becomes part of a program for ${program}.`, PROGRAM_HINT)
+function noteIn(path: string, template: string) {
+  return (rule: LintRule, offset: number, message: string, hint: string): LintFinding => ({
+    ...note(rule, path, message, hint),
+    ...placeAt(offset, template),
+  })
+}
+
+function intoProgram(program: string): string {
+  return `The value becomes part of a program for ${program}.`
 }
 
 function lintShell({ template }: ToolOrigin): LintFinding[] {
-  const at = (rule: LintRule, offset: number, message: string, hint: string) =>
-    problemAt(offset, template, note(rule, 'shell', message, hint))
+  const at = noteIn('shell', template)
   const { scan } = compileShell(template)
   const bash = BASH_ONLY.exec(template)
-  const raw = scan.found.filter((found) => found.raw)
   return [
-    ...(bash === null
-      ? []
-      : [at('needs-bash', bash.index, "This looks like bash's own; sh may be another shell.", BASH_HINT)]),
-    ...raw.map(({ name, offset }) =>
-      at('raw', offset, `The shell splits and globs what the model sends for ${name}.`, RAW_HINT),
-    ),
-    ...scan.remarks.flatMap(({ kind, what, offset }) => {
-      if (kind === 'program') return problemAt(offset, template, valueInProgram('shell', what))
-      if (kind === 'positional')
-        return at('positional', offset, `${what} counts the values of this tool.`, 'Write the placeholder.')
-      if (!scan.found.some(({ name }) => name === what)) return []
-      return at(
-        'script-variable',
-        offset,
-        `The script sets ${what}, but \${${what}} is a parameter.`,
-        `Write $${what} for the variable.`,
-      )
-    }),
+    ...(bash
+      ? [at('needs-bash', bash.index, "This looks like bash's own; sh may be another shell.", BASH_HINT)]
+      : []),
+    ...scan.found
+      .filter(({ raw }) => raw)
+      .map(({ name, offset }) =>
+        at('raw', offset, `The shell splits and globs what the model sends for ${name}.`, RAW_HINT),
+      ),
+    ...scan.commands
+      .flatMap(findGlued)
+      .map(([program, offset]) => at('value-in-program', offset, intoProgram(program), PROGRAM_HINT)),
+    ...scan.expanded
+      .filter(({ name }) => /^\$[\d@*#]$/.test(name))
+      .map(({ name, offset }) =>
+        at('positional', offset, `${name} counts the values of this tool.`, 'Write the placeholder.'),
+      ),
+    ...scan.assigned
+      .filter(({ name }) => scan.found.some((found) => found.name === name))
+      .map(({ name, offset }) => {
+        const message = `The script sets ${name}, but \${${name}} is a parameter.`
+        return at('script-variable', offset, message, `Write $${name} for the variable.`)
+      }),
   ]
 }
 
+/** Values inside quoted programs of one command of a script. */
+function findGlued(words: readonly Word[]): [program: string, offset: number][] {
+  const names = words.map(({ pieces }) => baseName(beginningOf(pieces)))
+  return words.flatMap((word, index) => {
+    const program = names.slice(0, index).find((name) => GLUED_PROGRAM.test(name))
+    if (!program || !word.quoted || isWhole(word) || !/[\s(){}\\/]/.test(shapeOf(word))) return []
+    return valuesOf(word).map(({ offset }): [string, number] => [program, offset])
+  })
+}
+
+/** Programs that run a text given to them as a word. */
+const GLUED_PROGRAM = /^(?:[gmn]?awk|g?sed|jq|yq|perl|python[\d.]*|node|ruby|php|ssh)$/
 /** A guess from the text alone: it may lie inside quotes. */
 const BASH_ONLY =
   /(?<![^\s;&|(!])(?:\[\[\s|\(\(|function\s|select\s|source\s|declare\s|coproc\s)|<<<|[<>]\(|&>|\|&|;;?&|\$['[]|\w\+?=\(|\$\{!?\w+(?:[[/^,@]|:[\d ])/

@@ -1,10 +1,10 @@
 import { defined } from './defined.js'
 import type { Inferred } from './inferred.js'
 import type { ToolProblem, ToolProblemCode } from './problems.js'
-import { PARAMETER_KEYS, type ParameterDefinition } from './schema.js'
+import type { ParameterDefinition } from './schema.js'
 import { isEngineVariable } from './template.js'
 import type { ExpandedParameter } from './tool.js'
-import { renderValue, wholePattern } from './values.js'
+import { complaintAbout, wholePattern } from './values.js'
 
 /**
  * Lays the explicit `parameters:` over what the template says.
@@ -15,16 +15,14 @@ export function mergeParameters(
   inferred: readonly Inferred[],
   explicit: readonly ParameterDefinition[],
 ): { parameters: ExpandedParameter[]; problems: ToolProblem[] } {
-  const problems = explicit.flatMap((entry, index) => {
-    const isRepeated = explicit.findIndex(({ name }) => name === entry.name) < index
-    const known = inferred.find(({ name }) => name === entry.name)
-    return checkEntry(entry, isRepeated, known, `parameters[${index}]`)
-  })
-  const parameters = inferred.map((known) => {
-    const entry = explicit.find(({ name }) => name === known.name)
-    return parameterOf(known, entry)
-  })
-  return { parameters, problems }
+  const find = <Entry extends { name: string }>(entries: readonly Entry[], wanted: { name: string }) =>
+    entries.find(({ name }) => name === wanted.name)
+  return {
+    parameters: inferred.map((known) => parameterOf(known, find(explicit, known))),
+    problems: explicit.flatMap((entry, index) =>
+      checkEntry(entry, find(explicit, entry) !== entry, find(inferred, entry), `parameters[${index}]`),
+    ),
+  }
 }
 
 function checkEntry(
@@ -38,7 +36,8 @@ function checkEntry(
   const refuse = (key: string, message: string, hint: string, code: ToolProblemCode = 'ERR_PARAMETER') => {
     problems.push({ code, path: `${path}.${key}`, message, hint })
   }
-  const override = (key: string, was: unknown, wanted: unknown, hint: string) => {
+  const compare = (key: string, was: unknown, wanted: unknown, hint: string) => {
+    if (wanted === undefined || wanted === was) return
     const message = `Cannot override ${key} for parameter '${name}' (inferred: ${was}, explicit: ${wanted})`
     refuse(key, message, hint, 'ERR_PARAMETER_OVERRIDE')
   }
@@ -50,29 +49,21 @@ function checkEntry(
     refuse('name', `Parameter '${name}' not found in template`, hint, 'ERR_PARAMETER_UNKNOWN')
     return problems
   }
-  if (inject_as !== undefined && inject_as !== known.injectAs) {
-    override('inject_as', known.injectAs, inject_as, `Remove it. For standard input, write stdin: ${name}.`)
-  }
-  if (position !== undefined && position !== known.position) {
-    override('position', known.position, position, 'Remove it; the template decides.')
-  }
+  compare('inject_as', known.injectAs, inject_as, `Remove it. For standard input, write stdin: ${name}.`)
+  compare('position', known.position, position, 'Remove it; the template decides.')
   if (raw !== undefined && raw !== (known.raw ?? false)) {
     const message = `:raw modifier must be specified in template syntax (\${${name}:raw})`
     refuse('raw', message, 'Remove raw: here.', 'ERR_PARAMETER_OVERRIDE')
   }
   if (type === 'array' && (known.single || known.injectAs === 'stdin')) {
-    refuse(
-      'type',
-      `Parameter '${name}' cannot be an array here`,
-      'A list needs a word of its own in exec:, or inject_as: option.',
-    )
+    const hint = 'A list needs a word of its own in exec:, or inject_as: option.'
+    refuse('type', `Parameter '${name}' cannot be an array here`, hint)
   }
   if (pattern !== undefined && !isPattern(pattern)) {
     refuse('pattern', `The pattern of '${name}' is not a regular expression: ${pattern}`, 'Correct it.')
   } else if (entry.default !== undefined && entry.default !== '') {
-    const rendered = renderValue(parameterOf(known, entry), entry.default)
-    if (!rendered.ok)
-      refuse('default', `The default of '${name}' ${rendered.reason}`, 'Correct it, or the type.')
+    const reason = complaintAbout(parameterOf(known, entry), entry.default)
+    if (reason) refuse('default', `The default of '${name}' ${reason}`, 'Correct it, or the type.')
   }
   return problems
 }
@@ -86,21 +77,16 @@ function isPattern(pattern: string): boolean {
 }
 
 function parameterOf(known: Inferred, entry: Partial<ParameterDefinition> = {}): ExpandedParameter {
-  const { type = 'string', option_name, description, required, default: value, enum: values, pattern } = entry
-  const isExempt = known.injectAs === 'argument' && values !== undefined
-  const parameter: ExpandedParameter = defined({
-    name: known.name,
-    type,
-    inject_as: known.injectAs,
-    position: known.position,
-    option_name,
-    description,
-    required: required !== false && value === undefined,
-    default: value,
-    enum: values,
-    pattern,
-    allow_dash: entry.allow_dash ?? (isExempt || known.allowDash),
+  const { name, injectAs: inject_as, position, allowDash } = known
+  const isExempt = inject_as === 'argument' && entry.enum !== undefined
+  return defined({
+    // First, so that they come first where the tool is printed.
+    ...{ name, type: undefined, inject_as, position },
+    ...entry,
+    type: entry.type ?? 'string',
+    inject_as,
+    raw: undefined,
+    required: entry.required !== false && entry.default === undefined,
+    allow_dash: entry.allow_dash ?? (isExempt || allowDash),
   })
-  for (const key in entry) if (!PARAMETER_KEYS.includes(key)) Object.assign(parameter, { [key]: entry[key] })
-  return parameter
 }

@@ -61,29 +61,37 @@ export function isToolExpansionError(error: unknown): error is ToolExpansionErro
  * @param where - Put in front of the message: `agent.yaml:14:18: tools[2] "count_lines"`.
  */
 export function formatProblem(problem: Excerpt, where?: string): string {
-  const message = where === undefined ? problem.message : `${where}: ${problem.message}`
-  return [message, ...excerpt(problem), ...(problem.hint === undefined ? [] : [problem.hint])].join('\n')
+  const { message, hint } = problem
+  const lines = [where === undefined ? message : `${where}: ${message}`, ...excerpt(problem)]
+  return [...lines, ...(hint === undefined ? [] : [hint])].join('\n')
 }
 
 /** A problem at an offset of a template. */
-export function problemAt<Problem extends Excerpt>(
+export function problemAt(
   offset: number,
   template: string,
-  problem: Problem,
-): Problem {
+  path: string,
+  code: ToolProblemCode,
+  message: string,
+  hint: string,
+): ToolProblem {
+  return { code, path, message, hint, ...placeAt(offset, template) }
+}
+
+export function placeAt(
+  offset: number,
+  template: string,
+): Required<Pick<Excerpt, 'template' | 'line' | 'column'>> {
   const before = template.slice(0, offset)
-  const line = before.split('\n').length
-  return { ...problem, template, line, column: offset - before.lastIndexOf('\n') }
+  return { template, line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
 }
 
 function excerpt({ path, template, line = 1, column }: Excerpt): string[] {
-  if (template === undefined) return []
+  if (template === undefined || column === undefined) return []
   const lines = template.replace(/\n$/, '').split('\n')
   const text = lines[line - 1] ?? ''
-  const opening = lines.length > 1 ? `  ${path}, line ${line}: ` : `  ${path}: "`
-  const shown = `${opening}${text}${lines.length > 1 ? '' : '"'}`
-  if (column === undefined) return [shown]
-  return [shown, `${' '.repeat(opening.length)}${blank(text.slice(0, column - 1))}^`]
+  const [opening, closing] = lines.length > 1 ? [`  ${path}, line ${line}: `, ''] : [`  ${path}: "`, '"']
+  return [opening + text + closing, `${' '.repeat(opening.length)}${blank(text.slice(0, column - 1))}^`]
 }
 
 /** White space as wide as the text on a terminal. */

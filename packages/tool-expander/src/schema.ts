@@ -4,12 +4,13 @@ import type { ToolProblem } from './problems.js'
 /** Names that tools may not have: the engine answers these calls itself. */
 export const RESERVED_TOOL_NAMES: readonly string[] = ['ask_human']
 
-const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+const text = z.optional(z.string())
+const flag = z.optional(z.boolean())
 const parameterName = z
   .string()
-  .check(z.regex(PARAMETER_NAME, 'must be letters, digits and _, no digit first'))
+  .check(z.regex(/^[A-Za-z_]\w*$/, 'must be letters, digits and _, no digit first'))
 const toolName = z.string().check(
-  z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+  z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
   z.refine(
     (name) => !RESERVED_TOOL_NAMES.includes(name),
     'is reserved: the engine answers these calls itself',
@@ -22,13 +23,13 @@ const Parameter = z.looseObject({
   inject_as: z.optional(z.enum(['argument', 'stdin', 'option'])),
   position: z.optional(z.int()),
   option_name: z.optional(z.string().check(z.minLength(1))),
-  description: z.optional(z.string()),
-  required: z.optional(z.boolean()),
+  description: text,
+  required: flag,
   default: z.optional(z.unknown()),
   enum: z.optional(z.array(z.union([z.string(), z.number()])).check(z.minLength(1))),
-  pattern: z.optional(z.string()),
-  allow_dash: z.optional(z.boolean()),
-  raw: z.optional(z.boolean()),
+  pattern: text,
+  allow_dash: flag,
+  raw: flag,
 })
 
 /** The keys of a parameter that mean something; others are kept as they are. */
@@ -36,18 +37,16 @@ export const PARAMETER_KEYS: readonly string[] = Object.keys(Parameter.shape)
 
 const Definition = z.object({
   name: toolName,
-  description: z.optional(z.string()),
-  exec: z.optional(z.string()),
-  shell: z.optional(z.string()),
+  description: text,
+  exec: text,
+  shell: text,
   command: z.optional(z.array(z.string()).check(z.minLength(1))),
   stdin: z.optional(parameterName),
   parameters: z.optional(z.array(Parameter)),
-  allow_dash: z.optional(z.boolean()),
+  allow_dash: flag,
   substitute: z.optional(z.literal(true)),
   checked_words: z.optional(z.array(z.string())),
-  __meta: z.optional(
-    z.object({ syntax: z.enum(['exec', 'shell']), template: z.string(), stdin: z.optional(z.string()) }),
-  ),
+  __meta: z.optional(z.object({ syntax: z.enum(['exec', 'shell']), template: z.string(), stdin: text })),
 })
 
 /** A tool as its author wrote it: `exec:`, `shell:` or `command:`. What `parseTool` accepted. */

@@ -1,10 +1,8 @@
 /** The engine's own variables: never parameters, in no mode. */
-export const ENGINE_VARIABLES = ['AGENT_HOME', 'CWD'] as const
-
-export type EngineVariable = (typeof ENGINE_VARIABLES)[number]
+export type EngineVariable = 'AGENT_HOME' | 'CWD'
 
 export function isEngineVariable(name: string): name is EngineVariable {
-  return (ENGINE_VARIABLES as readonly string[]).includes(name)
+  return /^(?:AGENT_HOME|CWD)$/.test(name)
 }
 
 /** A piece of a word: fixed text, or a place for a value. `offset` points into the template. */
@@ -12,8 +10,21 @@ export type Part = string | Placeholder
 
 export interface Placeholder {
   name: string
-  raw: boolean
   offset: number
+}
+
+export function isParameter(part: Part | null | undefined): part is Placeholder {
+  return typeof part === 'object' && part !== null && !isEngineVariable(part.name)
+}
+
+/** A word that is one parameter and nothing else. */
+export function isWholeParameter(parts: readonly Part[]): parts is [Placeholder] {
+  return parts.length === 1 && isParameter(parts[0])
+}
+
+/** The fixed text a word begins with. */
+export function beginningOf([first]: readonly unknown[] = []): string {
+  return typeof first === 'string' ? first : ''
 }
 
 /** `${name}` or `${name:modifier}`, at one position. */
@@ -25,13 +36,30 @@ export interface Reference {
 
 /** Reads `${name}` or `${name:modifier}` at an offset; undefined when something else stands there. */
 export function readReference(text: string, offset: number): Reference | undefined {
-  REFERENCE.lastIndex = offset
-  const match = REFERENCE.exec(text)
-  if (match?.[1] === undefined) return undefined
-  return { name: match[1], modifier: match[2], length: match[0].length }
+  const [written = '', name, modifier] = matchAt(REFERENCE, text, offset)
+  return name === undefined ? undefined : { name, modifier, length: written.length }
 }
 
-const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([A-Za-z][A-Za-z0-9_]*))?\}/y
+const REFERENCE = /\$\{([A-Za-z_]\w*)(?::([A-Za-z]\w*))?\}/y
+
+/** What a sticky pattern matches at an offset, and its groups. */
+export function matchAt(pattern: RegExp, text: string, offset: number): readonly (string | undefined)[] {
+  pattern.lastIndex = offset
+  return pattern.exec(text) ?? []
+}
+
+/** Every `${` between two offsets, with the number of backslashes before it, and the placeholder it begins, if any. */
+export function openings(
+  text: string,
+  start = 0,
+  end?: number,
+): { offset: number; backslashes: number; reference: Reference | undefined }[] {
+  return [...text.slice(start, end).matchAll(/(\\*)\$\{/g)].map((match) => {
+    const backslashes = match[0].length - 2
+    const offset = start + match.index + backslashes
+    return { offset, backslashes, reference: readReference(text, offset) }
+  })
+}
 
 /** Joins neighbouring texts and drops empty ones, so that equal words have equal parts. */
 export function joinParts(parts: readonly Part[]): Part[] {
@@ -53,16 +81,13 @@ export function joinParts(parts: readonly Part[]): Part[] {
 export function parseElement(element: string, refuse?: (offset: number) => void): Part[] {
   const parts: Part[] = []
   let end = 0
-  for (const match of element.matchAll(/(\\*)\$\{/g)) {
-    const backslashes = match[1]?.length ?? 0
-    const dollar = match.index + backslashes
-    parts.push(element.slice(end, match.index), '\\'.repeat(backslashes >> 1))
-    end = dollar
+  for (const { offset, backslashes, reference } of openings(element)) {
+    parts.push(element.slice(end, offset - backslashes), '\\'.repeat(backslashes >> 1))
+    end = offset
     if (backslashes % 2 === 1) continue
-    const reference = readReference(element, dollar)
-    if (reference === undefined || reference.modifier !== undefined) refuse?.(dollar)
+    if (!reference || reference.modifier) refuse?.(offset)
     else {
-      parts.push({ name: reference.name, raw: false, offset: dollar })
+      parts.push({ name: reference.name, offset })
       end += reference.length
     }
   }

@@ -18,10 +18,9 @@ export interface Tokens {
  * afterwards. What it sees besides are quotes, blanks and plain text.
  */
 export function tokenize(template: string): Tokens {
-  const { masked, parts, problems, literals } = mask(template)
-  if (problems.length > 0) return { words: [], problems, literals }
-  const words = parseShellQuote(masked).map((word) => unmask(String(word), parts))
-  return { words, problems, literals }
+  const { masked, parts, ...rest } = mask(template)
+  const words = rest.problems.length > 0 ? [] : parseShellQuote(masked)
+  return { ...rest, words: words.map((word) => unmask(String(word), parts)) }
 }
 
 const FIRST_MASK = 0xe000
@@ -42,45 +41,43 @@ function mask(template: string): Omit<Tokens, 'words'> & { masked: string; parts
   const problems: ToolProblem[] = []
   const literals: number[] = []
   let masked = ''
-  let quote = ''
+  let quote: keyof typeof TOKENS = ''
   let opening = 0
   const refuse = (offset: number, code: ToolProblemCode, message: string, hint: string) => {
-    problems.push(problemAt(offset, template, { code, path: 'exec', message, hint }))
+    problems.push(problemAt(offset, template, 'exec', code, message, hint))
   }
   const hide = (part: Part) => {
     masked += String.fromCharCode(FIRST_MASK + parts.push(part) - 1)
   }
 
   for (let offset = 0; offset < template.length; ) {
-    const pattern = TOKENS[quote as keyof typeof TOKENS]
-    pattern.lastIndex = offset
-    const match = pattern.exec(template)
-    const { operator, mark, variable, text, edge, blank, plain, special } = match?.groups ?? {}
-    const reference = mark === undefined ? undefined : readReference(template, offset)
-    if (operator !== undefined) refuse(offset, 'ERR_EXEC_METACHARACTER', ...operatorProblem(operator))
-    else if (variable !== undefined) {
+    TOKENS[quote].lastIndex = offset
+    const match: RegExpExecArray | null = TOKENS[quote].exec(template)
+    const whole = match?.[0] ?? ''
+    const groups: Partial<Record<string, string>> = match?.groups ?? {}
+    const { operator, mark, variable, text, edge, blank, plain, special } = groups
+    const { name, modifier, length = whole.length } = (mark && readReference(template, offset)) || {}
+    if (operator) refuse(offset, 'ERR_EXEC_METACHARACTER', operatorMessage(operator), OPERATOR_HINT)
+    else if (variable)
       refuse(offset, 'ERR_EXEC_VARIABLE', `Nothing expands ${variable} in exec: mode.`, VARIABLE_HINT)
-    } else if (reference?.modifier === 'raw') {
+    else if (modifier === 'raw')
       refuse(offset, 'ERR_RAW_IN_EXEC', ':raw modifier is only allowed in shell: mode', RAW_HINT)
-    } else if (reference?.modifier !== undefined) {
-      refuse(offset, 'ERR_PLACEHOLDER', `Unknown modifier :${reference.modifier}.`, LITERAL_HINT)
-    } else if (reference !== undefined) hide({ name: reference.name, raw: false, offset })
+    else if (modifier) refuse(offset, 'ERR_PLACEHOLDER', `Unknown modifier :${modifier}.`, LITERAL_HINT)
+    else if (name) hide({ name, offset })
     else if (mark === '${')
       refuse(offset, 'ERR_PLACEHOLDER', 'Not a placeholder: ${ wants a name and }.', LITERAL_HINT)
-    else if (mark !== undefined)
-      refuse(offset, 'ERR_QUOTE', 'This backslash escapes nothing.', BACKSLASH_HINT)
-    else if (edge !== undefined) {
-      quote = quote === '' ? edge : ''
+    else if (mark) refuse(offset, 'ERR_QUOTE', 'This backslash escapes nothing.', BACKSLASH_HINT)
+    else if (edge) {
+      quote = quote ? '' : (edge as keyof typeof TOKENS)
       opening = offset
       masked += edge
-    } else if (blank !== undefined || plain !== undefined) masked += plain ?? ' '
-    else hide(text ?? match?.[0] ?? '')
+    } else if (blank || plain) masked += plain ?? ' '
+    else hide(text ?? whole)
 
-    if (special !== undefined) literals.push(offset)
-    offset += reference?.length ?? match?.[0].length ?? 1
+    if (special) literals.push(offset)
+    offset += length
   }
-  if (quote !== '')
-    refuse(opening, 'ERR_QUOTE', `This ${quote} is never closed.`, `Close it, or write \\${quote}.`)
+  if (quote) refuse(opening, 'ERR_QUOTE', `This ${quote} is never closed.`, `Close it, or write \\${quote}.`)
   if (parts.length > LAST_MASK - FIRST_MASK) {
     refuse(0, 'ERR_QUOTE', 'The template is too long.', 'Move its text into a file.')
   }
@@ -88,19 +85,16 @@ function mask(template: string): Omit<Tokens, 'words'> & { masked: string; parts
 }
 
 function unmask(word: string, parts: readonly Part[]): Part[] {
-  return joinParts(
-    word.split(/([\ue000-\uf8ff])/).map((piece) => parts[piece.charCodeAt(0) - FIRST_MASK] ?? piece),
-  )
+  return joinParts(Array.from(word, (piece) => parts[piece.charCodeAt(0) - FIRST_MASK] ?? piece))
 }
 
-function operatorProblem(operator: string): [message: string, hint: string] {
+function operatorMessage(operator: string): string {
   const remedy = operator === '|' ? 'pipe' : /[<>]/.test(operator) ? 'redirection' : 'it'
-  return [
-    `Shell metacharacter '${operator}' not allowed in exec: mode. Use shell: mode or remove ${remedy}.`,
-    'Use shell: for pipes and redirects; parameters are still passed safely quoted. Or write command: as an array.',
-  ]
+  return `Shell metacharacter '${operator}' not allowed in exec: mode. Use shell: mode or remove ${remedy}.`
 }
 
+const OPERATOR_HINT =
+  'Use shell: for pipes and redirects; parameters are still passed safely quoted. Or write command: as an array.'
 const VARIABLE_HINT =
   'Use shell: to expand it, ${AGENT_HOME} or ${CWD}, or single quotes for the text itself.'
 const BACKSLASH_HINT = 'Write \\\\ for a backslash, single quotes around $, and nothing at the end of a line.'

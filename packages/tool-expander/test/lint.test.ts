@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { formatProblem, type LintOptions, lintTool } from '../src/index.js'
+import { formatProblem } from '../src/index.js'
+import { type LintOptions, lintTool } from '../src/lint.js'
 import { load } from './helper.js'
 
 /** Rules and places of what lint finds in a tool that is described. */

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 // docs/decisions/0014-sixteen-kilobytes.md
-const LIMIT_BYTES = 16_000
+const LIMIT_BYTES = 13_800
 
 let workspace: TemporaryWorkspace
 beforeAll(async () => {

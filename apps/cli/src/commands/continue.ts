@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { agentHomeIn, continueRun, findRun, type Reply } from '@delta/engine'
+import type { RunSummary } from '@delta/journal'
 import { type EngineFlags, engineOptions } from '../engine-options.js'
 import { loadAgentFor } from '../load-agent.js'
 import { readMessage } from '../message.js'
@@ -24,7 +26,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const decision = decisionIn(flags)
   const message = await readMessage(flags.message, terminal)
   const run = await findRun(workDirectory, flags.runId)
-  const agent = await loadAgentFor(agentHomeIn(run), { flags, terminal, warn: presenter.warn })
+  const agent = await loadAgentFor(presentAgent(run), { flags, terminal, warn: presenter.warn })
 
   const result = await withStopSignal(terminal, presenter, async (signal) =>
     continueRun({
@@ -39,6 +41,15 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   )
   presenter.finish(result)
   return exitCodeFor(result)
+}
+
+/** The agent's directory, which must still be where it was. */
+function presentAgent(run: RunSummary): string {
+  const home = agentHomeIn(run)
+  if (existsSync(home)) return home
+  throw new UsageError(
+    `The agent of run ${run.runId} was in ${home}, and is not there now.\nPut it back, or a link to where it is, and continue again.`,
+  )
 }
 
 function decisionIn({ approve, deny }: ContinueFlags): Extract<Reply, { requestId: string }> | undefined {

@@ -7,7 +7,7 @@ import { resumableRun } from '../resumable.js'
 import { exitCodeFor, withStopSignal } from '../run-life.js'
 import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
-import { chooseWorkspace } from '../workspace.js'
+import { chooseWorkspace, unmakeWorkspace } from '../workspace.js'
 
 export interface RunFlags extends EngineFlags {
   agent: string
@@ -28,10 +28,11 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   const presenter = presenterFor(flags, terminal)
   const agent = await loadAgentFor(flags.agent, { flags, terminal, warn: presenter.warn })
   const message = (await readMessage(flags.message, terminal)) ?? ''
-  const { directory: workDirectory, notice } = await chooseWorkspace(
+  const workspace = await chooseWorkspace(
     { agentHome: agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
     terminal,
   )
+  const { directory: workDirectory, notice } = workspace
   if (notice !== undefined && !flags.quiet) presenter.warn(notice)
 
   const result = await withStopSignal(terminal, presenter, async (signal): Promise<RunResult> => {
@@ -41,6 +42,9 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     if (earlier) presenter.warn(earlier.notice)
     if (earlier?.resume) return continueRun({ ...shared, ...earlier.resume, agent, workDirectory })
     return runAgent({ ...options, ...(flags.runId === undefined ? {} : { runId: flags.runId }) })
+  }).catch((error: unknown) => {
+    unmakeWorkspace(workspace)
+    throw error
   })
   presenter.finish(result)
   return exitCodeFor(result)

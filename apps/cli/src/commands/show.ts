@@ -57,6 +57,6 @@ function printerFor({ json, verbose, step }: ShowFlags, terminal: Terminal): (ev
   }
   return (event) => {
     const lines = isKnownEvent(event) ? describeEvent(event, detail) : [`   ${printable(event.type)}`]
-    for (const line of lines) print(terminal, `${line}\n`)
+    for (const line of lines) terminal.stdout.write(`${line}\n`) // safe already, and coloured
   }
 }

@@ -1,5 +1,5 @@
 import { formatProblem } from '@delta/config-loader'
-import { lintTool } from '@delta/tool-expander'
+import { lintTool } from '@delta/tool-expander/lint'
 import { commandFinder } from '../command-exists.js'
 import { loadTools, type ToolFlags } from '../load-tools.js'
 import { print } from '../present/print.js'

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { RunResult } from '@delta/engine'
 import { quoteCommand } from '@delta/executor'
 import { EXIT } from '../terminal.js'
@@ -46,12 +46,14 @@ function howToAnswer(result: RunResult): string[] {
   }
   return [
     `The agent asks: ${printable(question.prompt)}`,
-    `Agent paused. Provide response in .delta/${result.runId}/interaction/response.txt`,
-    `Or use: ${resume(result)} -m <response>`,
+    `Agent paused. Provide response in ${printable(join(result.runDirectory, 'interaction', 'response.txt'))}`,
+    // a sensitive answer must not stay in the shell's history
+    `Or use: ${resume(result)} -m ${question.sensitive ? '-   (reads stdin)' : '<response>'}`,
   ]
 }
 
 /** The command line that takes the run up again, ready to be pasted. */
 function resume(result: RunResult): string {
-  return quoteCommand(['delta', 'continue', '-w', dirname(dirname(result.runDirectory))])
+  const workspace = dirname(dirname(result.runDirectory))
+  return quoteCommand(['delta', 'continue', '-w', workspace, '--run-id', result.runId])
 }

@@ -34,7 +34,8 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'ACTION_RESULT':
       return [...output(event.observation_content, verbose), style.dim(`     ${outcome(event)}`)]
     case 'HUMAN_INPUT_REQUEST':
-      return indent('   ? ', event.prompt, style.yellow)
+      // while it runs, whoever asks or says how to answer shows the question
+      return transcript ? indent('   ? ', event.prompt, style.yellow) : []
     case 'HUMAN_INPUT_RECEIVED':
       return transcript ? indent('   > ', event.response, style.bold) : []
     case 'ERROR':

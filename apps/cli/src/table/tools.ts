@@ -1,4 +1,5 @@
 import type { CommandEntry, CommandGroup } from './entry.js'
+import { MCP_SERVE } from './mcp.js'
 import { IMPORT_ROOT, JSON_OUTPUT } from './options.js'
 
 const PATH = { name: '<path>', description: 'agent directory, agent.yaml or tools file' }
@@ -68,7 +69,9 @@ const SESSIONS: CommandEntry = {
   load: () => import('../commands/sessions.js'),
 }
 
+const OLD_EXPAND: CommandEntry = { ...EXPAND, name: 'tool:expand', hidden: true }
+
 export const TOOL_COMMANDS: CommandGroup = {
   title: 'Tools',
-  commands: [EXPAND, LINT, LIST, IMPORT, SESSIONS, { ...EXPAND, name: 'tool:expand', hidden: true }],
+  commands: [EXPAND, LINT, LIST, IMPORT, MCP_SERVE, SESSIONS, OLD_EXPAND],
 }

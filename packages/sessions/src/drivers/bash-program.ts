@@ -15,53 +15,52 @@ export function bashProgram(secretNames: readonly string[]): string {
   return `
 unset BASH_ENV
 export -n __delta_work __delta_state
-[[ ! -r $__delta_work/variables.sh ]] || . "$__delta_work/variables.sh"
 shopt -s expand_aliases
 __delta_shopt_base=$BASHOPTS __delta_set_base=$SHELLOPTS __delta_exit=
 
 __delta_save() {
-  umask -p >"$__delta_work/state"
-  umask 077
+  builtin umask -p >"$__delta_work/state"
+  builtin umask 077
   __delta_ifs=\${IFS-unset} IFS=$' \\t\\n'
-  unset -f __delta_save trap
+  builtin unset -f __delta_save trap
   __delta_list_set
   {
     __delta_report_variables
-    printf '=cwd='
-    pwd
-    printf '\\0=jobs='
-    jobs -l
-    printf '\\0'
+    builtin printf '=cwd='
+    builtin pwd
+    builtin printf '\\0=jobs='
+    builtin jobs -l
+    builtin printf '\\0'
   } >"$__delta_work/report"
   {
     __delta_print_shopt
-    [[ \${#__delta_names[@]} == 0 ]] || declare -p "\${__delta_names[@]}"
-    if [[ $__delta_ifs == unset ]]; then printf 'unset IFS\\n'
-    elif [[ $__delta_ifs != $' \\t\\n' ]]; then printf 'IFS=%q\\n' "$__delta_ifs"; fi
-    declare -f
-    export -fp
-    alias -p
+    [[ \${#__delta_names[@]} == 0 ]] || builtin declare -p "\${__delta_names[@]}"
+    if [[ $__delta_ifs == unset ]]; then builtin printf 'unset IFS\\n'
+    elif [[ $__delta_ifs != $' \\t\\n' ]]; then builtin printf 'IFS=%q\\n' "$__delta_ifs"; fi
+    builtin declare -f
+    builtin export -fp
+    builtin alias -p
     # Last: from "set -x" on, every line of the file would be printed when it is read.
-    printf '%s' "$__delta_options"
+    builtin printf '%s' "$__delta_options"
   } >>"$__delta_work/state"
-  printf '=done=\\0' >>"$__delta_work/report"
+  builtin printf '=done=\\0' >>"$__delta_work/report"
 }
 
 __delta_print_shopt() {
-  unset -f __delta_print_shopt
+  builtin unset -f __delta_print_shopt
   for __delta_name in \${BASHOPTS//:/ }; do
-    [[ :$__delta_shopt_base: == *:$__delta_name:* ]] || printf 'shopt -s %s\\n' "$__delta_name"
+    [[ :$__delta_shopt_base: == *:$__delta_name:* ]] || builtin printf 'shopt -s %s\\n' "$__delta_name"
   done
   for __delta_name in \${__delta_shopt_base//:/ }; do
-    [[ :$BASHOPTS: == *:$__delta_name:* ]] || printf 'shopt -u %s\\n' "$__delta_name"
+    [[ :$BASHOPTS: == *:$__delta_name:* ]] || builtin printf 'shopt -u %s\\n' "$__delta_name"
   done
 }
 
 # Exported variables are data, and reported; the names of the others are collected, because bash can
 # list those itself, with their attributes. Both lists of names are sorted.
 __delta_report_variables() {
-  unset -f __delta_report_variables
-  { compgen -e; printf '=\\n'; compgen -v; } >"$__delta_work/names"
+  builtin unset -f __delta_report_variables
+  { builtin compgen -e; builtin printf '=\\n'; builtin compgen -v; } >"$__delta_work/names"
   __delta_read_lines
   __delta_names=() __delta_pairs=() __delta_index=0 __delta_all=
   for __delta_name in "\${__delta_lines[@]}"; do
@@ -74,24 +73,24 @@ __delta_report_variables() {
         *) [[ -z \${!__delta_name+set} ]] || __delta_pairs+=("$__delta_name" "\${!__delta_name}") ;;
       esac
     else
-    case $__delta_name in
-      __delta_*|BASH|BASHOPTS|BASHPID|BASH_*|_|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID) ;;
-      FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS) ;;
-      PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID${hidden}) ;;
-      PS4) [[ $PS4 == '+ ' ]] || __delta_names+=(PS4) ;;
-      *) __delta_names+=("$__delta_name") ;;
-    esac
+      case $__delta_name in
+        __delta_*|BASH|BASHOPTS|BASHPID|BASH_*|_|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID) ;;
+        FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS) ;;
+        PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID${hidden}) ;;
+        PS4) [[ $PS4 == '+ ' ]] || __delta_names+=(PS4) ;;
+        *) __delta_names+=("$__delta_name") ;;
+      esac
     fi
   done
   # In one go: bash writes to the file after every command.
-  [[ \${#__delta_pairs[@]} == 0 ]] || printf '%s=%s\\0' "\${__delta_pairs[@]}"
+  [[ \${#__delta_pairs[@]} == 0 ]] || builtin printf '%s=%s\\0' "\${__delta_pairs[@]}"
 }
 
 # bash 3, which macOS has, knows no mapfile.
 __delta_read_lines() {
-  unset -f __delta_read_lines
+  builtin unset -f __delta_read_lines
   if type mapfile >/dev/null 2>&1; then
-    mapfile -t __delta_lines <"$__delta_work/names"
+    builtin mapfile -t __delta_lines <"$__delta_work/names"
   else
     __delta_lines=()
     while IFS= read -r __delta_name; do __delta_lines+=("$__delta_name"); done <"$__delta_work/names"
@@ -100,15 +99,15 @@ __delta_read_lines() {
 
 # Two options would lock the session: noexec, and onecmd, which ends the shell after one command.
 __delta_list_set() {
-  unset -f __delta_list_set
+  builtin unset -f __delta_list_set
   __delta_options=
   for __delta_name in \${__delta_set//:/ }; do
     [[ :$__delta_set_base:noexec:onecmd: == *:$__delta_name:* ]] ||
-      printf -v __delta_options '%sset -o %s\\n' "$__delta_options" "$__delta_name"
+      builtin printf -v __delta_options '%sset -o %s\\n' "$__delta_options" "$__delta_name"
   done
   for __delta_name in \${__delta_set_base//:/ }; do
     [[ :$__delta_set: == *:$__delta_name:* ]] ||
-      printf -v __delta_options '%sset +o %s\\n' "$__delta_options" "$__delta_name"
+      builtin printf -v __delta_options '%sset +o %s\\n' "$__delta_options" "$__delta_name"
   done
 }
 
@@ -132,6 +131,8 @@ builtin trap '{ __delta_code=$? __delta_set=$SHELLOPTS; builtin trap - DEBUG ERR
 { __delta_save; } 2>/dev/null
 [[ -z $__delta_exit ]] || { (exit "$__delta_code"); eval "$__delta_exit"; }' EXIT
 
+# Only now: POSIXLY_CORRECT would forbid the function above.
+[[ ! -r $__delta_work/variables.sh ]] || . "$__delta_work/variables.sh"
 [[ ! -r $__delta_state ]] || . "$__delta_state" 2>/dev/null
 `
 }

@@ -19,7 +19,7 @@ export interface Driver {
 }
 
 export interface DriverCall {
-  /** What to start: `bash`, `/usr/bin/python3`. */
+  /** What to start, as an absolute path. */
   program: string
   command: string
   /** The session's directory, for what is the same for all its commands. */

@@ -30,7 +30,7 @@ export function readCommands(scan: Scan, closers: readonly string[], opening = s
     }
     const offset = scan.at
     const operator = take(scan, OPERATOR)
-    const closer = operator === '' ? readCommand(scan, closers) : operator.replace(/^;[;&]+/, ';;')
+    const closer = operator ? operator.replace(/^;[;&]+/, ';;') : readCommand(scan, closers)
     if (closer !== undefined && closers.includes(closer)) return closer
     if (/^(?:\)|;;)/.test(operator)) stop(scan, offset, `${operator} closes nothing here.`)
   }
@@ -39,16 +39,16 @@ export function readCommands(scan: Scan, closers: readonly string[], opening = s
 /** Reads one command, simple or compound. A closer is stepped over and returned. */
 function readCommand(scan: Scan, closers: readonly string[]): string | undefined {
   const opening = scan.at
-  if (looksAt(scan, /\(\(/y) && endOfArithmetic(scan) !== undefined) skipArithmetic(scan)
-  else if (take(scan, /\(/y) !== '') readCommands(scan, [')'], opening)
+  if (looksAt(scan, /\(\(/y) && endOfArithmetic(scan)) skipArithmetic(scan)
+  else if (take(scan, /\(/y)) readCommands(scan, [')'], opening)
   else if (looksAt(scan, /[<>&]/y)) readSimple(scan)
   else {
     const word = readWord(scan)
     const name = word.quoted ? '' : (literalOf(word) ?? '')
     const end = Object.hasOwn(ENDS, name) ? ENDS[name] : undefined
-    if (closers.includes(name) && name !== '') return name
+    if (name && closers.includes(name)) return name
     if (CLOSERS.test(name)) stop(scan, opening, `${name} closes nothing here.`)
-    if (end !== undefined) readCommands(scan, [end], opening)
+    if (end) readCommands(scan, [end], opening)
     else if (name === 'for' || name === 'select') readFor(scan, opening)
     else if (name === 'case') readCase(scan, opening)
     else if (name === '[[') readConditional(scan, opening)
@@ -81,11 +81,11 @@ function readFor(scan: Scan, opening: number): void {
   skipInline(scan)
   if (looksAt(scan, /\(\(/y)) skipArithmetic(scan)
   else {
-    const what = literalOf(readWord(scan))
-    if (what === undefined) stop(scan, opening, 'The variable of a loop must be a fixed name.')
-    scan.remarks.push({ kind: 'assigned', what, offset: opening })
+    const name = literalOf(readWord(scan))
+    if (name === undefined) stop(scan, opening, 'The variable of a loop must be a fixed name.')
+    scan.assigned.push({ name, offset: opening })
     skipBlanks(scan)
-    if (take(scan, /in(?=\s)/y) !== '') {
+    if (take(scan, /in(?=\s)/y)) {
       const words: Word[] = []
       for (skipInline(scan); !atEnd(scan); skipInline(scan)) words.push(readOperand(scan))
       checkWords(scan, words)
@@ -98,17 +98,17 @@ function readCase(scan: Scan, opening: number): void {
   skipInline(scan)
   readOperand(scan)
   skipBlanks(scan)
-  if (take(scan, /in(?=\s)/y) === '') stop(scan, opening, 'The in of this case is missing.')
+  if (!take(scan, /in(?=\s)/y)) stop(scan, opening, 'The in of this case is missing.')
   for (;;) {
     skipBlanks(scan)
-    if (take(scan, /esac(?![^\s;&|()<>])/y) !== '') return
+    if (take(scan, /esac(?![^\s;&|()<>])/y)) return
     take(scan, /\(/y)
     do {
       skipInline(scan)
       readOperand(scan)
       skipInline(scan)
-    } while (take(scan, /\|/y) !== '')
-    if (take(scan, /\)/y) === '') stop(scan, scan.at, 'The ) of this case pattern is missing.')
+    } while (take(scan, /\|/y))
+    if (!take(scan, /\)/y)) stop(scan, scan.at, 'The ) of this case pattern is missing.')
     if (readCommands(scan, [';;', 'esac'], opening) === 'esac') return
   }
 }

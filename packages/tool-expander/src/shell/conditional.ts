@@ -14,7 +14,7 @@ export function readConditional(scan: Scan, opening: number): void {
   for (;;) {
     const before = scan.at
     do skipBlanks(scan)
-    while (take(scan, /[()&|<>]/y) !== '')
+    while (take(scan, /[()&|<>]/y))
     const isFirst = /[()&|<>\n]/.test(scan.text.slice(before, scan.at))
     const word = readWord(scan)
     if (word.offset === scan.at) stop(scan, opening, 'This [[ is never closed.')

@@ -1,5 +1,5 @@
-import { describe, references, refuse, type Scan, stop, take } from './scan.js'
-import { disagree, readPieces, readWord, startWord } from './words.js'
+import { describe, disagree, references, refuse, type Scan, stop, take } from './scan.js'
+import { readPieces, readWord, startWord } from './words.js'
 
 /** Reads the delimiter behind `<<`. The text itself comes after the line. */
 export function readDelimiter(scan: Scan, stripTabs: boolean): void {
@@ -55,7 +55,7 @@ function bodyOf(
 /** Nothing is expanded in here, so a positional would come out as text. */
 function readQuotedBody(scan: Scan): void {
   for (const { name, offset, backslashes } of references(scan, scan.end)) {
-    if (backslashes % 2 === 1) scan.dropped.push(offset - 1)
+    if (backslashes % 2 === 1) scan.dropped.push({ offset: offset - 1, length: 1 })
     else {
       const message = `\${${name}} stands in a here-document with a quoted delimiter, which expands nothing.`
       const hint = `Remove the quotes from the delimiter, or write \\\${${name}} for the text itself.`

@@ -1,19 +1,25 @@
-import { type Scan, skipTo, stop, type Word } from './scan.js'
+import { references, refuse, type Scan, stop, take, type Word } from './scan.js'
 
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
 
 const ARITHMETIC_HINT = 'Check and assign it: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
 
-/** The offset behind the `))` of the arithmetic that begins here; undefined when these are nested parentheses. */
-export function endOfArithmetic({ text, at, end }: Scan): number | undefined {
+/** The offset behind the bracket that closes the one at `start`, or the end. */
+function behindBracket({ text, end }: Scan, start: number): number {
+  const [opening, closing] = text.charAt(start) === '(' ? '()' : '[]'
   let depth = 0
-  for (let offset = text.indexOf('((', at) + 2; offset < end; offset++) {
+  for (let offset = start; offset < end; offset++) {
     const character = text.charAt(offset)
-    if (character === '(') depth += 1
-    else if (character === ')' && depth-- === 0)
-      return text.charAt(offset + 1) === ')' ? offset + 2 : undefined
+    if (character === opening) depth += 1
+    else if (character === closing && --depth === 0) return offset + 1
   }
-  return undefined
+  return end
+}
+
+/** The offset behind the `))` of the arithmetic that begins here; undefined when these are nested parentheses. */
+export function endOfArithmetic(scan: Scan): number | undefined {
+  const inner = behindBracket(scan, scan.text.indexOf('((', scan.at) + 1)
+  return inner < scan.end && scan.text.charAt(inner) === ')' ? inner + 1 : undefined
 }
 
 /** Skips `$((…))` or `((…))`. */
@@ -21,29 +27,26 @@ export function skipArithmetic(scan: Scan, word?: Word): void {
   const end = endOfArithmetic(scan) ?? scan.end
   if (/['"`\\]/.test(scan.text.slice(scan.at, end)))
     stop(scan, scan.at, 'Quotes inside arithmetic cannot be followed.')
-  skipTo(scan, end, 'arithmetic', ARITHMETIC_HINT)
-  word?.pieces.push(null)
+  skipTo(scan, end, word, 'arithmetic', ARITHMETIC_HINT)
 }
 
 /** Skips `[…]`, which bash computes; `$[…]` is its old arithmetic. */
 export function skipSubscript(scan: Scan, word: Word, place = 'an array subscript'): void {
-  let depth = 0
-  let offset = scan.at
-  do {
-    const character = scan.text.charAt(offset)
-    if (character === '[') depth += 1
-    if (character === ']') depth -= 1
-  } while (++offset < scan.end && (depth > 0 || offset === scan.at + 1))
-  skipTo(scan, offset, place)
-  word.pieces.push(null)
+  skipTo(scan, behindBracket(scan, scan.text.indexOf('[', scan.at)), word, place)
 }
 
 /** Skips `` `…` ``: a backslash in it means something else at each level. */
 export function skipBackticks(scan: Scan, word: Word): void {
-  const pattern = /`(?:\\.|[^\\`])*`/sy
-  pattern.lastIndex = scan.at
-  const end = scan.at + (pattern.exec(scan.text)?.[0].length ?? Number.POSITIVE_INFINITY)
-  if (end > scan.end) stop(scan, scan.at, 'This ` is never closed.', 'ERR_QUOTE')
-  skipTo(scan, end, 'backticks', 'Write $( … ) instead; placeholders are safe in there.')
-  word.pieces.push(null)
+  const { at } = scan
+  const end = at + take(scan, /`(?:\\.|[^\\`])*`/sy).length
+  if (end === at || end > scan.end) stop(scan, at, 'This ` is never closed.', 'ERR_QUOTE')
+  scan.at = at
+  skipTo(scan, end, word, 'backticks', 'Write $( … ) instead; placeholders are safe in there.')
+}
+
+/** Skips text that must hold no placeholder, and refuses those it holds. */
+function skipTo(scan: Scan, end: number, word: Word | undefined, place: string, hint?: string): void {
+  refuse(scan, references(scan, end), place, hint)
+  scan.at = end
+  word?.pieces.push(null)
 }

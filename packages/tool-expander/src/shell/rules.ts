@@ -1,6 +1,7 @@
-import { baseName, findProgramText } from '../interpreters.js'
-import { isEngineVariable, writeElement } from '../template.js'
-import { beginningOf, describe, type Found, literalOf, refuse, type Scan, type Word } from './scan.js'
+import { baseName, findProgramText, SHELL } from '../interpreters.js'
+import type { ToolProblemCode } from '../problems.js'
+import { beginningOf, isParameter, writeElement } from '../template.js'
+import { describe, type Found, literalOf, refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
 /** Builtins whose words the shell runs or computes. */
@@ -10,52 +11,45 @@ const TAKES_NAMES = /^(?:declare|typeset|local|readonly|export|unset|read|readar
 const ASSIGNMENT = /^([A-Za-z_]\w*)(\[.*\])?\+?=/s
 /** Variables whose text the shell runs. */
 const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|(?:BASH_)?ENV)\+?=/
-const SHELL = /^(?:(?:ba|da|z|k|mk|a|fi)?sh|su|runuser|script|flock)$/
-export const GLUED_PROGRAM = /^(?:[gmn]?awk|g?sed|jq|yq|perl|python[\d.]*|node|ruby|php|ssh)$/
-
 /** Checks a finished simple command: what it would do with a value, and which values must not begin with `-`. */
 export function checkCommand(scan: Scan, command: SimpleCommand): void {
-  const { words } = command
-  const isAssignment = (word: Word | undefined) => word !== undefined && ASSIGNMENT.test(shapeOf(word))
-  let first = 0
-  for (; isAssignment(words[first]); first++) checkAssignment(scan, words[first])
-  checkWords(scan, words.slice(first))
-  while (/^(?:command$|builtin$|-)/.test(beginningOf(words[first]))) first += 1
-  checkBuiltin(scan, words[first], words.slice(first + 1))
+  const words = [...command.words]
+  scan.commands.push(command.words)
+  while (checkAssignment(scan, words[0])) words.shift()
+  checkWords(scan, words)
+  while (/^(?:command$|builtin$|-)/.test(beginningOf(words[0]?.pieces))) words.shift()
+  checkBuiltin(scan, words)
   checkPrograms(scan, command)
 }
 
-function checkAssignment(scan: Scan, word: Word | undefined): void {
-  if (word === undefined) return
+/** False when a word is no assignment. */
+function checkAssignment(scan: Scan, word: Word | undefined): boolean {
   const shape = shapeOf(word)
-  const [, what = '', subscript = ''] = ASSIGNMENT.exec(shape) ?? []
-  scan.remarks.push({ kind: 'assigned', what, offset: word.offset })
-  if (subscript.includes('\0')) refuse(scan, word.found, 'an array subscript')
+  const [, name, subscript] = ASSIGNMENT.exec(shape) ?? []
+  if (word === undefined || name === undefined) return false
+  scan.assigned.push({ name, offset: word.offset })
+  if (subscript?.includes('\0')) refuse(scan, word.found, 'an array subscript')
   if (RUN_LATER.test(shape)) refuse(scan, word.found, 'a variable whose text the shell runs')
+  return true
 }
 
-function checkBuiltin(scan: Scan, command: Word | undefined, operands: readonly Word[]): void {
+function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void {
   const name = literalOf(command) ?? ''
-  const hazard = (code: 'ERR_SHELL_CODE' | 'ERR_SHELL_POSITIONAL', effect: string) => {
+  const hazard = (code: ToolProblemCode, effect: string) => {
     const offset = command?.offset ?? 0
     scan.hazards.push(describe(scan, offset, `${name} ${effect}.`, 'Use variables: x=${value}; … "$x"', code))
   }
   if (RUNS_ITS_WORDS.test(name)) refuse(scan, foundIn(operands), `the words of ${name}`)
   else if (TAKES_NAMES.test(name)) {
+    const hint = 'Write the name out: export NAME=${value}'
     for (const word of operands) {
-      if (ASSIGNMENT.test(beginningOf(word))) checkAssignment(scan, word)
-      else
-        refuse(
-          scan,
-          word.found,
-          `the words of ${name}, which are names`,
-          'Write the name out: export NAME=${value}',
-        )
-      if (/^[dtl]/.test(name) && /^[-+]\w*[in]/.test(beginningOf(word))) {
-        hazard('ERR_SHELL_CODE', `${beginningOf(word)} makes the shell compute what is assigned`)
-      }
+      const option = beginningOf(word.pieces)
+      if (!checkAssignment(scan, word))
+        refuse(scan, word.found, `the words of ${name}, which are names`, hint)
+      if (/^[dtl]/.test(name) && /^[-+]\w*[in]/.test(option))
+        hazard('ERR_SHELL_CODE', `${option} makes the shell compute what is assigned`)
     }
-  } else if (name === 'printf' && beginningOf(operands[0]).startsWith('-v')) {
+  } else if (name === 'printf' && beginningOf(operands[0]?.pieces).startsWith('-v')) {
     refuse(scan, foundIn(operands.slice(0, 2)), 'the name printf -v takes')
   } else if (name === 'shift' || (name === 'set' && !operands.every(isSetOption))) {
     hazard('ERR_SHELL_POSITIONAL', 'changes $1, which would no longer be the value')
@@ -63,7 +57,9 @@ function checkBuiltin(scan: Scan, command: Word | undefined, operands: readonly 
 }
 
 function isSetOption(word: Word, index: number, words: readonly Word[]): boolean {
-  return /^[-+][A-Za-z]+$/.test(literalOf(word) ?? '') || /^[-+]\w*o$/.test(beginningOf(words[index - 1]))
+  return (
+    /^[-+][A-Za-z]+$/.test(literalOf(word) ?? '') || /^[-+]\w*o$/.test(beginningOf(words[index - 1]?.pieces))
+  )
 }
 
 /** Operands of a numeric comparison, and names after -v, are computed by some shells. */
@@ -82,21 +78,15 @@ export function checkTest(scan: Scan, words: readonly Word[], outputIsSafe: bool
 
 /** Program text of interpreters, and scripts they read from standard input. */
 function checkPrograms(scan: Scan, { words, hereStrings, documentsBefore }: SimpleCommand): void {
-  const names = words.map((word) => baseName(beginningOf(word)))
-  const hint = `Write sh -c '… "$1"' _ \${value}`
+  const beginnings = words.map(({ pieces }) => beginningOf(pieces))
   const refuseGlued = (word: Word | undefined, place: string) => {
-    if (word !== undefined && !isWhole(word)) refuse(scan, word.found, place, hint)
+    if (word && !isWhole(word)) refuse(scan, word.found, place, `Write sh -c '… "$1"' _ \${value}`)
   }
-  const programs = findProgramText(words.map(beginningOf))
+  const programs = findProgramText(beginnings)
   for (const [index, interpreter] of programs) {
     if (SHELL.test(interpreter)) refuseGlued(words[index], `a script for ${interpreter} -c`)
   }
-  words.forEach((word, index) => {
-    const what = names.slice(0, index).find((name) => GLUED_PROGRAM.test(name))
-    if (what === undefined || !word.quoted || isWhole(word) || !/[\s(){}\\/]/.test(shapeOf(word))) return
-    for (const { offset } of valuesOf(word)) scan.remarks.push({ kind: 'program', what, offset })
-  })
-  const reader = names.find((name) => SHELL.test(name) || /^(?:ssh|\.|source)$/.test(name))
+  const reader = beginnings.map(baseName).find((name) => SHELL.test(name) || /^(?:ssh|\.|source)$/.test(name))
   if (reader === undefined) return
   const streams = words.filter(({ offset }) => scan.text.startsWith('<(', offset))
   for (const word of [...hereStrings, ...streams]) refuseGlued(word, `a script for ${reader}`)
@@ -108,7 +98,7 @@ function checkPrograms(scan: Scan, { words, hereStrings, documentsBefore }: Simp
 export function checkWords(scan: Scan, words: readonly Word[]): void {
   for (const word of words) {
     if (literalOf(word) === '--') return
-    const leading = valuesOf(word).filter(({ name, leads, raw }) => leads && !raw && !isEngineVariable(name))
+    const leading = valuesOf(word).filter((value) => value.leads && !value.raw && isParameter(value))
     const pieces = word.pieces.slice(word.pieces.findIndex((piece) => piece !== null))
     const shape = pieces.map((piece) => piece ?? '…')
     for (const found of leading) {
@@ -122,15 +112,15 @@ function foundIn(words: readonly Word[]): Found[] {
   return words.flatMap(({ found }) => found)
 }
 
-function valuesOf(word: Word | undefined): Found[] {
-  return word?.pieces.filter((piece) => piece !== null && typeof piece === 'object') ?? []
+export function valuesOf(word: Word | undefined): Found[] {
+  return word?.pieces.filter((piece) => typeof piece === 'object' && piece !== null) ?? []
 }
 
-function isWhole(word: Word): boolean {
+export function isWhole(word: Word): boolean {
   return word.pieces.length === 1 && valuesOf(word).length === 1
 }
 
 /** A word as text, with a mark for each part that is not fixed. */
-function shapeOf({ pieces }: Word): string {
-  return pieces.map((piece) => (typeof piece === 'string' ? piece : '\0')).join('')
+export function shapeOf(word: Word | undefined): string {
+  return word?.pieces.map((piece) => (typeof piece === 'string' ? piece : '\0')).join('') ?? ''
 }

@@ -1,7 +1,8 @@
+import { beginningOf } from '../template.js'
 import { atEnd, readFunction, readOperand, skipBlanks, skipInline } from './commands.js'
 import { readDelimiter } from './here-documents.js'
 import { checkCommand } from './rules.js'
-import { beginningOf, literalOf, looksAt, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { literalOf, looksAt, refuse, type Scan, stop, take, type Word } from './scan.js'
 
 /** A simple command: its words, and what it reads from. */
 export interface SimpleCommand {
@@ -22,7 +23,7 @@ export function readSimple(scan: Scan, first?: Word): void {
   if (first !== undefined) addWord(scan, command, first)
   for (skipInline(scan); !atEnd(scan); skipInline(scan)) {
     const redirection = take(scan, REDIRECTION)
-    if (redirection !== '') readRedirection(scan, command, redirection)
+    if (redirection) readRedirection(scan, command, redirection)
     else if (!looksAt(scan, OPENING)) addWord(scan, command, readOperand(scan))
     else {
       if (command.words.length !== 1 || !/^[\w.:-]+$/.test(literalOf(command.words[0]) ?? '')) {
@@ -44,9 +45,9 @@ function addWord(scan: Scan, command: SimpleCommand, word: Word): void {
 /** `name=( … )`; its words are as much arguments as any. */
 function readArray(scan: Scan, command: SimpleCommand): void {
   scan.at += 1
-  for (skipBlanks(scan); take(scan, /\)/y) === ''; skipBlanks(scan)) {
+  for (skipBlanks(scan); !take(scan, /\)/y); skipBlanks(scan)) {
     const word = readOperand(scan)
-    if (beginningOf(word) === '[') refuse(scan, word.found, 'an array subscript')
+    if (beginningOf(word.pieces) === '[') refuse(scan, word.found, 'an array subscript')
     command.words.push(word)
   }
 }

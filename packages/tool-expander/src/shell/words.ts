@@ -4,6 +4,7 @@ import { readCommands } from './commands.js'
 import { endOfArithmetic, skipArithmetic, skipBackticks, skipSubscript } from './opaque.js'
 import {
   describe,
+  disagree,
   type Found,
   looksAt,
   type Quoting,
@@ -21,7 +22,7 @@ const PLAIN = /[\w./:=-]+|./sy
 export function readWord(scan: Scan): Word {
   const word = startWord(scan)
   const before = scan.found.length
-  if (take(scan, PROCESS_SUBSTITUTION) !== '') readNested(scan, word)
+  if (take(scan, PROCESS_SUBSTITUTION)) readNested(scan, word)
   readPieces(scan, word, 'bare', ' \t\n;&|<>()')
   word.found = scan.found.slice(before)
   return word
@@ -88,7 +89,7 @@ function readSingle(scan: Scan, word: Word): void {
   }
   for (const { offset, backslashes } of references(scan, end)) {
     readText(offset)
-    if (backslashes % 2 === 1) scan.dropped.push(offset - 1)
+    if (backslashes % 2 === 1) scan.dropped.push({ offset: offset - 1, length: 1 })
     else readValue(scan, word, 'single')
   }
   readText(end)
@@ -97,13 +98,13 @@ function readSingle(scan: Scan, word: Word): void {
 
 function readDollar(scan: Scan, word: Word, quoting: Quoting): void {
   const opening = scan.at
-  if (readReference(scan.text, opening) !== undefined) readValue(scan, word, quoting)
+  if (readReference(scan.text, opening)) readValue(scan, word, quoting)
   else if (looksAt(scan, /\$\{/y)) readBraced(scan, word, quoting)
-  else if (looksAt(scan, /\$\(\(/y) && endOfArithmetic(scan) !== undefined) skipArithmetic(scan, word)
-  else if (take(scan, /\$\(/y) !== '') {
+  else if (looksAt(scan, /\$\(\(/y) && endOfArithmetic(scan)) skipArithmetic(scan, word)
+  else if (take(scan, /\$\(/y)) {
     if (looksAt(scan, /\(/y)) disagree(scan, opening, '$(( that is no arithmetic; write $( ( … ) )')
     readNested(scan, word)
-  } else if (quoting === 'bare' && take(scan, /\$(?=['"])/y) !== '') readDollarQuote(scan, word)
+  } else if (quoting === 'bare' && take(scan, /\$(?=['"])/y)) readDollarQuote(scan, word)
   else if (looksAt(scan, /\$\[/y)) skipSubscript(scan, word, 'arithmetic')
   else readVariable(scan, word)
 }
@@ -117,8 +118,8 @@ function readVariable(scan: Scan, word: Word): void {
     return
   }
   word.pieces.push(null)
-  if (/[\d@*#]$/.test(name)) scan.remarks.push({ kind: 'positional', what: name, offset })
-  if (name === '$$' && readReference(scan.text, offset + 1) !== undefined) {
+  scan.expanded.push({ name, offset })
+  if (name === '$$' && readReference(scan.text, offset + 1)) {
     const message = '$$ is a process number; ${ behind it begins no placeholder.'
     scan.problems.push(describe(scan, offset, message, 'Write \\$ for a dollar sign.', 'ERR_PLACEHOLDER'))
   }
@@ -128,20 +129,14 @@ function readVariable(scan: Scan, word: Word): void {
 function readValue(scan: Scan, word: Word, quoting: Quoting): void {
   const { at: offset, text } = scan
   const reference = readReference(text, offset)
-  if (reference === undefined) return
+  if (!reference) return
   const { name, modifier, length } = reference
-  if (modifier !== undefined && modifier !== 'raw') {
+  const raw = modifier === 'raw'
+  if (modifier && !raw) {
     const message = `Unknown modifier :${modifier} in ${text.slice(offset, offset + length)}.`
     scan.problems.push(describe(scan, offset, message, 'The only one is :raw.', 'ERR_PLACEHOLDER'))
   }
-  const found: Found = {
-    name,
-    raw: modifier === 'raw',
-    offset,
-    length,
-    quoting,
-    leads: word.leads,
-  }
+  const found: Found = { name, raw, offset, length, quoting, leads: word.leads }
   scan.found.push(found)
   word.pieces.push(found)
   if (isEngineVariable(name)) word.leads &&= word.brace
@@ -171,9 +166,4 @@ function readDollarQuote(scan: Scan, word: Word): void {
     const message = `Shells disagree about what $${scan.text.charAt(opening)} means.`
     scan.problems.push(describe(scan, offset, message, 'Use ordinary quotes.'))
   }
-}
-
-/** Shells read this differently, so nobody knows where a placeholder of this script stands. */
-export function disagree(scan: Scan, offset: number, what: string): void {
-  scan.hazards.push(describe(scan, offset, `Shells disagree about ${what}.`))
 }

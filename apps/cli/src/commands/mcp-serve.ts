@@ -1,0 +1,47 @@
+import { toMcpServer } from '@delta/tool-adapters/mcp'
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import type { ToolFlags } from '../load-tools.js'
+import { printable } from '../present/printable.js'
+import { existingDirectory, loadServedTools } from '../served-tools.js'
+import { stopSignal } from '../stop-signal.js'
+import { EXIT, SIGNAL_EXIT, type Terminal } from '../terminal.js'
+import { withOwnCommands } from '../tool-path.js'
+
+/** Clients kill a server about four seconds after they have closed its input; by then its commands must be gone. */
+const GRACE_MS = 1500
+
+/** `delta mcp serve`: tools for an MCP client. Stdout is the protocol's; what a person may want to know goes to stderr. */
+export async function execute(
+  flags: ToolFlags & { workDir: string },
+  terminal: Terminal,
+  path: string,
+): Promise<number> {
+  const say = (message: string): void => void terminal.stderr.write(`${printable(message)}\n`)
+  const workDirectory = existingDirectory(flags.workDir, terminal)
+  const { tools, warnings, ...served } = await loadServedTools(path, flags, terminal)
+  for (const warning of warnings) say(warning)
+
+  const environment = withOwnCommands(terminal.env)
+  const server = toMcpServer(tools, { ...served, workDirectory, environment, graceMs: GRACE_MS })
+  server.onerror = (error) => say(`Ignored: ${error.message}`)
+  say(`${tools.length} tool${tools.length === 1 ? '' : 's'} over stdin and stdout, in ${workDirectory}`)
+  return serve(server, terminal)
+}
+
+/** Serves until the client closes either stream or a signal comes; then the commands that run are ended. */
+async function serve(server: Server, terminal: Terminal): Promise<number> {
+  const { stdin, stdout } = terminal
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve
+  })
+  const close = (): void => void server.close()
+  // never disposed of: the commands end after this function has, and a signal must not outrun that
+  const { signal } = stopSignal(terminal, { onFirst: close, onSecond: terminal.exit })
+  stdin.once('end', close).once('error', close)
+  stdout.once('error', close)
+
+  await server.connect(new StdioServerTransport(stdin, stdout))
+  await closed
+  return signal.aborted ? (SIGNAL_EXIT[String(signal.reason)] ?? EXIT.failed) : EXIT.completed
+}

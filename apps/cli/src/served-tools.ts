@@ -1,0 +1,56 @@
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { formatProblem, type LoadedTools } from '@delta/config-loader'
+import { type Policy, parsePolicy, type Tool } from '@delta/executor'
+import { loadTools, type ToolFlags } from './load-tools.js'
+import type { Terminal } from './terminal.js'
+import { UsageError } from './usage-error.js'
+
+export interface ServedTools {
+  /** Of the agent, if its file says so. */
+  name?: string
+  version?: string
+  tools: Tool[]
+  policy?: Policy
+  agentHome: string
+  warnings: string[]
+}
+
+/** What a path offers to a client: only tools and policy are read, so the rest of an agent need not be there. */
+export async function loadServedTools(
+  path: string,
+  flags: ToolFlags,
+  terminal: Terminal,
+): Promise<ServedTools> {
+  const { tools, document, agentHome, warnings } = await loadTools(path, flags, terminal)
+  const { name, version, policy } = fieldsOf(document)
+  return {
+    ...(typeof name === 'string' && { name }),
+    ...(typeof version === 'string' && { version }),
+    ...(policy !== undefined && policy !== null && { policy: readPolicy(policy, path) }),
+    tools: [...tools.values()],
+    agentHome,
+    warnings: warnings.map((warning) => formatProblem(warning)),
+  }
+}
+
+function fieldsOf(document: LoadedTools['document']): Record<string, unknown> {
+  return Array.isArray(document) ? {} : document
+}
+
+/** A rule with a name nobody knows is an error, as in `delta run`: it would protect nothing. */
+function readPolicy(value: unknown, path: string): Policy {
+  const parsed = parsePolicy(value)
+  const wrong = parsed.ok
+    ? parsed.unknownKeys.map((key) => `there is no rule "${key}"; it would protect nothing.`)
+    : parsed.problems.map((problem) => `${problem.path === '' ? '' : `${problem.path}: `}${problem.message}`)
+  if (!parsed.ok || wrong.length > 0) throw new UsageError(`${path}: policy: ${wrong.join('\n')}`)
+  return parsed.policy
+}
+
+/** `-w` of a command that makes no directory. */
+export function existingDirectory(workDir: string, terminal: Terminal): string {
+  const directory = resolve(terminal.cwd, workDir)
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return directory
+  throw new UsageError(`-w ${workDir}: there is no such directory. Make it, or name another one.`)
+}

@@ -1,0 +1,119 @@
+import {
+  startScriptedServer,
+  type TemporaryWorkspace,
+  temporaryAgent,
+  temporaryWorkspace,
+} from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta, journalOf, startDelta } from './delta.js'
+
+const KEY = { DELTA_API_KEY: 'test-key-not-real' }
+
+/** An agent that wants to delete a file, and may not without a person. */
+function careful(): Promise<TemporaryWorkspace> {
+  return temporaryAgent({
+    agent: { policy: { on_confirmation: 'ask_human' } },
+    tools: [{ name: 'delete', exec: 'rm ${file}', effects: { destructive: true } }],
+    turns: [
+      { tool_calls: [{ name: 'delete', arguments: { file: 'old.txt' } }] },
+      { content: '{{last_observation}}|' },
+    ],
+  })
+}
+
+async function requestId(workspace: TemporaryWorkspace): Promise<string> {
+  const asked = (await journalOf(workspace.path)).find((event) => event.type === 'HUMAN_INPUT_REQUEST')
+  return String(Object(asked).request_id)
+}
+
+test('a command that needs approval waits with 101, shown as it would be typed, with both ways to decide', async () => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(result.exitCode).toBe(101)
+  const id = await requestId(workspace)
+  expect(result.stderr).toContain('  rm old.txt\n')
+  const resume = `delta continue -w ${workspace.path} --run-id ${(await workspace.read('.delta/LATEST')).trim()}`
+  expect(result.stderr).toContain(`Allow it:  ${resume} --approve ${id}\n`)
+  expect(result.stderr).toContain(`Refuse it: ${resume} --deny ${id}\n`)
+  expect(workspace.has('old.txt')).toBe(true)
+})
+
+test('--approve lets exactly that command run', async () => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const id = await requestId(workspace)
+  expect((await delta(['continue', '-w', workspace.path, '--approve', id])).exitCode).toBe(0)
+  expect(workspace.has('old.txt')).toBe(false)
+})
+
+test('--deny tells the model that a person said no', async () => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const denied = await delta(['continue', '-w', workspace.path, '--deny', await requestId(workspace)])
+  expect(denied.stdout).toContain('said no')
+  expect(workspace.has('old.txt')).toBe(true)
+})
+
+test('neither a message, nor response.txt, nor another id approves a command', async () => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one'])
+  await workspace.write('.delta/one/interaction/response.txt', 'yes\n')
+  for (const flags of [[], ['-m', 'yes'], ['--approve', 'another-id']])
+    expect((await delta(['continue', '-w', workspace.path, ...flags])).exitCode).not.toBe(0)
+  expect(workspace.has('old.txt')).toBe(true)
+})
+
+test('-i asks at once, and only a plain yes is a yes', async () => {
+  await using agent = await careful()
+  for (const [answer, there] of [
+    ['yes\n', false],
+    ['maybe\n', true],
+  ] as const) {
+    await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+    const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const result = await delta(args, { input: answer })
+    expect(result.exitCode).toBe(0)
+    expect(result.stderr.split('rm old.txt').length).toBeGreaterThan(1)
+    expect(workspace.has('old.txt')).toBe(there)
+  }
+})
+
+test('--approve and --deny together are refused', async () => {
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta(['continue', '-w', workspace.path, '--approve', 'a', '--deny', 'a'])
+  expect(result).toMatchObject({ exitCode: 2, stderr: 'Error: --approve and --deny exclude each other.\n' })
+})
+
+test('a question is shown once', async () => {
+  await using agent = await temporaryAgent({
+    turns: [
+      { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which colour?' } }] },
+      { content: 'Ok.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const asked = await delta(['run', '-i', ...args], { input: 'green\n' })
+  expect(asked.stderr.split('Which colour?')).toHaveLength(2)
+  const waits = await delta(['run', '--new', ...args])
+  expect(waits.stderr.split('Which colour?')).toHaveLength(2)
+})
+
+test('continue on a run that is being written says so and exits with 6', async () => {
+  await using server = await startScriptedServer([{ content: 'Done.', hold: 'thinking' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
+  await server.waitForRequests(1)
+  const before = await journalOf(workspace.path)
+  const busy = await delta(['continue', '-w', workspace.path, '-m', 'Me too'], { env: KEY })
+  expect(busy).toMatchObject({ exitCode: 6, stdout: '' })
+  expect(busy.stderr).toContain('Run is currently executing')
+  expect(await journalOf(workspace.path)).toEqual(before)
+  await server.release('thinking')
+  expect((await engine.result).exitCode).toBe(0)
+})

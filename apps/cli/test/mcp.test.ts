@@ -1,0 +1,204 @@
+import { join } from 'node:path'
+import {
+  fixtures,
+  type TemporaryWorkspace,
+  temporaryWorkspace,
+  waitForExit,
+  waitForFile,
+} from '@delta/testkit'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { expect, onTestFinished, test } from 'vitest'
+import { cleanEnvironment, DELTA, delta, startDelta } from './delta.js'
+
+const TOOLS = [
+  { name: 'argv', description: 'Prints its arguments', exec: `${fixtures.printArgv} \${text}` },
+  { name: 'here', description: 'Says where it runs', exec: 'pwd', effects: { filesystem: { write: false } } },
+  { name: 'fail', description: 'Fails', shell: 'echo noise; echo oops >&2; exit 3' },
+  { name: 'hang', description: 'Takes too long', exec: 'sleep 600', timeout_ms: 100 },
+  { name: 'wait', description: 'Takes long', command: [fixtures.ignoreSigterm, '600', 'started'] },
+  { name: 'wipe', description: 'Wipes', exec: 'touch wiped', effects: { destructive: true } },
+  { name: 'keys', description: 'Shows keys', shell: 'echo "key: $OPENAI_API_KEY"' },
+]
+
+async function filesOf(document: object): Promise<TemporaryWorkspace> {
+  return temporaryWorkspace(
+    { 'tools.yaml': JSON.stringify(document), 'files/here.txt': '' },
+    { onCleanup: onTestFinished },
+  )
+}
+
+/** The official client, with the installed command as its server. */
+async function connect(files: TemporaryWorkspace, args: string[] = ['-w', 'files']) {
+  const env = { ...(cleanEnvironment({ OPENAI_API_KEY: 'secret-key' }) as Record<string, string>) }
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [DELTA, 'mcp', 'serve', 'tools.yaml', ...args],
+    cwd: files.path,
+    env,
+    stderr: 'pipe',
+  })
+  const client = new Client({ name: 'tester', version: '1.0.0' })
+  await client.connect(transport)
+  onTestFinished(() => client.close())
+  return client
+}
+
+const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]?.text
+
+async function waitStarted(files: TemporaryWorkspace): Promise<number> {
+  const text = await waitForFile(join(files.path, 'files/started'), /started \d+/)
+  return Number(text.split(' ')[1])
+}
+
+test('an MCP client sees the tools of a file, with hints from their effects', async () => {
+  const client = await connect(await filesOf({ name: 'mine', version: '1.2.3', tools: TOOLS }))
+  expect(client.getServerVersion()).toMatchObject({ name: 'mine', version: '1.2.3' })
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name))
+  expect(tools[0]).toMatchObject({
+    description: 'Prints its arguments',
+    inputSchema: { properties: { text: { type: 'string' } }, required: ['text'] },
+  })
+  expect(tools[1]?.annotations).toEqual({ readOnlyHint: true })
+  expect(tools[5]?.annotations).toEqual({ destructiveHint: true })
+})
+
+test('commands run in the current directory, or where -w says, and never see the API keys', async () => {
+  const files = await filesOf(TOOLS)
+  const [there, here] = await Promise.all([connect(files), connect(files, [])])
+  expect(textOf(await there.callTool({ name: 'here' }))).toBe(`${files.path}/files\n`)
+  expect(textOf(await here.callTool({ name: 'here' }))).toBe(`${files.path}\n`)
+  expect(textOf(await here.callTool({ name: 'keys' }))).toBe('key: \n')
+})
+
+test.each([
+  '$(touch pwned)',
+  '; touch pwned',
+  '`id`\n|| true',
+  '*',
+  'it\'s "quoted"',
+  '${CWD}',
+  'ünïcödé 🦆',
+  '',
+])('the argument %j arrives as it is', async (text) => {
+  const files = await filesOf(TOOLS)
+  const client = await connect(files)
+  const result = await client.callTool({ name: 'argv', arguments: { text } })
+  expect(result).toMatchObject({ isError: false })
+  expect(JSON.parse(textOf(result) ?? '')).toEqual([text])
+  expect(await files.files()).toEqual(['files/here.txt', 'tools.yaml'])
+})
+
+test('what cannot be run, fails or takes too long is a result with isError, and the server goes on', async () => {
+  const client = await connect(await filesOf(TOOLS))
+  const calls: [string, Record<string, unknown>, RegExp][] = [
+    ['argv', {}, /text.*Nothing was run|Nothing was run.*text/s],
+    ['argv', { text: ['a'] }, /Nothing was run/],
+    ['argv', { text: 'a\0b' }, /Nothing was run/],
+    ['argv', { text: '--help' }, /Nothing was run/],
+    ['argv', { text: 'a', more: true }, /more/],
+    ['no-such-tool', {}, /there is no tool "no-such-tool"/],
+    ['constructor', {}, /there is no tool "constructor"/],
+    ['fail', {}, /exit code 3.*noise.*oops/s],
+    ['hang', {}, /timed out/],
+  ]
+  for (const [name, args, pattern] of calls) {
+    const result = await client.callTool({ name, arguments: args })
+    expect(result, `${name} ${JSON.stringify(args)}`).toMatchObject({ isError: true })
+    expect(textOf(result)).toMatch(pattern)
+  }
+  expect(await client.callTool({ name: 'argv', arguments: { text: 'a' } })).toMatchObject({ isError: false })
+})
+
+test.each([
+  ['ask_human', /needs a person's approval/],
+  ['deny', /destructive/],
+])('the policy of the file counts: on_confirmation %s', async (answer, reason) => {
+  const files = await filesOf({ policy: { on_confirmation: answer }, tools: TOOLS })
+  const result = await (await connect(files)).callTool({ name: 'wipe' })
+  expect(result).toMatchObject({ isError: true })
+  expect(textOf(result)).toMatch(reason)
+  expect(files.has('files/wiped')).toBe(false)
+})
+
+test('a client hears of progress, and its cancellation ends even a command that ignores SIGTERM', async () => {
+  const files = await filesOf(TOOLS)
+  const client = await connect(files)
+  const stop = new AbortController()
+  const heard = new Promise((onprogress) => {
+    client.callTool({ name: 'wait' }, undefined, { onprogress, signal: stop.signal }).catch(() => undefined) // cancelled below
+  })
+  expect(await heard).toMatchObject({ progress: 0, message: 'wait is running' })
+  const pid = await waitStarted(files)
+  stop.abort()
+  await waitForExit(pid)
+  expect(await client.callTool({ name: 'here' })).toMatchObject({ isError: false })
+})
+
+const HELLO = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+}
+const call = (id: number, name: string) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name } })
+const lines = (...messages: object[]) => messages.map((message) => `${JSON.stringify(message)}\n`).join('')
+
+test('stdout holds nothing but the protocol, whatever comes in; the rest is on stderr', async () => {
+  const files = await filesOf([{ ...TOOLS[2], timeout_mss: 5 }])
+  const server = startDelta(['mcp', 'serve', 'tools.yaml'], { cwd: files.path, interactive: true })
+  server.write(`${lines(HELLO)}this is no JSON\n[1, 2]\n"text"\n\n`)
+  server.write(lines(call(2, 'fail'), { jsonrpc: '2.0', id: 3, method: 'no/such' }))
+  server.write(lines({ jsonrpc: '2.0', id: 4, method: 'tools/call', params: { name: 7, arguments: 'x' } }))
+  await server.waitForOutput((text) => text.trimEnd().split('\n').length === 4)
+  server.endInput()
+  const { exitCode, stdout, stderr } = await server.result
+  const answers = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3, 4])
+  expect(
+    answers
+      .filter(({ error }) => error)
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual([3, 4])
+  expect(exitCode).toBe(0)
+  expect(stderr).toContain(`1 tool over stdin and stdout, in ${files.path}\n`)
+  expect(stderr).toMatch(/tools\.yaml:1:\d+: .*timeout_mss/)
+  expect(stderr).toContain('Ignored: ')
+})
+
+test.each([
+  ['its input ends', 0, (server: ReturnType<typeof startDelta>) => server.endInput()],
+  ['SIGTERM comes', 143, (server: ReturnType<typeof startDelta>) => server.kill('SIGTERM')],
+])('when %s, the server ends the command that runs, and itself', async (_, expected, end) => {
+  const files = await filesOf(TOOLS)
+  const args = ['mcp', 'serve', 'tools.yaml', '-w', 'files']
+  const server = startDelta(args, { cwd: files.path, interactive: true })
+  server.write(lines(HELLO, call(2, 'wait')))
+  const pid = await waitStarted(files)
+  end(server)
+  expect((await server.result).exitCode).toBe(expected)
+  await waitForExit(pid)
+})
+
+test.each([
+  [['missing.yaml'], /missing\.yaml.*does not exist/],
+  [['broken.yaml'], /broken\.yaml:1:\d+/],
+  [['policy.yaml'], /there is no rule "allow_destruction"; it would protect nothing/],
+  [['word.yaml'], /policy: .*expected a mapping/],
+  [['good.yaml', '-w', 'nowhere'], /-w nowhere: there is no such directory/],
+])('mcp serve %j does not start, says why on stderr and exits with 2', async (args, reason) => {
+  await using files = await temporaryWorkspace({
+    'good.yaml': '- name: one\n  exec: echo\n',
+    'broken.yaml': '- exec: a | b\n',
+    'policy.yaml': 'policy: { allow_destruction: false }\ntools: [{ name: one, exec: echo }]\n',
+    'word.yaml': 'policy: safe\ntools: [{ name: one, exec: echo }]\n',
+  })
+  const result = await delta(['mcp', 'serve', ...args], { cwd: files.path })
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).toMatch(reason)
+})

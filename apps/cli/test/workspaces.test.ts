@@ -1,0 +1,63 @@
+import { cp, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta, journalOf } from './delta.js'
+
+test('runs that start at once without -w each get a workspace of their own', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '--no-sync']
+  const results = await Promise.all(Array.from({ length: 4 }, () => delta(args)))
+  expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0])
+  expect((await readdir(join(agent.path, 'workspaces'))).sort()).toEqual([
+    'LAST_USED',
+    ...['W001', 'W002', 'W003', 'W004'],
+  ])
+  for (const name of ['W001', 'W002', 'W003', 'W004'])
+    expect((await journalOf(join(agent.path, 'workspaces', name))).at(-1)).toMatchObject({
+      status: 'COMPLETED',
+    })
+})
+
+test('the new workspace of a run without a terminal is said on stderr, and not with -q', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  const args = ['run', '--agent', agent.path, '-m', 'Go']
+  expect((await delta(args)).stderr).toContain(`New workspace ${agent.path}/workspaces/W001\n`)
+  expect((await delta([...args, '-q'])).stderr).toBe('')
+})
+
+test('an installed agent gets its workspaces under the current directory', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  await using directory = await temporaryWorkspace({ 'node_modules/keep': '' })
+  await cp(agent.path, join(directory.path, 'node_modules/some-agent'), { recursive: true })
+  const args = ['run', '--agent', 'node_modules/some-agent', '-m', 'Go']
+  expect((await delta(args, { cwd: directory.path })).exitCode).toBe(0)
+  expect(directory.has('workspaces/some-agent/W001/.delta/LATEST')).toBe(true)
+  expect(directory.has('node_modules/some-agent/workspaces')).toBe(false)
+})
+
+test('run -w makes a directory that is missing, with those above it', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  await using directory = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', 'a/b/c']
+  expect((await delta(args, { cwd: directory.path })).exitCode).toBe(0)
+  expect(directory.has('a/b/c/.delta/LATEST')).toBe(true)
+})
+
+test("a base URL that appears in the workspace's .env between two runs is refused, naming the file", async () => {
+  await using server = await startScriptedServer([{ content: 'Done.' }])
+  await using agent = await temporaryAgent({ agent: { llm: { model: 'scripted' } } })
+  await using workspace = await temporaryWorkspace({})
+  const env = { DELTA_API_KEY: 'test-key-not-real', DELTA_BASE_URL: server.baseUrl }
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  expect((await delta(args, { env })).exitCode).toBe(0)
+
+  await workspace.write('.env', `DELTA_BASE_URL=${server.baseUrl}\n`)
+  const refused = await delta(args, { env })
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(refused.stderr).toContain(join(workspace.path, '.env'))
+  expect(refused.stderr).toContain('--trust-workspace-env')
+  expect(server.requests()).toHaveLength(1)
+
+  expect((await delta([...args, '--trust-workspace-env'], { env })).exitCode).toBe(0)
+})

@@ -1,0 +1,32 @@
+/** The part of `process` a command needs; `process` itself is one. */
+export interface Terminal {
+  /** As in `process`: the interpreter, the script, then what was typed. */
+  argv: readonly string[]
+  env: NodeJS.ProcessEnv
+  cwd: string | (() => string)
+  stdin: AsyncIterable<unknown>
+  stdout: { write(text: string): unknown }
+  stderr: { write(text: string): unknown }
+  once?(signal: NodeJS.Signals, listener: () => void): unknown
+  off?(signal: NodeJS.Signals, listener: () => void): unknown
+}
+
+export function currentDirectory({ cwd }: Terminal): string {
+  return typeof cwd === 'string' ? cwd : cwd()
+}
+
+export async function readInput({ stdin }: Terminal): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Buffer))
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Prints a result, and returns the exit code of a command that worked. */
+export function print(terminal: Terminal, text: string): number {
+  terminal.stdout.write(text)
+  return 0
+}
+
+export function printJson(terminal: Terminal, value: unknown): number {
+  return print(terminal, `${JSON.stringify(value, null, 2)}\n`)
+}
