@@ -12,6 +12,7 @@ export async function main(host: NodeJS.Process): Promise<number> {
   if (argv[0] === 'sessions') {
     return (await import('./commands/sessions.js')).execute({}, terminal, argv.slice(1))
   }
+  if (argv[0] === '--agent') return (await import('./commands/describe-self.js')).execute({}, terminal)
   return (await import('./program.js')).runProgram(terminal)
 }
 

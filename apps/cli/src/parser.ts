@@ -3,6 +3,10 @@ import type { ArgumentEntry, CommandEntry, OptionEntry } from './table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from './table/index.js'
 import type { Terminal } from './terminal.js'
 
+const DESCRIBES_ITSELF = `
+For programs:
+  delta --agent   describes every command as JSON (ATIP 0.6)`
+
 /** The argument parser for the whole table. `finish` gets the exit code of the command that ran. */
 export function createParser(terminal: Terminal, finish: (exitCode: number) => void): Command {
   const program = new Command('delta')
@@ -18,6 +22,7 @@ export function createParser(terminal: Terminal, finish: (exitCode: number) => v
     .showSuggestionAfterError(true)
     .showHelpAfterError('(delta --help lists the commands and options)')
     .helpCommand('help [command]', 'show the help of a command')
+    .addHelpText('after', DESCRIBES_ITSELF)
 
   for (const { title, commands } of COMMAND_TABLE) {
     program.commandsGroup(`${title}:`)

@@ -129,18 +129,53 @@ test('tool lint of a file that does not load exits with 2 and says why', async (
   expect(result.stderr).toMatch(/list\.yaml:2:\d+: .*Shell metacharacter '\|'/)
 })
 
-test('tool list shows each tool with its parameters and the first line of its description', async () => {
+test('tool list shows each tool with mode, policy, effects and the first line of its description', async () => {
   await using agent = await temporaryAgent({ tools: TOOLS })
   const { stdout } = await delta(['tool', 'list', agent.path])
   expect(stdout).toBe(
     [
-      'read(file)            Reads.',
-      'count(pattern, file)  Counts.',
-      'save(file, content)   Saves.',
-      'legacy(text)          Prints.',
+      'TOOL                  MODE     POLICY  EFFECTS  DESCRIPTION',
+      'read(file)            exec     allow   -        Reads.',
+      'count(pattern, file)  shell    allow   -        Counts.',
+      'save(file, content)   exec     allow   -        Saves.',
+      'legacy(text)          command  allow   -        Prints.',
       '',
     ].join('\n'),
   )
   const json = JSON.parse((await delta(['tool', 'list', agent.path, '--json'])).stdout)
-  expect(json[0]).toMatchObject({ name: 'read', command: ['cat'], parameters: [{ name: 'file' }] })
+  expect(json[0]).toMatchObject({
+    name: 'read',
+    mode: 'exec',
+    effects: null,
+    decision: 'allow',
+    reasons: [],
+    command: ['cat'],
+    parameters: [{ name: 'file' }],
+  })
+})
+
+test('tool list says what the policy would do with each tool, and why', async () => {
+  const effects = { network: true, destructive: true }
+  await using agent = await temporaryAgent({
+    agent: { policy: { allow_destructive: false } },
+    tools: [
+      { name: 'push', exec: 'git push', effects },
+      { name: 'look', exec: 'ls', effects: { destructive: false, interactive: { stdin: 'none' } } },
+      { name: 'ask', exec: 'vi', effects: { destructive: false, interactive: { tty: true } } },
+      { name: 'quiet', exec: 'true' },
+    ],
+  })
+  const { stdout } = await delta(['tool', 'list', agent.path])
+  expect(stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' | '))).toEqual([
+    'TOOL | MODE | POLICY | EFFECTS | DESCRIPTION',
+    'push() | exec | ask: destructive | network, destructive',
+    'look() | exec | allow | none of note',
+    'ask() | exec | deny: interactive | none of note',
+    'quiet() | exec | ask: destructive (not declared) | -',
+    '',
+  ])
+  await using wrong = await temporaryAgent({ agent: { policy: { allow_network: 'maybe' } } })
+  const refused = await delta(['tool', 'list', wrong.path])
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(refused.stderr).toContain('policy.allow_network: expected true or false')
 })

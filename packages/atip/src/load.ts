@@ -14,13 +14,22 @@ export type AtipSource = string | { command: readonly string[] }
  * most 1 MB.
  *
  * @param options.timeoutMs - How long a command may take. Default 5 seconds.
+ * @param options.environment - What a command finds in its environment. Default: that of this process.
  * @throws {AtipLoadError} The file or the command failed, or what came is not JSON.
  * @throws {AtipValidationError} It is JSON, but not ATIP.
  */
-export async function loadAtip(source: AtipSource, { timeoutMs = 5_000 } = {}): Promise<AtipTool> {
+export async function loadAtip(
+  source: AtipSource,
+  {
+    timeoutMs = 5_000,
+    environment = process.env,
+  }: { timeoutMs?: number; environment?: NodeJS.ProcessEnv } = {},
+): Promise<AtipTool> {
   const name = typeof source === 'string' ? source : source.command.join(' ')
   const text =
-    typeof source === 'string' ? await readSource(source) : await runSource(source.command, timeoutMs)
+    typeof source === 'string'
+      ? await readSource(source)
+      : await runSource(source.command, timeoutMs, environment)
   const tool = parseJson(text, name)
   leavesOf(tool) // walks everything once, so that what is returned is known to be sound
   return tool
@@ -45,12 +54,16 @@ function parseJson(text: string, source: string): AtipTool {
   }
 }
 
-async function runSource(command: readonly string[], timeoutMs: number): Promise<string> {
+async function runSource(
+  command: readonly string[],
+  timeoutMs: number,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
   const source = command.join(' ')
   const [program, ...args] = command
   if (program === undefined) throw new AtipLoadError('ERR_ATIP_COMMAND', 'The command is empty.', source)
   return await new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true, env })
     const chunks: Buffer[] = []
     let bytes = 0
     let failure: AtipLoadError | undefined

@@ -33,6 +33,12 @@ describe('loadAtip', () => {
     await expect(loadAtip({ command })).rejects.toMatchObject({ code })
   })
 
+  test('gives a command the environment it is told to', async () => {
+    const metadata = `{"atip":"0.6","name":"box","version":"1","description":"'$WHO'"}`
+    const command = ['/bin/sh', '-c', `echo '${metadata}'`]
+    expect(await loadAtip({ command }, { environment: { WHO: 'me' } })).toMatchObject({ description: 'me' })
+  })
+
   test('does not run a shell', async () => {
     const { path } = await workspace()
     const marker = `${path}/marker`

@@ -1,26 +1,73 @@
-import type { Tool } from '@delta/executor'
+import type { LoadedTools } from '@delta/config-loader'
+import {
+  decide,
+  type Effects,
+  type Policy,
+  type PolicyDecision,
+  parsePolicy,
+  type Tool,
+} from '@delta/executor'
 import { loadTools, type ToolFlags } from '../load-tools.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
+import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal.js'
+import { UsageError } from '../usage-error.js'
 
-/** `delta tool list`: the tools of an agent, one a line, as the model will be told of them. */
+/** `delta tool list`: the tools of an agent: how each is written, what it may do, and what the policy says to that. */
 export async function execute(
   flags: ToolFlags & { json?: boolean },
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const tools = [...(await loadTools(path, flags, terminal)).tools.values()]
-  if (flags.json) {
-    print(terminal, `${JSON.stringify(tools.map(summaryOf), null, 2)}\n`)
-    return EXIT.completed
-  }
-  const width = Math.max(0, ...tools.map((tool) => signatureOf(tool).length))
-  for (const tool of tools) {
-    const line = `${signatureOf(tool).padEnd(width)}  ${firstLine(tool.expanded.description)}`
-    print(terminal, `${printable(line.trimEnd())}\n`)
-  }
+  const { tools, document } = await loadTools(path, flags, terminal)
+  const policy = policyOf(document, path)
+  const listed = [...tools.values()].map((tool) => ({ tool, ...decisionOn(tool, policy) }))
+  if (flags.json) print(terminal, `${JSON.stringify(listed.map(summaryOf), null, 2)}\n`)
+  else if (listed.length > 0) print(terminal, printable(table([HEADER, ...listed.map(row)])))
   return EXIT.completed
+}
+
+function policyOf(document: LoadedTools['document'], path: string): Policy | undefined {
+  if (Array.isArray(document) || document.policy === undefined) return undefined
+  const parsed = parsePolicy(document.policy)
+  if (parsed.ok) return parsed.policy
+  const problems = parsed.problems.map((problem) => `policy.${problem.path}: ${problem.message}`)
+  throw new UsageError(`${path}: ${problems.join('; ')}`)
+}
+
+function decisionOn({ settings }: Tool, policy: Policy | undefined): PolicyDecision {
+  return decide(settings.effects, policy, { trust: settings.trust })
+}
+
+type Listed = { tool: Tool } & PolicyDecision
+
+function summaryOf({ tool, decision, reasons }: Listed): object {
+  const { name, description, command, parameters } = tool.expanded
+  return {
+    name,
+    description: description ?? null,
+    mode: modeOf(tool),
+    effects: tool.settings.effects ?? null,
+    trust: tool.settings.trust ?? null,
+    decision,
+    reasons,
+    command,
+    parameters,
+  }
+}
+
+const HEADER = ['TOOL', 'MODE', 'POLICY', 'EFFECTS', 'DESCRIPTION']
+
+function row({ tool, decision, reasons }: Listed): string[] {
+  const why = reasons.length === 0 ? '' : `: ${reasons.join(', ')}`
+  return [
+    signatureOf(tool),
+    modeOf(tool),
+    `${decision}${why}`,
+    effectsOf(tool.settings.effects),
+    tool.expanded.description?.split('\n')[0] ?? '',
+  ]
 }
 
 /** `read_file(path, lines?)`. */
@@ -29,11 +76,22 @@ function signatureOf({ expanded }: Tool): string {
   return `${expanded.name}(${parameters.join(', ')})`
 }
 
-function summaryOf({ expanded }: Tool): object {
-  const { name, description, command, parameters } = expanded
-  return { name, description: description ?? null, command, parameters }
+/** How its author wrote it; `atip` if a program described itself. */
+function modeOf({ expanded, settings }: Tool): 'exec' | 'shell' | 'command' | 'atip' {
+  return settings.trust === undefined ? (expanded.__meta?.syntax ?? 'command') : 'atip'
 }
 
-function firstLine(text = ''): string {
-  return text.split('\n')[0] ?? ''
+/** What it says it may do, in words; `-` if it says nothing. */
+function effectsOf(effects: Effects | undefined): string {
+  if (effects === undefined || Object.keys(effects).length === 0) return '-'
+  const { filesystem, network, destructive, reversible, cost, creates, modifies, deletes } = effects
+  const words = [
+    filesystem?.write || creates?.length || modifies?.length ? 'writes files' : '',
+    filesystem?.delete || deletes?.length ? 'deletes files' : '',
+    network ? 'network' : '',
+    destructive ? 'destructive' : '',
+    reversible === false ? 'not reversible' : '',
+    cost?.billable ? 'billable' : '',
+  ].filter(Boolean)
+  return words.length === 0 ? 'none of note' : words.join(', ')
 }

@@ -31,11 +31,28 @@ const LINT: CommandEntry = {
 
 const LIST: CommandEntry = {
   name: 'tool list',
-  description: 'List the tools of an agent with their parameters',
+  description: 'List the tools of an agent: parameters, effects, and what the policy says to them',
   arguments: [PATH],
   options: [JSON_OUTPUT, IMPORT_ROOT],
-  examples: [['delta tool list ./my-agent', 'one tool a line']],
+  examples: [
+    ['delta tool list ./my-agent', 'one tool a line'],
+    ['delta tool list ./my-agent --json | jq \'.[] | select(.decision != "allow")\'', 'what wants a person'],
+  ],
   load: () => import('../commands/tool-list.js'),
+}
+
+const IMPORT: CommandEntry = {
+  name: 'tool import',
+  description: 'Ask a program that speaks ATIP to describe itself, and keep that for agents to import',
+  arguments: [{ name: '<program>', description: 'name or path; run once, as <program> --agent' }],
+  options: [
+    { flags: '--commands <list>', description: 'only these commands and groups, separated by commas' },
+    { flags: '-o, --output <file>', description: 'where to; "-" is stdout (default: <name>.atip.json)' },
+  ],
+  examples: [
+    ['delta tool import gh --commands "pr,issue list" -o tools/gh.atip.json', 'then name it under imports:'],
+  ],
+  load: () => import('../commands/tool-import.js'),
 }
 
 /** Found before the table is loaded, see `main.ts`; here for the help. */
@@ -52,7 +69,9 @@ const SESSIONS: CommandEntry = {
   load: () => import('../commands/sessions.js'),
 }
 
+const OLD_EXPAND: CommandEntry = { ...EXPAND, name: 'tool:expand', hidden: true }
+
 export const TOOL_COMMANDS: CommandGroup = {
   title: 'Tools',
-  commands: [EXPAND, LINT, LIST, MCP_SERVE, SESSIONS, { ...EXPAND, name: 'tool:expand', hidden: true }],
+  commands: [EXPAND, LINT, LIST, IMPORT, MCP_SERVE, SESSIONS, OLD_EXPAND],
 }
