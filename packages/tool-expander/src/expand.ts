@@ -15,27 +15,14 @@ import type { ExpandedTool, ToolOrigin } from './tool.js'
  * @throws {ToolExpansionError} with every problem, for a definition `parseTool` would have refused.
  */
 export function expandTool(definition: ToolDefinition): ExpandedTool {
-  const accepted = ACCEPTED.get(definition)
-  ACCEPTED.delete(definition)
-  const { tool, problems } =
-    accepted === undefined ? compileTool(definition) : { tool: accepted, problems: [] }
+  const { tool, problems } = compileTool(definition)
   const [first, ...others] = problems
-  if (first !== undefined) throw new ToolExpansionError(definition.name, [first, ...others])
+  if (first) throw new ToolExpansionError(definition.name, [first, ...others])
   return tool
 }
 
-/** What `parseTool` has just compiled, so that the `expandTool` behind it need not do so again. */
-const ACCEPTED = new WeakMap<ToolDefinition, ExpandedTool>()
-
-/** The problems of a definition of the right shape. */
-export function checkTool(definition: ToolDefinition): ToolProblem[] {
-  const { tool, problems } = compileTool(definition)
-  if (problems.length === 0) ACCEPTED.set(definition, tool)
-  return problems
-}
-
 /** Expands as far as it goes, and says everything that is wrong. */
-function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
+export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
   const { name, description, exec, shell, stdin, parameters: explicit = [], allow_dash, __meta } = definition
   const { command, substitute, inferred, checkedWords, words = [], ...compiled } = compileSyntax(definition)
   const problems = [...compiled.problems, ...checkModes(definition), ...checkStdin(inferred, stdin)]
