@@ -15,11 +15,15 @@ import type { ExpandedTool, ToolOrigin } from './tool.js'
  * @throws {ToolExpansionError} with every problem, for a definition `parseTool` would have refused.
  */
 export function expandTool(definition: ToolDefinition): ExpandedTool {
-  const { tool, problems } = compileTool(definition)
+  const { tool, problems } = COMPILED.get(definition) ?? compileTool(definition)
+  COMPILED.delete(definition)
   const [first, ...others] = problems
   if (first) throw new ToolExpansionError(definition.name, [first, ...others])
   return tool
 }
+
+/** What `parseTool` has just compiled, so that the `expandTool` behind it need not do so again. */
+const COMPILED = new WeakMap<ToolDefinition, { tool: ExpandedTool; problems: ToolProblem[] }>()
 
 /** Expands as far as it goes, and says everything that is wrong. */
 export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
@@ -40,7 +44,7 @@ export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; p
   }
   const syntax: ToolOrigin['syntax'] = exec === undefined ? 'shell' : 'exec'
   const template = exec ?? shell
-  const tool = defined({
+  const tool: ExpandedTool = defined({
     name,
     description,
     command,
@@ -50,7 +54,9 @@ export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; p
     checked_words: checkedWords.length > 0 ? [...checkedWords] : undefined,
     __meta: template === undefined ? __meta && defined(__meta) : defined({ syntax, template, stdin }),
   })
-  return { tool, problems }
+  const result = { tool, problems }
+  COMPILED.set(definition, result)
+  return result
 }
 
 function compileSyntax(definition: ToolDefinition): Compiled {
