@@ -15,27 +15,18 @@ import type { ExpandedTool, ToolOrigin } from './tool.js'
  * @throws {ToolExpansionError} with every problem, for a definition `parseTool` would have refused.
  */
 export function expandTool(definition: ToolDefinition): ExpandedTool {
-  const accepted = ACCEPTED.get(definition)
-  ACCEPTED.delete(definition)
-  const { tool, problems } =
-    accepted === undefined ? compileTool(definition) : { tool: accepted, problems: [] }
+  const { tool, problems } = COMPILED.get(definition) ?? compileTool(definition)
+  COMPILED.delete(definition)
   const [first, ...others] = problems
-  if (first !== undefined) throw new ToolExpansionError(definition.name, [first, ...others])
+  if (first) throw new ToolExpansionError(definition.name, [first, ...others])
   return tool
 }
 
 /** What `parseTool` has just compiled, so that the `expandTool` behind it need not do so again. */
-const ACCEPTED = new WeakMap<ToolDefinition, ExpandedTool>()
-
-/** The problems of a definition of the right shape. */
-export function checkTool(definition: ToolDefinition): ToolProblem[] {
-  const { tool, problems } = compileTool(definition)
-  if (problems.length === 0) ACCEPTED.set(definition, tool)
-  return problems
-}
+const COMPILED = new WeakMap<ToolDefinition, { tool: ExpandedTool; problems: ToolProblem[] }>()
 
 /** Expands as far as it goes, and says everything that is wrong. */
-function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
+export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
   const { name, description, exec, shell, stdin, parameters: explicit = [], allow_dash, __meta } = definition
   const { command, substitute, inferred, checkedWords, words = [], ...compiled } = compileSyntax(definition)
   const problems = [...compiled.problems, ...checkModes(definition), ...checkStdin(inferred, stdin)]
@@ -53,7 +44,7 @@ function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems
   }
   const syntax: ToolOrigin['syntax'] = exec === undefined ? 'shell' : 'exec'
   const template = exec ?? shell
-  const tool = defined({
+  const tool: ExpandedTool = defined({
     name,
     description,
     command,
@@ -63,7 +54,9 @@ function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems
     checked_words: checkedWords.length > 0 ? [...checkedWords] : undefined,
     __meta: template === undefined ? __meta && defined(__meta) : defined({ syntax, template, stdin }),
   })
-  return { tool, problems }
+  const result = { tool, problems }
+  COMPILED.set(definition, result)
+  return result
 }
 
 function compileSyntax(definition: ToolDefinition): Compiled {

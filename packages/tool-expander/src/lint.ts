@@ -2,13 +2,15 @@ import { compileExec } from './exec.js'
 import { baseName } from './interpreters.js'
 import { isOptional } from './optional.js'
 import { type Excerpt, placeAt } from './problems.js'
-import { PARAMETER_KEYS } from './schema.js'
+import { Parameter } from './schema.js'
 import { compileShell } from './shell/compile.js'
 import { isWhole, shapeOf, valuesOf } from './shell/rules.js'
 import type { Word } from './shell/scan.js'
 import { beginningOf, isParameter, isWholeParameter } from './template.js'
-import { tokenize } from './tokenize.js'
 import type { ExpandedTool, ToolOrigin } from './tool.js'
+
+/** The keys of a parameter that mean something; others are kept as they are. */
+const PARAMETER_KEYS: readonly string[] = Object.keys(Parameter.shape)
 
 export type LintRule =
   | 'no-description'
@@ -124,7 +126,8 @@ function lintExec({ parameters }: ExpandedTool, { template }: ToolOrigin): LintF
       ? at('value-in-program', value.offset, intoProgram(program), PROGRAM_HINT)
       : []
   })
-  const literal = tokenize(template).literals.map((offset) =>
+  const expanded = [...template.matchAll(UNQUOTED)].filter(({ groups }) => groups?.special)
+  const literal = expanded.map(({ index: offset }) =>
     at(
       'literal-character',
       offset,
@@ -134,6 +137,9 @@ function lintExec({ parameters }: ExpandedTool, { template }: ToolOrigin): LintF
   )
   return [...moved, ...glued, ...literal]
 }
+
+/** Characters only a shell would expand, behind everything that may hold one and does not count. */
+const UNQUOTED = /\\.|"(?:\\.|[^"\\])*"|'[^']*'|\$\{\w+\}|(?<special>[*?[\]~#(){}!])/gs
 
 function noteIn(path: string, template: string) {
   return (rule: LintRule, offset: number, message: string, hint: string): LintFinding => ({

@@ -1,5 +1,5 @@
 import { compileExec } from './exec.js'
-import { checkTool } from './expand.js'
+import { compileTool } from './expand.js'
 import type { ToolProblem } from './problems.js'
 import { parseShape, type ToolDefinition } from './schema.js'
 import { compileShell } from './shell/compile.js'
@@ -16,7 +16,7 @@ export type ParseResult =
 export function parseTool(input: unknown): ParseResult {
   const shape = parseShape(input)
   if (!shape.ok) return { ok: false, problems: [...shape.problems, ...templateProblems(input)] }
-  const problems = checkTool(shape.definition)
+  const { problems } = compileTool(shape.definition)
   if (problems.length > 0) return { ok: false, problems }
   return { ok: true, tool: shape.definition, rest: shape.rest }
 }

@@ -17,7 +17,7 @@ const toolName = z.string().check(
   ),
 )
 
-const Parameter = z.looseObject({
+export const Parameter = z.looseObject({
   name: parameterName,
   type: z.optional(z.enum(['string', 'integer', 'number', 'boolean', 'array'])),
   inject_as: z.optional(z.enum(['argument', 'stdin', 'option'])),
@@ -31,9 +31,6 @@ const Parameter = z.looseObject({
   allow_dash: flag,
   raw: flag,
 })
-
-/** The keys of a parameter that mean something; others are kept as they are. */
-export const PARAMETER_KEYS: readonly string[] = Object.keys(Parameter.shape)
 
 const Definition = z.object({
   name: toolName,

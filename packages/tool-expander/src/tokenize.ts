@@ -6,40 +6,33 @@ import { joinParts, type Part, readReference } from './template.js'
 export interface Tokens {
   words: Part[][]
   problems: ToolProblem[]
-  /** Offsets of unquoted characters that only a shell would expand. */
-  literals: number[]
 }
 
 /**
  * Splits an `exec:` template the way Python's `shlex.split` does, and refuses what only a shell could do.
  *
  * Splitting itself is shell-quote's. It treats comments, globs, variables, backslashes and some white space its own
- * way, so every such character, and every placeholder, is handed to it as one private-use character and put back
- * afterwards. What it sees besides are quotes, blanks and plain text.
+ * way, so everything but quotes and blanks is handed to it as a private-use character and put back afterwards, in order.
  */
 export function tokenize(template: string): Tokens {
-  const { masked, parts, ...rest } = mask(template)
-  const words = rest.problems.length > 0 ? [] : parseShellQuote(masked)
-  return { ...rest, words: words.map((word) => unmask(String(word), parts)) }
+  const { masked, parts, problems } = mask(template)
+  const hidden = parts.values()
+  const unmask = (word: unknown) => joinParts(Array.from(String(word)).map(() => hidden.next().value ?? ''))
+  return { problems, words: problems.length > 0 ? [] : parseShellQuote(masked).map(unmask) }
 }
 
-const FIRST_MASK = 0xe000
-const LAST_MASK = 0xf8ff
+const MASK = '\ue000'
 
-/**
- * What stands at one place of a template, by the quote around it. `text` is what an escape stands for,
- * `plain` what shell-quote takes as it is; everything without a name is hidden from it.
- */
+/** What stands at one place of a template, by the quote around it. `text` is what an escape stands for. */
 const TOKENS = {
-  '': /(?<operator>\|\|?|&&?|[;<>`]|\$\()|(?<mark>\$\{|\\(?:\n|$))|(?<variable>\$[A-Za-z_]\w*)|\\(?<text>(?!\$\()[^|&;<>`])|(?<edge>["'])|(?<blank>[ \t\r\n]+)|(?<plain>[\w.,:=@%^+/-]+)|(?<special>[*?[\]~#(){}!])|./sy,
+  '': /(?<operator>\|\|?|&&?|[;<>`]|\$\()|(?<mark>\$\{|\\(?:\n|$))|(?<variable>\$[A-Za-z_]\w*)|\\(?<text>(?!\$\()[^|&;<>`])|(?<edge>["'])|(?<blank>[ \t\r\n]+)|[\w.,:=@%^+/-]+|./sy,
   '"': /(?<operator>\|\|?|&&?|[;<>`]|\$\()|\\(?<text>["\\]|\$(?=\{))|(?<mark>\$\{|\\\$)|(?<variable>\$[A-Za-z_]\w*)|(?<edge>")|./sy,
   "'": /(?<operator>\|\|?|&&?|[;<>`]|\$\()|\\(?<text>\$(?=\{))|(?<mark>\$\{)|(?<edge>')|\\\\|./sy,
 }
 
-function mask(template: string): Omit<Tokens, 'words'> & { masked: string; parts: Part[] } {
+function mask(template: string): { masked: string; parts: Part[]; problems: ToolProblem[] } {
   const parts: Part[] = []
   const problems: ToolProblem[] = []
-  const literals: number[] = []
   let masked = ''
   let quote: keyof typeof TOKENS = ''
   let opening = 0
@@ -47,7 +40,8 @@ function mask(template: string): Omit<Tokens, 'words'> & { masked: string; parts
     problems.push(problemAt(offset, template, 'exec', code, message, hint))
   }
   const hide = (part: Part) => {
-    masked += String.fromCharCode(FIRST_MASK + parts.push(part) - 1)
+    masked += MASK
+    parts.push(part)
   }
 
   for (let offset = 0; offset < template.length; ) {
@@ -55,7 +49,7 @@ function mask(template: string): Omit<Tokens, 'words'> & { masked: string; parts
     const match: RegExpExecArray | null = TOKENS[quote].exec(template)
     const whole = match?.[0] ?? ''
     const groups: Partial<Record<string, string>> = match?.groups ?? {}
-    const { operator, mark, variable, text, edge, blank, plain, special } = groups
+    const { operator, mark, variable, text = whole, edge, blank } = groups
     const { name, modifier, length = whole.length } = (mark && readReference(template, offset)) || {}
     if (operator) refuse(offset, 'ERR_EXEC_METACHARACTER', operatorMessage(operator), OPERATOR_HINT)
     else if (variable)
@@ -71,21 +65,12 @@ function mask(template: string): Omit<Tokens, 'words'> & { masked: string; parts
       quote = quote ? '' : (edge as keyof typeof TOKENS)
       opening = offset
       masked += edge
-    } else if (blank || plain) masked += plain ?? ' '
-    else hide(text ?? whole)
-
-    if (special) literals.push(offset)
+    } else if (blank) masked += ' '
+    else hide(text)
     offset += length
   }
   if (quote) refuse(opening, 'ERR_QUOTE', `This ${quote} is never closed.`, `Close it, or write \\${quote}.`)
-  if (parts.length > LAST_MASK - FIRST_MASK) {
-    refuse(0, 'ERR_QUOTE', 'The template is too long.', 'Move its text into a file.')
-  }
-  return { masked, parts, problems, literals }
-}
-
-function unmask(word: string, parts: readonly Part[]): Part[] {
-  return joinParts(Array.from(word, (piece) => parts[piece.charCodeAt(0) - FIRST_MASK] ?? piece))
+  return { masked, parts, problems }
 }
 
 function operatorMessage(operator: string): string {

@@ -1,5 +1,5 @@
 import { skipSubscript } from './opaque.js'
-import { looksAt, type Quoting, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { looksAt, neverClosed, type Quoting, refuse, type Scan, stop, take, type Word } from './scan.js'
 import { readPieces } from './words.js'
 
 /** Reads a parameter expansion of the shell's own: `${x:-word}`, `${#x}`, `${x%.txt}`, `${10}`. */
@@ -19,7 +19,7 @@ export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
   readPieces(scan, word, fallback ? quoting : 'bare', '}')
   word.operands -= 1
   word.leads = leads
-  if (!looksAt(scan, /\}/y)) stop(scan, offset, 'This ${ is never closed.', 'ERR_QUOTE')
+  if (!looksAt(scan, /\}/y)) neverClosed(scan, offset, '${')
   scan.at += 1
 
   const found = scan.found.slice(before)

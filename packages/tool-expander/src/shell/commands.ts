@@ -2,7 +2,7 @@ import { readConditional } from './conditional.js'
 import { readNewline } from './here-documents.js'
 import { endOfArithmetic, skipArithmetic } from './opaque.js'
 import { checkWords } from './rules.js'
-import { describe, literalOf, looksAt, type Scan, stop, take, type Word } from './scan.js'
+import { complain, literalOf, looksAt, type Scan, stop, take, type Word } from './scan.js'
 import { readSimple } from './simple.js'
 import { readWord } from './words.js'
 
@@ -71,7 +71,7 @@ export function readFunction(scan: Scan): void {
   for (const { name, offset } of scan.found.slice(before)) {
     const message = `\${${name}} stands in a function, where $1 is the function's own argument.`
     const hint = `Hand it over: f() { echo "$1"; }; f \${${name}}`
-    scan.problems.push(describe(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL'))
+    complain(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL')
   }
   // In there, set and shift change the function's own arguments.
   scan.hazards.push(...scan.hazards.splice(hazards).filter(({ code }) => code !== 'ERR_SHELL_POSITIONAL'))

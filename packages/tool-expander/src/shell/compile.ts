@@ -2,7 +2,7 @@ import type { Compiled, Inferred } from '../inferred.js'
 import { isToolExpansionError, type ToolProblem } from '../problems.js'
 import { isEngineVariable, writeElement } from '../template.js'
 import { readCommands } from './commands.js'
-import { describe, type Found, references, type Scan, startScan } from './scan.js'
+import { complain, type Found, references, type Scan, startScan } from './scan.js'
 
 /**
  * Compiles a `shell:` template to `sh -c` with positional parameters.
@@ -44,13 +44,12 @@ function scanShell(template: string): Scan {
 }
 
 function problemsOf(scan: Scan, parameters: readonly string[]): ToolProblem[] {
-  if (scan.text.trim() === '')
-    return [describe(scan, 0, 'The script is empty.', 'Write one.', 'ERR_COMMAND_WORD')]
+  if (scan.text.trim() === '') complain(scan, 0, 'The script is empty.', 'Write one.', 'ERR_COMMAND_WORD')
   for (const { name, offset } of scan.expanded) {
     if (!parameters.includes(name)) continue
     const message = `\${${name}} is a parameter; the shell cannot expand it here.`
     const hint = `Assign it first, under another name: f=\${${name}}; … \${f%.txt}.`
-    scan.problems.push(describe(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL'))
+    complain(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL')
   }
   if (scan.found.length > 0) scan.problems.push(...scan.hazards)
   return scan.problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))

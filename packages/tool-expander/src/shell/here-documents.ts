@@ -1,4 +1,4 @@
-import { describe, disagree, references, refuse, type Scan, stop, take } from './scan.js'
+import { complain, disagree, refuse, type Scan, stop, take, unescaped } from './scan.js'
 import { readPieces, readWord, startWord } from './words.js'
 
 /** Reads the delimiter behind `<<`. The text itself comes after the line. */
@@ -54,12 +54,9 @@ function bodyOf(
 
 /** Nothing is expanded in here, so a positional would come out as text. */
 function readQuotedBody(scan: Scan): void {
-  for (const { name, offset, backslashes } of references(scan, scan.end)) {
-    if (backslashes % 2 === 1) scan.dropped.push({ offset: offset - 1, length: 1 })
-    else {
-      const message = `\${${name}} stands in a here-document with a quoted delimiter, which expands nothing.`
-      const hint = `Remove the quotes from the delimiter, or write \\\${${name}} for the text itself.`
-      scan.problems.push(describe(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL'))
-    }
+  for (const { name, offset } of unescaped(scan, scan.end)) {
+    const message = `\${${name}} stands in a here-document with a quoted delimiter, which expands nothing.`
+    const hint = `Remove the quotes from the delimiter, or write \\\${${name}} for the text itself.`
+    complain(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL')
   }
 }

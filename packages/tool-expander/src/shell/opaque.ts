@@ -1,4 +1,4 @@
-import { references, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { neverClosed, references, refuse, type Scan, stop, take, type Word } from './scan.js'
 
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
 
@@ -39,7 +39,7 @@ export function skipSubscript(scan: Scan, word: Word, place = 'an array subscrip
 export function skipBackticks(scan: Scan, word: Word): void {
   const { at } = scan
   const end = at + take(scan, /`(?:\\.|[^\\`])*`/sy).length
-  if (end === at || end > scan.end) stop(scan, at, 'This ` is never closed.', 'ERR_QUOTE')
+  if (end === at || end > scan.end) neverClosed(scan, at, '`')
   scan.at = at
   skipTo(scan, end, word, 'backticks', 'Write $( … ) instead; placeholders are safe in there.')
 }

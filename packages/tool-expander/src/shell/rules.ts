@@ -1,7 +1,7 @@
 import { baseName, findProgramText, SHELL } from '../interpreters.js'
 import type { ToolProblemCode } from '../problems.js'
 import { beginningOf, isParameter, writeElement } from '../template.js'
-import { describe, type Found, literalOf, refuse, type Scan, type Word } from './scan.js'
+import { complain, type Found, literalOf, refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
 /** Builtins whose words the shell runs or computes. */
@@ -37,7 +37,7 @@ function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void
   const name = literalOf(command) ?? ''
   const hazard = (code: ToolProblemCode, effect: string) => {
     const offset = command?.offset ?? 0
-    scan.hazards.push(describe(scan, offset, `${name} ${effect}.`, 'Use variables: x=${value}; … "$x"', code))
+    complain(scan, offset, `${name} ${effect}.`, 'Use variables: x=${value}; … "$x"', code, 'hazards')
   }
   if (RUNS_ITS_WORDS.test(name)) refuse(scan, foundIn(operands), `the words of ${name}`)
   else if (TAKES_NAMES.test(name)) {

@@ -80,19 +80,33 @@ export function looksAt(scan: Scan, pattern: RegExp): boolean {
   return scan.at < scan.end && matchAt(pattern, scan.text, scan.at).length > 0
 }
 
-export function describe(
+/** Adds a problem to the list of a scan; `list` is `hazards` for what does no harm without placeholders. */
+export function complain(
   scan: Scan,
   offset: number,
   message: string,
-  hint = 'Write it another way, or move it into a file.',
+  hint: string,
   code: ToolProblemCode = 'ERR_SHELL_SYNTAX',
-): ToolProblem {
-  return problemAt(offset, scan.text, 'shell', code, message, hint)
+  list: 'problems' | 'hazards' = 'problems',
+): void {
+  scan[list].push(problemAt(offset, scan.text, 'shell', code, message, hint))
 }
 
+const AVOID_HINT = 'Write it another way, or move it into a file.'
+
 /** Refuses to go on. Guessing where a placeholder stands is how values become code. */
-export function stop(scan: Scan, offset: number, message: string, code?: ToolProblemCode): never {
-  throw new ToolExpansionError('', [describe(scan, offset, message, undefined, code)])
+export function stop(
+  { text }: Scan,
+  offset: number,
+  message: string,
+  code: ToolProblemCode = 'ERR_SHELL_SYNTAX',
+): never {
+  throw new ToolExpansionError('', [problemAt(offset, text, 'shell', code, message, AVOID_HINT)])
+}
+
+/** Stops at an open quote, which no shell would run either. */
+export function neverClosed(scan: Scan, offset: number, what: string): never {
+  stop(scan, offset, `This ${what} is never closed.`, 'ERR_QUOTE')
 }
 
 /** Refuses placeholders whose values would be run or computed. */
@@ -104,13 +118,22 @@ export function refuse(
 ): void {
   for (const { name, offset } of found) {
     const message = `\${${name}} stands in ${place}: the value would become code.`
-    scan.problems.push(describe(scan, offset, message, hint, 'ERR_SHELL_CODE'))
+    complain(scan, offset, message, hint, 'ERR_SHELL_CODE')
   }
 }
 
 /** Shells read this differently, so nobody knows where a placeholder of this script stands. */
 export function disagree(scan: Scan, offset: number, what: string): void {
-  scan.hazards.push(describe(scan, offset, `Shells disagree about ${what}.`))
+  complain(scan, offset, `Shells disagree about ${what}.`, AVOID_HINT, undefined, 'hazards')
+}
+
+/** Every `${name}` from here to an offset where the shell expands nothing; a backslash before one is dropped. */
+export function unescaped(scan: Scan, end: number): Placeholder[] {
+  return references(scan, end).filter(({ offset, backslashes }) => {
+    const isEscaped = backslashes % 2 === 1
+    if (isEscaped) scan.dropped.push({ offset: offset - 1, length: 1 })
+    return !isEscaped
+  })
 }
 
 /** Every `${name}` from here to an offset, with the number of backslashes before it. */

@@ -3,15 +3,16 @@ import { readBraced } from './braced.js'
 import { readCommands } from './commands.js'
 import { endOfArithmetic, skipArithmetic, skipBackticks, skipSubscript } from './opaque.js'
 import {
-  describe,
+  complain,
   disagree,
   type Found,
   looksAt,
+  neverClosed,
   type Quoting,
-  references,
   type Scan,
   stop,
   take,
+  unescaped,
   type Word,
 } from './scan.js'
 
@@ -73,7 +74,7 @@ function readDouble(scan: Scan, word: Word): void {
   const opening = scan.at++
   word.quoted = true
   readPieces(scan, word, 'double', '"')
-  if (scan.at >= scan.end) stop(scan, opening, 'This " is never closed.', 'ERR_QUOTE')
+  if (scan.at >= scan.end) neverClosed(scan, opening, '"')
   scan.at += 1
 }
 
@@ -81,16 +82,15 @@ function readDouble(scan: Scan, word: Word): void {
 function readSingle(scan: Scan, word: Word): void {
   const opening = scan.at++
   const end = scan.text.indexOf("'", scan.at)
-  if (end === -1 || end >= scan.end) stop(scan, opening, "This ' is never closed.", 'ERR_QUOTE')
+  if (end === -1 || end >= scan.end) neverClosed(scan, opening, "'")
   word.quoted = true
   const readText = (until: number) => {
     if (until > scan.at) addText(word, scan.text.slice(scan.at, until))
     scan.at = until
   }
-  for (const { offset, backslashes } of references(scan, end)) {
+  for (const { offset } of unescaped(scan, end)) {
     readText(offset)
-    if (backslashes % 2 === 1) scan.dropped.push({ offset: offset - 1, length: 1 })
-    else readValue(scan, word, 'single')
+    readValue(scan, word, 'single')
   }
   readText(end)
   scan.at += 1
@@ -121,7 +121,7 @@ function readVariable(scan: Scan, word: Word): void {
   scan.expanded.push({ name, offset })
   if (name === '$$' && readReference(scan.text, offset + 1)) {
     const message = '$$ is a process number; ${ behind it begins no placeholder.'
-    scan.problems.push(describe(scan, offset, message, 'Write \\$ for a dollar sign.', 'ERR_PLACEHOLDER'))
+    complain(scan, offset, message, 'Write \\$ for a dollar sign.', 'ERR_PLACEHOLDER')
   }
 }
 
@@ -134,7 +134,7 @@ function readValue(scan: Scan, word: Word, quoting: Quoting): void {
   const raw = modifier === 'raw'
   if (modifier && !raw) {
     const message = `Unknown modifier :${modifier} in ${text.slice(offset, offset + length)}.`
-    scan.problems.push(describe(scan, offset, message, 'The only one is :raw.', 'ERR_PLACEHOLDER'))
+    complain(scan, offset, message, 'The only one is :raw.', 'ERR_PLACEHOLDER')
   }
   const found: Found = { name, raw, offset, length, quoting, leads: word.leads }
   scan.found.push(found)
@@ -164,6 +164,6 @@ function readDollarQuote(scan: Scan, word: Word): void {
     stop(scan, opening, "Shells disagree about where this $'…' ends.")
   for (const { offset } of scan.found.slice(before)) {
     const message = `Shells disagree about what $${scan.text.charAt(opening)} means.`
-    scan.problems.push(describe(scan, offset, message, 'Use ordinary quotes.'))
+    complain(scan, offset, message, 'Use ordinary quotes.')
   }
 }
