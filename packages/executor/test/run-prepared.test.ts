@@ -190,9 +190,10 @@ describe('What merely looks like a secret', () => {
     const { path } = await workspace()
     const policy = { redact: 'patterns', onConfirmation: 'ask_human' } as const
     expect((await call(shows, {}, { workDirectory: path, policy })).observation).toBe('[REDACTED]\n')
-    expect((await call({ ...shows, trust: 'org' }, {}, { workDirectory: path })).observation).toBe(
-      '[REDACTED]\n',
-    )
+    expect(
+      (await call({ ...shows, trust: 'org', effects: { destructive: false } }, {}, { workDirectory: path }))
+        .observation,
+    ).toBe('[REDACTED]\n')
   })
 })
 
