@@ -108,13 +108,14 @@ async function printTail(longPath) {
   for (const count of [1_000, 10_000, EVENTS]) {
     const path = count === EVENTS ? longPath : join(directory, `tail-${count}.jsonl`)
     if (count !== EVENTS) writeFileSync(path, journalText(count))
+    const endMs = await wallMs(() => readTail(path, 20, { userMessages: false }))
     const firstMs = await wallMs(() => readTail(path, 20))
     const times = []
     for (let round = 0; round < 50; round++) times.push(await wallMs(() => readTail(path, 20)))
     const later = median(times)
     const share = count === EVENTS ? `   1/${Math.round(wholeMs / later)} of ${wholeMs.toFixed(0)} ms` : ''
     console.log(
-      `  of ${String(count).padStart(7)} events${later.toFixed(2).padStart(27)}   first call of a process ${firstMs.toFixed(1)}${share}`,
+      `  of ${String(count).padStart(7)} events${later.toFixed(2).padStart(27)}   first call of a process ${firstMs.toFixed(1)}, of the end alone ${endMs.toFixed(1)}${share}`,
     )
   }
 }

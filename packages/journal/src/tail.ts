@@ -13,6 +13,10 @@ export interface JournalTail {
   complete: boolean
 }
 
+export interface TailOptions {
+  userMessages?: boolean
+}
+
 const FIRST_WINDOW_BYTES = 1 << 16
 const WINDOW_GROWTH = 4
 
@@ -20,27 +24,37 @@ const WINDOW_GROWTH = 4
  * Reads the last iterations of a journal without reading the rest.
  *
  * @param iterations - How many iterations with a THOUGHT to read.
+ * @param options.userMessages - False leaves out what the user said before; finding it the first time takes one look
+ *   through the whole file, so this is the form whose cost does not depend on the journal's length.
  * @returns Every USER_MESSAGE before the N-th last iteration, in order, then every
  *   event from the first one of that iteration on.
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: one of the lines read is not an event.
  */
-export async function readTail(path: string, iterations: number): Promise<JournalTail> {
+export async function readTail(
+  path: string,
+  iterations: number,
+  { userMessages = true }: TailOptions = {},
+): Promise<JournalTail> {
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
   if (file === undefined) return { events: [], complete: true }
   try {
-    return await readBackwards(file, path, iterations)
+    return await readBackwards(file, path, { iterations, userMessages })
   } catch (error) {
     if (!isJournalError(error)) throw error
-    return wholeTail(path, iterations) // an old format, or damage: from the beginning its line can be named
+    return wholeTail(path, { iterations, userMessages }) // an old format, or damage: from the beginning its line can be named
   } finally {
     await file.close()
   }
 }
 
-async function readBackwards(file: FileHandle, path: string, iterations: number): Promise<JournalTail> {
+async function readBackwards(
+  file: FileHandle,
+  path: string,
+  { iterations, userMessages }: Required<TailOptions> & { iterations: number },
+): Promise<JournalTail> {
   const { size } = await file.stat()
   for (let bytes = FIRST_WINDOW_BYTES; ; bytes *= WINDOW_GROWTH) {
     const window = await readWindow(file, Math.max(0, size - bytes), size)
@@ -49,7 +63,7 @@ async function readBackwards(file: FileHandle, path: string, iterations: number)
     const first = firstOfTail(events, iterations)
     if (first === undefined && window.offset > 0) continue
     if (first === undefined || (first === 0 && window.offset === 0)) return { events, complete: true }
-    const before = await readUserMessages(file, path, offsets[first] ?? window.offset)
+    const before = userMessages ? await readUserMessages(file, path, offsets[first] ?? window.offset) : []
     return { events: [...before, ...events.slice(first)], complete: false }
   }
 }
@@ -95,10 +109,13 @@ function firstOfTail(events: StoredEvent[], iterations: number): number | undefi
   return undefined
 }
 
-async function wholeTail(path: string, iterations: number): Promise<JournalTail> {
+async function wholeTail(
+  path: string,
+  { iterations, userMessages }: Required<TailOptions> & { iterations: number },
+): Promise<JournalTail> {
   const { events } = await readJournal(path)
   const first = firstOfTail(events, iterations)
   if (first === undefined || first === 0) return { events, complete: true }
-  const said = events.slice(0, first).filter((event) => event.type === 'USER_MESSAGE')
+  const said = userMessages ? events.slice(0, first).filter(({ type }) => type === 'USER_MESSAGE') : []
   return { events: [...said, ...events.slice(first)], complete: false }
 }

@@ -38,6 +38,15 @@ test('the tail begins with the first event of the N-th last iteration; what the 
   }
 })
 
+test('without the earlier user messages only the end is read, whatever stands before it', async () => {
+  const events = longJournal(900, 250)
+  const text = toLines(events)
+  const damaged = `this is no event\n${text.slice(text.indexOf('\n') + 1)}`
+  const { events: tail } = await readTail(journalFile(damaged), 20, { userMessages: false })
+  expect(tail).toEqual(slowTail(events, 20).filter(({ seq }) => seq >= (tail[0]?.seq ?? 0)))
+  expect(tail).toHaveLength(20 * 3)
+})
+
 test('a tail that reaches the beginning is the whole journal, and says so', async () => {
   const events = longJournal(300)
   const path = journalFile(toLines(events))
