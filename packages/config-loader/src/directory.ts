@@ -66,8 +66,13 @@ function namesIn(home: string, shown: string): ReadonlySet<string> {
   }
 }
 
+/** False also where the path goes on below something that is no directory. */
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false // whatever cannot be looked at is not a file to be read
+  }
 }
 
 function notFound(message: string, hint: string, cause?: unknown): ConfigError {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { temporaryAgent } from '@delta/testkit'
+import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { loadAgent } from '../src/index.js'
 import { agentOf, complaint, complaintAbout, directoryOf, load, texts } from './agents.js'
@@ -194,4 +194,12 @@ test('messages call the agent as the person did', async () => {
     loadAgent(directory, { environment: {}, shownAs }).catch((error: Error) => error.message)
   expect(await load(home, './mine')).toContain('mine/agent.yaml:1:7: name: must be a text, not 5.')
   expect(await load(join(home, 'no'), 'no')).toContain("no: the agent's directory does not exist.")
+})
+
+test('a directory that holds files but no agent is told how to get one', async () => {
+  await using directory = await temporaryWorkspace({ 'notes.txt': 'mine\n' })
+  await expect(loadAgent(directory.path, { environment: {} })).rejects.toMatchObject({
+    code: 'ERR_CONFIG_NOT_FOUND',
+    message: expect.stringContaining('delta init'),
+  })
 })

@@ -49,11 +49,17 @@ export function toolTimeoutMs(tool: Tool): number {
   return tool.settings.timeoutMs ?? (isDelta(tool) ? 0 : DEFAULT_TIMEOUT_MS)
 }
 
-/** True when the tool is an agent of its own, which needs the credentials and may take its time. */
-export function isDelta(tool: Tool): boolean {
-  const program = tool.expanded.command[0] ?? ''
-  return program === 'delta' || (program.startsWith('/') && program.endsWith('/delta'))
+/**
+ * True when the tool is an agent of its own (`delta run`, `delta continue`), which needs the credentials and may take its
+ * time. The other commands of `delta` are tools like any other: `delta sessions exec` gives the model a shell.
+ */
+export function isDelta({ expanded }: Tool): boolean {
+  const [program = '', subcommand = ''] = expanded.command
+  const named = program === 'delta' || (program.startsWith('/') && program.endsWith('/delta'))
+  return named && AGENT_COMMANDS.has(subcommand)
 }
+
+const AGENT_COMMANDS = new Set(['run', 'continue'])
 
 /**
  * What happens to a call whose engine died while it ran. A tool that says of itself that it may

@@ -1,4 +1,5 @@
 import type { Tool } from './define-tool.js'
+import { CREDENTIAL_NAMES, credentialsOf } from './environment.js'
 import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './prepare-call.js'
 import { type RunContext, runPrepared } from './run-prepared.js'
 import { notRun, type ToolResult } from './tool-result.js'
@@ -16,6 +17,9 @@ export interface ExecuteContext extends RunContext {
  *
  * For programs without an engine; an engine journals between the steps, so it calls
  * `prepareCall` and `runPrepared` itself. There is a result for whatever a model can send.
+ *
+ * The engine's credentials (`CREDENTIAL_NAMES`) that are in `environment` reach no tool but one that lists them in
+ * `pass_env`, and no observation; `credentials` names others.
  */
 export async function executeTool(
   tools: ReadonlyMap<string, Tool>,
@@ -30,5 +34,11 @@ export async function executeTool(
     const observation = `BLOCKED: "${tool.expanded.name}" needs a person's approval (${reasons.join(', ')}), and it was not given. Nothing was run.`
     return notRun('BLOCKED', observation)
   }
-  return runPrepared(prepared, context)
+  return runPrepared(prepared, withoutCredentials(context))
+}
+
+function withoutCredentials(context: ExecuteContext): ExecuteContext {
+  const environment = { ...context.environment }
+  for (const name of CREDENTIAL_NAMES) delete environment[name]
+  return { ...context, environment, credentials: context.credentials ?? credentialsOf(context.environment) }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { defineTool, executeTool, toolMap } from '../src/index.js'
+import { defineTool, executeTool, isDelta, toolMap } from '../src/index.js'
 import { workspace } from './workspace.js'
 
 const tools = toolMap([
@@ -53,4 +53,25 @@ test('a large value goes through stdin', async () => {
     environment: process.env,
   })
   expect(result.observation.trim()).toBe('300000')
+})
+
+test("the engine's keys reach no tool that does not list them, and no observation", async () => {
+  const workDirectory = (await workspace()).path
+  const environment = { ...process.env, DELTA_API_KEY: 'sekret-value-123' }
+  const shows = { shell: 'echo "key: $DELTA_API_KEY"' }
+  const two = toolMap([
+    defineTool({ name: 'without', ...shows }),
+    defineTool({ name: 'with', ...shows, pass_env: ['DELTA_API_KEY'] }),
+  ])
+  const run = (name: string) => executeTool(two, { name, arguments: {} }, { workDirectory, environment })
+  expect((await run('without')).observation).toBe('key: \n')
+  expect((await run('with')).observation).toBe('key: [REDACTED]\n')
+})
+
+test('delta run is an agent of its own and gets the keys; other commands of delta are tools like any other', () => {
+  const tool = (exec: string) => defineTool({ name: 'a', exec })
+  expect(isDelta(tool('delta run --agent ${agent} -m ${task}'))).toBe(true)
+  expect(isDelta(tool('/usr/bin/delta continue -w ${directory}'))).toBe(true)
+  expect(isDelta(tool('delta sessions exec ${id}'))).toBe(false)
+  expect(isDelta(tool('delta-sessions exec ${id}'))).toBe(false)
 })
