@@ -7,6 +7,8 @@ export function stamp(event: { type: string }, seq: number, timestamp: string, p
   const stored = { seq, timestamp, ...event }
   stored.seq = seq
   stored.timestamp = timestamp
+  if ('toJSON' in stored && typeof stored.toJSON === 'function')
+    throw refused(path, 'it has a method toJSON, so what would be written is another value')
   if (isEvent(stored)) return stored
   throw refused(path, eventProblem(stored) ?? 'it is not an event')
 }

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { eventProblem, isEvent } from '../src/check.js'
 import { eventSchemas } from '../src/event-schemas.js'
-import { isKnownEvent, journalJsonSchema } from '../src/index.js'
-import { oneOfEach } from './helpers.js'
+import { isKnownEvent, journalJsonSchema, openJournal } from '../src/index.js'
+import { journalFile, oneOfEach } from './helpers.js'
 
 test('every type of event is known, and written as the schema says', () => {
   const events = oneOfEach()
@@ -64,4 +64,13 @@ test('the JSON Schema names every type and forbids no further field', () => {
   const schema = JSON.stringify(journalJsonSchema())
   for (const type of Object.keys(eventSchemas)) expect(schema).toContain(`"const":"${type}"`)
   expect(schema).not.toContain('additionalProperties":false')
+})
+
+test('an event that would be written as something else is refused before anything is written', () => {
+  const journal = openJournal(journalFile(''))
+  const append = () => journal.append({ type: 'NOTE', toJSON: () => undefined } as never)
+  expect(append).toThrow(/toJSON/)
+  journal.append({ type: 'NOTE', toJSON: 'a field like any other' } as never)
+  expect(journal.lastSeq).toBe(1)
+  journal.close()
 })

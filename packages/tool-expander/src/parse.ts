@@ -14,6 +14,23 @@ export type ParseResult =
  * @returns `tool`, which `expandTool` takes without throwing, and `rest`: the keys this package does not know.
  */
 export function parseTool(input: unknown): ParseResult {
+  try {
+    return parse(input)
+  } catch (error) {
+    if (error instanceof RangeError) return { ok: false, problems: [TOO_DEEP] }
+    throw error
+  }
+}
+
+/** The stack is the limit, and nothing a person writes comes near it. */
+const TOO_DEEP: ToolProblem = {
+  code: 'ERR_TOOL_SHAPE',
+  path: '',
+  message: 'This tool is nested too deeply to be understood.',
+  hint: 'Put the script into a file and run that.',
+}
+
+function parse(input: unknown): ParseResult {
   const shape = parseShape(input)
   if (!shape.ok) return { ok: false, problems: [...shape.problems, ...templateProblems(input)] }
   const { problems } = compileTool(shape.definition)

@@ -61,4 +61,7 @@ function readRedirection(scan: Scan, command: SimpleCommand, operator: string): 
   skipInline(scan)
   const target = readOperand(scan)
   if (operator === '<<<') command.hereStrings.push(target)
+  // bash expands what a word after `>&` has become once more
+  if (/^[<>]&$/.test(operator))
+    refuse(scan, target.found, 'the target of a duplication', 'For a file, write > or 2>.')
 }
