@@ -71,15 +71,16 @@ function sameCommand(a: AtipLeaf, b: AtipLeaf): boolean {
 }
 
 const compilers: { [P in Provider]: (leaf: AtipLeaf, options: CompileOptions) => ProviderToolOf[P] } = {
-  openai: (leaf, { strict = false }) => ({
-    type: 'function',
-    function: {
-      name: leaf.name,
-      description: describe(leaf.command.description, leaf.effects, OPENAI_DESCRIPTION_MAX_LENGTH),
-      ...(strict && { strict }),
-      parameters: { ...toParameters(leaf, { strict }), additionalProperties: false },
-    },
-  }),
+  openai: (leaf, { strict = false }) => {
+    const description = describe(leaf.command.description, leaf.effects, OPENAI_DESCRIPTION_MAX_LENGTH)
+    const { type, properties, required } = toParameters(leaf, { strict })
+    const parameters = { type, properties, required, additionalProperties: false as const }
+    const named = { name: leaf.name, description }
+    return {
+      type: 'function',
+      function: strict ? { ...named, strict, parameters } : { ...named, parameters },
+    }
+  },
   gemini: (leaf) => ({
     name: leaf.name,
     description: describe(leaf.command.description, leaf.effects),
