@@ -1,4 +1,4 @@
-import { parseToolSettings, TOOL_SETTING_KEYS, type Tool } from '@delta/executor'
+import { parseToolSettings, TOOL_SETTING_KEYS, type Tool, type ToolSettings } from '@delta/executor'
 import { expandTool, parseTool, type ToolProblem } from '@delta/tool-expander'
 import type { Findings } from './findings.js'
 import { nearestName } from './nearest.js'
@@ -43,22 +43,38 @@ function readTool(
   const parsed = parseTool(item)
   if (!parsed.ok) {
     for (const problem of parsed.problems) reportToolProblem(problem, item, file, path, findings)
+    readSettings(settingsIn(item), file, path, findings)
     for (const key of strangeKeys(item)) reportUnknownKey(key, file, path, findings)
     return undefined
   }
-  const settings = parseToolSettings(parsed.rest)
-  if (!settings.ok) {
-    reportForeign(settings.problems, file, path, findings.error)
-    return undefined
-  }
-  for (const key of settings.unknownKeys) reportUnknownKey(key, file, path, findings)
+  const settings = readSettings(parsed.rest, file, path, findings)
+  if (settings === undefined) return undefined
   const expanded = expandTool(parsed.tool)
   return {
-    tool: { expanded, settings: settings.settings },
+    tool: { expanded, settings },
     expandedForm: { ...expanded, ...parsed.rest },
     file,
     path,
   }
+}
+
+function readSettings(
+  rest: Record<string, unknown>,
+  file: YamlFile,
+  path: ValuePath,
+  findings: Findings,
+): ToolSettings | undefined {
+  const parsed = parseToolSettings(rest)
+  for (const key of parsed.unknownKeys) reportUnknownKey(key, file, path, findings)
+  if (parsed.ok) return parsed.settings
+  reportForeign(parsed.problems, file, path, findings.error)
+  return undefined
+}
+
+/** How a tool runs whose syntax is wrong: to be checked all the same. */
+function settingsIn(item: unknown): Record<string, unknown> {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return {}
+  return Object.fromEntries(Object.entries(item).filter(([key]) => TOOL_SETTING_KEYS.includes(key)))
 }
 
 /** The expander knows the column in the template; the file knows where the template is. */
