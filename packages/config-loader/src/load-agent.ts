@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { Agent } from './agent.js'
+import { AGENT_DEFAULTS, type Agent } from './agent.js'
 import { CONTEXT_FILE } from './context.js'
 import { CONTEXT_MISSING } from './context-file.js'
 import { openDirectory } from './directory.js'
@@ -71,7 +71,7 @@ function assemble(parts: CompleteParts, { home }: Workplace): Agent {
     llm,
     ...(script && { script }),
     ...(document.max_iterations !== undefined && { maxIterations: document.max_iterations }),
-    toolConcurrency: document.tool_concurrency ?? 1,
+    toolConcurrency: document.tool_concurrency ?? AGENT_DEFAULTS.toolConcurrency,
     ...(policy && { policy }),
     tools: new Map([...tools].map(([name, { tool }]) => [name, tool])),
     manifest: context.manifest,

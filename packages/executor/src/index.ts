@@ -53,6 +53,7 @@ export { type CommandOptions, type CommandOutcome, runCommand } from './run-comm
 export { type RunContext, runPrepared } from './run-prepared.js'
 export { REDACTED, redactPatterns } from './secret-patterns.js'
 export {
+  DEFAULT_SETTINGS,
   type ParsedSettings,
   parseToolSettings,
   type SandboxSettings,
