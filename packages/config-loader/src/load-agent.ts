@@ -4,7 +4,7 @@ import { CONTEXT_FILE } from './context.js'
 import { CONTEXT_MISSING } from './context-file.js'
 import { openDirectory } from './directory.js'
 import { ConfigError, type ConfigWarning } from './errors.js'
-import { collectFindings, type Findings } from './findings.js'
+import { collectFindings, type Findings, inReadingOrder } from './findings.js'
 import { formatReport } from './format.js'
 import { HOOKS_FILE } from './hooks-file.js'
 import { type CompleteParts, isComplete, type LoadOptions, readParts } from './parts.js'
@@ -37,10 +37,12 @@ export async function loadParts(
   const workplace = openDirectory(directory, options.shownAs)
   const parts = await readParts(workplace, options, findings)
   if (findings.problems.length > 0 || !isComplete(parts)) throw asError(findings)
-  return { parts, workplace, warnings: findings.warnings }
+  return { parts, workplace, warnings: inReadingOrder(findings.warnings) }
 }
 
-function asError({ problems, warnings }: Findings): ConfigError {
+function asError(findings: Findings): ConfigError {
+  const problems = inReadingOrder(findings.problems)
+  const warnings = inReadingOrder(findings.warnings)
   const onlyContext = problems.length === 1 && problems[0]?.message.startsWith(CONTEXT_MISSING)
   const code = onlyContext ? 'ERR_CONFIG_CONTEXT_MISSING' : 'ERR_CONFIG_INVALID'
   return new ConfigError(

@@ -30,7 +30,7 @@ export function readTools(
   findings: Findings,
 ): LoadedTool[] {
   const tools = items.flatMap((item, index) => readTool(item, file, [...base, index], findings) ?? [])
-  reportRepeatedNames(tools, findings)
+  reportRepeatedNames(items, file, base, findings)
   return tools
 }
 
@@ -108,26 +108,33 @@ function strangeKeys(item: unknown): string[] {
   return keys.filter((key) => !TOOL_KEYS.includes(key))
 }
 
-function reportRepeatedNames(tools: readonly LoadedTool[], findings: Findings): void {
-  const seen = new Map<string, LoadedTool>()
-  for (const loaded of tools) {
-    const { name } = loaded.tool.expanded
+function reportRepeatedNames(
+  items: readonly unknown[],
+  file: YamlFile,
+  base: ValuePath,
+  findings: Findings,
+): void {
+  const seen = new Map<string, number>()
+  for (const [index, item] of items.entries()) {
+    const name = writtenName(item)
+    if (name === undefined) continue
     const earlier = seen.get(name)
-    if (earlier !== undefined) {
-      const place = loaded.file.locate([...loaded.path, 'name'])
-      const { line } = earlier.file.locate([...earlier.path, 'name'])
-      findings.error(
-        place,
-        sentence(loaded.path, `the tool "${name}" is already defined on line ${line}`),
-        'Rename one of the two.',
-      )
-    }
-    seen.set(name, loaded)
+    seen.set(name, index)
+    if (earlier === undefined) continue
+    const { line } = file.locate([...base, earlier, 'name'])
+    const path = [...base, index]
+    const message = sentence(path, `the tool "${name}" is already defined on line ${line}`)
+    findings.error(file.locate([...path, 'name']), message, 'Rename one of the two.')
   }
 }
 
 /** `tools[2] "count_lines"`: the index for the machine's sake, the name for the person's. */
 function nameOf(item: unknown, path: ValuePath): string {
+  const name = writtenName(item)
+  return name === undefined ? formatPath(path) : `${formatPath(path)} "${name}"`
+}
+
+function writtenName(item: unknown): string | undefined {
   const name = (item as { name?: unknown } | null)?.name
-  return typeof name === 'string' ? `${formatPath(path)} "${name}"` : formatPath(path)
+  return typeof name === 'string' ? name : undefined
 }

@@ -102,9 +102,9 @@ function jsonOrUndefined(text: string): unknown {
 }
 
 function placeInText(text: string, lineCounter: LineCounter, file: string, offset: number): Place {
-  const { line, col } = lineCounter.linePos(Math.min(offset, text.length))
+  const end = text.trimEnd().length // what is missing at the end is shown behind the last line there is
+  const { line, col } = lineCounter.linePos(Math.min(offset, end))
   const start = lineCounter.lineStarts[line - 1] ?? 0
-  const end = lineCounter.lineStarts[line] ?? text.length
-  const shown = text.slice(start, end)
+  const shown = text.slice(start, lineCounter.lineStarts[line] ?? text.length)
   return { file, line, column: col, ...(shown.trim() !== '' && { excerpt: excerptOf(shown, col) }) }
 }
