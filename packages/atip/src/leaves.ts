@@ -141,6 +141,7 @@ function commandMap(commands: unknown, path: string[]): Record<string, unknown> 
   throw new AtipValidationError(where.join('.') + message, where, commands)
 }
 
-function pathOf({ path }: Pick<AtipLeaf, 'path'>): string[] {
+/** The members of the metadata that lead to a command. */
+export function pathOf({ path }: Pick<AtipLeaf, 'path'>): string[] {
   return path.flatMap((key) => ['commands', key])
 }

@@ -3,7 +3,7 @@ import type { Findings } from './findings.js'
 import { nearestName } from './nearest.js'
 import type { ValuePath } from './path.js'
 import { reportShape, sentence } from './report.js'
-import { fitShape } from './shape.js'
+import { fitShape, type ShapeProblem } from './shape.js'
 import type { YamlFile } from './yaml-file.js'
 
 export const HOOK_NAMES = [
@@ -112,17 +112,13 @@ function readHook(
   file: YamlFile,
   findings: Findings,
 ): Hook | undefined {
-  if (typeof (definition as { command?: unknown } | null)?.command === 'string') {
-    const message = 'must be a list: the program, then its arguments, one element each'
-    findings.error(
-      file.locate([...path, 'command']),
-      sentence([...path, 'command'], message),
-      'For a shell line: ["sh", "-c", "…"].',
-    )
-    return undefined
-  }
   const { value, problems } = fitShape(hookSchema, definition, HOOK_KEYS)
-  reportShape(problems, file, findings, path)
+  reportShape(
+    problems.map((problem) => explainCommand(problem, definition)),
+    file,
+    findings,
+    path,
+  )
   return (
     value && {
       command: value.command,
@@ -130,4 +126,18 @@ function readHook(
       passEnv: value.pass_env ?? [],
     }
   )
+}
+
+/** A command is written as one text by everybody once. */
+function explainCommand(problem: ShapeProblem, definition: unknown): ShapeProblem {
+  const form = 'must be a list: the program, then its arguments, one element each'
+  const hint = 'For a shell line: ["sh", "-c", "…"].'
+  if (problem.path.length === 0 && (typeof definition === 'string' || Array.isArray(definition))) {
+    const words = typeof definition === 'string' ? definition.split(/\s+/) : definition
+    return { ...problem, hint: `Write: { command: ${JSON.stringify(words)} }` }
+  }
+  const command = (definition as { command?: unknown } | null)?.command
+  return problem.path.join() === 'command' && typeof command === 'string'
+    ? { ...problem, message: form, hint }
+    : problem
 }

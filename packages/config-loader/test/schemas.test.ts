@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { POLICY_KEYS, TOOL_SETTING_KEYS } from '@delta/executor'
+import { parseLlm } from '@delta/model'
 import { parseTool } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -44,6 +45,28 @@ test('editors offer exactly the rules of a policy and the names of the hooks', (
     [...POLICY_KEYS].sort(),
   )
   expect(Object.keys(schema('hooks').anyOf[0]?.properties ?? {})).toEqual([...HOOK_NAMES])
+})
+
+test('editors offer exactly the settings of llm that its parser takes out, and let the API’s through', () => {
+  const { properties } = schema('agent').properties.llm ?? { properties: {} }
+  const offered = Object.keys(properties)
+  const parsed = parseLlm({
+    provider: 'openai',
+    model: 'm',
+    base_url: 'http://localhost/v1',
+    script: 's',
+    command: ['c'],
+    timeout_ms: 1,
+    max_attempts: 1,
+    temperature: 0,
+  })
+  if (!parsed.ok) throw new Error('refused')
+  const { parameters, ...settings } = parsed.llm
+  expect(parameters).toEqual({ temperature: 0 })
+  const onDisk = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  expect(Object.keys(settings).map(onDisk).sort()).toEqual(offered.sort())
+  for (const key of offered) expect(parseLlm({ model: 'm', [key]: {} }).ok, key).toBe(false)
+  expect(schema('agent').properties.llm).toMatchObject({ additionalProperties: {} })
 })
 
 test('an agent needs a name, a source a type, a tool one way to run', () => {

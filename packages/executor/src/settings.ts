@@ -33,7 +33,7 @@ export interface SandboxSettings {
 
 export type ParsedSettings =
   | { ok: true; settings: ToolSettings; unknownKeys: string[] }
-  | { ok: false; problems: SettingsProblem[] }
+  | { ok: false; problems: SettingsProblem[]; unknownKeys: string[] }
 
 /** How a tool runs that says nothing about it. */
 export const DEFAULT_SETTINGS: ToolSettings = {
@@ -49,14 +49,14 @@ export const TOOL_SETTING_KEYS: readonly string[] = Object.keys(settingsSchema.s
 /**
  * Reads how a tool runs from the keys the tool's syntax left over.
  *
- * @returns every problem, each with its path (`output.keep`); or the settings, and the keys
+ * @returns every problem, each with its path (`output.keep`); or the settings; and both ways the keys
  *   nobody knows (`x-` keys are the author's own and not among them).
  */
 export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings {
   const parsed = settingsSchema.safeParse(rest)
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
-    return { ok: false, problems }
+    return { ok: false, problems, unknownKeys: unknownKeys(rest) }
   }
   return { ok: true, settings: toSettings(parsed.data), unknownKeys: unknownKeys(rest) }
 }
