@@ -1,5 +1,5 @@
 import { describe, OPENAI_DESCRIPTION_MAX_LENGTH } from './description.js'
-import { type AtipLeaf, collision, leavesOf } from './leaves.js'
+import { type AtipLeaf, collision, everyLeaf, leavesOf } from './leaves.js'
 import type { AtipTool } from './metadata.js'
 import { toParameters } from './parameters.js'
 import type {
@@ -58,7 +58,7 @@ export function indexLeaves(
   separator = '_',
 ): Map<string, AtipLeaf> {
   const index = new Map<string, AtipLeaf>()
-  for (const leaf of tools.flatMap((tool) => leavesOf(tool, separator))) {
+  for (const leaf of tools.flatMap((tool) => everyLeaf(tool, separator))) {
     const rival = index.get(leaf.name)
     if (rival && !sameCommand(rival, leaf)) throw collision(leaf, rival)
     if (!rival || keep === 'last') index.set(leaf.name, leaf)

@@ -3,7 +3,7 @@ import { AtipValidationError } from './errors.js'
 import type { AtipCommand, AtipEffects, AtipOption, AtipTool } from './metadata.js'
 import { flatName } from './names.js'
 import { isObject } from './shape.js'
-import { assertCommand, assertTool } from './validate.js'
+import { assertCommand, assertTool, shownPath } from './validate.js'
 
 /** No command line nests this deep; metadata that does is broken or hostile. */
 const MAX_DEPTH = 32
@@ -29,15 +29,28 @@ export interface AtipLeaf {
  *   a call could then not say which of them it means.
  */
 export function leavesOf(tool: AtipTool, separator = '_'): AtipLeaf[] {
+  return assertDistinctNames(everyLeaf(tool, separator))
+}
+
+/** The same, for callers that choose among the commands before they look whether two have one name. */
+export function everyLeaf(tool: AtipTool, separator = '_'): AtipLeaf[] {
   assertTool(tool)
-  const leaves = new Map<string, AtipLeaf>()
+  const leaves: AtipLeaf[] = []
   walk(tool.commands, [], {}, (path, command, inherited) => {
-    const leaf = makeLeaf(tool, path, command, inherited, separator)
-    const rival = leaves.get(leaf.name)
-    if (rival) throw collision(leaf, rival)
-    leaves.set(leaf.name, leaf)
+    leaves.push(makeLeaf(tool, path, command, inherited, separator))
   })
-  return [...leaves.values()]
+  return leaves
+}
+
+/** @throws {AtipValidationError} Two of them have one flat name. */
+export function assertDistinctNames(leaves: AtipLeaf[]): AtipLeaf[] {
+  const known = new Map<string, AtipLeaf>()
+  for (const leaf of leaves) {
+    const rival = known.get(leaf.name)
+    if (rival) throw collision(leaf, rival)
+    known.set(leaf.name, leaf)
+  }
+  return leaves
 }
 
 /** The words that start a leaf's command line: `['gh', 'pr', 'create']`. */
@@ -50,10 +63,16 @@ export function commandLine(leaf: Pick<AtipLeaf, 'tool' | 'path'>): string[] {
 export function collision(leaf: AtipLeaf, rival: AtipLeaf): AtipValidationError {
   const [first, second] = [rival, leaf].map((one) => `"${commandLine(one).join(' ')}"`)
   return new AtipValidationError(
-    `${leaf.tool.name}: ${first} and ${second} would both be called "${leaf.name}". Import one of them, or give one a prefix.`,
+    `${leaf.tool.name}: ${first} and ${second} would both be called "${leaf.name}". ${wayOut(leaf, rival)}`,
     pathOf(leaf),
     leaf.name,
   )
+}
+
+function wayOut(leaf: AtipLeaf, rival: AtipLeaf): string {
+  return leaf.tool === rival.tool
+    ? 'Choose the commands to import, only one of them among them.'
+    : 'Import only one of them, or give one a prefix.'
 }
 
 function makeLeaf(
@@ -138,7 +157,7 @@ function commandMap(commands: unknown, path: string[]): Record<string, unknown> 
   const message = isObject(commands)
     ? `: commands nest deeper than ${MAX_DEPTH} levels.`
     : ' must be an object from names to commands.'
-  throw new AtipValidationError(where.join('.') + message, where, commands)
+  throw new AtipValidationError(shownPath(where) + message, where, commands)
 }
 
 /** The members of the metadata that lead to a command. */

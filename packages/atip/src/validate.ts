@@ -148,5 +148,11 @@ export function assertCommand(input: unknown, path: () => string[]): asserts inp
 function refuse(found: Fault | undefined, path: readonly string[]): void {
   if (!found) return
   const full = [...path, ...found.path]
-  throw new AtipValidationError(`${full.join('.')} ${found.message}.`, full, found.value)
+  throw new AtipValidationError(`${shownPath(full)} ${found.message}.`, full, found.value)
+}
+
+/** `commands.pr.options.0.flags`; of a path that is longer than a line, both ends. */
+export function shownPath(path: readonly string[]): string {
+  const whole = path.join('.')
+  return whole.length <= 120 ? whole : `${whole.slice(0, 60)}…${whole.slice(-59)}`
 }
