@@ -170,7 +170,7 @@ test('tool list says what the policy would do with each tool, and why', async ()
     'TOOL | MODE | POLICY | EFFECTS | DESCRIPTION',
     'push() | exec | ask: destructive | network, destructive',
     'look() | exec | allow | none of note',
-    'ask() | exec | deny: interactive | none of note',
+    'ask() | exec | deny: interactive | interactive',
     'quiet() | exec | ask: destructive (not declared) | -',
     '',
   ])
@@ -178,4 +178,22 @@ test('tool list says what the policy would do with each tool, and why', async ()
   const refused = await delta(['tool', 'list', wrong.path])
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
   expect(refused.stderr).toContain('policy.allow_network: expected true or false')
+})
+
+test('a misspelt rule of a policy is an error wherever tools are looked at, and a misspelt key a warning', async () => {
+  await using agent = await temporaryAgent({
+    agent: { policy: { allow_destructiv: false } },
+    tools: [{ name: 'look', exec: 'ls' }],
+  })
+  for (const words of [['list'], ['expand'], ['lint']]) {
+    const refused = await delta(['tool', ...words, agent.path])
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.stderr).toContain('policy: there is no rule "allow_destructiv"; it would protect nothing.')
+    expect(refused.stderr).toContain('Did you mean "allow_destructive"?')
+  }
+  await using warned = await temporaryAgent({ tools: [{ name: 'look', exec: 'ls', efects: {} }] })
+  const listed = await delta(['tool', 'list', warned.path])
+  expect(listed.exitCode).toBe(0)
+  expect(listed.stderr).toContain('tools[0]: unknown key "efects".')
+  expect(listed.stderr).toContain('Did you mean "effects"?')
 })
