@@ -83,15 +83,14 @@ function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Met
 
 function describe({ source, turns, note }: Part): ContextBlock {
   const messages = turns.flatMap((turn) => turn.messages)
-  const hash = createHash('sha256')
-  for (const { json } of messages) hash.update(json)
+  const text = messages.map(({ json }) => json).join('') // hashed at once: a call for each message costs more
   return {
     source_id: sourceName(source),
     type: source.type,
     messages: messages.length,
     bytes: messages.reduce((total, { bytes }) => total + bytes, 0),
     tokens: tokensOf(turns),
-    sha256: hash.digest('hex'),
+    sha256: createHash('sha256').update(text).digest('hex'),
     ...(note !== undefined && { note }),
   }
 }

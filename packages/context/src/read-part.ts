@@ -21,7 +21,7 @@ export async function readPart(source: ContextSource, options: ReadOptions, mete
     return { source, turns: await weighTurns(await readTurns(source, options.journalPath), meter) }
   }
   const found =
-    source.type === 'file' ? await readFileSource(source, options) : await computeSource(source, options)
+    source.type === 'file' ? readFileSource(source, options) : await computeSource(source, options)
   if ('skipped' in found) {
     return {
       source,
