@@ -47,6 +47,8 @@ export interface ContextBlock {
 
 export interface BuiltContext {
   messages: ChatMessage[]
+  /** Each message as JSON. */
+  texts: string[]
   /** One for each source, in order, also for those that were left out. */
   blocks: ContextBlock[]
   warnings: string[]
@@ -66,10 +68,10 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
     parts.push(await readPart(source, options, meter))
   }
   const fitted = await fitIntoBudget(parts, manifest, meter)
+  const weighed = fitted.flatMap(({ turns }) => turns.flatMap(({ messages }) => messages))
   return {
-    messages: fitted.flatMap(({ turns }) =>
-      turns.flatMap(({ messages }) => messages.map(({ message }) => message)),
-    ),
+    messages: weighed.map(({ message }) => message),
+    texts: weighed.map(({ json }) => json),
     blocks: fitted.map(describe),
     warnings: fitted.flatMap(({ warning }) => warning ?? []),
   }

@@ -17,8 +17,16 @@ export interface InvocationRecord {
   complete(response: object): void
 }
 
+/** See `recordInvocation`. */
+interface Invocation {
+  iteration: number
+  request: object
+  blocks?: object[]
+  texts?: readonly string[]
+}
+
 export interface RequestLog {
-  record(invocation: { iteration: number; request: object; blocks?: object[] }): InvocationRecord
+  record(invocation: Invocation): InvocationRecord
   sync(): void
   close(): void
 }
@@ -47,10 +55,10 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     return requestParts(parts)
   }
 
-  function record({ iteration, request, blocks }: Parameters<RequestLog['record']>[0]): InvocationRecord {
+  function record({ iteration, request, blocks, texts }: Invocation): InvocationRecord {
     fence()
     requests ??= open()
-    const { body, sha256, parts } = requests.take(request)
+    const { body, sha256, parts } = requests.take(request, texts)
     records += 1
     const content = {
       iteration,
