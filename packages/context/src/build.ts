@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ChatMessage } from '@delta/model'
 import { fitIntoBudget } from './budget.js'
 import { commandCounter } from './counter.js'
@@ -92,7 +92,7 @@ function describe({ source, turns, note }: Part): ContextBlock {
     messages: messages.length,
     bytes: messages.reduce((total, { bytes }) => total + bytes, 0),
     tokens: tokensOf(turns),
-    sha256: createHash('sha256').update(text).digest('hex'),
+    sha256: hash('sha256', text),
     ...(note !== undefined && { note }),
   }
 }
