@@ -43,8 +43,8 @@ function blockMessage(name: string, text: string): ChatMessage {
 async function weighTurns(turns: readonly Turn[], meter: Meter): Promise<WeighedTurn[]> {
   const weighed = await meter.weigh(turns.flatMap(({ messages }) => messages))
   const next = weighed.values()
-  return turns.map(({ kind, messages }) => ({
-    kind,
+  return turns.map(({ messages, ...turn }) => ({
+    ...turn,
     messages: messages.flatMap(() => next.next().value ?? []),
   }))
 }
