@@ -135,6 +135,27 @@ test('context explain finds nothing to say of a conversation that only grows', a
   expect(JSON.parse(stdout).cache_breaks).toEqual([])
 })
 
+test('pass_env gives a generator the key that the run has, also from .env, and context build does the same', async () => {
+  const recipe = `sources:
+  - type: computed_file
+    id: keys
+    generator: { command: [sh, -c, 'echo "[$DELTA_API_KEY] [$OPENAI_API_KEY]"'], pass_env: [DELTA_API_KEY] }
+    output_path: "\${RUN_DIR}/keys.md"
+  - { type: journal, id: conversation }
+`
+  await using agent = await temporaryAgent({
+    turns: [{ content: 'Done.' }],
+    files: { 'context.yaml': recipe, '.env': 'DELTA_API_KEY=from-the-agent\n' },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const env = { OPENAI_API_KEY: 'not-asked-for' }
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'], { env })
+  const sent = await delta(['show', '-w', workspace.path, '--request', '1'])
+  const built = await delta(['context', 'build', '-w', workspace.path], { env })
+  for (const { stdout } of [sent, built])
+    expect(JSON.parse(stdout).messages[0].content).toBe('# Context Block: keys\n\n[from-the-agent] []\n')
+})
+
 test('context build of a run that is not there, or with a source that is missing, names it', async () => {
   await using agent = await temporaryAgent({
     files: { 'context.yaml': 'sources: [{ type: file, path: "${CWD}/PLAN.md" }, { type: journal }]\n' },

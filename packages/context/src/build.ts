@@ -18,6 +18,8 @@ export interface BuildOptions {
   variables: ContextVariables
   /** For generators, and for conditions. Engine credentials in it reach no generator without `pass_env`. */
   environment: NodeJS.ProcessEnv
+  /** Engine credentials by name that are not in `environment`; for `pass_env`, and for generators that are agents. */
+  credentials?: Readonly<Record<string, string>>
   /** The iteration that is about to begin, from 1. */
   iteration: number
   /** Everything users said in this run. */

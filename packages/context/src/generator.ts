@@ -1,12 +1,21 @@
 import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { type CommandOutcome, commandEnvironment, quoteCommand, runCommand } from '@delta/executor'
+import {
+  type CommandOutcome,
+  commandEnvironment,
+  credentialsOf,
+  isAgentCommand,
+  quoteCommand,
+  runCommand,
+} from '@delta/executor'
 import type { ContextCommand } from './manifest.js'
 import { type ContextVariables, replaceVariables } from './variables.js'
 
 export interface GeneratorContext {
   variables: ContextVariables
   environment: NodeJS.ProcessEnv
+  /** Engine credentials by name, besides those in `environment`. */
+  credentials?: Readonly<Record<string, string>>
   signal?: AbortSignal
 }
 
@@ -60,12 +69,12 @@ export async function runGenerator(
 /** Runs a command of `context.yaml` in the work directory, with the variables of the generator protocol. */
 export function runContextCommand(
   { command, timeoutMs, passEnv }: ContextCommand,
-  { variables, environment, signal }: GeneratorContext,
+  { variables, environment, credentials, signal }: GeneratorContext,
   stdin?: string,
 ): Promise<CommandOutcome> {
   const { AGENT_HOME: agentHome, CWD: workDirectory, RUN_DIR: runDirectory } = variables
-  const credentials = passEnv.flatMap((name) =>
-    environment[name] === undefined ? [] : [[name, environment[name]]],
+  const passed = Object.entries({ ...credentialsOf(environment), ...credentials }).filter(
+    ([name]) => passEnv.includes(name) || isAgentCommand(command), // a sub-agent asks a model of its own
   )
   return runCommand(
     command.map((word) => replaceVariables(word, variables)),
@@ -77,7 +86,7 @@ export function runContextCommand(
         runDirectory,
         runId: basename(runDirectory),
         journalPath: join(runDirectory, 'journal.jsonl'),
-        extra: Object.fromEntries(credentials),
+        extra: Object.fromEntries(passed),
       }),
       keepBytes: MOST_STDOUT_BYTES,
       timeoutMs,

@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, truncate, utimes } from 'node:fs/promises'
+import { chmod, mkdir, readFile, stat, truncate, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -207,6 +207,22 @@ test('generators do not see the engine’s credentials, unless pass_env says so'
     { environment },
   )
   expect(messages).toEqual(block('[sk] [o]\n'))
+})
+
+test('a generator that is an agent of its own gets the key for its model, other commands of delta do not', async () => {
+  const { build, options, write, directory } = await placeWith()
+  await chmod(await write('bin/delta', '#!/bin/sh\necho "$1 [$DELTA_API_KEY]"\n'), 0o755)
+  const environment = { PATH: `${directory}/bin:${options.environment.PATH}` }
+  const credentials = { DELTA_API_KEY: 'sk' }
+  for (const [subcommand, key] of [
+    ['run', 'sk'],
+    ['list-runs', ''],
+  ]) {
+    const generator = { command: ['delta', subcommand] }
+    const source = { type: 'computed_file', id: 'summary', generator, output_path: OUTPUT }
+    const { messages } = await build({ sources: [source] }, { environment, credentials })
+    expect(messages).toEqual(block(`${subcommand} [${key}]\n`))
+  }
 })
 
 test('stopping the run stops a generator', async () => {
