@@ -7,6 +7,7 @@ import type { ContextManifest, ContextSource } from './manifest.js'
 import { type CountTokens, createMeter, type Meter } from './meter.js'
 import { type Part, tokensOf } from './part.js'
 import { readPart } from './read-part.js'
+import { textReader } from './read-text.js'
 import { sourceName } from './source-name.js'
 import type { JournalInput } from './sources.js'
 import type { Calibration } from './tokens.js'
@@ -61,11 +62,12 @@ export interface BuiltContext {
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
   const meter = meterFor(manifest, options)
+  const reading = { ...options, readText: textReader() }
   const parts: Part[] = []
   for (const source of manifest.sources) {
     if (options.signal?.aborted)
       throw new ContextError('ERR_CONTEXT_ABORTED', 'The context was not built: stopped.')
-    parts.push(await readPart(source, options, meter))
+    parts.push(await readPart(source, reading, meter))
   }
   const fitted = await fitIntoBudget(parts, manifest, meter)
   return {

@@ -1,4 +1,5 @@
-import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
+import type { BigIntStats } from 'node:fs'
+import { mkdir, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
   type CommandOutcome,
@@ -9,6 +10,7 @@ import {
   runCommand,
 } from '@delta/executor'
 import type { ContextCommand } from './manifest.js'
+import { isSettled, stampOf } from './stamp.js'
 import { type ContextVariables, replaceVariables } from './variables.js'
 
 export interface GeneratorContext {
@@ -36,7 +38,7 @@ export async function runGenerator(
   context: GeneratorContext,
 ): Promise<Generated> {
   await mkdir(dirname(outputPath), { recursive: true, mode: isPrivate(outputPath) ? 0o700 : 0o777 })
-  const before = await stampOf(outputPath)
+  const before = await stampBefore(outputPath)
   const outcome = await runContextCommand(generator, context)
 
   const command = quoteCommand(generator.command)
@@ -47,7 +49,7 @@ export async function runGenerator(
       aborted: outcome.status === 'ABORTED',
     }
   }
-  if ((await stampOf(outputPath)) !== before) return { ok: true }
+  if ((await stampOfOutput(outputPath)) !== before) return { ok: true }
   if (outcome.stdout.bytes === 0) {
     return {
       ok: false,
@@ -121,13 +123,24 @@ function complaint({ stderr }: CommandOutcome): string {
   return text === '' ? '' : `:\n${text}`
 }
 
-/** Changes whenever the file is written or replaced, even with the same text. */
-async function stampOf(path: string): Promise<string> {
+/** The stamp of the last output; one so new that writing it again might not change it is first made a little older. */
+async function stampBefore(path: string): Promise<string> {
+  const status = await statIfThere(path)
+  if (status === undefined || isSettled(status)) return stampOfOutput(path)
+  await utimes(path, Number(status.atimeMs) / 1000, Number(status.mtimeMs) / 1000 - 1).catch(() => undefined) // not ours
+  return stampOfOutput(path)
+}
+
+async function stampOfOutput(path: string): Promise<string> {
+  const status = await statIfThere(path)
+  return status === undefined ? 'missing' : stampOf(status)
+}
+
+async function statIfThere(path: string): Promise<BigIntStats | undefined> {
   try {
-    const { mtimeNs, ctimeNs, size, ino } = await stat(path, { bigint: true })
-    return `${mtimeNs} ${ctimeNs} ${size} ${ino}`
+    return await stat(path, { bigint: true })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing'
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }

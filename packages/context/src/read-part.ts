@@ -3,12 +3,14 @@ import { holds, type Situation } from './condition.js'
 import type { ContextSource } from './manifest.js'
 import type { Meter } from './meter.js'
 import type { Part, WeighedTurn } from './part.js'
+import type { TextReader } from './read-text.js'
 import { sourceName } from './source-name.js'
 import { computeSource, type JournalInput, readFileSource, readTurns } from './sources.js'
 import type { Turn } from './turns.js'
 
 export interface ReadOptions extends Situation {
   journalPath: JournalInput
+  readText: TextReader
   signal?: AbortSignal
 }
 

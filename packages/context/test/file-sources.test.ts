@@ -1,7 +1,9 @@
+import fs from 'node:fs'
 import { chmod, mkdir, readFile, stat, truncate, utimes } from 'node:fs/promises'
-import { join } from 'node:path'
+import { syncBuiltinESMExports } from 'node:module'
+import { basename, join } from 'node:path'
 import { isAlive } from '@delta/testkit'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { history, journalText, placeWith } from './place.js'
 
 const OUTPUT = '${CWD}/.delta/context_artifacts/summary.md'
@@ -94,6 +96,32 @@ test('paths may be absolute, or relative to the agent', async () => {
   for (const path of [join(directory, 'agent/prompt.md'), 'prompt.md', './prompt.md']) {
     expect((await build({ sources: [{ type: 'file', id: 'p', path }] })).messages).toEqual(block('Hi.', 'p'))
   }
+})
+
+test('a file that two sources name is read once, and again as soon as a generator between them has changed it', async () => {
+  const { build, write } = await placeWith({ 'agent/prompt.md': 'Hi.' })
+  const path = await write('work/notes.md', 'old')
+
+  await vi.waitUntil(async () => Date.now() - (await stat(path)).ctimeMs > 100)
+  const read: string[] = []
+  const { readFileSync } = fs
+  fs.readFileSync = ((file: string, ...rest: []) => {
+    read.push(basename(file))
+    return readFileSync(file, ...rest)
+  }) as typeof readFileSync
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    fs.readFileSync = readFileSync
+    syncBuiltinESMExports()
+  })
+  const notes = { type: 'file', path: '${CWD}/notes.md' }
+  await build({ sources: [notes, notes, { type: 'file', path: 'prompt.md' }, notes] })
+  expect(read).toEqual(['notes.md', 'prompt.md'])
+
+  const generator = { command: ['sh', '-c', 'printf new > notes.md; echo done'] }
+  const computed = { type: 'computed_file', generator, output_path: OUTPUT }
+  const { messages } = await build({ sources: [notes, computed, notes] })
+  expect(messages.map(({ content }) => String(content).split('\n').at(-1))).toEqual(['old', '', 'new'])
 })
 
 test('a generator runs in the work directory and finds its run in the environment', async () => {
