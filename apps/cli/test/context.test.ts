@@ -127,6 +127,23 @@ test('context explain says for each request which source broke the cache, and wh
   })
 })
 
+test('context explain says what to do about a conversation that drops an iteration each time', async () => {
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [CALL, CALL, CALL, { content: 'Done.' }],
+    files: { 'context.yaml': 'sources: [{ type: journal, id: talk, max_iterations: 2 }]\n' },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const where = ['-w', workspace.path]
+  await delta(['run', '--agent', agent.path, '-m', 'Go', ...where, '-q'])
+  const { stdout } = await delta(['context', 'explain', ...where])
+  expect(stdout).toMatch(
+    /^ {2}iteration 4: `talk` changed at byte \d+: \d+ tokens after it cannot be cached$/m,
+  )
+  expect(stdout).toMatch(/max_iterations does so each time, a token limit in large steps\.\n$/)
+  expect(stdout).not.toContain('A source that often changes')
+})
+
 test('context explain finds nothing to say of a conversation that only grows', async () => {
   await using agent = await temporaryAgent({ tools: [SAY], turns: [CALL, CALL, { content: 'Done.' }] })
   await using workspace = await temporaryWorkspace({})
