@@ -37,35 +37,38 @@ export async function runGenerator(
   outputPath: string,
   context: GeneratorContext,
 ): Promise<Generated> {
+  try {
+    return await generate(generator, outputPath, context)
+  } catch (error) {
+    if ((error as { syscall?: unknown }).syscall === undefined) throw error
+    const { message } = error as Error
+    return failed(`output_path ${outputPath} cannot be written (${message}). Name a file that can`)
+  }
+}
+
+async function generate(
+  generator: ContextCommand,
+  outputPath: string,
+  context: GeneratorContext,
+): Promise<Generated> {
   await mkdir(dirname(outputPath), { recursive: true, mode: isPrivate(outputPath) ? 0o700 : 0o777 })
   const before = await stampBefore(outputPath)
   const outcome = await runContextCommand(generator, context)
 
-  const command = quoteCommand(generator.command)
-  if (outcome.status !== 'EXITED' || outcome.exitCode !== 0) {
-    return {
-      ok: false,
-      message: `the generator ${command} ${describeEnd(outcome, generator)}`,
-      aborted: outcome.status === 'ABORTED',
-    }
-  }
+  const command = `the generator ${quoteCommand(generator.command)}`
+  const { status, exitCode, stdout } = outcome
+  if (status !== 'EXITED' || exitCode !== 0)
+    return failed(`${command} ${describeEnd(outcome, generator)}`, status === 'ABORTED')
   if ((await stampOfOutput(outputPath)) !== before) return { ok: true }
-  if (outcome.stdout.bytes === 0) {
-    return {
-      ok: false,
-      message: `the generator ${command} neither wrote ${outputPath} nor printed anything`,
-      aborted: false,
-    }
-  }
-  if (outcome.stdout.omittedBytes > 0) {
-    return {
-      ok: false,
-      message: `the generator ${command} printed ${outcome.stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`,
-      aborted: false,
-    }
-  }
-  await replaceFile(outputPath, outcome.stdout.head)
+  if (stdout.bytes === 0) return failed(`${command} neither wrote ${outputPath} nor printed anything`)
+  if (stdout.omittedBytes > 0)
+    return failed(`${command} printed ${stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`)
+  await replaceFile(outputPath, stdout.head)
   return { ok: true }
+}
+
+function failed(message: string, aborted = false): Generated {
+  return { ok: false, message, aborted }
 }
 
 /** Runs a command of `context.yaml` in the work directory, with the variables of the generator protocol. */
@@ -106,9 +109,9 @@ export function describeEnd(outcome: CommandOutcome, { timeoutMs }: ContextComma
 function ending({ status, exitCode, signal, startError }: CommandOutcome, timeoutMs: number): string {
   switch (status) {
     case 'TIMEOUT':
-      return `did not end within ${timeoutMs} ms and was stopped`
+      return `did not end within ${timeoutMs} ms (timeout_ms) and was stopped`
     case 'NOT_STARTED':
-      return `could not be started: ${startError?.message ?? 'unknown reason'}`
+      return `could not be started: ${startError?.message.replace(/\.$/, '') ?? 'unknown reason'}`
     case 'ABORTED':
       return 'was stopped'
     case 'SIGNALED':

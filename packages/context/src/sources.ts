@@ -62,8 +62,9 @@ function textOrReason(
   const name = sourceName(source)
   const message = `context.yaml: the source "${name}": ${path} ${read.message}.`
   if (source.onMissing === 'skip') return { skipped: 'unusable', warning: message }
-  const hint = read.missing ? '\nCreate the file, or say that it may be missing: on_missing: skip' : ''
-  throw new ContextError('ERR_CONTEXT_SOURCE', `${message}${hint}`, { source: name })
+  const hint =
+    source.type === 'file' ? read.hint : 'Mend its generator, or go on without it: on_missing: skip'
+  throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\n${hint}`, { source: name })
 }
 
 /** Where a conversation is read from. */

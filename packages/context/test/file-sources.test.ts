@@ -91,6 +91,37 @@ test('a directory, a binary file and a huge one are refused by name', async () =
   expect(await attempt('${CWD}/huge')).toContain('has 17 MB; at most 16 MB are read.')
 })
 
+test('what a person can do about a source is in the message', async () => {
+  const { build, write, directory } = await placeWith({ 'work/plain': 'x' })
+  const attempt = (source: object) =>
+    build({ sources: [{ id: 's', ...source }] }).catch((error: Error) => error.message)
+  const file = (name: string) => attempt({ type: 'file', path: `\${CWD}/${name}` })
+  const writing = (output_path: string, command = ['echo', 'x']) =>
+    attempt({ type: 'computed_file', generator: { command }, output_path })
+  const at = `context.yaml: the source "s": ${directory}/work`
+  const another = 'Name a text file, or write one with a computed_file, of what the model needs of this one.'
+
+  await write('work/binary', new Uint8Array([65, 0, 66]))
+  expect(await file('binary')).toBe(`${at}/binary is not a text: it contains NUL bytes.\n${another}`)
+  expect(await file('.delta')).toBe(`${at}/.delta is a directory, not a file.\nName a file in it.`)
+  for (const path of ['plain/x.md', '.delta', '/proc/x.md'])
+    expect(await writing(path)).toMatch(
+      /^context\.yaml: the source "s": output_path \S+ cannot be written \(.+\)\. Name a file that can\nTo go on without it: on_missing: skip$/,
+    )
+  expect(await writing('binary', ['true'])).toContain('nor printed anything')
+  expect(await writing('new', ['head', '-c', '9', '/dev/zero'])).toBe(
+    `${at}/new is not a text: it contains NUL bytes.\nMend its generator, or go on without it: on_missing: skip`,
+  )
+})
+
+test.skipIf(process.getuid?.() === 0)('a file that may not be read is refused with what to do', async () => {
+  const { build, write } = await placeWith()
+  await chmod(await write('work/secret', 'x'), 0)
+  await expect(build({ sources: [{ type: 'file', id: 's', path: '${CWD}/secret' }] })).rejects.toThrow(
+    /secret may not be read by you\.\nChange its permissions, or name another file\.$/,
+  )
+})
+
 test('paths may be absolute, or relative to the agent', async () => {
   const { build, directory } = await placeWith({ 'agent/prompt.md': 'Hi.' })
   for (const path of [join(directory, 'agent/prompt.md'), 'prompt.md', './prompt.md']) {
@@ -200,7 +231,7 @@ test('a generator that hangs is stopped with everything it started', async () =>
   const [source] = computed('').sources
   const generator = { command: ['sh', '-c', 'sleep 300 & echo $! > pid; wait'], timeout_ms: 300 }
   await expect(build({ sources: [{ ...source, generator }] })).rejects.toThrow(
-    'did not end within 300 ms and was stopped',
+    'did not end within 300 ms (timeout_ms) and was stopped',
   )
   const pid = Number(await readFile(join(directory, 'work/pid'), 'utf8'))
   expect(isAlive(pid)).toBe(false)
