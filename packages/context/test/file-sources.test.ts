@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { basename, join } from 'node:path'
 import { isAlive } from '@delta/testkit'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { FOLD_MEMORY } from './fold-memory.js'
 import { history, journalText, placeWith } from './place.js'
 
 const OUTPUT = '${CWD}/.delta/context_artifacts/summary.md'
@@ -291,23 +292,6 @@ test('stopping the run stops a generator', async () => {
   controller.abort()
   await expect(building).rejects.toMatchObject({ code: 'ERR_CONTEXT_ABORTED' })
 })
-
-// The pattern for long conversations, with the script as it has been handed around.
-const FOLD_MEMORY = `#!/bin/bash
-JOURNAL=$JOURNAL_PATH
-CUTOFF=$(($(wc -l < $JOURNAL) - 20))  # Skip last 20 iterations
-
-echo "## Memory Summary (Iterations 1-\${CUTOFF})"
-echo ""
-echo "### Actions Taken:"
-grep ACTION_RESULT $JOURNAL | head -n $CUTOFF | \\
-  jq -r '.tool_name' | sort | uniq -c
-
-echo ""
-echo "### Key Decisions:"
-grep THOUGHT $JOURNAL | head -n $CUTOFF | \\
-  jq -r '.content' | grep -i 'decided\\|chose\\|will' | head -10
-`
 
 test('a script that folds memory by grep and jq, and only prints, works unchanged', async () => {
   const run = history()
