@@ -173,6 +173,25 @@ test('pass_env gives a generator the key that the run has, also from .env, and c
     expect(JSON.parse(stdout).messages[0].content).toBe('# Context Block: keys\n\n[from-the-agent] []\n')
 })
 
+test('context build fails of a source as a run does: 1 for one that is missing then, 2 for an agent that cannot load', async () => {
+  const sources = (path: string) =>
+    `sources: [{ type: file, id: plan, path: "${path}" }, { type: journal }]\n`
+  for (const [path, code] of [
+    ['${CWD}/PLAN.md', 1],
+    ['${AGENT_HOME}/PLAN.md', 2],
+  ] as const) {
+    await using agent = await temporaryAgent({ files: { 'context.yaml': sources(path) } })
+    await using workspace = await temporaryWorkspace({})
+    const where = ['--agent', agent.path, '-w', workspace.path, '-m', 'Go']
+    for (const command of [['context', 'build'], ['context', 'explain'], ['run']]) {
+      const { exitCode, stdout, stderr } = await delta([...command, ...where])
+      expect({ exitCode, stdout }).toEqual({ exitCode: code, stdout: '' })
+      expect(stderr).toContain('PLAN.md does not exist.')
+      expect(stderr).toContain('Create the file, or say that it may be missing: on_missing: skip')
+    }
+  }
+})
+
 test('context build of a run that is not there, or with a source that is missing, names it', async () => {
   await using agent = await temporaryAgent({
     files: { 'context.yaml': 'sources: [{ type: file, path: "${CWD}/PLAN.md" }, { type: journal }]\n' },

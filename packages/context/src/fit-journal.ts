@@ -70,7 +70,7 @@ async function shortenLast(
   return {
     ...part,
     turns: must.map((turn) => (turn === last ? shortened : turn)),
-    note: `dropped the ${dropped} oldest iterations and shortened the results of the last one to stay within the budget`,
+    note: `${dropped === 0 ? '' : `dropped the ${dropped} oldest iterations and `}shortened the results of the last iteration to stay within the budget`,
   }
 }
 

@@ -60,7 +60,10 @@ async function generate(
   if (status !== 'EXITED' || exitCode !== 0)
     return failed(`${command} ${describeEnd(outcome, generator)}`, status === 'ABORTED')
   if ((await stampOfOutput(outputPath)) !== before) return { ok: true }
-  if (stdout.bytes === 0) return failed(`${command} neither wrote ${outputPath} nor printed anything`)
+  if (stdout.bytes === 0)
+    return failed(
+      `${command} neither wrote ${outputPath} nor printed anything; one that finds nothing to say touches the file`,
+    )
   if (stdout.omittedBytes > 0)
     return failed(`${command} printed ${stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`)
   await replaceFile(outputPath, stdout.head)
@@ -101,7 +104,7 @@ export function runContextCommand(
   )
 }
 
-/** How a command ended that did not end well, with the end of what it complained about. */
+/** How a command ended that did not end well, with the beginning and the end of its complaint. */
 export function describeEnd(outcome: CommandOutcome, { timeoutMs }: ContextCommand): string {
   return `${ending(outcome, timeoutMs)}${complaint(outcome)}`
 }
@@ -122,8 +125,9 @@ function ending({ status, exitCode, signal, startError }: CommandOutcome, timeou
 }
 
 function complaint({ stderr }: CommandOutcome): string {
-  const text = stderr.text.trim().slice(-600)
-  return text === '' ? '' : `:\n${text}`
+  const text = stderr.text.trim()
+  if (text === '') return ''
+  return `:\n${text.length <= 600 ? text : `${text.slice(0, 300)}\n…\n${text.slice(-300)}`}`
 }
 
 /** The stamp of the last output; one so new that writing it again might not change it is first made a little older. */

@@ -211,7 +211,7 @@ test('last time’s file never passes for new: a generator that writes and print
   await expect(build(computed('true'))).rejects.toMatchObject({
     code: 'ERR_CONTEXT_GENERATOR',
     source: 'summary',
-    message: `context.yaml: the source "summary": the generator sh -c true neither wrote ${directory}/work/.delta/context_artifacts/summary.md nor printed anything
+    message: `context.yaml: the source "summary": the generator sh -c true neither wrote ${directory}/work/.delta/context_artifacts/summary.md nor printed anything; one that finds nothing to say touches the file
 To go on without it: on_missing: skip`,
   })
 })
@@ -220,6 +220,9 @@ test('nor is it used when the generator fails, whether it wrote or not', async (
   const { build } = await placeWith({ 'work/.delta/context_artifacts/summary.md': 'old\n' })
   const script = 'echo half > .delta/context_artifacts/summary.md; echo "no index" >&2; exit 3'
   await expect(build(computed(script))).rejects.toThrow('ended with exit code 3:\nno index')
+  await expect(build(computed('echo first >&2; seq 5000 >&2; echo last >&2; exit 3'))).rejects.toThrow(
+    /ended with exit code 3:\nfirst\n1\n2\n[\d\s]+\n…\n[\d\s]+\n5000\nlast\n/,
+  )
 
   const { messages, blocks, warnings } = await build(computed(script, { on_missing: 'skip' }))
   expect(messages).toEqual([])
