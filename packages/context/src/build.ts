@@ -7,6 +7,7 @@ import type { ContextManifest, ContextSource } from './manifest.js'
 import { type CountTokens, createMeter, type Meter } from './meter.js'
 import { type Part, tokensOf } from './part.js'
 import { readPart } from './read-part.js'
+import { textReader } from './read-text.js'
 import { sourceName } from './source-name.js'
 import type { JournalInput } from './sources.js'
 import type { Calibration } from './tokens.js'
@@ -18,6 +19,8 @@ export interface BuildOptions {
   variables: ContextVariables
   /** For generators, and for conditions. Engine credentials in it reach no generator without `pass_env`. */
   environment: NodeJS.ProcessEnv
+  /** Engine credentials by name that are not in `environment`; for `pass_env`, and for generators that are agents. */
+  credentials?: Readonly<Record<string, string>>
   /** The iteration that is about to begin, from 1. */
   iteration: number
   /** Everything users said in this run. */
@@ -61,11 +64,12 @@ export interface BuiltContext {
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
   const meter = meterFor(manifest, options)
+  const reading = { ...options, readText: textReader() }
   const parts: Part[] = []
   for (const source of manifest.sources) {
     if (options.signal?.aborted)
       throw new ContextError('ERR_CONTEXT_ABORTED', 'The context was not built: stopped.')
-    parts.push(await readPart(source, options, meter))
+    parts.push(await readPart(source, reading, meter))
   }
   const fitted = await fitIntoBudget(parts, manifest, meter)
   const weighed = fitted.flatMap(({ turns }) => turns.flatMap(({ messages }) => messages))

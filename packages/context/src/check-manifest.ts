@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import { globProblem } from './glob.js'
 import type { ManifestProblem } from './issues.js'
 import type { WrittenManifest, WrittenSource } from './schema.js'
 import { type ContextVariables, VARIABLE, VARIABLE_NAMES } from './variables.js'
@@ -13,7 +14,10 @@ export interface Findings {
 export function checkManifest({ sources }: WrittenManifest): Findings {
   const findings: Findings = { problems: [], warnings: [] }
   for (const path of sources.flatMap(pathsOf)) checkPath(path, findings)
-  for (const [index, source] of sources.entries()) checkPattern(source, `sources[${index}]`, findings)
+  for (const [index, source] of sources.entries()) {
+    checkPattern(source, `sources[${index}]`, findings)
+    checkGlobs(source, `sources[${index}]`, findings)
+  }
   checkIds(sources, findings)
   const [, second] = sources.flatMap(({ type }, index) => (type === 'journal' ? [index] : []))
   if (second !== undefined) {
@@ -66,6 +70,14 @@ function checkPattern({ condition }: WrittenSource, at: string, { problems }: Fi
     new RegExp(condition.pattern, 'i')
   } catch (error) {
     problems.push({ path: `${at}.condition.pattern`, message: (error as Error).message })
+  }
+}
+
+function checkGlobs(source: WrittenSource, at: string, { problems }: Findings): void {
+  const globs = source.type === 'computed_file' ? (source.cache?.invalidate_on ?? []) : []
+  for (const [index, glob] of globs.entries()) {
+    const message = globProblem(glob)
+    if (message !== undefined) problems.push({ path: `${at}.cache.invalidate_on[${index}]`, message })
   }
 }
 

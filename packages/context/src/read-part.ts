@@ -3,12 +3,14 @@ import { holds, type Situation } from './condition.js'
 import type { ContextSource } from './manifest.js'
 import type { Meter } from './meter.js'
 import type { Part, WeighedTurn } from './part.js'
+import type { TextReader } from './read-text.js'
 import { sourceName } from './source-name.js'
 import { computeSource, type JournalInput, readFileSource, readTurns } from './sources.js'
 import type { Turn } from './turns.js'
 
 export interface ReadOptions extends Situation {
   journalPath: JournalInput
+  readText: TextReader
   signal?: AbortSignal
 }
 
@@ -43,8 +45,8 @@ function blockMessage(name: string, text: string): ChatMessage {
 async function weighTurns(turns: readonly Turn[], meter: Meter): Promise<WeighedTurn[]> {
   const weighed = await meter.weigh(turns.flatMap(({ messages }) => messages))
   let next = 0
-  return turns.map(({ kind, messages }) => {
+  return turns.map(({ messages, ...turn }) => {
     next += messages.length
-    return { kind, messages: weighed.slice(next - messages.length, next) }
+    return { ...turn, messages: weighed.slice(next - messages.length, next) }
   })
 }

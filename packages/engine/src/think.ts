@@ -19,6 +19,7 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<New
     journalPath: run.conversation,
     variables: variablesOf(run),
     environment: run.environment,
+    credentials: run.credentials,
     iteration,
     task: run.task,
     ...run.lastCount,

@@ -1,7 +1,15 @@
 export type { CapturedOutput, Keep } from './captured.js'
 export type { ByteFilter } from './channels.js'
 export { decide, type PolicyDecision } from './decide.js'
-export { defineTool, interruptPolicy, isDelta, type Tool, toolMap, toolTimeoutMs } from './define-tool.js'
+export {
+  defineTool,
+  interruptPolicy,
+  isAgentCommand,
+  isDelta,
+  type Tool,
+  toolMap,
+  toolTimeoutMs,
+} from './define-tool.js'
 export {
   COST_ESTIMATES,
   type CostEstimate,
