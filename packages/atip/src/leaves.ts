@@ -135,6 +135,7 @@ function commandMap(commands: unknown, path: string[]): Record<string, unknown> 
   return commands as Record<string, unknown>
 }
 
-function pathOf({ path }: Pick<AtipLeaf, 'path'>): string[] {
+/** The members of the metadata that lead to a command. */
+export function pathOf({ path }: Pick<AtipLeaf, 'path'>): string[] {
   return path.flatMap((key) => ['commands', key])
 }

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import type { Tool } from '@delta/executor'
 import { findMainFile, openDirectory } from './directory.js'
 import { ConfigError, type ConfigWarning } from './errors.js'
-import { collectFindings, type Findings } from './findings.js'
+import { collectFindings, type Findings, inReadingOrder } from './findings.js'
 import { formatReport } from './format.js'
 import { importRootsOf } from './import-roots.js'
 import { collectTools, type Override, type ToolSet } from './imports.js'
@@ -35,7 +35,8 @@ export async function loadToolsFile(path: string, options: LoadOptions): Promise
 
   const overrides: Override[] = []
   const tools = file ? await toolsOf(file, workplace, overrides, options, findings) : new Map()
-  const { problems, warnings } = findings
+  const problems = inReadingOrder(findings.problems)
+  const warnings = inReadingOrder(findings.warnings)
   if (file === undefined || problems.length > 0) {
     throw new ConfigError('ERR_CONFIG_INVALID', formatReport(problems, warnings), { problems, warnings })
   }

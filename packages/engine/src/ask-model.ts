@@ -4,14 +4,13 @@ import {
   type ChatRequest,
   type ChatResponse,
   isModelError,
+  LLM_DEFAULTS,
   type ModelError,
   retryDelayMs,
 } from '@delta/model'
 import { type ActiveRun, record } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
 import { interrupted, type Step } from './outcome.js'
-
-const DEFAULT_ATTEMPTS = 5
 
 /** What the model answered, and to what. */
 export interface Asked {
@@ -40,7 +39,7 @@ export async function askModel(
       ...(isBuilt && { texts: context.texts }),
     })
   }
-  const attempts = run.agent.llm.maxAttempts ?? DEFAULT_ATTEMPTS
+  const attempts = run.agent.llm.maxAttempts ?? LLM_DEFAULTS.maxAttempts
   let request = first
   let invocation = keep(request)
   for (let attempt = 1; ; attempt++) {
