@@ -5,6 +5,7 @@ import { layers } from './layers.mjs'
 import { root } from './lib/environment.mjs'
 import { renderExample } from './lib/example.mjs'
 import { brokenLinks } from './lib/links.mjs'
+import { fillResults } from './lib/results.mjs'
 import { matchesShown, openScratchShell } from './lib/shell-block.mjs'
 import { capture } from './lib/step.mjs'
 
@@ -18,11 +19,12 @@ const MARKER = /^<!-- \/?(example|run|file)\b/gm
  *
  * `<!-- example: file -->` blocks are rendered from the file and its output. `<!-- run -->` blocks hold a `sh` fence,
  * which must succeed, and maybe a `text` fence, which must be what it prints (`…` stands for anything).
- * `<!-- file: path -->` blocks hold a fence that is written to that path before the first of them runs.
+ * `<!-- file: path -->` blocks hold a fence that is written to that path before the first of them runs. Between `results`
+ * and `figure` markers stands what the benchmarks measured.
  *
  * @param {string} path
- * @returns {Promise<{ text: string, rendered: string, problems: string[] }>} `rendered` is `text` with every example
- *   block made anew
+ * @returns {Promise<{ text: string, rendered: string, problems: string[] }>} `rendered` is `text` with every example,
+ *   table and figure made anew
  */
 export async function renderDocument(path) {
   const text = readFileSync(path, 'utf8')
@@ -35,7 +37,9 @@ export async function renderDocument(path) {
     problems.push('an example, run or file marker has no partner, or does not hold the fences it should')
   }
 
-  let rendered = text
+  const filled = fillResults(text)
+  problems.push(...filled.problems)
+  let rendered = filled.rendered
   for (const [block, file = ''] of examples) {
     try {
       const body = await renderExample(join(dirname(path), file))
@@ -82,7 +86,7 @@ function firstDifference(text, rendered) {
   const lines = text.split('\n')
   const wanted = rendered.split('\n')
   const index = wanted.findIndex((line, at) => line !== lines[at])
-  return `line ${index + 1} is not what its example says (\`npm run readme\` mends it):
+  return `line ${index + 1} is not what its example or its measurement says (\`npm run readme\` mends it):
   is:     ${lines[index] ?? ''}
   should: ${wanted[index] ?? ''}`
 }
