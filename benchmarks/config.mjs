@@ -1,7 +1,7 @@
 /**
  * What loading an agent costs: 200 tools in 20 imported files, beside `yaml.parse` of the same text.
  *
- *   node benchmarks/config.mjs [rounds]
+ *   node benchmarks/config.mjs [rounds] [--write]
  *
  * Median of alternations in one process, after a warm-up and, separately, in a fresh process with all its imports.
  */
@@ -9,12 +9,13 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { median, numbers, report } from './report.mjs'
 
 const loader = new URL('../packages/config-loader/', import.meta.url)
 const yamlPath = new URL('node_modules/yaml/dist/index.js', loader).href
 const loaderPath = new URL('dist/index.js', loader).href
 
-const rounds = Number(process.argv[2] ?? 15)
+const [rounds = 15] = numbers()
 const directory = mkdtempSync(join(tmpdir(), 'delta-bench-config-'))
 const FILES = 20
 const TOOLS = 10
@@ -42,10 +43,6 @@ writeFileSync(
   join(directory, 'context.yaml'),
   "sources:\n  - { type: file, path: '${AGENT_HOME}/system_prompt.md' }\n  - { type: journal }\n",
 )
-
-function median(values) {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]
-}
 
 /** CPU time, user and system. */
 async function cpuMs(work) {
@@ -81,17 +78,19 @@ try {
     for (const [name, code] of Object.entries(inFresh)) figures.fresh[name].push(processMs(code))
   }
   const floor = median(figures.parse)
-  const row = (warm, fresh) => ({
+  const row = (what, warm, fresh) => ({
+    what,
     'warm, ms': warm === undefined ? '' : warm.toFixed(1),
     '× yaml.parse': warm === undefined ? '' : (warm / floor).toFixed(2),
     'fresh process, ms': fresh.toFixed(0),
     'above empty, ms': (fresh - median(figures.fresh.empty)).toFixed(0),
   })
-  console.table({
-    'empty process': row(undefined, median(figures.fresh.empty)),
-    'yaml.parse of 20 files (the floor)': row(floor, median(figures.fresh.parse)),
-    'loadAgent, 200 tools in 20 files': row(median(figures.load), median(figures.fresh.load)),
-  })
+  const rows = [
+    row('empty process', undefined, median(figures.fresh.empty)),
+    row('`yaml.parse` of the files (the floor)', floor, median(figures.fresh.parse)),
+    row('`loadAgent`', median(figures.load), median(figures.fresh.load)),
+  ]
+  report('config', { tables: [{ title: 'Loading 200 tools from 20 files', rows }] })
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
