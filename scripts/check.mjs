@@ -18,7 +18,7 @@ const gates = [
   { name: 'READMEs', argv: [node, 'scripts/readme.mjs', '--check'] },
   { name: 'Reference of the command line', argv: [node, 'scripts/cli-reference.mjs', '--check'] },
   { name: 'Unused files, exports and dependencies', argv: tool('knip') },
-  { name: 'Packages: publint and attw', argv: [node, 'scripts/check-packages.mjs'] },
+  { name: 'Release, all but publishing', argv: [node, 'scripts/release.mjs', '--dry-run'] },
   { name: 'Packages: installed with npm and used', argv: [node, 'scripts/packed.mjs'] },
 ]
 

@@ -1,20 +1,14 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { tool } from './lib/environment.mjs'
-import { withPackedPackages } from './lib/pack.mjs'
-import { capture } from './lib/step.mjs'
+import { tool } from './environment.mjs'
+import { capture } from './step.mjs'
 
 /**
- * What publint and attw say about a package as it would be published, and whether it carries what it should.
+ * What publint and attw say about a package as it would be published.
  *
- * @param {import('./lib/pack.mjs').Packed} packed
+ * @param {import('./pack.mjs').Packed} packed
  * @returns {Promise<string[]>} problems
  */
-async function checkPackage({ tarball, directory, isLibrary }) {
-  const problems = ['README.md', 'LICENSE']
-    .filter((file) => !existsSync(join(directory, file)))
-    .map((file) => `${file} is not in the package`)
-
+export async function checkPackage({ tarball, isLibrary }) {
+  const problems = []
   const publint = await capture(tool('publint', 'run', '--strict', tarball))
   if (publint.code !== 0) problems.push(publint.output)
 
@@ -26,16 +20,3 @@ async function checkPackage({ tarball, directory, isLibrary }) {
   if (attw.code !== 0 || attw.output.includes('does not contain types')) problems.push(attw.output)
   return problems
 }
-
-process.exitCode = await withPackedPackages(async (packages) => {
-  let failed = 0
-  for (const packed of packages) {
-    const problems = await checkPackage(packed)
-    for (const problem of problems) console.error(`${packed.name}: ${problem}`)
-    failed += problems.length > 0 ? 1 : 0
-  }
-  console.log(
-    failed === 0 ? `${packages.length} packages are in order.` : `${failed} packages are not in order.`,
-  )
-  return failed === 0 ? 0 : 1
-})
