@@ -38,7 +38,11 @@ try {
   const tail = await tailTable(path)
   report('journal', {
     tables: [append, read, memoryTable(path), tail, await growthTable()],
-    figures: { append_ratio: append.rows[1]['× floor'], tail_ms: tail.rows.at(-1)['median, ms'] },
+    figures: {
+      append_ratio: append.rows[1]['× floor'],
+      tail_ms: tail.rows.at(-1)['median, ms'],
+      tail_events: tail.rows.at(-1)['of events'],
+    },
   })
 } finally {
   rmSync(directory, { recursive: true })

@@ -171,7 +171,11 @@ try {
   ]
   const ballast = Array.from({ length: 500 }, () => Buffer.alloc(MEGABYTE, 1))
   tables.push(await outputTable(`200 MB of stdout, with ${ballast.length} MB resident`))
-  report('tools', { tables })
+  const [nothing] = tables[1].rows.filter(({ command }) => command === 'executeTool')
+  report('tools', {
+    tables,
+    figures: { spawn_wall: nothing['wall × piped'], spawn_cpu: nothing['CPU × piped'] },
+  })
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
