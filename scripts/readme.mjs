@@ -48,30 +48,31 @@ export async function renderDocument(path) {
       problems.push(`${file}: ${error instanceof Error ? error.message : error}`)
     }
   }
-  if (runs.length > 0) problems.push(...(await runBlocks(runs, files)))
+  if (runs.length > 0) {
+    const shell = openScratchShell()
+    problems.push(...(await runBlocks(text, shell).finally(shell.close)))
+  }
   return { text, rendered, problems }
 }
 
 /**
- * @param {RegExpMatchArray[]} blocks
- * @param {RegExpMatchArray[]} files
+ * Types what the `run` blocks of a document show, and compares.
+ *
+ * @param {string} text the document
+ * @param {import('./lib/shell-block.mjs').Shell} shell
+ * @returns {Promise<string[]>} problems
  */
-async function runBlocks(blocks, files) {
+export async function runBlocks(text, shell) {
   /** @type {string[]} */
   const problems = []
-  const shell = openScratchShell()
-  try {
-    for (const [, path = '', content = ''] of files) shell.write(path, content)
-    for (const [, script = '', shown] of blocks) {
-      const { code, output } = await shell.run(script)
-      const printed = `It prints:\n${output.trimEnd()}`
-      if (code !== 0) problems.push(`these lines end with exit code ${code}:\n${script}${printed}`)
-      else if (shown !== undefined && !matchesShown(shown, output)) {
-        problems.push(`these lines do not print what is shown:\n${script}${printed}`)
-      }
+  for (const [, path = '', content = ''] of text.matchAll(FILE)) shell.write(path, content)
+  for (const [, script = '', shown] of text.matchAll(RUN)) {
+    const { code, output } = await shell.run(script)
+    const printed = `It prints:\n${output.trimEnd()}`
+    if (code !== 0) problems.push(`these lines end with exit code ${code}:\n${script}${printed}`)
+    else if (shown !== undefined && !matchesShown(shown, output)) {
+      problems.push(`these lines do not print what is shown:\n${script}${printed}`)
     }
-  } finally {
-    shell.close()
   }
   return problems
 }
