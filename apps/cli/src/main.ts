@@ -1,4 +1,4 @@
-import { watchedOutputs } from './broken-output.js'
+import { watchedStreams } from './broken-streams.js'
 import type { Terminal } from './terminal.js'
 
 /**
@@ -21,13 +21,13 @@ const ENDS_BY_ITSELF: ReadonlySet<string | undefined> = new Set(['run', 'continu
 
 /** The streams are made when they are first used: each costs some start-up. */
 function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
-  const watched = watchedOutputs(host, { goesOn: ENDS_BY_ITSELF.has(argv[0]) })
+  const watched = watchedStreams(host, { goesOn: ENDS_BY_ITSELF.has(argv[0]) })
   return {
     argv,
     env: host.env,
     cwd: host.cwd(),
     get stdin() {
-      return host.stdin
+      return watched.stdin()
     },
     get stdout() {
       return watched.stdout()

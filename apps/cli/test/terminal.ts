@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { type StartedProcess, startProcess } from '@delta/testkit'
+import { runProcess, type StartedProcess, startProcess } from '@delta/testkit'
 import { cleanEnvironment, DELTA } from './delta.js'
 
 const PTY = `import os, pty, sys
@@ -31,4 +31,20 @@ export function shellOnTerminal(script: string, args: string[], { cwd, env }: Op
     env: cleanEnvironment({ TERM: 'xterm', ...env }),
     interactive: true,
   })
+}
+
+const HANG_UP = `import os, pty, sys
+child, terminal = pty.fork()
+if child == 0: os.execvp(sys.argv[2], sys.argv[2:])
+seen = b''
+while sys.argv[1].encode() not in seen: seen += os.read(terminal, 4096)
+os.close(terminal)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))`
+
+/** Runs `delta` on a terminal that is closed once it shows `text`. The exit code; negative is a signal. */
+export async function hangUpAt(text: string, args: string[]): Promise<number> {
+  const argv = ['python3', '-c', HANG_UP, text, process.execPath, DELTA, ...args]
+  const { stdout, stderr } = await runProcess(argv, { env: cleanEnvironment({ TERM: 'xterm' }) })
+  if (stdout === '') throw new Error(stderr)
+  return Number(stdout)
 }
