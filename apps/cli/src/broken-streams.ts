@@ -1,3 +1,5 @@
+import { explainSystemError } from './system-error.js'
+
 interface Streams {
   stdin(): NodeJS.ReadStream
   stdout(): NodeJS.WriteStream
@@ -42,7 +44,8 @@ function hasNoReader({ code }: NodeJS.ErrnoException, { isTTY }: NodeJS.WriteStr
 }
 
 function fail(host: NodeJS.Process, error: Error): void {
-  host.stderr.write(`Error: The result could not be written: ${error.message}\n`)
+  const reason = explainSystemError(error) ?? error.message
+  host.stderr.write(`Error: The result could not be written: ${reason}\n`)
   host.once('exit', () => {
     if (!host.exitCode) host.exitCode = 1
   })

@@ -1,5 +1,7 @@
 import { watchedStreams } from './broken-streams.js'
+import { reportFailure } from './failure.js'
 import type { Terminal } from './terminal.js'
+import { UsageError } from './usage-error.js'
 
 /**
  * The `delta` command: arguments in, exit code out. Each command loads only what it needs.
@@ -9,6 +11,16 @@ import type { Terminal } from './terminal.js'
 export async function main(host: NodeJS.Process): Promise<number> {
   const argv = host.argv.slice(2)
   const terminal = terminalOf(host, argv)
+  host.on('uncaughtException', (error) => host.exit(reportFailure(terminal, error)))
+  try {
+    return await execute(terminal)
+  } catch (error) {
+    return reportFailure(terminal, error)
+  }
+}
+
+async function execute(terminal: Terminal): Promise<number> {
+  const { argv } = terminal
   if (argv[0] === 'sessions') {
     return (await import('./commands/sessions.js')).execute({}, terminal, argv.slice(1))
   }
@@ -25,7 +37,9 @@ function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
   return {
     argv,
     env: host.env,
-    cwd: host.cwd(),
+    get cwd() {
+      return currentDirectory(host)
+    },
     get stdin() {
       return watched.stdin()
     },
@@ -37,5 +51,18 @@ function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
     },
     signals: host,
     exit: (exitCode) => host.exit(exitCode),
+  }
+}
+
+function currentDirectory(host: NodeJS.Process): string {
+  try {
+    return host.cwd()
+  } catch (cause) {
+    throw new UsageError(
+      'The current directory has been deleted. Change to one that exists, and try again.',
+      {
+        cause,
+      },
+    )
   }
 }

@@ -60,16 +60,24 @@ function addCommand(
 
 function argumentOf({ name, description, choices, default: value }: ArgumentEntry): Argument {
   const argument = new Argument(name, description).default(value)
-  return choices ? argument.choices(choices) : argument
+  if (choices) return argument.choices(choices)
+  return argument.variadic ? argument : argument.argParser(notEmpty)
 }
 
 function optionOf(entry: OptionEntry): Option {
   const option = new Option(entry.flags, entry.description).hideHelp(entry.hidden ?? false)
   option.mandatory = entry.required ?? false
   if (entry.choices) option.choices(entry.choices)
+  else if (entry.flags.includes('<')) option.argParser(notEmpty)
   if (entry.default !== undefined) option.default(entry.default)
   if (entry.repeatable) option.default([], 'none').argParser<string[]>(collector(entry))
   return option
+}
+
+/** A value that is empty comes from a variable that is not set, and would silently mean something else. */
+function notEmpty(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It is empty.')
+  return value
 }
 
 function collector({ choices }: OptionEntry): (value: string, before: string[]) => string[] {

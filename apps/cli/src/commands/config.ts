@@ -7,6 +7,7 @@ import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { describeSettings } from '../present/settings.js'
 import { EXIT, type Terminal } from '../terminal.js'
+import { workDirectoryOf } from '../work-directory.js'
 
 interface ConfigFlags extends AgentFlags {
   agent: string
@@ -23,7 +24,7 @@ export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<n
   const warn = (message: string): void => void terminal.stderr.write(`${printable(message)}\n`)
   const agent = await loadAgentFor(flags.agent, { flags, terminal, warn })
   const environment = await loadEnvironment({
-    workDirectory: resolve(terminal.cwd, flags.workDir),
+    workDirectory: workDirectoryOf(flags, terminal),
     agentHome: agent.home,
     environment: terminal.env,
     ...(agent.llm.baseUrl === undefined ? {} : { llmBaseUrl: agent.llm.baseUrl }),

@@ -5,6 +5,7 @@ import { replaceFile } from '@delta/journal'
 import { pickCommands } from '../pick-commands.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
+import { explainSystemError } from '../system-error.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
@@ -25,10 +26,19 @@ export async function execute(flags: ImportFlags, terminal: Terminal, program: s
     return EXIT.completed
   }
   const file = flags.output ?? `${described.name}.atip.json`
-  replaceFile(resolve(terminal.cwd, file), text, { mode: 0o644 })
+  write(file, text, terminal)
   terminal.stderr.write(printable(wayOn(file, described)))
   print(terminal, `${file}\n`)
   return EXIT.completed
+}
+
+function write(file: string, text: string, terminal: Terminal): void {
+  try {
+    replaceFile(resolve(terminal.cwd, file), text, { mode: 0o644 })
+  } catch (cause) {
+    const reason = explainSystemError((cause as Error).cause) ?? (cause as Error).message
+    throw new UsageError(`${file}: ${reason}`, { cause })
+  }
 }
 
 async function describe(program: string, { commands }: ImportFlags, terminal: Terminal): Promise<AtipTool> {
