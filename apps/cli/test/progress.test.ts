@@ -117,6 +117,28 @@ test.skipIf(!hasTerminal)(
   },
 )
 
+test('a giant argument, and giant or many lines of output, are shown by their beginning, and whole by show --step', async () => {
+  const long = 'x'.repeat(100_000)
+  const lines = Array.from({ length: 500 }, (_, index) => `line ${index}`).join('\n')
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [
+      { tool_calls: [{ name: 'say', arguments: { text: long } }] },
+      { tool_calls: [{ name: 'say', arguments: { text: lines } }] },
+      { content: 'Done.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(stderr).toContain('more characters')
+  expect(stderr).toContain('… 492 more lines')
+  expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(400)
+  expect(stderr.split('\n').length).toBeLessThan(50)
+  const step = (number: string) => delta(['show', '-w', workspace.path, '--step', number])
+  expect((await step('1')).stdout).toContain(long)
+  expect((await step('2')).stdout).toContain('line 499')
+})
+
 test('engine.log holds what -v prints: timestamped, whole outputs, no colours, no key', async () => {
   const turns = [
     { content: 'Count.', tool_calls: [{ name: 'count', arguments: {} }] },
