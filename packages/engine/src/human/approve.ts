@@ -62,7 +62,6 @@ async function decide(
   }
   const decision = decisionOf(run, requestId) ?? toDecision(await askPerson(run, question))
   if (decision === undefined && run.signal.aborted) return interrupted(run.signal)
-  if (decision === undefined && run.signal.aborted) return interrupted(run.signal)
   if (decision === undefined) {
     leaveQuestion(run.run.paths.interaction, question)
     return { status: 'WAITING_FOR_INPUT', question }
