@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { open, readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { runProcess, startScriptedServer, temporaryWorkspace } from '@delta/testkit'
+import { runProcess, startProcess, startScriptedServer, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
@@ -49,6 +50,26 @@ test.each([
     ])
   },
 )
+
+test('mcp-server.mjs ends on SIGTERM, and what runs is ended with it', async () => {
+  const workspace = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  execFileSync('mkfifo', ['endless'], { cwd: workspace.path })
+  const server = startProcess([process.execPath, `${HERE}mcp-server.mjs`], {
+    cwd: workspace.path,
+    env: { PATH: process.env.PATH },
+    interactive: true,
+  })
+  const request = (method: string, params: object) =>
+    server.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })}\n`)
+  const clientInfo = { name: 'test', version: '1' }
+  request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
+  request('tools/call', { name: 'count_words', arguments: { file: 'endless' } })
+  const reader = await open(`${workspace.path}/endless`, 'w') // opens once the command reads
+  server.kill('SIGTERM')
+  expect((await server.result).exitCode).toBe(0)
+  await expect(reader.write('nobody reads')).rejects.toThrow('EPIPE')
+  await reader.close()
+})
 
 test('each example is under 40 lines, and the README says when to take it', async () => {
   const readme = await readFile(`${HERE}README.md`, 'utf8')
