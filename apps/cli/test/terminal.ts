@@ -15,8 +15,13 @@ interface Options {
 }
 
 /** Starts `delta` on a terminal of its own: what is written is typed, and stdout is all that the screen got. */
-export function deltaOnTerminal(args: string[], { cwd, env }: Options = {}): StartedProcess {
-  return startProcess(['python3', '-c', PTY, process.execPath, DELTA, ...args], {
+export function deltaOnTerminal(args: string[], options: Options = {}): StartedProcess {
+  return startOnTerminal([process.execPath, DELTA, ...args], options)
+}
+
+/** The same for any program. */
+export function startOnTerminal(argv: string[], { cwd, env }: Options = {}): StartedProcess {
+  return startProcess(['python3', '-c', PTY, ...argv], {
     ...(cwd === undefined ? {} : { cwd }),
     env: cleanEnvironment({ TERM: 'xterm', ...env }),
     interactive: true,
@@ -24,13 +29,8 @@ export function deltaOnTerminal(args: string[], { cwd, env }: Options = {}): Sta
 }
 
 /** The same through a shell, so that one stream can go elsewhere: `shellOnTerminal('"$@" | cat', …)`. */
-export function shellOnTerminal(script: string, args: string[], { cwd, env }: Options = {}): StartedProcess {
-  const argv = ['python3', '-c', PTY, 'sh', '-c', script, 'sh', process.execPath, DELTA, ...args]
-  return startProcess(argv, {
-    ...(cwd === undefined ? {} : { cwd }),
-    env: cleanEnvironment({ TERM: 'xterm', ...env }),
-    interactive: true,
-  })
+export function shellOnTerminal(script: string, args: string[], options: Options = {}): StartedProcess {
+  return startOnTerminal(['sh', '-c', script, 'sh', process.execPath, DELTA, ...args], options)
 }
 
 const HANG_UP = `import os, pty, sys
