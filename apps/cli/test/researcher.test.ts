@@ -45,7 +45,7 @@ test('run: the first line of the help makes an agent and runs it', async () => {
   const { exitCode, stdout } = await type(line, directory.path)
   expect(exitCode).toBe(0)
   expect(stdout.split('\n')[0]).toBe(`${directory.path}/hello`)
-  expect(stdout.split('\n')[1]).not.toBe('')
+  expect(stdout.split('\n')[1]).toBe('This is what I found: .delta')
 })
 
 test('watch, interrupt, continue: another terminal follows, Ctrl+C says how to go on, and that line does', async () => {
