@@ -1,6 +1,6 @@
-import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { type Fault, startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { delta } from './delta.js'
+import { delta, journalOf, startDelta } from './delta.js'
 
 const KEY = { DELTA_API_KEY: 'sk-example' }
 
@@ -41,4 +41,42 @@ test('a key that is refused is said once, in every format that people read', asy
     expect(stderr).toContain('\nCheck that the API key')
     expect(stderr).toContain('\nRetry with: delta continue ')
   }
+})
+
+test.each([
+  ['429 with Retry-After', { status: 429, retryAfter: '0.1' }],
+  ['503', { status: 503 }],
+  ['a reset connection', { fault: 'reset' }],
+  ['an answer that ends in the middle', { fault: 'truncated' }],
+  ['a connection that closes too early', { fault: 'cut' }],
+  ['a web page', { fault: 'html' }],
+  ['nothing at all', { fault: 'empty' }],
+] satisfies [string, Fault][])(
+  'after %s the request is sent again, and the journal says so',
+  async (_, fault) => {
+    await using server = await startScriptedServer([{ before: [fault], content: 'Done.' }])
+    await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const result = await delta(args, { env: KEY })
+    expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+    expect(result.stderr).toMatch(/^ {3}! .*; trying again in \d/m)
+    expect(server.requests()).toHaveLength(2)
+    const errors = (await journalOf(workspace.path)).filter(({ type }) => type === 'ERROR')
+    expect(errors).toMatchObject([{ recoverable: true, error_details: { attempt: 1 } }])
+  },
+)
+
+test('Ctrl+C while the next attempt is waited for interrupts the run at once', async () => {
+  await using server = await startScriptedServer([
+    { before: [{ status: 429, retryAfter: '200' }], content: 'Done.' },
+  ])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const engine = startDelta(args, { env: KEY })
+  await engine.waitForOutput('trying again in 3 min 20 s', { stream: 'stderr' })
+  engine.kill('SIGINT')
+  expect((await engine.result).exitCode).toBe(130)
+  expect(await delta(['continue', '-w', workspace.path], { env: KEY })).toMatchObject({ stdout: 'Done.\n' })
 })
