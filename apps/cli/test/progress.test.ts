@@ -91,6 +91,46 @@ test.skipIf(!hasTerminal)(
   },
 )
 
+test.skipIf(!hasTerminal)(
+  'a thought that breaks off keeps its line, and the next attempt says it anew',
+  async () => {
+    const piece = { choices: [{ index: 0, delta: { role: 'assistant', content: 'Half a sen' } }] }
+    const half = {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+      body: `data: ${JSON.stringify(piece)}\n\n`,
+    }
+    await using server = await startScriptedServer([
+      { before: [half], content: 'A whole sentence.', holdMidway: 'middle' },
+    ])
+    await using agent = await temporaryAgent({
+      baseUrl: server.baseUrl,
+      files: { 'hooks.yaml': "post_llm_response: { command: ['true'] }\n" },
+    })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const screen = deltaOnTerminal(args, { env: { ...KEY, NO_COLOR: '1' } })
+    await screen.waitForOutput(/1\. Half a sen\r\n {3}! .*; trying again in .*\r\n/)
+    server.release('middle')
+    const { stdout } = await screen.result
+    expect(stdout.split('A whole sentence.')).toHaveLength(2)
+    expect(stdout).toMatch(/1\. A whole sentence\./)
+  },
+)
+
+test.skipIf(!hasTerminal)('what is said in the middle of a thought begins a line of its own', async () => {
+  await using server = await startScriptedServer([{ content: 'A whole sentence.', holdMidway: 'middle' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const screen = deltaOnTerminal(args, { env: { ...KEY, NO_COLOR: '1' } })
+  await screen.waitForOutput('1. A')
+  screen.write('\u0003')
+  const { stdout, exitCode } = await screen.result
+  expect(exitCode).toBe(130)
+  expect(stdout).toMatch(/^SIGINT: stopping/m)
+})
+
 test.skipIf(!hasTerminal)('a piped answer is whole even if it streamed on the terminal before', async () => {
   await using server = await startScriptedServer([{ content: 'All is said.' }])
   await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
