@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ChatMessage } from '@delta/model'
 import { fitIntoBudget } from './budget.js'
 import { commandCounter } from './counter.js'
@@ -47,6 +47,8 @@ export interface ContextBlock {
 
 export interface BuiltContext {
   messages: ChatMessage[]
+  /** Each message as JSON. */
+  texts: string[]
   /** One for each source, in order, also for those that were left out. */
   blocks: ContextBlock[]
   warnings: string[]
@@ -66,10 +68,10 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
     parts.push(await readPart(source, options, meter))
   }
   const fitted = await fitIntoBudget(parts, manifest, meter)
+  const weighed = fitted.flatMap(({ turns }) => turns.flatMap(({ messages }) => messages))
   return {
-    messages: fitted.flatMap(({ turns }) =>
-      turns.flatMap(({ messages }) => messages.map(({ message }) => message)),
-    ),
+    messages: weighed.map(({ message }) => message),
+    texts: weighed.map(({ json }) => json),
     blocks: fitted.map(describe),
     warnings: fitted.flatMap(({ warning }) => warning ?? []),
   }
@@ -83,15 +85,14 @@ function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Met
 
 function describe({ source, turns, note }: Part): ContextBlock {
   const messages = turns.flatMap((turn) => turn.messages)
-  const hash = createHash('sha256')
-  for (const { json } of messages) hash.update(json)
+  const text = messages.map(({ json }) => json).join('') // hashed at once: a call for each message costs more
   return {
     source_id: sourceName(source),
     type: source.type,
     messages: messages.length,
     bytes: messages.reduce((total, { bytes }) => total + bytes, 0),
     tokens: tokensOf(turns),
-    sha256: hash.digest('hex'),
+    sha256: hash('sha256', text),
     ...(note !== undefined && { note }),
   }
 }

@@ -21,7 +21,7 @@ export async function readPart(source: ContextSource, options: ReadOptions, mete
     return { source, turns: await weighTurns(await readTurns(source, options.journalPath), meter) }
   }
   const found =
-    source.type === 'file' ? await readFileSource(source, options) : await computeSource(source, options)
+    source.type === 'file' ? readFileSource(source, options) : await computeSource(source, options)
   if ('skipped' in found) {
     return {
       source,
@@ -42,9 +42,9 @@ function blockMessage(name: string, text: string): ChatMessage {
 /** All in one go: a counter may be a program. */
 async function weighTurns(turns: readonly Turn[], meter: Meter): Promise<WeighedTurn[]> {
   const weighed = await meter.weigh(turns.flatMap(({ messages }) => messages))
-  const next = weighed.values()
-  return turns.map(({ kind, messages }) => ({
-    kind,
-    messages: messages.flatMap(() => next.next().value ?? []),
-  }))
+  let next = 0
+  return turns.map(({ kind, messages }) => {
+    next += messages.length
+    return { kind, messages: weighed.slice(next - messages.length, next) }
+  })
 }

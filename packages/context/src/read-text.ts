@@ -1,19 +1,22 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFileSync, statSync } from 'node:fs'
 
 /** A context window of a million tokens holds about this much; what is larger is not meant for a model. */
 const LARGEST_BYTES = 16 * 1024 * 1024
 
 export type ReadText = { ok: true; text: string } | { ok: false; missing: boolean; message: string }
 
-/** Reads a file that is meant for a model: UTF-8 text, at most 16 MB, without its byte order mark. */
-export async function readText(path: string): Promise<ReadText> {
+/**
+ * Reads a file that is meant for a model: UTF-8 text, at most 16 MB, without its byte order mark.
+ * Synchronously: a small file takes a fifteenth of what a promise and its thread do, in every iteration.
+ */
+export function readText(path: string): ReadText {
   try {
-    const status = await stat(path)
+    const status = statSync(path)
     if (status.isDirectory()) return refuse('is a directory, not a file')
     if (!status.isFile()) return refuse('is not a regular file')
     if (status.size > LARGEST_BYTES)
       return refuse(`has ${megabytes(status.size)} MB; at most ${megabytes(LARGEST_BYTES)} MB are read`)
-    return decode(await readFile(path))
+    return decode(readFileSync(path))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR')

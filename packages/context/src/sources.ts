@@ -14,7 +14,7 @@ import { resolvePath } from './variables.js'
 export type SourceText = { text: string; note?: string } | { skipped: string; warning?: string }
 
 /** @throws {ContextError} `ERR_CONTEXT_SOURCE`: the file is needed and cannot be used. */
-export async function readFileSource(source: FileSource, context: GeneratorContext): Promise<SourceText> {
+export function readFileSource(source: FileSource, context: GeneratorContext): SourceText {
   return readOutput(source, resolvePath(source.path, context.variables, 'AGENT_HOME'))
 }
 
@@ -25,7 +25,7 @@ export async function computeSource(
 ): Promise<SourceText> {
   const path = resolvePath(source.outputPath, context.variables, 'CWD')
   if (await isFresh(source, path, context.variables)) {
-    const cached = await readOutput(source, path)
+    const cached = readOutput(source, path)
     return 'text' in cached ? { ...cached, note: 'from cache' } : cached
   }
   const generated = await runGenerator(source.generator, path, context)
@@ -47,8 +47,8 @@ function withoutGenerated(
   })
 }
 
-async function readOutput(source: FileSource | ComputedFileSource, path: string): Promise<SourceText> {
-  const read = await readText(path)
+function readOutput(source: FileSource | ComputedFileSource, path: string): SourceText {
+  const read = readText(path)
   if (read.ok) return { text: read.text }
   if (read.missing && source.onMissing === 'skip') return { skipped: 'missing' }
 

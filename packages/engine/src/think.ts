@@ -29,7 +29,7 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<New
   const request = await overrideRequest(run, requestFor(run.agent, context.messages, run), iteration)
   if ('stopped' in request) return request
 
-  const asked = await askModel(run, request.value, { iteration, blocks: context.blocks })
+  const asked = await askModel(run, request.value, { iteration, context })
   if ('stopped' in asked) return asked
 
   const response = await overrideResponse(run, asked.value.response, iteration)
