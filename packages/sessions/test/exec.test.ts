@@ -146,8 +146,7 @@ describe('secrets', () => {
     await exec(`: ${key}`)
     const result = await exec('export COPY="x$OPENAI_API_KEY"; inner=$MY_TOKEN; f() { :; }')
     expect(result.notices).toEqual([
-      'Not stored, because they hold a secret: COPY.',
-      'Variables and functions were not stored, because one of them holds a secret.',
+      'Not stored, because they hold a secret: COPY, inner.',
     ])
     expect(everything(directory).includes(key)).toBe(false)
     expect(everything(directory).includes(env.MY_TOKEN)).toBe(false)

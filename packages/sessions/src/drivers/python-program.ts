@@ -1,5 +1,5 @@
 /**
- * The Python side of a session. Arguments: the work directory, the state file, the command's number.
+ * The Python side of a session. Arguments: the work file, the state file, the command's number.
  *
  * The namespace is kept as one pickle, so that two names for one list stay two names for one list.
  * Functions and classes made in the session travel as their compiled code; modules as their name.
@@ -210,20 +210,34 @@ def save():
                 del values[name]
         payload = dump(values)
     used = {name: text for name, text in sources.items() if name.encode() in payload}
-    with open(os.path.join(work, 'state'), 'wb') as file:
+    with open(work + '.state', 'wb', opener=private) as file:
         pickle.dump((sys.version, used, payload), file)
     entries = [key + b'=' + value for key, value in os.environb.items() if os.fsdecode(key) not in hidden]
-    entries += [b'=cwd=' + os.fsencode(os.getcwd()) + b'\n', b'=lost=' + lines(lost).encode(), b'=done=']
-    with open(os.path.join(work, 'report'), 'wb') as file:
+    lost = [{'name': name, 'reason': reason} for name, reason in lost.items()]
+    entries += [b'=cwd=' + os.fsencode(os.getcwd()), b'=lost=' + json.dumps(lost).encode(), b'=done=']
+    with open(work, 'wb') as file:
         file.write(b''.join(entry + b'\0' for entry in entries))
 
 
-def lines(lost):
-    return ''.join(json.dumps({'name': name, 'reason': reason}) + '\n' for name, reason in lost.items())
+def private(path, flags):
+    return os.open(path, flags, 0o600)
 
 
+# What the process could not be started with: too large, or no text.
+def set_late():
+    try:
+        with open(work + '.variables', 'rb') as file:
+            entries = file.read().split(b'\0')[:-1]
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        name, value = entry.split(b'=', 1)
+        os.environb[name] = value
+
+
+set_late()
 restore()
-with open(os.path.join(work, 'command'), encoding='utf-8') as file:
+with open(work + '.command', encoding='utf-8') as file:
     code = run(file.read())
 try:
     sys.stdout.flush()
