@@ -145,9 +145,7 @@ describe('secrets', () => {
     expect((await exec('echo ${#OPENAI_API_KEY} ${#MY_TOKEN}', {})).stdout).toBe('20 19\n')
     await exec(`: ${key}`)
     const result = await exec('export COPY="x$OPENAI_API_KEY"; inner=$MY_TOKEN; f() { :; }')
-    expect(result.notices).toEqual([
-      'Not stored, because they hold a secret: COPY, inner.',
-    ])
+    expect(result.notices).toEqual(['Not stored, because they hold a secret: COPY, inner.'])
     expect(everything(directory).includes(key)).toBe(false)
     expect(everything(directory).includes(env.MY_TOKEN)).toBe(false)
   })

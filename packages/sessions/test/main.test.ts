@@ -166,7 +166,7 @@ describe('a signal', () => {
     const { cwd, json } = terminal()
     const { session_id: id } = await json(['start'])
     await json(['exec', id, 'mkfifo started'])
-    const bin = fileURLToPath(new URL('../bin.js', import.meta.url))
+    const bin = fileURLToPath(new URL('../bin.cjs', import.meta.url))
     const command = "trap 'echo again >started' TERM; echo $$ >started; while :; do sleep 0.01; done"
     const commandLine = startProcess([process.execPath, bin, 'exec', id, command], { cwd })
     const pid = Number(await readFile(join(cwd, 'started'), 'utf8'))
@@ -184,7 +184,7 @@ describe('a signal', () => {
     const { cwd, json } = terminal()
     const { session_id: id } = await json(['start'])
     await json(['exec', id, 'mkfifo started'])
-    const bin = fileURLToPath(new URL('../bin.js', import.meta.url))
+    const bin = fileURLToPath(new URL('../bin.cjs', import.meta.url))
     mkdirSync(join(cwd, 'x'))
     const child = spawn(process.execPath, [bin, 'exec', id, 'echo $$ >started; sleep 600 & sleep 601'], {
       cwd,
