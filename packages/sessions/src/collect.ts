@@ -61,7 +61,9 @@ function readReport(
 function whyUnfinished({ status, signal }: CommandOutcome): string {
   if (status === 'TIMEOUT') return 'it ran into the time limit'
   if (status === 'ABORTED') return 'it was stopped'
-  return signal ? `it was killed by ${signal}` : 'it replaced or left its shell without ending it'
+  return signal
+    ? `it was killed by ${signal}`
+    : 'its process ended without saving (as after exec, or os._exit)'
 }
 
 async function nextState(execution: Execution, report: Report): Promise<SessionState> {

@@ -53,8 +53,9 @@ export async function prepareExecution(
   const driver = driverOf(metadata.command)
   const state = readState(paths, driver.stateFile)
   const workDirectory = nearestDirectory(state.workDirectory)
+  // A name that is no text was garbled when it was read; the shell knows it.
   const notices =
-    workDirectory === state.workDirectory
+    workDirectory === state.workDirectory || state.workDirectory.includes('\ufffd')
       ? []
       : [`${state.workDirectory} no longer exists; the command ran in ${workDirectory}.`]
   const caller = variablesOf(environment)

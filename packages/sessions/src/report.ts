@@ -18,7 +18,8 @@ export interface Report {
 
 /**
  * Reads a report as the Python program writes it: NUL-separated entries, the environment as `NAME=value`
- * and everything else under names no variable can have, `=cwd=…`, `=lost=…` (JSON), and `=done=` as the last.
+ * and everything else under names no variable can have, `=cwd=…`, `=jobs=…`,
+ * `=lost=…` (JSON), and `=done=` as the last.
  *
  * @returns undefined when it is not complete: the process did not come to its end.
  */
@@ -29,7 +30,7 @@ export function parseReport(bytes: Buffer): Report | undefined {
     entries.delete(name)
     return value
   }
-  const [workDirectory, lost = '[]', done] = ['=cwd', '=lost', '=done'].map(take)
+  const [workDirectory, jobs = '', lost = '[]', done] = ['=cwd', '=jobs', '=lost', '=done'].map(take)
   if (workDirectory === undefined || done === undefined) return undefined
-  return { variables: entries, withheld: [], workDirectory, jobs: '', lost: JSON.parse(lost) }
+  return { variables: entries, withheld: [], workDirectory, jobs, lost: JSON.parse(lost) }
 }

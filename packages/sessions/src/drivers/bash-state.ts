@@ -1,12 +1,23 @@
 import type { Secrets } from '../environment.js'
 import type { Report } from '../report.js'
+import { quoteDouble } from './launch-environment.js'
 import { type Listed, parseListing } from './shell-listing.js'
-import { chooseVariables, linesOf, toDirectory, toScript, toVariables, unsetLines } from './shell-state.js'
+import {
+  chooseVariables,
+  directoryLines,
+  linesOf,
+  toDirectory,
+  toScript,
+  toVariables,
+  unsetLines,
+} from './shell-state.js'
 
 /** Kept in the environment alone, where each shell finds and corrects them. */
 const ENVIRONMENT_ONLY = /^(?:PWD|OLDPWD|SHLVL)$/
 /** Two options would lock the session: noexec, and onecmd, which ends the shell after one command. */
 const LOCKING = ['noexec', 'onecmd']
+
+const LONG = 64 * 1024
 
 /**
  * Makes a report of what the program of `bash-program.ts` wrote. The state is a script of bash's own
@@ -21,7 +32,7 @@ export function readBashReport(saved: string, secrets: Secrets): Report | undefi
     saved.split('\0')
   if (done !== 'done') return undefined
   const entries = parseListing(listing)
-  const { kept, withheld } = chooseVariables(entries, secrets)
+  const { kept, withheld } = chooseVariables(entries, { secrets, isExported })
   const [umask = '', ...disabled] = linesOf(shell)
   return {
     variables: toVariables(kept.filter(isExported)),
@@ -31,8 +42,9 @@ export function readBashReport(saved: string, secrets: Secrets): Report | undefi
     lost: [],
     own: toScript([
       umask,
+      ...directoryLines(cwd),
       ...changedOptions(entries, 'shopt').map(([on, name]) => `shopt -${on ? 's' : 'u'} ${name}`),
-      ...kept.filter(needsListing).map(({ text }) => text),
+      ...kept.filter(needsListing).map(declaration),
       ...unsetLines(entries),
       functions.replace(/\n$/, ''),
       ...linesOf(attributes).filter((line) => !line.startsWith('declare -f ')),
@@ -52,6 +64,12 @@ function isExported({ flags, value }: Listed): boolean {
 /** A variable that is exported and nothing else is data, and is in the environment already. */
 function needsListing(entry: Listed): boolean {
   return !ENVIRONMENT_ONLY.test(entry.name) && !(isExported(entry) && entry.flags === 'x')
+}
+
+/** bash's own line, unless it is a long one in quotes that take it long to read. */
+function declaration({ text, flags, name, value }: Listed): string {
+  const isSlow = text.length > LONG && value !== undefined && !/[aA]/.test(flags)
+  return isSlow ? `declare -${flags} ${name}=${quoteDouble(value)}` : text
 }
 
 /** The options that are not as they were when the shell began: on or off, and the name. */

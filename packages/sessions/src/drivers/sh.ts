@@ -52,6 +52,8 @@ __delta_save() {
   command alias
   command printf '\\0'
   command pwd
+  command printf '\\0'
+  command jobs -l
   command printf '\\0done'
   ${putBack.join('\n  ')}
 }
@@ -75,10 +77,9 @@ __delta_trap_exit() {
     command trap -- "$__delta_action" EXIT
   fi
 }
-trap '__delta_code=$?
-{ { set +o; set +aCefuvx; __delta_save ${secrets}; } >|"$__delta_work"; } 2>/dev/null
+trap '{ __delta_code=$?; { set +o; set +aCefuvx; __delta_save ${secrets}; } >|"$__delta_work"; } 2>/dev/null
 [ -z "$__delta_exit" ] || { (exit "$__delta_code"); \\eval "$__delta_exit"; }' EXIT
-{ ${source(state)}; } 2>/dev/null
 alias trap=__delta_trap
+{ ${source(state)}; } 2>/dev/null
 . ${quote(path)}`
 }

@@ -1,19 +1,24 @@
 import type { Secrets, Variables } from '../environment.js'
+import { quote } from './launch-environment.js'
 import type { Listed } from './shell-listing.js'
 
-/** What shells make themselves, and what is ours: never kept. */
-const NOT_KEPT =
-  /^(?:__delta_.*|_|BASH(?:OPTS|PID|_.*)?|COMP_WORDBREAKS|DIRSTACK|EPOCH(?:REALTIME|SECONDS)|EUID|FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OPTERR|OPTIND|OSTYPE|PIPESTATUS|PPID|RANDOM|SECONDS|SHELLOPTS|SRANDOM|UID)$/
+/** Ours, and what no shell takes from its environment: never kept. */
+const NEVER_KEPT = /^(?:__delta_.*|_|BASHOPTS|EUID|PPID|SHELLOPTS|UID)$/
+/** What shells make themselves: kept only if the user exported it. */
+const MADE_ANEW =
+  /^(?:BASH(?:PID|_.*)?|COMP_WORDBREAKS|DIRSTACK|EPOCH(?:REALTIME|SECONDS)|FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|LINENO|MACHTYPE|OPTERR|OPTIND|OSTYPE|PIPESTATUS|RANDOM|SECONDS|SRANDOM)$/
 const DEFAULTS: Record<string, string> = { IFS: ' \t\n', PS1: '# ', PS2: '> ', PS4: '+ ' }
 
 /** Of the variables a shell lists, those a session keeps, and the names of those it keeps no secret in. */
 export function chooseVariables(
   entries: readonly Listed[],
-  secrets: Secrets,
+  { secrets, isExported }: { secrets: Secrets; isExported: (entry: Listed) => boolean },
 ): { kept: Listed[]; withheld: string[] } {
-  const known = entries.filter(
-    ({ name, value = '' }) => !NOT_KEPT.test(name) && !secrets.names.has(name) && DEFAULTS[name] !== value,
-  )
+  const known = entries.filter((entry) => {
+    const { name, value } = entry
+    if (NEVER_KEPT.test(name) || secrets.names.has(name)) return false
+    return isExported(entry) || (!MADE_ANEW.test(name) && (value === undefined || DEFAULTS[name] !== value))
+  })
   const isSecret = ({ value = '' }: Listed) => secrets.isIn(value)
   return {
     kept: known.filter((entry) => !isSecret(entry)),
@@ -46,5 +51,15 @@ export function toScript(parts: readonly string[]): Buffer {
 
 /** What `pwd` printed. */
 export function toDirectory(line: string): string {
-  return Buffer.from(line.replace(/\n$/, ''), 'latin1').toString('utf8')
+  return bytesOfDirectory(line).toString('utf8')
+}
+
+/** A process can only be started in a directory whose name is text; into any other the shell goes by itself. */
+export function directoryLines(line: string): string[] {
+  const bytes = bytesOfDirectory(line)
+  return Buffer.from(bytes.toString('utf8')).equals(bytes) ? [] : [`cd ${quote(bytes.toString('latin1'))}`]
+}
+
+function bytesOfDirectory(line: string): Buffer {
+  return Buffer.from(line.replace(/\n$/, ''), 'latin1')
 }
