@@ -109,6 +109,12 @@ describe('delta-sessions', () => {
     [['exec', 'sess_x', 'ls', 'la'], '"la" is too much. Quote the command'],
     [['exec', 'sess_x'], 'There is no command'],
     [['exec', 'sess_x', 'ls', '--timeout', 'soon'], '--timeout soon: expected milliseconds'],
+    [['exec', 'sess_x', 'ls', '--timeout', '0'], '--timeout 0: expected milliseconds above 0'],
+    [
+      ['exec', 'sess_x', 'ls', '--timeout', '-5'],
+      '--timeout: needs a value, which cannot begin with a dash.',
+    ],
+    [['exec', 'sess_x', 'ls', '--raw=yes'], '--raw: takes no value.'],
     [['dance'], 'There is no command "dance". There are start, exec, end, list, cleanup.'],
     [['constructor'], 'There is no command "constructor"'],
     [[], 'Say what to do'],
