@@ -4,9 +4,16 @@ export type ProgramText = [index: number, interpreter: string]
 /** Programs whose program text is a shell script. */
 export const SHELL = /^(?:(?:ba|da|z|k|mk|a|fi)?sh|su|runuser|script|flock)$/
 
+/** Programs that run the words behind their own as a command, whatever they are. */
+const RUNS_THE_REST = /^(?:env|sudo|doas|xargs|nice|nohup|setsid|stdbuf|time|exec|command|builtin)$/
+/** These, and programs that find the command among words of their own. */
+export const WRAPPER =
+  /^(?:env|sudo|doas|xargs|nice|nohup|setsid|stdbuf|time|exec|command|builtin|timeout|ionice|chroot|unshare|nsenter|setpriv|taskset|chrt|[sl]trace|watch|parallel|flock|find|fd|su|runuser|run0|systemd-run|busybox|docker|podman|kubectl|bwrap|firejail|flatpak|np[mx]|pnpm|yarn|bun|uvx?|cargo|go)$/
+
+const SHELL_OPTION = /^(?:[-+][A-Za-z]*c|--(?:session-)?command(?:=|$))/
 /** Programs that run text, and the option after which, or attached to which, it comes. */
 const INTERPRETERS: readonly [name: RegExp, option: RegExp][] = [
-  [SHELL, /^(?:[-+][A-Za-z]*c|--(?:session-)?command(?:=|$))/],
+  [SHELL, SHELL_OPTION],
   [/^python[\d.]*$/, /^-[A-Za-z]*c/],
   [/^(?:node|nodejs|bun|deno)$/, /^(?:-[A-Za-z]*[ep]|--(?:eval|print)(?:=|$))/],
   [/^(?:perl|ruby)[\d.]*$/, /^-[A-Za-z\d]*[eE]/],
@@ -18,36 +25,66 @@ const INTERPRETERS: readonly [name: RegExp, option: RegExp][] = [
  * The words of one command that an interpreter runs as a program.
  *
  * Looks for interpreters at every position, because `env`, `xargs`, `timeout`, `find -exec` and many others run one.
+ * A program that is not fixed may be a shell.
  *
- * @param words - The fixed text each word begins with; '' for one that begins with a value.
+ * @param words - Each as `shapeOf` gives it.
  */
 export function findProgramText(words: readonly string[]): ProgramText[] {
+  const program = programIndex(words)
   return words.flatMap((word, index) => {
-    const name = baseName(word)
+    const base = baseName(word)
+    const name = index === program && base.includes('\0') ? 'sh' : base
     const option = INTERPRETERS.find(([known]) => known.test(name))?.[1]
     const found = option ? programOf(words, index, option) : name === 'ssh' ? remoteCommand(words, index) : []
     return found.map((place): ProgramText => [place, name])
   })
 }
 
+/** Where the program stands that `env`, `sudo` and the like run in the end. */
+export function programIndex(words: readonly string[]): number {
+  let index = 0
+  for (
+    let word = words[0] ?? '';
+    RUNS_THE_REST.test(baseName(word)) || (index > 0 && /^-|^\w+=/.test(word));
+  ) {
+    index += 1
+    word = words[index] ?? ''
+  }
+  return index
+}
+
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
+/** From the option on to the first word behind it that is neither an option nor the word -o takes: the program. */
 function programOf(words: readonly string[], start: number, option: RegExp): number[] {
   const first = words.findIndex((word, index) => index > start && option.test(word))
-  // The program is the first word behind that is neither an option nor the word -o takes.
-  const last = words.findIndex(
-    (word, index) => index > first && !/^[-+]/.test(word) && !/^[-+]o$/i.test(words[index - 1] ?? ''),
+  return first < 0 ? [] : [...words.keys()].slice(first, operandIndex(words, first) + 1)
+}
+
+/** The first word behind a shell's own that is neither an option nor the word -o takes. */
+export function operandIndex(words: readonly string[], start: number): number {
+  const index = words.findIndex(
+    (word, place) =>
+      place > start &&
+      !/^[-+]/.test(word) &&
+      !/^(?:[-+]o|--rcfile|--init-file)$/i.test(words[place - 1] ?? ''),
   )
-  return first < 0 ? [] : [...words.keys()].slice(first, last < 0 ? words.length : last + 1)
+  return index < 0 ? words.length : index
+}
+
+/** Where ssh's destination stands. */
+export function destinationIndex(words: readonly string[], start: number): number {
+  let index = start + 1
+  for (let word = words[index] ?? ''; /^-./.test(word); word = words[index] ?? '') {
+    index += /^-[A-Za-z]*[BbcDEeFIiJLlmOopQRSWw]$/.test(word) ? 2 : 1
+  }
+  return index
 }
 
 /** Everything behind ssh's destination is joined and run by a shell over there; `-o` can name a command, too. */
 function remoteCommand(words: readonly string[], start: number): number[] {
-  let destination = start + 1
-  for (let word = words[destination] ?? ''; /^-./.test(word); word = words[destination] ?? '') {
-    destination += /^-[A-Za-z]*[BbcDEeFIiJLlmOopQRSWw]$/.test(word) ? 2 : 1
-  }
+  const destination = destinationIndex(words, start)
   return [...words.keys()].filter((index) => index > start && index !== destination)
 }

@@ -18,6 +18,7 @@ export type ToolProblemCode =
   | 'ERR_SHELL_CODE'
   | 'ERR_SHELL_POSITIONAL'
   | 'ERR_SHELL_SYNTAX'
+  | 'ERR_USAGE'
 
 /** One thing wrong with a tool's definition, and what to write instead. */
 export interface ToolProblem extends Excerpt {
@@ -43,10 +44,10 @@ export class ToolExpansionError extends Error {
   /** The code of the first problem. */
   readonly code: ToolProblemCode
 
-  constructor(toolName: string, problems: readonly [ToolProblem, ...ToolProblem[]]) {
-    super(problems.map((problem) => formatProblem(problem, `tool "${toolName}"`)).join('\n\n'))
+  constructor(problems: readonly ToolProblem[], where?: string) {
+    super(problems.map((problem) => formatProblem(problem, where)).join('\n\n'))
     this.problems = problems
-    this.code = problems[0].code
+    this.code = problems[0]?.code ?? 'ERR_TOOL_SHAPE'
   }
 }
 

@@ -1,14 +1,23 @@
 import * as z from 'zod/mini'
 import type { ToolProblem } from './problems.js'
+import { isEngineVariable } from './template.js'
 
 /** Names that tools may not have: the engine answers these calls itself. */
 export const RESERVED_TOOL_NAMES: readonly string[] = ['ask_human']
 
 const text = z.optional(z.string())
 const flag = z.optional(z.boolean())
-const parameterName = z
+const word = z
   .string()
-  .check(z.regex(/^[A-Za-z_]\w*$/, 'must be letters, digits and _, no digit first'))
+  .check(z.regex(/^[^\0]*$/, 'must not hold a NUL character, which no argument can carry'))
+const template = z.optional(word)
+const parameterName = z.string().check(
+  z.regex(/^[A-Za-z_]\w*$/, 'must be letters, digits and _, no digit first'),
+  z.refine(
+    (name) => !isEngineVariable(name),
+    "must not be AGENT_HOME or CWD, the engine's own, which are never parameters",
+  ),
+)
 const toolName = z.string().check(
   z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
   z.refine(
@@ -22,7 +31,7 @@ export const Parameter = z.looseObject({
   type: z.optional(z.enum(['string', 'integer', 'number', 'boolean', 'array'])),
   inject_as: z.optional(z.enum(['argument', 'stdin', 'option'])),
   position: z.optional(z.int()),
-  option_name: z.optional(z.string().check(z.minLength(1))),
+  option_name: z.optional(word.check(z.minLength(1))),
   description: text,
   required: flag,
   default: z.optional(z.unknown()),
@@ -35,9 +44,9 @@ export const Parameter = z.looseObject({
 const Definition = z.object({
   name: toolName,
   description: text,
-  exec: text,
-  shell: text,
-  command: z.optional(z.array(z.string()).check(z.minLength(1))),
+  exec: template,
+  shell: template,
+  command: z.optional(z.array(word).check(z.minLength(1))),
   stdin: z.optional(parameterName),
   parameters: z.optional(z.array(Parameter)),
   allow_dash: flag,
@@ -51,17 +60,34 @@ export type ToolDefinition = z.infer<typeof Definition>
 /** An entry of `parameters:`, as written. Keys we do not know stay on it. */
 export type ParameterDefinition = z.infer<typeof Parameter>
 
-export type ShapeResult =
-  | { ok: true; definition: ToolDefinition; rest: Record<string, unknown> }
-  | { ok: false; problems: ToolProblem[] }
+/** A tool that was accepted. */
+export interface Parsed {
+  ok: true
+  tool: ToolDefinition
+  /** The keys this package does not know, as they were written. */
+  rest: Record<string, unknown>
+  /** Keys of parameters that mean nothing, as paths: `parameters[0].tpye`. Keys of the author's own begin with `x-`. */
+  unknownKeys: string[]
+}
+
+/** A tool that was not, and everything that is wrong with it. */
+export interface Refused {
+  ok: false
+  problems: ToolProblem[]
+}
 
 /** Checks the shape alone: which keys hold what. An empty YAML key (null) counts as absent. */
-export function parseShape(input: unknown): ShapeResult {
+export function parseShape(input: unknown): Parsed | Refused {
   const result = Definition.safeParse(withoutNulls(input))
   if (!result.success) return { ok: false, problems: result.error.issues.map(problemOf) }
-  const known = Object.keys(Definition.shape)
-  const rest = Object.entries(input as object).filter(([key]) => !known.includes(key))
-  return { ok: true, definition: result.data, rest: Object.fromEntries(rest) }
+  const { data: tool } = result
+  const rest = Object.entries(input as object).filter(([key]) => !(key in Definition.shape))
+  const unknownKeys = (tool.parameters ?? []).flatMap((entry, index) =>
+    Object.keys(entry)
+      .filter((key) => !(key in Parameter.shape || key.startsWith('x-')))
+      .map((key) => `parameters[${index}].${key}`),
+  )
+  return { ok: true, tool, rest: Object.fromEntries(rest), unknownKeys }
 }
 
 function withoutNulls(value: unknown): unknown {

@@ -1,6 +1,6 @@
-import type { Compiled, Inferred } from '../inferred.js'
+import { type Compiled, inferParameters } from '../inferred.js'
 import { isToolExpansionError, type ToolProblem } from '../problems.js'
-import { isEngineVariable, writeElement } from '../template.js'
+import { isEngineVariable, isParameter, writeElement } from '../template.js'
 import { readCommands } from './commands.js'
 import { complain, type Found, references, type Scan, startScan } from './scan.js'
 
@@ -22,7 +22,7 @@ export function compileShell(template: string): Compiled & { scan: Scan } {
       ? [...plain.map((word) => writeElement([word])), ...ordered.map((name) => `\${${name}}`)]
       : plain,
     substitute,
-    inferred: parameters.map((name, position) => infer(scan, name, position)),
+    inferred: inferParameters(scan.found.filter(isParameter)),
     checkedWords: [...scan.checkedWords],
     problems: problemsOf(scan, parameters),
     scan,
@@ -53,19 +53,6 @@ function problemsOf(scan: Scan, parameters: readonly string[]): ToolProblem[] {
   }
   if (scan.found.length > 0) scan.problems.push(...scan.hazards)
   return scan.problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
-}
-
-function infer(scan: Scan, name: string, position: number): Inferred {
-  const places = scan.found.filter((found) => found.name === name)
-  const checks = places.map(({ checked }) => checked)
-  return {
-    name,
-    injectAs: 'argument',
-    position,
-    raw: places.some(({ raw }) => raw),
-    allowDash: checks.includes('value') ? false : checks.includes('word') ? undefined : true,
-    single: true,
-  }
 }
 
 function writeScript({ text, found, dropped }: Scan, ordered: readonly string[]): string {

@@ -1,3 +1,4 @@
+import type { CommandWord } from '../command-words.js'
 import { problemAt, ToolExpansionError, type ToolProblem, type ToolProblemCode } from '../problems.js'
 import { matchAt, openings, type Placeholder } from '../template.js'
 
@@ -6,26 +7,16 @@ export type Quoting = 'bare' | 'double' | 'single' | 'document'
 
 /** A placeholder in a script, and what is known about its place. */
 export interface Found extends Placeholder {
-  raw: boolean
   length: number
   quoting: Quoting
-  /** No fixed text stands before it in its word, so its value may become the first character. */
-  leads: boolean
-  /** Which words with it must not begin with `-`: none, the value alone, or a longer word (`checked_words`). */
-  checked?: 'value' | 'word'
 }
 
-/** A piece of a shell word: fixed text (quotes removed), a value, or null for what only the shell knows. */
-export type Piece = string | Found | null
-
-export interface Word {
+export interface Word extends CommandWord {
   offset: number
-  pieces: Piece[]
+  /** Fixed text is without its quotes. */
+  pieces: (string | Found | null)[]
   /** Holds a quote or a backslash, so it is no reserved word. */
   quoted: boolean
-  /** No fixed text yet: the next value may become the word's first character. */
-  leads: boolean
-  /** Begins with a brace, which bash expands: `{a,${p}}` is two words, and the value begins the second. */
   brace: boolean
   /** How many `${x:-…}` are open. Their text may not appear, so it protects nothing behind them. */
   operands: number
@@ -58,14 +49,22 @@ export interface Scan {
   readonly checkedWords: Set<string>
   /** Variables the script sets itself, and its simple commands: for `lintTool`. */
   readonly assigned: { name: string; offset: number }[]
-  readonly commands: Word[][]
+  readonly commands: { words: Word[]; isFed: boolean }[]
   pending: HereDocument[]
+  /** The first of the values found so far that a pipe may feed to the commands read now; Infinity without a pipe. */
+  fedFrom: number
+  /** Inside `>( … )`, which anything may feed; inside a function, where `$1` is the function's own. */
+  inSink: boolean
+  inFunction: boolean
+  /** A program that runs whatever the commands around it are fed. */
+  reader?: string
 }
 
 export function startScan(text: string): Scan {
   const problems = { problems: [], hazards: [] }
   const places = { found: [], dropped: [], expanded: [], assigned: [], commands: [], pending: [] }
-  return { text, at: 0, end: text.length, checkedWords: new Set(), ...problems, ...places }
+  const context = { fedFrom: Infinity, inSink: false, inFunction: false }
+  return { text, at: 0, end: text.length, checkedWords: new Set(), ...problems, ...places, ...context }
 }
 
 /** Steps over what a sticky pattern matches here, and returns it; '' when it does not match. */
@@ -101,7 +100,7 @@ export function stop(
   message: string,
   code: ToolProblemCode = 'ERR_SHELL_SYNTAX',
 ): never {
-  throw new ToolExpansionError('', [problemAt(offset, text, 'shell', code, message, AVOID_HINT)])
+  throw new ToolExpansionError([problemAt(offset, text, 'shell', code, message, AVOID_HINT)])
 }
 
 /** Stops at an open quote, which no shell would run either. */
@@ -141,9 +140,4 @@ export function references({ text, at }: Scan, end: number): (Placeholder & { ba
   return openings(text, at, end).flatMap(({ reference, ...place }) =>
     reference ? { name: reference.name, ...place } : [],
   )
-}
-
-/** The fixed text of a word that is nothing else. */
-export function literalOf(word: Word | undefined): string | undefined {
-  return word?.pieces.every((piece) => typeof piece === 'string') ? word.pieces.join('') : undefined
 }

@@ -1,3 +1,4 @@
+import { shapeOf } from '../command-words.js'
 import { isEngineVariable, readReference } from '../template.js'
 import { readBraced } from './braced.js'
 import { readCommands } from './commands.js'
@@ -30,7 +31,7 @@ export function readWord(scan: Scan): Word {
 }
 
 export function startWord({ at }: Scan): Word {
-  return { offset: at, pieces: [], quoted: false, leads: true, brace: false, operands: 0, found: [] }
+  return { offset: at, pieces: [], quoted: false, brace: false, operands: 0, found: [] }
 }
 
 /** Reads up to one of `ends`, which it leaves, or to the end of the text. */
@@ -53,12 +54,12 @@ export function readPieces(scan: Scan, word: Word, quoting: Quoting, ends: strin
 
 /** Adds fixed text to a word. */
 function addText(word: Word, text: string, brace = false): void {
-  const last = word.pieces.at(-1)
-  if (word.operands > 0) word.pieces.push(null)
-  else if (typeof last === 'string') word.pieces[word.pieces.length - 1] = last + text
-  else word.pieces.push(text)
-  word.brace ||= brace && word.leads
-  word.leads &&= word.brace
+  const { pieces } = word
+  const last = pieces.at(-1)
+  word.brace ||= brace && !/[^\0]/.test(shapeOf(word))
+  if (word.operands > 0) pieces.push(null)
+  else if (typeof last === 'string') pieces[pieces.length - 1] = last + text
+  else pieces.push(text)
 }
 
 function readBackslash(scan: Scan, word: Word, quoting: Quoting): void {
@@ -136,19 +137,26 @@ function readValue(scan: Scan, word: Word, quoting: Quoting): void {
     const message = `Unknown modifier :${modifier} in ${text.slice(offset, offset + length)}.`
     complain(scan, offset, message, 'The only one is :raw.', 'ERR_PLACEHOLDER')
   }
-  const found: Found = { name, raw, offset, length, quoting, leads: word.leads }
+  if (scan.inFunction) {
+    const message = `\${${name}} stands in a function, where $1 is the function's own argument.`
+    const hint = `Hand it over: f() { echo "$1"; }; f \${${name}}`
+    complain(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL')
+  }
+  const found: Found = { name, raw, offset, length, quoting }
   scan.found.push(found)
-  word.pieces.push(found)
-  if (isEngineVariable(name)) word.leads &&= word.brace
+  // Text of an operand may not appear, and so may an engine's variable in it.
+  word.pieces.push(word.operands > 0 && isEngineVariable(name) ? null : found)
   scan.at += length
 }
 
 /** `$( … )` and `<( … )`: commands by the same rules anew. */
 function readNested(scan: Scan, word: Word): void {
   const opening = scan.at - 2
-  const outer = scan.pending
+  const { pending: outer, inSink } = scan
   scan.pending = []
+  scan.inSink ||= scan.text.charAt(opening) === '>'
   readCommands(scan, [')'], opening)
+  scan.inSink = inSink
   if (scan.pending.length > 0) stop(scan, opening, 'A here-document inside $( ) must end before its ).')
   scan.pending = outer
   word.pieces.push(null)
