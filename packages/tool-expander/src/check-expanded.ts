@@ -1,5 +1,5 @@
 import type { BindOptions } from './bind.js'
-import { ToolExpansionError } from './problems.js'
+import { problemOf, ToolExpansionError } from './problems.js'
 import type { ExpandedTool } from './tool.js'
 
 // For callers without a type checker: said here, before a missing key becomes the text "undefined" in a command.
@@ -20,5 +20,5 @@ export function checkOptions(options: BindOptions): BindOptions {
 }
 
 function refuseUse(message: string, hint: string): never {
-  throw new ToolExpansionError([{ code: 'ERR_USAGE', path: '', message, hint }])
+  throw new ToolExpansionError([problemOf('ERR_USAGE', '', message, hint)])
 }

@@ -1,5 +1,5 @@
-import { type ArgumentWord, checkWords, inferFromWords } from './exec.js'
-import type { Compiled, Inferred } from './inferred.js'
+import { checkWords, inferFromWords } from './exec.js'
+import type { ArgumentWord, Compiled, Inferred } from './inferred.js'
 import { problemAt, type ToolProblem } from './problems.js'
 import type { ParameterDefinition, ToolDefinition } from './schema.js'
 import { joinParts, parseElement } from './template.js'
@@ -9,13 +9,12 @@ export function compileCommand(definition: ToolDefinition): Compiled {
   const { command = [], parameters = [], substitute = false, checked_words: checkedWords = [] } = definition
   const problems: ToolProblem[] = []
   const words = command.map((template, index): ArgumentWord => {
-    const path = `command[${index}]`
+    const place = { template, path: `command[${index}]` }
     const refuse = (offset: number) => {
       const message = 'Neither a placeholder nor a literal ${ (:raw modifier is only allowed in shell: mode).'
-      const hint = 'Write ${name} for a value, \\${ for a literal ${.'
-      problems.push(problemAt(offset, template, path, 'ERR_PLACEHOLDER', message, hint))
+      problems.push(problemAt(offset, place, 'ERR_PLACEHOLDER', message))
     }
-    return { pieces: substitute ? parseElement(template, refuse) : joinParts([template]), template, path }
+    return { pieces: substitute ? parseElement(template, refuse) : joinParts([template]), ...place }
   })
   if (definition.command) problems.push(...checkWords(words))
   const placed = inferFromWords(words).map((known) =>

@@ -4,7 +4,7 @@ import { compileExec } from './exec.js'
 import type { Compiled, Inferred } from './inferred.js'
 import { mergeParameters } from './merge.js'
 import { checkOptionalWords, isOptional } from './optional.js'
-import type { ToolProblem } from './problems.js'
+import { problemOf, type ToolProblem } from './problems.js'
 import type { ToolDefinition } from './schema.js'
 import { compileShell } from './shell/compile.js'
 import type { ExpandedTool, ToolOrigin } from './tool.js'
@@ -51,21 +51,15 @@ function checkModes({ exec, shell, command }: ToolDefinition): ToolProblem[] {
   if (count === 1) return []
   const conflict = count === 0 ? '' : 'exec:, shell:, and command: are mutually exclusive. '
   const message = `${conflict}Tool must specify exactly one of: exec, shell, or command`
-  return [{ code: 'ERR_TOOL_MODE', path: '', message }]
+  return [problemOf('ERR_TOOL_MODE', '', message)]
 }
 
 function checkStdin(inferred: readonly Inferred[], stdin: string | undefined): ToolProblem[] {
-  const problems: ToolProblem[] = []
-  const refuse = (message: string, hint: string) => {
-    problems.push({ code: 'ERR_STDIN', path: 'stdin', message, hint })
-  }
+  const messages: string[] = []
   const names = inferred.filter(({ inject_as }) => inject_as === 'stdin').map(({ name }) => name)
   if (stdin !== undefined && !names.includes(stdin)) names.push(stdin)
-  if (names.length > 1)
-    refuse(`Only one parameter can go to stdin, not ${names.join(' and ')}`, 'Pass the others as arguments.')
-  if (inferred.some(({ name, single }) => name === stdin && single !== undefined)) {
-    const message = `Parameter '${stdin}' is declared as stdin: and stands in the template, too`
-    refuse(message, 'A value goes to one place. Remove the placeholder, or stdin:.')
-  }
-  return problems
+  if (names.length > 1) messages.push(`Only one parameter can go to stdin, not ${names.join(' and ')}`)
+  if (inferred.some(({ name, single }) => name === stdin && single !== undefined))
+    messages.push(`Parameter '${stdin}' is declared as stdin: and stands in the template, too`)
+  return messages.map((message) => problemOf('ERR_STDIN', 'stdin', message))
 }

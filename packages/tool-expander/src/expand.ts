@@ -1,6 +1,6 @@
 import { compileTool } from './compile.js'
 import { compileExec } from './exec.js'
-import { ToolExpansionError, type ToolProblem } from './problems.js'
+import { problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
 import { type Parsed, parseShape, type Refused, type ToolDefinition } from './schema.js'
 import { compileShell } from './shell/compile.js'
 import type { ExpandedTool } from './tool.js'
@@ -51,12 +51,12 @@ function readTool(input: unknown): Refused | (Parsed & { expanded: ExpandedTool 
 }
 
 /** The stack is the limit, and nothing a person writes comes near it. */
-const TOO_DEEP: ToolProblem = {
-  code: 'ERR_TOOL_SHAPE',
-  path: '',
-  message: 'This tool is nested too deeply to be understood.',
-  hint: 'Put the script into a file and run that.',
-}
+const TOO_DEEP = problemOf(
+  'ERR_TOOL_SHAPE',
+  '',
+  'This tool is nested too deeply to be understood.',
+  'Put the script into a file and run that.',
+)
 
 /** What the template of a misshapen tool says against itself, so that its author hears everything at once. */
 function templateProblems(input: unknown): ToolProblem[] {

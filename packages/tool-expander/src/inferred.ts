@@ -1,6 +1,13 @@
-import type { ArgumentWord } from './exec.js'
-import type { ToolProblem } from './problems.js'
-import type { Placeholder } from './template.js'
+import type { CommandWord } from './command-words.js'
+import type { Template, ToolProblem } from './problems.js'
+import {
+  isParameter,
+  isWholeParameter,
+  type Part,
+  type Placeholder,
+  writeElement,
+  writePart,
+} from './template.js'
 import type { ExpandedParameter } from './tool.js'
 
 /** What a template alone says about a parameter, in the words of the full form. */
@@ -11,6 +18,11 @@ export interface Inferred extends Pick<ExpandedParameter, 'name' | 'inject_as'> 
   allow_dash?: boolean | undefined
   /** It stands inside a word or a script, where a list has no place. */
   single?: boolean
+}
+
+/** A word of an argument vector, and where it was written. */
+export interface ArgumentWord extends CommandWord, Template {
+  pieces: Part[]
 }
 
 /** A template compiled to the full form, before the explicit `parameters:` are laid over it. */
@@ -26,8 +38,9 @@ export interface Compiled {
 
 /** The parameters of a template, in order of first appearance, from the places they stand in. */
 export function inferParameters(places: readonly Placeholder[]): Inferred[] {
-  return [...new Set(places.map(({ name }) => name))].map((name, position) => {
-    const own = places.filter((place) => place.name === name)
+  const parameters = places.filter(isParameter)
+  return [...new Set(parameters.map(({ name }) => name))].map((name, position) => {
+    const own = parameters.filter((place) => place.name === name)
     const checks = own.map(({ checked }) => checked)
     return {
       name,
@@ -38,4 +51,16 @@ export function inferParameters(places: readonly Placeholder[]): Inferred[] {
       single: own.some(({ alone }) => !alone),
     }
   })
+}
+
+/** An argument vector as `command:`, in the plain form where all values come behind it, each once. */
+export function writeCommand(words: readonly Part[][]): Pick<Compiled, 'command' | 'substitute'> {
+  const fixed = words.filter((pieces) => !pieces.some(isParameter))
+  const values = words.slice(fixed.length)
+  const substitute =
+    !values.every(isWholeParameter) ||
+    new Set(values.flat().map(({ name }) => name)).size < values.length ||
+    fixed.flat().some((piece) => typeof piece === 'string' && /\$\{(?:AGENT_HOME|CWD)\}/.test(piece))
+  const command = substitute ? words.map(writeElement) : fixed.map((pieces) => pieces.map(writePart).join(''))
+  return { command, substitute }
 }

@@ -4,16 +4,9 @@ export type ProgramText = [index: number, interpreter: string]
 /** Programs whose program text is a shell script. */
 export const SHELL = /^(?:(?:ba|da|z|k|mk|a|fi)?sh|su|runuser|script|flock)$/
 
-/** Programs that run the words behind their own as a command, whatever they are. */
-const RUNS_THE_REST = /^(?:env|sudo|doas|xargs|nice|nohup|setsid|stdbuf|time|exec|command|builtin)$/
-/** These, and programs that find the command among words of their own. */
-export const WRAPPER =
-  /^(?:env|sudo|doas|xargs|nice|nohup|setsid|stdbuf|time|exec|command|builtin|timeout|ionice|chroot|unshare|nsenter|setpriv|taskset|chrt|[sl]trace|watch|parallel|flock|find|fd|su|runuser|run0|systemd-run|busybox|docker|podman|kubectl|bwrap|firejail|flatpak|np[mx]|pnpm|yarn|bun|uvx?|cargo|go)$/
-
-const SHELL_OPTION = /^(?:[-+][A-Za-z]*c|--(?:session-)?command(?:=|$))/
 /** Programs that run text, and the option after which, or attached to which, it comes. */
 const INTERPRETERS: readonly [name: RegExp, option: RegExp][] = [
-  [SHELL, SHELL_OPTION],
+  [SHELL, /^(?:[-+][A-Za-z]*c|--(?:session-)?command(?:=|$))/],
   [/^python[\d.]*$/, /^-[A-Za-z]*c/],
   [/^(?:node|nodejs|bun|deno)$/, /^(?:-[A-Za-z]*[ep]|--(?:eval|print)(?:=|$))/],
   [/^(?:perl|ruby)[\d.]*$/, /^-[A-Za-z\d]*[eE]/],
@@ -42,22 +35,18 @@ export function findProgramText(words: readonly string[]): ProgramText[] {
 
 /** Where the program stands that `env`, `sudo` and the like run in the end. */
 export function programIndex(words: readonly string[]): number {
-  let index = 0
-  for (
-    let word = words[0] ?? '';
-    RUNS_THE_REST.test(baseName(word)) || (index > 0 && /^-|^\w+=/.test(word));
-  ) {
-    index += 1
-    word = words[index] ?? ''
-  }
-  return index
+  return words.findIndex(
+    (word, index) => !RUNS_THE_REST.test(baseName(word)) && (index === 0 || !/^-|^\w+=/.test(word)),
+  )
 }
+
+const RUNS_THE_REST = /^(?:env|sudo|doas|xargs|nice|nohup|setsid|stdbuf|time|exec|command|builtin)$/
 
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-/** From the option on to the first word behind it that is neither an option nor the word -o takes: the program. */
+/** From the option on to the first operand behind it, which is the program. */
 function programOf(words: readonly string[], start: number, option: RegExp): number[] {
   const first = words.findIndex((word, index) => index > start && option.test(word))
   return first < 0 ? [] : [...words.keys()].slice(first, operandIndex(words, first) + 1)
@@ -67,24 +56,16 @@ function programOf(words: readonly string[], start: number, option: RegExp): num
 export function operandIndex(words: readonly string[], start: number): number {
   const index = words.findIndex(
     (word, place) =>
-      place > start &&
-      !/^[-+]/.test(word) &&
-      !/^(?:[-+]o|--rcfile|--init-file)$/i.test(words[place - 1] ?? ''),
+      place > start && !/^[-+]/.test(word) && !/^(?:[-+]o|--rcfile)$/i.test(words[place - 1] ?? ''),
   )
   return index < 0 ? words.length : index
 }
 
-/** Where ssh's destination stands. */
-export function destinationIndex(words: readonly string[], start: number): number {
-  let index = start + 1
-  for (let word = words[index] ?? ''; /^-./.test(word); word = words[index] ?? '') {
-    index += /^-[A-Za-z]*[BbcDEeFIiJLlmOopQRSWw]$/.test(word) ? 2 : 1
-  }
-  return index
-}
-
 /** Everything behind ssh's destination is joined and run by a shell over there; `-o` can name a command, too. */
 function remoteCommand(words: readonly string[], start: number): number[] {
-  const destination = destinationIndex(words, start)
+  let destination = start + 1
+  for (let word = words[destination] ?? ''; /^-./.test(word); word = words[destination] ?? '') {
+    destination += /^-[A-Za-z]*[BbcDEeFIiJLlmOopQRSWw]$/.test(word) ? 2 : 1
+  }
   return [...words.keys()].filter((index) => index > start && index !== destination)
 }

@@ -188,7 +188,8 @@ function findGlued({ words }: { words: readonly Word[] }): [program: string, off
   const names = words.map(({ pieces }) => baseName(beginningOf(pieces)))
   return words.flatMap((word, index) => {
     const program = names.slice(0, index).find((name) => GLUED_PROGRAM.test(name))
-    if (!program || !word.quoted || isWholeParameter(word.pieces) || !/[\s(){}\\/]/.test(shapeOf(word))) return []
+    if (!program || !word.quoted || isWholeParameter(word.pieces) || !/[\s(){}\\/]/.test(shapeOf(word)))
+      return []
     return valuesOf(word).map(({ offset }): [string, number] => [program, offset])
   })
 }

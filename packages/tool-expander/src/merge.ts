@@ -1,7 +1,7 @@
 import { looksLikeOption } from './dash.js'
 import { defined } from './defined.js'
 import type { Inferred } from './inferred.js'
-import type { ToolProblem, ToolProblemCode } from './problems.js'
+import { problemOf, type ToolProblem } from './problems.js'
 import type { ParameterDefinition } from './schema.js'
 import type { ExpandedParameter } from './tool.js'
 import { complaintAbout, wholePattern } from './values.js'
@@ -24,10 +24,8 @@ export function mergeParameters(
     const known = find(inferred, entry)
     const parameter = find(parameters, entry)
     if (known && parameter) return checkEntry(entry, known, parameter, find(explicit, entry) !== entry, path)
-    const { name } = entry
-    const hint = `Write \${${name}} where it belongs, stdin: ${name}, or use command: with inject_as: option.`
-    const message = `Parameter '${name}' not found in template`
-    return [{ code: 'ERR_PARAMETER_UNKNOWN' as const, path: `${path}.name`, message, hint }]
+    const message = `Parameter '${entry.name}' not found in template`
+    return [problemOf('ERR_PARAMETER_UNKNOWN', `${path}.name`, message)]
   })
   return { parameters, problems }
 }
@@ -43,32 +41,30 @@ function checkEntry(
   // What nobody infers, as in a hand-written command:, is not checked unless it says so.
   const passes = (parameter.allow_dash ?? !('allow_dash' in known)) || type === 'number'
   const problems: ToolProblem[] = []
-  const refuse = (key: string, message: string, hint: string, code: ToolProblemCode = 'ERR_PARAMETER') => {
-    problems.push({ code, path: `${path}.${key}`, message, hint })
+  const refuse = (key: string, message: string, hint?: string) => {
+    problems.push(problemOf('ERR_PARAMETER', `${path}.${key}`, message, hint))
   }
-  const compare = (key: 'inject_as' | 'position', hint: string) => {
+  const override = (key: string, message: string) => {
+    problems.push(problemOf('ERR_PARAMETER_OVERRIDE', `${path}.${key}`, message))
+  }
+  for (const key of ['inject_as', 'position'] as const) {
     const { [key]: was } = known
     const { [key]: wanted = was } = entry
-    if (wanted === was) return
-    const message = `Cannot override ${key} for parameter '${name}' (inferred: ${was}, explicit: ${wanted})`
-    refuse(key, message, hint, 'ERR_PARAMETER_OVERRIDE')
+    if (wanted !== was)
+      override(key, `Cannot override ${key} for parameter '${name}' (inferred: ${was}, explicit: ${wanted})`)
   }
+  if (raw !== undefined && raw !== (known.raw ?? false))
+    override('raw', `:raw modifier must be specified in template syntax (\${${name}:raw})`)
   if (isRepeated) refuse('name', `Parameter '${name}' is defined twice`, 'Keep one of them.')
-  compare('inject_as', `Remove it. For standard input, write stdin: ${name}.`)
-  compare('position', 'Remove it; the template decides.')
-  if (raw !== undefined && raw !== (known.raw ?? false)) {
-    const message = `:raw modifier must be specified in template syntax (\${${name}:raw})`
-    refuse('raw', message, 'Remove raw: here.', 'ERR_PARAMETER_OVERRIDE')
-  }
   if (type === 'array' && (known.single || known.inject_as === 'stdin')) {
     const hint = 'A list needs a word of its own in exec:, or inject_as: option.'
     refuse('type', `Parameter '${name}' cannot be an array here`, hint)
   }
-  if (pattern !== undefined && !isPattern(pattern)) {
-    refuse('pattern', `The pattern of '${name}' is not a regular expression: ${pattern}`, 'Correct it.')
-  } else if (value !== undefined && value !== '') {
+  if (pattern !== undefined && !isPattern(pattern))
+    refuse('pattern', `The pattern of '${name}' is not a regular expression: ${pattern}`)
+  else if (value !== undefined && value !== '') {
     const reason = complaintAbout(parameter, value)
-    if (reason) refuse('default', `The default of '${name}' ${reason}`, 'Correct it, or the type.')
+    if (reason) refuse('default', `The default of '${name}' ${reason}`)
     else if (!passes && [value].flat().some((item) => looksLikeOption(String(item)))) {
       const message = `The default of '${name}' begins with "-", which the command could take for an option`
       refuse('default', message, 'Say allow_dash: true for it, or write -- before it.')

@@ -1,5 +1,5 @@
 import { shapeOf } from './command-words.js'
-import type { ArgumentWord } from './exec.js'
+import type { ArgumentWord } from './inferred.js'
 import { problemAt, type ToolProblem } from './problems.js'
 import { isParameter, isWholeParameter, type Part } from './template.js'
 import type { ExpandedParameter } from './tool.js'
@@ -15,14 +15,14 @@ export function checkOptionalWords(
   parameters: readonly ExpandedParameter[],
 ): ToolProblem[] {
   const optional = parameters.filter(isOptional).map(({ name }) => name)
-  return words.flatMap(({ pieces, template, path }, index) => {
+  return words.flatMap((word, index) => {
+    const { pieces } = word
     if (!isWholeParameter(pieces) || !optional.includes(pieces[0].name)) return []
     const [{ name, offset }] = pieces
     const reason = shifts(words, index)
     if (reason === undefined) return []
     const message = `\${${name}} is optional, and without it ${reason}.`
-    const hint = `Give it a default, write --option=\${${name}} (dropped whole), or use command: with inject_as: option.`
-    return [problemAt(offset, template, path, 'ERR_PARAMETER_OPTIONAL', message, hint)]
+    return [problemAt(offset, word, 'ERR_PARAMETER_OPTIONAL', message)]
   })
 }
 

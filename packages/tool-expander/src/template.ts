@@ -12,6 +12,8 @@ export interface Placeholder {
   name: string
   offset: number
   raw?: boolean
+  /** No fixed text stands before it in its word, so its value may become the first character. */
+  leads?: boolean
   /** It is a whole word of `exec:` or `command:`. */
   alone?: boolean
   /** Which words with it must not begin with `-`: none, the value alone, or a longer word. */
@@ -86,13 +88,16 @@ export function joinParts(parts: readonly Part[]): Part[] {
 export function parseElement(element: string, refuse?: (offset: number) => void): Part[] {
   const parts: Part[] = []
   let end = 0
+  let leads = true
   for (const { offset, backslashes, reference } of openings(element)) {
     parts.push(element.slice(end, offset - backslashes), '\\'.repeat(backslashes >> 1))
+    leads &&= offset === end
     end = offset
-    if (backslashes % 2 === 1) continue
-    if (!reference || reference.modifier) refuse?.(offset)
-    else {
-      parts.push({ name: reference.name, offset })
+    const isLiteral = backslashes % 2 === 1
+    if (!isLiteral && (!reference || reference.modifier)) refuse?.(offset)
+    else if (!isLiteral && reference) {
+      parts.push({ name: reference.name, offset, leads })
+      leads &&= !isEngineVariable(reference.name)
       end += reference.length
     }
   }

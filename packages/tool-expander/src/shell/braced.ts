@@ -14,9 +14,11 @@ export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
 
   const fallback = take(scan, /:?[-=+?]/y)
   const removal = fallback ? '' : take(scan, /##?|%%?/y)
+  const { leads } = word
   word.operands += 1
   readPieces(scan, word, fallback ? quoting : 'bare', '}')
   word.operands -= 1
+  word.leads = leads
   if (!looksAt(scan, /\}/y)) neverClosed(scan, offset, '${')
   scan.at += 1
 

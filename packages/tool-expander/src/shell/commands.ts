@@ -3,7 +3,7 @@ import { readConditional } from './conditional.js'
 import { readNewline } from './here-documents.js'
 import { endOfArithmetic, skipArithmetic } from './opaque.js'
 import { checkWords } from './rules.js'
-import { looksAt, type Scan, stop, take, type Word } from './scan.js'
+import { looksAt, need, type Scan, stop, take, type Word } from './scan.js'
 import { readSimple } from './simple.js'
 import { readWord } from './words.js'
 
@@ -29,13 +29,13 @@ export function readCommands(scan: Scan, closers: readonly string[], opening = s
   for (;;) {
     const before = scan.at
     skipBlanks(scan)
-    if (!/^\|&?$/.test(operator) && scan.text.slice(before, scan.at).includes('\n')) {
+    if (!/^\|&?$/.test(operator) && scan.template.slice(before, scan.at).includes('\n')) {
       scan.fedFrom = fedFrom
       start = scan.found.length
     }
     if (scan.at >= scan.end) {
       if (closers.includes('')) return ''
-      stop(scan, opening, `This is never closed; ${closers.join(' or ')} is missing.`)
+      stop(scan, opening, `${closers.join(' or ')} is missing for this.`)
     }
     const offset = scan.at
     operator = take(scan, OPERATOR)
@@ -88,7 +88,7 @@ function readFor(scan: Scan, opening: number): void {
   if (looksAt(scan, /\(\(/y)) skipArithmetic(scan)
   else {
     const name = shapeOf(readWord(scan))
-    if (name.includes('\0')) stop(scan, opening, 'The variable of a loop must be a fixed name.')
+    if (name.includes('\0')) stop(scan, opening, 'A fixed name is missing here.')
     scan.assigned.push({ name, offset: opening })
     skipBlanks(scan)
     if (take(scan, /in(?=\s)/y)) {
@@ -104,7 +104,7 @@ function readCase(scan: Scan, opening: number): void {
   skipInline(scan)
   readOperand(scan)
   skipBlanks(scan)
-  if (!take(scan, /in(?=\s)/y)) stop(scan, opening, 'The in of this case is missing.')
+  need(scan, /in(?=\s)/y, 'in')
   for (;;) {
     skipBlanks(scan)
     if (take(scan, /esac(?![^\s;&|()<>])/y)) return
@@ -114,7 +114,7 @@ function readCase(scan: Scan, opening: number): void {
       readOperand(scan)
       skipInline(scan)
     } while (take(scan, /\|/y))
-    if (!take(scan, /\)/y)) stop(scan, scan.at, 'The ) of this case pattern is missing.')
+    need(scan, /\)/y, ')')
     if (readCommands(scan, [';;', 'esac'], opening) === 'esac') return
   }
 }
@@ -122,7 +122,7 @@ function readCase(scan: Scan, opening: number): void {
 /** A word that must be there. */
 export function readOperand(scan: Scan): Word {
   const word = readWord(scan)
-  if (word.pieces.length === 0 && !word.quoted) stop(scan, scan.at, 'A word is missing here.')
+  if (word.pieces.length === 0 && !word.quoted) stop(scan, word.offset, 'A word is missing here.')
   return word
 }
 

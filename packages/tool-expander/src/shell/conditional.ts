@@ -16,9 +16,9 @@ export function readConditional(scan: Scan, opening: number): void {
     const before = scan.at
     do skipBlanks(scan)
     while (take(scan, /[()&|<>]/y))
-    const isFirst = /[()&|<>\n]/.test(scan.text.slice(before, scan.at))
+    const isFirst = /[()&|<>\n]/.test(scan.template.slice(before, scan.at))
     const word = readWord(scan)
-    if (word.offset === scan.at) stop(scan, opening, 'This [[ is never closed.')
+    if (word.offset === scan.at) stop(scan, opening, ']] is missing for this.')
     const place = '[[ ]] where other shells than bash would run it'
     if (isFirst) refuse(scan, word.found, place, 'Write each test in its own pair of [ ].')
     if (shapeOf(word) === ']]') break

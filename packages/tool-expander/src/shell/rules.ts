@@ -1,9 +1,9 @@
 import { forLeadingValues, shapeOf } from '../command-words.js'
 import { PROGRAM_CHOSEN } from '../exec.js'
 import { baseName } from '../interpreters.js'
-import type { ToolProblemCode } from '../problems.js'
 import { isParameter, writeElement } from '../template.js'
-import { complain, type Found, refuse, type Scan, type Word } from './scan.js'
+import { CHECK_NUMBER } from './opaque.js'
+import { complain, type Found, hazard, refuse, type Scan, type Word } from './scan.js'
 import { checkScripts } from './scripts.js'
 import type { SimpleCommand } from './simple.js'
 
@@ -20,7 +20,7 @@ export function checkCommand(scan: Scan, command: SimpleCommand): void {
   const words = [...command.words]
   while (checkAssignment(scan, words[0])) words.shift()
   checkWords(scan, words)
-  checkScripts(scan, command, words)
+  checkScripts(scan, command)
   while (/^(?:command$|builtin$|-)/.test(shapeOf(words[0]))) words.shift()
   checkName(scan, words)
   checkBuiltin(scan, words)
@@ -42,7 +42,7 @@ function checkAssignment(scan: Scan, word: Word | undefined): boolean {
 function checkName(scan: Scan, [command, ...operands]: readonly Word[]): void {
   const name = baseName(shapeOf(command))
   const [value] = valuesOf(command).filter(isParameter)
-  if (value && name.includes('\0')) complain(scan, value.offset, ...PROGRAM_CHOSEN, 'ERR_COMMAND_WORD')
+  if (value && name.includes('\0')) complain(scan, value.offset, 'ERR_COMMAND_WORD', PROGRAM_CHOSEN)
   else if (command?.brace || /[\0*?]|.\[/.test(name)) {
     const hint = 'Write its name, or env before it, which runs no builtin of the shell.'
     refuse(scan, foundIn(operands), 'a command whose name the shell computes', hint)
@@ -54,8 +54,7 @@ function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void
   const found = foundIn(operands)
   if (RUNS_ITS_WORDS.test(name)) {
     refuse(scan, found, `the words of ${name}`)
-    if (scan.inFunction && operands.some(isComputed))
-      hazard(scan, command, `${name} in a function runs what the function is given`)
+    if (operands.some((word) => shapeOf(word).includes('\0'))) runsWhatItIsGiven(scan, command, name)
   }
   if (
     found.length === 0 &&
@@ -78,14 +77,9 @@ function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void
   else if (name === '[' || name === 'test') checkTest(scan, operands, true)
 }
 
-/** A problem for every value of the script, wherever it stands. */
-export function hazard(
-  scan: Scan,
-  word: Word | undefined,
-  effect: string,
-  code: ToolProblemCode = 'ERR_SHELL_CODE',
-): void {
-  complain(scan, word?.offset ?? 0, `${effect}.`, 'Use variables: x=${value}; … "$x"', code, 'hazards')
+/** In a function that may be a value of whoever calls it. */
+export function runsWhatItIsGiven(scan: Scan, word: Word | undefined, name: string): void {
+  if (scan.inFunction) hazard(scan, word, `${name} in a function runs what that is given`)
 }
 
 function isSetOption(word: Word, index: number, words: readonly Word[]): boolean {
@@ -100,7 +94,7 @@ export function checkTest(scan: Scan, words: readonly Word[], outputIsSafe: bool
     if (!isNumeric && !/^-[vR]$/.test(operator)) return
     const operands = [words[index + 1], isNumeric ? words[index - 1] : undefined]
     const found = operands.flatMap((operand) => (outputIsSafe ? valuesOf(operand) : (operand?.found ?? [])))
-    refuse(scan, found, `an operand of ${operator}`, 'Compare with =, or check it: case ${n} in *[!0-9]*) …')
+    refuse(scan, found, `an operand of ${operator}`, CHECK_NUMBER)
   })
 }
 
@@ -111,10 +105,6 @@ export function checkWords(scan: Scan, words: readonly Word[]): void {
     value.checked = known.length === 1 ? 'value' : 'word'
     if (known.length > 1) scan.checkedWords.add(writeElement(brace ? [value, '…'] : known))
   })
-}
-
-export function isComputed(word: Word): boolean {
-  return shapeOf(word).includes('\0')
 }
 
 function textOf(words: readonly Word[]): string {

@@ -1,5 +1,12 @@
 import type { CommandWord } from '../command-words.js'
-import { problemAt, ToolExpansionError, type ToolProblem, type ToolProblemCode } from '../problems.js'
+import {
+  isToolExpansionError,
+  problemAt,
+  type Template,
+  ToolExpansionError,
+  type ToolProblem,
+  type ToolProblemCode,
+} from '../problems.js'
 import { matchAt, openings, type Placeholder } from '../template.js'
 
 /** How the shell reads the text a placeholder stands in. `document` is an unquoted here-document. */
@@ -17,6 +24,9 @@ export interface Word extends CommandWord {
   pieces: (string | Found | null)[]
   /** Holds a quote or a backslash, so it is no reserved word. */
   quoted: boolean
+  /** No fixed text yet: the next value may become the word's first character. */
+  leads: boolean
+  /** Begins with a brace, which bash expands: `{a,${p}}` is two words, and the value begins the second. */
   brace: boolean
   /** How many `${x:-…}` are open. Their text may not appear, so it protects nothing behind them. */
   operands: number
@@ -33,9 +43,10 @@ export interface HereDocument {
   interpreter?: string
 }
 
-/** One pass over a script. `at` moves forward only. */
-export interface Scan {
-  readonly text: string
+/** One pass over a template. `at` moves forward only. */
+export interface Scan extends Template {
+  readonly path: 'exec' | 'shell'
+  readonly template: string
   at: number
   end: number
   readonly found: Found[]
@@ -49,7 +60,7 @@ export interface Scan {
   readonly checkedWords: Set<string>
   /** Variables the script sets itself, and its simple commands: for `lintTool`. */
   readonly assigned: { name: string; offset: number }[]
-  readonly commands: { words: Word[]; isFed: boolean }[]
+  readonly commands: { words: readonly Word[]; isFed: boolean }[]
   pending: HereDocument[]
   /** The first of the values found so far that a pipe may feed to the commands read now; Infinity without a pipe. */
   fedFrom: number
@@ -60,47 +71,73 @@ export interface Scan {
   reader?: string
 }
 
-export function startScan(text: string): Scan {
+export function startScan(template: string, path: Scan['path'] = 'shell'): Scan {
   const problems = { problems: [], hazards: [] }
   const places = { found: [], dropped: [], expanded: [], assigned: [], commands: [], pending: [] }
   const context = { fedFrom: Infinity, inSink: false, inFunction: false }
-  return { text, at: 0, end: text.length, checkedWords: new Set(), ...problems, ...places, ...context }
+  return {
+    path,
+    template,
+    at: 0,
+    end: template.length,
+    checkedWords: new Set(),
+    ...problems,
+    ...places,
+    ...context,
+  }
 }
 
 /** Steps over what a sticky pattern matches here, and returns it; '' when it does not match. */
 export function take(scan: Scan, pattern: RegExp): string {
-  const [text = ''] = scan.at < scan.end ? matchAt(pattern, scan.text, scan.at) : []
+  const [text = ''] = scan.at < scan.end ? matchAt(pattern, scan.template, scan.at) : []
   scan.at += text.length
   return text
 }
 
 /** True when a sticky pattern matches here. */
 export function looksAt(scan: Scan, pattern: RegExp): boolean {
-  return scan.at < scan.end && matchAt(pattern, scan.text, scan.at).length > 0
+  return scan.at < scan.end && matchAt(pattern, scan.template, scan.at).length > 0
 }
 
-/** Adds a problem to the list of a scan; `list` is `hazards` for what does no harm without placeholders. */
+/** Adds a problem; `list` is `hazards` for what does no harm without placeholders. */
 export function complain(
   scan: Scan,
   offset: number,
+  code: ToolProblemCode,
   message: string,
-  hint: string,
-  code: ToolProblemCode = 'ERR_SHELL_SYNTAX',
+  hint?: string,
   list: 'problems' | 'hazards' = 'problems',
 ): void {
-  scan[list].push(problemAt(offset, scan.text, 'shell', code, message, hint))
+  scan[list].push(problemAt(offset, scan, code, message, hint))
 }
-
-const AVOID_HINT = 'Write it another way, or move it into a file.'
 
 /** Refuses to go on. Guessing where a placeholder stands is how values become code. */
 export function stop(
-  { text }: Scan,
+  scan: Scan,
   offset: number,
   message: string,
   code: ToolProblemCode = 'ERR_SHELL_SYNTAX',
 ): never {
-  throw new ToolExpansionError([problemAt(offset, text, 'shell', code, message, AVOID_HINT)])
+  throw new ToolExpansionError([problemAt(offset, scan, code, message)])
+}
+
+/** Reads as far as it goes, and puts the problems in order. */
+export function whileReading(scan: Scan, read: () => void): void {
+  try {
+    read()
+  } catch (error) {
+    if (!isToolExpansionError(error)) throw error
+    // Without placeholders nothing can go wrong but an open quote: the script is the shell's business.
+    if (error.code === 'ERR_QUOTE' || references({ ...scan, at: 0 }, scan.end).length > 0)
+      scan.problems.push(...error.problems)
+  }
+  if (scan.found.length > 0) scan.problems.push(...scan.hazards)
+  scan.problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
+}
+
+/** Steps over what must stand here. */
+export function need(scan: Scan, pattern: RegExp, what: string): void {
+  if (!take(scan, pattern)) stop(scan, scan.at, `${what} is missing here.`)
 }
 
 /** Stops at an open quote, which no shell would run either. */
@@ -109,21 +146,26 @@ export function neverClosed(scan: Scan, offset: number, what: string): never {
 }
 
 /** Refuses placeholders whose values would be run or computed. */
-export function refuse(
-  scan: Scan,
-  found: readonly Placeholder[],
-  place: string,
-  hint = 'Assign it to a variable before, or hand it over as an argument.',
-): void {
+export function refuse(scan: Scan, found: readonly Placeholder[], place: string, hint?: string): void {
   for (const { name, offset } of found) {
     const message = `\${${name}} stands in ${place}: the value would become code.`
-    complain(scan, offset, message, hint, 'ERR_SHELL_CODE')
+    complain(scan, offset, 'ERR_SHELL_CODE', message, hint)
   }
+}
+
+/** A problem for every value of the script, wherever it stands. */
+export function hazard(
+  scan: Scan,
+  word: Word | undefined,
+  message: string,
+  code: ToolProblemCode = 'ERR_SHELL_CODE',
+): void {
+  complain(scan, word?.offset ?? 0, code, `${message}.`, undefined, 'hazards')
 }
 
 /** Shells read this differently, so nobody knows where a placeholder of this script stands. */
 export function disagree(scan: Scan, offset: number, what: string): void {
-  complain(scan, offset, `Shells disagree about ${what}.`, AVOID_HINT, undefined, 'hazards')
+  complain(scan, offset, 'ERR_SHELL_SYNTAX', `Shells disagree about ${what}.`, undefined, 'hazards')
 }
 
 /** Every `${name}` from here to an offset where the shell expands nothing; a backslash before one is dropped. */
@@ -136,8 +178,8 @@ export function unescaped(scan: Scan, end: number): Placeholder[] {
 }
 
 /** Every `${name}` from here to an offset, with the number of backslashes before it. */
-export function references({ text, at }: Scan, end: number): (Placeholder & { backslashes: number })[] {
-  return openings(text, at, end).flatMap(({ reference, ...place }) =>
+export function references({ template, at }: Scan, end: number): (Placeholder & { backslashes: number })[] {
+  return openings(template, at, end).flatMap(({ reference, ...place }) =>
     reference ? { name: reference.name, ...place } : [],
   )
 }

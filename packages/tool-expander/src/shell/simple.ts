@@ -37,7 +37,8 @@ export function readSimple(scan: Scan, first?: Word): void {
 }
 
 function addWord(scan: Scan, command: SimpleCommand, word: Word): void {
-  const isDescriptor = /^(?:\d+|\{\w+\})$/.test(scan.text.slice(word.offset, scan.at)) && looksAt(scan, ANGLE)
+  const isDescriptor =
+    /^(?:\d+|\{\w+\})$/.test(scan.template.slice(word.offset, scan.at)) && looksAt(scan, ANGLE)
   if (!isDescriptor) command.words.push(word)
   if (looksAt(scan, OPENING) && /^[A-Za-z_]\w*\+?=$/.test(shapeOf(word))) readArray(scan, command)
 }
@@ -60,7 +61,7 @@ function readRedirection(scan: Scan, command: SimpleCommand, operator: string): 
   }
   skipInline(scan)
   const target = readOperand(scan)
-  if (operator === '<<<' || scan.text.startsWith('<(', target.offset)) command.inputs.push(target)
+  if (operator === '<<<' || scan.template.startsWith('<(', target.offset)) command.inputs.push(target)
   // bash expands what a word after `>&` has become once more
   if (/^[<>]&$/.test(operator))
     refuse(scan, target.found, 'the target of a duplication', 'For a file, write > or 2>.')
