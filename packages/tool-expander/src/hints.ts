@@ -6,8 +6,6 @@ export const HINTS: Partial<Record<ToolProblemCode, string>> = {
   ERR_PARAMETER_UNKNOWN:
     'Write ${name} where it belongs, stdin: name, or use command: with inject_as: option.',
   ERR_PARAMETER_OVERRIDE: 'Remove it here; the template decides. For standard input, write stdin: name.',
-  ERR_PARAMETER_OPTIONAL:
-    'Give it a default, write --option=${name} (dropped whole), or use command: with inject_as: option.',
   ERR_STDIN: 'One value goes to stdin, and to no other place. Remove the placeholder, or stdin:.',
   ERR_PLACEHOLDER: 'Write ${name} for a value, \\${ for a literal ${.',
   ERR_QUOTE: 'Close it. For the character itself, write a backslash before it.',

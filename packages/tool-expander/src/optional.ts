@@ -22,7 +22,8 @@ export function checkOptionalWords(
     const reason = shifts(words, index)
     if (reason === undefined) return []
     const message = `\${${name}} is optional, and without it ${reason}.`
-    return [problemAt(offset, word, 'ERR_PARAMETER_OPTIONAL', message)]
+    const hint = `Give it a default, write --option=\${${name}} (dropped whole), or use command: with inject_as: option.`
+    return [problemAt(offset, word, 'ERR_PARAMETER_OPTIONAL', message, hint)]
   })
 }
 

@@ -35,7 +35,7 @@ export function readCommands(scan: Scan, closers: readonly string[], opening = s
     }
     if (scan.at >= scan.end) {
       if (closers.includes('')) return ''
-      stop(scan, opening, `${closers.join(' or ')} is missing for this.`)
+      stop(scan, opening, `This is never closed; ${closers.join(' or ')} is missing.`)
     }
     const offset = scan.at
     operator = take(scan, OPERATOR)

@@ -18,7 +18,7 @@ export function readConditional(scan: Scan, opening: number): void {
     while (take(scan, /[()&|<>]/y))
     const isFirst = /[()&|<>\n]/.test(scan.template.slice(before, scan.at))
     const word = readWord(scan)
-    if (word.offset === scan.at) stop(scan, opening, ']] is missing for this.')
+    if (word.offset === scan.at) stop(scan, opening, 'This is never closed; ]] is missing.')
     const place = '[[ ]] where other shells than bash would run it'
     if (isFirst) refuse(scan, word.found, place, 'Write each test in its own pair of [ ].')
     if (shapeOf(word) === ']]') break

@@ -1,4 +1,4 @@
-import { complain, disagree, refuse, type Scan, stop, take, unescaped } from './scan.js'
+import { complain, disagree, escapable, refuse, type Scan, stop, take } from './scan.js'
 import { readPieces, readWord, startWord } from './words.js'
 
 /** Reads the delimiter behind `<<`. The text itself comes after the line. */
@@ -54,7 +54,8 @@ function bodyOf(
 
 /** Nothing is expanded in here, so a positional would come out as text. */
 function readQuotedBody(scan: Scan): void {
-  for (const { name, offset } of unescaped(scan, scan.end)) {
+  for (const { name, offset, isEscaped } of escapable(scan, scan.end)) {
+    if (isEscaped) continue
     const message = `\${${name}} stands in a here-document with a quoted delimiter, which expands nothing.`
     const hint = `Remove the quotes from the delimiter, or write \\\${${name}} for the text itself.`
     complain(scan, offset, 'ERR_SHELL_POSITIONAL', message, hint)

@@ -169,11 +169,11 @@ export function disagree(scan: Scan, offset: number, what: string): void {
 }
 
 /** Every `${name}` from here to an offset where the shell expands nothing; a backslash before one is dropped. */
-export function unescaped(scan: Scan, end: number): Placeholder[] {
-  return references(scan, end).filter(({ offset, backslashes }) => {
+export function escapable(scan: Scan, end: number): (Placeholder & { isEscaped: boolean })[] {
+  return references(scan, end).map(({ name, offset, backslashes }) => {
     const isEscaped = backslashes % 2 === 1
     if (isEscaped) scan.dropped.push({ offset: offset - 1, length: 1 })
-    return !isEscaped
+    return { name, offset, isEscaped }
   })
 }
 

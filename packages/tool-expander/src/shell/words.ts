@@ -5,6 +5,7 @@ import { endOfArithmetic, skipArithmetic, skipBackticks, skipSubscript } from '.
 import {
   complain,
   disagree,
+  escapable,
   type Found,
   looksAt,
   neverClosed,
@@ -12,7 +13,6 @@ import {
   type Scan,
   stop,
   take,
-  unescaped,
   type Word,
 } from './scan.js'
 
@@ -71,7 +71,7 @@ function readBackslash(scan: Scan, word: Word, quoting: Quoting): void {
     complain(scan, scan.at, 'ERR_QUOTE', 'This backslash escapes nothing.', 'Write \\\\ for a backslash.')
   }
   const escapes = isBare || (isExec ? '$"\\' : '$`"\\\n').includes(next)
-  scan.at += escapes ? 2 : 1
+  scan.at += 1 + (escapes ? next.length : 0)
   if (next === '\n' && escapes) return
   addText(word, escapes && next !== '' ? next : '\\')
   word.quoted = true
@@ -95,9 +95,10 @@ function readSingle(scan: Scan, word: Word): void {
     if (until > scan.at) addText(word, scan.template.slice(scan.at, until))
     scan.at = until
   }
-  for (const { offset } of unescaped(scan, end)) {
-    readText(offset)
-    readValue(scan, word, 'single')
+  for (const { offset, isEscaped } of escapable(scan, end)) {
+    readText(isEscaped ? offset - 1 : offset)
+    if (isEscaped) scan.at += 1
+    else readValue(scan, word, 'single')
   }
   readText(end)
   scan.at += 1
