@@ -75,7 +75,7 @@ export function fault(value: unknown, what: string): Fault {
 
 function shown(value: unknown): string {
   if (value === undefined) return 'and is missing'
-  if (Array.isArray(value)) return value.length === 0 ? 'not an empty one' : 'not a list'
+  if (Array.isArray(value)) return value.length === 0 ? 'not an empty list' : 'not a list'
   if (typeof value === 'object' && value !== null) return 'not an object'
   const json = JSON.stringify(value) ?? typeof value
   return `not ${json.length > 60 ? `${json.slice(0, 60)}…` : json}`

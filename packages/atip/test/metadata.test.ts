@@ -122,7 +122,7 @@ describe('what wrong metadata is told', () => {
   test.each([
     [{ version: 7 }, 'version must be a text, not 7.'],
     [{ atip: { features: [] } }, 'atip.version must be a text, and is missing.'],
-    [{ effects: [] }, 'effects must be an object, not a list.'],
+    [{ effects: [] }, 'effects must be an object, not an empty list.'],
     [
       { trust: { source: 'me' } },
       'trust.source must be one of "native", "vendor", "org", "community", "user", "inferred", not "me".',
@@ -130,7 +130,7 @@ describe('what wrong metadata is told', () => {
     [{ commands: { go: {} } }, 'commands.go.description must be a text, and is missing.'],
     [
       { commands: { go: { description: 'x', options: [{ name: 'a', flags: [], type: 'string' }] } } },
-      'commands.go.options.0.flags must be a list that is not empty, not an empty one.',
+      'commands.go.options.0.flags must be a list that is not empty, not an empty list.',
     ],
     [
       { commands: { go: { description: 'x', arguments: [{ name: '', type: 'string' }] } } },

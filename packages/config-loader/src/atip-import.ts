@@ -46,7 +46,7 @@ export async function readAtipTools(
 
   let tools: LoadedTool[] = []
   const failure = failureOf(commands, (found) => {
-    tools = readTools(found, file, [], findings)
+    tools = readTools(found, file, [], { ...findings, unknownKey: () => undefined }) // of newer programs
   })
   if (failure === undefined) return tools
   if (!isAboutChoice(failure)) findings.error(file.locate(placeIn(file.value, failure)), failure.message)

@@ -62,7 +62,10 @@ const HOOK_KEYS = Object.keys(hookSchema.shape)
 export function readHooks(value: unknown, file: YamlFile, base: ValuePath, findings: Findings): Hooks {
   if (value === null || value === undefined) return {} // a file in which everything is commented out
   if (typeof value !== 'object' || Array.isArray(value)) {
-    findings.error(file.locate(base), sentence(base, 'must be a map from hook names to commands'))
+    const hint = Array.isArray(value)
+      ? 'Write the names without "- ".'
+      : 'As in: on_error: { command: [notify] }'
+    findings.error(file.locate(base), sentence(base, 'must be a map from hook names to commands'), hint)
     return {}
   }
   const hooks: Hooks = {}
@@ -101,7 +104,7 @@ function hookName(
   const nearest = nearestName(written, [...HOOK_NAMES, ...Object.keys(OLD_NAMES)])
   const hint = nearest
     ? `Did you mean "${OLD_NAMES[nearest] ?? nearest}"?`
-    : `The hooks are ${HOOK_NAMES.join(', ')}.`
+    : `${written === 'hooks' ? 'Write the hooks without "hooks:" above them. They' : 'The hooks'} are ${HOOK_NAMES.join(', ')}.`
   findings.error(place, `There is no hook "${written}"; it would never be called.`, hint)
   return undefined
 }
@@ -134,7 +137,11 @@ function explainCommand(problem: ShapeProblem, definition: unknown): ShapeProble
   const hint = 'For a shell line: ["sh", "-c", "…"].'
   if (problem.path.length === 0 && (typeof definition === 'string' || Array.isArray(definition))) {
     const words = typeof definition === 'string' ? definition.split(/\s+/) : definition
-    return { ...problem, hint: `Write: { command: ${JSON.stringify(words)} }` }
+    const areWords = words.every((word: unknown) => typeof word === 'string')
+    return {
+      ...problem,
+      hint: areWords ? `Write: { command: ${JSON.stringify(words)} }` : 'Write it without "- ".',
+    }
   }
   const command = (definition as { command?: unknown } | null)?.command
   return problem.path.join() === 'command' && typeof command === 'string'

@@ -82,11 +82,20 @@ function describeIssue(issue: Issue, value: unknown, known: readonly string[]): 
     ]
   }
   if (issue.code === 'too_small' && issue.origin !== 'number') return [{ path, message: 'must not be empty' }]
-  const hint = wanted(issue) === 'a list' ? { hint: listHint(found) } : {}
-  return [{ path, message: `must be ${wanted(issue)}, not ${show(found)}`, ...hint }]
+  const hint = hintFor(wanted(issue), found)
+  return [
+    {
+      path,
+      message: `must be ${wanted(issue)}, not ${show(found)}`,
+      ...(hint === undefined ? {} : { hint }),
+    },
+  ]
 }
 
-function listHint(found: unknown): string {
+function hintFor(kind: string, found: unknown): string | undefined {
+  if (kind === 'a number' && typeof found === 'string' && /^\d+$/.test(found))
+    return 'Write it without quotes.'
+  if (kind !== 'a list') return undefined
   if (!isMap(found)) return 'Begin each element with "- ", also a single one.'
   return 'Begin each element with "- "; what is the key here is written as "name:" in it.'
 }

@@ -1,9 +1,9 @@
 import { parseToolSettings, TOOL_SETTING_KEYS, type Tool, type ToolSettings } from '@delta/executor'
 import { expandTool, parseTool, type ToolProblem } from '@delta/tool-expander'
 import type { Findings } from './findings.js'
-import { nearestName } from './nearest.js'
 import { formatPath, parsePath, type ValuePath } from './path.js'
 import { reportForeign, sentence } from './report.js'
+import { reportUnknownKeys, strangeKeys, strangeParameterKeys } from './tool-keys.js'
 import type { YamlFile } from './yaml-file.js'
 
 /** A tool, and where it is defined. */
@@ -14,13 +14,6 @@ export interface LoadedTool {
   file: YamlFile
   path: ValuePath
 }
-
-/** Every key a tool can have. Used only to guess what a mistyped one meant: the packages that read them decide. */
-const TOOL_KEYS = [
-  ...['name', 'description', 'exec', 'shell', 'stdin', 'command', 'parameters', 'substitute', 'allow_dash'],
-  ...['checked_words', '__meta', 'max_chars', 'keep'],
-  ...TOOL_SETTING_KEYS,
-]
 
 /** Reads the list of tools at `base` of a file. Tools that cannot be used are reported and left out. */
 export function readTools(
@@ -41,10 +34,11 @@ function readTool(
   findings: Findings,
 ): LoadedTool | undefined {
   const parsed = parseTool(item)
+  reportUnknownKeys(strangeParameterKeys(item), file, path, findings)
   if (!parsed.ok) {
     for (const problem of parsed.problems) reportToolProblem(problem, item, file, path, findings)
     readSettings(settingsIn(item), file, path, findings)
-    for (const key of strangeKeys(item)) reportUnknownKey(key, file, path, findings)
+    reportUnknownKeys(strangeKeys(item), file, path, findings)
     return undefined
   }
   const settings = readSettings(parsed.rest, file, path, findings)
@@ -65,7 +59,7 @@ function readSettings(
   findings: Findings,
 ): ToolSettings | undefined {
   const parsed = parseToolSettings(rest)
-  for (const key of parsed.unknownKeys) reportUnknownKey(key, file, path, findings)
+  reportUnknownKeys(parsed.unknownKeys, file, path, findings)
   if (parsed.ok) return parsed.settings
   reportForeign(parsed.problems, file, path, findings.error)
   return undefined
@@ -89,23 +83,6 @@ function reportToolProblem(
   const place = { ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) }
   const where = file.locate([...path, ...parsePath(problem.path)], place)
   findings.error(where, `${nameOf(item, path)}: ${sentence([], problem.message)}`, problem.hint)
-}
-
-function reportUnknownKey(key: string, file: YamlFile, path: ValuePath, findings: Findings): void {
-  if (key.startsWith('x-')) return
-  const names = parsePath(key)
-  const nearest = nearestName(String(names.at(-1)), TOOL_KEYS)
-  const hint = nearest === undefined ? undefined : `Did you mean "${nearest}"?`
-  findings.unknownKey(
-    file.locate([...path, ...names], { key: true }),
-    sentence(path, `unknown key "${key}"`),
-    hint,
-  )
-}
-
-function strangeKeys(item: unknown): string[] {
-  const keys = typeof item === 'object' && item !== null && !Array.isArray(item) ? Object.keys(item) : []
-  return keys.filter((key) => !TOOL_KEYS.includes(key))
 }
 
 function reportRepeatedNames(

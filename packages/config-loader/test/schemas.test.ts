@@ -8,6 +8,7 @@ import { AGENT_KEYS, agentSchema } from '../src/agent-schema.js'
 import { HOOK_NAMES } from '../src/index.js'
 import { jsonSchemas, schemaUrl } from '../src/schemas.js'
 import { fitShape } from '../src/shape.js'
+import { PARAMETER_KEYS } from '../src/tool-keys.js'
 
 const schemas = jsonSchemas()
 type Node = { properties: Record<string, Node>; items: Node; anyOf: Node[]; $id: string; required: string[] }
@@ -38,6 +39,16 @@ test('editors offer every key that says how a tool runs, and the syntax the expa
 
   const tool = { name: 'a', description: 'b', exec: 'cat ${c}', stdin: 'd', parameters: [], allow_dash: true }
   expect(parseTool({ ...tool, unread: 1 })).toMatchObject({ ok: true, rest: { unread: 1 } })
+})
+
+test('editors offer the keys of a parameter that the expander reads, and the loader knows no others', () => {
+  const tool = schema('tools').properties.tools?.anyOf[0]?.items
+  const offered = Object.keys(tool?.properties.parameters?.items.properties ?? {})
+  expect([...offered, 'raw'].sort()).toEqual([...PARAMETER_KEYS].sort())
+  for (const key of PARAMETER_KEYS.filter((key) => key !== 'default')) {
+    const parameters = [{ name: 'c', [key]: { not: 'this' } }]
+    expect(parseTool({ name: 'a', exec: 'ls ${c}', parameters }).ok, key).toBe(false)
+  }
 })
 
 test('editors offer exactly the rules of a policy and the names of the hooks', () => {

@@ -1,5 +1,5 @@
 import type { Keep } from './captured.js'
-import type { Effects, TrustLevel } from './effects.js'
+import { type Effects, effectsSchema, type TrustLevel } from './effects.js'
 import type { SettingsProblem } from './errors.js'
 import { settingsSchema, type WrittenSettings } from './settings-schema.js'
 
@@ -91,6 +91,7 @@ function unknownKeys(rest: Record<string, unknown>): string[] {
   const inner = [
     ...strangers(rest, 'output', ['max_chars', 'keep']),
     ...strangers(rest, 'sandbox', ['network', 'write', 'read']),
+    ...strangers(rest, 'effects', Object.keys(effectsSchema.shape)),
   ]
   return [...outer, ...inner].filter((key) => !key.startsWith('x-'))
 }
