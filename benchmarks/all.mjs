@@ -12,6 +12,7 @@ const NAMES = [
   'tools',
   'journal',
   'expander',
+  'atip',
   'context',
   'config',
   'model',

@@ -1,7 +1,7 @@
 /**
  * What compiling a large description costs, whether the number of tools shows in one call, and what redaction costs.
  *
- *   node benchmarks/atip.mjs [--json]
+ *   node benchmarks/atip.mjs [--write]
  *
  * Compiling is measured cold, in a process of its own, as a program meets it: the floor is `JSON.parse` of the same text,
  * in such a process too. A call is looked up, checked, judged and made into a command line; its floor is the same with one
@@ -13,6 +13,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { compileTools } from '../packages/atip/dist/index.js'
 import { buildCommandArray, createExecutor, formatResult } from '../packages/atip-execute/dist/index.js'
+import { median, report } from './report.mjs'
 
 const LEAVES = 10_000
 const CALLS = 20_000
@@ -107,39 +108,42 @@ const LINE =
 const OUTPUT = LINE.repeat(Math.ceil(10_485_760 / LINE.length))
 const RESULT = { success: true, exitCode: 0, stdout: OUTPUT, stderr: '', truncated: false, timedOut: false }
 
-function median(numbers) {
-  return numbers.sort((a, b) => a - b)[numbers.length >> 1]
-}
-
 if (process.argv[2] === '--cold') console.log(runCold(process.argv[3]))
 else {
   const [one, many] = [caller(100), caller(LEAVES)]
   const tool = describe(LEAVES)
   const text = JSON.stringify(tool)
   const rows = [
-    [`compile ${LEAVES} commands, cold`, () => cold('floor'), () => cold('ours')],
+    ['compile all for a provider, cold', () => cold('floor'), () => cold('ours')],
     [
-      `compile ${LEAVES} commands, again`,
+      'compile all for a provider, again',
       () => cpuMs(() => JSON.parse(text)),
       () => cpuMs(() => compileTools([tool], 'openai')),
     ],
-    [`${CALLS} calls, of 100 and of ${LEAVES} commands`, () => cpuMs(one), () => cpuMs(many)],
+    ['20,000 calls: of 100 commands, of 10,000', () => cpuMs(one), () => cpuMs(many)],
     [
-      'redact 10 MB',
+      'redact 10 MB of output',
       () => cpuMs(() => OUTPUT.replace(/no such text/g, '')),
       () => cpuMs(() => formatResult(RESULT)),
     ],
   ]
-  const results = rows.map(([what, floor, ours]) => {
+  const measured = rows.map(([what, floor, ours]) => {
     const times = Array.from({ length: ROUNDS }, () => [floor(), ours()])
     const [floorMs, oursMs] = [0, 1].map((column) => median(times.map((row) => row[column])))
     return {
       what,
-      floorMs: Math.round(floorMs),
-      oursMs: Math.round(oursMs),
-      ratio: Number((oursMs / floorMs).toFixed(2)),
+      'floor, ms': Math.round(floorMs),
+      'ours, ms': Math.round(oursMs),
+      '× floor': (oursMs / floorMs).toFixed(2),
     }
   })
-  if (process.argv.includes('--json')) console.log(JSON.stringify(results))
-  else console.table(results)
+  report('atip', {
+    tables: [
+      {
+        title: `A description of ${LEAVES.toLocaleString('en')} commands (goal: compiled in 200 ms)`,
+        rows: measured,
+      },
+    ],
+    figures: { compile_cold_ms: measured[0]['ours, ms'] },
+  })
 }
