@@ -109,6 +109,9 @@ describe('delta-sessions', () => {
     [['exec', 'sess_x', 'ls', 'la'], '"la" is too much. Quote the command'],
     [['exec', 'sess_x'], 'There is no command'],
     [['exec', 'sess_x', 'ls', '--timeout', 'soon'], '--timeout soon: expected milliseconds'],
+    // The words of version 1.4, whose sessions were terminals.
+    [['write', 'sess_x'], 'There is no command "write". There are start, exec, end, list, cleanup.'],
+    [['read', 'sess_x'], 'There is no command "read". There are start, exec, end, list, cleanup.'],
     [['dance'], 'There is no command "dance". There are start, exec, end, list, cleanup.'],
     [['constructor'], 'There is no command "constructor"'],
     [[], 'Say what to do'],
