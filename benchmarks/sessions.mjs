@@ -18,19 +18,19 @@ const workDirectory = mkdtempSync(join(tmpdir(), 'delta-bench-'))
 const sessionsDirectory = join(workDirectory, '.sessions')
 const environment = process.env
 const { session_id: id } = await startSession('bash', { sessionsDirectory, workDirectory, environment })
-const bin = fileURLToPath(new URL('../packages/sessions/bin.js', import.meta.url))
+const bin = fileURLToPath(new URL('../packages/sessions/bin.cjs', import.meta.url))
 
 const CASES = [
-  { name: 'bash -c true', times: 40, run: () => ended(spawn('bash', ['-c', 'true'], { stdio: 'ignore' })) },
+  { name: 'bash -c true', times: 100, run: () => ended(spawn('bash', ['-c', 'true'], { stdio: 'ignore' })) },
   {
     name: 'session exec true',
-    times: 40,
+    times: 100,
     run: () => execInSession(id, 'true', { sessionsDirectory, environment }),
   },
-  { name: 'empty node script', times: 4, run: () => spawnSync(process.execPath, ['-e', '']) },
+  { name: 'empty node script', times: 8, run: () => spawnSync(process.execPath, ['-e', '']) },
   {
     name: 'delta-sessions exec true',
-    times: 4,
+    times: 8,
     run: () => spawnSync(process.execPath, [bin, 'exec', id, 'true', '--sessions-dir', sessionsDirectory]),
   },
 ]

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import type { ContextManifest } from '@delta/context'
 import { type NextRequest, nextRequest } from '@delta/engine'
@@ -12,6 +11,7 @@ import { findShownRun } from './shown-run.js'
 import { stopSignal } from './stop-signal.js'
 import type { Terminal } from './terminal.js'
 import { withOwnCommands } from './tool-path.js'
+import { workDirectoryOf } from './work-directory.js'
 
 export interface ContextFlags extends AgentFlags {
   agent?: string
@@ -32,7 +32,7 @@ export interface NextContext extends NextRequest {
  */
 export async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<NextContext> {
   const warn = (text: string): void => void terminal.stderr.write(`${printable(text)}\n`)
-  const workDirectory = resolve(terminal.cwd, flags.workDir)
+  const workDirectory = workDirectoryOf(flags, terminal)
   const run = await shownRun(flags, workDirectory, terminal)
   const directory = flags.agent ?? run?.metadata.agent_home ?? '.'
   const agent = await loadAgentFor(directory, { flags, terminal, warn })

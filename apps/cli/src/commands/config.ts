@@ -15,6 +15,7 @@ import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { describeSettings } from '../present/settings.js'
 import { EXIT, type Terminal } from '../terminal.js'
+import { workDirectoryOf } from '../work-directory.js'
 
 interface ConfigFlags extends AgentFlags {
   agent: string
@@ -32,7 +33,7 @@ export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<n
   const warn = (message: string): void => void terminal.stderr.write(`${printable(message)}\n`)
   const endpoint = (llmBaseUrl?: string) =>
     loadEnvironment({
-      workDirectory: resolve(terminal.cwd, flags.workDir),
+      workDirectory: workDirectoryOf(flags, terminal),
       agentHome: resolve(terminal.cwd, flags.agent),
       environment: terminal.env,
       trustWorkspaceEnv: flags.trustWorkspaceEnv ?? false,

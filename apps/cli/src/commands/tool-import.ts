@@ -6,6 +6,7 @@ import { replaceFile } from '@delta/journal'
 import { pickCommands } from '../pick-commands.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
+import { explainSystemError } from '../system-error.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
@@ -27,7 +28,7 @@ export async function execute(flags: ImportFlags, terminal: Terminal, program: s
   const file = flags.output ?? `${described.name}.atip.json`
   const path = resolve(terminal.cwd, file)
   const text = asText(withBinary(described, program, { cwd: terminal.cwd, directory: dirname(path) }))
-  replaceFile(path, text, { mode: 0o644 })
+  write(path, text)
   terminal.stderr.write(printable(wayOn(path, described, terminal.cwd)))
   print(terminal, `${file}\n`)
   return EXIT.completed
@@ -35,6 +36,15 @@ export async function execute(flags: ImportFlags, terminal: Terminal, program: s
 
 function asText(tool: AtipTool): string {
   return `${JSON.stringify(tool, null, 2)}\n`
+}
+
+function write(path: string, text: string): void {
+  try {
+    replaceFile(path, text, { mode: 0o644 })
+  } catch (cause) {
+    const reason = explainSystemError((cause as Error).cause) ?? (cause as Error).message
+    throw new UsageError(`${path}: ${reason}`, { cause })
+  }
 }
 
 async function describe(program: string, { commands }: ImportFlags, terminal: Terminal): Promise<AtipTool> {
