@@ -1,7 +1,7 @@
 /**
  * What loading an agent costs: 200 tools in 20 imported files, beside `yaml.parse` of the same text.
  *
- *   node benchmarks/config.mjs [rounds]
+ *   node benchmarks/config.mjs [rounds] [--write]
  *
  * CPU time of all threads, median of alternations: warm in one process; the first time in a fresh one, where most of it is
  * the machine compiling what it runs; and fresh processes as a whole, imports included.
@@ -10,12 +10,13 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { median, numbers, report } from './report.mjs'
 
 const loader = new URL('../packages/config-loader/', import.meta.url)
 const yamlPath = new URL('node_modules/yaml/dist/index.js', loader).href
 const loaderPath = new URL('dist/index.js', loader).href
 
-const rounds = Number(process.argv[2] ?? 15)
+const [rounds = 15] = numbers()
 const directory = mkdtempSync(join(tmpdir(), 'delta-bench-config-'))
 const FILES = 20
 const TOOLS = 10
@@ -44,10 +45,6 @@ writeFileSync(
   join(directory, 'context.yaml'),
   "sources:\n  - { type: file, path: '${AGENT_HOME}/system_prompt.md' }\n  - { type: journal }\n",
 )
-
-function median(values) {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]
-}
 
 /** CPU time, user and system. */
 async function cpuMs(work) {
@@ -95,19 +92,18 @@ try {
     for (const name of ['parse', 'load'])
       figures[name].first.push(processMs(...programs[name], { alone: true }))
   }
-  const times = (name, kind) => `${(median(figures[name][kind]) / median(figures.parse[kind])).toFixed(2)}`
-  const row = (name) => ({
+  const times = (name, kind) => (median(figures[name][kind]) / median(figures.parse[kind])).toFixed(2)
+  const row = (what, name) => ({
+    what,
     'warm, ms': median(figures[name].warm).toFixed(1),
-    '× parse': times(name, 'warm'),
+    '× yaml.parse': times(name, 'warm'),
     'first in a process, ms': median(figures[name].first).toFixed(0),
-    '× parse ': times(name, 'first'),
+    'first, × yaml.parse': times(name, 'first'),
     'whole process, ms': median(figures[name].whole).toFixed(0),
-    'of an empty one': (median(figures[name].whole) / median(figures.empty.whole)).toFixed(2),
+    'whole, × empty': (median(figures[name].whole) / median(figures.empty.whole)).toFixed(2),
   })
-  console.table({
-    'yaml.parse of 20 files (the floor)': row('parse'),
-    'loadAgent, 200 tools in 20 files': row('load'),
-  })
+  const rows = [row('`yaml.parse` of the files (the floor)', 'parse'), row('`loadAgent`', 'load')]
+  report('config', { tables: [{ title: 'Loading 200 tools from 20 files', rows }] })
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path'
 import type { z } from 'zod/mini'
 import type { atipImportSchema } from './agent-schema.js'
 import type { Findings } from './findings.js'
@@ -34,7 +35,7 @@ export async function readAtipTools(
         ...(prefix && { prefix }),
         ...(trust && { trust }),
       }
-      const tools = atipToTools(file.value as Parameters<typeof atipToTools>[0], settings)
+      const tools = atipToTools(withFoundBinary(file) as Parameters<typeof atipToTools>[0], settings)
       use?.(tools)
     } catch (error) {
       if (isAtipError(error)) return error
@@ -56,6 +57,14 @@ export async function readAtipTools(
     findings.error(importer.file.locate(path), sentence(path, unknown.message))
   }
   return []
+}
+
+/** The description as it stands; a program it names by a path (`./bin/notes`) is found from the file, not from the workspace. */
+function withFoundBinary({ value, path }: YamlFile): unknown {
+  if (typeof value !== 'object' || value === null || !('binary' in value)) return value
+  const { binary } = value
+  const isBeside = typeof binary === 'string' && /^\.\.?\//.test(binary)
+  return isBeside ? { ...value, binary: resolve(dirname(path), binary) } : value
 }
 
 /** True for a command that was chosen and is not there; everything else is wrong in the file itself. */

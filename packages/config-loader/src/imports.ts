@@ -58,15 +58,29 @@ export async function collectTools(
   return tools
 }
 
-function add(tools: Map<string, LoadedTool>, loaded: LoadedTool, { overrides }: ImportState): void {
+function add(tools: Map<string, LoadedTool>, loaded: LoadedTool, { overrides, findings }: ImportState): void {
   const { name } = loaded.tool.expanded
   const earlier = tools.get(name)
-  if (earlier !== undefined && earlier.file !== loaded.file) {
+  if (earlier !== undefined && areTwoCommands(earlier, loaded)) {
+    findings.error(
+      { file: loaded.file.name },
+      `"${name}" would be two commands, of this file and of ${earlier.file.name}: nobody chose between them.`,
+      'Give one import a "prefix:", or choose its "commands:".',
+    )
+  } else if (earlier !== undefined && earlier.file !== loaded.file) {
     const override = { name, by: origin(loaded), replaced: origin(earlier) }
     const isKnown = overrides.some(({ by, replaced }) => by === override.by && replaced === override.replaced)
     if (!isKnown) overrides.push(override) // two files may meet along several ways
   }
   tools.set(name, loaded)
+}
+
+/** A tool that somebody wrote may replace one of a program. That two programs meet in one name is an accident. */
+function areTwoCommands(one: LoadedTool, other: LoadedTool): boolean {
+  const [command, otherCommand] = [one, other].map(({ tool: { expanded, settings } }) =>
+    settings.trust === undefined ? undefined : expanded.command.join('\0'),
+  )
+  return command !== undefined && otherCommand !== undefined && command !== otherCommand
 }
 
 function origin({ file, path }: LoadedTool): string {

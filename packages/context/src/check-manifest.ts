@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import { globProblem } from './glob.js'
 import type { ManifestProblem } from './issues.js'
 import type { WrittenSource } from './schema.js'
 import { type ContextVariables, VARIABLE, VARIABLE_NAMES } from './variables.js'
@@ -20,7 +21,10 @@ export type PlacedSource = readonly [index: number, source: WrittenSource]
 export function checkManifest(sources: readonly PlacedSource[], { isWhole }: { isWhole: boolean }): Findings {
   const findings: Findings = { problems: [], warnings: [] }
   for (const path of sources.flatMap(pathsOf)) checkPath(path, findings)
-  for (const [index, source] of sources) checkPattern(source, `sources[${index}]`, findings)
+  for (const [index, source] of sources) {
+    checkPattern(source, `sources[${index}]`, findings)
+    checkGlobs(source, `sources[${index}]`, findings)
+  }
   checkIds(sources, findings)
   const [, second] = sources.flatMap(([index, { type }]) => (type === 'journal' ? [index] : []))
   if (second !== undefined) {
@@ -73,6 +77,14 @@ function checkPattern({ condition }: WrittenSource, at: string, { problems }: Fi
     new RegExp(condition.pattern, 'i')
   } catch (error) {
     problems.push({ path: `${at}.condition.pattern`, message: (error as Error).message })
+  }
+}
+
+function checkGlobs(source: WrittenSource, at: string, { problems }: Findings): void {
+  const globs = source.type === 'computed_file' ? (source.cache?.invalidate_on ?? []) : []
+  for (const [index, glob] of globs.entries()) {
+    const message = globProblem(glob)
+    if (message !== undefined) problems.push({ path: `${at}.cache.invalidate_on[${index}]`, message })
   }
 }
 

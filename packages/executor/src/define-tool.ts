@@ -55,7 +55,11 @@ export function toolTimeoutMs(tool: Tool): number {
  * time. The other commands of `delta` are tools like any other: `delta sessions exec` gives the model a shell.
  */
 export function isDelta({ expanded }: Tool): boolean {
-  const [program = '', subcommand = ''] = expanded.command
+  return isAgentCommand(expanded.command)
+}
+
+/** The same of a command that is no tool. */
+export function isAgentCommand([program = '', subcommand = '']: readonly string[]): boolean {
   const named = program === 'delta' || (program.startsWith('/') && program.endsWith('/delta'))
   return named && AGENT_COMMANDS.has(subcommand)
 }

@@ -5,6 +5,7 @@ export {
   DEFAULT_TOOL_TIMEOUT_MS,
   defineTool,
   interruptPolicy,
+  isAgentCommand,
   isDelta,
   type Tool,
   toolMap,
