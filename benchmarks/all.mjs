@@ -8,7 +8,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-  'atip',
 const here = fileURLToPath(new URL('.', import.meta.url))
 const benchmarks = readdirSync(here)
   .filter((name) => name.endsWith('.mjs'))
