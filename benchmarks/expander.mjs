@@ -1,12 +1,13 @@
 /**
  * What compiling a tool and binding a call cost, beside a template replacement written by hand.
  *
- *   node benchmarks/expander.mjs [--json]
+ *   node benchmarks/expander.mjs [--write]
  *
  * The floor replaces `${name}` in the words of a split template: no quoting, no checks, nothing refused.
  * Every figure is the median of alternations in this one run: absolute times drift, ratios hold.
  */
 import { bindArguments, expandTool, parseTool } from '../packages/tool-expander/dist/index.js'
+import { median, report } from './report.mjs'
 
 const TOOLS = 1_000
 const CALLS = 100_000
@@ -60,20 +61,18 @@ function seconds(work) {
   return (user + system) / 1e6
 }
 
-function median(numbers) {
-  return numbers.sort((a, b) => a - b)[numbers.length >> 1]
-}
-
-const results = rows.map(([what, count, floor, ours]) => {
+const measured = rows.map(([what, count, floor, ours]) => {
   const times = Array.from({ length: ROUNDS }, () => [seconds(floor), seconds(ours)])
   const [floorSeconds, oursSeconds] = [0, 1].map((column) => median(times.map((row) => row[column])))
   return {
     what,
-    floorPerSecond: Math.round(count / floorSeconds),
-    oursPerSecond: Math.round(count / oursSeconds),
-    microseconds: Number(((oursSeconds / count) * 1e6).toFixed(1)),
+    'floor, µs': ((floorSeconds / count) * 1e6).toFixed(1),
+    'ours, µs': ((oursSeconds / count) * 1e6).toFixed(1),
+    'ours in a second': Math.round(count / oursSeconds).toLocaleString('en'),
   }
 })
 
-if (process.argv.includes('--json')) console.log(JSON.stringify(results))
-else console.table(results)
+report('expander', {
+  tables: [{ title: 'Compiling tools and binding calls', rows: measured }],
+  figures: { bind_us: measured[1]['ours, µs'] },
+})

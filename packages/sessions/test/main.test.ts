@@ -109,6 +109,9 @@ describe('delta-sessions', () => {
     [['exec', 'sess_x', 'ls', 'la'], '"la" is too much. Quote the command'],
     [['exec', 'sess_x'], 'There is no command'],
     [['exec', 'sess_x', 'ls', '--timeout', 'soon'], '--timeout soon: expected milliseconds'],
+    // The words of version 1.4, whose sessions were terminals.
+    [['write', 'sess_x'], 'There is no command "write". There are start, exec, end, list, cleanup.'],
+    [['read', 'sess_x'], 'There is no command "read". There are start, exec, end, list, cleanup.'],
     [['exec', 'sess_x', 'ls', '--timeout', '0'], '--timeout 0: expected milliseconds above 0'],
     [
       ['exec', 'sess_x', 'ls', '--timeout', '-5'],

@@ -1,3 +1,4 @@
+import { checkExpanded, checkOptions } from './check-expanded.js'
 import { looksLikeOption } from './dash.js'
 import { isOptionWord } from './optional.js'
 import {
@@ -43,33 +44,38 @@ interface Call {
  *
  * Every problem of the call is in `reasons`. Values are never expanded, split or parsed:
  * each arrives byte for byte, as one argument, as part of one word, or as stdin.
+ *
+ * @throws {ToolExpansionError} `ERR_USAGE`: the tool is not expanded, or a variable is missing. The call itself never throws.
  */
-export function bindArguments(tool: ExpandedTool, args: unknown, { variables }: BindOptions): BindResult {
+export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOptions): BindResult {
+  checkExpanded(tool)
+  const { variables } = checkOptions(options)
   const reasons: BindProblem[] = []
-  const call: Call = { tool, values: new Map(), variables, reasons }
-  readValues(call, args)
+  const values = readValues(tool, args, reasons)
   if (reasons.length > 0) return { ok: false, reasons }
 
+  const call: Call = { tool, values, variables, reasons }
   const argv = tool.command.flatMap((element) =>
     tool.substitute
       ? bindElement(call, parseElement(element))
       : element.replace(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: EngineVariable) => variables[name]),
   )
   argv.push(...appended(tool).flatMap((parameter) => bindAppended(call, parameter)))
-  for (const word of tool.checked_words ?? []) finishWord(call, parseElement(word), [false, undefined])
+  for (const word of tool.checked_words ?? []) finishWord(call, parseElement(word), true)
   if (reasons.length > 0) return { ok: false, reasons }
 
-  const stdin = call.values.get(tool.parameters.find(({ inject_as }) => inject_as === 'stdin')?.name ?? '')
+  const stdin = values.get(tool.parameters.find(({ inject_as }) => inject_as === 'stdin')?.name ?? '')
   return { ok: true, argv, ...(stdin === undefined ? {} : { stdin: String(stdin) }) }
 }
 
-function readValues({ tool, values, reasons }: Call, args: unknown): void {
+function readValues(tool: ExpandedTool, args: unknown, reasons: BindProblem[]): Call['values'] {
   const { name: toolName, parameters } = tool
-  const names = parameters.map(({ name }) => `"${name}"`).join(', ') || 'no parameters'
+  const values: Call['values'] = new Map()
+  const names = () => parameters.map(({ name }) => `"${name}"`).join(', ') || 'no parameters'
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
-    const message = `The arguments of ${toolName} must be an object with ${names}.`
+    const message = `The arguments of ${toolName} must be an object with ${names()}.`
     reasons.push({ code: 'ERR_ARGUMENTS', message })
-    return
+    return values
   }
   const refuse = (code: BindProblem['code'], parameter: string, message: string) => {
     reasons.push({ code, parameter, message })
@@ -77,7 +83,7 @@ function readValues({ tool, values, reasons }: Call, args: unknown): void {
   for (const name of Object.keys(args)) {
     if (parameters.some((parameter) => parameter.name === name)) continue
     const shown = JSON.stringify(name.slice(0, 64))
-    refuse('ERR_ARGUMENT_UNKNOWN', name, `${toolName} has no parameter ${shown}. It takes ${names}.`)
+    refuse('ERR_ARGUMENT_UNKNOWN', name, `${toolName} has no parameter ${shown}. It takes ${names()}.`)
   }
   for (const parameter of parameters) {
     const { name, required } = parameter
@@ -93,6 +99,7 @@ function readValues({ tool, values, reasons }: Call, args: unknown): void {
     if (reason) refuse('ERR_ARGUMENT_VALUE', name, `"${name}" ${reason}.`)
     else values.set(name, Array.isArray(value) ? value.map(String) : String(value))
   }
+  return values
 }
 
 /** One element of the command, as the words it becomes: one, or none or many where it is a whole placeholder. */
@@ -103,10 +110,10 @@ function bindElement(call: Call, parts: readonly Part[]): string[] {
     if (value === undefined) return []
     if (isWhole && Array.isArray(value)) {
       const [{ name }] = parts
-      return value.map((item) => finishWord({ ...call, values: new Map([[name, item]]) }, parts, [false]))
+      return value.map((item) => finishWord({ ...call, values: new Map([[name, item]]) }, parts))
     }
   }
-  return [finishWord(call, parts, [false])]
+  return [finishWord(call, parts)]
 }
 
 /** What comes behind the command, in order. */
@@ -125,27 +132,33 @@ function bindAppended(call: Call, parameter: ExpandedParameter): string[] {
   return words.flatMap((word) => [option_name, word])
 }
 
-/** Joins a word, and refuses it where a value of one of the `checked` kinds made it look like an option. */
+/**
+ * Joins a word, and refuses it where a value made it look like an option.
+ *
+ * @param isListed - It is one of `checked_words`, so parameters are checked that do not say otherwise.
+ */
 function finishWord(
   { tool, values, variables, reasons }: Call,
   parts: readonly Part[],
-  checked: readonly ExpandedParameter['allow_dash'][],
+  isListed = false,
 ): string {
   const texts = parts.map((part) => {
     if (typeof part === 'string') return part
     return isEngineVariable(part.name) ? variables[part.name] : String(values.get(part.name) ?? '')
   })
   const word = texts.join('')
+  if (!looksLikeOption(word)) return word
   // Behind empty values stands what they let come first, and the last of them is to blame.
   const first = parts.findIndex((part, index) => !isParameter(part) || texts[index] !== '')
-  const parameter = [parts[first], parts[first - 1]].find(isParameter)?.name
-  const owner = tool.parameters.find(({ name }) => name === parameter)
-  if (parameter && owner && looksLikeOption(word) && checked.includes(owner.allow_dash)) {
+  const name = [parts[first], parts[first - 1]].find(isParameter)?.name
+  const owner = tool.parameters.find((parameter) => parameter.name === name)
+  const passes = owner?.allow_dash ?? !(owner && isListed)
+  const isNumber = owner?.type === 'number' && parts.length === 1
+  if (name && !passes && !isNumber) {
     const shown = JSON.stringify(word.slice(0, 40))
-    const message = `"${parameter}" makes an argument that begins with "-" (${shown}), which the command could take for an option. Send a value that does not begin with "-"; put ./ before a path.`
-    if (!reasons.some((reason) => reason.message === message)) {
-      reasons.push({ code: 'ERR_ARGUMENT_DASH', parameter, message })
-    }
+    const message = `"${name}" makes an argument that begins with "-" (${shown}), which the command could take for an option. Send a value that does not begin with "-"; put ./ before a path.`
+    if (!reasons.some((reason) => reason.message === message))
+      reasons.push({ code: 'ERR_ARGUMENT_DASH', parameter: name, message })
   }
   return word
 }

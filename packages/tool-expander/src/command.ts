@@ -1,5 +1,5 @@
 import { checkWords, inferFromWords } from './exec.js'
-import type { Compiled, Inferred } from './inferred.js'
+import type { ArgumentWord, Compiled, Inferred } from './inferred.js'
 import { problemAt, type ToolProblem } from './problems.js'
 import type { ParameterDefinition, ToolDefinition } from './schema.js'
 import { joinParts, parseElement } from './template.js'
@@ -8,25 +8,25 @@ import { joinParts, parseElement } from './template.js'
 export function compileCommand(definition: ToolDefinition): Compiled {
   const { command = [], parameters = [], substitute = false, checked_words: checkedWords = [] } = definition
   const problems: ToolProblem[] = []
-  const words = command.map((template, index) => {
-    const path = `command[${index}]`
+  const words = command.map((template, index): ArgumentWord => {
+    const place = { template, path: `command[${index}]` }
     const refuse = (offset: number) => {
       const message = 'Neither a placeholder nor a literal ${ (:raw modifier is only allowed in shell: mode).'
-      const hint = 'Write ${name} for a value, \\${ for a literal ${.'
-      problems.push(problemAt(offset, template, path, 'ERR_PLACEHOLDER', message, hint))
+      problems.push(problemAt(offset, place, 'ERR_PLACEHOLDER', message))
     }
-    return { parts: substitute ? parseElement(template, refuse) : joinParts([template]), template, path }
+    return { pieces: substitute ? parseElement(template, refuse) : joinParts([template]), ...place }
   })
   if (definition.command) problems.push(...checkWords(words))
-  const placed = inferFromWords(words).map((known): Inferred => {
-    const isGlued = checkedWords.some((word) => word.includes(`\${${known.name}}`))
-    return isGlued ? { ...known, allowDash: undefined } : known
-  })
-  const others = parameters.map(asWritten).filter(({ injectAs }) => !substitute || injectAs !== 'argument')
+  const placed = inferFromWords(words).map((known) =>
+    checkedWords.some((word) => word.includes(`\${${known.name}}`))
+      ? { ...known, allow_dash: undefined }
+      : known,
+  )
+  const others = parameters.map(asWritten).filter(({ inject_as }) => !substitute || inject_as !== 'argument')
   return { command, substitute, inferred: [...placed, ...others], checkedWords, problems, words }
 }
 
 /** A parameter as its entry says, with nothing inferred. */
 export function asWritten({ name, inject_as = 'argument', position }: ParameterDefinition): Inferred {
-  return { name, injectAs: inject_as, position }
+  return { name, inject_as, position }
 }

@@ -1,5 +1,5 @@
 export { type BindOptions, type BindProblem, type BindResult, bindArguments } from './bind.js'
-export { expandTool } from './expand.js'
+export { expandTool, type ParseResult, parseTool } from './expand.js'
 export {
   type FunctionTool,
   type JsonSchema,
@@ -7,7 +7,6 @@ export {
   toFunctionTool,
   toJsonSchema,
 } from './json-schema.js'
-export { type ParseResult, parseTool } from './parse.js'
 export {
   type Excerpt,
   formatProblem,

@@ -1,17 +1,28 @@
-import type { Word } from './exec.js'
-import type { ToolProblem } from './problems.js'
-import type { Injection } from './tool.js'
+import type { CommandWord } from './command-words.js'
+import type { Template, ToolProblem } from './problems.js'
+import {
+  isParameter,
+  isWholeParameter,
+  type Part,
+  type Placeholder,
+  writeElement,
+  writePart,
+} from './template.js'
+import type { ExpandedParameter } from './tool.js'
 
-/** What a template alone says about a parameter. */
-export interface Inferred {
-  name: string
-  injectAs: Injection
+/** What a template alone says about a parameter, in the words of the full form. */
+export interface Inferred extends Pick<ExpandedParameter, 'name' | 'inject_as'> {
   position?: number | undefined
   raw?: boolean
   /** True: every place it stands in is safe from, or meant for, a leading `-`. False: it is checked. */
-  allowDash?: boolean | undefined
+  allow_dash?: boolean | undefined
   /** It stands inside a word or a script, where a list has no place. */
   single?: boolean
+}
+
+/** A word of an argument vector, and where it was written. */
+export interface ArgumentWord extends CommandWord, Template {
+  pieces: Part[]
 }
 
 /** A template compiled to the full form, before the explicit `parameters:` are laid over it. */
@@ -22,5 +33,34 @@ export interface Compiled {
   checkedWords: readonly string[]
   problems: ToolProblem[]
   /** The argument words; a script has none. */
-  words?: Word[]
+  words?: ArgumentWord[]
+}
+
+/** The parameters of a template, in order of first appearance, from the places they stand in. */
+export function inferParameters(places: readonly Placeholder[]): Inferred[] {
+  const parameters = places.filter(isParameter)
+  return [...new Set(parameters.map(({ name }) => name))].map((name, position) => {
+    const own = parameters.filter((place) => place.name === name)
+    const checks = own.map(({ checked }) => checked)
+    return {
+      name,
+      inject_as: 'argument',
+      position,
+      raw: own.some(({ raw }) => raw),
+      allow_dash: checks.includes('value') ? false : checks.includes('word') ? undefined : true,
+      single: own.some(({ alone }) => !alone),
+    }
+  })
+}
+
+/** An argument vector as `command:`, in the plain form where all values come behind it, each once. */
+export function writeCommand(words: readonly Part[][]): Pick<Compiled, 'command' | 'substitute'> {
+  const fixed = words.filter((pieces) => !pieces.some(isParameter))
+  const values = words.slice(fixed.length)
+  const substitute =
+    !values.every(isWholeParameter) ||
+    new Set(values.flat().map(({ name }) => name)).size < values.length ||
+    fixed.flat().some((piece) => typeof piece === 'string' && /\$\{(?:AGENT_HOME|CWD)\}/.test(piece))
+  const command = substitute ? words.map(writeElement) : fixed.map((pieces) => pieces.map(writePart).join(''))
+  return { command, substitute }
 }

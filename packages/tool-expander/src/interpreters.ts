@@ -18,29 +18,47 @@ const INTERPRETERS: readonly [name: RegExp, option: RegExp][] = [
  * The words of one command that an interpreter runs as a program.
  *
  * Looks for interpreters at every position, because `env`, `xargs`, `timeout`, `find -exec` and many others run one.
+ * A program that is not fixed may be a shell.
  *
- * @param words - The fixed text each word begins with; '' for one that begins with a value.
+ * @param words - Each as `shapeOf` gives it.
  */
 export function findProgramText(words: readonly string[]): ProgramText[] {
+  const program = programIndex(words)
   return words.flatMap((word, index) => {
-    const name = baseName(word)
+    const base = baseName(word)
+    const name = index === program && base.includes('\0') ? 'sh' : base
     const option = INTERPRETERS.find(([known]) => known.test(name))?.[1]
     const found = option ? programOf(words, index, option) : name === 'ssh' ? remoteCommand(words, index) : []
     return found.map((place): ProgramText => [place, name])
   })
 }
 
+/** Where the program stands that `env`, `sudo` and the like run in the end. */
+export function programIndex(words: readonly string[]): number {
+  return words.findIndex(
+    (word, index) => !RUNS_THE_REST.test(baseName(word)) && (index === 0 || !/^-|^\w+=/.test(word)),
+  )
+}
+
+const RUNS_THE_REST = /^(?:env|sudo|doas|xargs|nice|nohup|setsid|stdbuf|time|exec|command|builtin)$/
+
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
+/** From the option on to the first operand behind it, which is the program. */
 function programOf(words: readonly string[], start: number, option: RegExp): number[] {
   const first = words.findIndex((word, index) => index > start && option.test(word))
-  // The program is the first word behind that is neither an option nor the word -o takes.
-  const last = words.findIndex(
-    (word, index) => index > first && !/^[-+]/.test(word) && !/^[-+]o$/i.test(words[index - 1] ?? ''),
+  return first < 0 ? [] : [...words.keys()].slice(first, operandIndex(words, first) + 1)
+}
+
+/** The first word behind a shell's own that is neither an option nor the word -o takes. */
+export function operandIndex(words: readonly string[], start: number): number {
+  const index = words.findIndex(
+    (word, place) =>
+      place > start && !/^[-+]/.test(word) && !/^(?:[-+]o|--rcfile)$/i.test(words[place - 1] ?? ''),
   )
-  return first < 0 ? [] : [...words.keys()].slice(first, last < 0 ? words.length : last + 1)
+  return index < 0 ? words.length : index
 }
 
 /** Everything behind ssh's destination is joined and run by a shell over there; `-o` can name a command, too. */

@@ -1,3 +1,4 @@
+import { checkExpanded } from './check-expanded.js'
 import { defined } from './defined.js'
 import type { ExpandedParameter, ExpandedTool } from './tool.js'
 
@@ -27,7 +28,7 @@ export type FunctionTool = {
 
 /** The arguments a tool takes, as JSON Schema; properties in the order of the template. */
 export function toJsonSchema(tool: ExpandedTool): JsonSchema {
-  return schemaOf(tool, propertyOf)
+  return schemaOf(tool, false)
 }
 
 /**
@@ -38,50 +39,48 @@ export function toJsonSchema(tool: ExpandedTool): JsonSchema {
  */
 export function toFunctionTool(tool: ExpandedTool, options: { strict?: boolean } = {}): FunctionTool {
   const { name, description } = tool
-  const strict: true | undefined = options.strict || undefined
-  const parameters = strict ? schemaOf(tool, strictPropertyOf, true) : toJsonSchema(tool)
+  const strict = options.strict || undefined
+  const parameters = schemaOf(tool, strict === true)
   return { type: 'function', function: defined({ name, description, parameters, strict }) }
 }
 
-function schemaOf(
-  { parameters }: ExpandedTool,
-  write: (parameter: ExpandedParameter) => JsonSchemaProperty,
-  strict?: boolean,
-): JsonSchema {
+function schemaOf(tool: ExpandedTool, strict: boolean): JsonSchema {
+  checkExpanded(tool)
+  const { parameters } = tool
   return {
     type: 'object',
-    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, write(parameter)])),
+    properties: Object.fromEntries(
+      parameters.map((parameter) => [parameter.name, propertyOf(parameter, strict && !parameter.required)]),
+    ),
     required: parameters.filter(({ required }) => strict || required).map(({ name }) => name),
     additionalProperties: false,
   }
 }
 
-function propertyOf(parameter: ExpandedParameter): JsonSchemaProperty {
-  const { type, description, default: value, enum: allowed, pattern } = parameter
-  const isText = type === 'string' || type === 'array'
+/** @param nullable - Null stands for absent, and the default is told in words. */
+function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchemaProperty {
+  const { type, description, enum: allowed, pattern } = parameter
+  const isList = type === 'array'
+  const value = parameter.default === '' && type !== 'string' ? undefined : parameter.default
+  const isText = type === 'string' || isList
   const limits = defined({
     enum: allowed && [...allowed],
     pattern: isText && pattern !== undefined ? `^(?:${pattern})$` : undefined,
   })
-  return defined({
+  const property = {
     type,
     description,
-    ...(type === 'array' ? { items: { type: 'string' as const, ...limits } } : limits),
-    default: value === '' && type !== 'string' ? undefined : value,
-  })
-}
-
-function strictPropertyOf(parameter: ExpandedParameter): JsonSchemaProperty {
-  const { default: value, ...property } = propertyOf(parameter)
-  if (parameter.required) return property
+    ...(isList ? { items: { type: 'string' as const, ...limits } } : limits),
+  }
+  if (!nullable) return defined({ ...property, default: value })
   const sentences = [
-    property.description?.replace(/(?<![.!?])$/, '.'),
+    description?.replace(/(?<![.!?])$/, '.'),
     value !== undefined && `Default: ${JSON.stringify(value)}.`,
   ]
   return defined({
     ...property,
-    type: [parameter.type, 'null'],
-    enum: property.enum && [...property.enum, null],
+    type: [type, 'null'],
+    enum: isList || !allowed ? undefined : [...allowed, null],
     description: sentences.filter(Boolean).join(' ') || undefined,
   })
 }

@@ -1,10 +1,11 @@
+import { shapeOf } from './command-words.js'
 import { compileExec } from './exec.js'
 import { baseName } from './interpreters.js'
 import { isOptional } from './optional.js'
 import { type Excerpt, placeAt } from './problems.js'
 import { Parameter } from './schema.js'
 import { compileShell } from './shell/compile.js'
-import { isWhole, shapeOf, valuesOf } from './shell/rules.js'
+import { valuesOf } from './shell/rules.js'
 import type { Word } from './shell/scan.js'
 import { beginningOf, isParameter, isWholeParameter } from './template.js'
 import type { ExpandedTool, ToolOrigin } from './tool.js'
@@ -103,25 +104,25 @@ function isProtected({ __meta, checked_words = [] }: ExpandedTool, name: string)
   if (checked_words.some((word) => word.includes(`\${${name}}`))) return true
   if (__meta === undefined) return false
   const { inferred } = __meta.syntax === 'exec' ? compileExec(__meta.template) : compileShell(__meta.template)
-  return inferred.some((known) => known.name === name && (known.raw || known.allowDash))
+  return inferred.some((known) => known.name === name && (known.raw || known.allow_dash))
 }
 
 function lintExec({ parameters }: ExpandedTool, { template }: ToolOrigin): LintFinding[] {
   const at = noteIn('exec', template)
   const { words } = compileExec(template)
-  const moved = words.flatMap(({ parts }, index) => {
-    const name = isWholeParameter(parts) ? parts[0].name : undefined
+  const moved = words.flatMap(({ pieces }, index) => {
+    const name = isWholeParameter(pieces) ? pieces[0].name : undefined
     const isDropped = parameters.some((parameter) => parameter.name === name && isOptional(parameter))
-    const operand = words.slice(index + 1).find((word) => /^[^-]/.test(beginningOf(word.parts)))
+    const operand = words.slice(index + 1).find((word) => /^[^-]/.test(beginningOf(word.pieces)))
     if (name === undefined || !isDropped || operand === undefined) return []
-    const message = `Without ${name}, ${operand.parts.join('')} moves to its place.`
+    const message = `Without ${name}, ${operand.pieces.join('')} moves to its place.`
     const hint = `Give ${name} a default, or write it as --option=\${${name}}.`
     return at('optional-moves-words', template.indexOf(`\${${name}}`), message, hint)
   })
-  const [program] = GLUED_PROGRAM.exec(baseName(beginningOf(words[0]?.parts))) ?? []
-  const glued = words.flatMap(({ parts }) => {
-    const value = parts.length > 1 ? parts.find(isParameter) : undefined
-    const isProgram = parts.some((part) => typeof part === 'string' && /[\s(){}]|^[sy]\W/.test(part))
+  const [program] = GLUED_PROGRAM.exec(baseName(beginningOf(words[0]?.pieces))) ?? []
+  const glued = words.flatMap(({ pieces }) => {
+    const value = pieces.length > 1 ? pieces.find(isParameter) : undefined
+    const isProgram = pieces.some((part) => typeof part === 'string' && /[\s(){}]|^[sy]\W/.test(part))
     return program && value && isProgram
       ? at('value-in-program', value.offset, intoProgram(program), PROGRAM_HINT)
       : []
@@ -183,11 +184,12 @@ function lintShell({ template }: ToolOrigin): LintFinding[] {
 }
 
 /** Values inside quoted programs of one command of a script. */
-function findGlued(words: readonly Word[]): [program: string, offset: number][] {
+function findGlued({ words }: { words: readonly Word[] }): [program: string, offset: number][] {
   const names = words.map(({ pieces }) => baseName(beginningOf(pieces)))
   return words.flatMap((word, index) => {
     const program = names.slice(0, index).find((name) => GLUED_PROGRAM.test(name))
-    if (!program || !word.quoted || isWhole(word) || !/[\s(){}\\/]/.test(shapeOf(word))) return []
+    if (!program || !word.quoted || isWholeParameter(word.pieces) || !/[\s(){}\\/]/.test(shapeOf(word)))
+      return []
     return valuesOf(word).map(({ offset }): [string, number] => [program, offset])
   })
 }

@@ -1,3 +1,5 @@
+import { HINTS } from './hints.js'
+
 /** What can be wrong with a tool's definition. Branch on these; the messages are for people. */
 export type ToolProblemCode =
   | 'ERR_TOOL_SHAPE'
@@ -18,6 +20,7 @@ export type ToolProblemCode =
   | 'ERR_SHELL_CODE'
   | 'ERR_SHELL_POSITIONAL'
   | 'ERR_SHELL_SYNTAX'
+  | 'ERR_USAGE'
 
 /** One thing wrong with a tool's definition, and what to write instead. */
 export interface ToolProblem extends Excerpt {
@@ -33,7 +36,7 @@ export interface Excerpt {
   template?: string
   line?: number
   column?: number
-  hint?: string
+  hint?: string | undefined
 }
 
 /** A tool that cannot be expanded. `problems` holds everything found, in the order of the definition. */
@@ -43,10 +46,10 @@ export class ToolExpansionError extends Error {
   /** The code of the first problem. */
   readonly code: ToolProblemCode
 
-  constructor(toolName: string, problems: readonly [ToolProblem, ...ToolProblem[]]) {
-    super(problems.map((problem) => formatProblem(problem, `tool "${toolName}"`)).join('\n\n'))
+  constructor(problems: readonly ToolProblem[], where?: string) {
+    super(problems.map((problem) => formatProblem(problem, where)).join('\n\n'))
     this.problems = problems
-    this.code = problems[0].code
+    this.code = problems[0]?.code ?? 'ERR_TOOL_SHAPE'
   }
 }
 
@@ -66,16 +69,31 @@ export function formatProblem(problem: Excerpt, where?: string): string {
   return [...lines, ...(hint === undefined ? [] : [hint])].join('\n')
 }
 
+/** A problem of a tool as a whole, or of one of its keys. */
+export function problemOf(
+  code: ToolProblemCode,
+  path: string,
+  message: string,
+  hint = HINTS[code],
+): ToolProblem {
+  return { code, path, message, hint }
+}
+
 /** A problem at an offset of a template. */
 export function problemAt(
   offset: number,
-  template: string,
-  path: string,
+  { template, path }: Template,
   code: ToolProblemCode,
   message: string,
-  hint: string,
+  hint?: string,
 ): ToolProblem {
-  return { code, path, message, hint, ...placeAt(offset, template) }
+  return { ...problemOf(code, path, message, hint), ...placeAt(offset, template) }
+}
+
+/** Text with placeholders, and the key of the tool it stands in. */
+export interface Template {
+  template: string
+  path: string
 }
 
 export function placeAt(

@@ -1,67 +1,100 @@
 import * as z from 'zod/mini'
-import type { ToolProblem } from './problems.js'
+import { problemOf, type ToolProblem } from './problems.js'
+import { isEngineVariable } from './template.js'
 
 /** Names that tools may not have: the engine answers these calls itself. */
 export const RESERVED_TOOL_NAMES: readonly string[] = ['ask_human']
 
-const text = z.optional(z.string())
-const flag = z.optional(z.boolean())
-const parameterName = z
-  .string()
-  .check(z.regex(/^[A-Za-z_]\w*$/, 'must be letters, digits and _, no digit first'))
-const toolName = z.string().check(
+const string = z.string('must be a text')
+const text = z.optional(string)
+const flag = z.optional(z.boolean('must be true or false'))
+const word = string.check(z.regex(/^[^\0]*$/, 'must not hold a NUL character'))
+const words = z.array(word, 'must be a list')
+const NOT_EMPTY = z.minLength(1, 'must not be empty')
+const MAP = 'must be a map, like - name: list_files'
+const choice = <const Names extends readonly string[]>(...names: Names) =>
+  z.optional(z.enum(names, `must be one of: ${names.join(', ')}`))
+const parameterName = string.check(
+  z.regex(/^[A-Za-z_]\w*$/, 'must be letters, digits and _, no digit first'),
+  z.refine((name) => !isEngineVariable(name), "must not be AGENT_HOME or CWD, which are the engine's own"),
+)
+const toolName = string.check(
   z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
   z.refine(
     (name) => !RESERVED_TOOL_NAMES.includes(name),
     'is reserved: the engine answers these calls itself',
   ),
 )
+const enumerated = z.union([z.string(), z.number()], 'must be a text or a number')
 
-export const Parameter = z.looseObject({
-  name: parameterName,
-  type: z.optional(z.enum(['string', 'integer', 'number', 'boolean', 'array'])),
-  inject_as: z.optional(z.enum(['argument', 'stdin', 'option'])),
-  position: z.optional(z.int()),
-  option_name: z.optional(z.string().check(z.minLength(1))),
-  description: text,
-  required: flag,
-  default: z.optional(z.unknown()),
-  enum: z.optional(z.array(z.union([z.string(), z.number()])).check(z.minLength(1))),
-  pattern: text,
-  allow_dash: flag,
-  raw: flag,
-})
+export const Parameter = z.looseObject(
+  {
+    name: parameterName,
+    type: choice('string', 'integer', 'number', 'boolean', 'array'),
+    inject_as: choice('argument', 'stdin', 'option'),
+    position: z.optional(z.int('must be a whole number')),
+    option_name: z.optional(word.check(NOT_EMPTY)),
+    description: text,
+    required: flag,
+    default: z.optional(z.unknown()),
+    enum: z.optional(z.array(enumerated, 'must be a list').check(NOT_EMPTY)),
+    pattern: text,
+    allow_dash: flag,
+    raw: flag,
+  },
+  MAP,
+)
 
-const Definition = z.object({
-  name: toolName,
-  description: text,
-  exec: text,
-  shell: text,
-  command: z.optional(z.array(z.string()).check(z.minLength(1))),
-  stdin: z.optional(parameterName),
-  parameters: z.optional(z.array(Parameter)),
-  allow_dash: flag,
-  substitute: z.optional(z.literal(true)),
-  checked_words: z.optional(z.array(z.string())),
-  __meta: z.optional(z.object({ syntax: z.enum(['exec', 'shell']), template: z.string(), stdin: text })),
-})
+const Definition = z.object(
+  {
+    name: toolName,
+    description: text,
+    exec: z.optional(word),
+    shell: z.optional(word),
+    command: z.optional(words.check(NOT_EMPTY)),
+    stdin: z.optional(parameterName),
+    parameters: z.optional(z.array(Parameter, 'must be a list')),
+    allow_dash: flag,
+    substitute: z.optional(z.literal(true, 'must be true')),
+    checked_words: z.optional(words),
+    __meta: z.optional(z.object({ syntax: z.enum(['exec', 'shell']), template: string, stdin: text }, MAP)),
+  },
+  MAP,
+)
 
 /** A tool as its author wrote it: `exec:`, `shell:` or `command:`. What `parseTool` accepted. */
 export type ToolDefinition = z.infer<typeof Definition>
 /** An entry of `parameters:`, as written. Keys we do not know stay on it. */
 export type ParameterDefinition = z.infer<typeof Parameter>
 
-export type ShapeResult =
-  | { ok: true; definition: ToolDefinition; rest: Record<string, unknown> }
-  | { ok: false; problems: ToolProblem[] }
+/** A tool that was accepted. */
+export interface Parsed {
+  ok: true
+  tool: ToolDefinition
+  /** The keys this package does not know, as they were written. */
+  rest: Record<string, unknown>
+  /** Keys of parameters that mean nothing, as paths: `parameters[0].tpye`. Keys of the author's own begin with `x-`. */
+  unknownKeys: string[]
+}
+
+/** A tool that was not, and everything that is wrong with it. */
+export interface Refused {
+  ok: false
+  problems: ToolProblem[]
+}
 
 /** Checks the shape alone: which keys hold what. An empty YAML key (null) counts as absent. */
-export function parseShape(input: unknown): ShapeResult {
+export function parseShape(input: unknown): Parsed | Refused {
   const result = Definition.safeParse(withoutNulls(input))
-  if (!result.success) return { ok: false, problems: result.error.issues.map(problemOf) }
-  const known = Object.keys(Definition.shape)
-  const rest = Object.entries(input as object).filter(([key]) => !known.includes(key))
-  return { ok: true, definition: result.data, rest: Object.fromEntries(rest) }
+  if (!result.success) return { ok: false, problems: result.error.issues.map(explain) }
+  const { data: tool } = result
+  const rest = Object.entries(input as object).filter(([key]) => !Object.hasOwn(Definition.shape, key))
+  const unknownKeys = (tool.parameters ?? []).flatMap((entry, index) =>
+    Object.keys(entry)
+      .filter((key) => !Object.hasOwn(Parameter.shape, key) && !key.startsWith('x-'))
+      .map((key) => `parameters[${index}].${key}`),
+  )
+  return { ok: true, tool, rest: Object.fromEntries(rest), unknownKeys }
 }
 
 function withoutNulls(value: unknown): unknown {
@@ -73,25 +106,14 @@ function withoutNulls(value: unknown): unknown {
   )
 }
 
-function problemOf(issue: z.core.$ZodIssue): ToolProblem {
-  const path = issue.path
+function explain({ path: keys, message }: z.core.$ZodIssue): ToolProblem {
+  const path = keys
     .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
     .join('')
     .slice(1)
-  const code = path === 'name' ? 'ERR_TOOL_NAME' : 'ERR_TOOL_SHAPE'
-  return { code, path, message: `${path || 'A tool'} ${complaint(issue)}` }
-}
-
-function complaint(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? 'a whole number'}`
-  if (issue.code === 'invalid_value') return `must be one of: ${issue.values.join(', ')}`
-  if (issue.code === 'invalid_union') return 'must be a text or a number'
-  return issue.code === 'too_small' ? 'must not be empty' : issue.message
-}
-
-const KINDS: Record<string, string> = {
-  string: 'a text',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'a map, like - name: list_files',
+  return problemOf(
+    path === 'name' ? 'ERR_TOOL_NAME' : 'ERR_TOOL_SHAPE',
+    path,
+    `${path || 'A tool'} ${message}`,
+  )
 }

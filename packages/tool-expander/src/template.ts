@@ -11,6 +11,13 @@ export type Part = string | Placeholder
 export interface Placeholder {
   name: string
   offset: number
+  raw?: boolean
+  /** No fixed text stands before it in its word, so its value may become the first character. */
+  leads?: boolean
+  /** It is a whole word of `exec:` or `command:`. */
+  alone?: boolean
+  /** Which words with it must not begin with `-`: none, the value alone, or a longer word. */
+  checked?: 'value' | 'word'
 }
 
 export function isParameter(part: Part | null | undefined): part is Placeholder {
@@ -18,7 +25,7 @@ export function isParameter(part: Part | null | undefined): part is Placeholder 
 }
 
 /** A word that is one parameter and nothing else. */
-export function isWholeParameter(parts: readonly Part[]): parts is [Placeholder] {
+export function isWholeParameter(parts: readonly (Part | null)[]): parts is [Placeholder] {
   return parts.length === 1 && isParameter(parts[0])
 }
 
@@ -81,13 +88,16 @@ export function joinParts(parts: readonly Part[]): Part[] {
 export function parseElement(element: string, refuse?: (offset: number) => void): Part[] {
   const parts: Part[] = []
   let end = 0
+  let leads = true
   for (const { offset, backslashes, reference } of openings(element)) {
     parts.push(element.slice(end, offset - backslashes), '\\'.repeat(backslashes >> 1))
+    leads &&= offset === end
     end = offset
-    if (backslashes % 2 === 1) continue
-    if (!reference || reference.modifier) refuse?.(offset)
-    else {
-      parts.push({ name: reference.name, offset })
+    const isLiteral = backslashes % 2 === 1
+    if (!isLiteral && (!reference || reference.modifier)) refuse?.(offset)
+    else if (!isLiteral && reference) {
+      parts.push({ name: reference.name, offset, leads })
+      leads &&= !isEngineVariable(reference.name)
       end += reference.length
     }
   }
@@ -98,9 +108,14 @@ export function parseElement(element: string, refuse?: (offset: number) => void)
 export function writeElement(parts: readonly Part[]): string {
   return parts
     .map((part, index) => {
-      if (typeof part !== 'string') return `\${${part.name}}`
+      if (typeof part !== 'string') return writePart(part)
       const escaped = part.replace(/(\\*)\$\{/g, '$1$1\\${')
       return index === parts.length - 1 ? escaped : escaped.replace(/\\+$/, '$&$&')
     })
     .join('')
+}
+
+/** A piece as it is written where backslashes mean nothing. */
+export function writePart(part: Part): string {
+  return typeof part === 'string' ? part : `\${${part.name}}`
 }

@@ -15,7 +15,7 @@ export function complaintAbout(parameter: ExpandedParameter, value: unknown): st
   if (!/^(?:string|number|boolean)$/.test(typeof value)) return 'must be a single value'
   const text = String(value)
   const [shape, kind] = KINDS[type] ?? []
-  if (typeof value === 'number' && !isExact(value))
+  if (typeof value === 'number' && !isExact(value, type))
     return 'is a number that cannot be passed on exactly; send it as a string'
   if (shape?.test(text) === false) return `must be ${kind}`
   if (text.includes('\0') && inject_as !== 'stdin')
@@ -26,8 +26,10 @@ export function complaintAbout(parameter: ExpandedParameter, value: unknown): st
   return undefined
 }
 
-function isExact(value: number): boolean {
-  return Math.abs(value) <= Number.MAX_SAFE_INTEGER && !Object.is(value, -0) && !String(value).includes('e')
+/** Whether the text of a number is that number, as the model will have written it unless `type` says it is only a number. */
+function isExact(value: number, type: ExpandedParameter['type']): boolean {
+  const isPlain = type === 'number' || !String(value).includes('e')
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER && !Object.is(value, -0) && isPlain
 }
 
 /** The author's pattern, for the whole value. */

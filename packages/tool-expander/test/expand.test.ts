@@ -131,7 +131,10 @@ describe('the mistakes the specification warns of', () => {
       'Only one parameter can go to stdin, not b and a',
     ],
     [{ exec: 'x ${a}', parameters: [{ name: 'a' }, { name: 'a' }] }, "Parameter 'a' is defined twice"],
-    [{ command: ['x'], parameters: [{ name: 'CWD' }] }, "CWD is the engine's own and never a parameter"],
+    [
+      { command: ['x'], parameters: [{ name: 'CWD' }] },
+      "parameters[0].name must not be AGENT_HOME or CWD, which are the engine's own",
+    ],
     [
       { command: ['x'], stdin: 'a', parameters: [{ name: 'a', inject_as: 'argument' }] },
       "Cannot override inject_as for parameter 'a' (inferred: stdin, explicit: argument)",

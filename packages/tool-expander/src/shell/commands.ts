@@ -1,8 +1,9 @@
+import { shapeOf } from '../command-words.js'
 import { readConditional } from './conditional.js'
 import { readNewline } from './here-documents.js'
 import { endOfArithmetic, skipArithmetic } from './opaque.js'
 import { checkWords } from './rules.js'
-import { complain, literalOf, looksAt, type Scan, stop, take, type Word } from './scan.js'
+import { looksAt, need, type Scan, stop, take, type Word } from './scan.js'
 import { readSimple } from './simple.js'
 import { readWord } from './words.js'
 
@@ -22,14 +23,25 @@ const ENDS: Record<string, string> = { if: 'fi', while: 'done', until: 'done', '
  * @param opening - Where the construct began, for the message when it never ends.
  */
 export function readCommands(scan: Scan, closers: readonly string[], opening = scan.at): string {
+  const { fedFrom } = scan
+  let start = scan.found.length
+  let operator = ''
   for (;;) {
+    const before = scan.at
     skipBlanks(scan)
+    if (!/^\|&?$/.test(operator) && scan.template.slice(before, scan.at).includes('\n')) {
+      scan.fedFrom = fedFrom
+      start = scan.found.length
+    }
     if (scan.at >= scan.end) {
       if (closers.includes('')) return ''
       stop(scan, opening, `This is never closed; ${closers.join(' or ')} is missing.`)
     }
     const offset = scan.at
-    const operator = take(scan, OPERATOR)
+    operator = take(scan, OPERATOR)
+    const isPipe = /^\|&?$/.test(operator)
+    if (operator) scan.fedFrom = isPipe ? Math.min(start, fedFrom) : fedFrom
+    if (operator && !isPipe) start = scan.found.length
     const closer = operator ? operator.replace(/^;[;&]+/, ';;') : readCommand(scan, closers)
     if (closer !== undefined && closers.includes(closer)) return closer
     if (/^(?:\)|;;)/.test(operator)) stop(scan, offset, `${operator} closes nothing here.`)
@@ -44,7 +56,7 @@ function readCommand(scan: Scan, closers: readonly string[]): string | undefined
   else if (looksAt(scan, /[<>&]/y)) readSimple(scan)
   else {
     const word = readWord(scan)
-    const name = word.quoted ? '' : (literalOf(word) ?? '')
+    const name = word.quoted ? '' : shapeOf(word)
     const end = Object.hasOwn(ENDS, name) ? ENDS[name] : undefined
     if (name && closers.includes(name)) return name
     if (CLOSERS.test(name)) stop(scan, opening, `${name} closes nothing here.`)
@@ -65,24 +77,18 @@ function readCommand(scan: Scan, closers: readonly string[]): string | undefined
 export function readFunction(scan: Scan): void {
   take(scan, /[ \t]*(?:\([ \t]*\))?/y)
   skipBlanks(scan)
-  const before = scan.found.length
-  const hazards = scan.hazards.length
+  const { inFunction } = scan
+  scan.inFunction = true
   readCommand(scan, [])
-  for (const { name, offset } of scan.found.slice(before)) {
-    const message = `\${${name}} stands in a function, where $1 is the function's own argument.`
-    const hint = `Hand it over: f() { echo "$1"; }; f \${${name}}`
-    complain(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL')
-  }
-  // In there, set and shift change the function's own arguments.
-  scan.hazards.push(...scan.hazards.splice(hazards).filter(({ code }) => code !== 'ERR_SHELL_POSITIONAL'))
+  scan.inFunction = inFunction
 }
 
 function readFor(scan: Scan, opening: number): void {
   skipInline(scan)
   if (looksAt(scan, /\(\(/y)) skipArithmetic(scan)
   else {
-    const name = literalOf(readWord(scan))
-    if (name === undefined) stop(scan, opening, 'The variable of a loop must be a fixed name.')
+    const name = shapeOf(readWord(scan))
+    if (name.includes('\0')) stop(scan, opening, 'A fixed name is missing here.')
     scan.assigned.push({ name, offset: opening })
     skipBlanks(scan)
     if (take(scan, /in(?=\s)/y)) {
@@ -98,7 +104,7 @@ function readCase(scan: Scan, opening: number): void {
   skipInline(scan)
   readOperand(scan)
   skipBlanks(scan)
-  if (!take(scan, /in(?=\s)/y)) stop(scan, opening, 'The in of this case is missing.')
+  need(scan, /in(?=\s)/y, 'in')
   for (;;) {
     skipBlanks(scan)
     if (take(scan, /esac(?![^\s;&|()<>])/y)) return
@@ -108,7 +114,7 @@ function readCase(scan: Scan, opening: number): void {
       readOperand(scan)
       skipInline(scan)
     } while (take(scan, /\|/y))
-    if (!take(scan, /\)/y)) stop(scan, scan.at, 'The ) of this case pattern is missing.')
+    need(scan, /\)/y, ')')
     if (readCommands(scan, [';;', 'esac'], opening) === 'esac') return
   }
 }
@@ -116,7 +122,7 @@ function readCase(scan: Scan, opening: number): void {
 /** A word that must be there. */
 export function readOperand(scan: Scan): Word {
   const word = readWord(scan)
-  if (word.pieces.length === 0 && !word.quoted) stop(scan, scan.at, 'A word is missing here.')
+  if (word.pieces.length === 0 && !word.quoted) stop(scan, word.offset, 'A word is missing here.')
   return word
 }
 

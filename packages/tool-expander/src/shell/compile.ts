@@ -1,8 +1,7 @@
-import type { Compiled, Inferred } from '../inferred.js'
-import { isToolExpansionError, type ToolProblem } from '../problems.js'
-import { isEngineVariable, writeElement } from '../template.js'
+import { type Compiled, inferParameters, writeCommand } from '../inferred.js'
+import { isEngineVariable, type Part } from '../template.js'
 import { readCommands } from './commands.js'
-import { complain, type Found, references, type Scan, startScan } from './scan.js'
+import { complain, type Found, type Scan, startScan, whileReading } from './scan.js'
 
 /**
  * Compiles a `shell:` template to `sh -c` with positional parameters.
@@ -11,64 +10,33 @@ import { complain, type Found, references, type Scan, startScan } from './scan.j
  * part of the script. Where no reference would be safe, the template is refused.
  */
 export function compileShell(template: string): Compiled & { scan: Scan } {
-  const scan = scanShell(template)
+  const scan = startScan(template)
+  whileReading(scan, () => {
+    readCommands(scan, [''])
+    checkScript(scan)
+  })
   const names = [...new Set(scan.found.map(({ name }) => name))]
-  const parameters = names.filter((name) => !isEngineVariable(name))
-  const ordered = [...parameters, ...names.filter(isEngineVariable)]
-  const plain = ['sh', '-c', writeScript(scan, ordered), '--']
-  const substitute = ordered.length > parameters.length || /\$\{(?:AGENT_HOME|CWD)\}/.test(plain.join())
+  const ordered = [...names.filter((name) => !isEngineVariable(name)), ...names.filter(isEngineVariable)]
+  const words: Part[][] = [['sh'], ['-c'], [writeScript(scan, ordered)], ['--']]
   return {
-    command: substitute
-      ? [...plain.map((word) => writeElement([word])), ...ordered.map((name) => `\${${name}}`)]
-      : plain,
-    substitute,
-    inferred: parameters.map((name, position) => infer(scan, name, position)),
+    ...writeCommand([...words, ...ordered.map((name) => [{ name, offset: 0 }])]),
+    inferred: inferParameters(scan.found),
     checkedWords: [...scan.checkedWords],
-    problems: problemsOf(scan, parameters),
+    problems: scan.problems,
     scan,
   }
 }
 
-/** Reads a whole script. Its problems are in `problems` and, if it has placeholders, `hazards`. */
-function scanShell(template: string): Scan {
-  const scan = startScan(template)
-  try {
-    readCommands(scan, [''])
-  } catch (error) {
-    if (!isToolExpansionError(error)) throw error
-    // Without placeholders nothing can go wrong but an open quote: the script is the shell's business.
-    if (error.code === 'ERR_QUOTE' || references(startScan(template), template.length).length > 0)
-      scan.problems.push(...error.problems)
-  }
-  return scan
-}
-
-function problemsOf(scan: Scan, parameters: readonly string[]): ToolProblem[] {
-  if (scan.text.trim() === '') complain(scan, 0, 'The script is empty.', 'Write one.', 'ERR_COMMAND_WORD')
+function checkScript(scan: Scan): void {
+  if (scan.template.trim() === '') complain(scan, 0, 'ERR_COMMAND_WORD', 'The script is empty.')
   for (const { name, offset } of scan.expanded) {
-    if (!parameters.includes(name)) continue
+    if (isEngineVariable(name) || !scan.found.some((found) => found.name === name)) continue
     const message = `\${${name}} is a parameter; the shell cannot expand it here.`
-    const hint = `Assign it first, under another name: f=\${${name}}; … \${f%.txt}.`
-    complain(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL')
-  }
-  if (scan.found.length > 0) scan.problems.push(...scan.hazards)
-  return scan.problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
-}
-
-function infer(scan: Scan, name: string, position: number): Inferred {
-  const places = scan.found.filter((found) => found.name === name)
-  const checks = places.map(({ checked }) => checked)
-  return {
-    name,
-    injectAs: 'argument',
-    position,
-    raw: places.some(({ raw }) => raw),
-    allowDash: checks.includes('value') ? false : checks.includes('word') ? undefined : true,
-    single: true,
+    complain(scan, offset, 'ERR_SHELL_POSITIONAL', message)
   }
 }
 
-function writeScript({ text, found, dropped }: Scan, ordered: readonly string[]): string {
+function writeScript({ template: text, found, dropped }: Scan, ordered: readonly string[]): string {
   let script = ''
   let end = 0
   const places: (Found | Scan['dropped'][number])[] = [...found, ...dropped]

@@ -1,6 +1,7 @@
+import { shapeOf } from '../command-words.js'
 import { skipBlanks } from './commands.js'
 import { checkTest } from './rules.js'
-import { literalOf, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { refuse, type Scan, stop, take, type Word } from './scan.js'
 import { readWord } from './words.js'
 
 /**
@@ -15,17 +16,12 @@ export function readConditional(scan: Scan, opening: number): void {
     const before = scan.at
     do skipBlanks(scan)
     while (take(scan, /[()&|<>]/y))
-    const isFirst = /[()&|<>\n]/.test(scan.text.slice(before, scan.at))
+    const isFirst = /[()&|<>\n]/.test(scan.template.slice(before, scan.at))
     const word = readWord(scan)
-    if (word.offset === scan.at) stop(scan, opening, 'This [[ is never closed.')
-    if (isFirst)
-      refuse(
-        scan,
-        word.found,
-        '[[ ]] where other shells than bash would run it',
-        'Write each test in its own pair of [ ].',
-      )
-    if (literalOf(word) === ']]') break
+    if (word.offset === scan.at) stop(scan, opening, 'This is never closed; ]] is missing.')
+    const place = '[[ ]] where other shells than bash would run it'
+    if (isFirst) refuse(scan, word.found, place, 'Write each test in its own pair of [ ].')
+    if (shapeOf(word) === ']]') break
     words.push(word)
   }
   checkTest(scan, words, false)

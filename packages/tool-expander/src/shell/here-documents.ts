@@ -1,4 +1,4 @@
-import { complain, disagree, refuse, type Scan, stop, take, unescaped } from './scan.js'
+import { complain, disagree, escapable, refuse, type Scan, stop, take } from './scan.js'
 import { readPieces, readWord, startWord } from './words.js'
 
 /** Reads the delimiter behind `<<`. The text itself comes after the line. */
@@ -7,7 +7,7 @@ export function readDelimiter(scan: Scan, stripTabs: boolean): void {
   take(scan, /[ \t]*/y)
   const { found, quoted, pieces } = readWord(scan)
   refuse(scan, found, 'the delimiter of a here-document')
-  if (!/^[ \t]*[^ \t$`\n]+$/.test(scan.text.slice(offset, scan.at)))
+  if (!/^[ \t]*[^ \t$`\n]+$/.test(scan.template.slice(offset, scan.at)))
     stop(scan, offset, 'The delimiter must be a plain word: <<EOF.')
   scan.pending.push({ offset, delimiter: pieces.join(''), stripTabs, quoted })
 }
@@ -17,7 +17,7 @@ export function readNewline(scan: Scan): void {
   const line = scan.at
   scan.at += 1
   for (const { offset, delimiter, stripTabs, quoted, interpreter } of scan.pending.splice(0)) {
-    if (scan.text.slice(offset, line).replaceAll('\\\n', '').includes('\n')) {
+    if (scan.template.slice(offset, line).replaceAll('\\\n', '').includes('\n')) {
       disagree(scan, offset, 'a here-document whose line goes on inside quotes or $( )')
     }
     const outer = scan.end
@@ -26,7 +26,7 @@ export function readNewline(scan: Scan): void {
     scan.end = end
     if (quoted) readQuotedBody(scan)
     else {
-      if (scan.text.endsWith('\\\n', end)) {
+      if (scan.template.endsWith('\\\n', end)) {
         disagree(scan, offset, 'a \\ before the end of a here-document')
       }
       readPieces(scan, startWord(scan), 'document', '')
@@ -39,7 +39,7 @@ export function readNewline(scan: Scan): void {
 
 /** Where the text of a here-document ends, and where the script goes on. */
 function bodyOf(
-  { text, at, end }: Scan,
+  { template: text, at, end }: Scan,
   delimiter: string,
   stripTabs: boolean,
 ): { end: number; next: number } {
@@ -54,9 +54,10 @@ function bodyOf(
 
 /** Nothing is expanded in here, so a positional would come out as text. */
 function readQuotedBody(scan: Scan): void {
-  for (const { name, offset } of unescaped(scan, scan.end)) {
+  for (const { name, offset, isEscaped } of escapable(scan, scan.end)) {
+    if (isEscaped) continue
     const message = `\${${name}} stands in a here-document with a quoted delimiter, which expands nothing.`
     const hint = `Remove the quotes from the delimiter, or write \\\${${name}} for the text itself.`
-    complain(scan, offset, message, hint, 'ERR_SHELL_POSITIONAL')
+    complain(scan, offset, 'ERR_SHELL_POSITIONAL', message, hint)
   }
 }

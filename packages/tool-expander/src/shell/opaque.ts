@@ -2,10 +2,12 @@ import { neverClosed, references, refuse, type Scan, stop, take, type Word } fro
 
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
 
-const ARITHMETIC_HINT = 'Check and assign it: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
+/** What to write where a value would be computed. */
+export const CHECK_NUMBER =
+  'Compare with =, or check and assign it: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
 
 /** The offset behind the bracket that closes the one at `start`, or the end. */
-function behindBracket({ text, end }: Scan, start: number): number {
+function behindBracket({ template: text, end }: Scan, start: number): number {
   const [opening, closing] = text.charAt(start) === '(' ? '()' : '[]'
   let depth = 0
   for (let offset = start; offset < end; offset++) {
@@ -18,21 +20,21 @@ function behindBracket({ text, end }: Scan, start: number): number {
 
 /** The offset behind the `))` of the arithmetic that begins here; undefined when these are nested parentheses. */
 export function endOfArithmetic(scan: Scan): number | undefined {
-  const inner = behindBracket(scan, scan.text.indexOf('((', scan.at) + 1)
-  return inner < scan.end && scan.text.charAt(inner) === ')' ? inner + 1 : undefined
+  const inner = behindBracket(scan, scan.template.indexOf('((', scan.at) + 1)
+  return inner < scan.end && scan.template.charAt(inner) === ')' ? inner + 1 : undefined
 }
 
 /** Skips `$((…))` or `((…))`. */
 export function skipArithmetic(scan: Scan, word?: Word): void {
   const end = endOfArithmetic(scan) ?? scan.end
-  if (/['"`\\]/.test(scan.text.slice(scan.at, end)))
+  if (/['"`\\]/.test(scan.template.slice(scan.at, end)))
     stop(scan, scan.at, 'Quotes inside arithmetic cannot be followed.')
-  skipTo(scan, end, word, 'arithmetic', ARITHMETIC_HINT)
+  skipTo(scan, end, word, 'arithmetic', CHECK_NUMBER)
 }
 
 /** Skips `[…]`, which bash computes; `$[…]` is its old arithmetic. */
 export function skipSubscript(scan: Scan, word: Word, place = 'an array subscript'): void {
-  skipTo(scan, behindBracket(scan, scan.text.indexOf('[', scan.at)), word, place)
+  skipTo(scan, behindBracket(scan, scan.template.indexOf('[', scan.at)), word, place)
 }
 
 /** Skips `` `…` ``: a backslash in it means something else at each level. */

@@ -1,7 +1,10 @@
-import { baseName, findProgramText, SHELL } from '../interpreters.js'
-import type { ToolProblemCode } from '../problems.js'
-import { beginningOf, isParameter, writeElement } from '../template.js'
-import { complain, type Found, literalOf, refuse, type Scan, type Word } from './scan.js'
+import { forLeadingValues, shapeOf } from '../command-words.js'
+import { PROGRAM_CHOSEN } from '../exec.js'
+import { baseName } from '../interpreters.js'
+import { isParameter, writeElement } from '../template.js'
+import { CHECK_NUMBER } from './opaque.js'
+import { complain, type Found, hazard, refuse, type Scan, type Word } from './scan.js'
+import { checkScripts } from './scripts.js'
 import type { SimpleCommand } from './simple.js'
 
 /** Builtins whose words the shell runs or computes. */
@@ -11,15 +14,16 @@ const TAKES_NAMES = /^(?:declare|typeset|local|readonly|export|unset|read|readar
 const ASSIGNMENT = /^([A-Za-z_]\w*)(\[.*\])?\+?=/s
 /** Variables whose text the shell runs. */
 const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|(?:BASH_)?ENV)\+?=/
+
 /** Checks a finished simple command: what it would do with a value, and which values must not begin with `-`. */
 export function checkCommand(scan: Scan, command: SimpleCommand): void {
   const words = [...command.words]
-  scan.commands.push(command.words)
   while (checkAssignment(scan, words[0])) words.shift()
   checkWords(scan, words)
-  while (/^(?:command$|builtin$|-)/.test(beginningOf(words[0]?.pieces))) words.shift()
+  checkScripts(scan, command)
+  while (/^(?:command$|builtin$|-)/.test(shapeOf(words[0]))) words.shift()
+  checkName(scan, words)
   checkBuiltin(scan, words)
-  checkPrograms(scan, command)
 }
 
 /** False when a word is no assignment. */
@@ -30,97 +34,87 @@ function checkAssignment(scan: Scan, word: Word | undefined): boolean {
   scan.assigned.push({ name, offset: word.offset })
   if (subscript?.includes('\0')) refuse(scan, word.found, 'an array subscript')
   if (RUN_LATER.test(shape)) refuse(scan, word.found, 'a variable whose text the shell runs')
+  if (name === 'BASH_ALIASES') hazard(scan, word, 'BASH_ALIASES changes what the words behind it mean')
   return true
 }
 
-function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void {
-  const name = literalOf(command) ?? ''
-  const hazard = (code: ToolProblemCode, effect: string) => {
-    const offset = command?.offset ?? 0
-    complain(scan, offset, `${name} ${effect}.`, 'Use variables: x=${value}; … "$x"', code, 'hazards')
+/** A command whose name is not fixed may be `eval`, or a shell. */
+function checkName(scan: Scan, [command, ...operands]: readonly Word[]): void {
+  const name = baseName(shapeOf(command))
+  const [value] = valuesOf(command).filter(isParameter)
+  if (value && name.includes('\0')) complain(scan, value.offset, 'ERR_COMMAND_WORD', PROGRAM_CHOSEN)
+  else if (command?.brace || /[\0*?]|.\[/.test(name)) {
+    const hint = 'Write its name, or env before it, which runs no builtin of the shell.'
+    refuse(scan, foundIn(operands), 'a command whose name the shell computes', hint)
   }
-  if (RUNS_ITS_WORDS.test(name)) refuse(scan, foundIn(operands), `the words of ${name}`)
+}
+
+function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void {
+  const name = shapeOf(command)
+  const found = foundIn(operands)
+  if (RUNS_ITS_WORDS.test(name)) {
+    refuse(scan, found, `the words of ${name}`)
+    if (operands.some((word) => shapeOf(word).includes('\0'))) runsWhatItIsGiven(scan, command, name)
+  }
+  if (
+    found.length === 0 &&
+    (name === 'alias' || (name === 'shopt' && / expand_aliases\b/.test(textOf(operands))))
+  )
+    hazard(scan, command, `${name} changes what the words behind it mean`)
   else if (TAKES_NAMES.test(name)) {
     const hint = 'Write the name out: export NAME=${value}'
     for (const word of operands) {
-      const option = beginningOf(word.pieces)
+      const option = shapeOf(word)
       if (!checkAssignment(scan, word))
         refuse(scan, word.found, `the words of ${name}, which are names`, hint)
       if (/^[dtl]/.test(name) && /^[-+]\w*[in]/.test(option))
-        hazard('ERR_SHELL_CODE', `${option} makes the shell compute what is assigned`)
+        hazard(scan, command, `${name} ${option} makes the shell compute what is assigned`)
     }
-  } else if (name === 'printf' && beginningOf(operands[0]?.pieces).startsWith('-v')) {
+  } else if (name === 'printf' && shapeOf(operands[0]).startsWith('-v'))
     refuse(scan, foundIn(operands.slice(0, 2)), 'the name printf -v takes')
-  } else if (name === 'shift' || (name === 'set' && !operands.every(isSetOption))) {
-    hazard('ERR_SHELL_POSITIONAL', 'changes $1, which would no longer be the value')
-  } else if (name === '[' || name === 'test') checkTest(scan, operands, true)
+  else if (!scan.inFunction && (name === 'shift' || (name === 'set' && !operands.every(isSetOption))))
+    hazard(scan, command, `${name} changes $1, which would no longer be the value`, 'ERR_SHELL_POSITIONAL')
+  else if (name === '[' || name === 'test') checkTest(scan, operands, true)
+}
+
+/** In a function that may be a value of whoever calls it. */
+export function runsWhatItIsGiven(scan: Scan, word: Word | undefined, name: string): void {
+  if (scan.inFunction) hazard(scan, word, `${name} in a function runs what that is given`)
 }
 
 function isSetOption(word: Word, index: number, words: readonly Word[]): boolean {
-  return (
-    /^[-+][A-Za-z]+$/.test(literalOf(word) ?? '') || /^[-+]\w*o$/.test(beginningOf(words[index - 1]?.pieces))
-  )
+  return /^[-+][A-Za-z]+$/.test(shapeOf(word)) || /^[-+]\w*o$/.test(shapeOf(words[index - 1]))
 }
 
 /** Operands of a numeric comparison, and names after -v, are computed by some shells. */
 export function checkTest(scan: Scan, words: readonly Word[], outputIsSafe: boolean): void {
   words.forEach((word, index) => {
-    const operator = literalOf(word) ?? ''
-    const operands = /^-(?:eq|ne|lt|le|gt|ge)$/.test(operator)
-      ? [words[index - 1], words[index + 1]]
-      : /^-[vR]$/.test(operator)
-        ? [words[index + 1]]
-        : []
+    const operator = shapeOf(word)
+    const isNumeric = /^-(?:eq|ne|lt|le|gt|ge)$/.test(operator)
+    if (!isNumeric && !/^-[vR]$/.test(operator)) return
+    const operands = [words[index + 1], isNumeric ? words[index - 1] : undefined]
     const found = operands.flatMap((operand) => (outputIsSafe ? valuesOf(operand) : (operand?.found ?? [])))
-    refuse(scan, found, `an operand of ${operator}`, 'Compare with =, or check it: case ${n} in *[!0-9]*) …')
+    refuse(scan, found, `an operand of ${operator}`, CHECK_NUMBER)
   })
-}
-
-/** Program text of interpreters, and scripts they read from standard input. */
-function checkPrograms(scan: Scan, { words, hereStrings, documentsBefore }: SimpleCommand): void {
-  const beginnings = words.map(({ pieces }) => beginningOf(pieces))
-  const refuseGlued = (word: Word | undefined, place: string) => {
-    if (word && !isWhole(word)) refuse(scan, word.found, place, `Write sh -c '… "$1"' _ \${value}`)
-  }
-  const programs = findProgramText(beginnings)
-  for (const [index, interpreter] of programs) {
-    if (SHELL.test(interpreter)) refuseGlued(words[index], `a script for ${interpreter} -c`)
-  }
-  const reader = beginnings.map(baseName).find((name) => SHELL.test(name) || /^(?:ssh|\.|source)$/.test(name))
-  if (reader === undefined) return
-  const streams = words.filter(({ offset }) => scan.text.startsWith('<(', offset))
-  for (const word of [...hereStrings, ...streams]) refuseGlued(word, `a script for ${reader}`)
-  if (programs.length > 0 && reader !== 'ssh') return
-  for (const document of scan.pending.slice(documentsBefore)) document.interpreter = reader
 }
 
 /** Notes for each value that can begin a word how that word is checked at call time. */
 export function checkWords(scan: Scan, words: readonly Word[]): void {
-  for (const word of words) {
-    if (literalOf(word) === '--') return
-    const leading = valuesOf(word).filter((value) => value.leads && !value.raw && isParameter(value))
-    const pieces = word.pieces.slice(word.pieces.findIndex((piece) => piece !== null))
-    const shape = pieces.map((piece) => piece ?? '…')
-    for (const found of leading) {
-      found.checked = pieces.length === 1 ? 'value' : 'word'
-      if (pieces.length > 1) scan.checkedWords.add(writeElement(word.brace ? [found, '…'] : shape))
-    }
-  }
+  forLeadingValues(words, (value, { pieces, brace }) => {
+    const known = pieces.slice(pieces.findIndex((piece) => piece !== null)).map((piece) => piece ?? '…')
+    value.checked = known.length === 1 ? 'value' : 'word'
+    if (known.length > 1) scan.checkedWords.add(writeElement(brace ? [value, '…'] : known))
+  })
 }
 
-function foundIn(words: readonly Word[]): Found[] {
+function textOf(words: readonly Word[]): string {
+  return words.map((word) => ` ${shapeOf(word)}`).join('')
+}
+
+export function foundIn(words: readonly Word[]): Found[] {
   return words.flatMap(({ found }) => found)
 }
 
 export function valuesOf(word: Word | undefined): Found[] {
   return word?.pieces.filter((piece) => typeof piece === 'object' && piece !== null) ?? []
-}
-
-export function isWhole(word: Word): boolean {
-  return word.pieces.length === 1 && valuesOf(word).length === 1
-}
-
-/** A word as text, with a mark for each part that is not fixed. */
-export function shapeOf(word: Word | undefined): string {
-  return word?.pieces.map((piece) => (typeof piece === 'string' ? piece : '\0')).join('') ?? ''
 }

@@ -1,4 +1,12 @@
-import { problemAt, ToolExpansionError, type ToolProblem, type ToolProblemCode } from '../problems.js'
+import type { CommandWord } from '../command-words.js'
+import {
+  isToolExpansionError,
+  problemAt,
+  type Template,
+  ToolExpansionError,
+  type ToolProblem,
+  type ToolProblemCode,
+} from '../problems.js'
 import { matchAt, openings, type Placeholder } from '../template.js'
 
 /** How the shell reads the text a placeholder stands in. `document` is an unquoted here-document. */
@@ -6,21 +14,14 @@ export type Quoting = 'bare' | 'double' | 'single' | 'document'
 
 /** A placeholder in a script, and what is known about its place. */
 export interface Found extends Placeholder {
-  raw: boolean
   length: number
   quoting: Quoting
-  /** No fixed text stands before it in its word, so its value may become the first character. */
-  leads: boolean
-  /** Which words with it must not begin with `-`: none, the value alone, or a longer word (`checked_words`). */
-  checked?: 'value' | 'word'
 }
 
-/** A piece of a shell word: fixed text (quotes removed), a value, or null for what only the shell knows. */
-export type Piece = string | Found | null
-
-export interface Word {
+export interface Word extends CommandWord {
   offset: number
-  pieces: Piece[]
+  /** Fixed text is without its quotes. */
+  pieces: (string | Found | null)[]
   /** Holds a quote or a backslash, so it is no reserved word. */
   quoted: boolean
   /** No fixed text yet: the next value may become the word's first character. */
@@ -42,9 +43,10 @@ export interface HereDocument {
   interpreter?: string
 }
 
-/** One pass over a script. `at` moves forward only. */
-export interface Scan {
-  readonly text: string
+/** One pass over a template. `at` moves forward only. */
+export interface Scan extends Template {
+  readonly path: 'exec' | 'shell'
+  readonly template: string
   at: number
   end: number
   readonly found: Found[]
@@ -58,50 +60,84 @@ export interface Scan {
   readonly checkedWords: Set<string>
   /** Variables the script sets itself, and its simple commands: for `lintTool`. */
   readonly assigned: { name: string; offset: number }[]
-  readonly commands: Word[][]
+  readonly commands: { words: readonly Word[]; isFed: boolean }[]
   pending: HereDocument[]
+  /** The first of the values found so far that a pipe may feed to the commands read now; Infinity without a pipe. */
+  fedFrom: number
+  /** Inside `>( … )`, which anything may feed; inside a function, where `$1` is the function's own. */
+  inSink: boolean
+  inFunction: boolean
+  /** A program that runs whatever the commands around it are fed. */
+  reader?: string
 }
 
-export function startScan(text: string): Scan {
+export function startScan(template: string, path: Scan['path'] = 'shell'): Scan {
   const problems = { problems: [], hazards: [] }
   const places = { found: [], dropped: [], expanded: [], assigned: [], commands: [], pending: [] }
-  return { text, at: 0, end: text.length, checkedWords: new Set(), ...problems, ...places }
+  const context = { fedFrom: Infinity, inSink: false, inFunction: false }
+  return {
+    path,
+    template,
+    at: 0,
+    end: template.length,
+    checkedWords: new Set(),
+    ...problems,
+    ...places,
+    ...context,
+  }
 }
 
 /** Steps over what a sticky pattern matches here, and returns it; '' when it does not match. */
 export function take(scan: Scan, pattern: RegExp): string {
-  const [text = ''] = scan.at < scan.end ? matchAt(pattern, scan.text, scan.at) : []
+  const [text = ''] = scan.at < scan.end ? matchAt(pattern, scan.template, scan.at) : []
   scan.at += text.length
   return text
 }
 
 /** True when a sticky pattern matches here. */
 export function looksAt(scan: Scan, pattern: RegExp): boolean {
-  return scan.at < scan.end && matchAt(pattern, scan.text, scan.at).length > 0
+  return scan.at < scan.end && matchAt(pattern, scan.template, scan.at).length > 0
 }
 
-/** Adds a problem to the list of a scan; `list` is `hazards` for what does no harm without placeholders. */
+/** Adds a problem; `list` is `hazards` for what does no harm without placeholders. */
 export function complain(
   scan: Scan,
   offset: number,
+  code: ToolProblemCode,
   message: string,
-  hint: string,
-  code: ToolProblemCode = 'ERR_SHELL_SYNTAX',
+  hint?: string,
   list: 'problems' | 'hazards' = 'problems',
 ): void {
-  scan[list].push(problemAt(offset, scan.text, 'shell', code, message, hint))
+  scan[list].push(problemAt(offset, scan, code, message, hint))
 }
-
-const AVOID_HINT = 'Write it another way, or move it into a file.'
 
 /** Refuses to go on. Guessing where a placeholder stands is how values become code. */
 export function stop(
-  { text }: Scan,
+  scan: Scan,
   offset: number,
   message: string,
   code: ToolProblemCode = 'ERR_SHELL_SYNTAX',
 ): never {
-  throw new ToolExpansionError('', [problemAt(offset, text, 'shell', code, message, AVOID_HINT)])
+  throw new ToolExpansionError([problemAt(offset, scan, code, message)])
+}
+
+/** Reads as far as it goes, and puts the problems in order. */
+export function whileReading(scan: Scan, read: () => void): void {
+  try {
+    read()
+  } catch (error) {
+    if (!isToolExpansionError(error)) throw error
+    // Without placeholders nothing can go wrong but an open quote: the script is the shell's business.
+    if (error.code === 'ERR_QUOTE' || references({ ...scan, at: 0 }, scan.end).length > 0)
+      scan.problems.push(...error.problems)
+  }
+  if (scan.found.length > 0) scan.problems.push(...scan.hazards)
+  scan.problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
+}
+
+/** Steps over what must stand here. */
+export function need(scan: Scan, pattern: RegExp, what: string): void {
+  if (!take(scan, pattern)) stop(scan, scan.at, `${what} is missing here.`)
 }
 
 /** Stops at an open quote, which no shell would run either. */
@@ -110,40 +146,40 @@ export function neverClosed(scan: Scan, offset: number, what: string): never {
 }
 
 /** Refuses placeholders whose values would be run or computed. */
-export function refuse(
-  scan: Scan,
-  found: readonly Placeholder[],
-  place: string,
-  hint = 'Assign it to a variable before, or hand it over as an argument.',
-): void {
+export function refuse(scan: Scan, found: readonly Placeholder[], place: string, hint?: string): void {
   for (const { name, offset } of found) {
     const message = `\${${name}} stands in ${place}: the value would become code.`
-    complain(scan, offset, message, hint, 'ERR_SHELL_CODE')
+    complain(scan, offset, 'ERR_SHELL_CODE', message, hint)
   }
+}
+
+/** A problem for every value of the script, wherever it stands. */
+export function hazard(
+  scan: Scan,
+  word: Word | undefined,
+  message: string,
+  code: ToolProblemCode = 'ERR_SHELL_CODE',
+): void {
+  complain(scan, word?.offset ?? 0, code, `${message}.`, undefined, 'hazards')
 }
 
 /** Shells read this differently, so nobody knows where a placeholder of this script stands. */
 export function disagree(scan: Scan, offset: number, what: string): void {
-  complain(scan, offset, `Shells disagree about ${what}.`, AVOID_HINT, undefined, 'hazards')
+  complain(scan, offset, 'ERR_SHELL_SYNTAX', `Shells disagree about ${what}.`, undefined, 'hazards')
 }
 
 /** Every `${name}` from here to an offset where the shell expands nothing; a backslash before one is dropped. */
-export function unescaped(scan: Scan, end: number): Placeholder[] {
-  return references(scan, end).filter(({ offset, backslashes }) => {
+export function escapable(scan: Scan, end: number): (Placeholder & { isEscaped: boolean })[] {
+  return references(scan, end).map(({ name, offset, backslashes }) => {
     const isEscaped = backslashes % 2 === 1
     if (isEscaped) scan.dropped.push({ offset: offset - 1, length: 1 })
-    return !isEscaped
+    return { name, offset, isEscaped }
   })
 }
 
 /** Every `${name}` from here to an offset, with the number of backslashes before it. */
-export function references({ text, at }: Scan, end: number): (Placeholder & { backslashes: number })[] {
-  return openings(text, at, end).flatMap(({ reference, ...place }) =>
+export function references({ template, at }: Scan, end: number): (Placeholder & { backslashes: number })[] {
+  return openings(template, at, end).flatMap(({ reference, ...place }) =>
     reference ? { name: reference.name, ...place } : [],
   )
-}
-
-/** The fixed text of a word that is nothing else. */
-export function literalOf(word: Word | undefined): string | undefined {
-  return word?.pieces.every((piece) => typeof piece === 'string') ? word.pieces.join('') : undefined
 }

@@ -1,14 +1,14 @@
-import { beginningOf } from '../template.js'
+import { shapeOf } from '../command-words.js'
 import { atEnd, readFunction, readOperand, skipBlanks, skipInline } from './commands.js'
 import { readDelimiter } from './here-documents.js'
 import { checkCommand } from './rules.js'
-import { literalOf, looksAt, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { looksAt, refuse, type Scan, stop, take, type Word } from './scan.js'
 
 /** A simple command: its words, and what it reads from. */
 export interface SimpleCommand {
   words: Word[]
-  /** `<<< word` */
-  hereStrings: Word[]
+  /** `<<< word`, and `<( … )` where it is redirected. */
+  inputs: Word[]
   /** How many here-documents were pending before it. */
   documentsBefore: number
 }
@@ -19,14 +19,14 @@ const ANGLE = /[<>]/y
 
 /** Reads the rest of a simple command behind its first word, then checks it. */
 export function readSimple(scan: Scan, first?: Word): void {
-  const command: SimpleCommand = { words: [], hereStrings: [], documentsBefore: scan.pending.length }
+  const command: SimpleCommand = { words: [], inputs: [], documentsBefore: scan.pending.length }
   if (first !== undefined) addWord(scan, command, first)
   for (skipInline(scan); !atEnd(scan); skipInline(scan)) {
     const redirection = take(scan, REDIRECTION)
     if (redirection) readRedirection(scan, command, redirection)
     else if (!looksAt(scan, OPENING)) addWord(scan, command, readOperand(scan))
     else {
-      if (command.words.length !== 1 || !/^[\w.:-]+$/.test(literalOf(command.words[0]) ?? '')) {
+      if (command.words.length !== 1 || !/^[\w.:-]+$/.test(shapeOf(command.words[0]))) {
         stop(scan, scan.at, 'This ( is not expected here.')
       }
       readFunction(scan)
@@ -37,9 +37,10 @@ export function readSimple(scan: Scan, first?: Word): void {
 }
 
 function addWord(scan: Scan, command: SimpleCommand, word: Word): void {
-  const isDescriptor = /^(?:\d+|\{\w+\})$/.test(scan.text.slice(word.offset, scan.at)) && looksAt(scan, ANGLE)
+  const isDescriptor =
+    /^(?:\d+|\{\w+\})$/.test(scan.template.slice(word.offset, scan.at)) && looksAt(scan, ANGLE)
   if (!isDescriptor) command.words.push(word)
-  if (looksAt(scan, OPENING) && /^[A-Za-z_]\w*\+?=$/.test(literalOf(word) ?? '')) readArray(scan, command)
+  if (looksAt(scan, OPENING) && /^[A-Za-z_]\w*\+?=$/.test(shapeOf(word))) readArray(scan, command)
 }
 
 /** `name=( … )`; its words are as much arguments as any. */
@@ -47,7 +48,7 @@ function readArray(scan: Scan, command: SimpleCommand): void {
   scan.at += 1
   for (skipBlanks(scan); !take(scan, /\)/y); skipBlanks(scan)) {
     const word = readOperand(scan)
-    if (beginningOf(word.pieces) === '[') refuse(scan, word.found, 'an array subscript')
+    if (shapeOf(word).startsWith('[')) refuse(scan, word.found, 'an array subscript')
     command.words.push(word)
   }
 }
@@ -60,7 +61,7 @@ function readRedirection(scan: Scan, command: SimpleCommand, operator: string): 
   }
   skipInline(scan)
   const target = readOperand(scan)
-  if (operator === '<<<') command.hereStrings.push(target)
+  if (operator === '<<<' || scan.template.startsWith('<(', target.offset)) command.inputs.push(target)
   // bash expands what a word after `>&` has become once more
   if (/^[<>]&$/.test(operator))
     refuse(scan, target.found, 'the target of a duplication', 'For a file, write > or 2>.')

@@ -1,0 +1,29 @@
+import { isParameter, type Part, type Placeholder } from './template.js'
+
+/** A word of a command in pieces; null is what only a shell knows. */
+export interface CommandWord {
+  pieces: readonly (Part | null)[]
+}
+
+/** A word as text, with a NUL for each piece that is not fixed. */
+export function shapeOf(word: CommandWord | undefined): string {
+  return word?.pieces.map((piece) => (typeof piece === 'string' ? piece : '\0')).join('') ?? ''
+}
+
+/**
+ * Calls back for each value that can begin a word which a program may take for an option.
+ *
+ * A `--` protects the values behind it up to the next fixed word: in `sudo -- grep ${p}` it is not that of `grep`.
+ */
+export function forLeadingValues<Word extends CommandWord>(
+  words: readonly Word[],
+  note: (value: Placeholder, word: Word) => void,
+): void {
+  let isProtected = false
+  for (const word of words) {
+    const values = word.pieces.filter(isParameter)
+    const shape = shapeOf(word)
+    if (values.length === 0 && (shape === '--' || !shape.startsWith('-'))) isProtected = shape === '--'
+    else if (!isProtected) for (const value of values) if (value.leads && !value.raw) note(value, word)
+  }
+}
