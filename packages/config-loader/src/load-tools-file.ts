@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Tool } from '@delta/executor'
 import { findMainFile, openDirectory } from './directory.js'
-import { ConfigError, type ConfigWarning } from './errors.js'
+import { ConfigError, type ConfigProblem, type ConfigWarning } from './errors.js'
 import { collectFindings, type Findings } from './findings.js'
 import { formatReport } from './format.js'
 import { importRootsOf } from './import-roots.js'
@@ -18,6 +18,8 @@ export interface LoadedTools {
   tools: ReadonlyMap<string, Tool>
   overrides: Override[]
   warnings: ConfigWarning[]
+  /** What is wrong with tools that were left out; empty unless `partial` was asked for. */
+  problems: ConfigProblem[]
 }
 
 /**
@@ -25,9 +27,13 @@ export interface LoadedTools {
  *
  * Everything else in the file is handed on unread.
  *
+ * @param options.partial - Tools that cannot be used are left out and said in `problems`, and nothing is thrown for them.
  * @throws {ConfigError} with every problem found.
  */
-export async function loadToolsFile(path: string, options: LoadOptions): Promise<LoadedTools> {
+export async function loadToolsFile(
+  path: string,
+  options: LoadOptions & { partial?: boolean },
+): Promise<LoadedTools> {
   const findings = collectFindings(options)
   const { workplace, file: mainPath } = openFile(path, options.shownAs ?? path, findings)
   const { exists, file } = readYaml(mainPath, workplace, findings)
@@ -36,10 +42,10 @@ export async function loadToolsFile(path: string, options: LoadOptions): Promise
   const overrides: Override[] = []
   const tools = file ? await toolsOf(file, workplace, overrides, options, findings) : new Map()
   const { problems, warnings } = findings
-  if (file === undefined || problems.length > 0) {
+  if (file === undefined || (problems.length > 0 && !options.partial)) {
     throw new ConfigError('ERR_CONFIG_INVALID', formatReport(problems, warnings), { problems, warnings })
   }
-  return { document: documentOf(file.value, tools), tools: plain(tools), overrides, warnings }
+  return { document: documentOf(file.value, tools), tools: plain(tools), overrides, warnings, problems }
 }
 
 /** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */

@@ -15,10 +15,11 @@ export interface LoadedTool {
   path: ValuePath
 }
 
-/** Every key a tool can have. Used only to guess what a mistyped one meant: the packages that read them decide. */
+/** Every key a tool or one of its parameters can have. Used only to guess what a mistyped one meant: the packages that read them decide. */
 const TOOL_KEYS = [
   ...['name', 'description', 'exec', 'shell', 'stdin', 'command', 'parameters', 'substitute', 'allow_dash'],
   ...['checked_words', '__meta', 'max_chars', 'keep'],
+  ...['type', 'inject_as', 'position', 'option_name', 'required', 'default', 'enum', 'pattern'],
   ...TOOL_SETTING_KEYS,
 ]
 
@@ -46,6 +47,7 @@ function readTool(
     for (const key of strangeKeys(item)) reportUnknownKey(key, file, path, findings)
     return undefined
   }
+  for (const key of parsed.unknownKeys) reportUnknownKey(key, file, path, findings)
   const settings = parseToolSettings(parsed.rest)
   if (!settings.ok) {
     reportForeign(settings.problems, file, path, findings.error)
