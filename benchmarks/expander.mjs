@@ -4,8 +4,10 @@
  *   node benchmarks/expander.mjs [--json]
  *
  * The floor replaces `${name}` in the words of a split template: no quoting, no checks, nothing refused.
- * Every figure is the median of alternations in this one run: absolute times drift, ratios hold.
+ * Every figure is the median of alternations in this one run: absolute times drift, ratios hold. The last row is what 200
+ * tools add to a process that has just started, in CPU time beside one that loads the package and no tools.
  */
+import { spawnSync } from 'node:child_process'
 import { bindArguments, expandTool, parseTool } from '../packages/tool-expander/dist/index.js'
 
 const TOOLS = 1_000
@@ -75,5 +77,25 @@ const results = rows.map(([what, count, floor, ours]) => {
   }
 })
 
-if (process.argv.includes('--json')) console.log(JSON.stringify(results))
-else console.table(results)
+const COLD_TOOLS = 200
+
+/** Milliseconds of CPU that loading so many tools takes in a process of its own, all of it counted. */
+function coldMs(count) {
+  const program = `
+    const { expandTool, parseTool } = await import(${JSON.stringify(new URL('../packages/tool-expander/dist/index.js', import.meta.url).href)})
+    for (const definition of ${JSON.stringify(definitions.slice(0, count))}) expandTool(parseTool(definition).tool)
+    const { user, system } = process.cpuUsage()
+    console.log((user + system) / 1000)`
+  return Number(
+    spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' }).stdout,
+  )
+}
+
+const cold = Array.from({ length: 2 * ROUNDS }, () => coldMs(COLD_TOOLS) - coldMs(0))
+const coldRow = {
+  what: `${COLD_TOOLS} tools in a new process`,
+  milliseconds: Number(median(cold).toFixed(1)),
+}
+
+if (process.argv.includes('--json')) console.log(JSON.stringify([...results, coldRow]))
+else console.table([...results, coldRow])
