@@ -1,23 +1,26 @@
 /**
  * What loading an agent costs: 200 tools in 20 imported files, beside `yaml.parse` of the same text.
  *
- *   node benchmarks/config.mjs [rounds]
+ *   node benchmarks/config.mjs [rounds] [--write]
  *
- * Median of alternations in one process, after a warm-up and, separately, in a fresh process with all its imports.
+ * CPU time of all threads, median of alternations: warm in one process; the first time in a fresh one, where most of it is
+ * the machine compiling what it runs; and fresh processes as a whole, imports included.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { median, numbers, report } from './report.mjs'
 
 const loader = new URL('../packages/config-loader/', import.meta.url)
 const yamlPath = new URL('node_modules/yaml/dist/index.js', loader).href
 const loaderPath = new URL('dist/index.js', loader).href
 
-const rounds = Number(process.argv[2] ?? 15)
+const [rounds = 15] = numbers()
 const directory = mkdtempSync(join(tmpdir(), 'delta-bench-config-'))
 const FILES = 20
 const TOOLS = 10
+const WARM_UP = 40
 
 function tool(file, index) {
   const name = `tool_${file}_${index}`
@@ -43,10 +46,6 @@ writeFileSync(
   "sources:\n  - { type: file, path: '${AGENT_HOME}/system_prompt.md' }\n  - { type: journal }\n",
 )
 
-function median(values) {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]
-}
-
 /** CPU time, user and system. */
 async function cpuMs(work) {
   const before = process.cpuUsage()
@@ -55,9 +54,10 @@ async function cpuMs(work) {
   return (user + system) / 1000
 }
 
-/** CPU time of a whole process. */
-function processMs(code) {
-  const program = `${code}; const { user, system } = process.cpuUsage(); console.log((user + system) / 1000)`
+/** What one process says of itself: its whole CPU time, or that of `work` alone after its imports. */
+function processMs(imports, work, { alone = false } = {}) {
+  const start = alone ? 'const before = process.cpuUsage();' : 'const before = undefined;'
+  const program = `${imports}; ${start} ${work}; const { user, system } = process.cpuUsage(before); console.log((user + system) / 1000)`
   return Number(execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' }))
 }
 
@@ -66,32 +66,44 @@ try {
   const { loadAgent } = await import(loaderPath)
   const parseAll = () => paths.map((path) => parse(readFileSync(path, 'utf8')))
   const load = () => loadAgent(directory, { environment: {} })
-  const inFresh = {
-    empty: '',
-    parse: `const { parse } = await import('${yamlPath}'); const { readFileSync } = await import('node:fs'); for (const path of ${JSON.stringify(paths)}) parse(readFileSync(path, 'utf8'))`,
-    load: `const { loadAgent } = await import('${loaderPath}'); await loadAgent('${directory}', { environment: {} })`,
+  const programs = {
+    empty: ['', ''],
+    parse: [
+      `const { parse } = await import('${yamlPath}'); const { readFileSync } = await import('node:fs')`,
+      `for (const path of ${JSON.stringify(paths)}) parse(readFileSync(path, 'utf8'))`,
+    ],
+    load: [
+      `const { loadAgent } = await import('${loaderPath}')`,
+      `await loadAgent('${directory}', { environment: {} })`,
+    ],
   }
-  const figures = { parse: [], load: [], fresh: { empty: [], parse: [], load: [] } }
-  for (let round = -3; round < rounds; round++) {
+  const figures = {
+    parse: { warm: [], first: [], whole: [] },
+    load: { warm: [], first: [], whole: [] },
+    empty: { whole: [] },
+  }
+  for (let round = -WARM_UP; round < rounds; round++) {
     const parsed = await cpuMs(parseAll)
     const loaded = await cpuMs(load)
     if (round < 0) continue
-    figures.parse.push(parsed)
-    figures.load.push(loaded)
-    for (const [name, code] of Object.entries(inFresh)) figures.fresh[name].push(processMs(code))
+    figures.parse.warm.push(parsed)
+    figures.load.warm.push(loaded)
+    for (const [name, program] of Object.entries(programs)) figures[name].whole.push(processMs(...program))
+    for (const name of ['parse', 'load'])
+      figures[name].first.push(processMs(...programs[name], { alone: true }))
   }
-  const floor = median(figures.parse)
-  const row = (warm, fresh) => ({
-    'warm, ms': warm === undefined ? '' : warm.toFixed(1),
-    '× yaml.parse': warm === undefined ? '' : (warm / floor).toFixed(2),
-    'fresh process, ms': fresh.toFixed(0),
-    'above empty, ms': (fresh - median(figures.fresh.empty)).toFixed(0),
+  const times = (name, kind) => (median(figures[name][kind]) / median(figures.parse[kind])).toFixed(2)
+  const row = (what, name) => ({
+    what,
+    'warm, ms': median(figures[name].warm).toFixed(1),
+    '× yaml.parse': times(name, 'warm'),
+    'first in a process, ms': median(figures[name].first).toFixed(0),
+    'first, × yaml.parse': times(name, 'first'),
+    'whole process, ms': median(figures[name].whole).toFixed(0),
+    'whole, × empty': (median(figures[name].whole) / median(figures.empty.whole)).toFixed(2),
   })
-  console.table({
-    'empty process': row(undefined, median(figures.fresh.empty)),
-    'yaml.parse of 20 files (the floor)': row(floor, median(figures.fresh.parse)),
-    'loadAgent, 200 tools in 20 files': row(median(figures.load), median(figures.fresh.load)),
-  })
+  const rows = [row('`yaml.parse` of the files (the floor)', 'parse'), row('`loadAgent`', 'load')]
+  report('config', { tables: [{ title: 'Loading 200 tools from 20 files', rows }] })
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

@@ -1,7 +1,7 @@
 /**
  * What building a context costs: a run of 10,000 iterations, beside a plain loop that does the same by hand.
  *
- *   node benchmarks/context.mjs [rounds]
+ *   node benchmarks/context.mjs [rounds] [--write]
  *
  * CPU time (user + system), the median of alternations in this one run. "By hand" parses every line and pushes three
  * kinds of messages; it neither recovers, nor sorts results, nor accounts for anything.
@@ -10,8 +10,9 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildContext, followJournal, parseManifest } from '../packages/context/dist/index.js'
+import { median, numbers, report } from './report.mjs'
 
-const rounds = Number(process.argv[2] ?? 15)
+const [rounds = 15] = numbers()
 const ITERATIONS = 10_000
 const directory = mkdtempSync(join(tmpdir(), 'delta-bench-context-'))
 const journalPath = join(directory, 'journal.jsonl')
@@ -120,16 +121,13 @@ try {
       if (round >= 0) figures[name].push(ms)
     }
   }
-  const median = (values) => values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]
   const floor = median(figures['whole history, by hand (the floor)'])
-  console.table(
-    Object.fromEntries(
-      Object.entries(figures).map(([name, values]) => [
-        name,
-        { 'CPU, ms': median(values).toFixed(1), '× floor': (median(values) / floor).toFixed(3) },
-      ]),
-    ),
-  )
+  const rows = Object.entries(figures).map(([what, values]) => ({
+    what,
+    'CPU, ms': median(values).toFixed(1),
+    '× floor': (median(values) / floor).toFixed(3),
+  }))
+  report('context', { tables: [{ title: 'The context of a run of 10,000 iterations', rows }] })
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

@@ -1,7 +1,7 @@
 /**
  * What compiling a tool and binding a call cost, beside a template replacement written by hand.
  *
- *   node benchmarks/expander.mjs [--json]
+ *   node benchmarks/expander.mjs [--write]
  *
  * The floor replaces `${name}` in the words of a split template: no quoting, no checks, nothing refused.
  * Every figure is the median of alternations in this one run: absolute times drift, ratios hold. The last row is what 200
@@ -9,6 +9,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { bindArguments, expandTool, parseTool } from '../packages/tool-expander/dist/index.js'
+import { median, report } from './report.mjs'
 
 const TOOLS = 1_000
 const CALLS = 100_000
@@ -62,18 +63,14 @@ function seconds(work) {
   return (user + system) / 1e6
 }
 
-function median(numbers) {
-  return numbers.sort((a, b) => a - b)[numbers.length >> 1]
-}
-
-const results = rows.map(([what, count, floor, ours]) => {
+const measured = rows.map(([what, count, floor, ours]) => {
   const times = Array.from({ length: ROUNDS }, () => [seconds(floor), seconds(ours)])
   const [floorSeconds, oursSeconds] = [0, 1].map((column) => median(times.map((row) => row[column])))
   return {
     what,
-    floorPerSecond: Math.round(count / floorSeconds),
-    oursPerSecond: Math.round(count / oursSeconds),
-    microseconds: Number(((oursSeconds / count) * 1e6).toFixed(1)),
+    'floor, µs': ((floorSeconds / count) * 1e6).toFixed(1),
+    'ours, µs': ((oursSeconds / count) * 1e6).toFixed(1),
+    'ours in a second': Math.round(count / oursSeconds).toLocaleString('en'),
   }
 })
 
@@ -92,10 +89,12 @@ function coldMs(count) {
 }
 
 const cold = Array.from({ length: 2 * ROUNDS }, () => coldMs(COLD_TOOLS) - coldMs(0))
-const coldRow = {
-  what: `${COLD_TOOLS} tools in a new process`,
-  milliseconds: Number(median(cold).toFixed(1)),
-}
+const coldRow = { what: `${COLD_TOOLS} tools in a new process`, 'CPU ms': Number(median(cold).toFixed(1)) }
 
-if (process.argv.includes('--json')) console.log(JSON.stringify([...results, coldRow]))
-else console.table([...results, coldRow])
+report('expander', {
+  tables: [
+    { title: 'Compiling tools and binding calls', rows: measured },
+    { title: 'What tools add to a start', rows: [coldRow] },
+  ],
+  figures: { bind_us: measured[1]['ours, µs'], cold_ms: coldRow['CPU ms'] },
+})

@@ -1,10 +1,10 @@
 /**
  * What the journal costs beside the system calls and the `JSON.parse` nobody can do without.
  *
- *   node benchmarks/journal.mjs [rounds]
+ *   node benchmarks/journal.mjs [rounds] [--write]
  *
  * Every figure is CPU time (user + system), the median of alternations in this one run, except where it says ms of wall
- * time. Goals are ratios; what is printed behind each is the ratio reached.
+ * time. Goals are ratios, and so is the last column.
  */
 import { execFileSync } from 'node:child_process'
 import {
@@ -22,25 +22,33 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openJournal, readJournal, readTail, streamJournal } from '../packages/journal/dist/index.js'
 import { iterationEvents, journalText } from './journal/events.mjs'
+import { median, numbers, report } from './report.mjs'
 
-const rounds = Number(process.argv[2] ?? 9)
+const [rounds = 9] = numbers()
 const directory = mkdtempSync(join(tmpdir(), 'delta-bench-journal-'))
 const APPENDS = 2_000
 const EVENTS = 100_000
 
 try {
-  printTable('Append one event, durably (µs each)', 1.3, await appendTable())
+  const append = besideFloor('Append one event, durably (goal: at most 1.3)', 'µs', await appendFigures())
   const path = join(directory, 'long.jsonl')
   writeFileSync(path, journalText(EVENTS))
-  printTable(`Read ${EVENTS.toLocaleString('en')} events (ms)`, 1.5, await readTable(path))
-  printMemory(path)
-  await printTail(path)
-  await printGrowth()
+  const title = `Read ${EVENTS.toLocaleString('en')} events (goal: at most 1.5)`
+  const read = besideFloor(title, 'ms', await readFigures(path))
+  const tail = await tailTable(path)
+  report('journal', {
+    tables: [append, read, memoryTable(path), tail, await growthTable()],
+    figures: {
+      append_ratio: append.rows[1]['× floor'],
+      tail_ms: tail.rows.at(-1)['median, ms'],
+      tail_events: tail.rows.at(-1)['of events'],
+    },
+  })
 } finally {
   rmSync(directory, { recursive: true })
 }
 
-async function appendTable() {
+async function appendFigures() {
   const [thought, request, result] = iterationEvents(1)
   const events = Array.from({ length: APPENDS }, (_, index) => [thought, request, result][index % 3])
   const lines = events.map(
@@ -73,7 +81,7 @@ async function appendTable() {
   })
 }
 
-async function readTable(path) {
+async function readFigures(path) {
   return await alternate({
     'readFile + JSON.parse (the floor)': () =>
       cpuOf(() => {
@@ -93,18 +101,18 @@ async function readTable(path) {
 }
 
 /** Peak memory is a process's own, so each way of reading gets one. */
-function printMemory(path) {
+function memoryTable(path) {
   const script = fileURLToPath(new URL('journal/memory.mjs', import.meta.url))
-  console.log('\nPeak memory while reading them (MB; goal for streamJournal: under 150)')
-  for (const how of ['nothing', 'floor', 'readJournal', 'streamJournal']) {
+  const rows = ['nothing', 'floor', 'readJournal', 'streamJournal'].map((how) => {
     const megabytes = Number(execFileSync(process.execPath, [script, how, path], { encoding: 'utf8' }))
-    console.log(`  ${how.padEnd(36)}${megabytes.toFixed(0).padStart(9)}`)
-  }
+    return { what: how, MB: megabytes.toFixed(0) }
+  })
+  return { title: 'Peak memory while reading them (goal for streamJournal: under 150 MB)', rows }
 }
 
-async function printTail(longPath) {
+async function tailTable(longPath) {
   const wholeMs = await wallMs(() => readJournal(longPath))
-  console.log('\nThe last 20 iterations (ms of wall time; goals: under 5, and at most 1/500 of reading all)')
+  const rows = []
   for (const count of [1_000, 10_000, EVENTS]) {
     const path = count === EVENTS ? longPath : join(directory, `tail-${count}.jsonl`)
     if (count !== EVENTS) writeFileSync(path, journalText(count))
@@ -113,32 +121,37 @@ async function printTail(longPath) {
     const times = []
     for (let round = 0; round < 50; round++) times.push(await wallMs(() => readTail(path, 20)))
     const later = median(times)
-    const share = count === EVENTS ? `   1/${Math.round(wholeMs / later)} of ${wholeMs.toFixed(0)} ms` : ''
-    console.log(
-      `  of ${String(count).padStart(7)} events${later.toFixed(2).padStart(27)}   first call of a process ${firstMs.toFixed(1)}, of the end alone ${endMs.toFixed(1)}${share}`,
-    )
+    rows.push({
+      'of events': count.toLocaleString('en'),
+      'median, ms': later.toFixed(2),
+      'first of a process, ms': firstMs.toFixed(1),
+      'end alone, ms': endMs.toFixed(1),
+      'part of reading all': count === EVENTS ? `1/${Math.round(wholeMs / later)}` : '',
+    })
   }
+  return { title: 'The last 20 iterations, wall time (goals: under 5 ms, and 1/500 of reading all)', rows }
 }
 
 /** Appends an iteration and rebuilds, again and again: the time for n iterations should grow like n. */
-async function printGrowth() {
+async function growthTable() {
   const ways = {
-    'append + readTail(20)': (path) => readTail(path, 20),
-    'append + read what is new': async (path, from) =>
+    'append, `readTail` of 20': (path) => readTail(path, 20),
+    'append, read what is new': async (path, from) =>
       (await readJournal(path, { fromOffset: from })).endOffset,
   }
-  console.log('\nAppend an iteration and rebuild (ms of CPU; goal: exponent about 1)')
-  for (const [name, rebuild] of Object.entries(ways)) {
+  const rows = []
+  for (const [what, rebuild] of Object.entries(ways)) {
     const points = []
     for (const count of [125, 250, 500, 1_000]) {
       const times = []
       for (let round = 0; round < Math.max(3, rounds / 3); round++)
-        times.push(await growth(count, rebuild, `${name}-${round}`))
+        times.push(await growth(count, rebuild, `${what}-${round}`))
       points.push([count, median(times) / 1000])
     }
-    const figures = points.map(([count, ms]) => `${count}: ${ms.toFixed(0)}`).join('   ')
-    console.log(`  ${name.padEnd(30)}${figures}   exponent ${exponent(points).toFixed(2)}`)
+    const columns = points.map(([count, ms]) => [`${count} times, ms`, ms.toFixed(0)])
+    rows.push({ what, ...Object.fromEntries(columns), exponent: exponent(points).toFixed(2) })
   }
+  return { title: 'Append an iteration and rebuild (goal: an exponent of about 1)', rows }
 }
 
 async function growth(count, rebuild, name) {
@@ -178,14 +191,14 @@ async function alternate(ways) {
   return Object.fromEntries(Object.entries(figures).map(([name, values]) => [name, median(values)]))
 }
 
-function printTable(title, goal, table) {
-  const [floor] = Object.values(table)
-  console.log(`\n${title}; goal: at most ${goal} × the floor`)
-  for (const [name, value] of Object.entries(table)) {
-    console.log(
-      `  ${name.padEnd(36)}${value.toFixed(1).padStart(9)}${(value / floor).toFixed(2).padStart(8)} ×`,
-    )
-  }
+function besideFloor(title, unit, figures) {
+  const [floor] = Object.values(figures)
+  const rows = Object.entries(figures).map(([what, value]) => ({
+    what,
+    [unit]: value.toFixed(1),
+    '× floor': (value / floor).toFixed(2),
+  }))
+  return { title, rows }
 }
 
 function cpuOf(work) {
@@ -206,9 +219,4 @@ async function wallMs(work) {
   const start = performance.now()
   await work()
   return performance.now() - start
-}
-
-function median(values) {
-  const sorted = values.toSorted((left, right) => left - right)
-  return sorted[Math.floor(sorted.length / 2)]
 }

@@ -1,7 +1,7 @@
 /**
  * What a cycle costs: whole runs of `echo`, the command line beside a hand-written durable loop without recovery.
  *
- *   node benchmarks/loop.mjs [cycles …]        default: 10 100 300
+ *   node benchmarks/loop.mjs [cycles …] [--write]        default: 10 100 300
  *
  * CPU time is that of the engine's own process; children are the same in both. Alternating, medians of 5.
  */
@@ -11,10 +11,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startScriptedServer, temporaryAgent } from '../packages/testkit/dist/index.js'
+import { median, numbers, report } from './report.mjs'
 
 const ROUNDS = 5
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
-const lengths = process.argv.slice(2).map(Number)
+const lengths = numbers()
 
 function measure(argv) {
   const directory = mkdtempSync(join(tmpdir(), 'delta-bench-'))
@@ -34,10 +35,6 @@ function measure(argv) {
   } finally {
     rmSync(directory, { recursive: true })
   }
-}
-
-function median(values) {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
 }
 
 async function compare(cycles) {
@@ -83,20 +80,35 @@ for (const cycles of lengths.length > 0 ? lengths : [10, 100, 300]) {
   const { floor, delta } = await compare(cycles)
   rows.push({
     cycles,
-    'floor ms': Math.round(floor.cpuMs),
-    'delta ms': Math.round(delta.cpuMs),
-    ratio: (delta.cpuMs / floor.cpuMs).toFixed(2),
-    'floor MB': Math.round(floor.rssMb),
-    'delta MB': Math.round(delta.rssMb),
+    'floor, ms': Math.round(floor.cpuMs),
+    'delta, ms': Math.round(delta.cpuMs),
+    '× floor': (delta.cpuMs / floor.cpuMs).toFixed(2),
+    'floor, MB': Math.round(floor.rssMb),
+    'delta, MB': Math.round(delta.rssMb),
     files: delta.files,
-    'disk MB': delta.diskMb.toFixed(2),
+    'disk, MB': delta.diskMb.toFixed(2),
   })
 }
-console.table(rows)
-for (const [index, row] of rows.slice(1).entries()) {
+const perCycle = rows.slice(1).map((row, index) => {
   const before = rows[index]
   const per = (key) => (row[key] - before[key]) / (row.cycles - before.cycles)
-  console.log(
-    `per cycle from ${before.cycles} to ${row.cycles}: floor ${per('floor ms').toFixed(2)} ms, delta ${per('delta ms').toFixed(2)} ms, ratio ${(per('delta ms') / per('floor ms')).toFixed(2)}`,
-  )
-}
+  return {
+    cycles: `${before.cycles} to ${row.cycles}`,
+    'floor, ms': per('floor, ms').toFixed(2),
+    'delta, ms': per('delta, ms').toFixed(2),
+    '× floor': (per('delta, ms') / per('floor, ms')).toFixed(2),
+  }
+})
+const last = rows.at(-1)
+report('loop', {
+  tables: [
+    { title: 'Whole runs, CPU time, peak memory and what lies on disk afterwards', rows },
+    { title: 'CPU time of one more cycle', rows: perCycle },
+  ],
+  figures: {
+    cycles: last.cycles,
+    ratio: last['× floor'],
+    memory_mb: last['delta, MB'],
+    disk_mb: last['disk, MB'],
+  },
+})

@@ -1,7 +1,7 @@
 /**
  * What asking a model costs: one request from a fresh process, and each further one, beside `node:http` by hand.
  *
- *   node benchmarks/model.mjs [rounds]
+ *   node benchmarks/model.mjs [rounds] [--write]
  *
  * Every figure is CPU time (user + system), the median of alternations in this one run. The programs are bundled as the
  * command line is: what counts is the code that runs, not the files that are looked up.
@@ -13,8 +13,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
 import { startScriptedServer } from '../packages/testkit/dist/index.js'
+import { median, numbers, report } from './report.mjs'
 
-const rounds = Number(process.argv[2] ?? 9)
+const [rounds = 9] = numbers()
 const REQUESTS = 300
 const PROGRAMS = {
   empty: 'empty program',
@@ -63,11 +64,6 @@ function alternate(baseUrl, count) {
   return figures
 }
 
-function median(values) {
-  const sorted = values.toSorted((left, right) => left - right)
-  return sorted[Math.floor(sorted.length / 2)]
-}
-
 try {
   await bundle()
   const server = await startScriptedServer([{ content: 'Hello.' }])
@@ -77,19 +73,14 @@ try {
 
   const first = Object.fromEntries(names.map((name) => [name, median(once[name])]))
   const further = (name) => (median(often[name]) - first[name]) / REQUESTS
-  console.table(
-    Object.fromEntries(
-      names.map((name) => [
-        PROGRAMS[name],
-        {
-          'first request, ms': first[name].toFixed(1),
-          '× empty': (first[name] / first.empty).toFixed(2),
-          'further request, ms': name === 'empty' ? '' : further(name).toFixed(3),
-          '× floor': name === 'empty' ? '' : (further(name) / further('http')).toFixed(2),
-        },
-      ]),
-    ),
-  )
+  const rows = names.map((name) => ({
+    program: PROGRAMS[name],
+    'first request, ms': first[name].toFixed(1),
+    '× empty': (first[name] / first.empty).toFixed(2),
+    'further request, ms': name === 'empty' ? '' : further(name).toFixed(3),
+    '× floor': name === 'empty' ? '' : (further(name) / further('http')).toFixed(2),
+  }))
+  report('model', { tables: [{ title: 'Asking a model', rows }] })
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

@@ -1,7 +1,7 @@
 /**
  * What a session adds to a command: `exec` of `true` beside `bash -c true`, and the command line beside an empty script.
  *
- *   node benchmarks/sessions.mjs [rounds]        default: 9
+ *   node benchmarks/sessions.mjs [rounds] [--write]        default: 9
  *
  * CPU time of this process and of its children together (Linux), alternating, medians.
  */
@@ -11,25 +11,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execInSession, startSession } from '../packages/sessions/dist/index.js'
+import { median, numbers, report } from './report.mjs'
 
-const rounds = Number(process.argv[2] ?? 9)
+const [rounds = 9] = numbers()
 const workDirectory = mkdtempSync(join(tmpdir(), 'delta-bench-'))
 const sessionsDirectory = join(workDirectory, '.sessions')
 const environment = process.env
 const { session_id: id } = await startSession('bash', { sessionsDirectory, workDirectory, environment })
-const bin = fileURLToPath(new URL('../packages/sessions/bin.js', import.meta.url))
+const bin = fileURLToPath(new URL('../packages/sessions/bin.cjs', import.meta.url))
 
 const CASES = [
-  { name: 'bash -c true', times: 40, run: () => ended(spawn('bash', ['-c', 'true'], { stdio: 'ignore' })) },
+  { name: 'bash -c true', times: 100, run: () => ended(spawn('bash', ['-c', 'true'], { stdio: 'ignore' })) },
   {
     name: 'session exec true',
-    times: 40,
+    times: 100,
     run: () => execInSession(id, 'true', { sessionsDirectory, environment }),
   },
-  { name: 'empty node script', times: 4, run: () => spawnSync(process.execPath, ['-e', '']) },
+  { name: 'empty node script', times: 8, run: () => spawnSync(process.execPath, ['-e', '']) },
   {
     name: 'delta-sessions exec true',
-    times: 4,
+    times: 8,
     run: () => spawnSync(process.execPath, [bin, 'exec', id, 'true', '--sessions-dir', sessionsDirectory]),
   },
 ]
@@ -54,13 +55,15 @@ for (let round = 0; round < rounds; round++) {
 }
 rmSync(workDirectory, { recursive: true })
 
-const [bash, session, node, cli] = results.map(
-  (values) => values.toSorted((a, b) => a - b)[Math.floor(rounds / 2)],
-)
+const [bash, session, node, cli] = results.map(median)
 const row = (what, ours, floor) => ({
   what,
-  'floor ms': floor.toFixed(1),
-  'ours ms': ours.toFixed(1),
-  ratio: (ours / floor).toFixed(2),
+  'floor, ms': floor.toFixed(1),
+  'ours, ms': ours.toFixed(1),
+  '× floor': (ours / floor).toFixed(2),
 })
-console.table([row('library / bash -c', session, bash), row('command line / empty node script', cli, node)])
+const rows = [
+  row('the library beside `bash -c true`', session, bash),
+  row('`delta-sessions` beside an empty script', cli, node),
+]
+report('sessions', { tables: [{ title: '`exec` of `true` in a session', rows }] })

@@ -1,7 +1,7 @@
 /**
  * What starting `delta` costs: CPU time (user + system) beside an empty node script.
  *
- *   node benchmarks/startup.mjs [--json] [--rounds=11]
+ *   node benchmarks/startup.mjs [rounds] [--write]        default: 11
  *
  * Every figure is the median of alternations in this one run: absolute times drift, ratios hold. The first start after a
  * build compiles; it is not counted, and shown in a row of its own. The floor depends on the environment it is measured
@@ -14,10 +14,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { startScriptedServer, temporaryAgent } from '../packages/testkit/dist/index.js'
+import { median, numbers, report } from './report.mjs'
 
 const DELTA = fileURLToPath(new URL('../apps/cli/bin.cjs', import.meta.url))
 const HELLO = fileURLToPath(new URL('../examples/1-basics/hello-world', import.meta.url))
-const rounds = Number(/--rounds=(\d+)/.exec(process.argv.join(' '))?.[1] ?? 11)
+const [rounds = 11] = numbers()
 const directory = mkdtempSync(join(tmpdir(), 'delta-bench-startup-'))
 const empty = join(directory, 'empty.js')
 writeFileSync(empty, '')
@@ -56,10 +57,6 @@ async function cpuMs({ argv, env }) {
   return (user + system) * 1000
 }
 
-function median(values) {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]
-}
-
 try {
   const samples = new Map(Object.keys(candidates).map((name) => [name, []]))
   for (const candidate of Object.values(candidates)) await cpuMs(candidate)
@@ -69,15 +66,15 @@ try {
   const floor = median(samples.values().next().value)
   const rows = [...samples].map(([name, values]) => ({
     command: name,
-    'CPU ms': Math.round(median(values)),
-    '× floor': Number((median(values) / floor).toFixed(2)),
+    'CPU, ms': Math.round(median(values)),
+    '× floor': (median(values) / floor).toFixed(2),
     goal: candidates[name].goal ?? '',
   }))
-  const header = Object.keys(rows[0])
-  const lines = [header, header.map(() => '---'), ...rows.map(Object.values)]
-  console.log(`\nStart-up, node ${process.version}\n`)
-  console.log(lines.map((line) => `| ${line.join(' | ')} |`).join('\n'))
-  if (process.argv.includes('--json')) console.log(JSON.stringify(rows))
+  const ratioOf = (name) => rows.find(({ command }) => command === name)['× floor']
+  report('startup', {
+    tables: [{ title: 'Starting `delta`', rows }],
+    figures: { version: ratioOf('delta --version'), run: ratioOf('delta run, one answer over HTTP') },
+  })
 } finally {
   await Promise.all([server, scripted, remote].map((held) => held[Symbol.asyncDispose]()))
   rmSync(directory, { recursive: true, force: true })

@@ -1,7 +1,7 @@
 /**
  * What running a command costs: `runCommand` and `executeTool` beside a bare spawn and execa.
  *
- *   node --expose-gc benchmarks/tools.mjs [--json]
+ *   node --expose-gc benchmarks/tools.mjs [--write]
  *
  * Every figure is the median of alternations in this one run: absolute times drift, ratios hold.
  */
@@ -18,6 +18,7 @@ import {
   runCommand,
   toolMap,
 } from '../packages/executor/dist/index.js'
+import { median, report } from './report.mjs'
 
 const directory = mkdtempSync(join(tmpdir(), 'delta-bench-tools-'))
 const env = { ...process.env }
@@ -65,9 +66,8 @@ async function batch(count, atOnce, run) {
   return { wall: (performance.now() - start) / count, cpu: (cpuMs() - cpuBefore) / count }
 }
 
-function median(samples, key) {
-  const values = samples.map((sample) => sample[key]).sort((one, other) => one - other)
-  return values[Math.floor(values.length / 2)]
+function medianOf(samples, key) {
+  return median(samples.map((sample) => sample[key]))
 }
 
 async function alternate(candidates, rounds, measure) {
@@ -79,29 +79,20 @@ async function alternate(candidates, rounds, measure) {
   return results
 }
 
-function table(title, rows) {
-  const header = Object.keys(rows[0])
-  const lines = [header, header.map(() => '---'), ...rows.map((row) => Object.values(row))]
-  console.log(`\n${title}\n\n${lines.map((line) => `| ${line.join(' | ')} |`).join('\n')}`)
-  return { title, rows }
-}
-
 async function spawnTable() {
   const measured = await alternate(spawns, 11, (run) => batch(200, 8, run))
   const [floor, piped] = [...measured.values()]
-  const ratio = (samples, base, key) => (median(samples, key) / median(base, key)).toFixed(2)
-  return table(
-    'A command that does nothing, 8 at once',
-    [...measured].map(([name, samples]) => ({
-      command: name,
-      'wall ms': median(samples, 'wall').toFixed(2),
-      'CPU ms': median(samples, 'cpu').toFixed(2),
-      'wall × floor': ratio(samples, floor, 'wall'),
-      'CPU × floor': ratio(samples, floor, 'cpu'),
-      'wall × piped': ratio(samples, piped, 'wall'),
-      'CPU × piped': ratio(samples, piped, 'cpu'),
-    })),
-  )
+  const ratio = (samples, base, key) => (medianOf(samples, key) / medianOf(base, key)).toFixed(2)
+  const rows = [...measured].map(([name, samples]) => ({
+    command: name,
+    'wall, ms': medianOf(samples, 'wall').toFixed(2),
+    'CPU, ms': medianOf(samples, 'cpu').toFixed(2),
+    'wall × floor': ratio(samples, floor, 'wall'),
+    'CPU × floor': ratio(samples, floor, 'cpu'),
+    'wall × piped': ratio(samples, piped, 'wall'),
+    'CPU × piped': ratio(samples, piped, 'cpu'),
+  }))
+  return { title: 'A command that does nothing, 8 at once', rows }
 }
 
 const PRINTER = ['head', '-c', '200000000', '/dev/zero']
@@ -144,15 +135,13 @@ async function outputOnce(run) {
 async function outputTable(title) {
   const measured = await alternate(outputs, 9, outputOnce)
   const [floor] = [...measured.values()]
-  return table(
-    title,
-    [...measured].map(([name, samples]) => ({
-      command: name,
-      'wall ms': median(samples, 'wall').toFixed(0),
-      'throughput ÷ floor': (median(floor, 'wall') / median(samples, 'wall')).toFixed(2),
-      'RSS rise MB': Math.max(...samples.map((sample) => sample.rise)).toFixed(0),
-    })),
-  )
+  const rows = [...measured].map(([name, samples]) => ({
+    command: name,
+    'wall, ms': medianOf(samples, 'wall').toFixed(0),
+    'throughput ÷ floor': (medianOf(floor, 'wall') / medianOf(samples, 'wall')).toFixed(2),
+    'rise of memory, MB': Math.max(...samples.map((sample) => sample.rise)).toFixed(0),
+  }))
+  return { title, rows }
 }
 
 const HOSTILE = [
@@ -171,7 +160,7 @@ function redactionTable() {
     redactPatterns(text)
     return { 'again and again': `\`${unit}\``, 'ms for 10 MB': (performance.now() - start).toFixed(0) }
   })
-  return table('Looking for secret-like text in 10 MB made to be slow', rows)
+  return { title: 'Looking for secret-like text in 10 MB made to be slow', rows }
 }
 
 try {
@@ -182,7 +171,11 @@ try {
   ]
   const ballast = Array.from({ length: 500 }, () => Buffer.alloc(MEGABYTE, 1))
   tables.push(await outputTable(`200 MB of stdout, with ${ballast.length} MB resident`))
-  if (process.argv.includes('--json')) console.log(JSON.stringify(tables))
+  const [nothing] = tables[1].rows.filter(({ command }) => command === 'executeTool')
+  report('tools', {
+    tables,
+    figures: { spawn_wall: nothing['wall × piped'], spawn_cpu: nothing['CPU × piped'] },
+  })
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

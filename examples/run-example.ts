@@ -20,9 +20,13 @@ export function delta(args: string[], environment: Record<string, string> = {}):
 }
 
 /** The same, for tests that do something to it meanwhile. */
-export function startDelta(args: string[], environment: Record<string, string> = {}): StartedProcess {
+export function startDelta(
+  args: string[],
+  environment: Record<string, string> = {},
+  options: { interactive?: boolean } = {},
+): StartedProcess {
   const { PATH = '', HOME = '' } = process.env
-  return startProcess([process.execPath, DELTA, ...args], { env: { PATH, HOME, ...environment } })
+  return startProcess([process.execPath, DELTA, ...args], { env: { PATH, HOME, ...environment }, ...options })
 }
 
 /** A workspace with the files of an example's `sample/` and further ones; goes away with the test. */

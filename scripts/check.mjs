@@ -15,10 +15,12 @@ const gates = [
   { name: 'Types of the examples', argv: tool('tsc', '-p', 'examples') },
   { name: 'Layers', argv: [node, 'scripts/check-layers.mjs'] },
   { name: 'Demo', argv: ['npm', 'run', 'demo'] },
+  { name: 'Recording of the demo', argv: [node, 'scripts/recording.mjs', '--check'] },
   { name: 'READMEs', argv: [node, 'scripts/readme.mjs', '--check'] },
   { name: 'Reference of the command line', argv: [node, 'scripts/cli-reference.mjs', '--check'] },
+  { name: 'Reference of the YAML files', argv: [node, 'scripts/yaml-reference.mjs', '--check'] },
   { name: 'Unused files, exports and dependencies', argv: tool('knip') },
-  { name: 'Packages: publint and attw', argv: [node, 'scripts/check-packages.mjs'] },
+  { name: 'Release, all but publishing', argv: [node, 'scripts/release.mjs', '--dry-run'] },
   { name: 'Packages: installed with npm and used', argv: [node, 'scripts/packed.mjs'] },
 ]
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { embedInAiSdk, followTutorial, serveMcp } from './lib/newcomer.mjs'
 import { withPackedPackages } from './lib/pack.mjs'
 import { useCommandLine } from './lib/use-command-line.mjs'
 import { useLibraries } from './lib/use-libraries.mjs'
@@ -24,6 +25,9 @@ process.exitCode = await withPackedPackages(async (packages, directory) => {
   const results = [
     await succeeds(() => useLibraries(join(directory, 'libraries'), libraries)),
     await succeeds(() => useCommandLine(join(directory, 'command line'), cli)),
+    await succeeds(() => embedInAiSdk(join(directory, 'embedding'), libraries)),
+    await succeeds(() => serveMcp(join(directory, 'server'), cli)),
+    await succeeds(() => followTutorial(join(directory, 'tutorial'), cli)),
   ]
   return results.every(Boolean) ? 0 : 1
 })

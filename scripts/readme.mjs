@@ -5,6 +5,7 @@ import { layers } from './layers.mjs'
 import { root } from './lib/environment.mjs'
 import { renderExample } from './lib/example.mjs'
 import { brokenLinks } from './lib/links.mjs'
+import { fillResults } from './lib/results.mjs'
 import { matchesShown, openScratchShell } from './lib/shell-block.mjs'
 import { capture } from './lib/step.mjs'
 
@@ -18,11 +19,12 @@ const MARKER = /^<!-- \/?(example|run|file)\b/gm
  *
  * `<!-- example: file -->` blocks are rendered from the file and its output. `<!-- run -->` blocks hold a `sh` fence,
  * which must succeed, and maybe a `text` fence, which must be what it prints (`…` stands for anything).
- * `<!-- file: path -->` blocks hold a fence that is written to that path before the first of them runs.
+ * `<!-- file: path -->` blocks hold a fence that is written to that path before the first of them runs. Between `results`
+ * and `figure` markers stands what the benchmarks measured.
  *
  * @param {string} path
- * @returns {Promise<{ text: string, rendered: string, problems: string[] }>} `rendered` is `text` with every example
- *   block made anew
+ * @returns {Promise<{ text: string, rendered: string, problems: string[] }>} `rendered` is `text` with every example,
+ *   table and figure made anew
  */
 export async function renderDocument(path) {
   const text = readFileSync(path, 'utf8')
@@ -35,7 +37,9 @@ export async function renderDocument(path) {
     problems.push('an example, run or file marker has no partner, or does not hold the fences it should')
   }
 
-  let rendered = text
+  const filled = fillResults(text)
+  problems.push(...filled.problems)
+  let rendered = filled.rendered
   for (const [block, file = ''] of examples) {
     try {
       const body = await renderExample(join(dirname(path), file))
@@ -44,30 +48,31 @@ export async function renderDocument(path) {
       problems.push(`${file}: ${error instanceof Error ? error.message : error}`)
     }
   }
-  if (runs.length > 0) problems.push(...(await runBlocks(runs, files)))
+  if (runs.length > 0) {
+    const shell = openScratchShell()
+    problems.push(...(await runBlocks(text, shell).finally(shell.close)))
+  }
   return { text, rendered, problems }
 }
 
 /**
- * @param {RegExpMatchArray[]} blocks
- * @param {RegExpMatchArray[]} files
+ * Types what the `run` blocks of a document show, and compares.
+ *
+ * @param {string} text the document
+ * @param {import('./lib/shell-block.mjs').Shell} shell
+ * @returns {Promise<string[]>} problems
  */
-async function runBlocks(blocks, files) {
+export async function runBlocks(text, shell) {
   /** @type {string[]} */
   const problems = []
-  const shell = openScratchShell()
-  try {
-    for (const [, path = '', content = ''] of files) shell.write(path, content)
-    for (const [, script = '', shown] of blocks) {
-      const { code, output } = await shell.run(script)
-      const printed = `It prints:\n${output.trimEnd()}`
-      if (code !== 0) problems.push(`these lines end with exit code ${code}:\n${script}${printed}`)
-      else if (shown !== undefined && !matchesShown(shown, output)) {
-        problems.push(`these lines do not print what is shown:\n${script}${printed}`)
-      }
+  for (const [, path = '', content = ''] of text.matchAll(FILE)) shell.write(path, content)
+  for (const [, script = '', shown] of text.matchAll(RUN)) {
+    const { code, output } = await shell.run(script)
+    const printed = `It prints:\n${output.trimEnd()}`
+    if (code !== 0) problems.push(`these lines end with exit code ${code}:\n${script}${printed}`)
+    else if (shown !== undefined && !matchesShown(shown, output)) {
+      problems.push(`these lines do not print what is shown:\n${script}${printed}`)
     }
-  } finally {
-    shell.close()
   }
   return problems
 }
@@ -82,7 +87,7 @@ function firstDifference(text, rendered) {
   const lines = text.split('\n')
   const wanted = rendered.split('\n')
   const index = wanted.findIndex((line, at) => line !== lines[at])
-  return `line ${index + 1} is not what its example says (\`npm run readme\` mends it):
+  return `line ${index + 1} is not what its example or its measurement says (\`npm run readme\` mends it):
   is:     ${lines[index] ?? ''}
   should: ${wanted[index] ?? ''}`
 }

@@ -55,7 +55,7 @@ export default defineConfig({
   target: 'node20',
   platform: 'node',
   clean: true,
-  minify: true,
+  minify: false,
   removeNodeProtocol: false,
   silent: true,
   shims: true,
@@ -78,7 +78,7 @@ export default defineConfig({
     await cp('templates', 'dist/templates', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {
       recursive: true,
-      filter: (path) => !path.includes('workspaces') && !path.endsWith('README.md'),
+      filter: (path) => !/workspaces|README\.md$|\.test\.ts$/.test(path),
     })
   },
 })

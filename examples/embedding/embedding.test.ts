@@ -1,6 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { open, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runProcess, startScriptedServer, temporaryWorkspace } from '@delta/testkit'
+import { runProcess, startProcess, startScriptedServer, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
@@ -47,6 +49,32 @@ test.each([
       expect.stringContaining('2 a b.txt'),
       expect.stringMatching(/exit code 1.*missing\.txt/s),
     ])
+  },
+)
+
+const REQUESTS = [
+  {
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+  },
+  { id: 2, method: 'tools/call', params: { name: 'count_words', arguments: { file: 'pipe' } } },
+]
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  'on %s, mcp-server.mjs ends the command that runs, and itself',
+  async (signal) => {
+    const workspace = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+    const pipe = join(workspace.path, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const argv = [process.execPath, `${HERE}mcp-server.mjs`]
+    const server = startProcess(argv, { cwd: workspace.path, interactive: true })
+    for (const request of REQUESTS) server.write(`${JSON.stringify({ jsonrpc: '2.0', ...request })}\n`)
+    const writer = await open(pipe, 'w') // opens once the command reads
+    onTestFinished(() => writer.close())
+    server.kill(signal)
+    expect(await server.result).toMatchObject({ exitCode: 0, stderr: '' })
+    await expect(writer.write('x')).rejects.toThrow('EPIPE')
   },
 )
 

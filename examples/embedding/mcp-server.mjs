@@ -4,5 +4,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { tools } from './tools.mjs'
 
 const server = toMcpServer(tools, { name: 'counter', version: '1.0.0', workDirectory: process.cwd() })
-process.stdin.once('end', () => void server.close()) // the client has gone: what runs is ended
+const close = () => void server.close() // what runs is ended; then nothing holds this process
+process.stdin.once('end', close) // the client has gone
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.once(signal, close)
 await server.connect(new StdioServerTransport())

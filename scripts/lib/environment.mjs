@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 /** The repository's root directory. */
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
-/** @type {{ packageManager: string, engines: { node: string } }} */
+/** @type {{ packageManager: string, license: string, engines: { node: string } }} */
 export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** What may stay of npm's settings: where packages come from and where caches lie. */

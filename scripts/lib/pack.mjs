@@ -8,13 +8,17 @@ import { capture } from './step.mjs'
 /**
  * @typedef {object} Packed one public package, as it would be published
  * @property {string} name `@delta/journal`
+ * @property {string} folder `packages/journal`
  * @property {string} tarball absolute path of the .tgz
  * @property {string} directory the unpacked content
  * @property {PackedManifest} manifest the package.json inside
  * @property {boolean} isLibrary false for the command line
  *
- * @typedef {{ name: string, version: string, private?: boolean, exports?: Record<string, unknown>, bin?: Record<string, string>,
- *   dependencies?: object, peerDependencies?: object, optionalDependencies?: object,
+ * @typedef {Record<string, string>} Strings
+ * @typedef {{ name: string, version: string, private?: boolean, description?: string, license?: string, homepage?: string,
+ *   bugs?: string, repository?: { url: string, directory?: string }, engines?: { node?: string },
+ *   publishConfig?: { access?: string, provenance?: boolean }, exports?: Record<string, unknown>, bin?: Strings,
+ *   dependencies?: Strings, peerDependencies?: Strings, optionalDependencies?: Strings,
  *   peerDependenciesMeta?: Record<string, { optional?: boolean }> }} PackedManifest
  */
 
@@ -53,6 +57,7 @@ async function unpack(folder, parent) {
   const directory = join(unpacked, 'package')
   return {
     name,
+    folder,
     tarball,
     directory,
     manifest: readManifest(directory),

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { root } from './environment.mjs'
 
-const COMMANDS = { delta: 'apps/cli/bin.cjs', 'delta-sessions': 'packages/sessions/bin.js' }
+const COMMANDS = { delta: 'apps/cli/bin.cjs', 'delta-sessions': 'packages/sessions/bin.cjs' }
 const LEFT_BEHIND = /[/\\](node_modules|workspaces|\.delta)$/
 
 /**

@@ -6,11 +6,15 @@ import { makeCommands, makeScratchCheckout } from './scratch.mjs'
 import { capture } from './step.mjs'
 
 /**
+ * @typedef {{ run: (script: string) => Promise<{ code: number, output: string }>,
+ *   write: (path: string, content: string) => void }} Shell
+ */
+
+/**
  * Runs the shell lines of one document, in order, in a scratch copy of the repository's root
  * with `delta` and `delta-sessions` on PATH. Only `examples/` is really copied; agents write there.
  *
- * @returns {{ run: (script: string) => Promise<{ code: number, output: string }>,
- *   write: (path: string, content: string) => void, close: () => void }}
+ * @returns {Shell & { close: () => void }}
  */
 export function openScratchShell() {
   const directory = mkdtempSync(join(tmpdir(), 'delta-readme-'))
@@ -18,20 +22,31 @@ export function openScratchShell() {
   const commands = join(directory, 'bin')
   makeScratchCheckout(checkout)
   makeCommands(commands)
+  return {
+    ...openShell(checkout, commands),
+    close: () => rmSync(directory, { recursive: true, force: true }),
+  }
+}
+
+/**
+ * @param {string} cwd
+ * @param {string} commands a directory that comes first in PATH
+ * @returns {Shell}
+ */
+export function openShell(cwd, commands) {
   const env = testEnvironment()
   return {
     run: (script) =>
       // One pipe, so that stdout and stderr keep their order.
       capture(['sh', '-ec', `exec 2>&1\n${script}`], {
-        cwd: checkout,
+        cwd,
         env: { ...env, PATH: `${commands}${delimiter}${env.PATH}`, NO_COLOR: '1' },
         timeoutMs: 120_000,
       }),
     write: (path, content) => {
-      mkdirSync(dirname(join(checkout, path)), { recursive: true })
-      writeFileSync(join(checkout, path), content)
+      mkdirSync(dirname(join(cwd, path)), { recursive: true })
+      writeFileSync(join(cwd, path), content)
     },
-    close: () => rmSync(directory, { recursive: true, force: true }),
   }
 }
 

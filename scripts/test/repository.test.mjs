@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { layers } from '../layers.mjs'
 import { root } from '../lib/environment.mjs'
+import { findImports } from '../lib/imports.mjs'
 import { capture } from '../lib/step.mjs'
 
 test('the lockfile pins no host: whoever installs decides where packages come from', () => {
@@ -28,4 +29,19 @@ test('the map in the README has every published package of the diagram, with wha
     return [folder, isEverything ? ['everything below'] : layer.imports.length === 0 ? [''] : layer.imports]
   })
   expect(map).toEqual(expected)
+})
+
+test('the README of every library says what to install, and its first program needs no more', () => {
+  const libraries = Object.keys(layers).filter((folder) => folder !== 'apps/cli' && !layers[folder]?.testOnly)
+  for (const folder of libraries) {
+    const readme = readFileSync(join(root, folder, 'README.md'), 'utf8')
+    const [, line = ''] = /^```sh\nnpm install (.*)\n```$/m.exec(readme) ?? []
+    const [, example = ''] = /^<!-- example: (\S+) -->$/m.exec(readme) ?? []
+    const path = join(root, folder, example)
+    const needed = findImports(readFileSync(path, 'utf8'), path).flatMap(({ specifier = '' }) =>
+      specifier.startsWith('node:') ? [] : [/^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0]],
+    )
+    expect(line.split(' '), folder).toEqual(expect.arrayContaining([folder.replace('packages', '@delta')]))
+    expect(line.split(' '), folder).toEqual(expect.arrayContaining(needed))
+  }
 })

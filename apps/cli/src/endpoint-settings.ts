@@ -15,7 +15,9 @@ export function withEndpoint(settings: readonly Setting[], environment: Environm
     path: `environment.${name}`,
     value: isAddress(name) ? withoutSecrets(environment.baseUrl ?? '') : '***',
     origin: from,
-    ...(overridden && isAddress(name) ? { replaces: [overridden.origin] } : {}),
+    ...(overridden && overridden.origin !== 'default' && isAddress(name)
+      ? { replaces: [overridden.origin] }
+      : {}),
   }))
   return [...settings.filter((setting) => setting !== overridden), ...endpoint]
 }

@@ -1,8 +1,7 @@
-import { join } from 'node:path'
-import { type Agent, formatProblem, loadEnvironment } from '@delta/config-loader'
+import { type Agent, formatProblem } from '@delta/config-loader'
 import type { EngineOptions } from '@delta/engine'
-import { isKnownEvent, latestRunId, runDirectory, streamJournal } from '@delta/journal'
 import { askAtTerminal } from './ask.js'
+import { findEnvironment } from './find-environment.js'
 import type { AgentFlags } from './load-agent.js'
 import type { Presenter } from './present/presenter.js'
 import type { Terminal } from './terminal.js'
@@ -37,14 +36,7 @@ export async function engineOptions(
     signal: AbortSignal
   },
 ): Promise<EngineOptions> {
-  const found = await loadEnvironment({
-    workDirectory,
-    agentHome: agent.home,
-    environment: terminal.env,
-    ...(agent.llm.baseUrl === undefined ? {} : { llmBaseUrl: agent.llm.baseUrl }),
-    trustWorkspaceEnv: flags.trustWorkspaceEnv ?? false,
-    ...(await knownEndpoint(workDirectory)),
-  })
+  const found = await findEnvironment(agent, { workDirectory, flags, terminal })
   for (const warning of found.warnings) presenter.warn(formatProblem(warning))
   return {
     credentials: found,
@@ -70,18 +62,4 @@ function askingWith(
     presenter.pause()
     return askAtTerminal(question, terminal, signal)
   }
-}
-
-/** The endpoint settings that the workspace's `.env` had when its latest run was first started. */
-async function knownEndpoint(workDirectory: string): Promise<{ knownWorkspaceEndpoint?: string }> {
-  const id = await latestRunId(workDirectory)
-  if (id === undefined) return {}
-  for await (const event of streamJournal(join(runDirectory(workDirectory, id), 'journal.jsonl'))) {
-    if (!isKnownEvent(event) || event.type !== 'ENGINE_START') continue
-    const { environment } = Object(event.config) as { environment?: { workspace_endpoint?: string } }
-    return environment?.workspace_endpoint === undefined
-      ? {}
-      : { knownWorkspaceEndpoint: environment.workspace_endpoint }
-  }
-  return {}
 }

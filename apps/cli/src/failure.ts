@@ -1,4 +1,5 @@
 import { printable } from './present/printable.js'
+import { explainSystemError } from './system-error.js'
 import { EXIT, type Terminal } from './terminal.js'
 
 /** Errors that a person can mend by another command line or another file; the rest are failures of the run. */
@@ -6,7 +7,6 @@ const USAGE_CODES = [
   /^ERR_CLI_/,
   /^ERR_CONFIG/,
   /^ERR_TOOL/,
-  /^ERR_CONTEXT_MANIFEST/,
   /^ERR_ENGINE_(RUN_NOT_FOUND|MESSAGE_REQUIRED|NO_CREDENTIALS|MODEL)/,
   /^ERR_REQUEST_NOT_FOUND/,
   /^ERR_RUN_(NOT_FOUND|EXISTS|ID)/,
@@ -21,10 +21,17 @@ export function reportFailure(terminal: Terminal, error: unknown): number {
 }
 
 function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = explained(error) ?? (error instanceof Error ? error.message : String(error))
   if (codeOf(error) === 'ERR_RUN_BUSY')
     return `Error: Run is currently executing. Wait for completion or interrupt first.\n${message}`
   return message.startsWith('Error: ') ? message : `Error: ${message}`
+}
+
+/** What the system said to us directly, with the path if it named one. */
+function explained(error: unknown): string | undefined {
+  const { dest, path, syscall } = Object(error) as NodeJS.ErrnoException & { dest?: string }
+  const reason = explainSystemError(error)
+  return reason && `${dest ?? path ?? syscall}: ${reason}`
 }
 
 function codeOf(error: unknown): string {

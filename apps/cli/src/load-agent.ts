@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import { type Agent, formatProblem, type LoadOptions, loadAgent } from '@delta/config-loader'
-import { importRoots } from './import-roots.js'
 import type { Terminal } from './terminal.js'
 
 export interface AgentFlags {
@@ -29,7 +28,7 @@ export function loadOptions(
 ): LoadOptions {
   return {
     environment: terminal.env,
-    importRoots: importRoots(flags, terminal),
+    importRoots: flags.importRoot.map((root) => resolve(terminal.cwd, root)),
     strict: flags.strict ?? false,
     shownAs,
   }

@@ -1,5 +1,7 @@
-import { watchedOutputs } from './broken-output.js'
+import { watchedStreams } from './broken-streams.js'
+import { reportFailure } from './failure.js'
 import type { Terminal } from './terminal.js'
+import { UsageError } from './usage-error.js'
 
 /**
  * The `delta` command: arguments in, exit code out. Each command loads only what it needs.
@@ -9,6 +11,16 @@ import type { Terminal } from './terminal.js'
 export async function main(host: NodeJS.Process): Promise<number> {
   const argv = host.argv.slice(2)
   const terminal = terminalOf(host, argv)
+  host.on('uncaughtException', (error) => host.exit(reportFailure(terminal, error)))
+  try {
+    return await execute(terminal)
+  } catch (error) {
+    return reportFailure(terminal, error)
+  }
+}
+
+async function execute(terminal: Terminal): Promise<number> {
+  const { argv } = terminal
   if (argv[0] === 'sessions') {
     return (await import('./commands/sessions.js')).execute({}, terminal, argv.slice(1))
   }
@@ -21,13 +33,15 @@ const ENDS_BY_ITSELF: ReadonlySet<string | undefined> = new Set(['run', 'continu
 
 /** The streams are made when they are first used: each costs some start-up. */
 function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
-  const watched = watchedOutputs(host, { goesOn: ENDS_BY_ITSELF.has(argv[0]) })
+  const watched = watchedStreams(host, { goesOn: ENDS_BY_ITSELF.has(argv[0]) })
   return {
     argv,
     env: host.env,
-    cwd: host.cwd(),
+    get cwd() {
+      return currentDirectory(host)
+    },
     get stdin() {
-      return host.stdin
+      return watched.stdin()
     },
     get stdout() {
       return watched.stdout()
@@ -37,5 +51,18 @@ function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
     },
     signals: host,
     exit: (exitCode) => host.exit(exitCode),
+  }
+}
+
+function currentDirectory(host: NodeJS.Process): string {
+  try {
+    return host.cwd()
+  } catch (cause) {
+    throw new UsageError(
+      'The current directory has been deleted. Change to one that exists, and try again.',
+      {
+        cause,
+      },
+    )
   }
 }

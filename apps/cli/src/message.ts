@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { explainSystemError } from './system-error.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
 
@@ -23,7 +24,7 @@ async function read(value: string, terminal: Terminal): Promise<string> {
   try {
     return withoutFinalNewline(await readFile(path, 'utf8'))
   } catch (cause) {
-    throw new UsageError(`-m ${value}: ${(cause as Error).message}`, { cause })
+    throw new UsageError(`-m ${value}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
   }
 }
 

@@ -1,8 +1,9 @@
-import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
+import type { ContextManifest } from '@delta/context'
 import { type NextRequest, nextRequest } from '@delta/engine'
-import { killRunningCommands } from '@delta/executor'
+import { isAgentCommand, killRunningCommands } from '@delta/executor'
 import { latestRunId, type RunSummary } from '@delta/journal'
+import { findEnvironment } from './find-environment.js'
 import { type AgentFlags, loadAgentFor } from './load-agent.js'
 import { readMessage } from './message.js'
 import { printable } from './present/printable.js'
@@ -10,6 +11,7 @@ import { findShownRun } from './shown-run.js'
 import { stopSignal } from './stop-signal.js'
 import type { Terminal } from './terminal.js'
 import { withOwnCommands } from './tool-path.js'
+import { workDirectoryOf } from './work-directory.js'
 
 export interface ContextFlags extends AgentFlags {
   agent?: string
@@ -30,7 +32,7 @@ export interface NextContext extends NextRequest {
  */
 export async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<NextContext> {
   const warn = (text: string): void => void terminal.stderr.write(`${printable(text)}\n`)
-  const workDirectory = resolve(terminal.cwd, flags.workDir)
+  const workDirectory = workDirectoryOf(flags, terminal)
   const run = await shownRun(flags, workDirectory, terminal)
   const directory = flags.agent ?? run?.metadata.agent_home ?? '.'
   const agent = await loadAgentFor(directory, { flags, terminal, warn })
@@ -45,9 +47,27 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
     },
   })
   const environment = withOwnCommands(terminal.env)
-  const next = await nextRequest({ agent, workDirectory, run, message, environment, signal: stop.signal })
+  const credentials = asksForKeys(agent.manifest)
+    ? await findEnvironment(agent, { workDirectory, flags: {}, terminal })
+    : {}
+  const next = await nextRequest({
+    agent,
+    workDirectory,
+    run,
+    message,
+    environment,
+    credentials,
+    signal: stop.signal,
+  })
   for (const warning of next.context.warnings) warn(warning)
   return { ...next, agent, run }
+}
+
+/** Most recipes run no command that may see a key, and then nobody has to find one. */
+function asksForKeys({ sources, tokenCounter }: ContextManifest): boolean {
+  const generators = sources.flatMap((source) => (source.type === 'computed_file' ? source.generator : []))
+  const commands = tokenCounter === undefined ? generators : [...generators, tokenCounter]
+  return commands.some(({ command, passEnv }) => passEnv.length > 0 || isAgentCommand(command))
 }
 
 async function shownRun(

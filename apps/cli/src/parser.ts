@@ -3,7 +3,16 @@ import type { ArgumentEntry, CommandEntry, OptionEntry } from './table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from './table/index.js'
 import type { Terminal } from './terminal.js'
 
-const DESCRIBES_ITSELF = `
+const WHAT_PEOPLE_DO = `
+What people do:
+  delta init hello && delta run --agent hello -m "What is here?"   a first run, without a key
+  delta show -w ./workspace --follow                               watch a run from another terminal
+  Ctrl+C, then delta continue -w ./workspace                       stop a run in order, and go on with it; also after a crash
+  delta continue -w ./workspace -m "…"                             answer its question, extend a finished run, retry a failed one
+  delta show -w ./workspace --request 7                            what the model saw at step 7, byte for byte
+  delta run … -q | wc -w                                           stdout is the answer and nothing else
+Each has more with --help: delta run --help
+
 For programs:
   delta --agent   describes every command as JSON (ATIP 0.6)`
 
@@ -22,7 +31,7 @@ export function createParser(terminal: Terminal, finish: (exitCode: number) => v
     .showSuggestionAfterError(true)
     .showHelpAfterError('(delta --help lists the commands and options)')
     .helpCommand('help [command]', 'show the help of a command')
-    .addHelpText('after', DESCRIBES_ITSELF)
+    .addHelpText('after', WHAT_PEOPLE_DO)
 
   for (const { title, commands } of COMMAND_TABLE) {
     program.commandsGroup(`${title}:`)
@@ -60,16 +69,24 @@ function addCommand(
 
 function argumentOf({ name, description, choices, default: value }: ArgumentEntry): Argument {
   const argument = new Argument(name, description).default(value)
-  return choices ? argument.choices(choices) : argument
+  if (choices) return argument.choices(choices)
+  return argument.variadic ? argument : argument.argParser(notEmpty)
 }
 
 function optionOf(entry: OptionEntry): Option {
   const option = new Option(entry.flags, entry.description).hideHelp(entry.hidden ?? false)
   option.mandatory = entry.required ?? false
   if (entry.choices) option.choices(entry.choices)
+  else if (entry.flags.includes('<')) option.argParser(notEmpty)
   if (entry.default !== undefined) option.default(entry.default)
   if (entry.repeatable) option.default([], 'none').argParser<string[]>(collector(entry))
   return option
+}
+
+/** A value that is empty comes from a variable that is not set, and would silently mean something else. */
+function notEmpty(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It is empty.')
+  return value
 }
 
 function collector({ choices }: OptionEntry): (value: string, before: string[]) => string[] {

@@ -1,5 +1,4 @@
 import { CommanderError } from 'commander'
-import { reportFailure } from './failure.js'
 import { createParser } from './parser.js'
 import { EXIT, type Terminal } from './terminal.js'
 
@@ -14,6 +13,6 @@ export async function runProgram(terminal: Terminal): Promise<number> {
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.completed : EXIT.usage
-    return reportFailure(terminal, error)
+    throw error
   }
 }

@@ -11,7 +11,8 @@ const KEYS: Readonly<Record<string, 'enter' | 'end' | 'interrupt' | 'erase'>> = 
 
 /**
  * Reads a line that must not be seen. The terminal stops echoing before the prompt is shown: whoever types at once, or a
- * program that waits for the prompt, is not echoed either. Undefined when `signal` is aborted, or at end of input.
+ * program that waits for the prompt, is not echoed either. Undefined when `signal` is aborted, at end of input, or when the
+ * terminal has gone.
  */
 export function readHidden(
   prompt: string,
@@ -22,12 +23,11 @@ export function readHidden(
     let typed = ''
     const finish = (answer: string | undefined): void => {
       stdin.setRawMode(false)
-      stdin.off('data', read)
-      stdin.pause()
-      signal.removeEventListener('abort', abort)
+      stdin.off('data', read).off('end', nobody).off('close', nobody).pause()
+      signal.removeEventListener('abort', nobody)
       resolve(answer)
     }
-    const abort = (): void => finish(undefined)
+    const nobody = (): void => finish(undefined)
     const read = (chunk: Buffer): void => {
       for (const character of chunk.toString('utf8')) {
         const key = KEYS[character]
@@ -42,9 +42,9 @@ export function readHidden(
     }
     stdin.setRawMode(true)
     stderr.write(prompt)
-    signal.addEventListener('abort', abort, { once: true })
+    signal.addEventListener('abort', nobody, { once: true })
     stdin.ref?.()
     stdin.resume()
-    stdin.on('data', read)
+    stdin.on('data', read).once('end', nobody).once('close', nobody)
   })
 }

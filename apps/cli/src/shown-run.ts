@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { isJournalError, latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
+import { workDirectoryOf } from './work-directory.js'
 
 /**
  * The run that a command which only looks is about: the named one, or the workspace's latest. A damaged journal is no
@@ -13,7 +14,7 @@ export async function findShownRun(
   runId: string | undefined,
   terminal: Terminal,
 ): Promise<RunSummary & { journalPath: string }> {
-  const workDirectory = resolve(terminal.cwd, flags.workDir)
+  const workDirectory = workDirectoryOf(flags, terminal)
   const id = runId ?? (await latestRunId(workDirectory))
   if (id === undefined) throw new UsageError(`No runs in ${workDirectory}. -w names another workspace.`)
   try {

@@ -1,4 +1,5 @@
 import { openBundles } from './bundles.js'
+import { closeDeadTerminals } from './dead-terminal.js'
 
 /** Runs `main` and sets the exit code. The one thing besides `bin.cjs` that knows how this program was built. */
 export async function start(host: NodeJS.Process): Promise<void> {
@@ -9,6 +10,7 @@ export async function start(host: NodeJS.Process): Promise<void> {
   })
   const { main } = bundles.load('./main.cjs') as typeof import('./main.js')
   host.once('beforeExit', failUnfinished)
+  host.once('exit', closeDeadTerminals)
   host.exitCode = await main(host)
   host.off('beforeExit', failUnfinished)
   bundles.keepCompiled()

@@ -1,6 +1,8 @@
 import { accessSync, constants, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve, sep } from 'node:path'
+import { makeDirectories } from './make-directories.js'
 import { readLine } from './read-line.js'
+import { explainSystemError } from './system-error.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
 
@@ -50,10 +52,10 @@ export function unmakeWorkspace({ directory, made }: Workspace): void {
 function makeNamed(workDir: string, terminal: Terminal): Workspace {
   const directory = resolve(terminal.cwd, workDir)
   try {
-    return { directory, made: mkdirSync(directory, { recursive: true }) !== undefined }
+    return { directory, made: makeDirectories(directory) }
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
-    const why = code === 'EEXIST' ? 'it is a file, not a directory.' : message
+    const why = code === 'EEXIST' ? 'it is a file, not a directory.' : (explainSystemError(cause) ?? message)
     throw new UsageError(`-w ${workDir}: ${why}`, { cause })
   }
 }
@@ -91,7 +93,7 @@ function byNumber(a: string, b: string): number {
 
 /** `mkdir` without `recursive` fails if the name is taken, so of two that start at once each gets its own. */
 function makeNext(home: string): string {
-  mkdirSync(home, { recursive: true })
+  makeDirectories(home)
   const last = workspacesIn(home).at(-1)
   for (let number = last === undefined ? 1 : Number(last.slice(1)) + 1; ; number++) {
     const directory = join(home, `W${String(number).padStart(3, '0')}`)

@@ -3,8 +3,9 @@ import {
   type TemporaryWorkspace,
   temporaryAgent,
   temporaryWorkspace,
+  waitForFile,
 } from '@delta/testkit'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { delta, journalOf, startDelta } from './delta.js'
 
 const KEY = { DELTA_API_KEY: 'test-key-not-real' }
@@ -117,3 +118,54 @@ test('continue on a run that is being written says so and exits with 6', async (
   await server.release('thinking')
   expect((await engine.result).exitCode).toBe(0)
 })
+
+describe.each(['ask', 'rerun'])(
+  'a command with on_interrupt: %s that needs approval, and was interrupted',
+  (onInterrupt) => {
+    /** Approved once, started, and its engine killed. */
+    async function interrupted(agent: TemporaryWorkspace, workspace: TemporaryWorkspace): Promise<void> {
+      await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+      const args = ['continue', '-w', workspace.path, '--approve', await requestId(workspace)]
+      const engine = startDelta(args)
+      await waitForFile(`${workspace.path}/done`)
+      engine.kill('SIGKILL')
+      await engine.result
+    }
+
+    function agentThat(): Promise<TemporaryWorkspace> {
+      const script = 'echo started >> witness.txt; test -e done || { touch done; exec sleep 300; }'
+      return temporaryAgent({
+        agent: { policy: { on_confirmation: 'ask_human' } },
+        tools: [{ name: 'work', shell: script, effects: { destructive: true }, on_interrupt: onInterrupt }],
+        turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+      })
+    }
+
+    async function questions(workspace: TemporaryWorkspace): Promise<string[]> {
+      const asked = (await journalOf(workspace.path)).filter(({ type }) => type === 'HUMAN_INPUT_REQUEST')
+      return asked.map((event) => String(Object(event).request_id))
+    }
+
+    test('runs again after one further approval from another terminal', async () => {
+      await using agent = await agentThat()
+      await using workspace = await temporaryWorkspace({})
+      await interrupted(agent, workspace)
+      expect((await delta(['continue', '-w', workspace.path])).exitCode).toBe(101)
+      const [, second = ''] = await questions(workspace)
+      const result = await delta(['continue', '-w', workspace.path, '--approve', second])
+      expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+      expect(await questions(workspace)).toHaveLength(2)
+      expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
+    })
+
+    test('asks once at the terminal, too', async () => {
+      await using agent = await agentThat()
+      await using workspace = await temporaryWorkspace({})
+      await interrupted(agent, workspace)
+      const result = await delta(['continue', '-i', '-w', workspace.path], { input: 'y\n' })
+      expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+      expect(result.stderr.split('[yes/no]')).toHaveLength(2)
+      expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
+    })
+  },
+)

@@ -2,6 +2,17 @@ import { spawnSync } from 'node:child_process'
 import { temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta } from './delta.js'
+import { hasTerminal, startOnTerminal } from './terminal.js'
+
+/** Whether a shell is here; without it its tests are skipped, and say so. */
+function hasShell(shell: string): boolean {
+  const found = spawnSync(shell, ['-c', 'true']).status === 0
+  if (!found) console.warn(`SKIPPED: ${shell} is not installed, so nobody has tried its completion script.`)
+  return found
+}
+
+const HAS_ZSH = hasShell('zsh')
+const HAS_FISH = hasShell('fish')
 
 /** What bash offers after `line`, with the cursor at its end. */
 async function offered(line: string, files: Record<string, string> = {}): Promise<string[]> {
@@ -35,19 +46,72 @@ test('bash completes files where a file is meant', async () => {
   expect(await offered('delta run -w wo', { 'work/x': '' })).toEqual(['work'])
 })
 
-test.each(['bash', 'zsh', 'fish'])('the script for %s is one that this shell can read', async (shell) => {
-  const { stdout, exitCode } = await delta(['completion', shell])
-  expect(exitCode).toBe(0)
-  expect(stdout).toContain('list-runs')
-  if (spawnSync(shell, ['-c', 'true']).status !== 0) {
-    console.warn(`SKIPPED: ${shell} is not installed, so nobody has read its completion script.`)
-    return
-  }
-  expect(spawnSync(shell, ['-n'], { input: stdout, encoding: 'utf8' })).toMatchObject({
-    status: 0,
-    stderr: '',
-  })
+test('where an argument has only some values, bash completes those', async () => {
+  expect(await offered('delta completion ', { 'agent.yaml': '' })).toEqual(['bash', 'zsh', 'fish'])
+  expect(await offered('delta help con')).toEqual(['continue', 'config', 'context'])
+  expect(await offered('delta mcp ')).toEqual(['serve'])
 })
+
+test.skipIf(!HAS_ZSH || !hasTerminal)(
+  'zsh completes the same, typed at its prompt, with and without its own completion loaded',
+  async () => {
+    await using directory = await temporaryWorkspace({ 'agent.yaml': '' })
+    await directory.write('delta.zsh', (await delta(['completion', 'zsh'])).stdout)
+    for (const own of ['', 'autoload -Uz compinit && compinit -u && ']) {
+      const screen = startOnTerminal(['zsh', '-f', '-i'], {
+        cwd: directory.path,
+        env: { HOME: directory.path, TERM: 'dumb' },
+      })
+      screen.write(`PROMPT='> '; ${own}source ./delta.zsh && echo "READ"Y\r`)
+      await screen.waitForOutput('READY')
+      for (const [typed, whole] of [
+        ['delta r', 'delta run'],
+        ['delta tool ex', 'delta tool expand'],
+        ['delta run --format st', 'delta run --format stream-json'],
+        ['delta continue --app', 'delta continue --approve'],
+        ['delta completion z', 'delta completion zsh'],
+        ['delta tool expand ag', 'delta tool expand agent.yaml'],
+      ] as const) {
+        screen.write(`${typed}\t`)
+        await screen.waitForOutput(whole)
+        screen.write('\u0015') // empties the line
+      }
+      screen.write('exit\r')
+      const { stdout } = await screen.result
+      expect(stdout).not.toMatch(/_delta:|not found|error/)
+    }
+  },
+)
+
+/** What fish offers after `line`, without the descriptions. */
+async function offeredByFish(line: string, files: Record<string, string> = {}): Promise<string[]> {
+  await using directory = await temporaryWorkspace(files)
+  const script = `${(await delta(['completion', 'fish'])).stdout}\ncomplete -C '${line}'`
+  const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', script], {
+    encoding: 'utf8',
+    cwd: directory.path,
+    env: { ...process.env, HOME: directory.path },
+  })
+  expect(stderr).toBe('')
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((offer) => offer.split('\t')[0] ?? '')
+}
+
+test.skipIf(!HAS_FISH)(
+  'fish completes commands, their commands, options, the values of options, and files',
+  async () => {
+    expect(await offeredByFish('delta r')).toEqual(['run'])
+    expect(await offeredByFish('delta tool ')).toEqual(['expand', 'import', 'lint', 'list'])
+    expect(await offeredByFish('delta tool e')).toEqual(['expand'])
+    expect(await offeredByFish('delta tool expand ', { 'agent.yaml': '' })).toEqual(['agent.yaml'])
+    expect(await offeredByFish('delta continue --app')).toEqual(['--approve'])
+    expect(await offeredByFish('delta run --format s')).toEqual(['stream-json'])
+    expect(await offeredByFish('delta completion ', { 'agent.yaml': '' })).toEqual(['bash', 'fish', 'zsh'])
+    expect(await offeredByFish('delta help con')).toEqual(['config', 'context', 'continue'])
+  },
+)
 
 test('an unknown shell is refused with those there are', async () => {
   const result = await delta(['completion', 'tcsh'])

@@ -96,3 +96,38 @@ test('config --show-origin --json says which .env the key and the address are fr
     },
   ])
 })
+
+test('config says what is wrong with an .env together with what is wrong with the agent', async () => {
+  await using parent = await mistypedAgent()
+  await parent.write('my-agent/.env', '# mine\nDELTA_BASE_URL=nonsense\n')
+  const { stderr, exitCode } = await delta(['config', '--agent', 'my-agent', '--strict'], {
+    cwd: parent.path,
+  })
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain('Error: my-agent/agent.yaml:3:1: unknown key "max_iteration".')
+  expect(stderr).toContain('my-agent/.env:2: DELTA_BASE_URL is not an http or https URL.')
+  expect(stderr).toContain('2 problems.')
+})
+
+test('config refuses an address that a tool may have written, and takes the option that it names', async () => {
+  await using parent = await mistypedAgent()
+  await using workspace = await temporaryWorkspace({ '.env': 'DELTA_BASE_URL=http://example.com/v1\n' })
+  const config = ['config', '--agent', 'my-agent', '-w', workspace.path, '--show-origin']
+  const refused = await delta(config, { cwd: parent.path })
+  expect(refused.exitCode).toBe(2)
+  expect(refused.stderr).toContain(`${workspace.path}/.env:1: DELTA_BASE_URL would send a key from elsewhere`)
+  const [option = ''] = /--trust[\w-]+/.exec(refused.stderr) ?? []
+  const trusted = await delta([...config, option], { cwd: parent.path })
+  expect(trusted.exitCode).toBe(0)
+  expect(trusted.stdout).toMatch(/\.env +environment\.DELTA_BASE_URL: "http:\/\/example\.com\/v1"$/m)
+})
+
+test('a value that no file gives is listed with its default, and one that is replaced is not', async () => {
+  await using agent = await layeredAgent()
+  const { stdout } = await delta(['config', '--agent', agent.path, '--show-origin'])
+  const lines = stdout.split('\n').map((line) => line.replace(/ {2,}/, ' | '))
+  expect(lines).toContain('default | max_iterations: 30')
+  expect(lines).toContain('default | llm.max_attempts: 5')
+  expect(lines).toContain('default | tools.*.timeout_ms: 600000')
+  expect(stdout).not.toMatch(/^default +llm\.base_url/m)
+})

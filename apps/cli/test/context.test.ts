@@ -127,12 +127,69 @@ test('context explain says for each request which source broke the cache, and wh
   })
 })
 
+test('context explain says what to do about a conversation that drops an iteration each time', async () => {
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [CALL, CALL, CALL, { content: 'Done.' }],
+    files: { 'context.yaml': 'sources: [{ type: journal, id: talk, max_iterations: 2 }]\n' },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const where = ['-w', workspace.path]
+  await delta(['run', '--agent', agent.path, '-m', 'Go', ...where, '-q'])
+  const { stdout } = await delta(['context', 'explain', ...where])
+  expect(stdout).toMatch(
+    /^ {2}iteration 4: `talk` changed at byte \d+: \d+ tokens after it cannot be cached$/m,
+  )
+  expect(stdout).toMatch(/max_iterations does so each time, a token limit in large steps\.\n$/)
+  expect(stdout).not.toContain('A source that often changes')
+})
+
 test('context explain finds nothing to say of a conversation that only grows', async () => {
   await using agent = await temporaryAgent({ tools: [SAY], turns: [CALL, CALL, { content: 'Done.' }] })
   await using workspace = await temporaryWorkspace({})
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
   const { stdout } = await delta(['context', 'explain', '-w', workspace.path, '--json'])
   expect(JSON.parse(stdout).cache_breaks).toEqual([])
+})
+
+test('pass_env gives a generator the key that the run has, also from .env, and context build does the same', async () => {
+  const recipe = `sources:
+  - type: computed_file
+    id: keys
+    generator: { command: [sh, -c, 'echo "[$DELTA_API_KEY] [$OPENAI_API_KEY]"'], pass_env: [DELTA_API_KEY] }
+    output_path: "\${RUN_DIR}/keys.md"
+  - { type: journal, id: conversation }
+`
+  await using agent = await temporaryAgent({
+    turns: [{ content: 'Done.' }],
+    files: { 'context.yaml': recipe, '.env': 'DELTA_API_KEY=from-the-agent\n' },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const env = { OPENAI_API_KEY: 'not-asked-for' }
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'], { env })
+  const sent = await delta(['show', '-w', workspace.path, '--request', '1'])
+  const built = await delta(['context', 'build', '-w', workspace.path], { env })
+  for (const { stdout } of [sent, built])
+    expect(JSON.parse(stdout).messages[0].content).toBe('# Context Block: keys\n\n[from-the-agent] []\n')
+})
+
+test('context build fails of a source as a run does: 1 for one that is missing then, 2 for an agent that cannot load', async () => {
+  const sources = (path: string) =>
+    `sources: [{ type: file, id: plan, path: "${path}" }, { type: journal }]\n`
+  for (const [path, code] of [
+    ['${CWD}/PLAN.md', 1],
+    ['${AGENT_HOME}/PLAN.md', 2],
+  ] as const) {
+    await using agent = await temporaryAgent({ files: { 'context.yaml': sources(path) } })
+    await using workspace = await temporaryWorkspace({})
+    const where = ['--agent', agent.path, '-w', workspace.path, '-m', 'Go']
+    for (const command of [['context', 'build'], ['context', 'explain'], ['run']]) {
+      const { exitCode, stdout, stderr } = await delta([...command, ...where])
+      expect({ exitCode, stdout }).toEqual({ exitCode: code, stdout: '' })
+      expect(stderr).toContain('PLAN.md does not exist.')
+      expect(stderr).toContain('Create the file, or say that it may be missing: on_missing: skip')
+    }
+  }
 })
 
 test('context build of a run that is not there, or with a source that is missing, names it', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { DEFAULT_CONTEXT_YAML } from '@delta/config-loader'
 import { temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta, journalOf } from './delta.js'
@@ -45,6 +46,28 @@ test.each(Object.keys(TEMPLATES).filter((name) => name !== 'hello-world'))(
     expect(strict).toMatchObject({ exitCode: 0, stderr: '' })
   },
 )
+
+test('a new agent has the recipe that explains itself, and every request holds the guide of the workspace', async () => {
+  await using directory = await temporaryWorkspace({
+    'work/DELTA.md': '# Project Guide\n\nTests run with make.\n',
+  })
+  const where = { cwd: directory.path }
+  for (const template of ['minimal', 'hello-world', 'file-ops', 'api-tester']) {
+    await delta(['init', template, '-t', template], where)
+    expect(await directory.read(`${template}/context.yaml`)).toContain(`\n${DEFAULT_CONTEXT_YAML}`)
+  }
+  await delta(['run', '--agent', 'hello-world', '-w', 'work', '-m', 'What is here?', '-q'], where)
+  const events = await journalOf(join(directory.path, 'work'))
+  const thoughts = events.filter(({ type }) => type === 'THOUGHT').length
+  expect(thoughts).toBeGreaterThan(1)
+  for (let iteration = 1; iteration <= thoughts; iteration++) {
+    const { stdout } = await delta(['show', '-w', 'work', '--request', String(iteration)], where)
+    expect(JSON.parse(stdout).messages[1]).toEqual({
+      role: 'system',
+      content: '# Context Block: workspace_guide\n\n# Project Guide\n\nTests run with make.\n',
+    })
+  }
+})
 
 test('init never writes into a directory that holds something', async () => {
   await using directory = await temporaryWorkspace({ 'made/mine.txt': 'keep\n' })

@@ -101,7 +101,7 @@ test.skipIf(!existsSync('/dev/full'))(
     const { code, output } = inShell('2>&3 >/dev/full', [
       ...['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'],
     ])
-    expect(output).toContain('Error: The result could not be written: ENOSPC')
+    expect(output).toContain('Error: The result could not be written: no space is left on the disk (ENOSPC).')
     expect(code).toBe('1')
   },
 )
@@ -123,7 +123,7 @@ test('-m refuses an empty message, a file that is not there, and end of input', 
   for (const [message, said] of [
     ['', 'is empty'],
     ['@empty.md', 'is empty'],
-    ['@missing.md', 'ENOENT'],
+    ['@missing.md', 'there is no such file'],
     ['-', 'is empty'],
   ] as const) {
     const result = await delta(['run', '--agent', agent.path, '-m', message, '-w', workspace.path], {

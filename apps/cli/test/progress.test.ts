@@ -91,6 +91,46 @@ test.skipIf(!hasTerminal)(
   },
 )
 
+test.skipIf(!hasTerminal)(
+  'a thought that breaks off keeps its line, and the next attempt says it anew',
+  async () => {
+    const piece = { choices: [{ index: 0, delta: { role: 'assistant', content: 'Half a sen' } }] }
+    const half = {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+      body: `data: ${JSON.stringify(piece)}\n\n`,
+    }
+    await using server = await startScriptedServer([
+      { before: [half], content: 'A whole sentence.', holdMidway: 'middle' },
+    ])
+    await using agent = await temporaryAgent({
+      baseUrl: server.baseUrl,
+      files: { 'hooks.yaml': "post_llm_response: { command: ['true'] }\n" },
+    })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const screen = deltaOnTerminal(args, { env: { ...KEY, NO_COLOR: '1' } })
+    await screen.waitForOutput(/1\. Half a sen\r\n {3}! .*; trying again in .*\r\n/)
+    server.release('middle')
+    const { stdout } = await screen.result
+    expect(stdout.split('A whole sentence.')).toHaveLength(2)
+    expect(stdout).toMatch(/1\. A whole sentence\./)
+  },
+)
+
+test.skipIf(!hasTerminal)('what is said in the middle of a thought begins a line of its own', async () => {
+  await using server = await startScriptedServer([{ content: 'A whole sentence.', holdMidway: 'middle' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const screen = deltaOnTerminal(args, { env: { ...KEY, NO_COLOR: '1' } })
+  await screen.waitForOutput('1. A')
+  screen.write('\u0003')
+  const { stdout, exitCode } = await screen.result
+  expect(exitCode).toBe(130)
+  expect(stdout).toMatch(/^SIGINT: stopping/m)
+})
+
 test.skipIf(!hasTerminal)('a piped answer is whole even if it streamed on the terminal before', async () => {
   await using server = await startScriptedServer([{ content: 'All is said.' }])
   await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
@@ -116,6 +156,28 @@ test.skipIf(!hasTerminal)(
     expect(afterSpinner).toContain('Done.')
   },
 )
+
+test('a giant argument, and giant or many lines of output, are shown by their beginning, and whole by show --step', async () => {
+  const long = 'x'.repeat(100_000)
+  const lines = Array.from({ length: 500 }, (_, index) => `line ${index}`).join('\n')
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [
+      { tool_calls: [{ name: 'say', arguments: { text: long } }] },
+      { tool_calls: [{ name: 'say', arguments: { text: lines } }] },
+      { content: 'Done.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(stderr).toContain('more characters')
+  expect(stderr).toContain('… 492 more lines')
+  expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(400)
+  expect(stderr.split('\n').length).toBeLessThan(50)
+  const step = (number: string) => delta(['show', '-w', workspace.path, '--step', number])
+  expect((await step('1')).stdout).toContain(long)
+  expect((await step('2')).stdout).toContain('line 499')
+})
 
 test('engine.log holds what -v prints: timestamped, whole outputs, no colours, no key', async () => {
   const turns = [

@@ -87,7 +87,7 @@ test('what was imported is a tool that runs, and what it says of itself is held 
 })
 
 test.each([
-  ['is not there', ['nothing-of-this-name'], 'nothing-of-this-name --agent: cannot be started'],
+  ['is not there', ['nothing-of-this-name'], 'nothing-of-this-name --agent: there is no such program.'],
   ['does not speak ATIP', ['echo'], 'A program that speaks ATIP prints one JSON object for: echo --agent'],
   ['has no such command', ['./notes', '--commands', 'lst'], 'There is no command "lst". There are "list"'],
 ])('tool import of a program that %s says so, and writes nothing', async (_case, words, message) => {

@@ -1,12 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { execa } from 'execa'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import type { TemporaryWorkspace } from '../../../packages/testkit/dist/index.js'
+import { delta, EXAMPLES, runDirectoryOf, workspaceOf } from '../../run-example.js'
 
-const here = fileURLToPath(new URL('.', import.meta.url))
-const delta = fileURLToPath(new URL('../../../apps/cli/bin.cjs', import.meta.url))
+const EXAMPLE = '2-core-features/only-when-needed'
 
 interface Block {
   source_id: string
@@ -15,22 +13,15 @@ interface Block {
 }
 
 /** The context blocks of each request of a new run in a workspace. */
-async function run(workspace: string, task: string): Promise<Block[][]> {
-  await execa(process.execPath, [
-    delta,
-    'run',
-    '--agent',
-    here,
-    '-w',
-    workspace,
-    '-m',
-    task,
-    '--new',
-    '--no-sync',
-    '-q',
-  ])
-  const id = (await readFile(join(workspace, '.delta/LATEST'), 'utf8')).trim()
-  const directory = join(workspace, '.delta', id, 'io/invocations')
+async function run(
+  workspace: TemporaryWorkspace,
+  task: string,
+  environment?: Record<string, string>,
+): Promise<Block[][]> {
+  const agent = join(EXAMPLES, EXAMPLE)
+  const args = ['run', '--agent', agent, '-w', workspace.path, '-m', task, '--new', '--no-sync', '-q']
+  expect(await delta(args, environment)).toMatchObject({ exitCode: 0 })
+  const directory = join(await runDirectoryOf(workspace), 'io/invocations')
   const records = (await readdir(directory)).sort()
   return Promise.all(
     records.map(async (name) => JSON.parse(await readFile(join(directory, name), 'utf8')).blocks),
@@ -38,24 +29,42 @@ async function run(workspace: string, task: string): Promise<Block[][]> {
 }
 
 const tokensOf = (blocks: Block[] = []) => blocks.reduce((sum, { tokens }) => sum + tokens, 0)
+const block = (blocks: Block[] | undefined, id: string) =>
+  blocks?.find(({ source_id }) => source_id === id) ?? { source_id: id, tokens: -1 }
 
 test('a handbook costs nothing when the task does not need it, and an inventory is made once', async () => {
-  const workspace = await mkdtemp(join(tmpdir(), 'delta-needed-'))
-  onTestFinished(() => rm(workspace, { recursive: true, force: true }))
-  await mkdir(join(workspace, 'src'))
-  await writeFile(join(workspace, 'src/a.ts'), 'export {}\n')
-
+  const workspace = await workspaceOf(EXAMPLE, { 'src/a.ts': 'export {}\n' })
   const [about] = await run(workspace, 'Document the API.')
   const other = await run(workspace, 'Count the files.')
   expect(tokensOf(other[0])).toBeLessThan(tokensOf(about) / 4)
-  expect(other[0]?.find(({ source_id }) => source_id === 'api_handbook')).toMatchObject({
+  expect(block(other[0], 'api_handbook')).toMatchObject({
     tokens: 0,
     note: 'left out: task_contains does not hold',
   })
-  const inventories = () => readFile(join(workspace, '.delta/inventory-runs'), 'utf8')
+  const inventories = () => workspace.read('.delta/inventory-runs')
   expect(await inventories()).toBe('run\n')
 
-  await writeFile(join(workspace, 'src/b.ts'), 'export {}\n')
+  await workspace.write('src/b.ts', 'export {}\n')
   await run(workspace, 'Count the files.')
   expect(await inventories()).toBe('run\nrun\n')
+})
+
+test('rules are sent only where their file, their variable or their iteration is', async () => {
+  const plain = await workspaceOf(EXAMPLE, { 'src/a.ts': '' })
+  const python = await workspaceOf(EXAMPLE, { 'src/a.ts': '', 'pyproject.toml': '' })
+  const without = await run(plain, 'Go.')
+  const together = await run(python, 'Go.', { RELEASE: '1' })
+  for (const id of ['python_rules', 'release_rules']) {
+    expect(without.map((blocks) => block(blocks, id).tokens)).toEqual([0, 0, 0])
+    for (const blocks of together) expect(block(blocks, id).tokens).toBeGreaterThan(0)
+  }
+  expect(without.map((blocks) => block(blocks, 'come_to_an_end').tokens > 0)).toEqual([false, false, true])
+})
+
+test('of a log of 30,000 tokens 300 are sent', async () => {
+  const log = Array.from({ length: 20_000 }, (_, index) => `${index}\n`).join('')
+  const workspace = await workspaceOf(EXAMPLE, { 'src/a.ts': '', 'build.log': log })
+  const [blocks] = await run(workspace, 'Go.')
+  expect(block(blocks, 'build_log').note).toMatch(/^cut from 3\d{4} to \d+ tokens \(max_tokens\)$/)
+  expect(block(blocks, 'build_log').tokens).toBeLessThanOrEqual(300)
 })

@@ -1,5 +1,5 @@
 import { describe, OPENAI_DESCRIPTION_MAX_LENGTH } from './description.js'
-import { type AtipLeaf, collision, leavesOf } from './leaves.js'
+import { type AtipLeaf, collision, everyLeaf, leavesOf } from './leaves.js'
 import type { AtipTool } from './metadata.js'
 import { toParameters } from './parameters.js'
 import type {
@@ -58,7 +58,7 @@ export function indexLeaves(
   separator = '_',
 ): Map<string, AtipLeaf> {
   const index = new Map<string, AtipLeaf>()
-  for (const leaf of tools.flatMap((tool) => leavesOf(tool, separator))) {
+  for (const leaf of tools.flatMap((tool) => everyLeaf(tool, separator))) {
     const rival = index.get(leaf.name)
     if (rival && !sameCommand(rival, leaf)) throw collision(leaf, rival)
     if (!rival || keep === 'last') index.set(leaf.name, leaf)
@@ -71,15 +71,16 @@ function sameCommand(a: AtipLeaf, b: AtipLeaf): boolean {
 }
 
 const compilers: { [P in Provider]: (leaf: AtipLeaf, options: CompileOptions) => ProviderToolOf[P] } = {
-  openai: (leaf, { strict = false }) => ({
-    type: 'function',
-    function: {
-      name: leaf.name,
-      description: describe(leaf.command.description, leaf.effects, OPENAI_DESCRIPTION_MAX_LENGTH),
-      ...(strict && { strict }),
-      parameters: { ...toParameters(leaf, { strict }), additionalProperties: false },
-    },
-  }),
+  openai: (leaf, { strict = false }) => {
+    const description = describe(leaf.command.description, leaf.effects, OPENAI_DESCRIPTION_MAX_LENGTH)
+    const { type, properties, required } = toParameters(leaf, { strict })
+    const parameters = { type, properties, required, additionalProperties: false as const }
+    const named = { name: leaf.name, description }
+    return {
+      type: 'function',
+      function: strict ? { ...named, strict, parameters } : { ...named, parameters },
+    }
+  },
   gemini: (leaf) => ({
     name: leaf.name,
     description: describe(leaf.command.description, leaf.effects),

@@ -1,14 +1,9 @@
 import { mergeEffects, overlayEffects } from './effects.js'
 import { AtipValidationError } from './errors.js'
-import {
-  type AtipCommand,
-  type AtipEffects,
-  type AtipOption,
-  type AtipTool,
-  commandSchema,
-} from './metadata.js'
+import type { AtipCommand, AtipEffects, AtipOption, AtipTool } from './metadata.js'
 import { flatName } from './names.js'
-import { assertNode, assertTool } from './validate.js'
+import { isObject } from './shape.js'
+import { assertCommand, assertTool, shownPath } from './validate.js'
 
 /** No command line nests this deep; metadata that does is broken or hostile. */
 const MAX_DEPTH = 32
@@ -34,15 +29,28 @@ export interface AtipLeaf {
  *   a call could then not say which of them it means.
  */
 export function leavesOf(tool: AtipTool, separator = '_'): AtipLeaf[] {
+  return assertDistinctNames(everyLeaf(tool, separator))
+}
+
+/** The same, for callers that choose among the commands before they look whether two have one name. */
+export function everyLeaf(tool: AtipTool, separator = '_'): AtipLeaf[] {
   assertTool(tool)
-  const leaves = new Map<string, AtipLeaf>()
+  const leaves: AtipLeaf[] = []
   walk(tool.commands, [], {}, (path, command, inherited) => {
-    const leaf = makeLeaf(tool, path, command, inherited, separator)
-    const rival = leaves.get(leaf.name)
-    if (rival) throw collision(leaf, rival)
-    leaves.set(leaf.name, leaf)
+    leaves.push(makeLeaf(tool, path, command, inherited, separator))
   })
-  return [...leaves.values()]
+  return leaves
+}
+
+/** @throws {AtipValidationError} Two of them have one flat name. */
+export function assertDistinctNames(leaves: AtipLeaf[]): AtipLeaf[] {
+  const known = new Map<string, AtipLeaf>()
+  for (const leaf of leaves) {
+    const rival = known.get(leaf.name)
+    if (rival) throw collision(leaf, rival)
+    known.set(leaf.name, leaf)
+  }
+  return leaves
 }
 
 /** The words that start a leaf's command line: `['gh', 'pr', 'create']`. */
@@ -55,10 +63,16 @@ export function commandLine(leaf: Pick<AtipLeaf, 'tool' | 'path'>): string[] {
 export function collision(leaf: AtipLeaf, rival: AtipLeaf): AtipValidationError {
   const [first, second] = [rival, leaf].map((one) => `"${commandLine(one).join(' ')}"`)
   return new AtipValidationError(
-    `${leaf.tool.name}: ${first} and ${second} would both be called "${leaf.name}". Import one of them, or give one a prefix.`,
+    `${leaf.tool.name}: ${first} and ${second} would both be called "${leaf.name}". ${wayOut(leaf, rival)}`,
     pathOf(leaf),
     leaf.name,
   )
+}
+
+function wayOut(leaf: AtipLeaf, rival: AtipLeaf): string {
+  return leaf.tool === rival.tool
+    ? 'Choose the commands to import, only one of them among them.'
+    : 'Import only one of them, or give one a prefix.'
 }
 
 function makeLeaf(
@@ -80,61 +94,73 @@ function makeLeaf(
   return leaf
 }
 
-function withGlobal(
-  { arguments: own = [], options = [] }: AtipCommand,
-  global: AtipOption[] = [],
-): AtipOption[] {
-  if (global.length === 0) return options
-  const known = new Set([...own, ...options].map((parameter) => parameter.name))
-  return [...options, ...global.filter((option) => !known.has(option.name))]
+function withGlobal(command: AtipCommand, global: AtipOption[] = []): AtipOption[] {
+  const own = command.options ?? []
+  if (global.length === 0) return own
+  const isOwn = lookup(parametersOf(command.arguments, own))
+  return own.concat(global.filter(({ name }) => !isOwn(name)))
 }
 
 function assertDistinctParameters(leaf: AtipLeaf): void {
-  const seen = new Set<string>()
-  for (const { name } of [...(leaf.command.arguments ?? []), ...leaf.options]) {
-    if (seen.has(name)) {
-      const line = commandLine(leaf).join(' ')
-      throw new AtipValidationError(`"${line}" has two parameters named "${name}".`, pathOf(leaf), name)
-    }
-    seen.add(name)
+  const twice = firstTwice(parametersOf(leaf.command.arguments, leaf.options))
+  if (twice === undefined) return
+  const line = commandLine(leaf).join(' ')
+  throw new AtipValidationError(`"${line}" has two parameters named "${twice}".`, pathOf(leaf), twice)
+}
+
+type Named = { name: string }
+
+function parametersOf(own: readonly Named[] = [], options: readonly Named[]): readonly Named[] {
+  return own.length === 0 ? options : own.concat(options)
+}
+
+/** Building a set costs more than looking through a few names, and most commands have a few. */
+const FEW = 16
+
+function lookup(parameters: readonly Named[]): (name: string) => boolean {
+  if (parameters.length <= FEW) return (name) => parameters.some((parameter) => parameter.name === name)
+  const names = new Set(parameters.map(({ name }) => name))
+  return (name) => names.has(name)
+}
+
+function firstTwice(parameters: readonly Named[]): string | undefined {
+  if (parameters.length > FEW) {
+    const seen = new Set<string>()
+    return parameters.find(({ name }) => seen.size === seen.add(name).size)?.name
   }
+  for (let index = 1; index < parameters.length; index++) {
+    const { name } = parameters[index] as Named
+    for (let other = 0; other < index; other++) if (parameters[other]?.name === name) return name
+  }
+  return undefined
 }
 
 type Visit = (path: string[], command: AtipCommand, inherited: AtipEffects) => void
 
 function walk(commands: unknown, path: string[], inherited: AtipEffects, visit: Visit): void {
+  if (commands === undefined) return
   for (const [key, node] of Object.entries(commandMap(commands, path))) {
     const here = [...path, key]
-    const command: AtipCommand = assertNode(commandSchema, node, () => pathOf({ path: here }))
-    if (command.commands === undefined || Object.keys(commandMap(command.commands, here)).length === 0) {
-      visit(here, command, inherited)
-    } else {
-      walk(command.commands, here, overlayEffects(inherited, command.effects), visit)
-    }
+    assertCommand(node, () => pathOf({ path: here }))
+    if (isGroup(node, here)) walk(node.commands, here, overlayEffects(inherited, node.effects), visit)
+    else visit(here, node, inherited)
   }
+}
+
+function isGroup({ commands }: AtipCommand, path: string[]): boolean {
+  return commands !== undefined && Object.keys(commandMap(commands, path)).length > 0
 }
 
 function commandMap(commands: unknown, path: string[]): Record<string, unknown> {
-  if (commands === undefined) return {}
-  if (path.length > MAX_DEPTH) {
-    const where = [...pathOf({ path }), 'commands']
-    throw new AtipValidationError(
-      `${where.join('.')}: commands nest deeper than ${MAX_DEPTH} levels.`,
-      where,
-      commands,
-    )
-  }
-  if (typeof commands !== 'object' || commands === null || Array.isArray(commands)) {
-    const where = [...pathOf({ path }), 'commands']
-    throw new AtipValidationError(
-      `${where.join('.')} must be an object from names to commands.`,
-      where,
-      commands,
-    )
-  }
-  return commands as Record<string, unknown>
+  if (isObject(commands) && path.length <= MAX_DEPTH) return commands
+  const where = [...pathOf({ path }), 'commands']
+  const message = isObject(commands)
+    ? `: commands nest deeper than ${MAX_DEPTH} levels.`
+    : ' must be an object from names to commands.'
+  throw new AtipValidationError(shownPath(where) + message, where, commands)
 }
 
-function pathOf({ path }: Pick<AtipLeaf, 'path'>): string[] {
+/** The members of the metadata that lead to a command. */
+export function pathOf({ path }: Pick<AtipLeaf, 'path'>): string[] {
   return path.flatMap((key) => ['commands', key])
 }

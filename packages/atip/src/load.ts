@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { AtipLoadError } from './errors.js'
-import { leavesOf } from './leaves.js'
+import { everyLeaf } from './leaves.js'
 import type { AtipTool } from './metadata.js'
 
 const MAX_BYTES = 1_048_576
@@ -31,7 +31,7 @@ export async function loadAtip(
       ? await readSource(source)
       : await runSource(source.command, timeoutMs, environment)
   const tool = parseJson(text, name)
-  leavesOf(tool) // walks everything once, so that what is returned is known to be sound
+  everyLeaf(tool) // walks everything once, so that what is returned is known to be sound
   return tool
 }
 
@@ -88,9 +88,7 @@ async function runSource(
     child.on('error', (error) => {
       clearTimeout(timer)
       reject(
-        new AtipLoadError('ERR_ATIP_COMMAND', `${source}: cannot be started (${error.message}).`, source, {
-          cause: error,
-        }),
+        new AtipLoadError('ERR_ATIP_COMMAND', `${source}: ${startProblem(error)}`, source, { cause: error }),
       )
     })
     child.on('close', (code, signal) => {
@@ -116,6 +114,12 @@ function endGroup(pid: number | undefined): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // it was gone already
   }
+}
+
+function startProblem(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return 'there is no such program.'
+  if (error.code === 'EACCES') return 'the program is there, but it cannot be executed.'
+  return `cannot be started (${error.message}).`
 }
 
 function messageOf(error: unknown): string {

@@ -1,121 +1,129 @@
-import * as z from 'zod/mini'
-
 /*
  * The members of ATIP metadata we act on. Unknown members are allowed and kept, and an absent
- * effect means "unknown", never "safe". The nesting of commands is walked in leaves.ts.
+ * effect means "unknown", never "safe". validate.ts holds the checks that stand behind these types.
  */
 
-const flag = z.optional(z.boolean())
-const text = z.optional(z.string())
-const names = z.optional(z.array(z.string()))
-
-export const effectsSchema = z.looseObject({
-  filesystem: z.optional(z.looseObject({ read: flag, write: flag, delete: flag, paths: names })),
-  network: flag,
-  subprocess: flag,
-  idempotent: flag,
-  reversible: flag,
-  destructive: flag,
-  creates: names,
-  modifies: names,
-  deletes: names,
-  interactive: z.optional(
-    z.looseObject({
-      stdin: z.optional(z.enum(['none', 'optional', 'required', 'password'])),
-      prompts: flag,
-      tty: flag,
-    }),
-  ),
-  cost: z.optional(
-    z.looseObject({ estimate: z.optional(z.enum(['free', 'low', 'medium', 'high'])), billable: flag }),
-  ),
-  duration: z.optional(z.looseObject({ typical: text, timeout: text })),
-})
-
-const parameterType = z.enum([
-  'string',
-  'integer',
-  'number',
-  'boolean',
-  'file',
-  'directory',
-  'url',
-  'enum',
-  'array',
-])
-
-const parameterFields = {
-  name: z.string().check(z.minLength(1)),
-  type: parameterType,
-  // Required by the specification; metadata in the wild leaves it out, and a missing text harms nobody.
-  description: text,
-  required: flag,
-  default: z.optional(z.unknown()),
-  variadic: flag,
-  deprecated: flag,
-  enum: z.optional(z.array(z.union([z.string(), z.number()]))),
+/** What a command does to the world. Absent members are unknown, not safe. */
+export interface AtipEffects extends UnknownMembers {
+  filesystem?: FilesystemEffects | undefined
+  network?: boolean | undefined
+  subprocess?: boolean | undefined
+  idempotent?: boolean | undefined
+  reversible?: boolean | undefined
+  destructive?: boolean | undefined
+  creates?: string[] | undefined
+  modifies?: string[] | undefined
+  deletes?: string[] | undefined
+  interactive?: InteractiveEffects | undefined
+  cost?: CostEffects | undefined
+  /** `timeout` is a text such as `"60s"`. */
+  duration?: DurationEffects | undefined
 }
 
-const argumentSchema = z.looseObject(parameterFields)
-const optionSchema = z.looseObject({
-  ...parameterFields,
-  flags: z.array(z.string().check(z.regex(/^-/, 'a flag begins with "-"'))).check(z.minLength(1)),
-  envVar: text,
-})
+export interface FilesystemEffects extends UnknownMembers {
+  read?: boolean | undefined
+  write?: boolean | undefined
+  delete?: boolean | undefined
+  paths?: string[] | undefined
+}
 
-/** One node of the command tree, without its children. */
-export const commandSchema = z.looseObject({
-  description: z.string(),
-  arguments: z.optional(z.array(argumentSchema)),
-  options: z.optional(z.array(optionSchema)),
-  effects: z.optional(effectsSchema),
-})
+export interface InteractiveEffects extends UnknownMembers {
+  stdin?: 'none' | 'optional' | 'required' | 'password' | undefined
+  prompts?: boolean | undefined
+  tty?: boolean | undefined
+}
 
-/** The root, without its commands. */
-export const toolSchema = z.looseObject({
-  atip: z.union([z.string(), z.looseObject({ version: z.string(), features: names, minAgentVersion: text })]),
-  name: z.string().check(z.regex(/^[a-zA-Z0-9_-]+$/, 'a tool name consists of letters, digits, "_" and "-"')),
-  version: z.string(),
-  description: z.string(),
-  binary: text,
-  trust: z.optional(
-    z.looseObject({
-      source: z.enum(['native', 'vendor', 'org', 'community', 'user', 'inferred']),
-      verified: flag,
-    }),
-  ),
-  globalOptions: z.optional(z.array(optionSchema)),
-  authentication: z.optional(
-    z.looseObject({ methods: z.optional(z.array(z.looseObject({ envVar: text }))) }),
-  ),
-  effects: z.optional(effectsSchema),
-})
+export interface CostEffects extends UnknownMembers {
+  estimate?: CostEstimate | undefined
+  billable?: boolean | undefined
+}
 
-/** What a command does to the world. Absent members are unknown, not safe. */
-export type AtipEffects = z.infer<typeof effectsSchema>
+export interface DurationEffects extends UnknownMembers {
+  typical?: string | undefined
+  timeout?: string | undefined
+}
 
-export type AtipParamType = z.infer<typeof parameterType>
+export type CostEstimate = 'free' | 'low' | 'medium' | 'high'
+
+export type AtipParamType =
+  | 'string'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'file'
+  | 'directory'
+  | 'url'
+  | 'enum'
+  | 'array'
 
 /** A positional argument; `required` defaults to true. */
-export type AtipArgument = z.infer<typeof argumentSchema>
+export interface AtipArgument extends UnknownMembers {
+  name: string
+  type: AtipParamType
+  /** Required by the specification; metadata in the wild leaves it out, and a missing text harms nobody. */
+  description?: string | undefined
+  required?: boolean | undefined
+  default?: unknown
+  variadic?: boolean | undefined
+  deprecated?: boolean | undefined
+  enum?: (string | number)[] | undefined
+}
 
 /** A flag; `required` defaults to false. */
-export type AtipOption = z.infer<typeof optionSchema>
+export interface AtipOption extends AtipArgument {
+  flags: string[]
+  envVar?: string | undefined
+}
 
 /** A node of the command tree. With `commands` it is a group, and only its leaves can be called. */
-export type AtipCommand = z.infer<typeof commandSchema> & {
+export interface AtipCommand extends UnknownMembers {
+  description: string
+  arguments?: AtipArgument[] | undefined
+  options?: AtipOption[] | undefined
+  effects?: AtipEffects | undefined
   commands?: Record<string, AtipCommand> | undefined
 }
 
 /** The JSON object a tool prints for `--agent`. */
-export type AtipTool = z.infer<typeof toolSchema> & { commands?: Record<string, AtipCommand> | undefined }
+export interface AtipTool extends UnknownMembers {
+  atip: AtipVersion
+  name: string
+  version: string
+  description: string
+  /** What to start instead of `name`. */
+  binary?: string | undefined
+  trust?: AtipTrust | undefined
+  commands?: Record<string, AtipCommand> | undefined
+  globalOptions?: AtipOption[] | undefined
+  authentication?: AtipAuthentication | undefined
+  effects?: AtipEffects | undefined
+}
 
 /** `"0.3"`, or the object that later versions have. */
-export type AtipVersion = AtipTool['atip']
+export type AtipVersion = string | AtipVersionDetails
+
+export interface AtipVersionDetails extends UnknownMembers {
+  version: string
+  features?: string[] | undefined
+  minAgentVersion?: string | undefined
+}
 
 /** Who wrote the metadata. Self-declared: an importer may lower it, never raise it. Absent is `inferred`. */
-export type AtipTrust = NonNullable<AtipTool['trust']>
+export interface AtipTrust extends UnknownMembers {
+  source: TrustSource
+  verified?: boolean | undefined
+}
 
-export type TrustSource = AtipTrust['source']
+export type TrustSource = 'native' | 'vendor' | 'org' | 'community' | 'user' | 'inferred'
 
-export type CostEstimate = NonNullable<NonNullable<AtipEffects['cost']>['estimate']>
+export interface AtipAuthentication extends UnknownMembers {
+  methods?: AtipAuthenticationMethod[] | undefined
+}
+
+export interface AtipAuthenticationMethod extends UnknownMembers {
+  envVar?: string | undefined
+}
+
+interface UnknownMembers {
+  [member: string]: unknown
+}

@@ -7,7 +7,10 @@ const MAX_LENGTH = 64
  * a checksum of the whole, so that it stays the same from run to run.
  */
 export function flatName(words: readonly string[], separator = '_'): string {
-  const name = words.map((word) => word.replace(/[^a-zA-Z0-9_-]/g, '_')).join(separator)
+  const plain = words.join(separator)
+  const name = /^[\w-]*$/.test(plain)
+    ? plain
+    : words.map((word) => word.replace(/[^\w-]/g, '_')).join(separator)
   if (name.length <= MAX_LENGTH) return name
   const checksum = fnv1a(words.join('\0'))
   return `${name.slice(0, MAX_LENGTH - checksum.length - 1)}_${checksum}`

@@ -44,25 +44,31 @@ export function valueType(parameter: AtipArgument | AtipOption): 'string' | 'int
  *   for an optional one that is absent.
  */
 export function toParameters(leaf: AtipLeaf, { strict = false } = {}): ParametersSchema {
-  const parameters = [...(leaf.command.arguments ?? []), ...leaf.options]
-  return {
-    type: 'object',
-    // fromEntries makes own properties, so a parameter named "__proto__" is just a name.
-    properties: Object.fromEntries(
-      parameters.map((parameter) => [parameter.name, toSchema(parameter, strict && !isRequired(parameter))]),
-    ),
-    required: parameters.filter((parameter) => strict || isRequired(parameter)).map(({ name }) => name),
+  const properties: Record<string, ParameterSchema> = {}
+  const required: string[] = []
+  for (const parameter of [...(leaf.command.arguments ?? []), ...leaf.options]) {
+    const needed = isRequired(parameter)
+    setMember(properties, parameter.name, toSchema(parameter, strict && !needed))
+    if (strict || needed) required.push(parameter.name)
   }
+  return { type: 'object', properties, required }
+}
+
+/** A parameter may be called `__proto__`: assigned, it would become the prototype; defined, it is just a name. */
+function setMember<T>(target: Record<string, T>, name: string, value: T): void {
+  if (name !== '__proto__') target[name] = value
+  else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
 function toSchema(parameter: AtipArgument | AtipOption, nullable: boolean): ParameterSchema {
   const description = (parameter.description ?? '') + (HINTS[parameter.type] ?? '')
-  const values = parameter.enum === undefined ? {} : { enum: parameter.enum }
+  const type = valueType(parameter)
+  const values = parameter.enum
   if (isRepeated(parameter)) {
-    const items = { type: valueType(parameter), ...values }
+    const items = values ? { type, enum: values } : { type }
     return { type: nullable ? ['array', 'null'] : 'array', description, items }
   }
-  const type = valueType(parameter)
-  if (!nullable) return { type, description, ...values }
-  return { type: [type, 'null'], description, ...(parameter.enum && { enum: [...parameter.enum, null] }) }
+  const schema: ParameterSchema = { type: nullable ? [type, 'null'] : type, description }
+  if (values) schema.enum = nullable ? [...values, null] : values
+  return schema
 }

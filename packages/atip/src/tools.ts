@@ -2,7 +2,7 @@ import type { ExpandedParameter, ExpandedTool } from '@delta/tool-expander'
 import { describe } from './description.js'
 import { durationMs } from './duration.js'
 import { AtipValidationError } from './errors.js'
-import { type AtipLeaf, commandLine, leavesOf } from './leaves.js'
+import { type AtipLeaf, assertDistinctNames, commandLine, everyLeaf, pathOf } from './leaves.js'
 import type { AtipArgument, AtipEffects, AtipOption, AtipTool, TrustSource } from './metadata.js'
 import { flatName } from './names.js'
 import { isRepeated, isRequired, longFlag, valueType } from './parameters.js'
@@ -35,7 +35,7 @@ export interface ImportOptions {
  */
 export function atipToTools(tool: AtipTool, options: ImportOptions = {}): AtipExpandedTool[] {
   const { commands, prefix = tool.name, trust = 'inferred' } = options
-  const leaves = selectLeaves(leavesOf(tool), commands)
+  const leaves = assertDistinctNames(selectLeaves(everyLeaf(tool), commands))
   return leaves.map((leaf) => ({
     name: flatName([prefix, ...leaf.path]),
     description: describe(leaf.command.description, leaf.effects),
@@ -117,7 +117,11 @@ function distinct(leaf: AtipLeaf, parameters: ExpandedParameter[]): ExpandedPara
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice === undefined) return parameters
   const line = commandLine(leaf).join(' ')
-  throw new AtipValidationError(`"${line}" has two parameters that both become "${twice}".`, leaf.path, twice)
+  throw new AtipValidationError(
+    `"${line}" has two parameters that both become "${twice}".`,
+    pathOf(leaf),
+    twice,
+  )
 }
 
 function timeoutOf({ effects }: AtipLeaf): { timeout_ms?: number } {

@@ -1,49 +1,158 @@
-import * as z from 'zod/mini'
 import { AtipValidationError } from './errors.js'
-import { type AtipTool, toolSchema } from './metadata.js'
+import type {
+  AtipArgument,
+  AtipAuthentication,
+  AtipAuthenticationMethod,
+  AtipCommand,
+  AtipEffects,
+  AtipOption,
+  AtipTool,
+  AtipTrust,
+  AtipVersionDetails,
+  CostEffects,
+  DurationEffects,
+  FilesystemEffects,
+  InteractiveEffects,
+} from './metadata.js'
+import {
+  anything,
+  type Check,
+  type Fault,
+  fault,
+  flag,
+  isObject,
+  listOf,
+  matching,
+  objectOf,
+  oneOf,
+  optional,
+  text,
+} from './shape.js'
 
 const REQUIRED = ['atip', 'name', 'version', 'description'] as const
 
-/** Checks the root of the metadata; its commands are checked where they are walked. */
+const maybeText = optional(text)
+const maybeFlag = optional(flag)
+const maybeTexts = optional(listOf(text))
+
+const effects = objectOf<AtipEffects>({
+  filesystem: optional(
+    objectOf<FilesystemEffects>({ read: maybeFlag, write: maybeFlag, delete: maybeFlag, paths: maybeTexts }),
+  ),
+  network: maybeFlag,
+  subprocess: maybeFlag,
+  idempotent: maybeFlag,
+  reversible: maybeFlag,
+  destructive: maybeFlag,
+  creates: maybeTexts,
+  modifies: maybeTexts,
+  deletes: maybeTexts,
+  interactive: optional(
+    objectOf<InteractiveEffects>({
+      stdin: optional(oneOf('none', 'optional', 'required', 'password')),
+      prompts: maybeFlag,
+      tty: maybeFlag,
+    }),
+  ),
+  cost: optional(
+    objectOf<CostEffects>({
+      estimate: optional(oneOf('free', 'low', 'medium', 'high')),
+      billable: maybeFlag,
+    }),
+  ),
+  duration: optional(objectOf<DurationEffects>({ typical: maybeText, timeout: maybeText })),
+})
+
+const choice: Check = (value) =>
+  typeof value === 'string' || typeof value === 'number' ? undefined : fault(value, 'a text or a number')
+
+const parameter = {
+  name: matching(/[\s\S]/, 'a text that is not empty'),
+  type: oneOf('string', 'integer', 'number', 'boolean', 'file', 'directory', 'url', 'enum', 'array'),
+  description: maybeText,
+  required: maybeFlag,
+  default: anything,
+  variadic: maybeFlag,
+  deprecated: maybeFlag,
+  enum: optional(listOf(choice)),
+}
+
+const option = objectOf<AtipOption>({
+  ...parameter,
+  flags: listOf(matching(/^-/, 'a flag, which begins with "-"'), { empty: false }),
+  envVar: maybeText,
+})
+
+/** Where a node's children are, they are walked and checked one by one, in leaves.ts. */
+const command = objectOf<AtipCommand>({
+  description: text,
+  arguments: optional(listOf(objectOf<AtipArgument>(parameter))),
+  options: optional(listOf(option)),
+  effects: optional(effects),
+  commands: anything,
+})
+
+const versionDetails = objectOf<AtipVersionDetails>({
+  version: text,
+  features: maybeTexts,
+  minAgentVersion: maybeText,
+})
+
+const tool = objectOf<AtipTool>({
+  atip: (value) => (typeof value === 'object' ? versionDetails(value) : text(value)),
+  name: matching(/^[a-zA-Z0-9_-]+$/, 'of letters, digits, "_" and "-"'),
+  version: text,
+  description: text,
+  binary: maybeText,
+  trust: optional(
+    objectOf<AtipTrust>({
+      source: oneOf('native', 'vendor', 'org', 'community', 'user', 'inferred'),
+      verified: maybeFlag,
+    }),
+  ),
+  commands: anything,
+  globalOptions: optional(listOf(option)),
+  authentication: optional(
+    objectOf<AtipAuthentication>({
+      methods: optional(listOf(objectOf<AtipAuthenticationMethod>({ envVar: maybeText }))),
+    }),
+  ),
+  effects: optional(effects),
+})
+
+/**
+ * Checks the root of the metadata; its commands are checked where they are walked.
+ *
+ * @throws {AtipValidationError} The first fault, with the path from the root.
+ */
 export function assertTool(input: unknown): asserts input is AtipTool {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw new AtipValidationError('ATIP metadata must be one JSON object.', [], input)
-  }
-  const root: Record<string, unknown> = { ...input }
+  if (!isObject(input)) throw new AtipValidationError('ATIP metadata must be one JSON object.', [], input)
   for (const field of REQUIRED) {
-    if (root[field] === undefined || root[field] === '') {
+    if (input[field] === undefined || input[field] === '') {
       throw new AtipValidationError(
         `Missing required field "${field}" in the ATIP metadata.`,
         [field],
-        root[field],
+        input[field],
       )
     }
   }
-  assertNode(toolSchema, input, () => [])
+  refuse(tool(input), [])
 }
 
-/**
- * Returns `node` itself, not a copy, once `schema` accepts it.
- *
- * @throws {AtipValidationError} The first thing the schema refuses, with the path from the root.
- */
-export function assertNode<T extends z.ZodMiniType>(
-  schema: T,
-  node: unknown,
-  path: () => string[],
-): z.infer<T> {
-  const result = z.safeParse(schema, node)
-  if (result.success) return node as z.infer<T>
-
-  const issue = result.error.issues[0]
-  const inside = issue?.path.map(String) ?? []
-  const full = [...path(), ...inside]
-  const where = full.length > 0 ? full.join('.') : 'the ATIP metadata'
-  throw new AtipValidationError(`${where}: ${issue?.message ?? 'is invalid'}.`, full, valueAt(node, inside))
+/** Checks one command, without its children. `path` leads to it from the root. */
+export function assertCommand(input: unknown, path: () => string[]): asserts input is AtipCommand {
+  const found = command(input)
+  if (found) refuse(found, path())
 }
 
-function valueAt(node: unknown, path: string[]): unknown {
-  return path.reduce((value: unknown, key) => {
-    return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-  }, node)
+function refuse(found: Fault | undefined, path: readonly string[]): void {
+  if (!found) return
+  const full = [...path, ...found.path]
+  throw new AtipValidationError(`${shownPath(full)} ${found.message}.`, full, found.value)
+}
+
+/** `commands.pr.options.0.flags`; of a path that is longer than a line, both ends. */
+export function shownPath(path: readonly string[]): string {
+  const whole = path.join('.')
+  return whole.length <= 120 ? whole : `${whole.slice(0, 60)}…${whole.slice(-59)}`
 }

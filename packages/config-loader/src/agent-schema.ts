@@ -15,9 +15,8 @@ export const atipImportSchema = z.strictObject({
 const importPath = text('A path relative to this file, or npm:<package>/<file>.')
 export const importSchema = z.union([importPath, atipImportSchema])
 
-const imports = z.nullable(
-  z.array(importSchema).check(z.describe('Files with tools. Of tools with one name the last counts.')),
-)
+/** Each element is checked where it is followed, so that a wrong one does not hide what the others lead to. */
+const imports = z.nullable(z.array(z.unknown()))
 const tools = z.nullable(z.array(z.unknown()).check(z.describe('Commands that the model may run.')))
 
 /** The keys of `agent.yaml` itself. What stands under `llm`, `policy` and `tools` belongs to other packages. */

@@ -5,6 +5,14 @@ import type { Hooks } from './hooks.js'
 import type { Override } from './imports.js'
 import type { Snapshot } from './snapshot.js'
 
+/** What counts where `agent.yaml` says nothing. */
+export const AGENT_DEFAULTS = {
+  /** Cycles after a message of the user, before the run fails. */
+  maxIterations: 30,
+  /** How many calls of one response may run side by side. */
+  toolConcurrency: 1,
+} as const
+
 /** One agent, validated: everything a run needs to know of its files. */
 export interface Agent {
   /** Absolute, symbolic links resolved. */

@@ -1,6 +1,9 @@
+import { dirname, resolve } from 'node:path'
 import type { z } from 'zod/mini'
 import type { atipImportSchema } from './agent-schema.js'
 import type { Findings } from './findings.js'
+import type { ValuePath } from './path.js'
+import { sentence } from './report.js'
 import { type LoadedTool, readTools } from './tools.js'
 import type { YamlFile } from './yaml-file.js'
 
@@ -12,24 +15,75 @@ export function isAtip({ value }: YamlFile): boolean {
   return typeof value === 'object' && value !== null && 'atip' in value
 }
 
-/** The commands that a program told about itself, as tools. The program is not run for it. */
+/**
+ * The commands that a program told about itself, as tools. The program is not run for it.
+ *
+ * @param importer - Where the import is written: there stands a command that the program does not have.
+ */
 export async function readAtipTools(
   file: YamlFile,
   entry: AtipImport | undefined,
+  importer: { file: YamlFile; path: ValuePath },
   findings: Findings,
 ): Promise<LoadedTool[]> {
   const { atipToTools, isAtipError } = await import('@delta/atip') // most agents do without
   const { commands, prefix, trust } = entry ?? {}
-  try {
-    const tools = atipToTools(file.value as Parameters<typeof atipToTools>[0], {
-      ...(commands && { commands }),
-      ...(prefix && { prefix }),
-      ...(trust && { trust }),
-    })
-    return readTools(tools, file, [], findings)
-  } catch (error) {
-    if (!isAtipError(error)) throw error
-    findings.error({ file: file.name }, error.message)
-    return []
+  const failureOf = (chosen: readonly string[] | undefined, use?: (tools: readonly unknown[]) => void) => {
+    try {
+      const settings = {
+        ...(chosen && { commands: chosen }),
+        ...(prefix && { prefix }),
+        ...(trust && { trust }),
+      }
+      const tools = atipToTools(withFoundBinary(file) as Parameters<typeof atipToTools>[0], settings)
+      use?.(tools)
+    } catch (error) {
+      if (isAtipError(error)) return error
+      throw error
+    }
+    return undefined
   }
+
+  let tools: LoadedTool[] = []
+  const failure = failureOf(commands, (found) => {
+    tools = readTools(found, file, [], { ...findings, unknownKey: () => undefined }) // of newer programs
+  })
+  if (failure === undefined) return tools
+  if (!isAboutChoice(failure)) findings.error(file.locate(placeIn(file.value, failure)), failure.message)
+  for (const [index, command] of (commands ?? []).entries()) {
+    const unknown = failureOf([command])
+    if (unknown === undefined || !isAboutChoice(unknown)) continue
+    const path = [...importer.path, 'commands', index]
+    findings.error(importer.file.locate(path), sentence(path, unknown.message))
+  }
+  return []
+}
+
+/** The description as it stands; a program it names by a path (`./bin/notes`) is found from the file, not from the workspace. */
+function withFoundBinary({ value, path }: YamlFile): unknown {
+  if (typeof value !== 'object' || value === null || !('binary' in value)) return value
+  const { binary } = value
+  const isBeside = typeof binary === 'string' && /^\.\.?\//.test(binary)
+  return isBeside ? { ...value, binary: resolve(dirname(path), binary) } : value
+}
+
+/** True for a command that was chosen and is not there; everything else is wrong in the file itself. */
+function isAboutChoice(error: Error): boolean {
+  return (
+    'path' in error &&
+    String(error.path) === 'commands' &&
+    'value' in error &&
+    typeof error.value === 'string'
+  )
+}
+
+/** Where in the file the member is that the error is about. */
+function placeIn(value: unknown, error: Error): ValuePath {
+  const path = 'path' in error && Array.isArray(error.path) ? error.path.map(String) : []
+  let at: unknown = value
+  return path.map((step) => {
+    const key = Array.isArray(at) ? Number(step) : step
+    at = (at as Record<string, unknown> | null | undefined)?.[step]
+    return key
+  })
 }

@@ -17,18 +17,20 @@ export function checkSources(
   findings: Findings,
 ): void {
   const { home } = workplace
-  const { sources } = context.manifest
+  const sources = [...context.sources.entries()].flatMap(([index, source]) =>
+    source ? [{ index, source }] : [],
+  )
   const computed = sources
-    .filter(({ type }) => type === 'computed_file')
-    .map((source) => ownFile(source, home))
+    .filter(({ source }) => source.type === 'computed_file')
+    .map(({ source }) => ownFile(source, home))
 
-  for (const [index, source] of sources.entries()) {
+  for (const { index, source } of sources) {
     const path = ownFile(source, home)
     if (path === undefined || !isNeeded(source) || computed.includes(path)) continue
     checkReadable(path, index, context, workplace, findings)
   }
-  const isSent = (name: string) => sources.some((source) => ownFile(source, home) === join(home, name))
-  if (prompt !== undefined && !isSent(prompt) && computed.length === 0) {
+  const isSent = (name: string) => sources.some(({ source }) => ownFile(source, home) === join(home, name))
+  if (context.manifest !== undefined && prompt !== undefined && !isSent(prompt) && computed.length === 0) {
     const hint = `Add a source: { type: file, path: '\${AGENT_HOME}/${prompt}' }`
     const place = context.file.locate(['sources'], { key: true })
     findings.warn(place, `No source reads ${prompt}; the model will not see it.`, hint)

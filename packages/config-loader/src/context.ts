@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type ContextManifest, parseManifest } from '@delta/context'
+import { type ContextManifest, type ContextSource, parseManifest } from '@delta/context'
 import { missingContextMessage } from './context-file.js'
 import type { Findings } from './findings.js'
 import { reportForeign } from './report.js'
@@ -9,7 +9,10 @@ import type { YamlFile } from './yaml-file.js'
 export const CONTEXT_FILE = 'context.yaml'
 
 export interface LoadedContext {
-  manifest: ContextManifest
+  /** Undefined if something is wrong with it, which was reported. */
+  manifest?: ContextManifest
+  /** The sources as they stand in the file; undefined where one is wrong. */
+  sources: readonly (ContextSource | undefined)[]
   file: YamlFile
 }
 
@@ -38,7 +41,7 @@ export function readContext(
 
   const parsed = parseManifest(file.value)
   reportForeign(parsed.warnings, file, [], findings.unknownKey)
-  if (parsed.ok) return { manifest: parsed.manifest, file }
+  if (parsed.ok) return { manifest: parsed.manifest, sources: parsed.manifest.sources, file }
   reportForeign(parsed.problems, file, [], findings.error)
-  return undefined
+  return { sources: parsed.sources, file }
 }

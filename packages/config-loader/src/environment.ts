@@ -38,6 +38,8 @@ interface Source {
   /** A file, or `environment`. */
   from: string
   values: Variables
+  /** Of a file. */
+  lines?: Record<string, number>
   /** True if the tools of a run can write it. */
   writable: boolean
 }
@@ -63,7 +65,9 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   const sources = readSources(options, findings)
   const [workspace] = sources
   const workspaceEndpoint = workspace === undefined ? '' : fingerprint(workspace)
-  if (workspace !== undefined && !options.trustWorkspaceEnv) {
+  const url = firstOf(sources, ALL_URL_NAMES)
+  if (url !== undefined) checkUrl(url, findings)
+  if (workspace !== undefined && findings.problems.length === 0 && !options.trustWorkspaceEnv) {
     checkUnchanged(workspace, workspaceEndpoint, options.knownWorkspaceEndpoint, findings)
     for (const source of sources) if (source.writable) checkKeyStaysHome(source, findings)
   }
@@ -73,7 +77,6 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   }
 
   const key = firstOf(sources, KEY_NAMES)
-  const url = firstOf(sources, ALL_URL_NAMES)
   return {
     ...(key && { apiKey: key.value }),
     ...(url && { baseUrl: url.value }),
@@ -93,9 +96,9 @@ function readSources(options: EnvironmentOptions, findings: Findings): Source[] 
   const seen = new Set<string>()
   const envFile = (directory: string, writable: boolean): Source => {
     const from = resolve(directory, '.env')
-    const values = seen.has(from) ? undefined : readEnvFile(from, findings)
+    const file = seen.has(from) ? undefined : readEnvFile(from, findings)
     seen.add(from)
-    return { from, values: values ?? {}, writable }
+    return { from, values: file?.values ?? {}, lines: file?.lines ?? {}, writable }
   }
   const workspace = envFile(workDirectory, true)
   const agent = envFile(agentHome, nested)
@@ -105,6 +108,25 @@ function readSources(options: EnvironmentOptions, findings: Findings): Source[] 
     ...(root === undefined ? [] : [envFile(root, false)]),
     { from: 'environment', values: environment, writable: false },
   ]
+}
+
+/** Said before everything else about an address: what is none cannot be judged. Its text is not shown, it may be a key. */
+function checkUrl(url: Found, findings: Findings): void {
+  if (url.name === LLM_BASE_URL) return // checked with the rest of agent.yaml
+  const { protocol, username, password } = URL.canParse(url.value) ? new URL(url.value) : NO_URL
+  if (!/^https?:$/.test(protocol)) {
+    const message = `${url.name} is not an http or https URL.`
+    findings.error(placeOf(url), message, `For example ${url.name}=http://localhost:11434/v1`)
+  } else if (username !== '' || password !== '') {
+    const message = `${url.name} holds credentials.`
+    findings.error(placeOf(url), message, `Take them out of the URL; a key is given as ${KEY_NAMES[0]}=…`)
+  }
+}
+
+const NO_URL = { protocol: '', username: '', password: '' }
+
+function placeOf({ from, line }: Found): { file: string; line?: number } {
+  return { file: from, ...(line === undefined ? {} : { line }) }
 }
 
 function checkUnchanged(
@@ -124,11 +146,7 @@ function checkKeyStaysHome(source: Source, findings: Findings): void {
   const url = firstOf([source], ALL_URL_NAMES)
   if (url === undefined || isLoopback(url.value) || firstOf([source], KEY_NAMES) !== undefined) return
   const message = `${url.name} would send a key from elsewhere to an address that a tool may have written here.`
-  findings.error(
-    { file: url.from },
-    message,
-    `Put the key for that address into the .env beside it. ${TRUST}`,
-  )
+  findings.error(placeOf(url), message, `Put the key for that address into the .env beside it. ${TRUST}`)
 }
 
 const TRUST = 'If the settings are yours, say so once: --trust-workspace-env'
@@ -145,15 +163,18 @@ interface Found {
   name: string
   value: string
   from: string
+  line?: number
 }
 
 /** The order of the sources comes before that of the names. An empty value is none. */
 function firstOf(sources: readonly Source[], names: readonly string[]): Found | undefined {
-  for (const { from, values } of sources) {
+  for (const { from, values, lines = {} } of sources) {
     for (const name of names) {
       const value = values[name]
-      if (value)
-        return { name, value, from: name === LLM_BASE_URL ? join(dirname(from), 'agent.yaml') : from }
+      if (!value) continue
+      if (name === LLM_BASE_URL) return { name, value, from: join(dirname(from), 'agent.yaml') }
+      const line = lines[name]
+      return { name, value, from, ...(line === undefined ? {} : { line }) }
     }
   }
   return undefined

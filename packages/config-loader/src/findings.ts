@@ -15,6 +15,18 @@ export interface Findings {
   unknownKey(place: Finding, message: string, hint?: string): void
 }
 
+/** File by file, in the order the files were met, and in each from its top to its end. */
+export function inReadingOrder<T extends ConfigProblem>(found: readonly T[]): T[] {
+  const files = [...new Set(found.map(({ file }) => file))]
+  const rank = new Map(files.map((file, index) => [file, index]))
+  return [...found].sort(
+    (one, other) =>
+      (rank.get(one.file) ?? 0) - (rank.get(other.file) ?? 0) ||
+      (one.line ?? 0) - (other.line ?? 0) ||
+      (one.column ?? 0) - (other.column ?? 0),
+  )
+}
+
 export function collectFindings({ strict = false }: { strict?: boolean } = {}): Findings {
   const problems: ConfigProblem[] = []
   const warnings: ConfigWarning[] = []

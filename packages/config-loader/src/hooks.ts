@@ -3,7 +3,7 @@ import type { Findings } from './findings.js'
 import { nearestName } from './nearest.js'
 import type { ValuePath } from './path.js'
 import { reportShape, sentence } from './report.js'
-import { fitShape } from './shape.js'
+import { fitShape, type ShapeProblem } from './shape.js'
 import type { YamlFile } from './yaml-file.js'
 
 export const HOOK_NAMES = [
@@ -62,7 +62,10 @@ const HOOK_KEYS = Object.keys(hookSchema.shape)
 export function readHooks(value: unknown, file: YamlFile, base: ValuePath, findings: Findings): Hooks {
   if (value === null || value === undefined) return {} // a file in which everything is commented out
   if (typeof value !== 'object' || Array.isArray(value)) {
-    findings.error(file.locate(base), sentence(base, 'must be a map from hook names to commands'))
+    const hint = Array.isArray(value)
+      ? 'Write the names without "- ".'
+      : 'As in: on_error: { command: [notify] }'
+    findings.error(file.locate(base), sentence(base, 'must be a map from hook names to commands'), hint)
     return {}
   }
   const hooks: Hooks = {}
@@ -101,7 +104,7 @@ function hookName(
   const nearest = nearestName(written, [...HOOK_NAMES, ...Object.keys(OLD_NAMES)])
   const hint = nearest
     ? `Did you mean "${OLD_NAMES[nearest] ?? nearest}"?`
-    : `The hooks are ${HOOK_NAMES.join(', ')}.`
+    : `${written === 'hooks' ? 'Write the hooks without "hooks:" above them. They' : 'The hooks'} are ${HOOK_NAMES.join(', ')}.`
   findings.error(place, `There is no hook "${written}"; it would never be called.`, hint)
   return undefined
 }
@@ -112,17 +115,13 @@ function readHook(
   file: YamlFile,
   findings: Findings,
 ): Hook | undefined {
-  if (typeof (definition as { command?: unknown } | null)?.command === 'string') {
-    const message = 'must be a list: the program, then its arguments, one element each'
-    findings.error(
-      file.locate([...path, 'command']),
-      sentence([...path, 'command'], message),
-      'For a shell line: ["sh", "-c", "…"].',
-    )
-    return undefined
-  }
   const { value, problems } = fitShape(hookSchema, definition, HOOK_KEYS)
-  reportShape(problems, file, findings, path)
+  reportShape(
+    problems.map((problem) => explainCommand(problem, definition)),
+    file,
+    findings,
+    path,
+  )
   return (
     value && {
       command: value.command,
@@ -130,4 +129,22 @@ function readHook(
       passEnv: value.pass_env ?? [],
     }
   )
+}
+
+/** A command is written as one text by everybody once. */
+function explainCommand(problem: ShapeProblem, definition: unknown): ShapeProblem {
+  const form = 'must be a list: the program, then its arguments, one element each'
+  const hint = 'For a shell line: ["sh", "-c", "…"].'
+  if (problem.path.length === 0 && (typeof definition === 'string' || Array.isArray(definition))) {
+    const words = typeof definition === 'string' ? definition.split(/\s+/) : definition
+    const areWords = words.every((word: unknown) => typeof word === 'string')
+    return {
+      ...problem,
+      hint: areWords ? `Write: { command: ${JSON.stringify(words)} }` : 'Write it without "- ".',
+    }
+  }
+  const command = (definition as { command?: unknown } | null)?.command
+  return problem.path.join() === 'command' && typeof command === 'string'
+    ? { ...problem, message: form, hint }
+    : problem
 }

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { readText } from './read-text.js'
 import { realPath } from './real-path.js'
 import { isInside } from './workplace.js'
 
@@ -35,25 +37,33 @@ export function resolveImport(entry: string, importer: string, home: string, roo
 function resolvePackage(entry: string, home: string, roots: Roots): ResolvedImport {
   const [, name, file] = PACKAGE.exec(entry) ?? []
   if (name === undefined || file === undefined) {
-    return {
-      ok: false,
-      message: `"${entry}" is not of the form npm:<package>/<file>`,
-      hint: 'As in npm:@acme/tools/files.yaml.',
-    }
+    const hint = 'As in npm:@acme/tools/files.yaml; the version is the one that is installed.'
+    return { ok: false, message: `"${entry}" is not of the form npm:<package>/<file>`, hint }
   }
   const directory = findPackage(name, home)
   if (directory === undefined) {
     return {
       ok: false,
       message: `the package "${name}" is not installed`,
-      hint: `Install it there: cd ${home} && npm install ${name}`,
+      hint: installHint(name, file, home),
     }
   }
   const path = realPath(join(directory, file))
-  if (path === undefined) return { ok: false, message: `the package "${name}" has no file "${file}"` }
+  if (path === undefined) {
+    const hint = `What it has lies in ${directory}.`
+    return { ok: false, message: `the package "${name}" has no file "${file}"`, hint }
+  }
   if (!isInside(path, directory))
     return { ok: false, message: `"${entry}" leads out of the package, to ${path}` }
   return { ok: true, path, roots: [...roots, directory] }
+}
+
+/** `npm:acme/tools/files.yaml` where `@acme/tools` was meant. */
+function installHint(name: string, file: string, home: string): string {
+  const scoped = `@${name}/${file.split('/')[0]}`
+  if (!name.startsWith('@') && findPackage(scoped, home) !== undefined)
+    return `Did you mean "npm:@${name}/${file}"?`
+  return `Install it there: cd ${home} && npm install ${name}`
 }
 
 function findPackage(name: string, home: string): string | undefined {
@@ -70,9 +80,19 @@ function notAFile(entry: string): ResolvedImport {
 }
 
 function missing(entry: string, directory: string): ResolvedImport {
-  const pattern = /[*?]/.test(entry)
-  const hint = pattern
-    ? 'Patterns are not expanded: name each file.'
-    : 'A path is relative to the file that imports it.'
-  return { ok: false, message: `"${entry}" does not exist in ${directory}`, hint }
+  const read = readText(resolve(directory, entry))
+  if (!read.ok && read.reason !== 'missing') return { ok: false, message: `"${entry}" ${read.message}` }
+  return {
+    ok: false,
+    message: `"${entry}" does not exist in ${directory}`,
+    hint: missingHint(entry, directory),
+  }
+}
+
+function missingHint(entry: string, directory: string): string {
+  if (/[*?]/.test(entry)) return 'Patterns are not expanded: name each file.'
+  const other = [`${entry}.yaml`, entry.replace(/\.yml$/, '.yaml'), entry.replace(/\.yaml$/, '.yml')].find(
+    (candidate) => existsSync(resolve(directory, candidate)),
+  )
+  return other === undefined ? 'A path is relative to the file that imports it.' : `Did you mean "${other}"?`
 }

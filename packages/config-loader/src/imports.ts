@@ -1,10 +1,10 @@
-import { importSchema, TOOL_FILE_KEYS, toolFileSchema } from './agent-schema.js'
 import { type AtipImport, isAtip, readAtipTools } from './atip-import.js'
 import type { Findings } from './findings.js'
+import { filesIn, readEntry } from './import-entry.js'
 import { type Roots, resolveImport } from './import-path.js'
 import type { ValuePath } from './path.js'
-import { reportShape, sentence } from './report.js'
-import { fitShape } from './shape.js'
+import { sentence } from './report.js'
+import { readToolFile } from './tool-file.js'
 import { type LoadedTool, readTools } from './tools.js'
 import { displayName, readYaml, type Workplace } from './workplace.js'
 import type { YamlFile } from './yaml-file.js'
@@ -58,13 +58,29 @@ export async function collectTools(
   return tools
 }
 
-function add(tools: Map<string, LoadedTool>, loaded: LoadedTool, { overrides }: ImportState): void {
+function add(tools: Map<string, LoadedTool>, loaded: LoadedTool, { overrides, findings }: ImportState): void {
   const { name } = loaded.tool.expanded
   const earlier = tools.get(name)
-  if (earlier !== undefined && earlier.file !== loaded.file) {
-    overrides.push({ name, by: origin(loaded), replaced: origin(earlier) })
+  if (earlier !== undefined && areTwoCommands(earlier, loaded)) {
+    findings.error(
+      { file: loaded.file.name },
+      `"${name}" would be two commands, of this file and of ${earlier.file.name}: nobody chose between them.`,
+      'Give one import a "prefix:", or choose its "commands:".',
+    )
+  } else if (earlier !== undefined && earlier.file !== loaded.file) {
+    const override = { name, by: origin(loaded), replaced: origin(earlier) }
+    const isKnown = overrides.some(({ by, replaced }) => by === override.by && replaced === override.replaced)
+    if (!isKnown) overrides.push(override) // two files may meet along several ways
   }
   tools.set(name, loaded)
+}
+
+/** A tool that somebody wrote may replace one of a program. That two programs meet in one name is an accident. */
+function areTwoCommands(one: LoadedTool, other: LoadedTool): boolean {
+  const [command, otherCommand] = [one, other].map(({ tool: { expanded, settings } }) =>
+    settings.trust === undefined ? undefined : expanded.command.join('\0'),
+  )
+  return command !== undefined && otherCommand !== undefined && command !== otherCommand
 }
 
 function origin({ file, path }: LoadedTool): string {
@@ -79,12 +95,10 @@ async function importEntry(
   state: ImportState,
 ): Promise<LoadedTool[]> {
   const { file, chain, roots } = importer
-  const { value, problems } = fitShape(importSchema, entry, ['atip', 'commands', 'trust', 'prefix'])
-  reportShape(problems, file, state.findings, path)
-  if (value === undefined) return []
+  const written = readEntry(entry, path, file, state.findings)
+  if (written === undefined) return []
 
-  const atip = typeof value === 'string' ? undefined : value
-  const resolved = resolveImport(atip?.atip ?? String(value), file.path, state.workplace.home, roots)
+  const resolved = resolveImport(written.path, file.path, state.workplace.home, roots)
   if (!resolved.ok) {
     state.findings.error(file.locate(path), sentence(path, resolved.message), resolved.hint)
     return []
@@ -93,9 +107,10 @@ async function importEntry(
     reportCircle(resolved.path, path, importer, state)
     return []
   }
-  const key = `${resolved.path} ${JSON.stringify(atip ?? {})}`
+  const key = `${resolved.path} ${JSON.stringify(written.atip ?? {})}`
   const inner = { file, chain: [...chain, resolved.path], roots: resolved.roots }
-  const tools = state.loaded.get(key) ?? (await loadToolFile(resolved.path, atip, inner, path, state))
+  const tools = state.loaded.get(key) ?? (await loadToolFile(resolved.path, written.atip, inner, path, state))
+  if (tools === undefined) return []
   state.loaded.set(key, tools)
   return [...tools.values()]
 }
@@ -107,34 +122,52 @@ function reportCircle(path: string, at: ValuePath, { file, chain }: Importer, st
   state.findings.error(file.locate(at), message, 'Remove one of them.')
 }
 
-/** @param importer - The importing file, with the chain that already ends in this one. */
+/**
+ * @param importer - The importing file, with the chain that already ends in this one.
+ * @returns undefined if there is nothing to read, which is the importer's mistake.
+ */
 async function loadToolFile(
   path: string,
   atip: AtipImport | undefined,
   importer: Importer,
   at: ValuePath,
   state: ImportState,
-): Promise<ToolSet> {
-  const { findings } = state
-  const { exists, file } = readYaml(path, state.workplace, findings)
-  if (!exists) findings.error(importer.file.locate(at), sentence(at, `${path} vanished while it was read`))
-  if (file === undefined) return new Map()
-  if (isAtip(file)) return byName(await readAtipTools(file, atip, findings))
-  if (atip !== undefined) {
-    findings.error(
-      importer.file.locate(at),
-      sentence(at, `${file.name} is not an ATIP file: it has no "atip" member`),
-    )
-    return new Map()
-  }
+): Promise<ToolSet | undefined> {
+  const { findings, workplace } = state
+  const wrong = (message: string, hint?: string): undefined =>
+    void findings.error(importer.file.locate(at), sentence(at, message), hint)
 
-  const { value, problems } = fitShape(toolFileSchema, file.value, TOOL_FILE_KEYS)
-  reportShape(problems, file, findings)
-  if (value === undefined) return new Map()
-  if (value.tools === undefined && value.imports === undefined) {
-    findings.error(file.locate([]), 'An imported file must contain a list "tools:".')
+  const { exists, file, guess } = readYaml(path, workplace, findings, ({ reason, message }, name) =>
+    wrong(`${name} ${message}`, reason === 'directory' ? filesIn(path, importer.file) : undefined),
+  )
+  if (!exists) return wrong(`${path} vanished while it was read`)
+  if (file === undefined) return followGuess(guess, importer, state)
+  if (file.value === null) return wrong(`${file.name} is empty`, 'A file to import holds a list "tools:".')
+  if (isAtip(file))
+    return byName(await readAtipTools(file, atip, { file: importer.file, path: at }, findings))
+  if (atip !== undefined) return wrong(`${file.name} is not an ATIP file: it has no "atip" member`)
+
+  const { imports, tools, base } = readToolFile(file, findings)
+  return collectTools(imports, tools, { ...importer, file }, state, base)
+}
+
+/**
+ * What a file imports that is itself not valid YAML: what is wrong in those files is told at once, too. Nothing is said of
+ * entries that lead nowhere, for they may not be what was written.
+ */
+export async function followGuess(
+  guess: YamlFile | undefined,
+  importer: Omit<Importer, 'file'>,
+  state: ImportState,
+): Promise<ToolSet> {
+  const { imports } = (guess?.value ?? {}) as { imports?: unknown }
+  if (guess === undefined || !Array.isArray(imports)) return new Map()
+  for (const [index, entry] of imports.entries()) {
+    if (typeof entry !== 'string') continue
+    const { ok } = resolveImport(entry, guess.path, state.workplace.home, importer.roots)
+    if (ok) await importEntry(entry, ['imports', index], { ...importer, file: guess }, state)
   }
-  return collectTools(value.imports ?? [], value.tools ?? [], { ...importer, file }, state)
+  return new Map()
 }
 
 function byName(tools: readonly LoadedTool[]): ToolSet {

@@ -1,4 +1,4 @@
-export type { Agent } from './agent.js'
+export { AGENT_DEFAULTS, type Agent } from './agent.js'
 export { DEFAULT_CONTEXT_YAML, missingContextMessage } from './context-file.js'
 export { type Environment, type EnvironmentOptions, loadEnvironment } from './environment.js'
 export {

@@ -1,3 +1,4 @@
+import { defaultsOf } from './defaults.js'
 import { HOOKS_FILE } from './hooks-file.js'
 import { loadParts } from './load-agent.js'
 import type { CompleteParts, LoadOptions } from './parts.js'
@@ -30,17 +31,20 @@ export async function listSettings(directory: string, options: LoadOptions): Pro
   }))
 }
 
-function ofMainFile({ main, document, llm }: CompleteParts): Setting[] {
-  const { llm: _, imports, tools, hooks, lifecycle_hooks, ...own } = document
+function ofMainFile(parts: CompleteParts): Setting[] {
+  const { main, document } = parts
+  const { llm: _, policy: __, imports, tools, hooks, lifecycle_hooks, ...own } = document
   const written = [
     ...Object.entries(own).map(([key, value]): [ValuePath, unknown] => [[key], value]),
-    ...Object.entries(document.llm ?? {}).map(([key, value]): [ValuePath, unknown] => [['llm', key], value]),
+    ...inner('llm', document.llm),
+    ...inner('policy', document.policy),
   ].map(([path, value]) => setting(main, path, value))
-  const defaults = [
-    { path: 'tool_concurrency', value: 1, origin: 'default' },
-    { path: 'llm.provider', value: llm.provider, origin: 'default' },
-  ].filter(({ path }) => !written.some((known) => known.path === path))
-  return [...written, ...defaults]
+  const isWritten = new Set(written.map(({ path }) => path))
+  return [...written, ...defaultsOf(parts).filter(({ path }) => !isWritten.has(path))]
+}
+
+function inner(name: string, map: unknown): [ValuePath, unknown][] {
+  return Object.entries(map ?? {}).map(([key, value]) => [[name, key], value])
 }
 
 function ofTools({ tools, overrides }: CompleteParts): Setting[] {

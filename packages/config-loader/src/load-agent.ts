@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
-import type { Agent } from './agent.js'
+import { AGENT_DEFAULTS, type Agent } from './agent.js'
 import { CONTEXT_FILE } from './context.js'
 import { CONTEXT_MISSING } from './context-file.js'
 import { openDirectory } from './directory.js'
 import { ConfigError, type ConfigWarning } from './errors.js'
-import { collectFindings, type Findings } from './findings.js'
+import { collectFindings, type Findings, inReadingOrder } from './findings.js'
 import { formatReport } from './format.js'
 import { HOOKS_FILE } from './hooks-file.js'
 import { type CompleteParts, isComplete, type LoadOptions, readParts } from './parts.js'
@@ -37,10 +37,12 @@ export async function loadParts(
   const workplace = openDirectory(directory, options.shownAs)
   const parts = await readParts(workplace, options, findings)
   if (findings.problems.length > 0 || !isComplete(parts)) throw asError(findings)
-  return { parts, workplace, warnings: findings.warnings }
+  return { parts, workplace, warnings: inReadingOrder(findings.warnings) }
 }
 
-function asError({ problems, warnings }: Findings): ConfigError {
+function asError(findings: Findings): ConfigError {
+  const problems = inReadingOrder(findings.problems)
+  const warnings = inReadingOrder(findings.warnings)
   const onlyContext = problems.length === 1 && problems[0]?.message.startsWith(CONTEXT_MISSING)
   const code = onlyContext ? 'ERR_CONFIG_CONTEXT_MISSING' : 'ERR_CONFIG_INVALID'
   return new ConfigError(
@@ -71,7 +73,7 @@ function assemble(parts: CompleteParts, { home }: Workplace): Agent {
     llm,
     ...(script && { script }),
     ...(document.max_iterations !== undefined && { maxIterations: document.max_iterations }),
-    toolConcurrency: document.tool_concurrency ?? 1,
+    toolConcurrency: document.tool_concurrency ?? AGENT_DEFAULTS.toolConcurrency,
     ...(policy && { policy }),
     tools: new Map([...tools].map(([name, { tool }]) => [name, tool])),
     manifest: context.manifest,

@@ -1,13 +1,14 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import type { Tool } from '@delta/executor'
+import type { Policy, Tool } from '@delta/executor'
 import { findMainFile, openDirectory } from './directory.js'
 import { ConfigError, type ConfigProblem, type ConfigWarning } from './errors.js'
-import { collectFindings, type Findings } from './findings.js'
+import { collectFindings, type Findings, inReadingOrder } from './findings.js'
 import { formatReport } from './format.js'
 import { importRootsOf } from './import-roots.js'
 import { collectTools, type Override, type ToolSet } from './imports.js'
 import type { LoadOptions } from './parts.js'
+import { readPolicy } from './policy.js'
 import { sentence } from './report.js'
 import { readYaml, type Workplace } from './workplace.js'
 import type { YamlFile } from './yaml-file.js'
@@ -16,6 +17,8 @@ export interface LoadedTools {
   /** The same document with its tools in full form and its imports resolved away; a bare list stays one. */
   document: Record<string, unknown> | Record<string, unknown>[]
   tools: ReadonlyMap<string, Tool>
+  /** What the same file says under `policy:`. */
+  policy?: Policy
   overrides: Override[]
   warnings: ConfigWarning[]
   /** What is wrong with tools that were left out; empty unless `partial` was asked for. */
@@ -25,7 +28,7 @@ export interface LoadedTools {
 /**
  * Loads only the tools: of an agent's directory, its main file, a file with `tools:`, or a file that is a bare list.
  *
- * Everything else in the file is handed on unread.
+ * Of the rest of the file only `policy:` is read, which says what the tools may do.
  *
  * @param options.partial - Tools that cannot be used are left out and said in `problems`, and nothing is thrown for them.
  * @throws {ConfigError} with every problem found.
@@ -41,11 +44,14 @@ export async function loadToolsFile(
 
   const overrides: Override[] = []
   const tools = file ? await toolsOf(file, workplace, overrides, options, findings) : new Map()
-  const { problems, warnings } = findings
+  const policy = file && readPolicy(policyIn(file.value), file, findings)
+  const problems = inReadingOrder(findings.problems)
+  const warnings = inReadingOrder(findings.warnings)
   if (file === undefined || (problems.length > 0 && !options.partial)) {
     throw new ConfigError('ERR_CONFIG_INVALID', formatReport(problems, warnings), { problems, warnings })
   }
-  return { document: documentOf(file.value, tools), tools: plain(tools), overrides, warnings, problems }
+  const document = documentOf(file.value, tools)
+  return { document, tools: plain(tools), ...(policy && { policy }), overrides, warnings, problems }
 }
 
 /** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */
@@ -106,6 +112,10 @@ function documentOf(value: unknown, tools: ToolSet): LoadedTools['document'] {
   if (Array.isArray(value)) return expanded
   const { imports: _, ...rest } = value as Record<string, unknown>
   return { ...rest, tools: expanded }
+}
+
+function policyIn(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'policy' in value ? value.policy : undefined
 }
 
 function plain(tools: ToolSet): ReadonlyMap<string, Tool> {

@@ -4,7 +4,11 @@
  * Close is: the same but for case and `-`/`_`, at most one edit in four letters (two swapped letters are one), or
  * the name without its unit (`timeout` for `timeout_ms`).
  */
-export function nearestName(name: string, known: Iterable<string>): string | undefined {
+export function nearestName(
+  name: string,
+  known: Iterable<string>,
+  mostEdits = Math.max(1, Math.floor(name.length / 4)),
+): string | undefined {
   const wanted = plain(name)
   const names = [...known]
   const longer = names.find((candidate) => plain(candidate).startsWith(`${wanted}_`))
@@ -13,8 +17,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
     const distance = editDistance(wanted, plain(candidate))
     if (best === undefined || distance < best.distance) best = { name: candidate, distance }
   }
-  const allowed = Math.max(1, Math.floor(wanted.length / 4))
-  return best !== undefined && best.distance <= allowed ? best.name : longer
+  return best !== undefined && best.distance <= mostEdits ? best.name : longer
 }
 
 function plain(name: string): string {

@@ -46,11 +46,11 @@ export function refuseCredentials(
     refuse(file, [...path, 'pass_env'], tool.settings.passEnv)
   for (const [name, hook] of Object.entries(hooks.hooks))
     refuse(hooks.file, [...hooks.base, name, 'pass_env'], hook.passEnv)
-  for (const [index, source] of (context?.manifest.sources ?? []).entries()) {
-    if (source.type !== 'computed_file') continue
+  for (const [index, source] of (context?.sources ?? []).entries()) {
+    if (source?.type !== 'computed_file') continue
     refuse(context?.file, ['sources', index, 'generator', 'pass_env'], source.generator.passEnv)
   }
-  refuse(context?.file, ['token_counter', 'pass_env'], context?.manifest.tokenCounter?.passEnv)
+  refuse(context?.file, ['token_counter', 'pass_env'], context?.manifest?.tokenCounter?.passEnv)
   if (llm?.provider === 'command' && main !== undefined) {
     findings.error(
       main.locate(['llm', 'provider']),

@@ -8,10 +8,7 @@ import type { YamlFile } from './yaml-file.js'
 export function readPolicy(value: unknown, file: YamlFile, findings: Findings): Policy | undefined {
   if (value === undefined || value === null) return undefined
   const parsed = parsePolicy(value)
-  if (!parsed.ok) {
-    reportForeign(parsed.problems, file, ['policy'], findings.error)
-    return undefined
-  }
+  if (!parsed.ok) reportForeign(parsed.problems, file, ['policy'], findings.error)
   for (const key of parsed.unknownKeys) {
     const nearest = nearestName(key, POLICY_KEYS)
     const hint =
@@ -22,5 +19,5 @@ export function readPolicy(value: unknown, file: YamlFile, findings: Findings): 
       hint,
     )
   }
-  return parsed.policy
+  return parsed.ok ? parsed.policy : undefined
 }

@@ -43,7 +43,7 @@ export function readPrompt(
   if (!read.ok) {
     const hint =
       read.reason === 'missing'
-        ? `It names a file in the agent's directory, as in: system_prompt: ${USUAL_PROMPT}`
+        ? `It names a file in the agent's directory, which holds the text. As in: system_prompt: ${USUAL_PROMPT}`
         : undefined
     findings.error(place, `system_prompt: the file "${written}" ${read.message}.`, hint)
     return undefined

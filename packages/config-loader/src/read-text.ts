@@ -3,18 +3,19 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 /** Configuration is written by people: a file beyond this is a wrong path, not a configuration. */
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024
 
-export type ReadText =
-  | { ok: true; text: string }
-  | {
-      ok: false
-      reason: 'missing' | 'directory' | 'unreadable' | 'too-large' | 'not-text'
-      message: string
-    }
+export type ReadText = { ok: true; text: string } | Unreadable
+
+export interface Unreadable {
+  ok: false
+  reason: 'missing' | 'directory' | 'unreadable' | 'too-large' | 'not-text'
+  /** Completes the sentence "agent.yaml …". */
+  message: string
+}
 
 /**
  * Reads a text file that a person wrote: UTF-8, at most 4 MB; a byte order mark is taken away.
  *
- * Never throws for what a path can turn out to be; the message completes the sentence "agent.yaml …".
+ * Never throws for what a path can turn out to be.
  */
 export function readText(path: string): ReadText {
   let descriptor: number | undefined

@@ -1,12 +1,10 @@
 import { realpathSync } from 'node:fs'
 
-/** The absolute path without symbolic links, or undefined if there is nothing at its end. */
+/** The absolute path without symbolic links, or undefined if nothing can be found there. */
 export function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return undefined
-    throw error
+  } catch {
+    return undefined // missing, a circle of links, not to be entered, no path at all: `readText` says which
   }
 }

@@ -1,7 +1,8 @@
 import { manifestSchema } from '@delta/context'
 import { COST_ESTIMATES, TRUST_LEVELS } from '@delta/executor'
+import { llmSchema } from '@delta/model'
 import * as z from 'zod/mini'
-import { agentSchema, toolFileSchema } from './agent-schema.js'
+import { agentSchema, importSchema, toolFileSchema } from './agent-schema.js'
 import { HOOK_NAMES, hookSchema } from './hooks.js'
 import { toolEditorSchema } from './tool-editor-schema.js'
 
@@ -13,8 +14,11 @@ export function schemaUrl(name: keyof ReturnType<typeof jsonSchemas>): string {
 /** JSON Schemas of all files of an agent, by which editors complete and check them while one types. */
 export function jsonSchemas() {
   return {
-    agent: toJsonSchema('agent', z.extend(agentSchema, { llm, policy: z.optional(policy), tools })),
-    tools: toJsonSchema('tools', z.extend(toolFileSchema, { tools })),
+    agent: toJsonSchema(
+      'agent',
+      z.extend(agentSchema, { llm: llmSchema, policy: z.optional(policy), imports, tools }),
+    ),
+    tools: toJsonSchema('tools', z.extend(toolFileSchema, { imports, tools })),
     context: toJsonSchema('context', manifestSchema),
     hooks: toJsonSchema('hooks', hooks),
   }
@@ -22,16 +26,11 @@ export function jsonSchemas() {
 
 const flag = z.optional(z.boolean())
 const tools = z.optional(z.nullable(z.array(toolEditorSchema)))
-
-const llm = z.looseObject({
-  provider: z.optional(z.enum(['openai', 'command', 'script', 'replay'])),
-  model: z.optional(z.string().check(z.describe('The name by which the API knows the model.'))),
-  base_url: z.optional(z.string().check(z.describe('Anything that speaks chat completions; ends in /v1.'))),
-  script: z.optional(z.string().check(z.describe('With provider: script, the file with the turns.'))),
-  command: z.optional(z.array(z.string()).check(z.describe('With provider: command, the program.'))),
-  timeout_ms: z.optional(z.int().check(z.gte(1))),
-  max_attempts: z.optional(z.int().check(z.gte(1))),
-})
+const imports = z.optional(
+  z.nullable(
+    z.array(importSchema).check(z.describe('Files with tools. Of tools with one name the last counts.')),
+  ),
+)
 
 const policy = z.strictObject({
   allow_destructive: flag,

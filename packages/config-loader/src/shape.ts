@@ -35,6 +35,24 @@ export function fitShape<T>(
   return second.success ? { value: second.data, problems } : { problems }
 }
 
+/**
+ * What is left of a map with mistakes, so that the rest of it is looked at, too. A single value in place of a list of files is
+ * taken for a list of one. Good for finding more mistakes, never for use.
+ */
+export function withoutFaults<T>(
+  schema: z.ZodMiniType<T>,
+  value: unknown,
+  problems: readonly ShapeProblem[],
+  known: readonly string[],
+  missing: Record<string, unknown> = {},
+): T | undefined {
+  if (!isMap(value)) return undefined
+  const faulty = new Set(problems.map(({ path }) => path[0]))
+  const rest = Object.entries(value).filter(([key]) => !faulty.has(key))
+  const files = typeof value.imports === 'string' ? { imports: [value.imports] } : {}
+  return fitShape(schema, { ...missing, ...Object.fromEntries(rest), ...files }, known).value
+}
+
 type Issue = z.core.$ZodIssue
 
 /** A union says only that no form fits; the issues worth telling are those of the form whose kind was used. */
@@ -64,8 +82,22 @@ function describeIssue(issue: Issue, value: unknown, known: readonly string[]): 
     ]
   }
   if (issue.code === 'too_small' && issue.origin !== 'number') return [{ path, message: 'must not be empty' }]
-  const hint = wanted(issue) === 'a list' ? { hint: 'Begin each element with "- ", also a single one.' } : {}
-  return [{ path, message: `must be ${wanted(issue)}, not ${show(found)}`, ...hint }]
+  const hint = hintFor(wanted(issue), found)
+  return [
+    {
+      path,
+      message: `must be ${wanted(issue)}, not ${show(found)}`,
+      ...(hint === undefined ? {} : { hint }),
+    },
+  ]
+}
+
+function hintFor(kind: string, found: unknown): string | undefined {
+  if (kind === 'a number' && typeof found === 'string' && /^\d+$/.test(found))
+    return 'Write it without quotes.'
+  if (kind !== 'a list') return undefined
+  if (!isMap(found)) return 'Begin each element with "- ", also a single one.'
+  return 'Begin each element with "- "; what is the key here is written as "name:" in it.'
 }
 
 function unknownKey(path: ValuePath, known: readonly string[]): ShapeProblem {
@@ -123,4 +155,8 @@ function omit(value: unknown, path: ValuePath, keys: readonly string[]): unknown
     return value.map((item, index) => (index === step ? omit(item, rest, keys) : item))
   const map = value as Record<string, unknown>
   return { ...map, [step]: omit(map[step], rest, keys) }
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

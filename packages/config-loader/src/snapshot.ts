@@ -52,5 +52,10 @@ export function maskSecrets(value: unknown, name = ''): unknown {
   if (typeof value === 'string') return SECRET_NAME.test(name) ? '***' : value
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, name))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskSecrets(inner, key)]))
+  const masked: Record<string, unknown> = { ...value }
+  for (const key in masked) {
+    const inner = masked[key]
+    if (typeof inner === 'string' || typeof inner === 'object') masked[key] = maskSecrets(inner, key)
+  }
+  return masked
 }

@@ -1,9 +1,9 @@
-import { parseToolSettings, TOOL_SETTING_KEYS, type Tool } from '@delta/executor'
+import { parseToolSettings, TOOL_SETTING_KEYS, type Tool, type ToolSettings } from '@delta/executor'
 import { expandTool, parseTool, type ToolProblem } from '@delta/tool-expander'
 import type { Findings } from './findings.js'
-import { nearestName } from './nearest.js'
 import { formatPath, parsePath, type ValuePath } from './path.js'
 import { reportForeign, sentence } from './report.js'
+import { reportUnknownKeys, strangeKeys, strangeParameterKeys } from './tool-keys.js'
 import type { YamlFile } from './yaml-file.js'
 
 /** A tool, and where it is defined. */
@@ -15,14 +15,6 @@ export interface LoadedTool {
   path: ValuePath
 }
 
-/** Every key a tool or one of its parameters can have. Used only to guess what a mistyped one meant: the packages that read them decide. */
-const TOOL_KEYS = [
-  ...['name', 'description', 'exec', 'shell', 'stdin', 'command', 'parameters', 'substitute', 'allow_dash'],
-  ...['checked_words', '__meta', 'max_chars', 'keep'],
-  ...['type', 'inject_as', 'position', 'option_name', 'required', 'default', 'enum', 'pattern'],
-  ...TOOL_SETTING_KEYS,
-]
-
 /** Reads the list of tools at `base` of a file. Tools that cannot be used are reported and left out. */
 export function readTools(
   items: readonly unknown[],
@@ -31,7 +23,7 @@ export function readTools(
   findings: Findings,
 ): LoadedTool[] {
   const tools = items.flatMap((item, index) => readTool(item, file, [...base, index], findings) ?? [])
-  reportRepeatedNames(tools, findings)
+  reportRepeatedNames(items, file, base, findings)
   return tools
 }
 
@@ -42,25 +34,41 @@ function readTool(
   findings: Findings,
 ): LoadedTool | undefined {
   const parsed = parseTool(item)
+  reportUnknownKeys(strangeParameterKeys(item), file, path, findings)
   if (!parsed.ok) {
     for (const problem of parsed.problems) reportToolProblem(problem, item, file, path, findings)
-    for (const key of strangeKeys(item)) reportUnknownKey(key, file, path, findings)
+    readSettings(settingsIn(item), file, path, findings)
+    reportUnknownKeys(strangeKeys(item), file, path, findings)
     return undefined
   }
-  for (const key of parsed.unknownKeys) reportUnknownKey(key, file, path, findings)
-  const settings = parseToolSettings(parsed.rest)
-  if (!settings.ok) {
-    reportForeign(settings.problems, file, path, findings.error)
-    return undefined
-  }
-  for (const key of settings.unknownKeys) reportUnknownKey(key, file, path, findings)
+  const settings = readSettings(parsed.rest, file, path, findings)
+  if (settings === undefined) return undefined
   const expanded = expandTool(parsed.tool)
   return {
-    tool: { expanded, settings: settings.settings },
+    tool: { expanded, settings },
     expandedForm: { ...expanded, ...parsed.rest },
     file,
     path,
   }
+}
+
+function readSettings(
+  rest: Record<string, unknown>,
+  file: YamlFile,
+  path: ValuePath,
+  findings: Findings,
+): ToolSettings | undefined {
+  const parsed = parseToolSettings(rest)
+  reportUnknownKeys(parsed.unknownKeys, file, path, findings)
+  if (parsed.ok) return parsed.settings
+  reportForeign(parsed.problems, file, path, findings.error)
+  return undefined
+}
+
+/** How a tool runs whose syntax is wrong: to be checked all the same. */
+function settingsIn(item: unknown): Record<string, unknown> {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return {}
+  return Object.fromEntries(Object.entries(item).filter(([key]) => TOOL_SETTING_KEYS.includes(key)))
 }
 
 /** The expander knows the column in the template; the file knows where the template is. */
@@ -77,43 +85,33 @@ function reportToolProblem(
   findings.error(where, `${nameOf(item, path)}: ${sentence([], problem.message)}`, problem.hint)
 }
 
-function reportUnknownKey(key: string, file: YamlFile, path: ValuePath, findings: Findings): void {
-  if (key.startsWith('x-')) return
-  const names = parsePath(key)
-  const nearest = nearestName(String(names.at(-1)), TOOL_KEYS)
-  const hint = nearest === undefined ? undefined : `Did you mean "${nearest}"?`
-  findings.unknownKey(
-    file.locate([...path, ...names], { key: true }),
-    sentence(path, `unknown key "${key}"`),
-    hint,
-  )
-}
-
-function strangeKeys(item: unknown): string[] {
-  const keys = typeof item === 'object' && item !== null && !Array.isArray(item) ? Object.keys(item) : []
-  return keys.filter((key) => !TOOL_KEYS.includes(key))
-}
-
-function reportRepeatedNames(tools: readonly LoadedTool[], findings: Findings): void {
-  const seen = new Map<string, LoadedTool>()
-  for (const loaded of tools) {
-    const { name } = loaded.tool.expanded
+function reportRepeatedNames(
+  items: readonly unknown[],
+  file: YamlFile,
+  base: ValuePath,
+  findings: Findings,
+): void {
+  const seen = new Map<string, number>()
+  for (const [index, item] of items.entries()) {
+    const name = writtenName(item)
+    if (name === undefined) continue
     const earlier = seen.get(name)
-    if (earlier !== undefined) {
-      const place = loaded.file.locate([...loaded.path, 'name'])
-      const { line } = earlier.file.locate([...earlier.path, 'name'])
-      findings.error(
-        place,
-        sentence(loaded.path, `the tool "${name}" is already defined on line ${line}`),
-        'Rename one of the two.',
-      )
-    }
-    seen.set(name, loaded)
+    seen.set(name, index)
+    if (earlier === undefined) continue
+    const { line } = file.locate([...base, earlier, 'name'])
+    const path = [...base, index]
+    const message = sentence(path, `the tool "${name}" is already defined on line ${line}`)
+    findings.error(file.locate([...path, 'name']), message, 'Rename one of the two.')
   }
 }
 
 /** `tools[2] "count_lines"`: the index for the machine's sake, the name for the person's. */
 function nameOf(item: unknown, path: ValuePath): string {
+  const name = writtenName(item)
+  return name === undefined ? formatPath(path) : `${formatPath(path)} "${name}"`
+}
+
+function writtenName(item: unknown): string | undefined {
   const name = (item as { name?: unknown } | null)?.name
-  return typeof name === 'string' ? `${formatPath(path)} "${name}"` : formatPath(path)
+  return typeof name === 'string' ? name : undefined
 }

@@ -1,6 +1,6 @@
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { Findings } from './findings.js'
-import { readText } from './read-text.js'
+import { readText, type Unreadable } from './read-text.js'
 import { parseJsonOrYaml, type YamlFile } from './yaml-file.js'
 
 /** The directory that is being loaded, and how paths in it are shown. */
@@ -22,21 +22,23 @@ export function isInside(path: string, directory: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
 }
 
-/** Reads a YAML file and reports what is wrong with it. Undefined if it is missing or cannot be used. */
+/** Reads a YAML file and reports what is wrong with it. Neither `file` nor `guess`: it is missing, or cannot be used. */
 export function readYaml(
   path: string,
   workplace: Workplace,
   findings: Findings,
-): { exists: boolean; file?: YamlFile } {
+  /** Says that a file that is there cannot be read. Default: at the file itself. */
+  unreadable: (failure: Unreadable, name: string) => void = ({ message }, name) =>
+    findings.error({ file: name }, `${message}.`),
+): { exists: boolean; file?: YamlFile; guess?: YamlFile } {
   const name = displayName(workplace, path)
   const read = readText(path)
   if (!read.ok) {
     if (read.reason === 'missing') return { exists: false }
-    findings.error({ file: name }, `${read.message}.`)
+    unreadable(read, name)
     return { exists: true }
   }
-  const parsed = parseJsonOrYaml(read.text, { path, name })
-  if (parsed.ok) return { exists: true, file: parsed.file }
-  findings.problems.push(...parsed.problems)
-  return { exists: true }
+  const { problems, ...parsed } = parseJsonOrYaml(read.text, { path, name })
+  findings.problems.push(...problems)
+  return { exists: true, ...parsed }
 }

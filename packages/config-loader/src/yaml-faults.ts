@@ -1,4 +1,4 @@
-import { type Alias, type Document, isAlias, isMap, isScalar, type Scalar, visit, type YAMLError } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, Scalar, visit, type YAMLError } from 'yaml'
 
 /** Files whose aliases make them this many times larger are taken for an attack, not for a configuration. */
 export const MOST_UNFOLDING = 100
@@ -8,6 +8,8 @@ export interface YamlFault {
   offset: number
   message: string
   hint?: string
+  /** True if the rest of the file can be read all the same, so that its other mistakes are told at once. */
+  harmless?: true
 }
 
 /** The parser's words, with the place where the mistake was made and its usual cause. */
@@ -17,22 +19,20 @@ export function explainFault(fault: YAMLError, document: Document, text: string)
 
   switch (fault.code) {
     case 'DUPLICATE_KEY':
-      return {
-        offset,
-        message: `The key ${keyAt(text, offset)} is given twice.`,
-        hint: 'Remove one of the two.',
-      }
+      return repeatedKey(offset, document, text)
     case 'MULTIPLE_DOCS':
       return {
         offset,
         message: 'The file holds several YAML documents.',
         hint: 'Remove what follows this `---`.',
+        harmless: true,
       }
     case 'TAG_RESOLVE_FAILED':
       return {
         offset,
         message: `${fault.message}.`,
         hint: 'Tags (!name) are not used here. Quote a text that begins with !.',
+        harmless: true,
       }
     case 'TAB_AS_INDENT':
       return { offset, message, hint: 'Indent with spaces.' }
@@ -61,18 +61,31 @@ export function explainFault(fault: YAMLError, document: Document, text: string)
   }
 }
 
-/** `*name` without `&name` before it. */
-export function findDanglingAlias(document: Document): YamlFault | undefined {
-  const alias = firstAlias(document, (candidate) => candidate.resolve(document) === undefined)
-  if (alias === undefined) return undefined
-  const message = `No anchor &${alias.source} stands before the alias *${alias.source}.`
-  return { offset: alias.range?.[0] ?? 0, message, hint: 'Quote a text that begins with *.' }
+/**
+ * Every `*name` without `&name` before it, mostly a pattern somebody forgot to quote. It is made the text that was meant, so
+ * that the rest of the file can be read.
+ */
+export function replaceDanglingAliases(document: Document): YamlFault[] {
+  const faults: YamlFault[] = []
+  visit(document, {
+    Alias(_key, alias) {
+      if (alias.resolve(document) !== undefined) return undefined
+      const written = `*${alias.source}`
+      const message = `No anchor &${alias.source} stands before the alias ${written}.`
+      const hint = 'Quote a text that begins with *.'
+      faults.push({ offset: alias.range?.[0] ?? 0, message, hint, harmless: true })
+      const text = new Scalar(written)
+      if (alias.range) text.range = alias.range
+      return text
+    },
+  })
+  return faults
 }
 
 /** What goes wrong only when aliases and merge keys are followed. */
 export function explainUnfolding(error: Error, document: Document): YamlFault {
   if (error instanceof ReferenceError) {
-    const offset = firstAlias(document, () => true)?.range?.[0] ?? 0
+    const offset = firstAliasOffset(document)
     const message = `Not accepted: the aliases (*name) unfold this file to more than ${MOST_UNFOLDING} times its size.`
     return { offset, message, hint: 'Write the values out.' }
   }
@@ -96,16 +109,15 @@ function firstMergeOffset(document: Document): number {
   return offset
 }
 
-function firstAlias(document: Document, matches: (alias: Alias) => boolean): Alias | undefined {
-  let found: Alias | undefined
+function firstAliasOffset(document: Document): number {
+  let offset = 0
   visit(document, {
     Alias(_key, alias) {
-      if (!matches(alias)) return undefined
-      found = alias
+      offset = alias.range?.[0] ?? 0
       return visit.BREAK
     },
   })
-  return found
+  return offset
 }
 
 /** The parser sees the missing quote at the end of the file; the person must look where the string begins. */
@@ -124,7 +136,21 @@ function unclosedString(offset: number, document: Document): YamlFault {
   }
 }
 
-function keyAt(text: string, offset: number): string {
-  const [key] = /^[^\s:]+/.exec(text.slice(offset, offset + 80)) ?? ['']
-  return `"${key.replaceAll(/^["']|["']$/g, '')}"`
+/** The parser says only where the second one is. */
+function repeatedKey(offset: number, document: Document, text: string): YamlFault {
+  let name = ''
+  let first = 0
+  visit(document, {
+    Map(_key, { items }) {
+      const keys = items.flatMap(({ key }) => (isScalar(key) ? [key] : []))
+      const second = keys.find(({ range }) => range?.[0] === offset)
+      if (second === undefined) return undefined
+      name = String(second.value)
+      first = keys.find(({ value }) => value === second.value)?.range?.[0] ?? 0
+      return visit.BREAK
+    },
+  })
+  const line = text.slice(0, first).split('\n').length
+  const message = `The key "${name}" is given twice.`
+  return { offset, message, hint: `The other one is on line ${line}. Remove one of the two.`, harmless: true }
 }

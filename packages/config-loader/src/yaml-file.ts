@@ -5,8 +5,8 @@ import type { ValuePath } from './path.js'
 import {
   explainFault,
   explainUnfolding,
-  findDanglingAlias,
   MOST_UNFOLDING,
+  replaceDanglingAliases,
   type YamlFault,
 } from './yaml-faults.js'
 import { offsetOf, type PlaceInValue, writtenText } from './yaml-position.js'
@@ -28,7 +28,14 @@ export interface YamlFile {
 /** A place in a file, and the line it is on. */
 export type Place = Required<Pick<ConfigProblem, 'file' | 'line' | 'column'>> & { excerpt?: string }
 
-export type ParsedYaml = { ok: true; file: YamlFile } | { ok: false; problems: ConfigProblem[] }
+export interface ParsedYaml {
+  /** What is wrong with the YAML itself. */
+  problems: ConfigProblem[]
+  /** Also there when all problems leave the rest of the file as it is, a repeated key for example. */
+  file?: YamlFile
+  /** What could be made out of a file that is not valid: good for finding other files, not for judging this one. */
+  guess?: YamlFile
+}
 
 /**
  * Parses one YAML document and keeps the positions of everything in it.
@@ -46,20 +53,20 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
     explainFault(fault, document, text),
   )
   const faults = lastAtEachPlace(allFaults)
-  const dangling = faults.length === 0 ? findDanglingAlias(document) : undefined
-  if (dangling !== undefined) faults.push(dangling)
-  if (faults.length > 0) {
-    return { ok: false, problems: faults.map(({ offset, ...fault }) => ({ ...placeAt(offset), ...fault })) }
-  }
+  if (text.includes('*')) faults.push(...replaceDanglingAliases(document))
+  const isReadable = faults.every(({ harmless }) => harmless)
+  const problems = faults.map(({ offset, harmless, ...fault }) => ({ ...placeAt(offset), ...fault }))
 
   try {
     const value: unknown = document.toJS({ maxAliasCount: MOST_UNFOLDING })
     const locate = (path: ValuePath, at: PlaceInValue = {}) => placeAt(offsetOf(document, text, path, at))
     const written = (path: ValuePath) => writtenText(document, path)
-    return { ok: true, file: { ...file, text, value, locate, written } }
+    const read = { ...file, text, value, locate, written }
+    return isReadable ? { problems, file: read } : { problems, guess: read }
   } catch (error) {
+    if (!isReadable) return { problems }
     const { offset, ...fault } = explainUnfolding(error as Error, document)
-    return { ok: false, problems: [{ ...placeAt(offset), ...fault }] }
+    return { problems: [...problems, { ...placeAt(offset), ...fault }] }
   }
 }
 
@@ -78,12 +85,12 @@ export function parseJsonOrYaml(text: string, file: { path: string; name: string
   let parsed: ParsedYaml | undefined
   const positions = () => {
     parsed ??= parseYaml(text, file)
-    return parsed.ok ? parsed.file : undefined
+    return parsed.file
   }
   const start: Place = { file: file.name, line: 1, column: 1 }
   const locate: YamlFile['locate'] = (path, at) => positions()?.locate(path, at) ?? start
   const written: YamlFile['written'] = (path) => positions()?.written(path)
-  return { ok: true, file: { ...file, text, value, locate, written } }
+  return { problems: [], file: { ...file, text, value, locate, written } }
 }
 
 function jsonOrUndefined(text: string): unknown {
@@ -95,9 +102,9 @@ function jsonOrUndefined(text: string): unknown {
 }
 
 function placeInText(text: string, lineCounter: LineCounter, file: string, offset: number): Place {
-  const { line, col } = lineCounter.linePos(Math.min(offset, text.length))
+  const end = text.trimEnd().length // what is missing at the end is shown behind the last line there is
+  const { line, col } = lineCounter.linePos(Math.min(offset, end))
   const start = lineCounter.lineStarts[line - 1] ?? 0
-  const end = lineCounter.lineStarts[line] ?? text.length
-  const shown = text.slice(start, end)
+  const shown = text.slice(start, lineCounter.lineStarts[line] ?? text.length)
   return { file, line, column: col, ...(shown.trim() !== '' && { excerpt: excerptOf(shown, col) }) }
 }

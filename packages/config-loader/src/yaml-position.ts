@@ -46,7 +46,7 @@ function stepInto(node: Node | null, segment: string | number): Step | undefined
     return item === undefined ? undefined : { node: item as Node }
   }
   if (!isMap(node)) return undefined
-  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(segment)) as
+  const pair = node.items.findLast(({ key }) => isScalar(key) && String(key.value) === String(segment)) as
     | Pair<Node, Node>
     | undefined
   return pair === undefined ? undefined : { node: pair.value, keyOffset: startOf(pair.key) }

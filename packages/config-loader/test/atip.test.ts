@@ -42,12 +42,12 @@ test('a description that is none, and a command that it does not have, are expla
   const list = { 'gh.atip.json': GH, 'tools.yaml': 'tools: []\n' }
   expect(
     await complaint({ ...list, 'agent.yaml': importing('{ atip: gh.atip.json, commands: [issue] }') }),
-  ).toContain('agent/gh.atip.json: There is no command "issue".')
+  ).toContain('agent/agent.yaml:4:38: imports[0].commands[0]: There is no command "issue".')
   expect(await complaint({ ...list, 'agent.yaml': importing('{ atip: tools.yaml }') })).toContain(
     'agent/agent.yaml:4:5: imports[0]: agent/tools.yaml is not an ATIP file: it has no "atip" member.',
   )
   expect(await complaint({ 'agent.yaml': importing('x.json'), 'x.json': '{"atip":"0.6"}' })).toContain(
-    'agent/x.json: ',
+    'agent/x.json:1:1: Missing required field "name"',
   )
 })
 

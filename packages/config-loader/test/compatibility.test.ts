@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { DEFAULT_CONTEXT_YAML, HOOK_NAMES } from '../src/index.js'
 import { agentOf, complaint, load, MINIMAL, texts } from './agents.js'
 
 const HOOK = '{ command: [guard] }'
@@ -162,6 +163,86 @@ test('parameters without inject_as load', async () => {
     name: 'who',
     inject_as: 'argument',
   })
+})
+
+test('tools for the sessions of version 1.4 load as the commands they are, those of 1.5 with the command on stdin', async () => {
+  const before = `tools:
+  - name: shell_start
+    command: [delta-sessions, start, bash, "-i"]
+  - name: shell_write
+    command: [delta-sessions, write]
+  - name: shell_read
+    command: [delta-sessions, read]
+`
+  const old = await load({ 'agent.yaml': `${MINIMAL['agent.yaml']}${before}` })
+  expect(old.warnings).toEqual([])
+  expect(old.agent.tools.get('shell_start')?.expanded.command).toEqual([
+    'delta-sessions',
+    'start',
+    'bash',
+    '-i',
+  ])
+
+  const after = `tools:
+  - name: session_start
+    exec: "delta-sessions start"
+  - name: session_exec
+    exec: "delta-sessions exec \${session_id}"
+    stdin: command
+  - name: session_end
+    exec: "delta-sessions end \${session_id}"
+`
+  const { agent, warnings } = await load({ 'agent.yaml': `${MINIMAL['agent.yaml']}${after}` })
+  expect(warnings).toEqual([])
+  expect(agent.tools.get('session_exec')?.expanded).toMatchObject({
+    command: ['delta-sessions', 'exec'],
+    parameters: [
+      { name: 'session_id', inject_as: 'argument' },
+      { name: 'command', inject_as: 'stdin' },
+    ],
+  })
+})
+
+test('an agent of version 1.9 as the migration guide makes it loads without a warning, also in strict mode', async () => {
+  const { agent, warnings } = await load(
+    {
+      'agent.yaml': `name: my-agent
+version: 1.0.0
+description: Agent description
+llm:
+  model: gpt-4o
+  temperature: 0.7
+  max_tokens: 4096
+system_prompt: system_prompt.md
+imports:
+  - ./tools/file-ops.yaml
+tools:
+  - name: local_tool
+    description: "Local tool example"
+    exec: "echo \${message}"
+`,
+      'tools/file-ops.yaml': `tools:
+  - name: read_file
+    description: "Read file contents"
+    exec: "cat \${filepath}"
+  - name: write_file
+    description: "Write content to file"
+    exec: "tee \${filepath}"
+    stdin: content
+  - name: list_files
+    description: "List files in directory"
+    exec: "ls -la \${directory}"
+`,
+      'hooks.yaml': HOOK_NAMES.map(
+        (name) => `${name}:\n  command: ["\${AGENT_HOME}/tools/${name}.sh"]\n`,
+      ).join(''),
+      'context.yaml': DEFAULT_CONTEXT_YAML,
+    },
+    { strict: true },
+  )
+  expect(warnings).toEqual([])
+  expect([...agent.tools.keys()]).toEqual(['read_file', 'write_file', 'list_files', 'local_tool'])
+  expect(Object.keys(agent.hooks)).toEqual([...HOOK_NAMES])
 })
 
 test('every warning of a compatibility row can be told from the others by its beginning', async () => {

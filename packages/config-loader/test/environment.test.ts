@@ -134,7 +134,7 @@ test('other names in an .env file have no effect', async () => {
 test('a base URL from the workspace does not get a key from elsewhere', async () => {
   const files = { 'work/.env': 'DELTA_BASE_URL=https://evil.example.com\n' }
   expect(await refusal(files, { environment: { OPENAI_API_KEY: 'sk' } })).toBe(
-    `project/work/.env: DELTA_BASE_URL would send a key from elsewhere to an address that a tool may have written here.
+    `project/work/.env:1: DELTA_BASE_URL would send a key from elsewhere to an address that a tool may have written here.
 Put the key for that address into the .env beside it. If the settings are yours, say so once: --trust-workspace-env`,
   )
 })
@@ -147,15 +147,12 @@ test.each(['http://localhost:11434/v1', 'http://127.0.0.1:8080', 'http://[::1]:1
   },
 )
 
-test.each([
-  'http://localhost.evil.com',
-  'http://127.0.0.1.evil.com',
-  'http://localhost@evil.com',
-  'http://user@localhost',
-  'http://0.0.0.0:1',
-])('%s is not this machine', async (url) => {
-  expect(await refusal({ 'work/.env': `DELTA_BASE_URL=${url}\n` })).toContain('would send a key')
-})
+test.each(['http://localhost.evil.com', 'http://127.0.0.1.evil.com', 'http://0.0.0.0:1'])(
+  '%s is not this machine',
+  async (url) => {
+    expect(await refusal({ 'work/.env': `DELTA_BASE_URL=${url}\n` })).toContain('would send a key')
+  },
+)
 
 test('a base URL with its own key in the same file is accepted', async () => {
   const { load } = await project({
@@ -211,8 +208,43 @@ test('an agent inside of another run’s workspace gets no key for an address of
   )
 })
 
-test('an agent’s .env that is a directory is not there, one that is no text is an error', async () => {
-  const { load } = await project({ 'agent/.env/x': '' })
-  expect((await load()).origins).toEqual([])
+test.each(['http://localhost@evil.com', 'http://user:pw@localhost'])('%s holds credentials', async (url) => {
+  expect(
+    await refusal({ 'work/.env': `DELTA_BASE_URL=${url}\n` }),
+  ).toBe(`project/work/.env:1: DELTA_BASE_URL holds credentials.
+Take them out of the URL; a key is given as DELTA_API_KEY=…`)
+})
+
+test.each(['nonsense', 'localhost:11434', 'ftp://x/v1'])(
+  '%s is no URL, and nothing else is said of it',
+  async (url) => {
+    const message = `DELTA_BASE_URL is not an http or https URL.
+For example DELTA_BASE_URL=http://localhost:11434/v1`
+    expect(await refusal({ 'work/.env': `# mine\nDELTA_BASE_URL=${url}\n` })).toBe(
+      `project/work/.env:2: ${message}`,
+    )
+    expect(await refusal({}, { environment: { DELTA_BASE_URL: url } })).toBe(`environment: ${message}`)
+  },
+)
+
+test('a name that is almost one of ours is pointed out; others are nobody’s business', async () => {
+  const { root, load } = await project({
+    'agent/.env': 'DELTA_APIKEY=sk\nOPENAI_API_TYPE=x\nOPENAI_ORG_ID=x\nDELTA_BASE_URI=http://x\n',
+  })
+  const { warnings } = await load()
+  expect(warnings.map(({ line, message, hint }) => `${line}: ${message} ${hint}`)).toEqual([
+    '1: DELTA_APIKEY has no effect. Did you mean DELTA_API_KEY?',
+    '4: DELTA_BASE_URI has no effect. Did you mean DELTA_BASE_URL?',
+  ])
+  expect(warnings[0]?.file).toBe(join(root, 'agent/.env'))
+})
+
+test('an .env that is a directory is pointed out, one that is no text is an error', async () => {
+  const { root, load } = await project({ 'agent/.env/x': '' })
+  const { origins, warnings } = await load()
+  expect(origins).toEqual([])
+  expect(warnings.map(({ file, message }) => `${file} ${message}`)).toEqual([
+    `${root}/agent/.env is a directory, not a file; no settings are read from it.`,
+  ])
   expect(await refusal({ 'agent/.env': 'A=\0' })).toContain('is not a text file')
 })

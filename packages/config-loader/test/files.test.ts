@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, truncate } from 'node:fs/promises'
+import { chmod, mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { agentOf, complaint, complaintAbout, load } from './agents.js'
@@ -48,7 +48,6 @@ test('a file that is no text is refused', async () => {
 
 test('a file that is not UTF-8 is refused, whatever it would have decoded to', async () => {
   const home = await agentOf({ 'agent.yaml': undefined })
-  const { writeFile } = await import('node:fs/promises')
   await writeFile(join(home, 'agent.yaml'), Buffer.from('name: caf\xe9\n', 'latin1'))
   expect(await complaintAbout(home)).toBe('agent/agent.yaml: is not UTF-8 text; save it as UTF-8.')
 })
@@ -64,6 +63,41 @@ test('a pipe in place of a file does not keep anybody waiting', async () => {
   execFileSync('mkfifo', [join(home, 'context.yaml')])
   expect(await complaintAbout(home)).toBe('agent/context.yaml: is not a regular file.')
 })
+
+test.each(['agent.yaml', 'context.yaml', 'hooks.yaml'])(
+  '%s that is a link to itself is said to be one',
+  async (name) => {
+    const home = await agentOf({ [name]: undefined })
+    await symlink(name, join(home, name))
+    expect(await complaintAbout(home)).toBe(`agent/${name}: is a symbolic link that leads to itself.`)
+  },
+)
+
+test.each(['agent.yaml', 'context.yaml', 'hooks.yaml', 'tools.yaml', 'turns.yaml'])(
+  'in %s, too, what makes a file unusable is found: tabs, bombs, repeated keys, NUL, other encodings, too much',
+  async (name) => {
+    const agent = 'name: a\nllm: { provider: script, script: turns.yaml }\nimports: [tools.yaml]\n'
+    const good = { 'agent.yaml': agent, 'tools.yaml': 'tools: []\n', 'turns.yaml': '- content: x\n' }
+    const home = await agentOf(good)
+    for (const [bad, expected] of BAD) {
+      await writeFile(join(home, name), bad)
+      expect(await complaintAbout(home)).toMatch(expected)
+    }
+  },
+)
+
+const BOMB = ['a: &a [x, x, x, x, x, x, x, x, x, x]']
+  .concat('bcdefghi'.split('').map((key, at) => `${key}: &${key} [${Array(10).fill(`*${'abcdefgh'[at]}`)}]`))
+  .join('\n')
+
+const BAD: [string | Buffer, RegExp][] = [
+  ['a:\n\tb: c\n', /\.yaml:2:1: Not valid YAML: Tabs are not allowed as indentation\./],
+  [BOMB, /\.yaml:\d+:\d+: Not accepted: the aliases/],
+  ['a: 1\na: 2\n', /\.yaml:2:1: The key "a" is given twice\./],
+  ['a\0b', /is not a text file: it contains NUL bytes\./],
+  [Buffer.from('a: caf\xe9\n', 'latin1'), /is not UTF-8 text; save it as UTF-8\./],
+  [Buffer.alloc(5 * 1024 * 1024, ' '), /has 5\.0 MB; at most 4 MB are read\./],
+]
 
 test('a list in place of a map is called by its name', async () => {
   expect(await complaint({ 'agent.yaml': '- name: a\n' })).toContain(

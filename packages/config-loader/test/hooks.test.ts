@@ -37,6 +37,19 @@ test('a hook that would never be called is an error: a guard must not vanish by 
 Did you mean "pre_tool_execution"?`)
 })
 
+test.each([
+  [
+    'hooks:\n  on_error: { command: [x] }\n',
+    'Write the hooks without "hooks:" above them. They are pre_llm_request,',
+  ],
+  ['- on_error: { command: [x] }\n', 'must be a map from hook names to commands.'],
+  ['on_error:\n  - command: [x]\n', 'Write it without "- ".'],
+  ['on_error: [notify, me]\n', 'Write: { command: ["notify","me"] }'],
+  ['on_error: notify me\n', 'Write: { command: ["notify","me"] }'],
+])('hooks written as %j are answered with how to write them', async (text, expected) => {
+  expect(await complaint({ 'hooks.yaml': text })).toContain(expected)
+})
+
 test('a hook unlike any other is answered with all names', async () => {
   expect(await complaint({ 'hooks.yaml': 'before_everything: { command: [x] }\n' })).toContain(
     'The hooks are pre_llm_request, post_llm_response, pre_tool_execution, post_tool_execution, on_error,',

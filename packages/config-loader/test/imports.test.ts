@@ -205,6 +205,84 @@ test('mistakes in an imported file are shown in that file', async () => {
   expect(message).toContain('agent/tools.yaml:2:27: tools[0] "bad": ')
 })
 
+test('an import that is a directory names the files in it, one that is empty is said to be, both where they are written', async () => {
+  const message = await complaint({
+    'agent.yaml': importing('./tools', 'empty.yaml', '.'),
+    'tools/b.yaml': tool('b'),
+    'tools/a.yml': tool('a'),
+    'tools/run.sh': '',
+    'empty.yaml': '# later\n',
+  })
+  expect(message).toContain(`agent/agent.yaml:4:5: imports[0]: agent/tools is a directory, not a file.
+  - ./tools
+    ^
+Import the files in it, one by one: ./tools/a.yml, ./tools/b.yaml
+`)
+  expect(message).toContain(`agent/agent.yaml:5:5: imports[1]: agent/empty.yaml is empty.
+  - empty.yaml
+    ^
+A file to import holds a list "tools:".`)
+  expect(message).toContain('imports[2]: agent is a directory, not a file.')
+})
+
+test.each([
+  [
+    'npm: "@acme/tools/files.yaml"',
+    'Write it as one text, without a blank behind a colon: "npm:@acme/tools/files.yaml"',
+  ],
+  ['{ npm:acme/x.yaml: }', 'Write it as one text, without a blank behind a colon: "npm:acme/x.yaml"'],
+  ['{ file: a.yaml }', 'Write only the path: - a.yaml'],
+  ['{ aitp: gh.json }', 'Did you mean "atip"?'],
+  ['{}', 'As in: - ./tools/files.yaml'],
+])('an import written as %s is answered with how to write it', async (entry, hint) => {
+  const message = await complaint({ 'agent.yaml': importing(entry) })
+  expect(message).toContain(
+    'agent/agent.yaml:4:5: imports[0]: must be a path, or { atip: <file> } for a description in ATIP.',
+  )
+  expect(message).toContain(hint)
+})
+
+test('a scope that was forgotten, and an ending that is another one, are guessed', async () => {
+  const message = await complaint({
+    'agent.yaml': importing('npm:acme/tools/a.yaml', 'tools', 'tools.yml'),
+    'node_modules/@acme/tools/a.yaml': tool('a'),
+    'tools.yaml': tool('b'),
+  })
+  expect(message).toContain('Did you mean "npm:@acme/tools/a.yaml"?')
+  expect(message).toContain(`imports[1]: "tools" does not exist in agent.
+  - tools
+    ^
+Did you mean "tools.yaml"?`)
+  expect(message).toContain('imports[2]: "tools.yml" does not exist in agent.')
+})
+
+test('a path that cannot be one is refused like any other', async () => {
+  const message = await complaint({ 'agent.yaml': importing('"a\\0b"', 'a'.repeat(5000)) })
+  expect(message).toContain('imports[0]: "a\\u0000b" cannot be read')
+  expect(message).toContain('imports[1]: ')
+  expect(message).toContain('name too long')
+})
+
+test('links that lead in a circle are said to', async () => {
+  const home = await agentOf({ 'agent.yaml': importing('one.yaml') })
+  await symlink('two.yaml', join(home, 'one.yaml'))
+  await symlink('one.yaml', join(home, 'two.yaml'))
+  expect(await complaintAbout(home)).toContain(
+    'agent/agent.yaml:4:5: imports[0]: "one.yaml" is a symbolic link that leads to itself.',
+  )
+})
+
+test('an override that is met along several ways is listed once', async () => {
+  const { agent } = await load({
+    'agent.yaml': importing('left.yaml', 'right.yaml'),
+    'left.yaml': 'imports: [a.yaml, b.yaml]\n',
+    'right.yaml': 'imports: [a.yaml, b.yaml]\n',
+    'a.yaml': tool('greet'),
+    'b.yaml': tool('greet'),
+  })
+  expect(agent.overrides).toHaveLength(1)
+})
+
 test('the same tool twice in one file is an error that names both places', async () => {
   const text = `${MINIMAL['agent.yaml']}tools:\n  - { name: twice, exec: a }\n  - { name: twice, exec: b }\n`
   expect(

@@ -152,6 +152,28 @@ tools:
   ])
 })
 
+test('unknown keys inside of a tool are found at every level', async () => {
+  const { warnings, home } = await load({
+    'agent.yaml': `name: a
+llm: { model: x }
+tools:
+  - name: list
+    exec: ls \${directory}
+    parameters:
+      - name: directory
+        requird: false
+        x-mine: 1
+    effects: { netwrk: true }
+    output: { max_char: 5 }
+`,
+  })
+  expect(texts(warnings, home)).toEqual([
+    'agent/agent.yaml:8: tools[0]: unknown key "parameters[0].requird". Did you mean "required"?',
+    'agent/agent.yaml:10: tools[0]: unknown key "effects.netwrk". Did you mean "network"?',
+    'agent/agent.yaml:11: tools[0]: unknown key "output.max_char". Did you mean "max_chars"?',
+  ])
+})
+
 test('with strict, an unknown key is an error', async () => {
   const text = 'name: a\nllm: { model: x }\nmax_iteration: 5\n'
   expect(

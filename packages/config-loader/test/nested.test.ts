@@ -24,10 +24,10 @@ test('an agent in the workspace of another run may not ask for credentials or ch
     .filter((line) => line.startsWith('agent/'))
   const reason = "this agent lies in another run's workspace, where its tools may have written it."
   expect(lines).toEqual([
+    `agent/agent.yaml:2:18: llm.provider: "command" is not accepted here: ${reason}`,
     `agent/agent.yaml:4:47: tools[0].pass_env: OPENAI_API_KEY is not passed on here: ${reason}`,
     `agent/hooks.yaml:1:39: on_run_end.pass_env: DELTA_API_KEY is not passed on here: ${reason}`,
     `agent/context.yaml:6:42: sources[2].generator.pass_env: OPENAI_API_KEY is not passed on here: ${reason}`,
-    `agent/agent.yaml:2:18: llm.provider: "command" is not accepted here: ${reason}`,
   ])
 })
 

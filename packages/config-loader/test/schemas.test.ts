@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { POLICY_KEYS, TOOL_SETTING_KEYS } from '@delta/executor'
+import { parseLlm } from '@delta/model'
 import { parseTool } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -7,6 +8,7 @@ import { AGENT_KEYS, agentSchema } from '../src/agent-schema.js'
 import { HOOK_NAMES } from '../src/index.js'
 import { jsonSchemas, schemaUrl } from '../src/schemas.js'
 import { fitShape } from '../src/shape.js'
+import { PARAMETER_KEYS } from '../src/tool-keys.js'
 
 const schemas = jsonSchemas()
 type Node = { properties: Record<string, Node>; items: Node; anyOf: Node[]; $id: string; required: string[] }
@@ -39,11 +41,43 @@ test('editors offer every key that says how a tool runs, and the syntax the expa
   expect(parseTool({ ...tool, unread: 1 })).toMatchObject({ ok: true, rest: { unread: 1 } })
 })
 
+test('editors offer the keys of a parameter that the expander reads, and the loader knows no others', () => {
+  const tool = schema('tools').properties.tools?.anyOf[0]?.items
+  const offered = Object.keys(tool?.properties.parameters?.items.properties ?? {})
+  expect([...offered, 'raw'].sort()).toEqual([...PARAMETER_KEYS].sort())
+  for (const key of PARAMETER_KEYS.filter((key) => key !== 'default')) {
+    const parameters = [{ name: 'c', [key]: { not: 'this' } }]
+    expect(parseTool({ name: 'a', exec: 'ls ${c}', parameters }).ok, key).toBe(false)
+  }
+})
+
 test('editors offer exactly the rules of a policy and the names of the hooks', () => {
   expect(Object.keys(schema('agent').properties.policy?.properties ?? {}).sort()).toEqual(
     [...POLICY_KEYS].sort(),
   )
   expect(Object.keys(schema('hooks').anyOf[0]?.properties ?? {})).toEqual([...HOOK_NAMES])
+})
+
+test('editors offer exactly the settings of llm that its parser takes out, and let the API’s through', () => {
+  const { properties } = schema('agent').properties.llm ?? { properties: {} }
+  const offered = Object.keys(properties)
+  const parsed = parseLlm({
+    provider: 'openai',
+    model: 'm',
+    base_url: 'http://localhost/v1',
+    script: 's',
+    command: ['c'],
+    timeout_ms: 1,
+    max_attempts: 1,
+    temperature: 0,
+  })
+  if (!parsed.ok) throw new Error('refused')
+  const { parameters, ...settings } = parsed.llm
+  expect(parameters).toEqual({ temperature: 0 })
+  const onDisk = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  expect(Object.keys(settings).map(onDisk).sort()).toEqual(offered.sort())
+  for (const key of offered) expect(parseLlm({ model: 'm', [key]: {} }).ok, key).toBe(false)
+  expect(schema('agent').properties.llm).toMatchObject({ additionalProperties: {} })
 })
 
 test('an agent needs a name, a source a type, a tool one way to run', () => {

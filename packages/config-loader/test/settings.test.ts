@@ -14,14 +14,51 @@ test('credentials inside of base_url are an error that points to .env', async ()
   expect(message).toContain('.env')
 })
 
-test('parameters of the API pass through, but a mistyped setting of ours is named', async () => {
+test('parameters of the API pass through, but a mistyped one is named', async () => {
   const { agent, warnings, home } = await load({
     'agent.yaml': 'name: a\nllm: { model: x, base_ulr: http://localhost:1/v1, reasoning_effort: low }\n',
   })
   expect(agent.llm.parameters).toEqual({ base_ulr: 'http://localhost:1/v1', reasoning_effort: 'low' })
   expect(texts(warnings, home)).toEqual([
-    'agent/agent.yaml:2: llm.base_ulr: is passed to the API as a parameter of this name. Did you mean "base_url"?',
+    'agent/agent.yaml:2: llm: unknown key "base_ulr"; it would be sent to the API as it is. Did you mean "base_url"?',
   ])
+})
+
+test.each([
+  ['temprature', 'temperature'],
+  ['maxTokens', 'max_tokens'],
+  ['baseURL', 'base_url'],
+  ['timeout', 'timeout_ms'],
+  ['max_retries', 'max_attempts'],
+  ['reasoning_efort', 'reasoning_effort'],
+])('llm.%s is said to mean probably %s, and with strict it is an error', async (key, meant) => {
+  const files = { 'agent.yaml': `name: a\nllm:\n  model: x\n  ${key}: 1\n  temperature: 0\n` }
+  const message = `llm: unknown key "${key}"; it would be sent to the API as it is.`
+  const { warnings } = await load(files)
+  expect(warnings).toMatchObject([{ line: 4, column: 3, message, hint: `Did you mean "${meant}"?` }])
+  expect(await complaint(files, { strict: true })).toContain(`agent/agent.yaml:4:3: ${message}`)
+})
+
+test('a key that is like none of those known is a parameter of the API, also with strict', async () => {
+  const text = 'name: a\nllm: { model: x, frobnicate: 1, top_k: 5, verbosity: low, x-note: cheap }\n'
+  const { agent, warnings } = await load({ 'agent.yaml': text }, { strict: true })
+  expect(agent.llm.parameters).toEqual({ frobnicate: 1, top_k: 5, verbosity: 'low' })
+  expect(warnings).toEqual([])
+})
+
+test('a mistyped model is told together with the model that is missing because of it', async () => {
+  const message = await complaint({ 'agent.yaml': 'name: a\nllm: { modle: gpt-4o }\n' })
+  expect(message).toContain('llm.model: The provider openai needs the name of a model.')
+  expect(message).toContain('Did you mean "model"?')
+})
+
+test('what stands in place of the map under llm is said', async () => {
+  expect(
+    await complaint({ 'agent.yaml': 'name: a\nllm: gpt-4o\n' }),
+  ).toBe(`agent/agent.yaml:2:6: llm: Must be a map of settings, not "gpt-4o".
+  llm: gpt-4o
+       ^
+Write llm: { model: gpt-4o }.`)
 })
 
 test('a policy is read, and a rule nobody knows is an error', async () => {

@@ -1,23 +1,20 @@
 import { expect, test } from 'vitest'
 import { formatReport } from '../src/format.js'
-import { parseJsonOrYaml, parseYaml } from '../src/yaml-file.js'
+import { parseJsonOrYaml, parseYaml, type YamlFile } from '../src/yaml-file.js'
 
 function report(text: string): string {
   const parsed = parseYaml(text, { path: '/a/agent.yaml', name: 'agent.yaml' })
-  return parsed.ok ? 'accepted' : formatReport(parsed.problems)
+  return parsed.problems.length === 0 ? 'accepted' : formatReport(parsed.problems)
 }
 
 function value(text: string): unknown {
   const parsed = parseYaml(text, { path: '/a/agent.yaml', name: 'agent.yaml' })
-  return parsed.ok ? parsed.file.value : report(text)
+  return parsed.problems.length === 0 ? parsed.file?.value : report(text)
 }
 
-function place(
-  text: string,
-  ...[path, at]: Parameters<Extract<ReturnType<typeof parseYaml>, { ok: true }>['file']['locate']>
-): string {
+function place(text: string, ...[path, at]: Parameters<YamlFile['locate']>): string {
   const parsed = parseYaml(text, { path: '/a/agent.yaml', name: 'agent.yaml' })
-  if (!parsed.ok) return report(text)
+  if (parsed.file === undefined) return report(text)
   const { line, column, excerpt } = parsed.file.locate(path, at)
   return `${line}:${column}\n${excerpt}`
 }
@@ -26,7 +23,7 @@ test('a repeated key is refused, though YAML readers usually let the second one 
   expect(report('name: a\nllm: {}\nname: b\n')).toBe(`agent.yaml:3:1: The key "name" is given twice.
   name: b
   ^
-Remove one of the two.`)
+The other one is on line 1. Remove one of the two.`)
 })
 
 test('a tab as indentation is shown where it stands', () => {
@@ -141,10 +138,10 @@ test('a long line is cut around the place, and control characters do not reach t
 test('JSON with tabs is read as JSON, and its mistakes have places all the same', () => {
   const read = (text: string) => parseJsonOrYaml(text, { path: '/a/x.json', name: 'x.json' })
   const good = read('{\n\t"tools": [\n\t\t{ "name": "a" }\n\t]\n}')
-  expect(good.ok && good.file.value).toEqual({ tools: [{ name: 'a' }] })
-  expect(good.ok && good.file.locate(['tools', 0, 'name'])).toMatchObject({ file: 'x.json', line: 3 })
+  expect(good.file?.value).toEqual({ tools: [{ name: 'a' }] })
+  expect(good.file?.locate(['tools', 0, 'name'])).toMatchObject({ file: 'x.json', line: 3 })
   const bad = read('{ "tools": [ }')
-  expect(bad.ok || bad.problems[0]).toMatchObject({ file: 'x.json', line: 1, column: 14 })
+  expect(bad.problems[0]).toMatchObject({ file: 'x.json', line: 1, column: 14 })
 })
 
 test('the caret stands under the place, also behind characters that are two columns wide', () => {

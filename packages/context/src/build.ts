@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ChatMessage } from '@delta/model'
 import { fitIntoBudget } from './budget.js'
 import { commandCounter } from './counter.js'
@@ -7,6 +7,7 @@ import type { ContextManifest, ContextSource } from './manifest.js'
 import { type CountTokens, createMeter, type Meter } from './meter.js'
 import { type Part, tokensOf } from './part.js'
 import { readPart } from './read-part.js'
+import { textReader } from './read-text.js'
 import { sourceName } from './source-name.js'
 import type { JournalInput } from './sources.js'
 import type { Calibration } from './tokens.js'
@@ -18,6 +19,8 @@ export interface BuildOptions {
   variables: ContextVariables
   /** For generators, and for conditions. Engine credentials in it reach no generator without `pass_env`. */
   environment: NodeJS.ProcessEnv
+  /** Engine credentials by name that are not in `environment`; for `pass_env`, and for generators that are agents. */
+  credentials?: Readonly<Record<string, string>>
   /** The iteration that is about to begin, from 1. */
   iteration: number
   /** Everything users said in this run. */
@@ -47,6 +50,8 @@ export interface ContextBlock {
 
 export interface BuiltContext {
   messages: ChatMessage[]
+  /** Each message as JSON. */
+  texts: string[]
   /** One for each source, in order, also for those that were left out. */
   blocks: ContextBlock[]
   warnings: string[]
@@ -59,17 +64,18 @@ export interface BuiltContext {
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
   const meter = meterFor(manifest, options)
+  const reading = { ...options, readText: textReader() }
   const parts: Part[] = []
   for (const source of manifest.sources) {
     if (options.signal?.aborted)
       throw new ContextError('ERR_CONTEXT_ABORTED', 'The context was not built: stopped.')
-    parts.push(await readPart(source, options, meter))
+    parts.push(await readPart(source, reading, meter))
   }
   const fitted = await fitIntoBudget(parts, manifest, meter)
+  const weighed = fitted.flatMap(({ turns }) => turns.flatMap(({ messages }) => messages))
   return {
-    messages: fitted.flatMap(({ turns }) =>
-      turns.flatMap(({ messages }) => messages.map(({ message }) => message)),
-    ),
+    messages: weighed.map(({ message }) => message),
+    texts: weighed.map(({ json }) => json),
     blocks: fitted.map(describe),
     warnings: fitted.flatMap(({ warning }) => warning ?? []),
   }
@@ -83,15 +89,14 @@ function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Met
 
 function describe({ source, turns, note }: Part): ContextBlock {
   const messages = turns.flatMap((turn) => turn.messages)
-  const hash = createHash('sha256')
-  for (const { json } of messages) hash.update(json)
+  const text = messages.map(({ json }) => json).join('') // hashed at once: a call for each message costs more
   return {
     source_id: sourceName(source),
     type: source.type,
     messages: messages.length,
     bytes: messages.reduce((total, { bytes }) => total + bytes, 0),
     tokens: tokensOf(turns),
-    sha256: hash.digest('hex'),
+    sha256: hash('sha256', text),
     ...(note !== undefined && { note }),
   }
 }

@@ -4,6 +4,7 @@ import type { BuiltContext, ContextBlock } from './build.js'
 export interface CacheBreak {
   /** The source that changed. */
   source: string
+  type: ContextBlock['type']
   /** How far into that source's messages (as JSON) the two are the same. */
   byte: number
   /** Tokens of everything behind that place, which a provider reads anew and bills in full. */
@@ -17,31 +18,35 @@ type Compared = Pick<BuiltContext, 'messages' | 'blocks'>
 /**
  * Compares two requests of one run as a provider's prompt cache does: by what they begin with.
  *
- * Undefined if the later one only goes on where the earlier one ended.
+ * Undefined if nothing was lost: the later one goes on where the earlier one ended, or all that stands behind the
+ * change is new.
  */
 export function findCacheBreak(before: Compared, after: Compared): CacheBreak | undefined {
-  const index = before.messages.findIndex(
-    (message, at) => JSON.stringify(message) !== JSON.stringify(after.messages[at]),
-  )
-  if (index === -1) return undefined
+  const sent = textsOf(before)
+  const sending = textsOf(after)
+  const index = sent.findIndex((text, at) => text !== sending[at])
+  const behind = new Set(sent.slice(index))
+  if (index === -1 || !sending.slice(index).some((text) => behind.has(text))) return undefined
   const { block, first } = blockOf(after.blocks, Math.min(index, after.messages.length - 1))
   if (block === undefined) return undefined
 
-  const sizes = after.messages.map((message) => Buffer.byteLength(JSON.stringify(message)))
-  const within = commonBytes(
-    JSON.stringify(before.messages[index]),
-    JSON.stringify(after.messages[index] ?? null),
-  )
+  const sizes = sending.map((text) => Buffer.byteLength(text))
+  const within = commonBytes(sent[index] ?? '', sending[index] ?? '')
   const byte = sum(sizes.slice(first, index)) + within
   const bytesAfter = sum(sizes.slice(index)) - within
   const tokensAfter = Math.round((bytesAfter * sum(after.blocks.map(({ tokens }) => tokens))) / sum(sizes))
   const source = block.source_id
   return {
     source,
+    type: block.type,
     byte,
     tokensAfter,
     message: `\`${source}\` changed at byte ${byte}: ${thousands(tokensAfter)} tokens after it cannot be cached`,
   }
+}
+
+function textsOf({ messages }: Compared): string[] {
+  return messages.map((message) => JSON.stringify(message))
 }
 
 function blockOf(

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path'
+import { globProblem } from './glob.js'
 import type { ManifestProblem } from './issues.js'
-import type { WrittenManifest, WrittenSource } from './schema.js'
+import type { WrittenSource } from './schema.js'
 import { type ContextVariables, VARIABLE, VARIABLE_NAMES } from './variables.js'
 
 /** What is wrong (problems) or probably not meant so (warnings) in a manifest of the right form. */
@@ -9,18 +10,28 @@ export interface Findings {
   warnings: ManifestProblem[]
 }
 
-/** Finds what a schema cannot: unknown variables, expressions that are none, recipes in which something is missing. */
-export function checkManifest({ sources }: WrittenManifest): Findings {
+/** A source and its number in the file. */
+export type PlacedSource = readonly [index: number, source: WrittenSource]
+
+/**
+ * Finds what a schema cannot: unknown variables, expressions that are none, recipes in which something is missing.
+ *
+ * @param options - `isWhole`: these are all the sources, and not only those of the right form.
+ */
+export function checkManifest(sources: readonly PlacedSource[], { isWhole }: { isWhole: boolean }): Findings {
   const findings: Findings = { problems: [], warnings: [] }
   for (const path of sources.flatMap(pathsOf)) checkPath(path, findings)
-  for (const [index, source] of sources.entries()) checkPattern(source, `sources[${index}]`, findings)
+  for (const [index, source] of sources) {
+    checkPattern(source, `sources[${index}]`, findings)
+    checkGlobs(source, `sources[${index}]`, findings)
+  }
   checkIds(sources, findings)
-  const [, second] = sources.flatMap(({ type }, index) => (type === 'journal' ? [index] : []))
+  const [, second] = sources.flatMap(([index, { type }]) => (type === 'journal' ? [index] : []))
   if (second !== undefined) {
     const message = 'there is another journal source; the model would see its conversation twice'
     findings.problems.push({ path: `sources[${second}]`, message, hint: 'Keep one of them.' })
   }
-  if (!sources.some(({ type }) => type === 'journal')) {
+  if (isWhole && !sources.some(([, { type }]) => type === 'journal')) {
     const message = 'there is no journal source; the model sees neither the task nor what it did'
     findings.warnings.push({ path: 'sources', message, hint: 'Add a source: { type: journal }' })
   }
@@ -33,7 +44,7 @@ interface WrittenPath {
   base: keyof ContextVariables
 }
 
-function pathsOf(source: WrittenSource, index: number): WrittenPath[] {
+function pathsOf([index, source]: PlacedSource): WrittenPath[] {
   const at = `sources[${index}]`
   const paths: WrittenPath[] = []
   if (source.type === 'file') paths.push({ path: `${at}.path`, value: source.path, base: 'AGENT_HOME' })
@@ -69,9 +80,17 @@ function checkPattern({ condition }: WrittenSource, at: string, { problems }: Fi
   }
 }
 
-function checkIds(sources: readonly WrittenSource[], { warnings }: Findings): void {
+function checkGlobs(source: WrittenSource, at: string, { problems }: Findings): void {
+  const globs = source.type === 'computed_file' ? (source.cache?.invalidate_on ?? []) : []
+  for (const [index, glob] of globs.entries()) {
+    const message = globProblem(glob)
+    if (message !== undefined) problems.push({ path: `${at}.cache.invalidate_on[${index}]`, message })
+  }
+}
+
+function checkIds(sources: readonly PlacedSource[], { warnings }: Findings): void {
   const seen = new Set<string>()
-  for (const [index, { id }] of sources.entries()) {
+  for (const [index, { id }] of sources) {
     if (id === undefined) continue
     if (seen.has(id))
       warnings.push({ path: `sources[${index}].id`, message: `another source is called "${id}" as well` })

@@ -26,5 +26,7 @@ export function commandCounter(command: ContextCommand, context: GeneratorContex
 }
 
 function failure(what: string): ContextError {
-  return new ContextError('ERR_CONTEXT_COUNTER', `context.yaml: the token counter ${what}.`)
+  const hint =
+    'It reads a JSON string a line, and prints a number a line. Without token_counter, tokens are estimated.'
+  return new ContextError('ERR_CONTEXT_COUNTER', `context.yaml: the token counter ${what}.\n${hint}`)
 }

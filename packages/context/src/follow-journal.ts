@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { readJournal } from '@delta/journal'
+import { isJournalError, type JournalContents, parseJournal, readJournal } from '@delta/journal'
 import { turnsOf } from './conversation.js'
+import { knownBytes } from './known-bytes.js'
 import { collectTurns, type Turn, type TurnCollector } from './turns.js'
 
 /** A journal that is read again and again while it grows. */
@@ -17,31 +17,31 @@ export interface JournalFollower {
  * (people may edit journals) everything is read again. A new follower always gives what an old one gives.
  */
 export function followJournal(path: string): JournalFollower {
-  let known = Buffer.alloc(0)
+  const known = knownBytes(path)
   let collector: TurnCollector = collectTurns()
 
   async function turns(): Promise<Turn[]> {
-    const bytes = await readFile(path).catch(emptyIfMissing)
-    if (!bytes.subarray(0, known.length).equals(known)) {
-      known = Buffer.alloc(0)
-      collector = collectTurns()
-    }
-    const { events, endOffset, tornBytes } = await readJournal(path, { fromOffset: known.length })
-    if (endOffset > bytes.length) return turns() // it grew between the two reads
-    if (endOffset + tornBytes < bytes.length) return unfinished(path)
-    collector.push(events)
-    known = bytes.subarray(0, endOffset)
+    const { grew, added } = known.look()
+    if (!grew) collector = collectTurns()
+    const offset = known.length
+    const contents = parseToday(added, path, offset)
+    const isWhole =
+      contents !== undefined && contents.endOffset + contents.tornBytes === offset + added.length
+    // an old format, damage, or a last event without its newline that would be read a second time: nothing is kept
+    if (!isWhole) return turnsOf((await readJournal(path)).events)
+    collector.push(contents.events)
+    known.remember(added.subarray(0, contents.endOffset - offset))
     return collector.turns()
   }
   return { path, turns }
 }
 
-/** The last event has no newline yet and would be read a second time: nothing of this reading is kept. */
-async function unfinished(path: string): Promise<Turn[]> {
-  return turnsOf((await readJournal(path)).events)
-}
-
-function emptyIfMissing(error: NodeJS.ErrnoException): Buffer<ArrayBuffer> {
-  if (error.code === 'ENOENT') return Buffer.alloc(0)
-  throw error
+/** Reading the whole file can name the damaged line, and knows the older formats. */
+function parseToday(bytes: Buffer, path: string, offset: number): JournalContents | undefined {
+  try {
+    return parseJournal(bytes, { path, offset })
+  } catch (error) {
+    if (isJournalError(error)) return undefined
+    throw error
+  }
 }

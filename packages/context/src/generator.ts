@@ -1,12 +1,23 @@
-import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
+import type { BigIntStats } from 'node:fs'
+import { mkdir, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { type CommandOutcome, commandEnvironment, quoteCommand, runCommand } from '@delta/executor'
+import {
+  type CommandOutcome,
+  commandEnvironment,
+  credentialsOf,
+  isAgentCommand,
+  quoteCommand,
+  runCommand,
+} from '@delta/executor'
 import type { ContextCommand } from './manifest.js'
+import { isSettled, stampOf } from './stamp.js'
 import { type ContextVariables, replaceVariables } from './variables.js'
 
 export interface GeneratorContext {
   variables: ContextVariables
   environment: NodeJS.ProcessEnv
+  /** Engine credentials by name, besides those in `environment`. */
+  credentials?: Readonly<Record<string, string>>
   signal?: AbortSignal
 }
 
@@ -26,46 +37,52 @@ export async function runGenerator(
   outputPath: string,
   context: GeneratorContext,
 ): Promise<Generated> {
+  try {
+    return await generate(generator, outputPath, context)
+  } catch (error) {
+    if ((error as { syscall?: unknown }).syscall === undefined) throw error
+    const { message } = error as Error
+    return failed(`output_path ${outputPath} cannot be written (${message}). Name a file that can`)
+  }
+}
+
+async function generate(
+  generator: ContextCommand,
+  outputPath: string,
+  context: GeneratorContext,
+): Promise<Generated> {
   await mkdir(dirname(outputPath), { recursive: true, mode: isPrivate(outputPath) ? 0o700 : 0o777 })
-  const before = await stampOf(outputPath)
+  const before = await stampBefore(outputPath)
   const outcome = await runContextCommand(generator, context)
 
-  const command = quoteCommand(generator.command)
-  if (outcome.status !== 'EXITED' || outcome.exitCode !== 0) {
-    return {
-      ok: false,
-      message: `the generator ${command} ${describeEnd(outcome, generator)}`,
-      aborted: outcome.status === 'ABORTED',
-    }
-  }
-  if ((await stampOf(outputPath)) !== before) return { ok: true }
-  if (outcome.stdout.bytes === 0) {
-    return {
-      ok: false,
-      message: `the generator ${command} neither wrote ${outputPath} nor printed anything`,
-      aborted: false,
-    }
-  }
-  if (outcome.stdout.omittedBytes > 0) {
-    return {
-      ok: false,
-      message: `the generator ${command} printed ${outcome.stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`,
-      aborted: false,
-    }
-  }
-  await replaceFile(outputPath, outcome.stdout.head)
+  const command = `the generator ${quoteCommand(generator.command)}`
+  const { status, exitCode, stdout } = outcome
+  if (status !== 'EXITED' || exitCode !== 0)
+    return failed(`${command} ${describeEnd(outcome, generator)}`, status === 'ABORTED')
+  if ((await stampOfOutput(outputPath)) !== before) return { ok: true }
+  if (stdout.bytes === 0)
+    return failed(
+      `${command} neither wrote ${outputPath} nor printed anything; one that finds nothing to say touches the file`,
+    )
+  if (stdout.omittedBytes > 0)
+    return failed(`${command} printed ${stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`)
+  await replaceFile(outputPath, stdout.head)
   return { ok: true }
+}
+
+function failed(message: string, aborted = false): Generated {
+  return { ok: false, message, aborted }
 }
 
 /** Runs a command of `context.yaml` in the work directory, with the variables of the generator protocol. */
 export function runContextCommand(
   { command, timeoutMs, passEnv }: ContextCommand,
-  { variables, environment, signal }: GeneratorContext,
+  { variables, environment, credentials, signal }: GeneratorContext,
   stdin?: string,
 ): Promise<CommandOutcome> {
   const { AGENT_HOME: agentHome, CWD: workDirectory, RUN_DIR: runDirectory } = variables
-  const credentials = passEnv.flatMap((name) =>
-    environment[name] === undefined ? [] : [[name, environment[name]]],
+  const passed = Object.entries({ ...credentialsOf(environment), ...credentials }).filter(
+    ([name]) => passEnv.includes(name) || isAgentCommand(command), // a sub-agent asks a model of its own
   )
   return runCommand(
     command.map((word) => replaceVariables(word, variables)),
@@ -77,7 +94,7 @@ export function runContextCommand(
         runDirectory,
         runId: basename(runDirectory),
         journalPath: join(runDirectory, 'journal.jsonl'),
-        extra: Object.fromEntries(credentials),
+        extra: Object.fromEntries(passed),
       }),
       keepBytes: MOST_STDOUT_BYTES,
       timeoutMs,
@@ -87,7 +104,7 @@ export function runContextCommand(
   )
 }
 
-/** How a command ended that did not end well, with the end of what it complained about. */
+/** How a command ended that did not end well, with the beginning and the end of its complaint. */
 export function describeEnd(outcome: CommandOutcome, { timeoutMs }: ContextCommand): string {
   return `${ending(outcome, timeoutMs)}${complaint(outcome)}`
 }
@@ -95,9 +112,9 @@ export function describeEnd(outcome: CommandOutcome, { timeoutMs }: ContextComma
 function ending({ status, exitCode, signal, startError }: CommandOutcome, timeoutMs: number): string {
   switch (status) {
     case 'TIMEOUT':
-      return `did not end within ${timeoutMs} ms and was stopped`
+      return `did not end within ${timeoutMs} ms (timeout_ms) and was stopped`
     case 'NOT_STARTED':
-      return `could not be started: ${startError?.message ?? 'unknown reason'}`
+      return `could not be started: ${startError?.message.replace(/\.$/, '') ?? 'unknown reason'}`
     case 'ABORTED':
       return 'was stopped'
     case 'SIGNALED':
@@ -108,17 +125,29 @@ function ending({ status, exitCode, signal, startError }: CommandOutcome, timeou
 }
 
 function complaint({ stderr }: CommandOutcome): string {
-  const text = stderr.text.trim().slice(-600)
-  return text === '' ? '' : `:\n${text}`
+  const text = stderr.text.trim()
+  if (text === '') return ''
+  return `:\n${text.length <= 600 ? text : `${text.slice(0, 300)}\n…\n${text.slice(-300)}`}`
 }
 
-/** Changes whenever the file is written or replaced, even with the same text. */
-async function stampOf(path: string): Promise<string> {
+/** The stamp of the last output; one so new that writing it again might not change it is first made a little older. */
+async function stampBefore(path: string): Promise<string> {
+  const status = await statIfThere(path)
+  if (status === undefined || isSettled(status)) return stampOfOutput(path)
+  await utimes(path, Number(status.atimeMs) / 1000, Number(status.mtimeMs) / 1000 - 1).catch(() => undefined) // not ours
+  return stampOfOutput(path)
+}
+
+async function stampOfOutput(path: string): Promise<string> {
+  const status = await statIfThere(path)
+  return status === undefined ? 'missing' : stampOf(status)
+}
+
+async function statIfThere(path: string): Promise<BigIntStats | undefined> {
   try {
-    const { mtimeNs, ctimeNs, size, ino } = await stat(path, { bigint: true })
-    return `${mtimeNs} ${ctimeNs} ${size} ${ino}`
+    return await stat(path, { bigint: true })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing'
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }

@@ -20,6 +20,16 @@ export async function matchingFiles(patterns: readonly string[], directory: stri
   return [...found].sort()
 }
 
+/** Why a pattern is none; undefined if it is one. */
+export function globProblem(pattern: string): string | undefined {
+  try {
+    toExpression(pattern)
+    return undefined
+  } catch {
+    return `"${pattern}" is no pattern: look at what stands in its brackets`
+  }
+}
+
 async function* filesUnder(directory: string): AsyncGenerator<string> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(noneIfMissing)
   for (const entry of entries) {

@@ -1,6 +1,12 @@
-import { checkManifest } from './check-manifest.js'
+import { checkManifest, type PlacedSource } from './check-manifest.js'
 import { describeIssue, type ManifestProblem, withoutUnknownKeys } from './issues.js'
-import { type Condition, manifestSchema, type WrittenManifest, type WrittenSource } from './schema.js'
+import {
+  type Condition,
+  manifestSchema,
+  sourceSchema,
+  type WrittenManifest,
+  type WrittenSource,
+} from './schema.js'
 
 export type { ManifestProblem } from './issues.js'
 export type { Condition } from './schema.js'
@@ -52,7 +58,13 @@ export interface ContextManifest {
 
 export type ParsedManifest =
   | { ok: true; manifest: ContextManifest; warnings: ManifestProblem[] }
-  | { ok: false; problems: ManifestProblem[]; warnings: ManifestProblem[] }
+  | {
+      ok: false
+      problems: ManifestProblem[]
+      warnings: ManifestProblem[]
+      /** The sources of the right form, at their places, so that a caller can check them further. */
+      sources: (ContextSource | undefined)[]
+    }
 
 const GENERATOR_TIMEOUT_MS = 30_000
 
@@ -69,14 +81,28 @@ export function parseManifest(input: unknown): ParsedManifest {
   const problems = issues
     .filter((issue) => !isUnknownKey(issue))
     .flatMap((issue) => describeIssue(issue, input))
-  if (problems.length > 0) return { ok: false, problems, warnings }
-
-  const written = manifestSchema.parse(issues.reduce(withoutUnknownKeys, input))
-  const found = checkManifest(written)
+  const readable = issues.reduce(withoutUnknownKeys, input)
+  const written = manifestSchema.safeParse(readable)
+  const sources = written.success ? [...written.data.sources.entries()] : soundSources(readable)
+  const found = checkManifest(sources, { isWhole: written.success })
+  problems.push(...found.problems)
   warnings.push(...found.warnings)
-  return found.problems.length > 0
-    ? { ok: false, problems: found.problems, warnings }
-    : { ok: true, manifest: toManifest(written), warnings }
+  if (written.success && problems.length === 0)
+    return { ok: true, manifest: toManifest(written.data), warnings }
+
+  const placed: (ContextSource | undefined)[] = []
+  for (const [index, source] of sources) placed[index] = toSource(source)
+  return { ok: false, problems, warnings, sources: placed }
+}
+
+/** What of a manifest with mistakes can be checked further. */
+function soundSources(input: unknown): PlacedSource[] {
+  const { sources } = (input ?? {}) as { sources?: unknown }
+  if (!Array.isArray(sources)) return []
+  return sources.flatMap((source: unknown, index): PlacedSource[] => {
+    const { success, data } = sourceSchema.safeParse(source)
+    return success ? [[index, data]] : []
+  })
 }
 
 function isUnknownKey({ code }: { code?: string | undefined }): boolean {

@@ -32,7 +32,12 @@ export function createMeter({
     async weigh(messages) {
       const sized = messages.map(sizeOf)
       if (count === undefined) {
-        return sized.map((message) => ({ ...message, tokens: estimateTokens(message.bytes, calibration) }))
+        return sized.map(({ message, json, bytes }) => ({
+          message,
+          json,
+          bytes,
+          tokens: estimateTokens(bytes, calibration),
+        }))
       }
       const counts = await count(messages.map(textOf))
       return sized.map((message, index) => ({ ...message, tokens: (counts[index] ?? 0) + FRAME_TOKENS }))

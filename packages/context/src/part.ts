@@ -5,6 +5,7 @@ import type { Turn } from './turns.js'
 /** A turn with its cost. */
 export interface WeighedTurn {
   kind: Turn['kind']
+  iteration?: number
   messages: Weighed[]
 }
 

@@ -3,12 +3,14 @@ import { holds, type Situation } from './condition.js'
 import type { ContextSource } from './manifest.js'
 import type { Meter } from './meter.js'
 import type { Part, WeighedTurn } from './part.js'
+import type { TextReader } from './read-text.js'
 import { sourceName } from './source-name.js'
 import { computeSource, type JournalInput, readFileSource, readTurns } from './sources.js'
 import type { Turn } from './turns.js'
 
 export interface ReadOptions extends Situation {
   journalPath: JournalInput
+  readText: TextReader
   signal?: AbortSignal
 }
 
@@ -21,7 +23,7 @@ export async function readPart(source: ContextSource, options: ReadOptions, mete
     return { source, turns: await weighTurns(await readTurns(source, options.journalPath), meter) }
   }
   const found =
-    source.type === 'file' ? await readFileSource(source, options) : await computeSource(source, options)
+    source.type === 'file' ? readFileSource(source, options) : await computeSource(source, options)
   if ('skipped' in found) {
     return {
       source,
@@ -42,9 +44,9 @@ function blockMessage(name: string, text: string): ChatMessage {
 /** All in one go: a counter may be a program. */
 async function weighTurns(turns: readonly Turn[], meter: Meter): Promise<WeighedTurn[]> {
   const weighed = await meter.weigh(turns.flatMap(({ messages }) => messages))
-  const next = weighed.values()
-  return turns.map(({ kind, messages }) => ({
-    kind,
-    messages: messages.flatMap(() => next.next().value ?? []),
-  }))
+  let next = 0
+  return turns.map(({ messages, ...turn }) => {
+    next += messages.length
+    return { ...turn, messages: weighed.slice(next - messages.length, next) }
+  })
 }

@@ -35,9 +35,11 @@ const computedFile = z.strictObject({
 
 const journal = z.strictObject({ type: z.literal('journal'), max_iterations: z.optional(count), ...common })
 
+export const sourceSchema = z.discriminatedUnion('type', [file, computedFile, journal])
+
 /** `context.yaml`, as it is written. Exported for its JSON Schema; `parseManifest` is what reads a value. */
 export const manifestSchema = z.strictObject({
-  sources: z.array(z.discriminatedUnion('type', [file, computedFile, journal])).check(z.minLength(1)),
+  sources: z.array(sourceSchema).check(z.minLength(1)),
   total_max_tokens: z.optional(count),
   token_counter: z.optional(command),
 })

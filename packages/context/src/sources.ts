@@ -1,11 +1,11 @@
 import { readJournal, readTail, type StoredEvent } from '@delta/journal'
-import { isFresh, remember } from './cache.js'
+import { isFresh, readReceipt, remember } from './cache.js'
 import { keepLastCycles, turnsOf } from './conversation.js'
 import { ContextError } from './errors.js'
 import type { JournalFollower } from './follow-journal.js'
 import { type GeneratorContext, runGenerator } from './generator.js'
 import type { ComputedFileSource, FileSource, JournalSource } from './manifest.js'
-import { readText } from './read-text.js'
+import type { TextReader } from './read-text.js'
 import { sourceName } from './source-name.js'
 import type { Turn } from './turns.js'
 import { resolvePath } from './variables.js'
@@ -13,25 +13,29 @@ import { resolvePath } from './variables.js'
 /** A source's text, or why there is none. `note` says what is worth knowing about it. */
 export type SourceText = { text: string; note?: string } | { skipped: string; warning?: string }
 
+export interface SourceContext extends GeneratorContext {
+  readText: TextReader
+}
+
 /** @throws {ContextError} `ERR_CONTEXT_SOURCE`: the file is needed and cannot be used. */
-export async function readFileSource(source: FileSource, context: GeneratorContext): Promise<SourceText> {
-  return readOutput(source, resolvePath(source.path, context.variables, 'AGENT_HOME'))
+export function readFileSource(source: FileSource, { variables, readText }: SourceContext): SourceText {
+  const path = resolvePath(source.path, variables, 'AGENT_HOME')
+  return textOrReason(source, path, readText(path))
 }
 
 /** @throws {ContextError} `ERR_CONTEXT_GENERATOR`, `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_ABORTED`. */
-export async function computeSource(
-  source: ComputedFileSource,
-  context: GeneratorContext,
-): Promise<SourceText> {
+export async function computeSource(source: ComputedFileSource, context: SourceContext): Promise<SourceText> {
   const path = resolvePath(source.outputPath, context.variables, 'CWD')
-  if (await isFresh(source, path, context.variables)) {
-    const cached = await readOutput(source, path)
-    return 'text' in cached ? { ...cached, note: 'from cache' } : cached
-  }
+  const receipt = await readReceipt(source, path)
+  const present = receipt && context.readText(path)
+  if (present?.ok && (await isFresh(receipt, { source, text: present.text, ...context })))
+    return { text: present.text, note: 'from cache' }
+
   const generated = await runGenerator(source.generator, path, context)
   if (!generated.ok) return withoutGenerated(source, generated)
-  await remember(source, path, context.variables)
-  return readOutput(source, path)
+  const made = context.readText(path)
+  if (made.ok) await remember(path, { source, text: made.text, ...context })
+  return textOrReason(source, path, made)
 }
 
 function withoutGenerated(
@@ -47,16 +51,20 @@ function withoutGenerated(
   })
 }
 
-async function readOutput(source: FileSource | ComputedFileSource, path: string): Promise<SourceText> {
-  const read = await readText(path)
+function textOrReason(
+  source: FileSource | ComputedFileSource,
+  path: string,
+  read: ReturnType<TextReader>,
+): SourceText {
   if (read.ok) return { text: read.text }
   if (read.missing && source.onMissing === 'skip') return { skipped: 'missing' }
 
   const name = sourceName(source)
   const message = `context.yaml: the source "${name}": ${path} ${read.message}.`
   if (source.onMissing === 'skip') return { skipped: 'unusable', warning: message }
-  const hint = read.missing ? '\nCreate the file, or say that it may be missing: on_missing: skip' : ''
-  throw new ContextError('ERR_CONTEXT_SOURCE', `${message}${hint}`, { source: name })
+  const hint =
+    source.type === 'file' ? read.hint : 'Mend its generator, or go on without it: on_missing: skip'
+  throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\n${hint}`, { source: name })
 }
 
 /** Where a conversation is read from. */

@@ -6,6 +6,8 @@ import { assistantMessage } from './assistant-message.js'
 export interface Turn {
   /** `cycle`: what the model said, with all results; the others are single messages from outside. */
   kind: 'cycle' | 'user' | 'system'
+  /** Of a cycle: its number in the run, from 1. */
+  iteration?: number
   messages: ChatMessage[]
 }
 
@@ -125,7 +127,8 @@ function render(cycle: OpenCycle): Turn[] {
       content: observation(cycle, action_id),
     }),
   )
-  return [{ kind: 'cycle', messages: [assistantMessage(thought, callIds), ...results] }, ...later]
+  const messages = [assistantMessage(thought, callIds), ...results]
+  return [{ kind: 'cycle', iteration: thought.iteration, messages }, ...later]
 }
 
 function observation({ results, overrides, fates }: OpenCycle, actionId: string): string {

@@ -69,8 +69,13 @@ test('of the last iteration only results are shortened, in the middle and marked
   const { messages, blocks } = await build({ total_max_tokens: 500, sources: [PROMPT, { type: 'journal' }] })
   expect(total(blocks)).toBeLessThanOrEqual(500)
   expect(blocks[1]?.note).toContain(
-    'dropped the 2 oldest iterations and shortened the results of the last one',
+    'dropped the 2 oldest iterations and shortened the results of the last iteration',
   )
+  const alone = await (await run(1, 'x'.repeat(8000))).build({
+    total_max_tokens: 500,
+    sources: [{ type: 'journal' }],
+  })
+  expect(alone.blocks[0]?.note).toBe('shortened the results of the last iteration to stay within the budget')
   const result = messages.find(({ role }) => role === 'tool')
   expect(result?.content).toMatch(
     /^begin x+\n\[\d+ characters left out to stay within the token budget\]\nx+ end$/,

@@ -42,3 +42,28 @@ test('dropping the oldest iteration each time is seen as what it is', async () =
   const sources = [...SOURCES.slice(0, 3), { type: 'journal', id: 'talk', max_iterations: 3 }]
   expect(await twoRequests({ sources })).toMatchObject({ source: 'talk' })
 })
+
+test('a source behind the conversation may change each time: nothing that could be cached stands behind it', async () => {
+  const [prompt, summary, handbook, journal] = SOURCES
+  const sources = [prompt, handbook, journal, summary]
+  expect(await twoRequests({ summary: 'Known: 2', sources: sources as object[] })).toBeUndefined()
+})
+
+test('the costs are told as people count them', async () => {
+  const { build, write } = await placeWith({
+    'agent/prompt.md': 'x'.repeat(400),
+    'agent/handbook.md': 'y'.repeat(4 * 61_000),
+  })
+  const sources = [
+    { type: 'file', id: 'knowledge_summary', path: '${CWD}/summary.md' },
+    { type: 'file', path: '${AGENT_HOME}/handbook.md' },
+  ]
+  const header =
+    JSON.stringify({ role: 'system', content: '# Context Block: knowledge_summary\n\n' }).length - 2
+  const request = async (last: string) => {
+    await write('work/summary.md', 'x'.repeat(812 - header) + last)
+    return build({ sources })
+  }
+  const found = findCacheBreak(await request('1'), await request('2'))
+  expect(found?.message).toBe('`knowledge_summary` changed at byte 812: 61k tokens after it cannot be cached')
+})

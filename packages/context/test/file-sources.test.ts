@@ -1,7 +1,10 @@
-import { mkdir, readFile, stat, truncate, utimes } from 'node:fs/promises'
-import { join } from 'node:path'
+import fs from 'node:fs'
+import { chmod, mkdir, readFile, stat, truncate, utimes } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { basename, join } from 'node:path'
 import { isAlive } from '@delta/testkit'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { FOLD_MEMORY } from './fold-memory.js'
 import { history, journalText, placeWith } from './place.js'
 
 const OUTPUT = '${CWD}/.delta/context_artifacts/summary.md'
@@ -89,11 +92,68 @@ test('a directory, a binary file and a huge one are refused by name', async () =
   expect(await attempt('${CWD}/huge')).toContain('has 17 MB; at most 16 MB are read.')
 })
 
+test('what a person can do about a source is in the message', async () => {
+  const { build, write, directory } = await placeWith({ 'work/plain': 'x' })
+  const attempt = (source: object) =>
+    build({ sources: [{ id: 's', ...source }] }).catch((error: Error) => error.message)
+  const file = (name: string) => attempt({ type: 'file', path: `\${CWD}/${name}` })
+  const writing = (output_path: string, command = ['echo', 'x']) =>
+    attempt({ type: 'computed_file', generator: { command }, output_path })
+  const at = `context.yaml: the source "s": ${directory}/work`
+  const another = 'Name a text file, or write one with a computed_file, of what the model needs of this one.'
+
+  await write('work/binary', new Uint8Array([65, 0, 66]))
+  expect(await file('binary')).toBe(`${at}/binary is not a text: it contains NUL bytes.\n${another}`)
+  expect(await file('.delta')).toBe(`${at}/.delta is a directory, not a file.\nName a file in it.`)
+  for (const path of ['plain/x.md', '.delta', '/proc/x.md'])
+    expect(await writing(path)).toMatch(
+      /^context\.yaml: the source "s": output_path \S+ cannot be written \(.+\)\. Name a file that can\nTo go on without it: on_missing: skip$/,
+    )
+  expect(await writing('binary', ['true'])).toContain('nor printed anything')
+  expect(await writing('new', ['head', '-c', '9', '/dev/zero'])).toBe(
+    `${at}/new is not a text: it contains NUL bytes.\nMend its generator, or go on without it: on_missing: skip`,
+  )
+})
+
+test.skipIf(process.getuid?.() === 0)('a file that may not be read is refused with what to do', async () => {
+  const { build, write } = await placeWith()
+  await chmod(await write('work/secret', 'x'), 0)
+  await expect(build({ sources: [{ type: 'file', id: 's', path: '${CWD}/secret' }] })).rejects.toThrow(
+    /secret may not be read by you\.\nChange its permissions, or name another file\.$/,
+  )
+})
+
 test('paths may be absolute, or relative to the agent', async () => {
   const { build, directory } = await placeWith({ 'agent/prompt.md': 'Hi.' })
   for (const path of [join(directory, 'agent/prompt.md'), 'prompt.md', './prompt.md']) {
     expect((await build({ sources: [{ type: 'file', id: 'p', path }] })).messages).toEqual(block('Hi.', 'p'))
   }
+})
+
+test('a file that two sources name is read once, and again as soon as a generator between them has changed it', async () => {
+  const { build, write } = await placeWith({ 'agent/prompt.md': 'Hi.' })
+  const path = await write('work/notes.md', 'old')
+
+  await vi.waitUntil(async () => Date.now() - (await stat(path)).ctimeMs > 100)
+  const read: string[] = []
+  const { readFileSync } = fs
+  fs.readFileSync = ((file: string, ...rest: []) => {
+    read.push(basename(file))
+    return readFileSync(file, ...rest)
+  }) as typeof readFileSync
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    fs.readFileSync = readFileSync
+    syncBuiltinESMExports()
+  })
+  const notes = { type: 'file', path: '${CWD}/notes.md' }
+  await build({ sources: [notes, notes, { type: 'file', path: 'prompt.md' }, notes] })
+  expect(read).toEqual(['notes.md', 'prompt.md'])
+
+  const generator = { command: ['sh', '-c', 'printf new > notes.md; echo done'] }
+  const computed = { type: 'computed_file', generator, output_path: OUTPUT }
+  const { messages } = await build({ sources: [notes, computed, notes] })
+  expect(messages.map(({ content }) => String(content).split('\n').at(-1))).toEqual(['old', '', 'new'])
 })
 
 test('a generator runs in the work directory and finds its run in the environment', async () => {
@@ -151,7 +211,7 @@ test('last time’s file never passes for new: a generator that writes and print
   await expect(build(computed('true'))).rejects.toMatchObject({
     code: 'ERR_CONTEXT_GENERATOR',
     source: 'summary',
-    message: `context.yaml: the source "summary": the generator sh -c true neither wrote ${directory}/work/.delta/context_artifacts/summary.md nor printed anything
+    message: `context.yaml: the source "summary": the generator sh -c true neither wrote ${directory}/work/.delta/context_artifacts/summary.md nor printed anything; one that finds nothing to say touches the file
 To go on without it: on_missing: skip`,
   })
 })
@@ -160,6 +220,9 @@ test('nor is it used when the generator fails, whether it wrote or not', async (
   const { build } = await placeWith({ 'work/.delta/context_artifacts/summary.md': 'old\n' })
   const script = 'echo half > .delta/context_artifacts/summary.md; echo "no index" >&2; exit 3'
   await expect(build(computed(script))).rejects.toThrow('ended with exit code 3:\nno index')
+  await expect(build(computed('echo first >&2; seq 5000 >&2; echo last >&2; exit 3'))).rejects.toThrow(
+    /ended with exit code 3:\nfirst\n1\n2\n[\d\s]+\n…\n[\d\s]+\n5000\nlast\n/,
+  )
 
   const { messages, blocks, warnings } = await build(computed(script, { on_missing: 'skip' }))
   expect(messages).toEqual([])
@@ -172,7 +235,7 @@ test('a generator that hangs is stopped with everything it started', async () =>
   const [source] = computed('').sources
   const generator = { command: ['sh', '-c', 'sleep 300 & echo $! > pid; wait'], timeout_ms: 300 }
   await expect(build({ sources: [{ ...source, generator }] })).rejects.toThrow(
-    'did not end within 300 ms and was stopped',
+    'did not end within 300 ms (timeout_ms) and was stopped',
   )
   const pid = Number(await readFile(join(directory, 'work/pid'), 'utf8'))
   expect(isAlive(pid)).toBe(false)
@@ -209,6 +272,22 @@ test('generators do not see the engine’s credentials, unless pass_env says so'
   expect(messages).toEqual(block('[sk] [o]\n'))
 })
 
+test('a generator that is an agent of its own gets the key for its model, other commands of delta do not', async () => {
+  const { build, options, write, directory } = await placeWith()
+  await chmod(await write('bin/delta', '#!/bin/sh\necho "$1 [$DELTA_API_KEY]"\n'), 0o755)
+  const environment = { PATH: `${directory}/bin:${options.environment.PATH}` }
+  const credentials = { DELTA_API_KEY: 'sk' }
+  for (const [subcommand, key] of [
+    ['run', 'sk'],
+    ['list-runs', ''],
+  ]) {
+    const generator = { command: ['delta', subcommand] }
+    const source = { type: 'computed_file', id: 'summary', generator, output_path: OUTPUT }
+    const { messages } = await build({ sources: [source] }, { environment, credentials })
+    expect(messages).toEqual(block(`${subcommand} [${key}]\n`))
+  }
+})
+
 test('stopping the run stops a generator', async () => {
   const { build } = await placeWith()
   const controller = new AbortController()
@@ -216,23 +295,6 @@ test('stopping the run stops a generator', async () => {
   controller.abort()
   await expect(building).rejects.toMatchObject({ code: 'ERR_CONTEXT_ABORTED' })
 })
-
-// The pattern for long conversations, with the script as it has been handed around.
-const FOLD_MEMORY = `#!/bin/bash
-JOURNAL=$JOURNAL_PATH
-CUTOFF=$(($(wc -l < $JOURNAL) - 20))  # Skip last 20 iterations
-
-echo "## Memory Summary (Iterations 1-\${CUTOFF})"
-echo ""
-echo "### Actions Taken:"
-grep ACTION_RESULT $JOURNAL | head -n $CUTOFF | \\
-  jq -r '.tool_name' | sort | uniq -c
-
-echo ""
-echo "### Key Decisions:"
-grep THOUGHT $JOURNAL | head -n $CUTOFF | \\
-  jq -r '.content' | grep -i 'decided\\|chose\\|will' | head -10
-`
 
 test('a script that folds memory by grep and jq, and only prints, works unchanged', async () => {
   const run = history()

@@ -106,6 +106,11 @@ test('an expression that is none is found when the file is read', () => {
   expect(problems({ sources: [{ ...JOURNAL, condition: { when: 'often' } }] })).toEqual([
     'sources[0].condition.when: must be one of task_contains, file_exists, env_set, iteration_at_least, not "often"',
   ])
+  const cache = { strategy: 'file_hash', invalidate_on: ['src/**/*.ts', 'src/[z-a].ts'] }
+  const computed = { type: 'computed_file', generator: { command: ['x'] }, output_path: '${CWD}/x.md', cache }
+  expect(problems({ sources: [computed, JOURNAL] })).toEqual([
+    'sources[0].cache.invalidate_on[1]: "src/[z-a].ts" is no pattern: look at what stands in its brackets',
+  ])
 })
 
 test('a recipe without the conversation, and two sources of one name, are pointed out', () => {

@@ -23,6 +23,16 @@ export function act(run: ActiveRun, calls: readonly Call[], iteration: number): 
   })
 }
 
+interface Attempt {
+  iteration: number
+  /** 1 unless an earlier engine died while the call ran. */
+  attempt: number
+  /** The question about this call that an earlier engine left open. */
+  waiting?: HumanInputRequest | undefined
+  /** True when a person has just said yes to this very command. */
+  approved?: boolean
+}
+
 /**
  * One call: look up, validate, policy, hook, person, then run or refuse. Whatever the model sent, the call gets
  * exactly one `ACTION_RESULT`, unless the run stops for a person or a signal before the call began.
@@ -30,7 +40,7 @@ export function act(run: ActiveRun, calls: readonly Call[], iteration: number): 
 export async function actOn(
   run: ActiveRun,
   call: Call,
-  { iteration, attempt, waiting }: { iteration: number; attempt: number; waiting?: HumanInputRequest },
+  { iteration, attempt, waiting, approved = false }: Attempt,
 ): Promise<Outcome | undefined> {
   if (run.signal.aborted) return interrupted(run.signal)
   if (call.name === ASK_HUMAN) return askHuman(run, call, iteration)
@@ -50,7 +60,7 @@ export async function actOn(
     })
   }
 
-  const approval = await approvalOf(run, call, prepared, { iteration, waiting })
+  const approval = approved ? 'yes' : await approvalOf(run, call, prepared, { iteration, waiting })
   if (typeof approval === 'object') return approval
   if (approval === 'no') {
     const observation = 'A person was asked and said no. The command was not run.'

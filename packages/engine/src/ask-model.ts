@@ -1,17 +1,16 @@
-import type { ContextBlock } from '@delta/context'
+import type { BuiltContext } from '@delta/context'
 import { type InvocationRecord, recordInvocation } from '@delta/journal'
 import {
   type ChatRequest,
   type ChatResponse,
   isModelError,
+  LLM_DEFAULTS,
   type ModelError,
   retryDelayMs,
 } from '@delta/model'
 import { type ActiveRun, record } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
 import { interrupted, type Step } from './outcome.js'
-
-const DEFAULT_ATTEMPTS = 5
 
 /** What the model answered, and to what. */
 export interface Asked {
@@ -29,11 +28,20 @@ export interface Asked {
 export async function askModel(
   run: ActiveRun,
   first: ChatRequest,
-  { iteration, blocks }: { iteration: number; blocks: ContextBlock[] },
+  { iteration, context }: { iteration: number; context: BuiltContext },
 ): Promise<Step<Asked>> {
-  const attempts = run.agent.llm.maxAttempts ?? DEFAULT_ATTEMPTS
+  const keep = (request: ChatRequest) => {
+    const isBuilt = request.messages === context.messages // and not what a hook made of it
+    return recordInvocation(run.run, {
+      iteration,
+      request,
+      blocks: context.blocks,
+      ...(isBuilt && { texts: context.texts }),
+    })
+  }
+  const attempts = run.agent.llm.maxAttempts ?? LLM_DEFAULTS.maxAttempts
   let request = first
-  let invocation = recordInvocation(run.run, { iteration, request, blocks })
+  let invocation = keep(request)
   for (let attempt = 1; ; attempt++) {
     run.run.journal.sync()
     try {
@@ -49,7 +57,7 @@ export async function askModel(
       if (delayMs === undefined) return { stopped: { status: 'FAILED', reason: error.message } }
       if (error.retryWith) {
         request = error.retryWith
-        invocation = recordInvocation(run.run, { iteration, request, blocks })
+        invocation = keep(request)
       }
       await waitFor(delayMs, run.signal)
       if (run.signal.aborted) return { stopped: interrupted(run.signal) }

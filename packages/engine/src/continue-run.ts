@@ -1,4 +1,4 @@
-import { type Agent, loadAgent } from '@delta/config-loader'
+import { AGENT_DEFAULTS, type Agent, loadAgent } from '@delta/config-loader'
 import { quoteCommand } from '@delta/executor'
 import { type NewEvent, openRun, type Run, type RunSummary, readRun } from '@delta/journal'
 import { changedFiles } from './configuration.js'
@@ -11,7 +11,7 @@ import { live } from './live.js'
 import type { EngineOptions } from './options.js'
 import type { RunResult } from './outcome.js'
 import { releasing } from './releasing.js'
-import { DEFAULT_MAX_ITERATIONS, modelSources } from './run-agent.js'
+import { modelSources } from './run-agent.js'
 
 export interface ContinueRunOptions extends EngineOptions {
   /** Absolute path of the workspace. */
@@ -61,7 +61,7 @@ async function goOn(
 ): Promise<RunResult> {
   const summary = await readRun(run.directory)
   const { agent, message } = options
-  const maxIterations = options.maxIterations ?? agent.maxIterations ?? DEFAULT_MAX_ITERATIONS
+  const maxIterations = options.maxIterations ?? agent.maxIterations ?? AGENT_DEFAULTS.maxIterations
   const reply = options.decision ?? answerIn(summary, message)
   const task = summary.metadata.initial_message ?? ''
   const changed = changedFiles(run, agent)

@@ -5,7 +5,8 @@ import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { readJournal, type StoredEvent } from '@delta/journal'
 import type { ChatRequest } from '@delta/model'
-import { baseEnvironment } from './environment.js'
+import type { Credentials } from './create-model.js'
+import { baseEnvironment, credentialVariables } from './environment.js'
 import { readHistory } from './history.js'
 import { requestFor } from './request.js'
 
@@ -26,6 +27,8 @@ export interface NextRequestOptions {
   message?: string | undefined
   /** As for a run; generators find it without credentials. Default: `process.env`. */
   environment?: NodeJS.ProcessEnv
+  /** Key and base URL that are not in the environment, for generators that ask for them. */
+  credentials?: Credentials
   signal?: AbortSignal
 }
 
@@ -60,21 +63,22 @@ export async function nextRequest(options: NextRequestOptions): Promise<NextRequ
 }
 
 async function build(
-  { agent, workDirectory, message, environment = process.env, signal, run: recorded }: NextRequestOptions,
+  { agent, workDirectory, message, environment = process.env, ...options }: NextRequestOptions,
   run: ExistingRun,
 ): Promise<NextRequest> {
   const { runId, directory } = run
   const paths = { journal: run.journalPath }
   const history = await readHistory({ paths })
-  const added = recorded && message !== undefined ? [message] : []
+  const added = options.run && message !== undefined ? [message] : []
   const context = await buildContext(agent.manifest, {
     journalPath: added.length > 0 ? await withMessages(run.journalPath, added) : run.journalPath,
     variables: { AGENT_HOME: agent.home, CWD: workDirectory, RUN_DIR: directory },
     environment: baseEnvironment({ runId, directory, workDirectory, paths }, agent.home, environment),
+    credentials: credentialVariables(environment, options.credentials),
     iteration: run.lastIteration + 1,
     task: [...history.userMessages, ...added].join('\n'),
     ...history.lastCount,
-    ...(signal && { signal }),
+    ...(options.signal && { signal: options.signal }),
   })
   return {
     request: requestFor(agent, context.messages, { stream: false }),

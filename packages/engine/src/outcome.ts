@@ -1,3 +1,4 @@
+import type { Effects } from '@delta/executor'
 import type { RunStatus, Usage } from './types.js'
 
 /** How a run's present life ends. `RUNNING` is not an ending. */
@@ -18,6 +19,10 @@ export interface Question {
   sensitive: boolean
   /** The command to be approved, as it would be typed; undefined for `ask_human`. */
   command?: string
+  /** The tool whose command it is, why it takes a person, and what the tool says of its effects; with `command`. */
+  tool?: string
+  reasons?: readonly string[]
+  effects?: Effects
 }
 
 /** What `runAgent` and `continueRun` resolve to. */

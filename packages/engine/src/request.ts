@@ -1,5 +1,5 @@
 import type { Agent } from '@delta/config-loader'
-import { type ChatRequest, streamingRequest } from '@delta/model'
+import { type ChatRequest, type FunctionTool, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool } from './human/question.js'
 
@@ -9,12 +9,23 @@ export function requestFor(
   messages: ChatRequest['messages'],
   { stream }: { stream: boolean },
 ): ChatRequest {
-  const tools = [...agent.tools.values()].map((tool) => toFunctionTool(tool.expanded, {}))
   const request = {
     ...(agent.llm.model === undefined ? {} : { model: agent.llm.model }),
     ...agent.llm.parameters,
     messages,
-    tools: [...tools, askHumanTool],
+    tools: toolsOf(agent),
   }
   return stream ? streamingRequest(request) : request
+}
+
+const known = new WeakMap<Agent['tools'], FunctionTool[]>()
+
+/** The same list each time: an agent does not change while it runs. */
+function toolsOf({ tools }: Agent): FunctionTool[] {
+  const made = known.get(tools) ?? [
+    ...[...tools.values()].map(({ expanded }) => toFunctionTool(expanded, {})),
+    askHumanTool,
+  ]
+  known.set(tools, made)
+  return made
 }

@@ -1,4 +1,4 @@
-import type { Agent } from '@delta/config-loader'
+import { AGENT_DEFAULTS, type Agent } from '@delta/config-loader'
 import { createRun } from '@delta/journal'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
@@ -7,9 +7,6 @@ import { live } from './live.js'
 import type { EngineOptions } from './options.js'
 import type { RunResult } from './outcome.js'
 import { releasing } from './releasing.js'
-
-/** Cycles after a message, unless the agent or the caller says otherwise. */
-export const DEFAULT_MAX_ITERATIONS = 30
 
 export interface RunAgentOptions extends EngineOptions {
   agent: Agent
@@ -31,7 +28,7 @@ export interface RunAgentOptions extends EngineOptions {
  */
 export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
   const { agent, workDirectory, message } = options
-  const maxIterations = options.maxIterations ?? agent.maxIterations ?? DEFAULT_MAX_ITERATIONS
+  const maxIterations = options.maxIterations ?? agent.maxIterations ?? AGENT_DEFAULTS.maxIterations
   checkDepth(options.environment ?? process.env)
   const model = options.model ?? (await createModel(agent, modelSources(options)))
 

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
 import { recordProcess, removeInlined, runPrepared, type ToolResult } from '@delta/executor'
-import { recordName, replaceFile } from '@delta/journal'
+import { overwriteFile, recordName } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
 import type { Call, ReadyCall } from './call.js'
 import { executionRecord } from './execution-record.js'
@@ -33,7 +33,7 @@ export async function runCall(
   run.run.journal.sync()
 
   const result = await execute(run, call, prepared, recordPath)
-  replaceFile(recordPath, executionRecord(call, prepared, result), { durable: false })
+  overwriteFile(recordPath, executionRecord(call, prepared, result)) // torn, it is that of a call without a result
   record(run, {
     type: 'ACTION_RESULT',
     ...about,

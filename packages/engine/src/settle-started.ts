@@ -20,24 +20,24 @@ export async function settleStarted(
   waiting: HumanInputRequest | undefined,
 ): Promise<Outcome | undefined> {
   const recordPath = await endOrphansOf(run, call)
-  const decision = await runAgain(run, call, waiting)
+  const tool = run.agent.tools.get(call.name)
+  const policy = tool ? interruptPolicy(tool) : 'report'
+  const again = { iteration: call.iteration, attempt: call.attempts + 1 }
+  if (policy === 'rerun') return actOn(run, call, { ...again, waiting })
+
+  const decision = policy === 'ask' ? await askToRunAgain(run, call, waiting) : 'no'
   if (typeof decision === 'object') return decision
-  if (decision === 'yes') {
-    return actOn(run, call, { iteration: call.iteration, attempt: call.attempts + 1 })
-  }
+  // the one question stands for the policy's too: it showed the same command
+  if (decision === 'yes') return actOn(run, call, { ...again, approved: true })
   reportInterruption(run, call, recordPath)
   return undefined
 }
 
-async function runAgain(
+async function askToRunAgain(
   run: ActiveRun,
   call: PendingCall,
   waiting: HumanInputRequest | undefined,
 ): Promise<Decision> {
-  const tool = run.agent.tools.get(call.name)
-  const policy = tool ? interruptPolicy(tool) : 'report'
-  if (policy !== 'ask') return policy === 'rerun' ? 'yes' : 'no'
-
   const prepared = prepare(run, call)
   if (prepared.decision === 'refuse') return 'no'
   const asked = { ...prepared, reasons: [...prepared.reasons, 'it was interrupted and may have run already'] }

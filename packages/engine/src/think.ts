@@ -19,6 +19,7 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<New
     journalPath: run.conversation,
     variables: variablesOf(run),
     environment: run.environment,
+    credentials: run.credentials,
     iteration,
     task: run.task,
     ...run.lastCount,
@@ -29,7 +30,7 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<New
   const request = await overrideRequest(run, requestFor(run.agent, context.messages, run), iteration)
   if ('stopped' in request) return request
 
-  const asked = await askModel(run, request.value, { iteration, blocks: context.blocks })
+  const asked = await askModel(run, request.value, { iteration, context })
   if ('stopped' in asked) return asked
 
   const response = await overrideResponse(run, asked.value.response, iteration)

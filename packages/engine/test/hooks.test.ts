@@ -93,6 +93,31 @@ test('a pre_tool_execution hook that fails blocks the call: a guard that crashes
   )
 })
 
+test('post_tool_execution runs after a command that ran, and not for a call that was refused', async () => {
+  const { run } = await scene({
+    turns: [
+      {
+        tool_calls: [
+          { name: 'say', arguments: { text: 'hi' } },
+          { name: 'say', arguments: '{"text' },
+          { name: 'no_such_tool', arguments: {} },
+          { name: 'fail', arguments: {} },
+        ],
+      },
+      { content: 'Done.' },
+    ],
+    tools: [ECHO, { name: 'fail', shell: 'exit 3' }],
+    files: hooks({ post_tool_execution: 'true' }),
+  })
+  const result = await run()
+  const status = (await eventsOfType(result, 'ACTION_RESULT')).map((event) => Object(event).status)
+  expect(status).toEqual(['SUCCESS', 'ERROR', 'ERROR', 'FAILED'])
+  const audits = await eventsOfType(result, 'HOOK_EXECUTION_AUDIT')
+  const ran = (await eventsOfType(result, 'ACTION_RESULT')).filter((event) => Object(event).execution_ref)
+  expect(audits.map((audit) => Object(audit).action_id)).toEqual(ran.map((event) => Object(event).action_id))
+  expect(audits).toHaveLength(2)
+})
+
 test('any other failing hook is journaled and the run goes on', async () => {
   const { run } = await scene({
     turns: SAY_HI,

@@ -12,6 +12,7 @@ export {
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { killRunningCommands } from './process-group.js'
 export { quoteCommand } from './quote.js'
+export { redactFile } from './redact-file.js'
 export { createRedactor, type Redactor } from './redactor.js'
 export { type CommandOptions, type CommandOutcome, runCommand } from './run-command.js'
 export { REDACTED, redactPatterns } from './secret-patterns.js'

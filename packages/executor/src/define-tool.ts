@@ -8,7 +8,8 @@ export interface Tool {
   settings: ToolSettings
 }
 
-const DEFAULT_TIMEOUT_MS = 600_000
+/** How long a tool that says nothing may run. */
+export const DEFAULT_TOOL_TIMEOUT_MS = 600_000
 
 /**
  * Makes a tool from its definition, as it stands in an agent's YAML.
@@ -46,7 +47,7 @@ export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
 
 /** How long a tool may run: as it says, else ten minutes, or no limit for `delta` itself. 0: no limit. */
 export function toolTimeoutMs(tool: Tool): number {
-  return tool.settings.timeoutMs ?? (isDelta(tool) ? 0 : DEFAULT_TIMEOUT_MS)
+  return tool.settings.timeoutMs ?? (isDelta(tool) ? 0 : DEFAULT_TOOL_TIMEOUT_MS)
 }
 
 /**
@@ -54,7 +55,11 @@ export function toolTimeoutMs(tool: Tool): number {
  * time. The other commands of `delta` are tools like any other: `delta sessions exec` gives the model a shell.
  */
 export function isDelta({ expanded }: Tool): boolean {
-  const [program = '', subcommand = ''] = expanded.command
+  return isAgentCommand(expanded.command)
+}
+
+/** The same of a command that is no tool. */
+export function isAgentCommand([program = '', subcommand = '']: readonly string[]): boolean {
   const named = program === 'delta' || (program.startsWith('/') && program.endsWith('/delta'))
   return named && AGENT_COMMANDS.has(subcommand)
 }

@@ -1,7 +1,16 @@
 export type { CapturedOutput, Keep } from './captured.js'
 export type { ByteFilter } from './channels.js'
 export { decide, type PolicyDecision } from './decide.js'
-export { defineTool, interruptPolicy, isDelta, type Tool, toolMap, toolTimeoutMs } from './define-tool.js'
+export {
+  DEFAULT_TOOL_TIMEOUT_MS,
+  defineTool,
+  interruptPolicy,
+  isAgentCommand,
+  isDelta,
+  type Tool,
+  toolMap,
+  toolTimeoutMs,
+} from './define-tool.js'
 export {
   COST_ESTIMATES,
   type CostEstimate,
@@ -45,6 +54,7 @@ export { type CommandOptions, type CommandOutcome, runCommand } from './run-comm
 export { type RunContext, runPrepared } from './run-prepared.js'
 export { REDACTED, redactPatterns } from './secret-patterns.js'
 export {
+  DEFAULT_SETTINGS,
   type ParsedSettings,
   parseToolSettings,
   type SandboxSettings,

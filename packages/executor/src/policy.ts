@@ -62,7 +62,7 @@ export const POLICY_KEYS: readonly string[] = Object.keys(schema.shape)
 
 export type ParsedPolicy =
   | { ok: true; policy: Policy; unknownKeys: string[] }
-  | { ok: false; problems: SettingsProblem[] }
+  | { ok: false; problems: SettingsProblem[]; unknownKeys: string[] }
 
 /**
  * Reads `policy:` of an agent. As soon as one rule is written, the others have ATIP's defaults
@@ -73,7 +73,7 @@ export function parsePolicy(input: unknown): ParsedPolicy {
   const parsed = schema.safeParse(input)
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
-    return { ok: false, problems }
+    return { ok: false, problems, unknownKeys: unknownKeys(input) }
   }
   const { on_confirmation, redact, ...written } = parsed.data
   const rules = {
@@ -91,10 +91,12 @@ export function parsePolicy(input: unknown): ParsedPolicy {
     redact !== undefined && on_confirmation === undefined && Object.keys(written).length === 0
   const policy: Policy = { onConfirmation: on_confirmation ?? 'ask_human', ...(redact && { redact }) }
   if (!onlyRedacts) policy.rules = { ...DEFAULT_RULES, ...definedOnly(rules) }
-  const unknownKeys = Object.keys(input as object).filter(
-    (key) => !POLICY_KEYS.includes(key) && !key.startsWith('x-'),
-  )
-  return { ok: true, policy, unknownKeys }
+  return { ok: true, policy, unknownKeys: unknownKeys(input) }
+}
+
+function unknownKeys(input: unknown): string[] {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return []
+  return Object.keys(input).filter((key) => !POLICY_KEYS.includes(key) && !key.startsWith('x-'))
 }
 
 type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }

@@ -6,13 +6,20 @@ import { nearestNames } from './nearest.js'
  */
 
 const LONGEST_SHOWN = 80
+const MOST_NAMED = 50
 
 export function unknownTool(name: string, known: readonly string[]): string {
   const near = nearestNames(name, known)
   const lines = [`ERROR: there is no tool ${shown(name)}. Nothing was run.`]
   if (near.length > 0) lines.push(`Did you mean ${near.map((each) => `"${each}"`).join(' or ')}?`)
-  lines.push(known.length > 0 ? `The tools are: ${known.join(', ')}.` : 'There are no tools.')
+  lines.push(known.length > 0 ? `The tools are: ${someOf(known)}.` : 'There are no tools.')
   return lines.join('\n')
+}
+
+/** The model has been given them all; of thousands it need not be told again. */
+function someOf(names: readonly string[]): string {
+  if (names.length <= MOST_NAMED) return names.join(', ')
+  return `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
 }
 
 export function badArguments(tool: ExpandedTool, reason: string): string {

@@ -1,5 +1,5 @@
 import type { Keep } from './captured.js'
-import type { Effects, TrustLevel } from './effects.js'
+import { type Effects, effectsSchema, type TrustLevel } from './effects.js'
 import type { SettingsProblem } from './errors.js'
 import { settingsSchema, type WrittenSettings } from './settings-schema.js'
 
@@ -33,7 +33,7 @@ export interface SandboxSettings {
 
 export type ParsedSettings =
   | { ok: true; settings: ToolSettings; unknownKeys: string[] }
-  | { ok: false; problems: SettingsProblem[] }
+  | { ok: false; problems: SettingsProblem[]; unknownKeys: string[] }
 
 /** How a tool runs that says nothing about it. */
 export const DEFAULT_SETTINGS: ToolSettings = {
@@ -49,14 +49,14 @@ export const TOOL_SETTING_KEYS: readonly string[] = Object.keys(settingsSchema.s
 /**
  * Reads how a tool runs from the keys the tool's syntax left over.
  *
- * @returns every problem, each with its path (`output.keep`); or the settings, and the keys
+ * @returns every problem, each with its path (`output.keep`); or the settings; and both ways the keys
  *   nobody knows (`x-` keys are the author's own and not among them).
  */
 export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings {
   const parsed = settingsSchema.safeParse(rest)
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
-    return { ok: false, problems }
+    return { ok: false, problems, unknownKeys: unknownKeys(rest) }
   }
   return { ok: true, settings: toSettings(parsed.data), unknownKeys: unknownKeys(rest) }
 }
@@ -91,6 +91,7 @@ function unknownKeys(rest: Record<string, unknown>): string[] {
   const inner = [
     ...strangers(rest, 'output', ['max_chars', 'keep']),
     ...strangers(rest, 'sandbox', ['network', 'write', 'read']),
+    ...strangers(rest, 'effects', Object.keys(effectsSchema.shape)),
   ]
   return [...outer, ...inner].filter((key) => !key.startsWith('x-'))
 }

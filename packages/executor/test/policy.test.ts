@@ -148,6 +148,11 @@ test('a policy that is wrong says where, all at once', () => {
       { path: 'min_trust_level', message: 'expected one of inferred, user, community, org, vendor, native' },
       { path: 'redact', message: 'expected declared or patterns' },
     ],
+    unknownKeys: [],
+  })
+  expect(parsePolicy({ allow_netwrok: true, redact: 'all' })).toMatchObject({
+    ok: false,
+    unknownKeys: ['allow_netwrok'],
   })
   expect(parsePolicy([])).toMatchObject({ ok: false })
   expect(parsePolicy({ allow_netwrok: true, 'x-mine': 1 })).toMatchObject({

@@ -70,6 +70,7 @@ test('every mistake is reported, with its place', () => {
       },
       { path: 'output.keep', message: 'expected head, tail or both' },
     ],
+    unknownKeys: [],
   })
 })
 
@@ -120,4 +121,11 @@ describe('After a crash a tool is', () => {
   ])('%j: %s', (settings, policy) => {
     expect(interruptPolicy(defineTool({ name: 'x', exec: 'make', ...settings }))).toBe(policy)
   })
+})
+
+test('unknown keys are named, inside of maps too, whether the rest is right or not', () => {
+  const strange = { timeout: 1, effects: { netwrk: true }, output: { max: 1 }, 'x-mine': 1 }
+  const unknownKeys = ['timeout', 'output.max', 'effects.netwrk']
+  expect(parseToolSettings(strange)).toMatchObject({ ok: true, unknownKeys })
+  expect(parseToolSettings({ ...strange, timeout_ms: 'soon' })).toMatchObject({ ok: false, unknownKeys })
 })

@@ -23,11 +23,13 @@ import { journalPath, runPaths } from './run-paths.js'
  *
  * @param invocation.request - The body, as the object it will be made of.
  * @param invocation.blocks - What the context says about where it came from; kept as it is.
+ * @param invocation.texts - What `JSON.stringify` makes of each of the request's messages, when the caller has it: a long
+ *   conversation is then not written out anew each time.
  * @throws {JournalError} `ERR_JOURNAL_WRITE`, `ERR_RUN_LOST`.
  */
 export function recordInvocation(
   run: Run,
-  invocation: { iteration: number; request: object; blocks?: object[] },
+  invocation: { iteration: number; request: object; blocks?: object[]; texts?: readonly string[] },
 ): InvocationRecord {
   return run.requests.record(invocation)
 }

@@ -44,6 +44,29 @@ export async function readJournal(
 }
 
 /**
+ * What a piece of a journal holds, without reading any file: for readers that follow one while it grows.
+ *
+ * @param bytes - From the beginning of a line on.
+ * @param options.path - Named in errors and warnings.
+ * @param options.offset - Where in the file `bytes` begin; `endOffset` counts from the file's beginning.
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event of today's format. `readJournal` reads
+ *   older ones too.
+ */
+export function parseJournal(
+  bytes: Buffer,
+  { path, offset = 0 }: { path: string; offset?: number },
+): JournalContents {
+  const splitter = lineSplitter(offset)
+  const parser = eventParser(path, { fromStart: offset === 0 })
+  const block = splitter.push(bytes)
+  const events = block ? parser.parseBlock(block) : []
+  const remainder = splitter.end()
+  const last = parser.parseRemainder(remainder)
+  if (last) events.push(last)
+  return { events, ...ending(remainder, last !== undefined, parser.numbers.warnings) }
+}
+
+/**
  * The events of a journal one by one, in bounded memory.
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT` when it comes to a damaged line.

@@ -1,5 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { asWriteError } from './write.js'
 
@@ -27,6 +38,31 @@ export function replaceFile(
     throw asWriteError(error, path)
   }
   if (durable) syncPath(dirname(path))
+}
+
+/**
+ * Writes a text over a file's bytes from `position` on, which is then its end; a missing file is created (0600).
+ *
+ * A third of what `replaceFile` costs, and a crash in the middle leaves half a file: for records that an event in the
+ * journal makes count afterwards, so that a torn one belongs to nothing.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_WRITE`.
+ */
+export function overwriteFile(path: string, text: string, position = 0): void {
+  const bytes = Buffer.from(text)
+  try {
+    const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+    try {
+      for (let written = 0; written < bytes.length; )
+        written += writeSync(descriptor, bytes, written, bytes.length - written, position + written)
+      if (fstatSync(descriptor).size > position + bytes.length)
+        ftruncateSync(descriptor, position + bytes.length)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    throw asWriteError(error, path)
+  }
 }
 
 /** Makes a file's bytes, or a directory's entries, survive a power cut. */

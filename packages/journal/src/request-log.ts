@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openParts, type Parts, type PartsOptions } from './parts.js'
 import { recordName } from './record-name.js'
-import { replaceFile, writeNew } from './replace.js'
+import { overwriteFile, syncPath, writeNew } from './replace.js'
 import { requestParts } from './request-parts.js'
 import { runPaths } from './run-paths.js'
 import { asWriteError } from './write.js'
@@ -17,26 +17,36 @@ export interface InvocationRecord {
   complete(response: object): void
 }
 
+/** See `recordInvocation`. */
+interface Invocation {
+  iteration: number
+  request: object
+  blocks?: object[]
+  texts?: readonly string[]
+}
+
 export interface RequestLog {
-  record(invocation: { iteration: number; request: object; blocks?: object[] }): InvocationRecord
+  record(invocation: Invocation): InvocationRecord
   sync(): void
   close(): void
 }
 
 export interface RequestLogOptions extends PartsOptions {
   directory: string
-  syncLater: (path: string) => void
 }
 
 const WHOLE_REQUESTS = 10
+/** What stands behind the last field of a record. */
+const ENDING = '}\n'
 
 /** The records of what a run sent to its model. Opens its files when the first request is recorded. */
 export function openRequestLog(options: RequestLogOptions): RequestLog {
-  const { directory, fence, syncLater } = options
+  const { directory, fence } = options
   const paths = runPaths(directory)
   let parts: Parts | undefined
   let requests: ReturnType<typeof requestParts> | undefined
   let records = 0
+  const completed = new Set<string>()
 
   function open() {
     mkdirSync(paths.invocations, { recursive: true, mode: 0o700 })
@@ -45,10 +55,10 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     return requestParts(parts)
   }
 
-  function record({ iteration, request, blocks }: Parameters<RequestLog['record']>[0]): InvocationRecord {
+  function record({ iteration, request, blocks, texts }: Invocation): InvocationRecord {
     fence()
     requests ??= open()
-    const { body, sha256, parts } = requests.take(request)
+    const { body, sha256, parts } = requests.take(request, texts)
     records += 1
     const content = {
       iteration,
@@ -58,39 +68,47 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
       ...(blocks && { blocks }),
       ...(records <= WHOLE_REQUESTS && { request: JSON.parse(body) as unknown }),
     }
-    const { name, path } = writeRecord(paths.invocations, iteration, content)
+    const text = `${JSON.stringify(content)}\n`
+    const { name, path } = writeRecord(paths.invocations, iteration, text)
+    const end = Buffer.byteLength(text) - ENDING.length
     return {
       ref: `io/invocations/${name}`,
       body,
-      complete: (response) => complete(path, { ...content, ...response }),
+      complete: (response) => complete(path, end, response),
     }
   }
 
-  function complete(path: string, content: object): void {
+  /** In the record's place: until a THOUGHT names it, a torn one is that of a request that was never answered. */
+  function complete(path: string, end: number, response: object): void {
     fence()
-    replaceFile(path, toText(content), { durable: false })
-    syncLater(path)
-    syncLater(paths.invocations)
+    const fields = JSON.stringify(response).slice(1, -1)
+    overwriteFile(path, fields === '' ? ENDING : `,${fields}${ENDING}`, end)
+    if (options.sync) completed.add(path)
   }
 
-  return { record, sync: () => parts?.sync(), close: () => parts?.close() }
+  /** A record without its response is named by no event yet, and so are the parts it added. */
+  function sync(): void {
+    if (completed.size === 0) return
+    parts?.sync()
+    for (const path of completed) syncPath(path)
+    syncPath(paths.invocations)
+    completed.clear()
+  }
+
+  return { record, sync, close: () => parts?.close() }
 }
 
 /** A clock set back may repeat a name of an earlier process; the next millisecond is free. */
-function writeRecord(directory: string, iteration: number, content: object): { name: string; path: string } {
+function writeRecord(directory: string, iteration: number, text: string): { name: string; path: string } {
   for (;;) {
     const name = `${recordName(new Date(), String(iteration))}.json`
     const path = join(directory, name)
     if (existsSync(path)) continue
     try {
-      writeNew(path, toText(content), { mode: 0o600, durable: false })
+      writeNew(path, text, { mode: 0o600, durable: false })
     } catch (error) {
       throw asWriteError(error, path)
     }
     return { name, path }
   }
-}
-
-function toText(content: object): string {
-  return `${JSON.stringify(content)}\n`
 }

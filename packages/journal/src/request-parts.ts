@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { Parts } from './parts.js'
 import { type Ranges, toRanges } from './ranges.js'
-import { messageText, splitRequest } from './request-text.js'
+import { type RequestTexts, splitRequest } from './request-text.js'
 
 /** What a record holds of a request. */
 export interface RecordedRequest {
@@ -10,10 +10,12 @@ export interface RecordedRequest {
   parts: { parameters: number; messages: Ranges | null }
 }
 
-/** The beginning of the last request, up to its last message, and what was found out about it. */
+/** The last request up to its last message, and what was found out about it. */
 interface Beginning {
-  text: string
+  head: string
+  texts: string[]
   lines: number[]
+  /** Of the body so far, commas included. */
   hash: Hash
 }
 
@@ -27,38 +29,37 @@ export function requestParts(parts: Parts) {
   let last: Beginning | undefined
   let parametersLine: { text: string; line: number } | undefined
 
-  function take(request: object): RecordedRequest {
-    const { body, parameters, head, messages } = splitRequest(request)
+  /** @param texts - See `splitRequest`. */
+  function take(request: object, texts?: readonly string[]): RecordedRequest {
+    const { body, parameters, messages } = splitRequest(request, texts)
     const line = lineOfParameters(parameters)
-    if (head === undefined) {
-      return {
-        body,
-        sha256: digest(createHash('sha256').update(body)),
-        parts: { parameters: line, messages: null },
-      }
+    if (messages === undefined) {
+      const sha256 = createHash('sha256').update(body).digest('hex')
+      return { body, sha256, parts: { parameters: line, messages: null } }
     }
-    last = continues(body, messages.length) ?? {
-      text: head,
-      lines: [],
-      hash: createHash('sha256').update(head),
-    }
-    last = withMessages(last, messages.slice(last.lines.length))
-    const sha256 = digest(last.hash.copy().update(body.slice(last.text.length)))
+    last = withAdded(continued(messages) ?? beginning(messages.head), messages.texts)
+    const tail = parameters.slice(messages.head.length)
+    const sha256 = last.hash.copy().update(tail).digest('hex')
     return { body, sha256, parts: { parameters: line, messages: toRanges(last.lines) } }
   }
 
-  /** The last beginning, when this body begins with it and goes on with another message or none. */
-  function continues(body: string, messages: number): Beginning | undefined {
-    if (last === undefined || last.lines.length === 0 || messages < last.lines.length) return undefined
-    const next = body[last.text.length]
-    return (next === ',' || next === ']') && body.startsWith(last.text) ? last : undefined
+  /** The last beginning, when this request has the same messages and perhaps more. */
+  function continued({ head, texts }: NonNullable<RequestTexts['messages']>): Beginning | undefined {
+    const goesOn =
+      last?.head === head &&
+      last.texts.length <= texts.length &&
+      last.texts.every((text, index) => text === texts[index])
+    return goesOn ? last : undefined
   }
 
-  function withMessages({ text, lines, hash }: Beginning, messages: unknown[]): Beginning {
-    const texts = messages.map(messageText)
-    const added = `${lines.length > 0 && texts.length > 0 ? ',' : ''}${texts.join(',')}`
-    const known = texts.map((each) => parts.lineOf('MESSAGE', each))
-    return { text: text + added, lines: [...lines, ...known], hash: hash.copy().update(added) }
+  function withAdded(before: Beginning, texts: readonly string[]): Beginning {
+    const added = texts.slice(before.texts.length)
+    if (added.length === 0) return before
+    const lines = added.map((text) => parts.lineOf('MESSAGE', text)) // may throw, so nothing is changed before
+    before.hash.update(`${before.texts.length > 0 ? ',' : ''}${added.join(',')}`)
+    before.texts.push(...added)
+    before.lines.push(...lines)
+    return before
   }
 
   function lineOfParameters(text: string): number {
@@ -69,6 +70,6 @@ export function requestParts(parts: Parts) {
   return { take }
 }
 
-function digest(hash: Hash): string {
-  return hash.digest('hex')
+function beginning(head: string): Beginning {
+  return { head, texts: [], lines: [], hash: createHash('sha256').update(head) }
 }

@@ -1,30 +1,40 @@
-/** The texts of a request that are worth keeping once, and the whole. */
+/** A request's body, and the texts in it that are worth keeping once. */
 export interface RequestTexts {
   /** What `JSON.stringify` makes of the request. */
   body: string
   /** The body with an empty list in place of the messages. */
   parameters: string
-  /** What stands in the body before the first message; undefined when there is no list of messages. */
-  head: string | undefined
-  messages: unknown[]
+  /** What stands in the body before the first message, and each message; undefined when there is no list of messages. */
+  messages: { head: string; texts: readonly string[] } | undefined
 }
 
-/** Turns a request into its body and what stands around the messages. */
-export function splitRequest(request: object): RequestTexts {
-  const body = JSON.stringify(request)
+/**
+ * Turns a request into its body and what it is made of.
+ *
+ * @param known - What `JSON.stringify` makes of each message, when the caller has it: a long conversation is then put
+ *   together and not written out anew.
+ */
+export function splitRequest(request: object, known?: readonly string[]): RequestTexts {
   const { messages } = request as { messages?: unknown }
-  if (!Array.isArray(messages)) return { body, parameters: body, head: undefined, messages: [] }
-  return { body, parameters: JSON.stringify({ ...request, messages: [] }), head: headOf(request), messages }
-}
-
-/** A message as it stands in a body. */
-export function messageText(message: unknown): string {
-  return JSON.stringify(message) ?? 'null'
+  if (!Array.isArray(messages)) {
+    const body = JSON.stringify(request)
+    return { body, parameters: body, messages: undefined }
+  }
+  const texts = known ?? messages.map(messageText)
+  const parameters = JSON.stringify({ ...request, messages: [] })
+  const head = headOf(request)
+  const body = head + texts.join(',') + parameters.slice(head.length)
+  return { body, parameters, messages: { head, texts } }
 }
 
 /** Puts a body together again from what its parts were parsed to. */
 export function joinRequest(parameters: object, messages: unknown[]): string {
   return JSON.stringify({ ...parameters, messages })
+}
+
+/** A message as it stands in a body. */
+function messageText(message: unknown): string {
+  return JSON.stringify(message) ?? 'null'
 }
 
 function headOf(request: object): string {

@@ -48,7 +48,6 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
     directory,
     sync,
     fence: lease.fence,
-    syncLater: (path) => unsynced.add(path),
     onNotice: (notice) => notices.push(notice),
   })
   const journal = openJournal(paths.journal, {

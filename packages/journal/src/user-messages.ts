@@ -58,20 +58,23 @@ async function isCurrent(index: Index, file: FileHandle, inode: number): Promise
   return now.equals(index.mark)
 }
 
+/** Through one buffer: the memory of a new one for each piece would cost more than looking through it. */
 async function scan(index: Index, file: FileHandle, path: string, end: number): Promise<void> {
-  let rest: Buffer = Buffer.alloc(0)
+  let buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - index.scannedTo))
+  let held = 0 // of a line whose end is not read yet; they stand first in the buffer
   for (let at = index.scannedTo; at < end; ) {
-    const chunk = await readAt(file, at, Math.min(CHUNK_BYTES, end - at))
-    if (chunk.length === 0) break
-    if (chunk.includes(0)) throw corrupt(path, 0, 'it holds NUL bytes') // a hole: what follows it does not count
-    const start = at - rest.length
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    if (held === buffer.length) buffer = Buffer.concat([buffer], 2 * held)
+    const { bytesRead } = await file.read(buffer, held, Math.min(buffer.length - held, end - at), at)
+    if (bytesRead === 0) break
+    const bytes = buffer.subarray(0, held + bytesRead)
+    if (bytes.includes(0, held)) throw corrupt(path, 0, 'it holds NUL bytes') // a hole: what follows it does not count
     const whole = bytes.lastIndexOf(NEWLINE) + 1
     for (const found of findMessages(bytes.subarray(0, whole), path)) {
-      index.found.push({ offset: start + found.offset, length: found.length })
+      index.found.push({ offset: at - held + found.offset, length: found.length })
     }
-    rest = bytes.subarray(whole)
-    at += chunk.length
+    at += bytesRead
+    held = bytes.length - whole
+    buffer.copyWithin(0, whole, bytes.length)
   }
   index.scannedTo = end
   index.mark = await readAt(file, Math.max(0, end - MARK_BYTES), Math.min(MARK_BYTES, end))

@@ -38,6 +38,18 @@ test('the tail begins with the first event of the N-th last iteration; what the 
   }
 })
 
+test('what the user said is found also in lines of megabytes and across the blocks in which a file is read', async () => {
+  const events = longJournal(9000, 3)
+  const long = (index: number) =>
+    ({ ...events[index], content: `said at length ${'x'.repeat(2_500_000)}` }) as StoredEvent
+  const said = events.flatMap(({ type }, index) => (type === 'USER_MESSAGE' ? index : []))
+  for (const index of [said[0], said[1000]].map(Number)) events[index] = long(index)
+  expect(await readTail(journalFile(toLines(events)), 20)).toEqual({
+    events: slowTail(events, 20),
+    complete: false,
+  })
+})
+
 test('without the earlier user messages only the end is read, whatever stands before it', async () => {
   const events = longJournal(900, 250)
   const text = toLines(events)

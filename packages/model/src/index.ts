@@ -14,8 +14,16 @@ export {
   type UserMessage,
 } from './chat.js'
 export { parseCompletion } from './completion.js'
+export { LLM_DEFAULTS } from './defaults.js'
 export { isModelError, ModelError, type ModelErrorCode, type ModelErrorDetails } from './errors.js'
-export { type LlmSettings, type ParsedLlm, type Provider, parseLlm, type SettingsProblem } from './llm.js'
+export {
+  type LlmSettings,
+  type ParsedLlm,
+  type Provider,
+  parseLlm,
+  type SettingsProblem,
+} from './llm.js'
+export { LLM_KEYS, llmSchema } from './llm-schema.js'
 export { type ReplayRecord, replayModel } from './replay.js'
 export { retryDelayMs } from './retry.js'
 export { scriptModel } from './script.js'

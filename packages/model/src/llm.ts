@@ -1,4 +1,5 @@
-import * as z from 'zod/mini'
+import type * as z from 'zod/mini'
+import { llmSchema, WORDS_HINT } from './llm-schema.js'
 
 export type Provider = 'openai' | 'command' | 'script' | 'replay'
 
@@ -32,24 +33,6 @@ export type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: 
 const KEY_HINT =
   'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=… or OPENAI_API_KEY=…, or into the environment.'
 
-const PROVIDERS = ['openai', 'command', 'script', 'replay'] as const
-
-const llmSchema = z.looseObject({
-  provider: z._default(z.enum(PROVIDERS, `Must be one of ${PROVIDERS.join(', ')}.`), 'openai'),
-  model: z.optional(
-    z.string('Must be text: the name of a model.').check(z.minLength(1, 'Must not be empty.')),
-  ),
-  base_url: z.optional(z.string('Must be text: a URL.')),
-  script: z.optional(z.string('Must be text: the path of a YAML file with the turns.')),
-  command: z.optional(
-    z
-      .array(z.string('Must be text.'), 'Must be a list of words: [python3, model.py].')
-      .check(z.minLength(1, 'Must name a program.')),
-  ),
-  timeout_ms: z.optional(wholeNumber(0, 'Must be a whole number of milliseconds; 0 is no limit.')),
-  max_attempts: z.optional(wholeNumber(1, 'Must be a whole number, at least 1.')),
-})
-
 type Llm = z.infer<typeof llmSchema>
 
 /**
@@ -59,16 +42,20 @@ type Llm = z.infer<typeof llmSchema>
  * @returns The settings, or every problem.
  */
 export function parseLlm(input: unknown): ParsedLlm {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+  if (!isMap(input)) {
     const hint =
       typeof input === 'string' ? `Write llm: { model: ${input} }.` : 'Write llm: { model: gpt-4o }.'
-    return { ok: false, problems: [{ path: '', message: 'llm must be a mapping.', hint }] }
+    return {
+      ok: false,
+      problems: [{ path: '', message: `Must be a map of settings, not ${show(input)}.`, hint }],
+    }
   }
   const parsed = llmSchema.safeParse(input)
   const problems = [
-    ...(parsed.success ? [] : parsed.error.issues.map(problemOfIssue)),
+    ...(parsed.success ? [] : parsed.error.issues.map((issue) => problemOfIssue(issue, input))),
     ...forbiddenKeys(input),
-    ...(parsed.success ? [...baseUrlProblems(parsed.data.base_url), ...providerProblems(parsed.data)] : []),
+    ...baseUrlProblems(input.base_url),
+    ...providerProblems(input),
   ]
   if (!parsed.success || problems.length > 0) return { ok: false, problems }
   return { ok: true, llm: settingsOf(parsed.data) }
@@ -82,22 +69,34 @@ function settingsOf(llm: Llm): LlmSettings {
     ...(base_url === undefined ? {} : { baseUrl: base_url.replace(/\/+$/, '') }),
     ...(script === undefined ? {} : { script }),
     ...(command === undefined ? {} : { command }),
-    parameters,
+    parameters: Object.fromEntries(Object.entries(parameters).filter(([key]) => !key.startsWith('x-'))),
     ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
     ...(max_attempts === undefined ? {} : { maxAttempts: max_attempts }),
   }
 }
 
-function problemOfIssue(issue: z.core.$ZodIssue): SettingsProblem {
+function problemOfIssue(issue: z.core.$ZodIssue, input: object): SettingsProblem {
   const path = issue.path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')
-  return { path: path.replace(/^\./, ''), message: issue.message }
+  const found = issue.path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)[part], input)
+  const hint = issue.path.length === 1 ? hintFor(String(issue.path[0]), found) : undefined
+  return {
+    path: path.replace(/^\./, ''),
+    message: `${issue.message}, not ${show(found)}.`,
+    ...(hint === undefined ? {} : { hint }),
+  }
+}
+
+function hintFor(key: string, found: unknown): string | undefined {
+  if (key === 'command') return WORDS_HINT
+  if (key !== 'provider' || typeof found !== 'string') return undefined
+  return 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.'
 }
 
 function forbiddenKeys(llm: object): SettingsProblem[] {
   return Object.keys(llm).flatMap((key) => {
-    if (/^((openai|delta)[_-]?)?api[_-]?key$|^authorization$/i.test(key)) {
+    if (/^(([a-z]+[_-]?)?api[_-]?)?key$|^authorization$/i.test(key)) {
       return [{ path: key, message: 'An API key must not be written here.', hint: KEY_HINT }]
     }
     if (key === 'messages' || key === 'tools') {
@@ -111,8 +110,9 @@ function forbiddenKeys(llm: object): SettingsProblem[] {
   })
 }
 
-function baseUrlProblems(baseUrl: string | undefined): SettingsProblem[] {
-  if (baseUrl === undefined) return []
+/** What is no text was reported before. */
+function baseUrlProblems(baseUrl: unknown): SettingsProblem[] {
+  if (typeof baseUrl !== 'string' || baseUrl === '') return []
   const problem = (message: string, hint: string) => [{ path: 'base_url', message, hint }]
   const url = parseUrl(baseUrl)
   if (!url || !/^https?:$/.test(url.protocol)) {
@@ -128,39 +128,37 @@ function baseUrlProblems(baseUrl: string | undefined): SettingsProblem[] {
   return []
 }
 
-function providerProblems(llm: Llm): SettingsProblem[] {
-  if (llm.provider === 'openai' && llm.model === undefined) {
-    return [
-      {
-        path: 'model',
-        message: 'The provider openai needs the name of a model.',
-        hint: 'For example model: gpt-4o.',
-      },
-    ]
+/** What the provider cannot do without. A key that is given and wrong was reported before. */
+function providerProblems({
+  provider = 'openai',
+  model,
+  script,
+  command,
+}: Record<string, unknown>): SettingsProblem[] {
+  if (provider === 'openai' && model === undefined) {
+    const message = 'The provider openai needs the name of a model.'
+    return [{ path: 'model', message, hint: 'For example model: gpt-4o.' }]
   }
-  if (llm.provider === 'script' && llm.script === undefined) {
-    return [
-      {
-        path: 'script',
-        message: 'The provider script needs a file with the turns.',
-        hint: 'script: script.yaml',
-      },
-    ]
+  if (provider === 'script' && script === undefined) {
+    const message = 'The provider script needs a file with the turns.'
+    return [{ path: 'script', message, hint: 'script: script.yaml' }]
   }
-  if (llm.provider === 'command' && llm.command === undefined) {
-    return [
-      {
-        path: 'command',
-        message: 'The provider command needs a program.',
-        hint: 'command: [python3, model.py]',
-      },
-    ]
+  if (provider === 'command' && command === undefined) {
+    return [{ path: 'command', message: 'The provider command needs a program.', hint: WORDS_HINT }]
   }
   return []
 }
 
-function wholeNumber(least: number, message: string) {
-  return z.number(message).check(z.refine((value) => Number.isSafeInteger(value) && value >= least, message))
+function show(value: unknown): string {
+  if (value === null) return 'nothing'
+  if (value === '') return 'an empty text'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (typeof value === 'object') return 'a map'
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parseUrl(text: string): URL | undefined {

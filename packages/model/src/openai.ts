@@ -3,6 +3,7 @@ import type { ChatModel, ChatRequest, ChatResponse, CompleteOptions } from './ch
 import { openClient, post } from './client.js'
 import { parseCompletion } from './completion.js'
 import { unreadableBody } from './connection.js'
+import { LLM_DEFAULTS } from './defaults.js'
 import { ModelError } from './errors.js'
 import { type Asked, inlineError, notJson } from './failure.js'
 import { withoutKey } from './key.js'
@@ -21,9 +22,6 @@ export interface OpenAiModelOptions {
   readonly timeoutMs?: number
 }
 
-const OPENAI_URL = 'https://api.openai.com/v1'
-const DEFAULT_TIMEOUT_MS = 600_000
-
 /**
  * A model behind an OpenAI-compatible chat-completions API, asked through the `openai` package, which is loaded with the
  * first request. The package's own retries are off, the body is `JSON.stringify(request)`, and an answer that was cut off
@@ -33,9 +31,9 @@ const DEFAULT_TIMEOUT_MS = 600_000
  *   code but those of scripts and recordings.
  */
 export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
-  const baseUrl = checkBaseUrl(options.baseUrl ?? OPENAI_URL)
+  const baseUrl = checkBaseUrl(options.baseUrl ?? LLM_DEFAULTS.baseUrl)
   const apiKey = checkKey(options.apiKey)
-  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
+  const timeoutMs = options.timeoutMs ?? LLM_DEFAULTS.timeoutMs
   let client: Promise<OpenAI> | undefined
 
   return {

@@ -1,6 +1,6 @@
 import type { SettingsProblem } from './llm.js'
 
-/** One answer of a scripted model. In texts, `{{last_observation}}` is the newest tool result without its final newlines. */
+/** One answer of a scripted model. In texts, `{{last_observation}}` is the newest tool result without its final newlines; `\{{last_observation}}` stays as text, without its backslash. */
 export interface ScriptTurn {
   readonly content?: string
   readonly tool_calls?: readonly ScriptedCall[]

@@ -18,7 +18,7 @@ export function scriptModel(turns: readonly ScriptTurn[]): ChatModel {
       const turn = turns[number - 1]
       if (!turn) throw scriptEnd(turns.length, number)
 
-      const message = speak(turn, number, lastObservation(request))
+      const message = speak(turn, number, (text) => fillIn(text, lastObservation(request)))
       if (message.content) onDelta?.({ content: message.content })
       return { message, finishReason: message.tool_calls ? 'tool_calls' : 'stop', raw: message }
     },
@@ -40,8 +40,7 @@ function turnOfCall(call: ToolCall): number | undefined {
   return turn === undefined ? undefined : Number(turn)
 }
 
-function speak(turn: ScriptTurn, number: number, observation: string): AssistantMessage {
-  const fill = (text: string) => text.replaceAll('{{last_observation}}', () => observation)
+function speak(turn: ScriptTurn, number: number, fill: (text: string) => string): AssistantMessage {
   const calls = (turn.tool_calls ?? []).map(
     (call, index): ToolCall => ({
       id: `turn-${number}-${index + 1}`,
@@ -60,6 +59,13 @@ function argumentText(call: ScriptedCall, fill: (text: string) => string): strin
   if (typeof call.arguments === 'string') return fill(call.arguments)
   const fillStrings = (_key: string, value: unknown) => (typeof value === 'string' ? fill(value) : value)
   return JSON.stringify(call.arguments ?? {}, fillStrings)
+}
+
+/** With a backslash before it the placeholder is meant literally. */
+function fillIn(text: string, observation: string): string {
+  return text.replaceAll(/\\?\{\{last_observation\}\}/g, (placeholder) =>
+    placeholder.startsWith('\\') ? placeholder.slice(1) : observation,
+  )
 }
 
 /** Without its final newlines, as a shell's `$( )` has it, so that it fits into a sentence. */

@@ -51,6 +51,13 @@ describe('settings that are accepted', () => {
     })
   })
 
+  test('keys that begin with x- are the author’s own and reach no API', () => {
+    expect(parseLlm({ model: 'm', 'x-why': 'cheap', seed: 1 })).toMatchObject({
+      llm: { parameters: { seed: 1 } },
+    })
+    expect(JSON.stringify(parseLlm({ model: 'm', 'x-why': 'cheap' }))).not.toContain('x-why')
+  })
+
   test('models that are no server need no name', () => {
     expect(parseLlm({ provider: 'script', script: 'script.yaml' })).toMatchObject({ ok: true })
     expect(parseLlm({ provider: 'command', command: ['python3', 'model.py'] })).toMatchObject({ ok: true })
@@ -61,10 +68,14 @@ describe('settings that are accepted', () => {
 describe('settings that are refused', () => {
   test('no mapping at all', () => {
     expect(problemsOf('gpt-4o')).toEqual([
-      { path: '', message: 'llm must be a mapping.', hint: 'Write llm: { model: gpt-4o }.' },
+      {
+        path: '',
+        message: 'Must be a map of settings, not "gpt-4o".',
+        hint: 'Write llm: { model: gpt-4o }.',
+      },
     ])
-    expect(problemsOf(null)).toHaveLength(1)
-    expect(problemsOf(['gpt-4o'])).toHaveLength(1)
+    expect(problemsOf(null)).toMatchObject([{ message: 'Must be a map of settings, not nothing.' }])
+    expect(problemsOf(['gpt-4o'])).toMatchObject([{ message: 'Must be a map of settings, not a list.' }])
   })
 
   test('every problem at once, each with its place', () => {
@@ -78,21 +89,28 @@ describe('settings that are refused', () => {
         max_attempts: 0,
       }),
     ).toEqual([
-      { path: 'provider', message: 'Must be one of openai, command, script, replay.' },
-      { path: 'model', message: 'Must not be empty.' },
-      { path: 'base_url', message: 'Must be text: a URL.' },
-      { path: 'command[1]', message: 'Must be text.' },
-      { path: 'timeout_ms', message: 'Must be a whole number of milliseconds; 0 is no limit.' },
-      { path: 'max_attempts', message: 'Must be a whole number, at least 1.' },
+      {
+        path: 'provider',
+        message: 'Must be one of openai, command, script, replay, not "opnai".',
+        hint: 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.',
+      },
+      { path: 'model', message: 'Must be the name of a model, not an empty text.' },
+      { path: 'base_url', message: 'Must be a URL, not 5.' },
+      { path: 'command[1]', message: 'Must be text, not 1.' },
+      { path: 'timeout_ms', message: 'Must be a whole number of milliseconds, 0 for no limit, not 0.5.' },
+      { path: 'max_attempts', message: 'Must be a whole number, at least 1, not 0.' },
     ])
   })
 
-  test.each(['api_key', 'apiKey', 'API_KEY', 'openai_api_key', 'authorization'])('a key, as %s', (name) => {
-    const problems = problemsOf({ model: 'm', [name]: 'sk-1234567890' })
-    expect(problems).toEqual([
-      { path: name, message: 'An API key must not be written here.', hint: KEY_HINT },
-    ])
-  })
+  test.each(['api_key', 'apiKey', 'API_KEY', 'openai_api_key', 'openrouter_api_key', 'key', 'authorization'])(
+    'a key, as %s',
+    (name) => {
+      const problems = problemsOf({ model: 'm', [name]: 'sk-1234567890' })
+      expect(problems).toEqual([
+        { path: name, message: 'An API key must not be written here.', hint: KEY_HINT },
+      ])
+    },
+  )
 
   test.each(['http://me:pw@host/v1', 'https://token@host/v1', 'https://host/v1?api_key=sk-1'])(
     'credentials in the base URL %s',
@@ -119,6 +137,14 @@ describe('settings that are refused', () => {
     ])
   })
 
+  test('one wrong setting does not hide what is wrong with another, or missing', () => {
+    expect(problemsOf({ base_url: 'nonsense', timeout_ms: 'soon' }).map(({ path }) => path)).toEqual([
+      'timeout_ms',
+      'base_url',
+      'model',
+    ])
+  })
+
   test('what is filled in with every request', () => {
     expect(
       problemsOf({ model: 'm', messages: [], tools: [], stream: true, n: 2 }).map(({ path }) => path),
@@ -130,10 +156,18 @@ describe('settings that are refused', () => {
     expect(problemsOf({ provider: 'script' })).toMatchObject([{ path: 'script' }])
     expect(problemsOf({ provider: 'command' })).toMatchObject([{ path: 'command' }])
     expect(problemsOf({ provider: 'command', command: 'python3 model.py' })).toEqual([
-      { path: 'command', message: 'Must be a list of words: [python3, model.py].' },
+      {
+        path: 'command',
+        message: 'Must be a list of words, not "python3 model.py".',
+        hint: 'One element for each word: [python3, model.py].',
+      },
     ])
     expect(problemsOf({ provider: 'command', command: [] })).toEqual([
-      { path: 'command', message: 'Must name a program.' },
+      {
+        path: 'command',
+        message: 'Must name a program, not an empty list.',
+        hint: 'One element for each word: [python3, model.py].',
+      },
     ])
   })
 

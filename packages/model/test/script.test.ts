@@ -85,6 +85,22 @@ test('an observation is quoted as it is but for its final newlines, and is empty
   expect((await say(quoting, user)).content).toBe('<>')
 })
 
+test('a backslash before the placeholder keeps it as text', async () => {
+  const first = await say(scriptModel([{ tool_calls: [{ name: 'read' }] }]), user)
+  const arguments_ = { text: '\\{{last_observation}}' }
+  const escaped = scriptModel([
+    { content: '' },
+    {
+      content: '\\{{last_observation}} is {{last_observation}}.',
+      tool_calls: [{ name: 'write', arguments: arguments_ }],
+    },
+  ])
+  expect(await say(escaped, user, first, observed('turn-1-1', '{{last_observation}}'))).toMatchObject({
+    content: '{{last_observation}} is {{last_observation}}.',
+    tool_calls: [{ function: { arguments: '{"text":"{{last_observation}}"}' } }],
+  })
+})
+
 test('a script that has run out says how long it is and what to do', async () => {
   const one = scriptModel([{ tool_calls: [{ name: 'read' }] }])
   const answer = one.complete({ messages: [user, await say(one, user), observed('turn-1-1', 'x')] })

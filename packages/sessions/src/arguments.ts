@@ -21,8 +21,19 @@ export function parseWords(words: readonly string[]) {
   try {
     return parseArgs({ args: [...words], options: OPTIONS, allowPositionals: true })
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n${QUOTE_IT}`)
+    throw new UsageError(explain(error))
   }
+}
+
+/** Node's own words, and ours where those lead astray. */
+function explain(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
+    return `${message.split('.')[0]}. --help lists those there are. ${QUOTE_IT}`
+  const [, option] = /^Option '(?:-\w, )?(--[\w-]+)/.exec(message) ?? []
+  if (option === undefined) return message
+  const takesNone = message.includes('does not take')
+  return `${option}: ${takesNone ? 'takes no value' : 'needs a value, which cannot begin with a dash'}. --help says more.`
 }
 
 /** @throws {UsageError} There are more than `count` of them. */
@@ -39,9 +50,9 @@ const UNITS: Record<string, number> = { '': 1, ms: 1, s: 1000, m: 60_000 }
 /** `--timeout` in milliseconds. @throws {UsageError} */
 export function timeoutOf({ timeout }: Values): number | undefined {
   if (timeout === undefined) return undefined
-  const [, digits, unit = ''] = /^(\d+)(ms|s|m)?$/.exec(timeout) ?? []
+  const [, digits, unit = ''] = /^0*([1-9]\d*)(ms|s|m)?$/.exec(timeout) ?? []
   if (digits === undefined) {
-    throw new UsageError(`--timeout ${timeout}: expected milliseconds, or a number with ms, s or m.`)
+    throw new UsageError(`--timeout ${timeout}: expected milliseconds above 0, or a number with ms, s or m.`)
   }
   return Number(digits) * (UNITS[unit] ?? 1)
 }

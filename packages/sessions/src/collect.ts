@@ -1,12 +1,13 @@
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
-import { rememberedVariables, secretValues, type Variables } from './environment.js'
+import { rememberedVariables, type Variables } from './environment.js'
 import type { Execution } from './execution.js'
 import { parseJobs } from './jobs.js'
+import { largeNotice } from './large.js'
 import type { BackgroundJob } from './metadata.js'
-import { parseReport, type Report } from './report.js'
+import type { Report } from './report.js'
 import type { ExecResult } from './result.js'
-import { commitState, isSameState, readOptional, type SessionState } from './state.js'
+import { commitState, isSameState, type SessionState } from './state.js'
 
 export interface Collected {
   /** Everything the session has running now, of this command and of earlier ones. */
@@ -19,14 +20,14 @@ export interface Collected {
 /** Takes over what a command left in the work directory, or says why the state stays as it was. */
 export async function collectState(execution: Execution, outcome: CommandOutcome): Promise<Collected> {
   const { paths, metadata, state, notices } = execution
-  const report = outcome.status === 'EXITED' ? readReport(execution) : undefined
+  const report = readReport(execution, outcome)
   const next = report && (await nextState(execution, report))
   if (next && !isSameState(state, next)) commitState(paths, next, state.number + 1)
-  if (!next) notices.push(`The session is as it was before this command: ${whyUnfinished(outcome)}.`)
+  notices.push(...largeNotice((next ?? state).variables))
 
   const ownJobs = parseJobs(report?.jobs ?? '')
   const jobs = [...metadata.background_jobs, ...ownJobs]
-  const lost = parseLost(report?.lost ?? '')
+  const lost = report?.lost ?? []
   return {
     jobs,
     leftRunning: ownJobs.length > 0,
@@ -39,26 +40,43 @@ export async function collectState(execution: Execution, outcome: CommandOutcome
   }
 }
 
+/** What the command left, if it came to its end; otherwise a notice says why nothing counts. */
+function readReport(
+  { driver, work, secrets, notices }: Execution,
+  outcome: CommandOutcome,
+): Report | undefined {
+  const unchanged = (why: string) => {
+    notices.push(`The session is as it was before this command: ${why}.`)
+    return undefined
+  }
+  try {
+    const report = outcome.status === 'EXITED' ? driver.collect(work, secrets) : undefined
+    return report ?? unchanged(whyUnfinished(outcome))
+  } catch (error) {
+    if (error instanceof SyntaxError) return unchanged(`what it left makes no sense (${error.message})`)
+    throw error
+  }
+}
+
 function whyUnfinished({ status, signal }: CommandOutcome): string {
   if (status === 'TIMEOUT') return 'it ran into the time limit'
   if (status === 'ABORTED') return 'it was stopped'
-  return signal ? `it was killed by ${signal}` : 'it replaced or left its shell without ending it'
+  return signal
+    ? `it was killed by ${signal}`
+    : 'its process ended without saving (as after exec, or os._exit)'
 }
 
-function readReport({ work }: Execution): Report | undefined {
-  const bytes = readOptional(join(work, 'report'))
-  return bytes && parseReport(bytes)
-}
-
-async function nextState(
-  execution: Execution,
-  { variables: final, workDirectory }: Report,
-): Promise<SessionState> {
-  const { metadata, caller, notices } = execution
-  const { variables, withheld } = rememberedVariables(final, caller, metadata.secret_names)
-  if (withheld.length > 0) notices.push(`Not stored, because they hold a secret: ${withheld.join(', ')}.`)
-  const own = await nextOwnState(execution)
-  return { variables: new Map([...unnameable(execution), ...variables]), workDirectory, ...(own && { own }) }
+async function nextState(execution: Execution, report: Report): Promise<SessionState> {
+  const { caller, secrets, notices } = execution
+  const { variables, withheld } = rememberedVariables(report.variables, caller, secrets)
+  const hidden = [...report.withheld, ...withheld]
+  if (hidden.length > 0) notices.push(`Not stored, because they hold a secret: ${hidden.sort().join(', ')}.`)
+  const own = await nextOwnState(execution, report)
+  return {
+    variables: new Map([...unnameable(execution), ...variables]),
+    workDirectory: report.workDirectory,
+    ...(own && { own }),
+  }
 }
 
 /** Names a shell cannot speak of, and so cannot have changed; it does not report them either. */
@@ -70,28 +88,30 @@ function unnameable({ state }: Execution): Variables {
   )
 }
 
-/** The driver's new file, if nothing speaks against it; otherwise the one there is. */
-async function nextOwnState(execution: Execution): Promise<SessionState['own']> {
-  const { paths, metadata, driver, state, work, caller, notices } = execution
-  const path = join(work, 'state')
-  const bytes = readOptional(path)
-  if (bytes === undefined) return state.own
-  if (state.own?.bytes.equals(bytes)) return state.own
-  if (secretValues(caller, metadata.secret_names).some((secret) => bytes.includes(secret))) {
+/** The driver's new part of the state, if nothing speaks against it; otherwise the one there is. */
+async function nextOwnState(execution: Execution, { own: bytes }: Report): Promise<SessionState['own']> {
+  const { metadata, driver, state, secrets, notices } = execution
+  if (bytes === undefined || state.own?.bytes.equals(bytes)) return state.own
+  if (secrets.isIn(bytes)) {
     notices.push('Variables and functions were not stored, because one of them holds a secret.')
     return state.own
   }
-  const check = driver.check?.(metadata.program, path)
-  const checked = check && (await runCommand(check, { cwd: paths.directory, env: {}, timeoutMs: 10_000 }))
-  if (checked && checked.exitCode !== 0) {
-    notices.push(
-      `Variables and functions were not stored; they could not be read back: ${checked.stderr.text.trim()}`,
-    )
-    return state.own
-  }
-  return { name: driver.stateFile, bytes }
+  const problem = await check(execution, bytes)
+  if (problem === undefined) return { name: driver.stateFile, bytes }
+  notices.push(
+    `Variables and functions were not stored; ${metadata.command} could not read them back: ${problem}`,
+  )
+  return state.own
 }
 
-function parseLost(text: string): { name: string; reason: string }[] {
-  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+async function check(
+  { paths, metadata, driver, work }: Execution,
+  bytes: Buffer,
+): Promise<string | undefined> {
+  const path = `${work}.check`
+  const argv = driver.check?.(metadata.program, path)
+  if (!argv) return undefined
+  writeFileSync(path, bytes, { mode: 0o600 })
+  const outcome = await runCommand(argv, { cwd: paths.directory, env: {}, timeoutMs: 10_000 })
+  return outcome.exitCode === 0 ? undefined : outcome.stderr.text.trim() || outcome.status
 }

@@ -64,39 +64,53 @@ export function variablesFor(
   return new Map([...remembered, ...given])
 }
 
-export interface Remembered {
-  variables: Variables
-  /** Names left out because their value is, or holds, a secret. */
-  withheld: string[]
-}
-
 /**
  * Of a command's final environment, what the session stores. Left out are secrets, under whatever
- * name they stand, and variables of the caller that the command did not change.
+ * name they stand (those that hold one are named in `withheld`), and variables of the caller that the
+ * command did not change.
  */
 export function rememberedVariables(
   final: Variables,
   caller: Variables,
-  secretNames: readonly string[],
-): Remembered {
-  const secret = new Set([...CREDENTIAL_NAMES, ...secretNames])
-  const values = secretValues(caller, [...secret])
-  const kept: Variables = new Map()
+  secrets: Secrets,
+): { variables: Variables; withheld: string[] } {
+  const variables: Variables = new Map()
   const withheld: string[] = []
   for (const [name, value] of final) {
-    if (NEVER_STORED.test(name) || secret.has(name)) continue
+    if (NEVER_STORED.test(name) || secrets.names.has(name)) continue
     if (CALLER_NAMES.includes(name) && caller.get(name)?.equals(value)) continue
     if (name === 'SHLVL') continue
-    if (values.some((hidden) => value.includes(hidden))) withheld.push(name)
-    else kept.set(name, value)
+    if (secrets.isIn(value)) withheld.push(name)
+    else variables.set(name, value)
   }
-  return { variables: kept, withheld }
+  return { variables, withheld }
 }
 
-/** The secrets themselves, to be looked for wherever something is about to be stored. */
-export function secretValues(caller: Variables, secretNames: readonly string[]): Buffer[] {
-  return [...CREDENTIAL_NAMES, ...secretNames].flatMap((name) => {
+/** What must not be stored. */
+export interface Secrets {
+  /** Variables that are never stored, whatever they hold. */
+  names: ReadonlySet<string>
+  /** The values they have, as far as those are long enough to be told from anything else. */
+  values: readonly string[]
+  /** Whether one of the values is in some bytes. */
+  isIn(bytes: Buffer | string): boolean
+}
+
+/** The secrets of a session: credentials, and the variables that were declared to hold some. */
+export function secretsOf(caller: Variables, secretNames: readonly string[]): Secrets {
+  const names = new Set([...CREDENTIAL_NAMES, ...secretNames])
+  const values = [...names].flatMap((name) => {
     const value = caller.get(name)
     return value && value.length >= SHORTEST_SECRET ? [value] : []
   })
+  const latin1 = values.map((value) => value.toString('latin1'))
+  return {
+    names,
+    values: values.map(String),
+    // A text of ours has one character a byte, see shell-listing.ts.
+    isIn: (bytes) =>
+      typeof bytes === 'string'
+        ? latin1.some((value) => bytes.includes(value))
+        : values.some((value) => bytes.includes(value)),
+  }
 }

@@ -1,15 +1,14 @@
-import { rmSync } from 'node:fs'
-import type { CommandOutcome } from '@delta/executor/command'
+import { createRedactor } from '@delta/executor/command'
 import { collectState } from './collect.js'
-import { secretValues } from './environment.js'
 import { SessionError } from './errors.js'
 import { type ExecOptions, prepareExecution, runExecution } from './execution.js'
 import { recordCommand } from './history.js'
 import { lockSession } from './lock.js'
 import { writeMetadata } from './metadata.js'
+import { tidyOutputs } from './outputs.js'
 import { existingSession, type SessionPaths } from './paths.js'
 import { type ExecResult, processResult } from './result.js'
-import { removeWorkDirectory } from './work.js'
+import { removeWorkFiles } from './work.js'
 
 /**
  * Runs one command where the last one left off, and remembers where it ends.
@@ -41,12 +40,13 @@ export async function execInSession(id: string, command: string, options: ExecOp
 async function runLocked(paths: SessionPaths, command: string, options: ExecOptions): Promise<ExecResult> {
   const started = new Date()
   const execution = await prepareExecution(paths, options)
-  const { metadata, caller, number, work } = execution
+  const { metadata, number, secrets } = execution
   const outcome = await runExecution(execution, command, options)
   const collected = await collectState(execution, outcome)
   const result: ExecResult = { ...processResult(outcome), ...collected.result }
-  removeWorkDirectory(work)
-  tidyOutputs(outcome, collected.leftRunning)
+  removeWorkFiles(paths)
+  const redactor = createRedactor(secrets.values)
+  tidyOutputs(outcome, { inUse: collected.leftRunning, redactor })
   writeMetadata(paths, {
     ...metadata,
     last_executed_at: started.toISOString(),
@@ -54,14 +54,6 @@ async function runLocked(paths: SessionPaths, command: string, options: ExecOpti
     work_dir: result.work_dir,
     background_jobs: collected.jobs,
   })
-  const secrets = secretValues(caller, metadata.secret_names)
-  recordCommand(paths, { command, started, result, secrets })
+  recordCommand(paths, { command: redactor.text(command), started, result })
   return result
-}
-
-/** Outputs that are whole in the result need no file, unless something still writes to it. */
-function tidyOutputs({ stdout, stderr }: CommandOutcome, inUse: boolean): void {
-  for (const { path, omittedBytes } of [stdout, stderr]) {
-    if (path !== undefined && omittedBytes === 0 && !inUse) rmSync(path, { force: true })
-  }
 }

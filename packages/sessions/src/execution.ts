@@ -1,15 +1,16 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type CommandOutcome, CREDENTIAL_NAMES, runCommand } from '@delta/executor/command'
-import type { Driver } from './drivers/driver.js'
+import { type CommandOutcome, runCommand } from '@delta/executor/command'
+import type { Driver, DriverCall, Launch } from './drivers/driver.js'
 import { driverOf } from './drivers/index.js'
-import { type Variables, variablesFor, variablesOf } from './environment.js'
+import { type Secrets, secretsOf, type Variables, variablesFor, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
 import { livingJobs, markOf, SESSION_VARIABLE } from './jobs.js'
+import { largeNotice, totalNotice } from './large.js'
 import { readMetadata, type SessionMetadata } from './metadata.js'
 import type { SessionPaths } from './paths.js'
 import { readState, type StoredState } from './state.js'
-import { makeWorkDirectory, settleCrash } from './work.js'
+import { makeWorkFile, settleCrash } from './work.js'
 
 export interface ExecOptions {
   sessionsDirectory: string
@@ -32,13 +33,15 @@ export interface Execution {
   state: StoredState
   /** How many commands the session has run, this one included. */
   number: number
+  /** The file for what the command leaves. */
   work: string
   caller: Variables
+  secrets: Secrets
   workDirectory: string
   notices: string[]
 }
 
-/** Reads the session, clears up after a crash, and makes a work directory. Called with the session locked. */
+/** Reads the session, clears up after a crash, and makes a work file. Called with the session locked. */
 export async function prepareExecution(
   paths: SessionPaths,
   { environment }: ExecOptions,
@@ -50,23 +53,28 @@ export async function prepareExecution(
   const driver = driverOf(metadata.command)
   const state = readState(paths, driver.stateFile)
   const workDirectory = nearestDirectory(state.workDirectory)
+  // A name that is no text was garbled when it was read; the shell knows it.
   const notices =
-    workDirectory === state.workDirectory
+    workDirectory === state.workDirectory || state.workDirectory.includes('\ufffd')
       ? []
       : [`${state.workDirectory} no longer exists; the command ran in ${workDirectory}.`]
-  const work = makeWorkDirectory(paths)
+  const caller = variablesOf(environment)
   return {
     paths,
     metadata,
     driver,
     state,
     number,
-    work,
-    caller: variablesOf(environment),
+    work: makeWorkFile(paths),
+    caller,
+    secrets: secretsOf(caller, metadata.secret_names),
     workDirectory,
     notices,
   }
 }
+
+/** What fits into any environment; used once the system has refused a larger one. */
+const SMALL_ROOM = 64 * 1024
 
 /** @throws {SessionError} `ERR_SESSION_PROGRAM`: the shell cannot be started any more. */
 export async function runExecution(
@@ -74,9 +82,9 @@ export async function runExecution(
   command: string,
   options: ExecOptions,
 ): Promise<CommandOutcome> {
-  const { paths, metadata, driver, state, number, work, caller, workDirectory } = execution
+  const { paths, metadata, driver, state, number, work, caller, secrets, notices } = execution
   mkdirSync(paths.output, { recursive: true, mode: 0o700 })
-  const launch = driver.prepare({
+  const call: DriverCall = {
     program: metadata.program,
     session: paths.directory,
     command,
@@ -84,22 +92,35 @@ export async function runExecution(
     state: state.ownPath(driver.stateFile),
     number,
     variables: variablesFor(state.variables, caller, metadata.secret_names),
-    secretNames: [...CREDENTIAL_NAMES, ...metadata.secret_names],
-  })
-  const outcome = await runCommand(launch.argv, {
-    cwd: workDirectory,
-    env: { ...launch.env, [SESSION_VARIABLE]: `${metadata.session_id}:${number}` },
-    stdoutPath: join(paths.output, `${number}.stdout`),
-    stderrPath: join(paths.output, `${number}.stderr`),
-    keepBytes: options.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES,
-    ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
-    ...(options.signal && { signal: options.signal }),
-  })
+    room: Number.POSITIVE_INFINITY,
+    secretNames: [...secrets.names],
+  }
+  let outcome = await launch(execution, driver.prepare(call), options)
+  if (outcome.startError?.code === 'TOO_LARGE') {
+    outcome = await launch(execution, driver.prepare({ ...call, room: SMALL_ROOM }), options)
+    if (largeNotice(call.variables).length === 0) notices.push(totalNotice(call.variables))
+  }
   if (outcome.startError) {
     const message = `"${metadata.command}" cannot be started: ${outcome.startError.message}`
     throw new SessionError('ERR_SESSION_PROGRAM', message)
   }
   return outcome
+}
+
+function launch(
+  { paths, metadata, number, workDirectory }: Execution,
+  { argv, env }: Launch,
+  { timeoutMs, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES, signal }: ExecOptions,
+): Promise<CommandOutcome> {
+  return runCommand(argv, {
+    cwd: workDirectory,
+    env: { ...env, [SESSION_VARIABLE]: `${metadata.session_id}:${number}` },
+    stdoutPath: join(paths.output, `${number}.stdout`),
+    stderrPath: join(paths.output, `${number}.stderr`),
+    keepBytes: maxOutputBytes,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(signal && { signal }),
+  })
 }
 
 /** The directory, or the nearest one above it that still exists. */

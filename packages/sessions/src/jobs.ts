@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { systemCode } from './errors.js'
 import type { BackgroundJob } from './metadata.js'
-import { groupOf, isSameProcess, processesWith, startOf } from './processes.js'
+import { commandOf, groupOf, isSameProcess, processesWith, startOf } from './processes.js'
 
 /** How long what runs in the background may take to end by itself. */
 const GRACE_MS = 1000
@@ -9,14 +9,16 @@ const GRACE_MS = 1000
 /** The variable that marks every process a session started. */
 export const SESSION_VARIABLE = 'DELTA_SESSION'
 
-/** Reads what `jobs -l` of bash prints: `[1]+ 4711 Running    sleep 60 &`. Only what still runs counts. */
+/**
+ * Reads what `jobs -l` prints: `[1]+ 4711 Running    sleep 60 &`. Only what still runs counts. Shells other
+ * than bash do not say what the command is.
+ */
 export function parseJobs(listing: string): BackgroundJob[] {
   return listing.split('\n').flatMap((line) => {
-    const [, pid, command] = /^\[\d+\][+-]?\s+(\d+)\s+Running\s+(.*?)\s*&?$/.exec(line) ?? []
-    const start = pid === undefined ? undefined : startOf(Number(pid))
-    return pid === undefined || command === undefined || start === undefined
-      ? []
-      : [{ pid: Number(pid), start, command }]
+    const [, digits, command] = /^\[\d+\]\s*[+-]?\s+(\d+)\s+Running\s*(.*?)\s*&?$/.exec(line) ?? []
+    const pid = Number(digits)
+    const start = digits === undefined ? undefined : startOf(pid)
+    return start === undefined ? [] : [{ pid, start, command: command || commandOf(pid) }]
   })
 }
 

@@ -20,6 +20,12 @@ export function groupOf(pid: number): number | undefined {
   return Number(ps(pid, 'pgid')) || undefined
 }
 
+/** What a process was started as, as far as that can be seen. */
+export function commandOf(pid: number): string {
+  if (process.platform === 'linux') return readProc(pid, 'cmdline')?.replaceAll('\0', ' ').trim() ?? ''
+  return ps(pid, 'args') ?? ''
+}
+
 /** Every living process that has a variable beginning with `entry` (`NAME=va`). Linux only, elsewhere none. */
 export function processesWith(entry: string): number[] {
   if (process.platform !== 'linux') return []

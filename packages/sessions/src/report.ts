@@ -1,18 +1,25 @@
 import { parseVariables, type Variables } from './environment.js'
+import type { ExecResult } from './result.js'
 
 /** What a process reports of its end, see `Driver`. */
 export interface Report {
+  /** The final environment. */
   variables: Variables
+  /** Names of variables left out because their value is, or holds, a secret. */
+  withheld: string[]
   workDirectory: string
   /** What it left running, as the shell lists it. */
   jobs: string
-  /** What could not be kept: JSON lines. */
-  lost: string
+  /** What could not be kept. */
+  lost: NonNullable<ExecResult['not_kept']>
+  /** The driver's own part of the state, from which the next process restores the rest. */
+  own?: Buffer
 }
 
 /**
- * Reads a report: NUL-separated entries, the environment as `NAME=value` and everything else under
- * names no variable can have, `=cwd=…`, `=jobs=…`, `=lost=…`, and `=done=` as the last.
+ * Reads a report as the Python program writes it: NUL-separated entries, the environment as `NAME=value`
+ * and everything else under names no variable can have, `=cwd=…`, `=jobs=…`,
+ * `=lost=…` (JSON), and `=done=` as the last.
  *
  * @returns undefined when it is not complete: the process did not come to its end.
  */
@@ -23,7 +30,7 @@ export function parseReport(bytes: Buffer): Report | undefined {
     entries.delete(name)
     return value
   }
-  const [workDirectory, jobs = '', lost = '', done] = ['=cwd', '=jobs', '=lost', '=done'].map(take)
+  const [workDirectory, jobs = '', lost = '[]', done] = ['=cwd', '=jobs', '=lost', '=done'].map(take)
   if (workDirectory === undefined || done === undefined) return undefined
-  return { variables: entries, workDirectory: workDirectory.replace(/\n$/, ''), jobs, lost }
+  return { variables: entries, withheld: [], workDirectory, jobs, lost: JSON.parse(lost) }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { runCommand } from '@delta/executor/command'
 import { driverOf } from './drivers/index.js'
-import { rememberedVariables, variablesOf } from './environment.js'
+import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
 import { findProgram } from './find-program.js'
 import { type SessionMetadata, writeMetadata } from './metadata.js'
@@ -77,7 +77,7 @@ function createDirectory(program: string, path: string, options: StartOptions): 
   mkdirSync(beside.directory, { mode: 0o700 })
   try {
     const caller = variablesOf(environment)
-    const { variables } = rememberedVariables(caller, caller, secretNames)
+    const { variables } = rememberedVariables(caller, caller, secretsOf(caller, secretNames))
     commitState(beside, { variables, workDirectory: metadata.work_dir }, 1)
     // The names by which people look for the state; both follow the link to the current one.
     for (const name of ['env', 'work_dir.txt'])

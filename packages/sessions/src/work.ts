@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { endProcesses } from './jobs.js'
 import type { SessionPaths } from './paths.js'
@@ -6,26 +6,31 @@ import type { SessionPaths } from './paths.js'
 const PREFIX = 'work-'
 
 /**
- * A new directory for what one command needs while it runs, `0700`. No two commands ever share one:
+ * A new, empty file for what one command leaves when it ends, `0600`. No two commands ever share one:
  * a command whose `delta-sessions` was killed may still be running, and writes into its own.
  */
-export function makeWorkDirectory(paths: SessionPaths): string {
-  return mkdtempSync(join(paths.directory, PREFIX))
+export function makeWorkFile(paths: SessionPaths): string {
+  const unique = `${process.pid.toString(36)}-${Math.random().toString(36).slice(2)}`
+  const path = join(paths.directory, `${PREFIX}${unique}`)
+  closeSync(openSync(path, 'wx', 0o600))
+  return path
 }
 
-/** It holds plain files only, and removing those one by one costs half of `rmSync`. */
-export function removeWorkDirectory(work: string): void {
-  for (const name of readdirSync(work)) unlinkSync(join(work, name))
-  rmdirSync(work)
+/** Removes the work files there are, with those named after them. Called with the session locked. */
+export function removeWorkFiles(paths: SessionPaths): void {
+  for (const name of workFiles(paths)) unlinkSync(join(paths.directory, name))
 }
 
 /**
  * Clears up after a command whose `delta-sessions` was killed: ends what still runs of it (by the
- * mark in its environment), and removes its directory. Called with the session locked.
+ * mark in its environment), and removes its files. Called with the session locked.
  */
 export async function settleCrash(paths: SessionPaths, mark: string): Promise<void> {
-  const left = readdirSync(paths.directory).filter((name) => name.startsWith(PREFIX))
-  if (left.length === 0) return
+  if (workFiles(paths).length === 0) return
   await endProcesses(mark)
-  for (const name of left) removeWorkDirectory(join(paths.directory, name))
+  removeWorkFiles(paths)
+}
+
+function workFiles({ directory }: SessionPaths): string[] {
+  return readdirSync(directory).filter((name) => name.startsWith(PREFIX))
 }

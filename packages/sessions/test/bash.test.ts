@@ -89,6 +89,58 @@ alias hi='greet there'`)
   })
 })
 
+describe('a bash session remembers of exported variables', () => {
+  test('their other attributes, and those without a value', async () => {
+    const { exec, print } = await start()
+    await exec('declare -ix number=5; declare -ux UP=abc; declare -rx FIXED=1; declare -x VALUELESS')
+    expect(await print('number+=1; UP=def; echo $number $UP; declare -p VALUELESS')).toBe(
+      '6 DEF\ndeclare -x VALUELESS\n',
+    )
+    expect((await exec('FIXED=2')).stderr).toContain('readonly variable')
+  })
+
+  test('those that tell a shell how to start, and those it would make itself', async () => {
+    const { exec, print } = await start()
+    await exec('export BASH_ENV=/nowhere ENV=other HOSTNAME=here')
+    expect(await print('echo $BASH_ENV $ENV; node -p "process.env.HOSTNAME"')).toBe('/nowhere other\nhere\n')
+  })
+
+  test('one that no program can be given, and says so until it is gone', async () => {
+    const { exec, print } = await start()
+    const notice = /^Exported, but too large .*: BIG \(200000 bytes\)/
+    const fill = `BIG="it's \\"\\$x\\\\"; printf -v BIG '%-200000s' "$BIG"; export BIG`
+    expect((await exec(fill)).notices).toEqual([expect.stringMatching(notice)])
+    const show = 'echo ${#BIG} "${BIG%%  *}"'
+    expect(await exec(show)).toMatchObject({
+      stdout: `200000 it's "$x\\\n`,
+      notices: [expect.stringMatching(notice)],
+    })
+    expect((await exec('ls')).stderr).toContain('Argument list too long')
+    expect((await exec('export -n BIG')).notices).toBeUndefined()
+    expect(await print(`ls -d .; ${show}`)).toBe(`.\n200000 it's "$x\\\n`)
+  })
+
+  test('many that no program can be given together', async () => {
+    const { exec, print } = await start()
+    const fill = `printf -v text '%100000s'; for i in {1..40}; do export "V$i=$text"; done; unset text`
+    expect((await exec(fill)).exit_code).toBe(0)
+    expect(await exec('echo ${#V1} ${#V40}')).toMatchObject({
+      stdout: '100000 100000\n',
+      notices: [expect.stringContaining('too large together')],
+    })
+    await exec('for i in {1..40}; do unset V$i; done')
+    expect(await print('ls -d .')).toBe('.\n')
+  })
+
+  test('megabytes of quotes and newlines', async () => {
+    const { exec, print } = await start()
+    await exec(`printf -v text '%1000000s'; export LONG=\${text// /"'"$'\\n'}; copy=$LONG; unset text`)
+    expect(await print('echo ${#LONG} ${#copy}; [[ $LONG == "$copy" ]] && unset LONG')).toBe(
+      '2000000 2000000\n',
+    )
+  })
+})
+
 describe('whatever a command does, the session goes on', () => {
   test('an exit code is a result, and what came before it counts', async () => {
     const { exec, print } = await start()
@@ -184,6 +236,31 @@ alias export='echo no'; cd() { builtin cd "$@" && echo moved; }`)
     expect(await print('builtin pwd; builtin printf "%s\\n" "$VALUE"; cd ..')).toBe(
       `${workDirectory}/sub\nkept\nmoved\n`,
     )
+  })
+
+  test('nor do functions in place of what every shell script relies on, and disabled builtins', async () => {
+    const { exec, print } = await start()
+    await exec(`unset() { echo no; }; set() { echo no; }; exit() { echo no; }; export() { echo no; }
+builtin() { echo no; }; enable -n printf declare pwd; KEPT=1`)
+    expect(await print('echo $KEPT; type -t set exit; type -t declare')).toBe('1\nfunction\nfunction\n')
+  })
+
+  test('any way to name the exit handler is understood, and no other signal is taken for it', async () => {
+    const { exec, print } = await start()
+    expect((await exec("IFS=:; trap -- 'echo two' INT EXIT; A=1")).stdout).toBe('two\n')
+    expect((await exec("trap 'echo EXIT now' INT; A=2")).stdout).toBe('')
+    expect((await exec(`trap 'echo one' exit; eval "$(trap -p EXIT)"; A=3`)).exit_code).toBe(0)
+    expect(await exec("trap 'umask; exit 7' EXIT; A=4")).toMatchObject({ stdout: '0022\n', exit_code: 7 })
+    expect(await print('echo $A')).toBe('4\n')
+  })
+
+  test('a directory whose name is no text is where the session stays', async () => {
+    const { exec, print } = await start()
+    await exec(`name=$'\\xff\\xfe'; mkdir "$name"; cd "$name"`)
+    const result = await exec('[[ ${PWD##*/} == "$name" ]] && echo there')
+    expect(result).toMatchObject({ stdout: 'there\n' })
+    expect(result.notices).toBeUndefined()
+    expect(await print('cd ..; rmdir "$name"; basename "$PWD"; ls')).toMatch(/^sessions-/)
   })
 
   test('POSIX mode comes back, whether it was set as an option or in the environment', async () => {

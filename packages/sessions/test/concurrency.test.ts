@@ -10,7 +10,7 @@ import { endSession, execInSession, listSessions } from '../src/index.js'
 import { start } from './helpers.js'
 
 const run = promisify(execFile)
-const bin = fileURLToPath(new URL('../bin.js', import.meta.url))
+const bin = fileURLToPath(new URL('../bin.cjs', import.meta.url))
 
 describe('commands of one session wait for each other', () => {
   test('100 at once in one process: none is lost', async () => {

@@ -145,12 +145,30 @@ describe('secrets', () => {
     expect((await exec('echo ${#OPENAI_API_KEY} ${#MY_TOKEN}', {})).stdout).toBe('20 19\n')
     await exec(`: ${key}`)
     const result = await exec('export COPY="x$OPENAI_API_KEY"; inner=$MY_TOKEN; f() { :; }')
-    expect(result.notices).toEqual([
-      'Not stored, because they hold a secret: COPY.',
-      'Variables and functions were not stored, because one of them holds a secret.',
-    ])
+    expect(result.notices).toEqual(['Not stored, because they hold a secret: COPY, inner.'])
     expect(everything(directory).includes(key)).toBe(false)
     expect(everything(directory).includes(env.MY_TOKEN)).toBe(false)
+  })
+
+  test('what a command printed is kept without them, also encoded', async () => {
+    const { exec, directory } = await start('bash', { env, secretNames: ['MY_TOKEN'] })
+    const command =
+      'code=$(printf %s "$MY_TOKEN" | base64); for i in {1..3000}; do echo "$i $OPENAI_API_KEY"; echo "$code" >&2; done; unset code'
+    const { stdout_file, stderr_file } = await exec(command)
+    expect(readFileSync(stdout_file ?? '', 'utf8')).toMatch(
+      /^1 \[REDACTED\]\n2 \[REDACTED\]\n[\s\S]*\n3000 \[REDACTED\]\n$/,
+    )
+    expect(statSync(stdout_file ?? '').mode & 0o777).toBe(0o600)
+    expect(readFileSync(stderr_file ?? '', 'utf8')).toContain('[REDACTED]')
+    expect(everything(directory).includes(key)).toBe(false)
+    expect(everything(directory).includes(btoa(env.MY_TOKEN))).toBe(false)
+  })
+
+  test("are there in a command's own exit handler", async () => {
+    const { exec } = await start('bash', { env })
+    expect(
+      (await exec('trap \'echo ${#OPENAI_API_KEY}; bash -c "echo \\${#OPENAI_API_KEY}"\' EXIT')).stdout,
+    ).toBe('20\n20\n')
   })
 })
 

@@ -109,6 +109,15 @@ describe('delta-sessions', () => {
     [['exec', 'sess_x', 'ls', 'la'], '"la" is too much. Quote the command'],
     [['exec', 'sess_x'], 'There is no command'],
     [['exec', 'sess_x', 'ls', '--timeout', 'soon'], '--timeout soon: expected milliseconds'],
+    // The words of version 1.4, whose sessions were terminals.
+    [['write', 'sess_x'], 'There is no command "write". There are start, exec, end, list, cleanup.'],
+    [['read', 'sess_x'], 'There is no command "read". There are start, exec, end, list, cleanup.'],
+    [['exec', 'sess_x', 'ls', '--timeout', '0'], '--timeout 0: expected milliseconds above 0'],
+    [
+      ['exec', 'sess_x', 'ls', '--timeout', '-5'],
+      '--timeout: needs a value, which cannot begin with a dash.',
+    ],
+    [['exec', 'sess_x', 'ls', '--raw=yes'], '--raw: takes no value.'],
     [['dance'], 'There is no command "dance". There are start, exec, end, list, cleanup.'],
     [['constructor'], 'There is no command "constructor"'],
     [[], 'Say what to do'],
@@ -166,7 +175,7 @@ describe('a signal', () => {
     const { cwd, json } = terminal()
     const { session_id: id } = await json(['start'])
     await json(['exec', id, 'mkfifo started'])
-    const bin = fileURLToPath(new URL('../bin.js', import.meta.url))
+    const bin = fileURLToPath(new URL('../bin.cjs', import.meta.url))
     const command = "trap 'echo again >started' TERM; echo $$ >started; while :; do sleep 0.01; done"
     const commandLine = startProcess([process.execPath, bin, 'exec', id, command], { cwd })
     const pid = Number(await readFile(join(cwd, 'started'), 'utf8'))
@@ -184,7 +193,7 @@ describe('a signal', () => {
     const { cwd, json } = terminal()
     const { session_id: id } = await json(['start'])
     await json(['exec', id, 'mkfifo started'])
-    const bin = fileURLToPath(new URL('../bin.js', import.meta.url))
+    const bin = fileURLToPath(new URL('../bin.cjs', import.meta.url))
     mkdirSync(join(cwd, 'x'))
     const child = spawn(process.execPath, [bin, 'exec', id, 'echo $$ >started; sleep 600 & sleep 601'], {
       cwd,

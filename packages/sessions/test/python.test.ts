@@ -160,3 +160,52 @@ describe('whatever the code does, the session goes on', () => {
     expect(await print('number')).toBe('1\n')
   })
 })
+
+describe('whatever a Python command does, the session goes on', () => {
+  test('closing its streams, or leaving a directory that is gone', async () => {
+    const { exec, print } = await start('python3')
+    await exec('import sys; one = 1; sys.stdout.close()')
+    expect((await exec('two = 2; sys.stderr.close(); 1 / 0')).exit_code).toBe(1)
+    await exec('import os; os.mkdir("gone"); os.chdir("gone"); os.rmdir("../gone"); three = 3')
+    expect(await print('one, two, three')).toBe('(1, 2, 3)\n')
+  })
+
+  test('what is nested too deeply is named', async () => {
+    const { exec, print } = await start('python3')
+    const nest =
+      'import sys; sys.setrecursionlimit(100_000); deep = []\nfor _ in range(50_000): deep = [deep]'
+    expect((await exec(`${nest}\nkept = 1`)).not_kept).toEqual([
+      { name: 'deep', reason: expect.stringContaining('RecursionError') },
+    ])
+    expect(await print('kept')).toBe('1\n')
+  })
+
+  test('files are written and exit functions run, though the process waits for no thread', async () => {
+    const { exec, print } = await start('python3')
+    const result = await exec(`import atexit, threading
+file = open('out', 'w'); _ = file.write('all of it'); _ = atexit.register(print, 'bye')
+threading.Thread(target=threading.Event().wait).start()`)
+    expect(result).toMatchObject({
+      stdout: 'bye\n',
+      not_kept: [{ name: 'file', reason: expect.any(String) }],
+    })
+    expect(await print("open('out').read()")).toBe("'all of it'\n")
+  })
+
+  test('an environment that no program can be given is kept, and it is said', async () => {
+    const { exec, print } = await start('python3')
+    await exec(`import os; os.environ['BIG'] = 'x' * 200_000; os.environb[b'BYTES'] = b'\\xff'`)
+    expect(await exec("len(os.environ['BIG']), os.environb[b'BYTES']")).toMatchObject({
+      stdout: "(200000, b'\\xff')\n",
+      notices: [expect.stringContaining('BIG (200000 bytes)')],
+    })
+    await exec("del os.environ['BIG']")
+    expect(await print("'BIG' in os.environ")).toBe('False\n')
+  })
+
+  test.runIf(process.platform === 'linux')('a process that it left running is reported', async () => {
+    const { exec } = await start('python3')
+    const { background_jobs: jobs } = await exec("import subprocess; _ = subprocess.Popen(['sleep', '600'])")
+    expect(jobs).toEqual([{ pid: expect.any(Number), command: 'sleep 600' }])
+  })
+})

@@ -32,3 +32,51 @@ test('a syntax error is a result, and the session goes on', async () => {
   })
   expect(await print('echo on')).toBe('on\n')
 })
+
+test('unexported variables, aliases and options come back, and go when they are gone', async () => {
+  const { exec, print } = await start('sh')
+  await exec(`plain="a'b
+c"; copy=$plain; alias hi='echo it'; set -f; IFS=:`)
+  expect(await print('hi "$plain" "$copy" *; list=1:2; set -- $list; echo $#')).toBe(
+    "it a'b\nc a'b\nc *\n2\n",
+  )
+  await exec('unset plain IFS; unalias hi; set +f')
+  expect((await exec('echo ${plain-gone} ${IFS-gone}; hi')).stdout).toBe('gone gone\n')
+})
+
+test("a command's own exit handler runs, and the state is kept all the same", async () => {
+  const { exec, print } = await start('sh')
+  expect(await exec("trap 'echo bye $?' EXIT; KEPT=1; exit 4")).toMatchObject({
+    stdout: 'bye 4\n',
+    exit_code: 4,
+  })
+  expect(await print(`echo $KEPT; (trap 'echo sub' EXIT); trap 'echo no' EXIT INT; trap - EXIT`)).toBe(
+    '1\nsub\n',
+  )
+})
+
+test('functions of the names it uses itself do not disturb what saves', async () => {
+  const { exec, print, workDirectory } = await start('sh')
+  await exec('command() { :; }; pwd() { :; }; printf() { :; }; umask() { :; }; alias() { :; }; KEPT=1')
+  expect(await print('echo $KEPT; pwd')).toBe(`1\n${workDirectory}\n`)
+})
+
+test('a variable that no program can be given is kept, and it is said', async () => {
+  const { exec, print } = await start('sh')
+  await exec('BIG=x; for i in 1 2 3 4 5 6 7 8 9; do BIG=$BIG$BIG$BIG$BIG; done; export BIG')
+  expect(await exec('echo ${#BIG}')).toMatchObject({
+    stdout: '262144\n',
+    notices: [expect.stringContaining('BIG (262144 bytes)')],
+  })
+  await exec('unset BIG')
+  expect(await print('ls -d .')).toBe('.\n')
+})
+
+test('background jobs are reported', async () => {
+  const { exec } = await start('sh')
+  const { background_jobs: jobs } = await exec('sleep 600 & KEPT=1')
+  expect(jobs).toHaveLength(1)
+  expect((await exec('echo $KEPT')).background_jobs?.map(({ pid }) => pid)).toEqual(
+    jobs?.map(({ pid }) => pid),
+  )
+})

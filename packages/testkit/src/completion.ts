@@ -47,7 +47,7 @@ interface WireCall {
 
 function answerMessage(turn: AnswerTurn, request: ScriptRequest, index: number): AnswerMessage {
   const observation = lastObservation(request)
-  const fill = (text: string) => text.replaceAll('{{last_observation}}', () => observation)
+  const fill = (text: string) => fillIn(text, observation)
   const calls = turn.tool_calls?.map((call, position) =>
     wireCall(call, `call_${index + 1}_${position + 1}`, fill),
   )
@@ -69,9 +69,16 @@ function wireCall(call: ScriptedCall, id: string, fill: (text: string) => string
   return { id: call.id ?? id, type: 'function', function: { name: call.name, arguments: text } }
 }
 
+/** As the script model of `@delta/model` has it, so that a script says the same over HTTP. */
+function fillIn(text: string, observation: string): string {
+  return text.replaceAll(/\\?\{\{last_observation\}\}/g, (placeholder) =>
+    placeholder.startsWith('\\') ? placeholder.slice(1) : observation,
+  )
+}
+
 function lastObservation(request: ScriptRequest): string {
   const message = request.messages.findLast(({ role }) => role === 'tool')
-  return message ? textOf(message) : ''
+  return message ? textOf(message).replace(/\n+$/, '') : ''
 }
 
 function callDeltas(call: WireCall, index: number): object[] {

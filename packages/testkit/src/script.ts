@@ -20,7 +20,10 @@ export interface ServerScript {
 
 export type ScriptedTurn = AnswerTurn | Fault
 
-/** `content` and string `arguments` may hold `{{last_observation}}`, the newest tool message's text. */
+/**
+ * `content` and string `arguments` may hold `{{last_observation}}`, the newest tool message's text without its final
+ * newlines; `\{{last_observation}}` stays as text, without its backslash.
+ */
 export interface AnswerTurn {
   readonly content?: string | null
   readonly tool_calls?: readonly ScriptedCall[]

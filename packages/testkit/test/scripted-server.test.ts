@@ -80,10 +80,22 @@ test('an answer may quote the last observation', async () => {
     },
   ])
   const first = await messageOf(await ask([user]))
-  const observation = { role: 'tool', tool_call_id: 'call_1_1', content: '"$&"' }
+  const observation = { role: 'tool', tool_call_id: 'call_1_1', content: '"$&"\n\n' }
   expect(await messageOf(await ask([user, first, observation]))).toMatchObject({
     content: 'It says "$&".',
     tool_calls: [{ function: { arguments: '{"t":"\\"$&\\""}' } }],
+  })
+})
+
+test('a script says the same over HTTP as the script model of @delta/model does', async () => {
+  const { ask } = await start([
+    { tool_calls: [{ name: 'echo' }] },
+    { content: '\\{{last_observation}} is <{{last_observation}}>.' },
+  ])
+  const first = await messageOf(await ask([user]))
+  const observation = { role: 'tool', tool_call_id: 'call_1_1', content: ' a\nb \n\n' }
+  expect(await messageOf(await ask([user, first, observation]))).toMatchObject({
+    content: '{{last_observation}} is < a\nb >.',
   })
 })
 

@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { waitForExit } from '@delta/testkit'
-import { generateText, stepCountIs } from 'ai'
+import { generateText, stepCountIs, streamText } from 'ai'
 import { expect, test } from 'vitest'
 import { toAiSdkTools } from '../src/ai-sdk.js'
 import { CALLS, OBSERVATIONS, observationsSent, setUp, tools, waitStarted } from './tools.js'
@@ -16,6 +16,18 @@ test('the AI SDK runs every call of a response, and the model reads what each di
     stopWhen: stepCountIs(3),
   })
   expect(text).toBe('Done.')
+  expect(observationsSent(server)).toEqual(OBSERVATIONS.map((pattern) => expect.stringMatching(pattern)))
+})
+
+test('the same when the answers are streamed', async () => {
+  const { server, options } = await setUp([{ tool_calls: CALLS }, { content: 'Done.' }])
+  const { text } = streamText({
+    model: modelOf(server.baseUrl),
+    tools: toAiSdkTools(tools, options),
+    prompt: 'Go',
+    stopWhen: stepCountIs(3),
+  })
+  expect(await text).toBe('Done.')
   expect(observationsSent(server)).toEqual(OBSERVATIONS.map((pattern) => expect.stringMatching(pattern)))
 })
 

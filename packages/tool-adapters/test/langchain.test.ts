@@ -1,7 +1,9 @@
 import { waitForExit } from '@delta/testkit'
+import { type BaseMessage, HumanMessage } from '@langchain/core/messages'
+import { ChatOpenAI } from '@langchain/openai'
 import { expect, test } from 'vitest'
 import { toLangChainTools } from '../src/langchain.js'
-import { CALLS, OBSERVATIONS, setUp, tools, waitStarted } from './tools.js'
+import { CALLS, OBSERVATIONS, observationsSent, setUp, tools, waitStarted } from './tools.js'
 
 function named(made: ReturnType<typeof toLangChainTools>, name: string) {
   const found = made.find((tool) => tool.name === name)
@@ -9,17 +11,20 @@ function named(made: ReturnType<typeof toLangChainTools>, name: string) {
   return found
 }
 
-test('LangChain invokes each tool with a call, and gets the message that answers it', async () => {
-  const { options } = await setUp()
+test('LangChain runs every call of a response, and the model reads what each did', async () => {
+  const { server, options } = await setUp([{ tool_calls: CALLS }, { content: 'Done.' }])
   const made = toLangChainTools(tools, options)
-  const answers = await Promise.all(
-    CALLS.map(({ name, arguments: args }, index) =>
-      named(made, name).invoke({ type: 'tool_call', id: `call_${index}`, name, args }),
-    ),
-  )
-  expect(answers.map(({ tool_call_id, content }) => [tool_call_id, content])).toEqual(
-    OBSERVATIONS.map((pattern, index) => [`call_${index}`, expect.stringMatching(pattern)]),
-  )
+  const configuration = { baseURL: server.baseUrl }
+  const model = new ChatOpenAI({ model: 'any', apiKey: 'none', configuration }).bindTools(made)
+
+  const messages: BaseMessage[] = [new HumanMessage('Go')]
+  const answer = await model.invoke(messages)
+  messages.push(answer)
+  for (const call of answer.tool_calls ?? []) {
+    messages.push(await named(made, call.name).invoke({ ...call, type: 'tool_call' }))
+  }
+  expect((await model.invoke(messages)).text).toBe('Done.')
+  expect(observationsSent(server)).toEqual(OBSERVATIONS.map((pattern) => expect.stringMatching(pattern)))
 })
 
 test('arguments that do not fit the schema are refused by LangChain itself', async () => {

@@ -51,14 +51,3 @@ test('expandTool checks a definition that did not come from parseTool', () => {
     'name must be a text',
   )
 })
-
-test('parseTool names the keys of parameters that mean nothing', () => {
-  const parameters: object[] = [
-    { name: 'p', tpye: 'integer', 'x-mine': 1 },
-    { name: 'q', constructor: 1 },
-  ]
-  expect(parseTool({ name: 't', exec: 'x ${p} ${q}', parameters })).toMatchObject({
-    ok: true,
-    unknownKeys: ['parameters[0].tpye', 'parameters[1].constructor'],
-  })
-})

@@ -1,5 +1,13 @@
 import { resolve } from 'node:path'
-import { type Agent, formatProblem, listSettings, loadEnvironment } from '@delta/config-loader'
+import {
+  type Agent,
+  ConfigError,
+  formatProblem,
+  formatReport,
+  isConfigError,
+  listSettings,
+  loadEnvironment,
+} from '@delta/config-loader'
 import { stringify } from 'yaml'
 import { withEndpoint } from '../endpoint-settings.js'
 import { type AgentFlags, loadAgentFor, loadOptions } from '../load-agent.js'
@@ -7,11 +15,13 @@ import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { describeSettings } from '../present/settings.js'
 import { EXIT, type Terminal } from '../terminal.js'
+import { workDirectoryOf } from '../work-directory.js'
 
 interface ConfigFlags extends AgentFlags {
   agent: string
   workDir: string
   showOrigin?: boolean
+  trustWorkspaceEnv?: boolean
   json?: boolean
 }
 
@@ -21,13 +31,18 @@ interface ConfigFlags extends AgentFlags {
  */
 export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<number> {
   const warn = (message: string): void => void terminal.stderr.write(`${printable(message)}\n`)
-  const agent = await loadAgentFor(flags.agent, { flags, terminal, warn })
-  const environment = await loadEnvironment({
-    workDirectory: resolve(terminal.cwd, flags.workDir),
-    agentHome: agent.home,
-    environment: terminal.env,
-    ...(agent.llm.baseUrl === undefined ? {} : { llmBaseUrl: agent.llm.baseUrl }),
-  })
+  const endpoint = (llmBaseUrl?: string) =>
+    loadEnvironment({
+      workDirectory: workDirectoryOf(flags, terminal),
+      agentHome: resolve(terminal.cwd, flags.agent),
+      environment: terminal.env,
+      trustWorkspaceEnv: flags.trustWorkspaceEnv ?? false,
+      ...(llmBaseUrl === undefined ? {} : { llmBaseUrl }),
+    })
+  const agent = await loadAgentFor(flags.agent, { flags, terminal, warn }).catch((error: unknown) =>
+    withProblemsOf(endpoint, error),
+  )
+  const environment = await endpoint(agent.llm.baseUrl)
   for (const warning of environment.warnings) warn(formatProblem(warning))
 
   if (!flags.showOrigin) {
@@ -42,6 +57,17 @@ export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<n
   const effective = withEndpoint(settings, environment)
   print(terminal, flags.json ? `${JSON.stringify(effective, null, 2)}\n` : describeSettings(effective))
   return EXIT.completed
+}
+
+/** What is wrong with the `.env` files is said together with what is wrong with the agent. */
+async function withProblemsOf(endpoint: () => Promise<unknown>, error: unknown): Promise<never> {
+  if (!isConfigError(error) || error.code === 'ERR_CONFIG_NOT_FOUND') throw error
+  const other: unknown = await endpoint().catch((reason: unknown) => reason)
+  if (!isConfigError(other)) throw error
+  const problems = [...error.problems, ...other.problems]
+  const warnings = [...error.warnings, ...other.warnings]
+  const besides = warnings.filter(({ deprecated }) => !deprecated)
+  throw new ConfigError(error.code, formatReport(problems, besides), { problems, warnings })
 }
 
 function describe(agent: Agent, origins: readonly { name: string; from: string }[]): object {

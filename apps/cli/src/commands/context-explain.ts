@@ -62,6 +62,11 @@ function explainBreaks(breaks: readonly ExplainedBreak[]): string[] {
   return [
     "\nThe provider's cache was or will be of no use from there on:\n",
     ...lines,
-    'A source that often changes belongs behind those that do not.\n',
+    ...(breaks.some(({ type }) => type !== 'journal') ? [ORDER_ADVICE] : []),
+    ...(breaks.some(({ type }) => type === 'journal') ? [JOURNAL_ADVICE] : []),
   ]
 }
+
+const ORDER_ADVICE = 'A source that often changes belongs behind those that do not.\n'
+const JOURNAL_ADVICE =
+  'A conversation changes when old iterations are dropped: max_iterations does so each time, a token limit in large steps.\n'

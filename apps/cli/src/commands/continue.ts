@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { agentHomeIn, continueRun, findRun, type Reply } from '@delta/engine'
 import type { RunSummary } from '@delta/journal'
 import { type EngineFlags, engineOptions } from '../engine-options.js'
@@ -9,6 +8,7 @@ import { presenterFor } from '../present/presenter.js'
 import { exitCodeFor, withStopSignal } from '../run-life.js'
 import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
+import { workDirectoryOf } from '../work-directory.js'
 
 interface ContinueFlags extends EngineFlags {
   workDir: string
@@ -21,7 +21,7 @@ interface ContinueFlags extends EngineFlags {
 
 /** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with. */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
-  const workDirectory = resolve(terminal.cwd, flags.workDir)
+  const workDirectory = workDirectoryOf(flags, terminal)
   const presenter = presenterFor(flags, terminal)
   const decision = decisionIn(flags)
   const message = await readMessage(flags.message, terminal)

@@ -1,7 +1,9 @@
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { makeDirectories } from '../make-directories.js'
 import { print } from '../present/print.js'
+import { explainSystemError } from '../system-error.js'
 import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
@@ -15,14 +17,27 @@ export async function execute(
   directory: string,
 ): Promise<number> {
   const target = resolve(terminal.cwd, directory)
-  if (existsSync(target) && readdirSync(target).length > 0) {
-    throw new UsageError(`${target} is not empty. Name a new directory: delta init <directory>`)
+  makeEmpty(target, directory)
+  try {
+    cpSync(join(TEMPLATES, flags.template), target, { recursive: true })
+    rename(target)
+  } catch (error) {
+    rmSync(target, { recursive: true, force: true }) // half an agent would be in the way of the next attempt
+    throw error
   }
-  cpSync(join(TEMPLATES, flags.template), target, { recursive: true })
-  rename(target)
   terminal.stderr.write(nextSteps(directory))
   print(terminal, `${target}\n`)
   return 0
+}
+
+function makeEmpty(target: string, shownAs: string): void {
+  try {
+    makeDirectories(target)
+    if (readdirSync(target).length === 0) return
+  } catch (cause) {
+    throw new UsageError(`${shownAs}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
+  }
+  throw new UsageError(`${target} is not empty. Name a new directory: delta init <directory>`)
 }
 
 /** The new agent is called like its directory. */

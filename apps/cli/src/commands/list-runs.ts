@@ -1,10 +1,10 @@
-import { resolve } from 'node:path'
 import { listRuns, type RunSummary } from '@delta/journal'
 import { age } from '../present/age.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal.js'
+import { workDirectoryOf } from '../work-directory.js'
 
 interface ListFlags {
   workDir: string
@@ -16,7 +16,7 @@ interface ListFlags {
 
 /** `delta list-runs`: the runs of a workspace, newest first. With `--first` one id, or exit code 1 when there is none. */
 export async function execute(flags: ListFlags, terminal: Terminal): Promise<number> {
-  const workDirectory = resolve(terminal.cwd, flags.workDir)
+  const workDirectory = workDirectoryOf(flags, terminal)
   const found = (await listRuns(workDirectory)).reverse().filter((run) => isWanted(run, flags))
   if (flags.first) return printFirst(found[0], flags, terminal)
 

@@ -1,10 +1,12 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
 import { CREDENTIAL_NAMES } from '@delta/executor'
 import { replaceFile } from '@delta/journal'
 import { pickCommands } from '../pick-commands.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
+import { explainSystemError } from '../system-error.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
@@ -18,17 +20,31 @@ interface ImportFlags {
  * read the file; nothing is run when they are loaded.
  */
 export async function execute(flags: ImportFlags, terminal: Terminal, program: string): Promise<number> {
-  const described = withBinary(await describe(program, flags, terminal), program, terminal)
-  const text = `${JSON.stringify(described, null, 2)}\n`
+  const described = await describe(program, flags, terminal)
   if (flags.output === '-') {
-    print(terminal, text)
+    print(terminal, asText(withBinary(described, program, { cwd: terminal.cwd })))
     return EXIT.completed
   }
   const file = flags.output ?? `${described.name}.atip.json`
-  replaceFile(resolve(terminal.cwd, file), text, { mode: 0o644 })
-  terminal.stderr.write(printable(wayOn(file, described)))
+  const path = resolve(terminal.cwd, file)
+  const text = asText(withBinary(described, program, { cwd: terminal.cwd, directory: dirname(path) }))
+  write(path, text)
+  terminal.stderr.write(printable(wayOn(path, described, terminal.cwd)))
   print(terminal, `${file}\n`)
   return EXIT.completed
+}
+
+function asText(tool: AtipTool): string {
+  return `${JSON.stringify(tool, null, 2)}\n`
+}
+
+function write(path: string, text: string): void {
+  try {
+    replaceFile(path, text, { mode: 0o644 })
+  } catch (cause) {
+    const reason = explainSystemError((cause as Error).cause) ?? (cause as Error).message
+    throw new UsageError(`${path}: ${reason}`, { cause })
+  }
 }
 
 async function describe(program: string, { commands }: ImportFlags, terminal: Terminal): Promise<AtipTool> {
@@ -49,16 +65,29 @@ async function describe(program: string, { commands }: ImportFlags, terminal: Te
   }
 }
 
-/** Calls start what was asked, also when it is not on the `PATH` under the name that it gives itself. */
-function withBinary(tool: AtipTool, program: string, terminal: Terminal): AtipTool {
-  if ((tool.binary ?? tool.name) === program) return tool
-  return { ...tool, binary: program.includes('/') ? resolve(terminal.cwd, program) : program }
+/**
+ * Calls start what was asked, also when it is not on the `PATH` under the name that it gives itself. A program beside the
+ * file, or below it, is named relative to it, so that the two can be moved together.
+ */
+function withBinary(
+  tool: AtipTool,
+  program: string,
+  { cwd, directory }: { cwd: string; directory?: string },
+): AtipTool {
+  if (!program.includes('/'))
+    return (tool.binary ?? tool.name) === program ? tool : { ...tool, binary: program }
+  const path = resolve(cwd, program)
+  const way = directory === undefined ? '..' : relative(directory, path)
+  return { ...tool, binary: way.startsWith('..') ? path : `./${way}` }
 }
 
-function wayOn(file: string, tool: AtipTool): string {
+/** An import is written relative to the agent's file, which often lies beside what was just written. */
+function wayOn(path: string, tool: AtipTool, cwd: string): string {
+  const isBesideAgent = ['agent.yaml', 'agent.yml'].some((name) => existsSync(join(dirname(path), name)))
+  const file = relative(isBesideAgent ? dirname(path) : cwd, path)
   return `${tool.name} ${tool.version}: ${tool.description}
 What it says of its effects is a claim. To give it to an agent, in its agent.yaml:
   imports:
-    - { atip: ${file}, trust: community }
+    - { atip: ${file.startsWith('..') ? path : `./${file}`}, trust: community }
 `
 }

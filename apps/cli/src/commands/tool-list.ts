@@ -1,18 +1,10 @@
-import type { LoadedTools } from '@delta/config-loader'
-import {
-  decide,
-  type Effects,
-  type Policy,
-  type PolicyDecision,
-  parsePolicy,
-  type Tool,
-} from '@delta/executor'
+import { formatProblem } from '@delta/config-loader'
+import { decide, type Effects, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
 import { loadTools, type ToolFlags } from '../load-tools.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal.js'
-import { UsageError } from '../usage-error.js'
 
 /** `delta tool list`: the tools of an agent: how each is written, what it may do, and what the policy says to that. */
 export async function execute(
@@ -20,20 +12,12 @@ export async function execute(
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const { tools, document } = await loadTools(path, flags, terminal)
-  const policy = policyOf(document, path)
+  const { tools, policy, warnings } = await loadTools(path, flags, terminal)
+  for (const warning of warnings) terminal.stderr.write(`${printable(formatProblem(warning))}\n`)
   const listed = [...tools.values()].map((tool) => ({ tool, ...decisionOn(tool, policy) }))
   if (flags.json) print(terminal, `${JSON.stringify(listed.map(summaryOf), null, 2)}\n`)
   else if (listed.length > 0) print(terminal, printable(table([HEADER, ...listed.map(row)])))
   return EXIT.completed
-}
-
-function policyOf(document: LoadedTools['document'], path: string): Policy | undefined {
-  if (Array.isArray(document) || document.policy === undefined) return undefined
-  const parsed = parsePolicy(document.policy)
-  if (parsed.ok) return parsed.policy
-  const problems = parsed.problems.map((problem) => `policy.${problem.path}: ${problem.message}`)
-  throw new UsageError(`${path}: ${problems.join('; ')}`)
 }
 
 function decisionOn({ settings }: Tool, policy: Policy | undefined): PolicyDecision {
@@ -85,6 +69,7 @@ function modeOf({ expanded, settings }: Tool): 'exec' | 'shell' | 'command' | 'a
 function effectsOf(effects: Effects | undefined): string {
   if (effects === undefined || Object.keys(effects).length === 0) return '-'
   const { filesystem, network, destructive, reversible, cost, creates, modifies, deletes } = effects
+  const { stdin = 'none', prompts = false, tty = false } = effects.interactive ?? {}
   const words = [
     filesystem?.write || creates?.length || modifies?.length ? 'writes files' : '',
     filesystem?.delete || deletes?.length ? 'deletes files' : '',
@@ -92,6 +77,7 @@ function effectsOf(effects: Effects | undefined): string {
     destructive ? 'destructive' : '',
     reversible === false ? 'not reversible' : '',
     cost?.billable ? 'billable' : '',
+    stdin === 'required' || stdin === 'password' || prompts || tty ? 'interactive' : '',
   ].filter(Boolean)
   return words.length === 0 ? 'none of note' : words.join(', ')
 }

@@ -4,7 +4,7 @@ export function bashScript(commands: readonly CommandWords[]): string {
   return `# bash completion of delta; load it with: source <(delta completion bash)
 _delta() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} path='' word
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
     case "$path $word" in
 ${indent(commands.filter(({ path }) => path).map(pathCase))}
     esac
@@ -12,11 +12,13 @@ ${indent(commands.filter(({ path }) => path).map(pathCase))}
   case "$path $previous" in
 ${indent(commands.flatMap(valueCases))}
   esac
-  local words=''
+  local words='' options=''
   case "$path" in
 ${indent(commands.map(wordsCase))}
   esac
-  if [[ $current == -* || -z $path || " tool journal " == *"$path "* ]]; then
+  if [[ $current == -* ]]; then
+    COMPREPLY=($(compgen -W "$options" -- "$current"))
+  elif [[ -n $words ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$current"))
   else
     COMPREPLY=($(compgen -f -- "$current"))
@@ -52,7 +54,7 @@ function replyOf({ choices }: OptionWords): string {
 function wordsCase({ path, children, options }: CommandWords): string {
   const names = options.flatMap(({ long, short }) => (short ? [short, long] : [long]))
   const own = path === '' ? ['--help', '--version'] : ['--help']
-  return `'${path && ` ${path}`}') words='${[...children, ...names, ...own].join(' ')}' ;;`
+  return `'${path && ` ${path}`}') words='${children.join(' ')}' options='${[...names, ...own].join(' ')}' ;;`
 }
 
 function indent(lines: readonly string[]): string {

@@ -22,8 +22,9 @@ function commandLines({ path, children, options }: CommandWords): string[] {
     .split(' ')
     .map((word) => `__fish_seen_subcommand_from ${word}`)
     .join('; and ')
+  const first = `${condition}; and not __fish_seen_subcommand_from ${children.join(' ')}`
   return [
-    ...children.map((child) => `complete -c delta -n '${condition}' -f -a ${child}`),
+    ...children.map((child) => `complete -c delta -n '${first}' -f -a ${child}`),
     ...options.map((option) => `complete -c delta -n '${condition}' ${flagsOf(option)}`),
   ]
 }

@@ -6,8 +6,8 @@ export interface CommandWords {
   /** As typed after `delta`: `run`, `tool`, `tool expand`. */
   path: string
   description: string
-  /** The next words there are: commands of a group. */
-  children: string[]
+  /** The next words there are: commands of a group, or the values of an argument that has only some. */
+  children: readonly string[]
   options: OptionWords[]
 }
 
@@ -26,11 +26,12 @@ export function completionWords(): CommandWords[] {
   const topLevel = [...new Set(entries.map(({ name }) => name.split(' ')[0] ?? ''))]
   return [
     { path: '', description: '', children: [...topLevel, 'help'], options: [] },
+    { path: 'help', description: 'Show the help of a command', children: topLevel, options: [] },
     ...groups.map((group) => groupOf(group, entries)),
     ...entries.map((entry) => ({
       path: entry.name,
       description: entry.description,
-      children: [],
+      children: entry.arguments?.[0]?.choices ?? [],
       options: (entry.options ?? []).filter(({ hidden }) => !hidden).map(wordsOf),
     })),
   ]

@@ -40,6 +40,7 @@ function howToAnswer(result: RunResult): string[] {
     return [
       `A command waits for approval (exit code ${EXIT.waiting}):`,
       `  ${printable(question.command)}`,
+      `Asked because of: ${printable(question.reasons?.join(', ') || 'the policy')}`,
       `Allow it:  ${resume(result)} --approve ${question.requestId}`,
       `Refuse it: ${resume(result)} --deny ${question.requestId}`,
     ]

@@ -1,16 +1,23 @@
-import type { ActionRequest, ActionResult, EngineEnd, JournalEvent, Thought } from '@delta/journal'
+import type {
+  ActionRequest,
+  ActionResult,
+  EngineEnd,
+  ErrorEvent,
+  JournalEvent,
+  Thought,
+} from '@delta/journal'
 import { printable } from './printable.js'
 import type { Style } from './style.js'
 
-/** Lines of a tool's output that are shown when not all are wanted, and characters of each, and of a command. */
+/** Lines of a command or of what it printed that are shown when not all are wanted, and characters of each. */
 const SHOWN_LINES = 8
-const SHOWN_CHARACTERS = 1000
+const SHOWN_CHARACTERS = 300
 
 export interface Detail {
   style: Style
   /** Whole outputs, hooks, tokens. */
   verbose: boolean
-  /** Also what a person following a run knows already: their messages, and the answer, which goes to stdout. */
+  /** Also what a person following a run is told otherwise: their messages, the answer, which goes to stdout, and why it failed. */
   transcript?: boolean
 }
 
@@ -28,9 +35,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'THOUGHT':
       return event.tool_calls.length > 0 || transcript ? thought(event, detail) : []
     case 'ACTION_REQUEST':
-      return event.tool_name === 'ask_human'
-        ? []
-        : [style.cyan(`   $ ${cut(printable(typed(event)), verbose)}`)]
+      return event.tool_name === 'ask_human' ? [] : command(event, detail)
     case 'ACTION_RESULT':
       return [...output(event.observation_content, verbose), style.dim(`     ${outcome(event)}`)]
     case 'HUMAN_INPUT_REQUEST':
@@ -39,13 +44,13 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'HUMAN_INPUT_RECEIVED':
       return transcript ? indent('   > ', event.response, style.bold) : []
     case 'ERROR':
-      return indent('   ! ', event.error_message, style.red)
+      return failure(event, detail)
     case 'SYSTEM_MESSAGE':
       return indent('   ', event.content, style.dim)
     case 'HOOK_EXECUTION_AUDIT':
       return verbose ? [style.dim(`   hook ${event.hook_name}: ${event.status}${timeOf(event)}`)] : []
     case 'ENGINE_END':
-      return [style.dim(ending(event))]
+      return [style.dim(ending(event, detail))]
     default:
       return event satisfies never
   }
@@ -73,18 +78,37 @@ function thought(event: Thought, { style, verbose }: Detail): string[] {
   ]
 }
 
-/** A long output by its beginning: the whole is in the journal. */
-function output(text: string, whole: boolean): string[] {
-  const lines = printable(text).replace(/\n$/, '').split('\n')
-  const shown = whole ? lines : lines.slice(0, SHOWN_LINES)
-  const rest = lines.length - shown.length
-  const more = rest > 0 ? [`     … ${rest} more ${rest === 1 ? 'line' : 'lines'}`] : []
-  return text === '' ? [] : [...shown.map((line) => `     ${cut(line, whole)}`), ...more]
+/** The command as it would be typed, ready to be pasted: its further lines begin where they do. */
+function command(event: ActionRequest, { style, verbose }: Detail): string[] {
+  const [first = '', ...rest] = beginning(typed(event), verbose)
+  return [`   $ ${first}`, ...rest].map((line) => style.cyan(line))
 }
 
-function cut(text: string, whole: boolean): string {
-  const rest = text.length - SHOWN_CHARACTERS
-  return whole || rest <= 0 ? text : `${text.slice(0, SHOWN_CHARACTERS)} … ${rest} more characters`
+function output(text: string, whole: boolean): string[] {
+  return text === '' ? [] : beginning(text.replace(/\n$/, ''), whole).map((line) => `     ${line}`)
+}
+
+/** A long text by its beginning: the whole is in the journal, and `delta show --step` prints it. */
+function beginning(text: string, whole: boolean): string[] {
+  const lines = printable(text).split('\n')
+  if (whole) return lines
+  const rest = lines.length - SHOWN_LINES
+  const more = rest > 0 ? [`… ${rest} more ${rest === 1 ? 'line' : 'lines'}`] : []
+  return [...lines.slice(0, SHOWN_LINES).map(cut), ...more]
+}
+
+function cut(line: string): string {
+  const rest = line.length - SHOWN_CHARACTERS
+  return rest <= 0 ? line : `${line.slice(0, SHOWN_CHARACTERS)} … ${rest} more characters`
+}
+
+/** A failure that is tried again is one line; of the last one a person is told when the run has ended. */
+function failure(event: ErrorEvent, { style, transcript }: Detail): string[] {
+  if (!event.recoverable) return transcript ? indent('   ! ', event.error_message, style.red) : []
+  const [first = ''] = event.error_message.split('\n')
+  const { delay_ms: delay } = Object(event.error_details) as { delay_ms?: unknown }
+  const again = typeof delay === 'number' ? `; trying again in ${duration(delay)}` : ''
+  return indent('   ! ', `${first}${again}`, style.red)
 }
 
 function outcome({ exit_code: exitCode, status, duration_ms: ms }: ActionResult): string {
@@ -92,9 +116,11 @@ function outcome({ exit_code: exitCode, status, duration_ms: ms }: ActionResult)
   return typeof ms === 'number' ? `${ended}, ${duration(ms)}` : ended
 }
 
-function ending({ status, final_iteration: iterations = 0, usage, reason }: EngineEnd): string {
+function ending(event: EngineEnd, { transcript }: Detail): string {
+  const { status, final_iteration: iterations = 0, usage, reason } = event
   const tokens = usage?.total_tokens ? `, ${usage.total_tokens} tokens` : ''
-  const why = reason ? ` (${printable(reason.split('\n')[0] ?? '')})` : ''
+  const told = status === 'FAILED' && !transcript
+  const why = reason && !told ? ` (${printable(reason.split('\n')[0] ?? '')})` : ''
   return `${status}${why} after ${iterations} ${iterations === 1 ? 'iteration' : 'iterations'}${tokens}`
 }
 

@@ -15,12 +15,14 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
   const spinner = createSpinner(terminal.stderr, style)
   /** What the model has said of its present thought, as it was shown. */
   let streamed = ''
+  let midLine = false
   let shownAnswer: string | undefined
 
   function showPiece(content: string, iteration: number): void {
     spinner.stop()
     if (streamed === '') terminal.stderr.write(style.dim(`${iteration}. `))
     streamed += content
+    midLine = true
     terminal.stderr.write(style.bold(printable(content)))
   }
 
@@ -29,9 +31,17 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
     if (streamed === '') return false
     const same = streamed === event.content
     streamed = ''
+    midLine = false
     terminal.stderr.write(`${style.dim(thoughtTokens(event))}\n`)
     if (same && event.tool_calls.length === 0) shownAnswer = event.content
     return same
+  }
+
+  /** Whoever writes lines does not go on where a thought stands. */
+  function freshLine(): void {
+    spinner.stop()
+    if (midLine) terminal.stderr.write('\n')
+    midLine = false
   }
 
   return {
@@ -44,16 +54,19 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
       }
       spinner.stop()
       if (event.kind !== 'journal' || !isKnownEvent(event.event)) {
+        freshLine()
         lines.show(event)
         return
       }
       const shown = event.event.type === 'THOUGHT' && endThought(event.event)
+      if (endsThought(event.event)) streamed = ''
+      if (event.event.type !== 'HOOK_EXECUTION_AUDIT' || flags.verbose) freshLine()
       if (!shown) lines.show(event)
       const wait = waitAfter(event.event)
       if (wait !== undefined) spinner.start(wait)
     },
     warn(message) {
-      spinner.stop()
+      freshLine()
       lines.warn(message)
     },
     finish(result) {
@@ -61,8 +74,13 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
       const seen = terminal.stdout.isTTY === true && result.answer === shownAnswer
       if (result.answer === undefined || !seen) lines.finish(result)
     },
-    pause: () => spinner.stop(),
+    pause: freshLine,
   }
+}
+
+/** A thought that breaks off in the middle is forgotten: the next attempt says it anew. */
+function endsThought({ type }: JournalEvent): boolean {
+  return type === 'ERROR' || type === 'ENGINE_END'
 }
 
 /** What will take time after an event; undefined when nothing does, or a person is asked. */

@@ -3,12 +3,13 @@ import type { Terminal } from '../terminal.js'
 import type { Presenter } from './presenter.js'
 import { print } from './print.js'
 
-/** stdout gets one JSON object at the end. */
+/** stdout gets one JSON object at the end; without an answer in it, stderr says why and how to go on. */
 export function jsonPresenter(progress: Presenter, terminal: Terminal): Presenter {
   return {
     ...progress,
     finish(result) {
       print(terminal, `${JSON.stringify(resultObject(result))}\n`)
+      if (result.answer === undefined) progress.finish(result)
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { CommandGroup } from './entry.js'
-import { IMPORT_ROOT, JSON_OUTPUT, WORKSPACE } from './options.js'
+import { IMPORT_ROOT, JSON_OUTPUT, TRUST_WORKSPACE_ENV, WORKSPACE } from './options.js'
 
 const STATUSES = ['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED']
 
@@ -60,6 +60,7 @@ export const INSPECT_COMMANDS: CommandGroup = {
         JSON_OUTPUT,
         IMPORT_ROOT,
         { flags: '--strict', description: 'unknown keys in the agent are errors' },
+        { ...TRUST_WORKSPACE_ENV, description: "accept a base URL from the workspace's .env" },
       ],
       examples: [
         ['delta config --agent ./my-agent', 'imports resolved, tools in full form, no secrets'],

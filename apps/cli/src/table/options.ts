@@ -19,6 +19,11 @@ export const WORKSPACE: OptionEntry = {
   default: '.',
 }
 
+export const TRUST_WORKSPACE_ENV: OptionEntry = {
+  flags: '--trust-workspace-env',
+  description: "use a changed base URL from the workspace's .env",
+}
+
 /** What `run` and `continue` share. */
 export const ENGINE_OPTIONS: readonly OptionEntry[] = [
   {
@@ -37,5 +42,5 @@ export const ENGINE_OPTIONS: readonly OptionEntry[] = [
   { flags: '--no-sync', description: 'do not wait for the disk; for throwaway runs' },
   IMPORT_ROOT,
   { flags: '--strict', description: 'unknown keys in the agent are errors' },
-  { flags: '--trust-workspace-env', description: "use a changed base URL from the workspace's .env" },
+  TRUST_WORKSPACE_ENV,
 ]

@@ -30,7 +30,14 @@ export const RUN_COMMANDS: CommandGroup = {
         ],
         ['git diff | delta run --agent reviewer -m - -q > review.md', 'in a pipe'],
       ],
-      notes: `Exit codes:
+      notes: `Any number of runs may go on in one workspace at the same time, also of different agents: give
+each the same -w. Each prints its id, and delta continue --run-id takes one of them.
+
+An agent calls an agent by a tool. In the agent.yaml of the caller:
+  - name: ask_reviewer
+    exec: delta run --agent \${AGENT_HOME}/reviewer -m \${task} -w \${work_dir} -q
+
+Exit codes:
   0 completed, 1 failed, 2 usage or configuration, 6 another process writes the run,
   101 waiting for input, 130/143/129 stopped by SIGINT/SIGTERM/SIGHUP
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { quoteCommand } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
 import { type ActiveRun, record } from '../active-run.js'
 import type { Call, ReadyCall } from '../call.js'
@@ -35,17 +36,26 @@ export function approve(
   return decide(run, call, prepared, { iteration, requestId })
 }
 
-/** Takes up a waiting approval. A command that is no longer the one asked about is asked about anew. */
+/** Takes up a waiting approval. What is no longer what was asked about is asked about anew, with an id of its own. */
 export function resumeApproval(
   run: ActiveRun,
   call: Call,
   prepared: ReadyCall,
   { iteration, request }: { iteration: number; request: HumanInputRequest },
 ): Promise<Decision> {
-  const unchanged = JSON.stringify(request.argv) === JSON.stringify(prepared.argv)
-  if (!unchanged || request.request_id === undefined) return approve(run, call, prepared, iteration)
-  return decide(run, call, prepared, { iteration, requestId: request.request_id })
+  const { request_id: requestId, argv, prompt } = request
+  // the prompt holds what the argv does not: the reasons, and what goes to stdin
+  const unchanged =
+    JSON.stringify(argv) === JSON.stringify(prepared.argv) && prompt === promptFor(call, prepared)
+  if (unchanged && requestId !== undefined) return decide(run, call, prepared, { iteration, requestId })
+
+  if (requestId !== undefined && decisionOf(run, requestId) === 'yes')
+    run.emit({ kind: 'notice', message: CHANGED })
+  return approve(run, call, prepared, iteration)
 }
+
+const CHANGED =
+  'What was approved is not what would run now, so nothing was run, and it is asked about again.'
 
 async function decide(
   run: ActiveRun,
@@ -58,10 +68,12 @@ async function decide(
     prompt: promptFor(call, prepared),
     inputType: 'confirmation',
     sensitive: false,
-    command: prepared.resolvedCommand,
+    command: commandOf(prepared),
+    tool: call.name,
+    reasons: prepared.reasons,
+    ...(prepared.tool.settings.effects && { effects: prepared.tool.settings.effects }),
   }
   const decision = decisionOf(run, requestId) ?? toDecision(await askPerson(run, question))
-  if (decision === undefined && run.signal.aborted) return interrupted(run.signal)
   if (decision === undefined && run.signal.aborted) return interrupted(run.signal)
   if (decision === undefined) {
     leaveQuestion(run.run.paths.interaction, question)
@@ -87,5 +99,12 @@ function toDecision(answer: string | undefined): 'yes' | 'no' | undefined {
 
 function promptFor(call: Call, prepared: ReadyCall): string {
   const why = prepared.reasons.length > 0 ? ` (${prepared.reasons.join(', ')})` : ''
-  return `May "${call.name}" run this command?${why}\n  ${prepared.resolvedCommand}`
+  return `May "${call.name}" run this command?${why}\n  ${commandOf(prepared)}`
+}
+
+/** All of it, as it would be typed: what a tool gets on stdin can do as much harm as its arguments. */
+function commandOf({ resolvedCommand, stdin }: ReadyCall): string {
+  return stdin === undefined
+    ? resolvedCommand
+    : `${quoteCommand(['printf', '%s', stdin])} | ${resolvedCommand}`
 }

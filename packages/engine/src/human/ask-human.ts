@@ -65,7 +65,6 @@ async function answerOrWait(
 ): Promise<Outcome | undefined> {
   const answer = text ?? (await askPerson(run, question))
   if (answer === undefined && run.signal.aborted) return interrupted(run.signal)
-  if (answer === undefined && run.signal.aborted) return interrupted(run.signal)
   if (answer === undefined) {
     leaveQuestion(run.run.paths.interaction, question)
     return { status: 'WAITING_FOR_INPUT', question }

@@ -14,7 +14,10 @@ export function leaveQuestion(directory: string, question: Question): void {
     prompt: question.prompt,
     input_type: question.inputType,
     sensitive: question.sensitive,
-    ...(question.command === undefined ? {} : { command: question.command }),
+    command: question.command, // this and the following only for an approval
+    tool_name: question.tool,
+    reasons: question.reasons,
+    effects: question.effects,
   }
   replaceFile(join(directory, 'response.txt'), '')
   replaceFile(join(directory, 'request.json'), `${JSON.stringify(request, null, 2)}\n`)

@@ -1,4 +1,4 @@
-/** Where the program finds what belongs to one command; unset before the command runs. */
+/** Where the program finds what belongs to one command; not exported while the command runs. */
 export const WORK_VARIABLE = '__delta_work'
 export const STATE_VARIABLE = '__delta_state'
 
@@ -8,131 +8,82 @@ export const STATE_VARIABLE = '__delta_state'
  * messages are those of any other bash. Every name of ours begins with `__delta_`. The script is the
  * same for every command of a session.
  *
+ * It saves by letting bash list everything, without a loop and without another process; to choose from
+ * that is the business of `bash-state.ts`.
+ *
  * @param secretNames - Variables that are never saved.
  */
 export function bashProgram(secretNames: readonly string[]): string {
-  const hidden = secretNames.map((name) => `|${name}`).join('')
+  const secrets = secretNames.map((name) => `"\${${name}+=$${name}}"`).join(' ')
+  const putBack = secretNames.map(
+    (name, index) => `[[ -z \${${index + 1}} ]] || builtin export "${name}\${${index + 1}}"`,
+  )
   return `
 unset BASH_ENV
 export -n __delta_work __delta_state
 shopt -s expand_aliases
-__delta_shopt_base=$BASHOPTS __delta_set_base=$SHELLOPTS __delta_exit=
+__delta_shopt_before=$BASHOPTS __delta_set_before=$SHELLOPTS __delta_exit=
 
+# Secrets are arguments meanwhile, because those appear in no listing.
 __delta_save() {
-  builtin umask -p >"$__delta_work/state"
-  builtin umask 077
-  __delta_ifs=\${IFS-unset} IFS=$' \\t\\n'
   builtin unset -f __delta_save trap
-  __delta_list_set
+  builtin unset -v ${secretNames.join(' ')}
   {
-    __delta_report_variables
-    builtin printf '=cwd='
-    builtin pwd
-    builtin printf '\\0=jobs='
-    builtin jobs -l
+    builtin umask -p
+    builtin enable -n
+    builtin enable umask declare alias pwd jobs printf export
     builtin printf '\\0'
-  } >"$__delta_work/report"
-  {
-    __delta_print_shopt
-    [[ \${#__delta_names[@]} == 0 ]] || builtin declare -p "\${__delta_names[@]}"
-    if [[ $__delta_ifs == unset ]]; then builtin printf 'unset IFS\\n'
-    elif [[ $__delta_ifs != $' \\t\\n' ]]; then builtin printf 'IFS=%q\\n' "$__delta_ifs"; fi
+    builtin declare -p
+    builtin printf '\\0'
     builtin declare -f
-    builtin export -fp
+    builtin printf '\\0'
+    builtin declare -F
+    builtin printf '\\0'
     builtin alias -p
-    # Last: from "set -x" on, every line of the file would be printed when it is read.
-    builtin printf '%s' "$__delta_options"
-  } >>"$__delta_work/state"
-  builtin printf '=done=\\0' >>"$__delta_work/report"
-}
-
-__delta_print_shopt() {
-  builtin unset -f __delta_print_shopt
-  for __delta_name in \${BASHOPTS//:/ }; do
-    [[ :$__delta_shopt_base: == *:$__delta_name:* ]] || builtin printf 'shopt -s %s\\n' "$__delta_name"
-  done
-  for __delta_name in \${__delta_shopt_base//:/ }; do
-    [[ :$BASHOPTS: == *:$__delta_name:* ]] || builtin printf 'shopt -u %s\\n' "$__delta_name"
-  done
-}
-
-# Exported variables are data, and reported; the names of the others are collected, because bash can
-# list those itself, with their attributes. Both lists of names are sorted.
-__delta_report_variables() {
-  builtin unset -f __delta_report_variables
-  { builtin compgen -e; builtin printf '=\\n'; builtin compgen -v; } >"$__delta_work/names"
-  __delta_read_lines
-  __delta_names=() __delta_pairs=() __delta_index=0 __delta_all=
-  for __delta_name in "\${__delta_lines[@]}"; do
-    if [[ -z $__delta_all ]]; then
-      [[ $__delta_name != = ]] || __delta_all=yes
-    elif [[ $__delta_name == "\${__delta_lines[__delta_index]}" ]]; then
-      __delta_index=$((__delta_index + 1))
-      case $__delta_name in
-        __delta_*|_${hidden}) ;;
-        *) [[ -z \${!__delta_name+set} ]] || __delta_pairs+=("$__delta_name" "\${!__delta_name}") ;;
-      esac
-    else
-      case $__delta_name in
-        __delta_*|BASH|BASHOPTS|BASHPID|BASH_*|_|COMP_WORDBREAKS|DIRSTACK|EPOCHREALTIME|EPOCHSECONDS|EUID) ;;
-        FUNCNAME|GROUPS|HISTCMD|HOSTNAME|HOSTTYPE|IFS|LINENO|MACHTYPE|OLDPWD|OPTERR|OPTIND|OSTYPE|PIPESTATUS) ;;
-        PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|UID${hidden}) ;;
-        PS4) [[ $PS4 == '+ ' ]] || __delta_names+=(PS4) ;;
-        *) __delta_names+=("$__delta_name") ;;
-      esac
-    fi
-  done
-  # In one go: bash writes to the file after every command.
-  [[ \${#__delta_pairs[@]} == 0 ]] || builtin printf '%s=%s\\0' "\${__delta_pairs[@]}"
-}
-
-# bash 3, which macOS has, knows no mapfile.
-__delta_read_lines() {
-  builtin unset -f __delta_read_lines
-  if type mapfile >/dev/null 2>&1; then
-    builtin mapfile -t __delta_lines <"$__delta_work/names"
-  else
-    __delta_lines=()
-    while IFS= read -r __delta_name; do __delta_lines+=("$__delta_name"); done <"$__delta_work/names"
-  fi
-}
-
-# Two options would lock the session: noexec, and onecmd, which ends the shell after one command.
-__delta_list_set() {
-  builtin unset -f __delta_list_set
-  __delta_options=
-  for __delta_name in \${__delta_set//:/ }; do
-    [[ :$__delta_set_base:noexec:onecmd: == *:$__delta_name:* ]] ||
-      builtin printf -v __delta_options '%sset -o %s\\n' "$__delta_options" "$__delta_name"
-  done
-  for __delta_name in \${__delta_set_base//:/ }; do
-    [[ :$__delta_set: == *:$__delta_name:* ]] ||
-      builtin printf -v __delta_options '%sset +o %s\\n' "$__delta_options" "$__delta_name"
-  done
+    builtin printf '\\0'
+    builtin pwd
+    builtin printf '\\0'
+    builtin jobs -l
+    builtin printf '\\0done'
+  } >|"$__delta_work"
+  ${putBack.join('\n  ')}
 }
 
 # The shell's own exit handler is ours; a user's runs after it. The last thing this does may be to
 # set a trap, because a DEBUG trap would already see whatever followed.
 trap() {
-  if [[ $BASH_SUBSHELL == 0 && $1 != -[lp] && ( " $* " == *' EXIT '* || " $* " == *' 0 '* ) ]]; then
-    [[ $1 != -- ]] || shift
-    __delta_exit=$1
+  [[ \${1-} != -- ]] || shift
+  if [[ $BASH_SUBSHELL == 0 && \${1-} != -[lpP] ]]; then
+    [[ $# != 1 ]] || set -- - "$1"
+    __delta_others=()
     for __delta_name in "\${@:2}"; do
-      [[ $__delta_name == EXIT || $__delta_name == 0 ]] || builtin trap -- "$__delta_exit" "$__delta_name"
+      case $__delta_name in
+        0|[Ee][Xx][Ii][Tt]) __delta_exit=\${1#-} ;;
+        *) __delta_others+=("$__delta_name") ;;
+      esac
     done
-    [[ $__delta_exit != - ]] || __delta_exit=
-  else
-    builtin trap "$@"
+    (($# < 2)) || set -- "$1" "\${__delta_others[@]}"
+    [[ $# != 1 ]] || return 0
   fi
+  builtin trap "$@"
 }
 
-# First undone is what the user may have set that would show, or get in the way of, what follows.
-builtin trap '{ __delta_code=$? __delta_set=$SHELLOPTS; builtin trap - DEBUG ERR RETURN; set +aCefnuvx; } >/dev/null 2>&1
-{ __delta_save; } 2>/dev/null
-[[ -z $__delta_exit ]] || { (exit "$__delta_code"); eval "$__delta_exit"; }' EXIT
+# First undone is what the user may have set that would show, or get in the way of, what follows. In
+# POSIX mode no function can stand before unset and set; with their help none stands before builtin.
+builtin trap '{
+  __delta_code=$? __delta_set=$SHELLOPTS __delta_shopt=$BASHOPTS __delta_posix=\${POSIXLY_CORRECT+set}
+  POSIXLY_CORRECT=\${POSIXLY_CORRECT-}
+  \\unset -f builtin
+  \\builtin trap - DEBUG ERR RETURN
+  \\set +aCefnuvx
+  [[ $__delta_posix ]] || \\unset -v POSIXLY_CORRECT
+  __delta_save ${secrets}
+} >/dev/null 2>&1
+__delta_user=$__delta_exit __delta_exit=
+[[ -z $__delta_user ]] || { (\\exit "$__delta_code"); \\eval "$__delta_user"; }' EXIT
 
 # Only now: POSIXLY_CORRECT would forbid the function above.
-[[ ! -r $__delta_work/variables.sh ]] || . "$__delta_work/variables.sh"
+[[ ! -r $__delta_work.variables ]] || . "$__delta_work.variables"
 [[ ! -r $__delta_state ]] || . "$__delta_state" 2>/dev/null
 `
 }

@@ -1,31 +1,33 @@
-import { statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '../files.js'
 import { bashProgram, STATE_VARIABLE, WORK_VARIABLE } from './bash-program.js'
-import type { Driver, Launch } from './driver.js'
-import { launchEnvironment } from './launch-environment.js'
+import { readBashReport } from './bash-state.js'
+import type { Driver, DriverCall, Launch } from './driver.js'
+import { shellEnvironment } from './launch-environment.js'
 
 /** The kernel takes 128 KB in one argument; longer commands go through a file. */
 const LONGEST_ARGUMENT = 100_000
 
 /**
  * Remembers the working directory, the environment, unexported variables with their attributes,
- * functions, aliases, `shopt` and `set` options and the umask.
+ * functions, aliases, `shopt` and `set` options, disabled builtins and the umask.
  */
 export const bash: Driver = {
   stateFile: 'state.bash',
 
-  prepare({ program, session, command, work, state, variables, secretNames }): Launch {
-    const { env } = launchEnvironment(variables, join(work, 'variables.sh'))
+  prepare(call: DriverCall): Launch {
+    const { program, session, command, work, state, secretNames } = call
+    const { env } = shellEnvironment(call)
     const script = join(session, 'program.bash')
     ensureFile(script, bashProgram(secretNames))
-    // Made here, so that the shell's own umask does not decide who may read it.
-    writeFileSync(join(work, 'state'), '', { mode: 0o600 })
     return {
       argv: [program, '--noprofile', '--norc', ...commandArguments(command, work)],
       env: { ...env, BASH_ENV: script, [WORK_VARIABLE]: work, [STATE_VARIABLE]: state },
     }
   },
+
+  collect: (work, secrets) => readBashReport(readFileSync(work, 'latin1'), secrets),
 
   check: (program, stateFile) => [program, '--noprofile', '--norc', '-O', 'extglob', '-n', stateFile],
 }
@@ -37,7 +39,7 @@ function ensureFile(path: string, text: string): void {
 
 function commandArguments(command: string, work: string): string[] {
   if (Buffer.byteLength(command) < LONGEST_ARGUMENT) return ['-c', '--', command, 'bash']
-  const path = join(work, 'command')
+  const path = `${work}.command`
   writeFileSync(path, command, { mode: 0o600 })
   return ['-c', '. "$0"', path]
 }

@@ -1,47 +1,72 @@
 import { writeFileSync } from 'node:fs'
 import type { Variables } from '../environment.js'
+import type { DriverCall } from './driver.js'
 
-/** They would change how the shell itself starts, so they are set only once it runs. */
+/** They would change how a shell itself starts, so they are set only once it runs. */
 const SET_LATE = new Set(['BASH_ENV', 'ENV', 'POSIXLY_CORRECT'])
 /** Read-only in a shell, and made anew by each. */
 const NOT_SET = new Set(['BASHOPTS', 'SHELLOPTS'])
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/**
- * Splits variables into those a process can be started with, and those the shell must set for
- * itself: Node can pass on only text, and a value need not be valid UTF-8.
- *
- * @param scriptPath - A file the shell is to source; written only if there is something in it.
- */
-export function launchEnvironment(
-  variables: Variables,
-  scriptPath: string,
-): { env: Record<string, string>; script: string | undefined } {
-  const env: Record<string, string> = {}
-  const late: Buffer[] = []
-  for (const [name, value] of variables) {
-    const text = value.toString('utf8')
-    if (NOT_SET.has(name)) continue
-    if (!SET_LATE.has(name) && Buffer.from(text).equals(value)) env[name] = text
-    else if (NAME.test(name)) late.push(Buffer.from(`export ${name}=`), quoteBytes(value), Buffer.from('\n'))
-  }
-  if (late.length === 0) return { env, script: undefined }
-  writeFileSync(scriptPath, Buffer.concat(late), { mode: 0o600 })
-  return { env, script: scriptPath }
+export interface LaunchEnvironment {
+  env: Record<string, string>
+  /** What the process must set for itself. */
+  late: Variables
 }
 
-/** Bytes as one word of a shell. */
-function quoteBytes(bytes: Buffer): Buffer {
-  // latin1 maps every byte to one character and back, so that bytes can be handled as text.
-  return Buffer.from(quote(bytes.toString('latin1')), 'latin1')
+/**
+ * Splits variables into those a process can be started with, and the others: Node can pass on only
+ * text, and a value need not be valid UTF-8; and the system passes on only so much.
+ */
+export function launchEnvironment({
+  variables,
+  room,
+}: Pick<DriverCall, 'variables' | 'room'>): LaunchEnvironment {
+  const env: Record<string, string> = {}
+  const late: Variables = new Map()
+  let used = 0
+  for (const [name, value] of bySize(variables)) {
+    if (NOT_SET.has(name)) continue
+    const text = value.toString('utf8')
+    used += name.length + value.length + 2
+    if (!SET_LATE.has(name) && used <= room && Buffer.from(text).equals(value)) env[name] = text
+    else late.set(name, value)
+  }
+  return { env, late }
+}
+
+function bySize(variables: Variables): [string, Buffer][] {
+  return [...variables].sort(([, a], [, b]) => a.length - b.length)
+}
+
+/**
+ * The same for a shell: what it must set for itself becomes a script.
+ *
+ * @returns the script's path, if there is one.
+ */
+export function shellEnvironment(call: DriverCall): {
+  env: Record<string, string>
+  script: string | undefined
+} {
+  const { env, late } = launchEnvironment(call)
+  const lines = [...late]
+    .filter(([name]) => NAME.test(name))
+    .map(([name, value]) => `export ${name}=${quoteDouble(value.toString('latin1'))}\n`)
+  if (lines.length === 0) return { env, script: undefined }
+  const script = `${call.work}.variables`
+  writeFileSync(script, lines.join(''), { encoding: 'latin1', mode: 0o600 })
+  return { env, script }
+}
+
+/**
+ * Bytes, as latin1, as one word of a shell. In double quotes, which bash reads in time that grows with the length;
+ * for some megabytes of apostrophes in any others it takes minutes.
+ */
+export function quoteDouble(bytes: string): string {
+  return `"${bytes.replaceAll(/[\\"$`]/g, '\\$&')}"`
 }
 
 /** A text as one word of a shell. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
-}
-
-/** The command that prints a shell's environment, NUL-separated, without the secrets in it. */
-export function printEnvironment(secretNames: readonly string[]): string {
-  return ['/usr/bin/env -0', ...secretNames.map((name) => `-u ${name}`)].join(' ')
 }

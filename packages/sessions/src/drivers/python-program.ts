@@ -1,11 +1,11 @@
 /**
- * The Python side of a session. Arguments: the work directory, the state file, the command's number.
+ * The Python side of a session. Arguments: the work file, the state file, the command's number.
  *
  * The namespace is kept as one pickle, so that two names for one list stay two names for one list.
  * Functions and classes made in the session travel as their compiled code; modules as their name.
  */
 export const pythonProgram = String.raw`
-import ast, importlib, io, json, linecache, marshal, os, pickle, sys, traceback, types
+import ast, atexit, gc, importlib, io, json, linecache, marshal, os, pickle, sys, traceback, types
 
 work, state_path, number, hidden = sys.argv[1:5]
 hidden = set(hidden.split(','))
@@ -53,9 +53,11 @@ def run(text):
     except SystemExit as error:
         if error.code is None or isinstance(error.code, int):
             return (error.code or 0) & 0xff
+        open_streams()
         print(error.code, file=sys.stderr)
         return 1
     except BaseException as error:
+        open_streams()
         trace = error.__traceback__.tb_next if not isinstance(error, SyntaxError) else None
         traceback.print_exception(type(error), error, trace)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
@@ -197,6 +199,7 @@ def dump(values):
 
 
 def save():
+    sys.setrecursionlimit(min(sys.getrecursionlimit(), 5000))  # or what is nested too deeply ends the process
     values = {name: value for name, value in namespace.items() if name not in initial}
     lost = {}
     try:
@@ -210,27 +213,74 @@ def save():
                 del values[name]
         payload = dump(values)
     used = {name: text for name, text in sources.items() if name.encode() in payload}
-    with open(os.path.join(work, 'state'), 'wb') as file:
+    with open(work + '.state', 'wb', opener=private) as file:
         pickle.dump((sys.version, used, payload), file)
     entries = [key + b'=' + value for key, value in os.environb.items() if os.fsdecode(key) not in hidden]
-    entries += [b'=cwd=' + os.fsencode(os.getcwd()) + b'\n', b'=lost=' + lines(lost).encode(), b'=done=']
-    with open(os.path.join(work, 'report'), 'wb') as file:
+    lost = [{'name': name, 'reason': reason} for name, reason in lost.items()]
+    entries += [b'=cwd=' + directory(), b'=jobs=' + children(), b'=lost=' + json.dumps(lost).encode(), b'=done=']
+    with open(work, 'wb') as file:
         file.write(b''.join(entry + b'\0' for entry in entries))
 
 
-def lines(lost):
-    return ''.join(json.dumps({'name': name, 'reason': reason}) + '\n' for name, reason in lost.items())
+def private(path, flags):
+    return os.open(path, flags, 0o600)
 
 
+def directory():
+    try:
+        return os.getcwdb()
+    except FileNotFoundError:
+        return started_in
+
+
+# As a shell lists its jobs. Linux only.
+def children():
+    try:
+        with open(f'/proc/self/task/{os.getpid()}/children', 'rb') as file:
+            return b''.join(b'[1] %s Running\n' % pid for pid in file.read().split())
+    except OSError:
+        return b''
+
+
+# What the process could not be started with: too large, or no text.
+def set_late():
+    try:
+        with open(work + '.variables', 'rb') as file:
+            entries = file.read().split(b'\0')[:-1]
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        name, value = entry.split(b'=', 1)
+        os.environb[name] = value
+
+
+# The process ends at once, without waiting for threads, so what Python does at its end is done here.
+def finish():
+    atexit._run_exitfuncs()
+    for value in gc.get_objects():
+        if isinstance(value, io.IOBase) and not value.closed and value.writable():
+            value.flush()
+
+
+def open_streams():
+    sys.stdout = sys.__stdout__ if sys.__stdout__ and not sys.__stdout__.closed else open(os.devnull, 'w')
+    sys.stderr = sys.__stderr__ if sys.__stderr__ and not sys.__stderr__.closed else open(os.devnull, 'w')
+
+
+started_in = os.getcwdb()
+set_late()
 restore()
-with open(os.path.join(work, 'command'), encoding='utf-8') as file:
+with open(work + '.command', encoding='utf-8') as file:
     code = run(file.read())
 try:
-    sys.stdout.flush()
     save()
 except Exception as error:
+    open_streams()
     print(f'[session] The state was not saved: {error!r}', file=sys.stderr)
-sys.stdout.flush()
-sys.stderr.flush()
+try:
+    finish()
+except BaseException:
+    open_streams()
+    traceback.print_exc()
 os._exit(code)
 `

@@ -1,6 +1,8 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Driver, Launch } from './driver.js'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { formatVariables } from '../environment.js'
+import { parseReport } from '../report.js'
+import { readOptional } from '../state.js'
+import type { Driver, DriverCall, Launch } from './driver.js'
 import { launchEnvironment } from './launch-environment.js'
 import { pythonProgram } from './python-program.js'
 
@@ -12,10 +14,17 @@ import { pythonProgram } from './python-program.js'
 export const python: Driver = {
   stateFile: 'state.pickle',
 
-  prepare({ program, command, work, state, number, variables, secretNames }): Launch {
-    // Python has no script to set late what is not text; such values do not reach it.
-    const { env } = launchEnvironment(variables, join(work, 'variables.sh'))
-    writeFileSync(join(work, 'command'), command, { mode: 0o600 })
+  prepare(call: DriverCall): Launch {
+    const { program, command, work, state, number, secretNames } = call
+    const { env, late } = launchEnvironment(call)
+    if (late.size > 0) writeFileSync(`${work}.variables`, formatVariables(late), { mode: 0o600 })
+    writeFileSync(`${work}.command`, command, { mode: 0o600 })
     return { argv: [program, '-c', pythonProgram, work, state, String(number), secretNames.join(',')], env }
+  },
+
+  collect(work) {
+    const report = parseReport(readFileSync(work))
+    const own = readOptional(`${work}.state`)
+    return report && { ...report, ...(own && { own }) }
   },
 }

@@ -1,46 +1,85 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Driver, Launch } from './driver.js'
-import { launchEnvironment, printEnvironment, quote } from './launch-environment.js'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Driver, DriverCall, Launch } from './driver.js'
+import { quote, shellEnvironment } from './launch-environment.js'
+import { readShReport } from './sh-state.js'
 
 /**
- * Any POSIX shell. It can list neither its functions nor what it defaults to, so a session of it
- * remembers the working directory, the environment and the umask; `bash` remembers more.
+ * Any POSIX shell. It can list everything but its functions, so a session of it remembers the working
+ * directory, variables, aliases, `set` options and the umask; `bash` remembers more.
  */
 export const sh: Driver = {
   stateFile: 'state.sh',
 
-  prepare({ program, command, work, state, variables, secretNames }): Launch {
-    const { env, script } = launchEnvironment(variables, join(work, 'variables.sh'))
-    const path = join(work, 'command')
-    writeFileSync(path, command, { mode: 0o600 })
-    writeFileSync(join(work, 'state'), '', { mode: 0o600 })
-    return { argv: [program, '-c', shProgram({ work, state, script, path, secretNames }), 'sh'], env }
+  prepare(call: DriverCall): Launch {
+    const { env, script } = shellEnvironment(call)
+    const path = `${call.work}.command`
+    writeFileSync(path, call.command, { mode: 0o600 })
+    return { argv: [call.program, '-c', shProgram(call, script, path), 'sh'], env }
   },
+
+  collect: (work, secrets) => readShReport(readFileSync(work, 'latin1'), secrets),
+
+  check: (program, stateFile) => [program, '-n', stateFile],
 }
 
-interface ShCall {
-  work: string
-  state: string
-  script: string | undefined
-  path: string
-  secretNames: readonly string[]
-}
-
-/** Restores, sets the handler that saves, and runs the command from its file. */
-function shProgram({ work, state, script, path, secretNames }: ShCall): string {
-  const file = (name: string) => quote(join(work, name))
-  const save = `set +aCefuvx
-echo "umask $(umask)" >${file('state')}
-umask 077
-{
-${printEnvironment(secretNames)}
-printf '=cwd='
-pwd
-printf '\\0=done=\\0'
-} >${file('report')}`
-  const restore = [script, state].map((each) =>
-    each === undefined ? '' : `[ ! -r ${quote(each)} ] || . ${quote(each)}`,
+/**
+ * Restores, sets the handler that saves, and runs the command from its file. A user's own exit handler
+ * must not replace ours, but runs after it: `trap` becomes an alias, because POSIX lets no function
+ * stand before it.
+ */
+function shProgram(
+  { program, work, state, secretNames }: DriverCall,
+  script: string | undefined,
+  path: string,
+): string {
+  const source = (file: string) => `[ ! -r ${quote(file)} ] || . ${quote(file)}`
+  const secrets = secretNames.map((name) => `"\${${name}+=$${name}}"`).join(' ')
+  const putBack = secretNames.map(
+    (name, index) => `[ -z "\${${index + 1}}" ] || export "${name}\${${index + 1}}"`,
   )
-  return [...restore, `trap ${quote(save)} EXIT`, `. ${quote(path)}`].join('\n')
+  return `${script === undefined ? '' : source(script)}
+__delta_work=${quote(work)} __delta_exit=
+__delta_save() {
+  unset -f command
+  unset -v ${secretNames.join(' ')}
+  command unalias trap
+  command umask
+  command printf '\\0'
+  export -p
+  command printf '\\0'
+  set
+  command printf '\\0'
+  command alias
+  command printf '\\0'
+  command pwd
+  command printf '\\0'
+  command jobs -l
+  command printf '\\0done'
+  ${putBack.join('\n  ')}
+}
+__delta_trap() {
+  [ "\${1-}" != -- ] || shift
+  if [ $# -lt 2 ]; then command trap "$@"; return; fi
+  __delta_action=$1; shift
+  for __delta_signal; do
+    case $__delta_signal in
+      0|EXIT) __delta_trap_exit ;;
+      *) command trap -- "$__delta_action" "$__delta_signal" ;;
+    esac
+  done
+}
+# In a subshell it is the subshell's own; and only a child can tell where we are.
+__delta_trap_exit() {
+  if [ "$(exec ${quote(program)} -c 'echo $PPID')" = $$ ]; then
+    __delta_exit=$__delta_action
+    [ "$__delta_exit" != - ] || __delta_exit=
+  else
+    command trap -- "$__delta_action" EXIT
+  fi
+}
+trap '{ __delta_code=$?; { set +o; set +aCefuvx; __delta_save ${secrets}; } >|"$__delta_work"; } 2>/dev/null
+[ -z "$__delta_exit" ] || { (exit "$__delta_code"); \\eval "$__delta_exit"; }' EXIT
+alias trap=__delta_trap
+{ ${source(state)}; } 2>/dev/null
+. ${quote(path)}`
 }

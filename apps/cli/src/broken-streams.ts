@@ -1,0 +1,52 @@
+import { explainSystemError } from './system-error.js'
+
+interface Streams {
+  stdin(): NodeJS.ReadStream
+  stdout(): NodeJS.WriteStream
+  stderr(): NodeJS.WriteStream
+}
+
+/**
+ * The streams, watched from their first use on. A reader that has gone (`| head`, a closed terminal) is no error: a run
+ * goes on to its end, and whatever only prints stops. Anything else, such as a full disk, is said and makes the exit code 1.
+ */
+export function watchedStreams(host: NodeJS.Process, { goesOn }: { goesOn: boolean }): Streams {
+  return {
+    stdin: once(() =>
+      host.stdin.on('error', () => {
+        // a terminal that is gone; whoever reads finds the end of input
+      }),
+    ),
+    stdout: once(() =>
+      host.stdout.on('error', (error: NodeJS.ErrnoException) => {
+        if (!hasNoReader(error, host.stdout)) fail(host, error)
+        else if (!goesOn) host.exit(0)
+      }),
+    ),
+    stderr: once(() =>
+      host.stderr.on('error', () => {
+        // nobody reads what we have to say; the exit code still does
+      }),
+    ),
+  }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+function hasNoReader({ code }: NodeJS.ErrnoException, { isTTY }: NodeJS.WriteStream): boolean {
+  return code === 'EPIPE' || (isTTY && code === 'EIO') // of a file EIO is a broken disk
+}
+
+function fail(host: NodeJS.Process, error: Error): void {
+  const reason = explainSystemError(error) ?? error.message
+  host.stderr.write(`Error: The result could not be written: ${reason}\n`)
+  host.once('exit', () => {
+    if (!host.exitCode) host.exitCode = 1
+  })
+}

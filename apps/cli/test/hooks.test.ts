@@ -1,0 +1,142 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startScriptedServer, temporaryAgent, temporaryWorkspace, waitForFile } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta, journalOf, startDelta } from './delta.js'
+
+const KEY = { DELTA_API_KEY: 'sk-example-not-real' }
+
+/** `hooks.yaml` with a shell script for each hook, and what else is to be said of it. */
+function hooks(entries: Record<string, string | [script: string, more: object]>): Record<string, string> {
+  const lines = Object.entries(entries).map(([name, entry]) => {
+    const [script, more] = typeof entry === 'string' ? [entry, {}] : entry
+    return `${name}: ${JSON.stringify({ command: ['sh', '-c', script], ...more })}\n`
+  })
+  return { 'hooks.yaml': lines.join('') }
+}
+
+function say(text: string) {
+  return { tool_calls: [{ name: 'say', arguments: { text } }] }
+}
+
+const SAY = { name: 'say', exec: 'echo ${text}' }
+
+test('TOOL_RESULT is cut at 32 KB, on a whole character, and payload.dat holds the whole result', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ ...SAY, output: { max_chars: 100_000 } }],
+    turns: [say('ä'.repeat(40_000)), { content: 'Done.' }],
+    files: hooks({
+      post_tool_execution:
+        'printf %s "$TOOL_RESULT" > cut.txt; cp "$DELTA_HOOK_IO_PATH/input/payload.dat" whole.txt',
+    }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(result.exitCode).toBe(0)
+  expect(await workspace.read('cut.txt')).toBe('ä'.repeat(16 * 1024))
+  expect((await workspace.read('whole.txt')).trimEnd()).toBe('ä'.repeat(40_000))
+})
+
+test('a hook sees a key only if pass_env names it, and both sets of variables', async () => {
+  const script = 'env > "$0.env"'
+  const named = (name: string, more: object = {}): [string, object] => [
+    script.replace('$0', name),
+    { timeout_ms: 5000, ...more },
+  ]
+  await using server = await startScriptedServer([say('hi'), { content: 'Done.' }])
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    baseUrl: server.baseUrl,
+    files: hooks({
+      pre_tool_execution: named('plain'),
+      post_tool_execution: named('passed', { pass_env: ['DELTA_API_KEY'] }),
+    }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  expect((await delta(args, { env: KEY })).exitCode).toBe(0)
+  const plain = await workspace.read('plain.env')
+  expect(plain).not.toContain(KEY.DELTA_API_KEY)
+  for (const name of ['RUN_DIR', 'JOURNAL_PATH', 'ITERATION_COUNT', 'TOOL_NAME', 'DELTA_RUN_ID'])
+    expect(plain).toMatch(new RegExp(`^${name}=.`, 'm'))
+  expect(plain).toMatch(/^DELTA_HOOK_IO_PATH=\/.*\/io\/hooks\//m)
+  expect(await workspace.read('passed.env')).toContain(`DELTA_API_KEY=${KEY.DELTA_API_KEY}\n`)
+})
+
+test('a hook that takes longer than its timeout_ms is ended, and the run goes on', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ content: 'Done.' }],
+    files: hooks({ on_iteration_start: ['exec sleep 300', { timeout_ms: 50 }] }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  expect(result.stderr).toContain('note: on_iteration_start hook did not finish in time')
+})
+
+test('post_llm_response may change what the model said', async () => {
+  const changed = JSON.stringify({ role: 'assistant', content: 'Changed.' })
+  await using agent = await temporaryAgent({
+    turns: [{ content: 'As it was.' }],
+    files: hooks({
+      post_llm_response: `echo '${changed}' > "$DELTA_HOOK_IO_PATH/output/payload_override.dat"`,
+    }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'Changed.\n' })
+})
+
+test("on_error does not run for a tool's exit code, nor for a hook that fails", async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'fail', shell: 'exit 3' }],
+    turns: [{ tool_calls: [{ name: 'fail', arguments: {} }] }, { content: 'Done.' }],
+    files: hooks({ on_error: 'echo called >> errors.txt', on_iteration_end: 'exit 1' }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  expect((await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])).exitCode).toBe(0)
+  expect(workspace.has('errors.txt')).toBe(false)
+})
+
+test('an on_error hook that fails is not called for itself', async () => {
+  await using server = await startScriptedServer([{ status: 400 }])
+  await using agent = await temporaryAgent({
+    baseUrl: server.baseUrl,
+    files: hooks({ on_error: 'echo called >> errors.txt; exit 1' }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  expect((await delta(args, { env: KEY })).exitCode).toBe(1)
+  expect(await workspace.read('errors.txt')).toBe('called\n')
+})
+
+test('on_run_end runs after a signal and after the answer, never while waiting; records stay apart across resumes', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: 'touch started; exec sleep 300' }],
+    turns: [
+      { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Now?' } }] },
+      { tool_calls: [{ name: 'work', arguments: {} }] },
+      { content: 'Done.' },
+    ],
+    files: hooks({ on_run_end: 'echo ended >> ended.txt' }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  expect((await delta(args)).exitCode).toBe(101)
+  expect(workspace.has('ended.txt')).toBe(false)
+
+  const engine = startDelta(['continue', '-w', workspace.path, '-m', 'yes'])
+  await waitForFile(`${workspace.path}/started`)
+  engine.kill('SIGTERM')
+  expect((await engine.result).exitCode).toBe(143)
+  expect(await workspace.read('ended.txt')).toBe('ended\n')
+
+  expect((await delta(['continue', '-w', workspace.path])).exitCode).toBe(0)
+  expect(await workspace.read('ended.txt')).toBe('ended\nended\n')
+  const audits = (await journalOf(workspace.path)).filter(({ type }) => type === 'HOOK_EXECUTION_AUDIT')
+  const records = audits.map((event) => String(Object(event).io_path_ref))
+  expect(new Set(records).size).toBe(2)
+  const run = (await workspace.read('.delta/LATEST')).trim()
+  for (const record of records)
+    expect(await readdir(join(workspace.path, '.delta', run, record))).toEqual(['input', 'output'])
+})

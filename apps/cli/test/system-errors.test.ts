@@ -1,0 +1,138 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { cleanEnvironment, DELTA, delta } from './delta.js'
+
+/** What every message keeps to: where, what, what to do, and never how the program is built. */
+function expectPlain(stderr: string): void {
+  expect(stderr).toMatch(/^Error: .+: .+ \(E[A-Z]+\)\.\n.+\.$/m)
+  expect(stderr).not.toMatch(/^\s+at |node:internal|syscall/m)
+}
+
+test.each([
+  [['run', '-m', 'Go'], 2],
+  [['init'], 2],
+  [['list-runs'], 2],
+  [['sessions', 'list'], 2],
+  [['--help'], 0],
+  [['completion', 'bash'], 0],
+])('in a directory that has been deleted, %j says so if it needs one', async (args, exitCode) => {
+  const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
+  await using directory = await temporaryWorkspace({})
+  const argv = ['sh', '-c', script, 'sh', process.execPath, DELTA, ...args]
+  const result = await runProcess(argv, { cwd: directory.path, env: cleanEnvironment() })
+  expect(result.exitCode).toBe(exitCode)
+  if (exitCode !== 0) expect(result.stderr).toContain('Error: The current directory has been deleted.')
+  expect(result.stderr).not.toMatch(/^\s+at /m)
+})
+
+test.each([
+  ['-m @directory', ['run', '-m', '@.'], 'Error: -m @.: it is a directory, not a file (EISDIR).'],
+  ['-m @missing', ['run', '-m', '@no'], 'Error: -m @no: there is no such file or directory (ENOENT).'],
+  ['init below a file', ['init', 'file/x'], 'Error: file/x: it is a file'],
+  ['init over a file', ['init', 'file'], 'Error: file: a file of that name is in the way (EEXIST).'],
+  ['a name that is too long', ['run', '-m', 'Go', '-w', 'x'.repeat(300)], ': the name is too long ('],
+])('%s is one message that says where, what and what to do', async (_, args, message) => {
+  await using agent = await temporaryAgent({})
+  await using directory = await temporaryWorkspace({ file: '' })
+  const agentFlag = args[0] === 'run' ? ['--agent', agent.path] : []
+  const result = await delta([...args, ...agentFlag], { cwd: directory.path })
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).toContain(message)
+  expectPlain(result.stderr)
+  expect(await directory.files()).toEqual(['file'])
+})
+
+test.each([['show'], ['list-runs'], ['continue'], ['journal', 'verify'], ['context', 'build'], ['config']])(
+  'delta %s refuses a workspace that is a file',
+  async (...command) => {
+    await using agent = await temporaryAgent({})
+    const result = await delta([...command, '-w', 'agent.yaml'], { cwd: agent.path })
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toBe('Error: -w agent.yaml: it is a file, not a directory.\n')
+  },
+)
+
+test.each([
+  ['run', '-m', 'Go', '-w', ''],
+  ['run', '-m', 'Go', '--agent', ''],
+  ['continue', '-w', ''],
+  ['init', ''],
+])('an empty value, as of a variable that is not set, is refused: delta %s', async (...args) => {
+  await using directory = await temporaryWorkspace({})
+  const result = await delta(args, { cwd: directory.path })
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).toContain('It is empty.')
+  expect(await directory.files()).toEqual([])
+})
+
+test.skipIf(!existsSync('/proc/self'))(
+  'where a directory can be seen but nothing can be made, init and run say so and end',
+  async () => {
+    await using agent = await temporaryAgent({})
+    for (const args of [
+      ['init', '/proc/x/y'],
+      ['run', '--agent', agent.path, '-m', 'Go', '-w', '/proc/x/y'],
+    ]) {
+      const result = await delta(args)
+      expect(result.exitCode).toBe(2)
+      expectPlain(result.stderr)
+    }
+  },
+)
+
+test.skipIf(process.getuid?.() === 0)('what may not be read or written is named', async () => {
+  await using directory = await temporaryWorkspace({ 'secret.md': 'x' })
+  await using agent = await temporaryAgent({})
+  await chmod(join(directory.path, 'secret.md'), 0)
+  await mkdir(join(directory.path, 'closed'), { mode: 0o500 })
+  for (const args of [
+    ['run', '--agent', agent.path, '-m', '@secret.md'],
+    ['init', 'closed/agent'],
+    ['run', '--agent', agent.path, '-m', 'Go', '-w', 'closed/w'],
+  ]) {
+    const result = await delta(args, { cwd: directory.path })
+    expect(result.exitCode).toBe(2)
+    expect(result.stderr).toContain('permission denied (EACCES)')
+    expectPlain(result.stderr)
+  }
+})
+
+test('init on a full disk says so and leaves nothing half made', async () => {
+  await using disk = await temporaryWorkspace({})
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8k', 'tmpfs', disk.path]).status === 0
+  if (!mounted) {
+    console.warn('SKIPPED: no file system can be mounted here, so init on a full disk is not tested.')
+    return
+  }
+  try {
+    const result = await delta(['init', join(disk.path, 'agent'), '-t', 'research'])
+    expect(result).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(result.stderr).toContain('no space is left on the disk (ENOSPC)')
+    expect(result.stderr).toContain(disk.path)
+    expect(existsSync(join(disk.path, 'agent'))).toBe(false)
+  } finally {
+    spawnSync('umount', [disk.path])
+  }
+})
+
+test('an error that nobody foresaw is one line, and a stack trace only with DELTA_DEBUG', async () => {
+  await using directory = await temporaryWorkspace({})
+  const bug = join(directory.path, 'bug.cjs')
+  await writeFile(bug, 'setImmediate(() => { throw new Error("unforeseen") }); setInterval(() => {}, 1000)')
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'x' } }] }, { content: 'Done.' }],
+  })
+  const run = (env: Record<string, string>) =>
+    delta(['run', '-q', '--agent', agent.path, '-m', 'Go', '-w', directory.path], {
+      env: { NODE_OPTIONS: `--require ${bug}`, ...env },
+    })
+  const plain = await run({})
+  expect(plain).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(plain.stderr).toContain('Error: unforeseen\n')
+  expect(plain.stderr).not.toMatch(/^\s+at /m)
+  expect((await run({ DELTA_DEBUG: '1' })).stderr).toMatch(/^\s+at .*bug\.cjs/m)
+})

@@ -1,0 +1,10 @@
+import { formatProblem, loadAgent } from '@delta/config-loader'
+import { executeTool } from '@delta/executor'
+
+const { agent, warnings } = await loadAgent('reader', { environment: process.env })
+for (const warning of warnings) console.log(formatProblem(warning))
+
+console.log(agent.name, agent.llm.model, [...agent.tools.keys()])
+const call = { name: 'count_words', arguments: { text: 'it was a dark night' } }
+const context = { workDirectory: process.cwd(), environment: process.env }
+console.log((await executeTool(agent.tools, call, context)).observation)

@@ -1,0 +1,49 @@
+import { DEFAULT_SETTINGS, DEFAULT_TOOL_TIMEOUT_MS } from '@delta/executor'
+import { LLM_DEFAULTS } from '@delta/model'
+import { AGENT_DEFAULTS } from './agent.js'
+import type { Setting } from './list-settings.js'
+import type { CompleteParts } from './parts.js'
+
+/** Every value that counts unless a file says something else; those of all tools, hooks and sources once, under `*`. */
+export function defaultsOf(parts: CompleteParts): Setting[] {
+  const { llm, prompt, tools, context } = parts
+  const hasTools = tools.size > 0
+  const hasFiles = context.manifest.sources.some(({ type }) => type !== 'journal')
+  const values: [path: string, value: unknown][] = [
+    ...(prompt === undefined ? [] : [['system_prompt', prompt.name] satisfies [string, string]]),
+    ['max_iterations', AGENT_DEFAULTS.maxIterations],
+    ['tool_concurrency', AGENT_DEFAULTS.toolConcurrency],
+    ['llm.provider', llm.provider],
+    ...when(llm.provider === 'openai', [
+      ['llm.base_url', LLM_DEFAULTS.baseUrl],
+      ['llm.timeout_ms', LLM_DEFAULTS.timeoutMs],
+    ]),
+    ['llm.max_attempts', LLM_DEFAULTS.maxAttempts],
+    ...policyDefaults(parts),
+    ...when(hasTools, [
+      ['tools.*.timeout_ms', DEFAULT_TOOL_TIMEOUT_MS],
+      ['tools.*.on_interrupt', 'report'],
+      ['tools.*.critical', DEFAULT_SETTINGS.critical],
+      ['tools.*.output', { max_chars: DEFAULT_SETTINGS.output.maxChars, keep: DEFAULT_SETTINGS.output.keep }],
+    ]),
+    ...when(hasFiles, [['context.sources[*].on_missing', 'error']]),
+  ]
+  return values.map(([path, value]) => ({ path, value, origin: 'default' }))
+}
+
+function when(
+  condition: boolean,
+  values: [path: string, value: unknown][],
+): [path: string, value: unknown][] {
+  return condition ? values : []
+}
+
+/** Rules count only where a policy is given. */
+function policyDefaults({ policy }: CompleteParts): [path: string, value: unknown][] {
+  if (policy === undefined) return []
+  const rules = Object.entries(policy.rules ?? {}).map(([name, value]): [string, unknown] => [
+    `policy.${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+    value,
+  ])
+  return [...rules, ['policy.on_confirmation', policy.onConfirmation]]
+}

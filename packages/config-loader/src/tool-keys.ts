@@ -1,0 +1,61 @@
+import { effectsSchema, TOOL_SETTING_KEYS } from '@delta/executor'
+import type { Findings } from './findings.js'
+import { nearestName } from './nearest.js'
+import { parsePath, type ValuePath } from './path.js'
+import { sentence } from './report.js'
+import type { YamlFile } from './yaml-file.js'
+
+/** Every key a tool can have. Used only to guess what a mistyped one meant: the packages that read them decide. */
+const TOOL_KEYS = [
+  ...['name', 'description', 'exec', 'shell', 'stdin', 'command', 'parameters', 'substitute', 'allow_dash'],
+  ...['checked_words', '__meta', 'max_chars', 'keep'],
+  ...TOOL_SETTING_KEYS,
+]
+
+/** Every key a parameter can have. */
+export const PARAMETER_KEYS = [
+  ...['name', 'type', 'description', 'required', 'default', 'enum', 'pattern', 'allow_dash', 'inject_as'],
+  ...['position', 'option_name', 'raw'],
+]
+
+/** Reports keys that nobody reads, each given as in `output.keeep` or `parameters[0].requird`. */
+export function reportUnknownKeys(
+  keys: readonly string[],
+  file: YamlFile,
+  path: ValuePath,
+  findings: Findings,
+): void {
+  for (const key of keys) {
+    if (key.startsWith('x-')) continue
+    const names = parsePath(key)
+    const nearest = nearestName(String(names.at(-1)), knownIn(names))
+    const hint = nearest === undefined ? undefined : `Did you mean "${nearest}"?`
+    const place = file.locate([...path, ...names], { key: true })
+    findings.unknownKey(place, sentence(path, `unknown key "${key}"`), hint)
+  }
+}
+
+function knownIn([outer, ...inner]: ValuePath): readonly string[] {
+  if (outer === 'effects') return Object.keys(effectsSchema.shape)
+  return outer === 'parameters' && inner.length > 0 ? PARAMETER_KEYS : TOOL_KEYS
+}
+
+/** The unknown keys of a tool that no parser looked through. */
+export function strangeKeys(item: unknown): string[] {
+  const keys = isMap(item) ? Object.keys(item) : []
+  return keys.filter((key) => !TOOL_KEYS.includes(key))
+}
+
+/** The expander keeps keys of parameters that it does not know. */
+export function strangeParameterKeys(item: unknown): string[] {
+  const parameters = isMap(item) && Array.isArray(item.parameters) ? item.parameters : []
+  return parameters.flatMap((parameter: unknown, index) =>
+    Object.keys(isMap(parameter) ? parameter : {})
+      .filter((key) => !PARAMETER_KEYS.includes(key) && !key.startsWith('x-'))
+      .map((key) => `parameters[${index}].${key}`),
+  )
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,91 @@
+/** One entry of what a shell lists of itself (`declare -p`, `export -p`, `set`, `alias`). */
+export interface Listed {
+  /** The whole entry, without its final newline: what the shell can read back. */
+  text: string
+  /** The letters of `declare -ix NAME`; empty for the other listings. */
+  flags: string
+  name: string
+  /** Undefined when the variable has no value. Of an array, its elements within parentheses. */
+  value: string | undefined
+}
+
+const HEAD = /(?:declare -([A-Za-z-]+) |export |alias (?:-- )?)?([^\s='"]+)(=?)/y
+
+/**
+ * Reads a listing back into names and values. All texts are latin1, one character a byte, so that
+ * values which are not valid text come through unharmed.
+ *
+ * @throws {SyntaxError} It is not what shells print.
+ */
+export function parseListing(listing: string): Listed[] {
+  const entries: Listed[] = []
+  for (let start = 0; start < listing.length; ) {
+    HEAD.lastIndex = start
+    const head = HEAD.exec(listing)
+    if (!head) throw new SyntaxError(`unexpected ${JSON.stringify(listing.slice(start, start + 40))}`)
+    const [, flags = '', name = '', equals] = head
+    const { end, value } = equals
+      ? readWord(listing, HEAD.lastIndex)
+      : { end: HEAD.lastIndex, value: undefined }
+    if (listing[end] !== '\n') throw new SyntaxError(`${name}: no end of line after its value`)
+    entries.push({ text: listing.slice(start, end), flags, name, value })
+    start = end + 1
+  }
+  return entries
+}
+
+/** Reads one word, quoted in any of the shell's ways, up to the newline that ends it. */
+function readWord(text: string, start: number): { value: string; end: number } {
+  let value = ''
+  let position = start
+  const take = (open: number, close: string, escapes: boolean): string => {
+    const end = endOfQuote(text, open, close, escapes)
+    position = end + 1
+    return text.slice(open, end)
+  }
+  while (position < text.length && text[position] !== '\n') {
+    const character = text[position]
+    if (character === "'") value += take(position + 1, "'", false)
+    else if (character === '"') value += decodeDouble(take(position + 1, '"', true))
+    else if (character === '$' && text[position + 1] === "'")
+      value += decodeAnsi(take(position + 2, "'", true))
+    else if (character === '\\') {
+      value += text[position + 1] ?? ''
+      position += 2
+    } else {
+      value += character
+      position++
+    }
+  }
+  return { value, end: position }
+}
+
+function endOfQuote(text: string, start: number, close: string, escapes: boolean): number {
+  let end = start
+  while (end < text.length && text[end] !== close) end += escapes && text[end] === '\\' ? 2 : 1
+  if (end >= text.length) throw new SyntaxError('a quoted value without its end')
+  return end
+}
+
+/** bash before 4.4 also puts its own mark, byte 1, before bytes 1 and 127; later ones never print these here. */
+function decodeDouble(text: string): string {
+  return text.replaceAll(/\\([$`"\\])|\x01([\x01\x7f])/g, '$1$2')
+}
+
+const LETTERS: Record<string, string> = {
+  a: '\x07',
+  b: '\b',
+  e: '\x1b',
+  E: '\x1b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+}
+
+function decodeAnsi(text: string): string {
+  return text.replaceAll(/\\(?:([0-7]{1,3})|([\s\S]))/g, (_all, octal?: string, letter = '') =>
+    octal === undefined ? (LETTERS[letter] ?? letter) : String.fromCharCode(Number.parseInt(octal, 8)),
+  )
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from 'tsup'
+
+/** The command line as one file that needs no other: finding and loading modules is most of what its start costs. */
+export default defineConfig({
+  entry: ['src/main.ts'],
+  outDir: 'dist/bin',
+  format: 'cjs',
+  target: 'node20',
+  shims: true,
+  minify: true,
+  removeNodeProtocol: false,
+  noExternal: [/.*/],
+})

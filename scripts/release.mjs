@@ -1,0 +1,108 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { bootstrap } from './bootstrap.mjs'
+import { checkPackage } from './lib/check-package.mjs'
+import { cleanEnvironment, root, tool } from './lib/environment.mjs'
+import { withPackedPackages } from './lib/pack.mjs'
+import { bundledLicenses, publicationProblems, publishedFiles } from './lib/published.mjs'
+import { show } from './lib/step.mjs'
+
+/** @typedef {import('./lib/pack.mjs').Packed} Packed */
+
+/**
+ * `pnpm release --dry-run` shows what would be published and whether it may be; without `--dry-run` it is then published.
+ * Versions and changelogs are not made here but by `pnpm changeset version`.
+ */
+async function main(dryRun = process.argv.includes('--dry-run')) {
+  if (!(await bootstrap())) return 1
+  const waiting = waitingChangesets()
+  const failed = await withPackedPackages(async (packages) => {
+    let count = 0
+    for (const packed of packages) count += (await inOrder(packed, packages)) ? 0 : 1
+    console.log(
+      count === 0 ? `${packages.length} packages are in order.` : `${count} packages are not in order.`,
+    )
+    return count
+  })
+  if (waiting.length > 0) {
+    console.log(`${waiting.length} changesets are waiting (${waiting.join(', ')}): \`pnpm changeset version\` turns them
+into versions and changelogs.`)
+  }
+  if (failed > 0) return 1
+  if (dryRun) return 0
+  if (waiting.length > 0) {
+    console.error('Nothing is published while changesets are waiting.')
+    return 1
+  }
+  const env = { ...cleanEnvironment(), NPM_TOKEN: process.env.NPM_TOKEN }
+  return await show(tool('changeset', 'publish'), { env })
+}
+
+/**
+ * @param {Packed} packed
+ * @param {Packed[]} packages
+ */
+async function inOrder(packed, packages) {
+  describe(packed)
+  const problems = [...publicationProblems(packed, packages), ...(await checkPackage(packed))]
+  for (const problem of problems) console.error(`  PROBLEM: ${packed.name}: ${problem.trimEnd()}`)
+  console.log('')
+  return problems.length === 0
+}
+
+/** @param {Packed} packed */
+function describe(packed) {
+  const { name, manifest, tarball } = packed
+  const files = publishedFiles(packed)
+  const unpacked = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  const provenance = manifest.publishConfig?.provenance ? 'with provenance' : 'WITHOUT provenance'
+  console.log(`${name} ${manifest.version}
+  ${manifest.license}, ${manifest.publishConfig?.access ?? 'restricted'}, ${provenance}, Node.js ${manifest.engines?.node}
+  ${kilobytes(statSync(tarball).size)} packed, ${kilobytes(unpacked)} unpacked, ${files.length} files`)
+  list('entries', Object.entries(manifest.exports ?? {}).map(describeEntry))
+  list(
+    'commands',
+    Object.entries(manifest.bin ?? {}).map(([command, path]) => `${command} (${path})`),
+  )
+  list(
+    'needs',
+    Object.entries(manifest.dependencies ?? {}).map((entry) => entry.join(' ')),
+  )
+  list(
+    'works with',
+    Object.entries(manifest.peerDependencies ?? {}).map((entry) => entry.join(' ')),
+  )
+  list(
+    'brings along',
+    bundledLicenses(packed).map((bundled) => `${bundled.name} (${bundled.license})`),
+  )
+  for (const { path, bytes } of files) console.log(`  ${kilobytes(bytes).padStart(10)}  ${path}`)
+}
+
+/** @param {[string, unknown]} entry of `exports` */
+function describeEntry([path, target]) {
+  const types = typeof target === 'object' && target !== null && 'types' in target ? target.types : undefined
+  return types === undefined ? path : `${path} (types: ${types})`
+}
+
+/**
+ * @param {string} what
+ * @param {string[]} entries
+ */
+function list(what, entries) {
+  if (entries.length > 0) console.log(`  ${what}: ${entries.join(', ')}`)
+}
+
+/** @param {number} bytes */
+function kilobytes(bytes) {
+  return `${(bytes / 1000).toFixed(1)} kB`
+}
+
+function waitingChangesets() {
+  const names = readdirSync(join(root, '.changeset')).filter(
+    (name) => name.endsWith('.md') && name !== 'README.md',
+  )
+  return names.map((name) => name.replace(/\.md$/, ''))
+}
+
+process.exitCode = await main()
