@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Policy, Tool } from '@delta/executor'
 import { findMainFile, openDirectory } from './directory.js'
-import { ConfigError, type ConfigProblem, type ConfigWarning } from './errors.js'
+import { ConfigError, type ConfigWarning } from './errors.js'
 import { collectFindings, type Findings, inReadingOrder } from './findings.js'
 import { formatReport } from './format.js'
 import { importRootsOf } from './import-roots.js'
@@ -21,8 +21,8 @@ export interface LoadedTools {
   policy?: Policy
   overrides: Override[]
   warnings: ConfigWarning[]
-  /** What is wrong with tools that were left out; empty unless `partial` was asked for. */
-  problems: ConfigProblem[]
+  /** With `partial`: the error for what is wrong, where something was left out. */
+  failure?: ConfigError
 }
 
 /**
@@ -30,7 +30,7 @@ export interface LoadedTools {
  *
  * Of the rest of the file only `policy:` is read, which says what the tools may do.
  *
- * @param options.partial - Tools that cannot be used are left out and said in `problems`, and nothing is thrown for them.
+ * @param options.partial - What cannot be used is left out and said in `failure`, which is not thrown.
  * @throws {ConfigError} with every problem found.
  */
 export async function loadToolsFile(
@@ -47,11 +47,20 @@ export async function loadToolsFile(
   const policy = file && readPolicy(policyIn(file.value), file, findings)
   const problems = inReadingOrder(findings.problems)
   const warnings = inReadingOrder(findings.warnings)
-  if (file === undefined || (problems.length > 0 && !options.partial)) {
-    throw new ConfigError('ERR_CONFIG_INVALID', formatReport(problems, warnings), { problems, warnings })
-  }
+  const failed = () =>
+    new ConfigError('ERR_CONFIG_INVALID', formatReport(problems, warnings), { problems, warnings })
+  if (file === undefined) throw failed()
+  const failure = problems.length > 0 ? failed() : undefined
+  if (failure && !options.partial) throw failure
   const document = documentOf(file.value, tools)
-  return { document, tools: plain(tools), ...(policy && { policy }), overrides, warnings, problems }
+  return {
+    document,
+    tools: plain(tools),
+    ...(policy && { policy }),
+    overrides,
+    warnings,
+    ...(failure && { failure }),
+  }
 }
 
 /** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */

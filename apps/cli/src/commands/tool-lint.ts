@@ -16,17 +16,18 @@ interface Finding extends Partial<Pick<Excerpt, 'path' | 'line' | 'column'>> {
 }
 
 /**
- * `delta tool lint`: what a reviewer would ask about tools that load, and why others do not. Exit code 1 if there is
- * anything, 2 if a tool does not load.
+ * `delta tool lint`: what a reviewer would ask about tools that load. Exit code 1 if there is anything.
+ *
+ * @throws {ConfigError} at the end, with everything that keeps others from loading.
  */
 export async function execute(
   flags: ToolFlags & { json?: boolean },
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const { tools, warnings, problems, agentHome } = await loadTools(path, flags, terminal, { partial: true })
+  const { tools, warnings, failure, agentHome } = await loadTools(path, flags, terminal, { partial: true })
   const options = { commandExists: commandFinder(agentHome, terminal.env), environment: terminal.env }
-  const broken: Finding[] = problems.map((problem) => ({
+  const broken: Finding[] = (failure?.problems ?? []).map((problem) => ({
     rule: 'does-not-load',
     message: formatProblem(problem),
   }))
@@ -44,9 +45,8 @@ export async function execute(
   ]
   if (flags.json) print(terminal, `${JSON.stringify([...broken, ...findings], null, 2)}\n`)
   else for (const { message } of findings) print(terminal, `${printable(message)}\n`)
-  for (const { message } of broken) terminal.stderr.write(`${printable(message)}\n\n`)
+  if (failure) throw failure
   terminal.stderr.write(`${count(tools.size, 'tool')}, ${count(findings.length, 'finding')}\n`)
-  if (problems.length > 0) return EXIT.usage
   return findings.length === 0 ? EXIT.completed : EXIT.failed
 }
 
