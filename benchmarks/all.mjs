@@ -4,24 +4,17 @@
  *   node benchmarks/all.mjs
  */
 import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const NAMES = [
-  'startup',
-  'loop',
-  'tools',
-  'journal',
-  'expander',
-  'context',
-  'config',
-  'model',
-  'sessions',
-  'crash',
-]
-const here = (path) => fileURLToPath(new URL(path, import.meta.url))
-const programs = [...NAMES.map((name) => [here(`${name}.mjs`), '--write']), [here('../scripts/readme.mjs')]]
+const here = fileURLToPath(new URL('.', import.meta.url))
+const benchmarks = readdirSync(here)
+  .filter((name) => name.endsWith('.mjs'))
+  .map((name) => join(here, name))
+  .filter((path) => /^import .* from '\.\/report\.mjs'$/m.test(readFileSync(path, 'utf8')))
 
-for (const argv of programs) {
+for (const argv of [...benchmarks.map((path) => [path, '--write']), [join(here, '../scripts/readme.mjs')]]) {
   const { status } = spawnSync(process.execPath, ['--expose-gc', ...argv], { stdio: 'inherit' })
   if (status !== 0) process.exitCode = 1
 }

@@ -1,114 +1,104 @@
 /**
- * What a cycle costs: whole runs of `echo`, the command line beside a hand-written durable loop without recovery.
+ * What a cycle costs: whole runs of `echo`, the command line beside a hand-written durable loop without recovery, and
+ * beside two frameworks that keep nothing.
  *
- *   node benchmarks/loop.mjs [cycles …] [--write]        default: 10 100 300
+ *   node benchmarks/loop.mjs [rounds] [--growth] [--write]
  *
- * CPU time is that of the engine's own process; children are the same in both. Alternating, medians of 5.
+ * CPU time is that of the engine's own process; children are the same in all. Alternating, medians of the rounds
+ * (default 9). `--growth` also runs up to 1,000 cycles, which takes minutes.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startScriptedServer, temporaryAgent } from '../packages/testkit/dist/index.js'
+import { startScriptedServer } from '../packages/testkit/dist/index.js'
+import { programsFor } from './loop/programs.mjs'
 import { median, numbers, report } from './report.mjs'
 
-const ROUNDS = 5
-const here = (path) => fileURLToPath(new URL(path, import.meta.url))
-const lengths = numbers()
+const CYCLES = 300
+const GROWTH = [10, 100, 500, 1000]
+const PRELOAD = fileURLToPath(new URL('measure.mjs', import.meta.url))
+const [rounds = 9] = numbers()
+// Everything stays until the end: a file system that has just lost thousands of files is slower to make new ones.
+const directory = mkdtempSync(join(tmpdir(), 'delta-bench-loop-'))
 
 function measure(argv) {
-  const directory = mkdtempSync(join(tmpdir(), 'delta-bench-'))
-  const file = join(directory, 'measure.json')
   const workspace = mkdtempSync(join(directory, 'w-'))
-  try {
-    const env = { PATH: process.env.PATH, MEASURE_FILE: file, DELTA_API_KEY: 'benchmark' }
-    execFileSync(process.execPath, ['--import', here('measure.mjs'), ...argv(workspace)], {
-      env,
-      stdio: 'pipe',
-    })
-    const files = readdirSync(workspace, { recursive: true, withFileTypes: true }).filter((entry) =>
-      entry.isFile(),
-    )
-    const bytes = files.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
-    return { ...JSON.parse(readFileSync(file, 'utf8')), files: files.length, diskMb: bytes / 1024 / 1024 }
-  } finally {
-    rmSync(directory, { recursive: true })
-  }
+  const file = join(directory, 'measure.json')
+  const env = { PATH: process.env.PATH, MEASURE_FILE: file, DELTA_API_KEY: 'benchmark' }
+  execFileSync(process.execPath, ['--import', PRELOAD, ...argv(workspace)], { env, stdio: 'pipe' })
+  const files = readdirSync(workspace, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  const bytes = files.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+  return { ...JSON.parse(readFileSync(file, 'utf8')), files: files.length, diskMb: bytes / 1024 / 1024 }
 }
 
-async function compare(cycles) {
-  const turns = [
-    { tool_calls: [{ name: 'echo', arguments: { text: 'hi' } }], times: cycles },
-    { content: 'Done.' },
-  ]
-  const server = await startScriptedServer(turns)
-  const tools = [{ name: 'echo', description: 'Says it.', exec: 'echo ${text}' }]
-  const agent = await temporaryAgent({
-    baseUrl: server.baseUrl,
-    tools,
-    agent: { max_iterations: cycles + 1 },
-  })
-  const cli = (workspace) => [
-    here('../apps/cli/bin.cjs'),
-    'run',
-    '--agent',
-    agent.path,
-    '-m',
-    'Go',
-    '-w',
-    workspace,
-    '-q',
-  ]
-  const programs = { floor: (workspace) => [here('loop/floor.mjs'), server.baseUrl, workspace], delta: cli }
-  const results = { floor: [], delta: [] }
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [name, argv] of Object.entries(programs)) results[name].push(measure(argv))
+/** Medians of alternating runs, by program; `only` names those that run. */
+async function compare(cycles, { rounds, only = () => true }) {
+  const echo = { tool_calls: [{ name: 'echo', arguments: { text: 'hi' } }], times: cycles }
+  const server = await startScriptedServer([echo, { content: 'Done.' }])
+  const programs = await programsFor(server.baseUrl, cycles)
+  const names = Object.keys(programs.argv).filter(only)
+  const results = Object.fromEntries(names.map((name) => [name, []]))
+  for (let round = 0; round < rounds; round++) {
+    for (const name of names) results[name].push(measure(programs.argv[name]))
   }
   await server.close()
-  await agent.remove()
+  await programs.remove()
+  const middle = (runs) => (key) => [key, median(runs.map((run) => run[key]))]
   return Object.fromEntries(
-    Object.entries(results).map(([name, runs]) => [
-      name,
-      Object.fromEntries(Object.keys(runs[0]).map((key) => [key, median(runs.map((run) => run[key]))])),
-    ]),
+    names.map((name) => [name, Object.fromEntries(Object.keys(results[name][0]).map(middle(results[name])))]),
   )
 }
 
-const rows = []
-for (const cycles of lengths.length > 0 ? lengths : [10, 100, 300]) {
-  const { floor, delta } = await compare(cycles)
-  rows.push({
-    cycles,
-    'floor, ms': Math.round(floor.cpuMs),
-    'delta, ms': Math.round(delta.cpuMs),
-    '× floor': (delta.cpuMs / floor.cpuMs).toFixed(2),
-    'floor, MB': Math.round(floor.rssMb),
-    'delta, MB': Math.round(delta.rssMb),
-    files: delta.files,
-    'disk, MB': delta.diskMb.toFixed(2),
-  })
+async function wholeRuns() {
+  const measured = await compare(CYCLES, { rounds })
+  const floor = measured['durable floor']
+  const rows = Object.entries(measured).map(([program, { cpuMs, rssMb, diskMb, files }]) => ({
+    program,
+    'CPU, ms a cycle': (cpuMs / CYCLES).toFixed(2),
+    '× floor': (cpuMs / floor.cpuMs).toFixed(2),
+    'peak memory, MB': Math.round(rssMb),
+    'on disk, MB': diskMb === 0 ? 'none' : diskMb.toFixed(2),
+    files: files === 0 ? 'none' : files,
+  }))
+  return { rows, delta: rows[1] }
 }
-const perCycle = rows.slice(1).map((row, index) => {
-  const before = rows[index]
-  const per = (key) => (row[key] - before[key]) / (row.cycles - before.cycles)
-  return {
-    cycles: `${before.cycles} to ${row.cycles}`,
-    'floor, ms': per('floor, ms').toFixed(2),
-    'delta, ms': per('delta, ms').toFixed(2),
-    '× floor': (per('delta, ms') / per('floor, ms')).toFixed(2),
-  }
-})
-const last = rows.at(-1)
-report('loop', {
-  tables: [
-    { title: 'Whole runs, CPU time, peak memory and what lies on disk afterwards', rows },
-    { title: 'CPU time of one more cycle', rows: perCycle },
-  ],
-  figures: {
-    cycles: last.cycles,
-    ratio: last['× floor'],
-    memory_mb: last['delta, MB'],
-    disk_mb: last['disk, MB'],
-  },
-})
+
+/** CPU time of one more cycle of a long run, against one of a short one. */
+async function growth() {
+  const runs = new Map()
+  const only = (name) => !name.includes('nothing kept')
+  for (const cycles of GROWTH)
+    runs.set(cycles, await compare(cycles, { rounds: Math.ceil(rounds / 3), only }))
+  const [ten, hundred, fiveHundred, thousand] = GROWTH
+  const per = (name, from, to) => (runs.get(to)[name].cpuMs - runs.get(from)[name].cpuMs) / (to - from)
+  return Object.keys(runs.get(ten)).map((program) => ({
+    program,
+    '10 to 100, ms': per(program, ten, hundred).toFixed(2),
+    '500 to 1000, ms': per(program, fiveHundred, thousand).toFixed(2),
+    growth: (per(program, fiveHundred, thousand) / per(program, ten, hundred)).toFixed(2),
+    'memory at 1000, MB': Math.round(runs.get(thousand)[program].rssMb),
+    'on disk at 1000, MB': runs.get(thousand)[program].diskMb.toFixed(2),
+  }))
+}
+
+try {
+  const { rows, delta } = await wholeRuns()
+  const tables = [{ title: `Runs of ${CYCLES} cycles`, rows }]
+  if (process.argv.includes('--growth'))
+    tables.push({ title: 'CPU time of one more cycle', rows: await growth() })
+  report('loop', {
+    tables,
+    figures: {
+      cycles: CYCLES,
+      ratio: delta['× floor'],
+      memory_mb: delta['peak memory, MB'],
+      disk_mb: delta['on disk, MB'],
+    },
+  })
+} finally {
+  rmSync(directory, { recursive: true, force: true })
+}

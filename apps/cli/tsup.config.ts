@@ -55,7 +55,7 @@ export default defineConfig({
   target: 'node20',
   platform: 'node',
   clean: true,
-  minify: false,
+  minify: true,
   removeNodeProtocol: false,
   silent: true,
   shims: true,

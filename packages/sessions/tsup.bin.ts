@@ -6,7 +6,6 @@ export default defineConfig({
   outDir: 'dist/bin',
   format: 'cjs',
   target: 'node20',
-  shims: true,
   minify: true,
   removeNodeProtocol: false,
   noExternal: [/.*/],

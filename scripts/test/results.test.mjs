@@ -1,4 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { root } from '../lib/environment.mjs'
 import { fillResults } from '../lib/results.mjs'
 import { temporaryTree } from './temporary.mjs'
 
@@ -47,4 +50,16 @@ test('a figure that nobody measured, and a marker without its partner, are probl
     ],
   })
   expect(fill('<!-- results: startup -->\n').problems).toEqual(['a results or figure marker has no partner'])
+})
+
+test('the page of benchmarks shows each of them', () => {
+  const page = readFileSync(join(root, 'benchmarks', 'README.md'), 'utf8')
+  const programs = readdirSync(join(root, 'benchmarks')).filter((name) => name.endsWith('.mjs'))
+  const names = programs.flatMap((name) => {
+    const text = readFileSync(join(root, 'benchmarks', name), 'utf8')
+    return /^ *report\('([\w-]+)'/m.exec(text)?.slice(1) ?? []
+  })
+  expect(names).toContain('startup')
+  const shown = [...page.matchAll(/^<!-- results: (\S+) -->$/gm)].map(([, name]) => name)
+  expect(shown.sort()).toEqual(names.sort())
 })

@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isScalar, Scalar, visit, type YAMLError } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, type Node, Scalar, visit, type YAMLError } from 'yaml'
 
 /** Files whose aliases make them this many times larger are taken for an attack, not for a configuration. */
 export const MOST_UNFOLDING = 100
@@ -15,6 +15,8 @@ export interface YamlFault {
 /** The parser's words, with the place where the mistake was made and its usual cause. */
 export function explainFault(fault: YAMLError, document: Document, text: string): YamlFault {
   const offset = fault.pos[0]
+  if (fault.message.includes('call stack'))
+    return { offset, message: 'This is nested too deeply to be read.' }
   const message = `Not valid YAML: ${fault.message}.`
 
   switch (fault.code) {
@@ -24,7 +26,7 @@ export function explainFault(fault: YAMLError, document: Document, text: string)
       return {
         offset,
         message: 'The file holds several YAML documents.',
-        hint: 'Remove what follows this `---`.',
+        hint: 'One file holds one: remove what follows from here on.',
         harmless: true,
       }
     case 'TAG_RESOLVE_FAILED':
@@ -62,15 +64,24 @@ export function explainFault(fault: YAMLError, document: Document, text: string)
 }
 
 /**
- * Every `*name` without `&name` before it, mostly a pattern somebody forgot to quote. It is made the text that was meant, so
- * that the rest of the file can be read.
+ * Aliases that cannot be followed: inside of their own value, and every `*name` without `&name` before it, mostly a pattern somebody forgot to quote. The latter is made the text that was
+ * meant, so that the rest of the file can be read.
  */
-export function replaceDanglingAliases(document: Document): YamlFault[] {
+export function mendAliases(document: Document): YamlFault[] {
   const faults: YamlFault[] = []
+  const anchors = new Map<string, Node>()
   visit(document, {
-    Alias(_key, alias) {
-      if (alias.resolve(document) !== undefined) return undefined
+    Value(_key, node) {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    },
+    Alias(_key, alias, ancestors) {
       const written = `*${alias.source}`
+      const meant = anchors.get(alias.source)
+      if (meant !== undefined && ancestors.includes(meant)) {
+        const message = `The alias ${written} stands inside of what it repeats.`
+        faults.push({ offset: alias.range?.[0] ?? 0, message, hint: 'Write the value out.' })
+      }
+      if (meant !== undefined) return undefined
       const message = `No anchor &${alias.source} stands before the alias ${written}.`
       const hint = 'Quote a text that begins with *.'
       faults.push({ offset: alias.range?.[0] ?? 0, message, hint, harmless: true })

@@ -2,13 +2,7 @@ import { LineCounter, parseDocument } from 'yaml'
 import type { ConfigProblem } from './errors.js'
 import { excerptOf } from './format.js'
 import type { ValuePath } from './path.js'
-import {
-  explainFault,
-  explainUnfolding,
-  MOST_UNFOLDING,
-  replaceDanglingAliases,
-  type YamlFault,
-} from './yaml-faults.js'
+import { explainFault, explainUnfolding, MOST_UNFOLDING, mendAliases, type YamlFault } from './yaml-faults.js'
 import { offsetOf, type PlaceInValue, writtenText } from './yaml-position.js'
 
 /** A YAML file that was read: its value, and the way from a place in the value back to a line of the file. */
@@ -53,7 +47,7 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
     explainFault(fault, document, text),
   )
   const faults = lastAtEachPlace(allFaults)
-  if (text.includes('*')) faults.push(...replaceDanglingAliases(document))
+  if (text.includes('*')) faults.push(...mendAliases(document))
   const isReadable = faults.every(({ harmless }) => harmless)
   const problems = faults.map(({ offset, harmless, ...fault }) => ({ ...placeAt(offset), ...fault }))
 

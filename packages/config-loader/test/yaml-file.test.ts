@@ -74,6 +74,12 @@ test('an alias without an anchor is an error at the alias', () => {
   expect(report('glob: *.py\n')).toContain('agent.yaml:1:7: No anchor &.py stands before the alias *.py.')
 })
 
+test('an alias inside of its own value is an error, not a search without end', () => {
+  const message = 'The alias *a stands inside of what it repeats.'
+  expect(report('x: &a { y: [*a] }\n')).toContain(`agent.yaml:1:13: ${message}`)
+  expect(report('x: &a [1, { y: *a }]\nz: *a\n')).toContain(`agent.yaml:1:16: ${message}`)
+})
+
 test('tags are refused: no value of a configuration is code', () => {
   expect(report('name: !!js/function x\n')).toContain('agent.yaml:1:7: Unresolved tag')
 })

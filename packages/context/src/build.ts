@@ -4,7 +4,7 @@ import { fitIntoBudget } from './budget.js'
 import { commandCounter } from './counter.js'
 import { ContextError } from './errors.js'
 import type { ContextManifest, ContextSource } from './manifest.js'
-import { type CountTokens, createMeter, type Meter } from './meter.js'
+import { type CountTokens, createMeter, type Meter, type Weighed } from './meter.js'
 import { type Part, tokensOf } from './part.js'
 import { readPart } from './read-part.js'
 import { textReader } from './read-text.js'
@@ -72,7 +72,7 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
     parts.push(await readPart(source, reading, meter))
   }
   const fitted = await fitIntoBudget(parts, manifest, meter)
-  const weighed = fitted.flatMap(({ turns }) => turns.flatMap(({ messages }) => messages))
+  const weighed = fitted.flatMap(messagesOf)
   return {
     messages: weighed.map(({ message }) => message),
     texts: weighed.map(({ json }) => json),
@@ -87,16 +87,28 @@ function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Met
   return createMeter({ ...(count && { count }), ...(calibration && { calibration }) })
 }
 
-function describe({ source, turns, note }: Part): ContextBlock {
-  const messages = turns.flatMap((turn) => turn.messages)
-  const text = messages.map(({ json }) => json).join('') // hashed at once: a call for each message costs more
+function describe(part: Part): ContextBlock {
+  const { source, note } = part
+  const messages = messagesOf(part)
+  let text = '' // hashed at once: a call for each message costs more
+  let bytes = 0
+  for (const message of messages) {
+    text += message.json
+    bytes += message.bytes
+  }
   return {
     source_id: sourceName(source),
     type: source.type,
     messages: messages.length,
-    bytes: messages.reduce((total, { bytes }) => total + bytes, 0),
-    tokens: tokensOf(turns),
+    bytes,
+    tokens: tokensOf(part.turns),
     sha256: hash('sha256', text),
     ...(note !== undefined && { note }),
   }
+}
+
+function messagesOf({ turns }: Part): Weighed[] {
+  const all: Weighed[] = []
+  for (const { messages } of turns) for (const message of messages) all.push(message)
+  return all
 }

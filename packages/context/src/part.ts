@@ -20,8 +20,7 @@ export interface Part {
 }
 
 export function tokensOf(turns: readonly WeighedTurn[]): number {
-  return turns.reduce(
-    (total, { messages }) => total + messages.reduce((sum, { tokens }) => sum + tokens, 0),
-    0,
-  )
+  let total = 0
+  for (const { messages } of turns) for (const { tokens } of messages) total += tokens
+  return total
 }

@@ -43,10 +43,13 @@ function blockMessage(name: string, text: string): ChatMessage {
 
 /** All in one go: a counter may be a program. */
 async function weighTurns(turns: readonly Turn[], meter: Meter): Promise<WeighedTurn[]> {
-  const weighed = await meter.weigh(turns.flatMap(({ messages }) => messages))
+  const all: ChatMessage[] = []
+  for (const { messages } of turns) for (const message of messages) all.push(message)
+  const weighed = await meter.weigh(all)
   let next = 0
-  return turns.map(({ messages, ...turn }) => {
+  return turns.map(({ kind, iteration, messages }) => {
     next += messages.length
-    return { ...turn, messages: weighed.slice(next - messages.length, next) }
+    const own = weighed.slice(next - messages.length, next)
+    return iteration === undefined ? { kind, messages: own } : { kind, iteration, messages: own }
   })
 }

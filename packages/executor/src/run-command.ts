@@ -63,8 +63,8 @@ type Ending = Omit<CommandOutcome, 'stdout' | 'stderr' | 'durationMs'>
  */
 export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
   if (!argv[0]) throw new ExecutorError('ERR_EXECUTOR_USAGE', 'runCommand: argv names no program')
-  const startedAt = performance.now()
-  const durationMs = () => Math.round(performance.now() - startedAt)
+  const startedAt = process.hrtime.bigint() // node loads all of perf_hooks for performance.now()
+  const durationMs = () => Math.round(Number(process.hrtime.bigint() - startedAt) / 1e6)
   if (options.signal?.aborted)
     return notRun({ status: 'ABORTED', exitCode: null, signal: null }, durationMs())
 

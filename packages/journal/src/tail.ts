@@ -1,9 +1,10 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { isJournalError } from './errors.js'
 import type { StoredEvent } from './event.js'
 import { lineSplitter } from './lines.js'
 import { eventParser } from './parse.js'
 import { readJournal } from './read.js'
+import { readAt } from './read-at.js'
 import { readUserMessages } from './user-messages.js'
 
 /** The end of a journal, with everything the user said before it. */
@@ -18,10 +19,15 @@ export interface TailOptions {
 }
 
 const FIRST_WINDOW_BYTES = 1 << 16
+const SMALLEST_WINDOW_BYTES = 1 << 12
 const WINDOW_GROWTH = 4
+/** The last iterations are mostly about as long as they were when this process last looked. */
+const MARGIN = 1.25
+const lastNeeded = new Map<string, number>()
 
 /**
- * Reads the last iterations of a journal without reading the rest.
+ * Reads the last iterations of a journal without reading the rest. Synchronously: it is little, and a promise for each
+ * piece costs more than the reading.
  *
  * @param iterations - How many iterations with a THOUGHT to read.
  * @param options.userMessages - False leaves out what the user said before; finding it the first time takes one look
@@ -35,45 +41,51 @@ export async function readTail(
   iterations: number,
   { userMessages = true }: TailOptions = {},
 ): Promise<JournalTail> {
-  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+  const file = openIfThere(path)
   if (file === undefined) return { events: [], complete: true }
   try {
-    return await readBackwards(file, path, { iterations, userMessages })
+    return readBackwards(file, path, { iterations, userMessages })
   } catch (error) {
     if (!isJournalError(error)) throw error
     return wholeTail(path, { iterations, userMessages }) // an old format, or damage: from the beginning its line can be named
   } finally {
-    await file.close()
+    closeSync(file)
   }
 }
 
-async function readBackwards(
-  file: FileHandle,
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function readBackwards(
+  file: number,
   path: string,
   { iterations, userMessages }: Required<TailOptions> & { iterations: number },
-): Promise<JournalTail> {
-  const { size } = await file.stat()
-  for (let bytes = FIRST_WINDOW_BYTES; ; bytes *= WINDOW_GROWTH) {
-    const window = await readWindow(file, Math.max(0, size - bytes), size)
+): JournalTail {
+  const { size } = fstatSync(file)
+  for (let bytes = lastNeeded.get(path) ?? FIRST_WINDOW_BYTES; ; bytes *= WINDOW_GROWTH) {
+    const window = readWindow(file, Math.max(0, size - bytes), size)
     if (window === undefined) continue
     const { events, offsets } = parseWindow(window, path)
     const first = firstOfTail(events, iterations)
     if (first === undefined && window.offset > 0) continue
     if (first === undefined || (first === 0 && window.offset === 0)) return { events, complete: true }
-    const before = userMessages ? await readUserMessages(file, path, offsets[first] ?? window.offset) : []
+    const start = offsets[first] ?? window.offset
+    lastNeeded.set(path, Math.max(SMALLEST_WINDOW_BYTES, Math.ceil(MARGIN * (size - start))))
+    const before = userMessages ? readUserMessages(file, path, start) : []
     return { events: [...before, ...events.slice(first)], complete: false }
   }
 }
 
 /** The bytes from the first line that begins in the window; undefined when none does. */
-async function readWindow(file: FileHandle, from: number, to: number) {
+function readWindow(file: number, from: number, to: number) {
   const start = Math.max(0, from - 1) // one byte more tells whether a line begins exactly at `from`
-  const bytes = Buffer.allocUnsafe(to - start)
-  const { bytesRead } = await file.read(bytes, 0, bytes.length, start)
-  const read = bytes.subarray(0, bytesRead)
+  const read = readAt(file, start, to - start)
   if (start === 0) return { bytes: read, offset: 0 }
   const cut = read.indexOf(0x0a) + 1
   return cut === 0 ? undefined : { bytes: read.subarray(cut), offset: start + cut }

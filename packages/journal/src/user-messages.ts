@@ -1,8 +1,9 @@
-import type { FileHandle } from 'node:fs/promises'
+import { fstatSync } from 'node:fs'
 import { isEvent } from './check.js'
 import type { StoredEvent } from './event.js'
 import { isObject } from './is-object.js'
 import { corrupt, parseJson } from './parse.js'
+import { readAt, readInto } from './read-at.js'
 
 /** Where the USER_MESSAGEs of a journal lie, up to `scannedTo`. Only time is lost when it is forgotten. */
 interface Index {
@@ -28,21 +29,21 @@ const NEWLINE = 0x0a
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`, without a line: only a reader of the whole file can judge it.
  */
-export async function readUserMessages(file: FileHandle, path: string, end: number): Promise<StoredEvent[]> {
-  const { ino } = await file.stat()
+export function readUserMessages(file: number, path: string, end: number): StoredEvent[] {
+  const { ino } = fstatSync(file)
   const known = indexes.get(path)
   const index =
-    known && (await isCurrent(known, file, ino))
+    known && isCurrent(known, file, ino)
       ? known
       : { inode: ino, scannedTo: 0, mark: Buffer.alloc(0), found: [] }
   indexes.delete(path) // a scan that fails leaves nothing half-known behind
-  if (end > index.scannedTo) await scan(index, file, path, end)
+  if (end > index.scannedTo) scan(index, file, path, end)
   indexes.set(path, index)
 
   const events: StoredEvent[] = []
   for (const { offset, length } of index.found) {
     if (offset >= end) break
-    const event = parseMessage(await readAt(file, offset, length))
+    const event = parseMessage(readAt(file, offset, length))
     if (!isEvent(event)) {
       indexes.delete(path) // edited in place: look again, from the beginning
       return readUserMessages(file, path, end)
@@ -52,19 +53,19 @@ export async function readUserMessages(file: FileHandle, path: string, end: numb
   return events
 }
 
-async function isCurrent(index: Index, file: FileHandle, inode: number): Promise<boolean> {
+function isCurrent(index: Index, file: number, inode: number): boolean {
   if (index.inode !== inode) return false
-  const now = await readAt(file, index.scannedTo - index.mark.length, index.mark.length)
+  const now = readAt(file, index.scannedTo - index.mark.length, index.mark.length)
   return now.equals(index.mark)
 }
 
 /** Through one buffer: the memory of a new one for each piece would cost more than looking through it. */
-async function scan(index: Index, file: FileHandle, path: string, end: number): Promise<void> {
+function scan(index: Index, file: number, path: string, end: number): void {
   let buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - index.scannedTo))
   let held = 0 // of a line whose end is not read yet; they stand first in the buffer
   for (let at = index.scannedTo; at < end; ) {
     if (held === buffer.length) buffer = Buffer.concat([buffer], 2 * held)
-    const { bytesRead } = await file.read(buffer, held, Math.min(buffer.length - held, end - at), at)
+    const bytesRead = readInto(file, buffer.subarray(held, held + end - at), at)
     if (bytesRead === 0) break
     const bytes = buffer.subarray(0, held + bytesRead)
     if (bytes.includes(0, held)) throw corrupt(path, 0, 'it holds NUL bytes') // a hole: what follows it does not count
@@ -77,7 +78,7 @@ async function scan(index: Index, file: FileHandle, path: string, end: number): 
     buffer.copyWithin(0, whole, bytes.length)
   }
   index.scannedTo = end
-  index.mark = await readAt(file, Math.max(0, end - MARK_BYTES), Math.min(MARK_BYTES, end))
+  index.mark = readAt(file, Math.max(0, end - MARK_BYTES), Math.min(MARK_BYTES, end))
 }
 
 function findMessages(lines: Buffer, path: string): { offset: number; length: number }[] {
@@ -97,10 +98,4 @@ function findMessages(lines: Buffer, path: string): { offset: number; length: nu
 function parseMessage(line: Buffer): object | undefined {
   const value = parseJson(line.toString('utf8'))
   return isObject(value) && value.type === 'USER_MESSAGE' ? value : undefined
-}
-
-async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(length)
-  const { bytesRead } = await file.read(bytes, 0, length, offset)
-  return bytes.subarray(0, bytesRead)
 }

@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
+import { systemCode } from './errors.js'
 
 /** Writes a file only its owner can read, and waits until it is on the disk. */
 export function writeDurably(path: string, data: string | Buffer): void {
@@ -26,5 +27,14 @@ export function syncDirectory(path: string): void {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** Removes a file or a link, if it is there. `rmSync` would load what removes whole trees. */
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error
   }
 }

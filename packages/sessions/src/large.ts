@@ -6,9 +6,7 @@ const LONGEST_ENTRY = 128 * 1024 - 1
 /** Says which exported variables keep other programs from being started; empty when there are none. */
 export function largeNotice(variables: Variables): string[] {
   if (process.platform !== 'linux') return []
-  const large = [...variables].filter(
-    ([name, value]) => Buffer.byteLength(name) + 1 + value.length > LONGEST_ENTRY,
-  )
+  const large = [...variables].filter(([name, value]) => name.length + 1 + value.length > LONGEST_ENTRY)
   if (large.length === 0) return []
   const names = large.map(([name, value]) => `${name} (${value.length} bytes)`).join(', ')
   return [`Exported, but too large for the environment of other programs: ${names}. ${CONSEQUENCE}`]

@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { SessionError, systemCode } from './errors.js'
+import { removeFile } from './files.js'
 import { isSameProcess, startOf } from './processes.js'
 
 /** What a lock says when nobody holds it. */
@@ -46,7 +47,7 @@ function tryLock(directory: string): number | undefined {
     unlinkSync(join(directory, String(number)))
     return undefined
   }
-  rmSync(join(directory, String(highest)), { force: true })
+  removeFile(join(directory, String(highest)))
   return number
 }
 

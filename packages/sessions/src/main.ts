@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { killRunningCommands } from '@delta/executor/command'
+import packageJson from '../package.json' with { type: 'json' }
 import { parseWords, UsageError, type Values } from './arguments.js'
 import { COMMANDS } from './commands.js'
 import { isSessionError } from './errors.js'
@@ -39,7 +39,7 @@ export async function main(terminal: Terminal): Promise<number> {
 async function dispatch(terminal: Terminal, signal: AbortSignal): Promise<number> {
   const { values, positionals } = parseWords(terminal.argv.slice(2))
   const [name, ...operands] = positionals
-  if (values.version) return print(terminal, `${readVersion()}\n`)
+  if (values.version) return print(terminal, `${packageJson.version}\n`)
   if (values.help || name === 'help') return print(terminal, HELP)
 
   const known = [...COMMANDS.keys()].join(', ')
@@ -59,10 +59,6 @@ async function dispatch(terminal: Terminal, signal: AbortSignal): Promise<number
 function directoryOf(terminal: Terminal, { 'sessions-dir': given }: Values): string {
   const cwd = currentDirectory(terminal)
   return given === undefined ? join(terminal.env.DELTA_CWD ?? cwd, '.sessions') : resolve(cwd, given)
-}
-
-function readVersion(): string {
-  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }
 
 function explain(error: unknown, terminal: Terminal): number {

@@ -1,5 +1,5 @@
-import { rmSync } from 'node:fs'
 import { type CapturedOutput, type CommandOutcome, type Redactor, redactFile } from '@delta/executor/command'
+import { removeFile } from './files.js'
 
 /**
  * Removes outputs that are whole in the result, and takes secrets out of the others. What something
@@ -15,6 +15,6 @@ export function tidyOutputs(
 
 function tidy({ path, omittedBytes }: CapturedOutput, redactor: Redactor): void {
   if (path === undefined) return
-  if (omittedBytes === 0) rmSync(path, { force: true })
+  if (omittedBytes === 0) removeFile(path)
   else if (redactor.active) redactFile(path, redactor)
 }

@@ -64,7 +64,8 @@ export function isSameState(current: SessionState, next: SessionState): boolean 
   return (
     current.workDirectory === next.workDirectory &&
     same(current.own?.bytes, next.own?.bytes) &&
-    formatVariables(current.variables).equals(formatVariables(next.variables))
+    current.variables.size === next.variables.size &&
+    [...current.variables].every(([name, value]) => same(value, next.variables.get(name)))
   )
 }
 

@@ -134,9 +134,9 @@ describe('a bash session remembers of exported variables', () => {
 
   test('megabytes of quotes and newlines', async () => {
     const { exec, print } = await start()
-    await exec(`printf -v text '%1000000s'; export LONG=\${text// /"'"$'\\n'}; copy=$LONG; unset text`)
-    expect(await print('echo ${#LONG} ${#copy}; [[ $LONG == "$copy" ]] && unset LONG')).toBe(
-      '2000000 2000000\n',
+    await exec(`export LONG="$(yes "'" | head -n 500000)"; copy=$LONG`)
+    expect(await print('echo ${#LONG} ${#copy}; [[ $LONG == "$copy" ]] && unset LONG copy')).toBe(
+      '999999 999999\n',
     )
   })
 })
@@ -242,7 +242,9 @@ alias export='echo no'; cd() { builtin cd "$@" && echo moved; }`)
     const { exec, print } = await start()
     await exec(`unset() { echo no; }; set() { echo no; }; exit() { echo no; }; export() { echo no; }
 builtin() { echo no; }; enable -n printf declare pwd; KEPT=1`)
-    expect(await print('echo $KEPT; type -t set exit; type -t declare')).toBe('1\nfunction\nfunction\n')
+    expect(await print('echo $KEPT; type -t set exit; type -t declare || echo off')).toBe(
+      '1\nfunction\nfunction\noff\n',
+    )
   })
 
   test('any way to name the exit handler is understood, and no other signal is taken for it', async () => {
