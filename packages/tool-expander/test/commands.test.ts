@@ -130,7 +130,7 @@ describe('a script is accepted where the value stays data', () => {
   }
 })
 
-describe('a -- before a fixed word may be that of a wrapper, and protects nothing behind that word', () => {
+describe('the -- of a program that starts another one protects nothing behind the next fixed word', () => {
   const isRefused = (definition: object) => !bind(definition, { p: '-x' }).ok
   for (const command of [
     'sudo -- grep ${p}',
@@ -147,6 +147,8 @@ describe('a -- before a fixed word may be that of a wrapper, and protects nothin
   }
   for (const command of [
     'grep -- ${p}',
+    'grep -- fixed ${p}',
+    'git checkout -q -- a.txt ${p}',
     'grep -- ${p} -x ${p}',
     'sudo grep -- ${p}',
     'sudo -- grep -- ${p}',
