@@ -223,7 +223,8 @@ test('a misspelt rule of a policy is an error wherever tools are looked at, and 
   })
   for (const words of [['list'], ['expand'], ['lint']]) {
     const refused = await delta(['tool', ...words, agent.path])
-    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.exitCode).toBe(2)
+    if (words[0] !== 'lint') expect(refused.stdout).toBe('') // lint still says what it found in the tools
     expect(refused.stderr).toContain('policy: there is no rule "allow_destructiv"; it would protect nothing.')
     expect(refused.stderr).toContain('Did you mean "allow_destructive"?')
   }
