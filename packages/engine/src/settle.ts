@@ -1,4 +1,4 @@
-import { type HumanInputRequest, type PendingCall, type RunSummary, readRun } from '@delta/journal'
+import type { HumanInputRequest, PendingCall, RunSummary } from '@delta/journal'
 import { actOn } from './act.js'
 import type { ActiveRun } from './active-run.js'
 import { conclude } from './conclude.js'
@@ -14,7 +14,7 @@ import { settleStarted } from './settle-started.js'
  * has its one result.
  */
 export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
-  const summary = await readRun(run.run.directory)
+  const summary = run.run.summary()
   for (const call of summary.pendingCalls) {
     const stopped = await settleCall(run, call, waitingFor(summary, call))
     if (stopped) return stopped
