@@ -29,6 +29,47 @@ test('without a terminal progress is plain lines: no colours, no spinner, nothin
   ])
 })
 
+test('results of calls that ran side by side stand under their own command, in progress and in show', async () => {
+  const wait = {
+    name: 'after_b',
+    shell: 'until grep -q ACTION_RESULT .delta/*/journal.jsonl; do :; done; echo result of a',
+  }
+  const make = { name: 'b', shell: 'echo result of b' }
+  const turns = [
+    {
+      content: 'Both.',
+      tool_calls: [
+        { name: 'after_b', arguments: {} },
+        { name: 'b', arguments: {} },
+      ],
+    },
+    { content: 'Done.' },
+  ]
+  await using agent = await temporaryAgent({ tools: [wait, make], turns, agent: { tool_concurrency: 2 } })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const shown = await delta(['show', '-w', workspace.path])
+  for (const text of [stderr, shown.stdout]) {
+    expect(text).toMatch(
+      /^ {3}\$ sh -c 'until .*result of a' --\n {3}\$ sh -c 'echo .*\n {5}result of b\n {5}exit 0, .*\n {3}↳ \$ sh -c 'until .*result of a' --\n {5}result of a\n {5}exit 0/m,
+    )
+    expect(text.match(/↳/g)).toHaveLength(1)
+  }
+})
+
+test('a result that comes after a resume names its call, and show its command', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'die', shell: 'kill -9 $PPID; echo gone' }],
+    turns: [{ tool_calls: [{ name: 'die', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const { stderr } = await delta(['continue', '-w', workspace.path])
+  expect(stderr).toMatch(/^resuming .*\n(?:note: .*\n)* {3}↳ call turn-1-1\n {5}\[interrupted/)
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  expect(stdout).toMatch(/^resuming .*\n {3}↳ \$ sh -c 'kill -9 .*\n {5}\[interrupted/m)
+})
+
 test('-q prints the answer and nothing else', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
   await using workspace = await temporaryWorkspace({})

@@ -1,7 +1,7 @@
 import { isKnownEvent, readRequest, type StoredEvent, streamJournal } from '@delta/journal'
 import { contextOfStep } from '../context-of-step.js'
 import { followJournal } from '../follow.js'
-import { describeEvent } from '../present/describe.js'
+import { eventDescriber } from '../present/attribute.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { styleFor } from '../present/style.js'
@@ -55,8 +55,9 @@ function printerFor({ json, verbose, step }: ShowFlags, terminal: Terminal): (ev
     verbose: verbose === true || step !== undefined,
     transcript: true,
   }
+  const describe = eventDescriber(detail)
   return (event) => {
-    const lines = isKnownEvent(event) ? describeEvent(event, detail) : [`   ${printable(event.type)}`]
+    const lines = isKnownEvent(event) ? describe(event) : [`   ${printable(event.type)}`]
     for (const line of lines) terminal.stdout.write(`${line}\n`) // safe already, and coloured
   }
 }

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EngineEvent } from '@delta/engine'
 import { isKnownEvent } from '@delta/journal'
-import { describeEvent } from './describe.js'
+import { eventDescriber } from './attribute.js'
 import type { Presenter } from './presenter.js'
 import { PLAIN } from './style.js'
 
@@ -30,6 +30,8 @@ function openLog(complain: (message: string) => void) {
   /** What was said before the run had a directory; undefined once writing has failed. */
   let waiting: string[] | undefined = []
 
+  const describe = eventDescriber({ style: PLAIN, verbose: true, transcript: true })
+
   function write(lines: readonly string[], timestamp = new Date().toISOString()): void {
     if (!waiting || lines.length === 0) return
     waiting.push(...lines.map((line) => `${timestamp} ${line}\n`))
@@ -49,7 +51,7 @@ function openLog(complain: (message: string) => void) {
     const { event: stored } = event
     if (stored.type === 'ENGINE_START' && stored.work_dir !== undefined)
       path = join(stored.work_dir, '.delta', stored.run_id, 'engine.log')
-    write(describeEvent(stored, { style: PLAIN, verbose: true, transcript: true }), stored.timestamp)
+    write(describe(stored), stored.timestamp)
   }
 
   return { show, write }

@@ -1,7 +1,7 @@
 import { isKnownEvent } from '@delta/journal'
 import type { Terminal } from '../terminal.js'
+import { eventDescriber } from './attribute.js'
 import { wayOn } from './conclude.js'
-import { describeEvent } from './describe.js'
 import type { Presenter } from './presenter.js'
 import { print } from './print.js'
 import { printable } from './printable.js'
@@ -13,13 +13,14 @@ export function progressPresenter(
   { quiet = false, verbose = false }: { quiet?: boolean; verbose?: boolean },
 ): Presenter {
   const style = styleFor(terminal.stderr, terminal.env)
+  const describe = eventDescriber({ style, verbose })
   const say = (line: string): void => void terminal.stderr.write(`${line}\n`)
   return {
     wantsStream: false,
     show(event) {
       if (event.kind === 'notice') say(style.dim(`note: ${printable(event.message)}`))
       if (quiet || event.kind !== 'journal' || !isKnownEvent(event.event)) return
-      for (const line of describeEvent(event.event, { style, verbose })) say(line)
+      for (const line of describe(event.event)) say(line)
     },
     warn: (message) => say(style.yellow(printable(message))),
     finish(result) {

@@ -1,0 +1,43 @@
+import type { ActionRequest, JournalEvent } from '@delta/journal'
+import { type Detail, describeEvent } from './describe.js'
+import { printable } from './printable.js'
+
+/** Characters of a command that is said once more above its result. */
+const REPEATED_CHARACTERS = 100
+
+/**
+ * Describes the events of one run in the order in which they come. A result that does not follow its own command, because
+ * calls ran side by side or the run was interrupted between the two, is told with the command it belongs to.
+ */
+export function eventDescriber(detail: Detail): (event: JournalEvent) => string[] {
+  /** The calls without a result, by their `action_id`, as they are said once more. */
+  const open = new Map<string, string>()
+  /** Whose result would stand in its place now. */
+  let last: string | undefined
+
+  function attribution(id: string): string[] {
+    const said = open.get(id) ?? printable(`call ${id}`)
+    open.delete(id)
+    return last === id ? [] : [detail.style.cyan(`   ↳ ${said}`)]
+  }
+
+  return (event) => {
+    const lines = describeEvent(event, detail)
+    if (event.type === 'ACTION_REQUEST') {
+      last = event.action_id
+      open.set(event.action_id, repeated(event))
+    }
+    if (event.type === 'ACTION_RESULT') {
+      lines.unshift(...attribution(event.action_id))
+      last = undefined
+    }
+    if (event.type === 'ENGINE_START' || event.type === 'THOUGHT') last = undefined
+    return lines
+  }
+}
+
+function repeated({ resolved_command: command, tool_name: name }: ActionRequest): string {
+  const [line = '', ...rest] = printable(command ?? name).split('\n')
+  const isCut = rest.length > 0 || line.length > REPEATED_CHARACTERS
+  return `${command === undefined || command === null ? '' : '$ '}${line.slice(0, REPEATED_CHARACTERS)}${isCut ? ' …' : ''}`
+}
