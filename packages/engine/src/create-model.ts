@@ -30,7 +30,7 @@ export async function createModel(
     case 'command':
       return commandModel(llm.command ?? [], { cwd: agent.home, environment })
     case 'replay':
-      return replayModel(await readRecordedRun(resolve(agent.home, llm.script ?? '.')))
+      return replayModel(readRecordedRun(resolve(agent.home, llm.script ?? '.')))
     case 'openai':
       return openAi(agent, credentials)
     default:

@@ -52,7 +52,7 @@ export async function readRequest(runDirectory: string, iteration: number): Prom
   throw corruptRequest(path, 'what io/parts.jsonl holds does not have its SHA-256')
 }
 
-const recordSchema = z.object({
+export const recordSchema = z.object({
   sha256: z.string(),
   parts: z.object({
     parameters: z.int(),

@@ -24,7 +24,8 @@ export {
   type SettingsProblem,
 } from './llm.js'
 export { LLM_KEYS, llmSchema } from './llm-schema.js'
-export { type ReplayRecord, replayModel } from './replay.js'
+export type { RecordedParts, Recording, ReplayRecord } from './recording.js'
+export { replayModel } from './replay.js'
 export { retryDelayMs } from './retry.js'
 export { scriptModel } from './script.js'
 export { type ParsedScript, parseScript, type ScriptedCall, type ScriptTurn } from './script-file.js'

@@ -2,14 +2,7 @@ import type { ChatModel, ChatRequest } from './chat.js'
 import { parseCompletion } from './completion.js'
 import { firstDifference } from './difference.js'
 import { ModelError } from './errors.js'
-
-/** One exchange of a recorded conversation. */
-export interface ReplayRecord {
-  /** The request, or the text of its body. */
-  readonly request: ChatRequest | string
-  /** What `ChatResponse.raw` held: a completion, or a bare assistant message. */
-  readonly response: unknown
-}
+import { asSent, type Recording, type ReplayRecord, recordingOf } from './recording.js'
 
 /**
  * A model that answers exactly the recorded requests. It never falls back: a request that was not recorded is an error
@@ -17,59 +10,112 @@ export interface ReplayRecord {
  *
  * How an answer travels does not count: `stream` and `stream_options` are not compared. Of equal requests each is
  * answered by the next record; otherwise nothing is kept in memory, so an interrupted replay can go on in a new process.
+ *
+ * @param recorded - The exchanges, or a recording that is read piece by piece: a request when its turn comes, and of it
+ *   only the messages that were not found equal before. A message must then not be changed after it was sent.
  */
-export function replayModel(records: readonly ReplayRecord[]): ChatModel {
-  const known = records.map(({ request }) => comparable(request))
+export function replayModel(recorded: readonly ReplayRecord[] | Recording): ChatModel {
+  const recording = isRecording(recorded) ? recorded : recordingOf(recorded)
+  const isSame = comparison(recording, { remember: isRecording(recorded) })
   const used = new Set<number>()
+  let next = 0
+
+  /** The next exchange with this request, else the last one that was used for it. */
+  function find(request: ChatRequest): number | undefined {
+    const turns = Array.from({ length: recording.length }, (_, turn) => (next + turn) % recording.length)
+    const fitting = turns.filter((index) => recording.messageCount(index) === request.messages.length)
+    return (
+      fitting.find((index) => !used.has(index) && isSame(index, request)) ??
+      fitting.findLast((index) => used.has(index) && isSame(index, request))
+    )
+  }
 
   return {
     async complete(request, { signal, onDelta } = {}) {
       if (signal?.aborted) throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.')
-      const asked = comparable(request)
-      const matches = known.flatMap((recorded, index) => (equal(recorded, asked) ? [index] : []))
-      const index = matches.find((match) => !used.has(match)) ?? matches.at(-1)
-      const record = index === undefined ? undefined : records[index]
-      if (index === undefined || !record) throw notRecorded(known, asked)
+      const index = find(request)
+      if (index === undefined) throw notRecorded(recording, request)
 
       used.add(index)
-      const answer = parseCompletion(record.response)
+      next = index + 1
+      const answer = parseCompletion(recording.response(index))
       if (answer.message.content) onDelta?.({ content: answer.message.content })
       return answer
     },
   }
 }
 
-type Comparable = Record<string, unknown> & { messages: unknown[] }
+function isRecording(recorded: readonly ReplayRecord[] | Recording): recorded is Recording {
+  return !Array.isArray(recorded)
+}
 
-function comparable(request: ChatRequest | string): Comparable {
-  const parsed: ChatRequest =
-    typeof request === 'string' ? JSON.parse(request) : JSON.parse(JSON.stringify(request))
-  const { stream: _stream, stream_options: _options, ...rest } = parsed
+/** Compares requests with recorded ones; with `remember` a message is compared with the same part only once. */
+function comparison(recording: Recording, { remember }: { remember: boolean }) {
+  const equals = new WeakMap<object, number>()
+
+  function isSameMessage(message: object, part: number): boolean {
+    if (remember && equals.get(message) === part) return true
+    if (firstDifference(recording.part(part), asSent(message))) return false
+    equals.set(message, part)
+    return true
+  }
+
+  return (index: number, request: ChatRequest): boolean => {
+    const { parameters, messages } = recording.parts(index)
+    return (
+      !firstDifference(
+        comparable(recording.part(parameters)),
+        comparable(asSent(withoutMessages(request))),
+      ) && request.messages.every((message, at) => isSameMessage(message, messages[at] ?? -1))
+    )
+  }
+}
+
+function withoutMessages({ messages: _messages, ...parameters }: ChatRequest): object {
+  return parameters
+}
+
+function comparable(parameters: unknown): object {
+  const { stream, stream_options, messages, ...rest } = Object(parameters) as Record<string, unknown>
   return rest
 }
 
-/** Records of a long run share most messages; comparing lengths first spares walking through all of them. */
-function equal(recorded: Comparable, asked: Comparable): boolean {
-  return recorded.messages.length === asked.messages.length && !firstDifference(recorded, asked)
-}
-
-function notRecorded(known: readonly Comparable[], asked: Comparable): ModelError {
-  const shared = known.map(({ messages }) => sharedLength(messages, asked.messages))
-  const nearest = shared.indexOf(Math.max(...shared))
-  const recorded = known[nearest]
-  if (!recorded)
+function notRecorded(recording: Recording, request: ChatRequest): ModelError {
+  if (recording.length === 0)
     return new ModelError('ERR_MODEL_SCRIPT_END', 'The recording is empty, so nothing can be replayed.')
 
-  const difference = firstDifference(recorded, asked)
+  const asked = asSent(request)
+  const nearest = nearestTo(recording, asked)
+  const { parameters, messages } = recording.parts(nearest)
+  const difference = firstDifference(
+    {
+      ...comparable(recording.part(parameters)),
+      messages: messages.map((part) => recording.part(part)),
+    },
+    { ...comparable(asked), messages: asked.messages },
+  )
   return new ModelError(
     'ERR_MODEL_REPLAY_DIFFERS',
-    `This request was not recorded. The nearest is request ${nearest + 1} of ${known.length}; the first difference is at ` +
+    `This request was not recorded. The nearest is request ${nearest + 1} of ${recording.length}; the first difference is at ` +
       `${difference?.path}:\n  recorded: ${difference?.left}\n  now:      ${difference?.right}\n` +
       'Replay with the recorded files, or record the run anew.',
   )
 }
 
-function sharedLength(left: readonly unknown[], right: readonly unknown[]): number {
-  const end = left.findIndex((message, index) => firstDifference(message, right[index]))
-  return end === -1 ? left.length : end
+/** The exchange that shares most messages at its beginning. Exchanges share parts, and each is read once for a place. */
+function nearestTo(recording: Recording, { messages }: ChatRequest): number {
+  const known = messages.map(() => new Map<number, boolean>())
+
+  function isShared(part: number, at: number): boolean {
+    const answer = known[at]?.get(part) ?? !firstDifference(recording.part(part), messages[at])
+    known[at]?.set(part, answer)
+    return answer
+  }
+
+  const shared = Array.from({ length: recording.length }, (_, index) => {
+    const recorded = recording.parts(index).messages
+    const end = recorded.findIndex((part, at) => at >= messages.length || !isShared(part, at))
+    return end === -1 ? recorded.length : end
+  })
+  return shared.reduce((best, count, index) => (count > (shared[best] ?? 0) ? index : best), 0)
 }

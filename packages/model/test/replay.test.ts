@@ -124,3 +124,41 @@ test('an empty recording says so, and an aborted request is not answered', async
   const aborted = replayModel(records).complete(first, { signal: AbortSignal.abort() })
   await expect(aborted).rejects.toMatchObject({ code: 'ERR_MODEL_ABORTED' })
 })
+
+test('a recording is read piece by piece: each request when its turn comes, and each part of a long run a few times', async () => {
+  const iterations = 200
+  const messages = Array.from(
+    { length: 2 * iterations },
+    (_, index): ChatMessage => ({
+      role: index % 2 === 0 ? 'user' : 'assistant',
+      content: `message ${index}`,
+    }),
+  )
+  const read = { parts: 0, responses: 0 }
+  const model = replayModel({
+    length: iterations,
+    messageCount: (index) => 2 * index + 1,
+    parts: (index) => ({ parameters: -1, messages: Array.from({ length: 2 * index + 1 }, (_, at) => at) }),
+    part: (number) => {
+      read.parts++
+      return number === -1 ? { model: 'm' } : structuredClone(messages[number])
+    },
+    response: (index) => {
+      read.responses++
+      return messages[2 * index + 1]
+    },
+  })
+  expect(read).toEqual({ parts: 0, responses: 0 })
+  for (let index = 0; index < iterations; index++) {
+    const answer = await model.complete({ model: 'm', messages: messages.slice(0, 2 * index + 1) })
+    expect(answer.message.content).toBe(`message ${2 * index + 1}`)
+  }
+  expect(read).toEqual({ parts: iterations + 2 * iterations - 1, responses: iterations })
+
+  const other: ChatMessage = { role: 'user', content: 'another' }
+  const changed = model.complete({ model: 'm', messages: [...messages.slice(0, 300), other] })
+  await expect(changed).rejects.toThrow(
+    'The nearest is request 151 of 200; the first difference is at messages[300]',
+  )
+  expect(read.parts).toBeLessThan(5 * iterations + 2 * messages.length)
+})

@@ -1,0 +1,53 @@
+import type { ChatRequest } from './chat.js'
+
+/** One exchange of a recorded conversation. */
+export interface ReplayRecord {
+  /** The request, or the text of its body. */
+  readonly request: ChatRequest | string
+  /** What `ChatResponse.raw` held: a completion, or a bare assistant message. */
+  readonly response: unknown
+}
+
+/** What an exchange is made of: the numbers of its parts. */
+export interface RecordedParts {
+  /** The request without its messages. */
+  readonly parameters: number
+  readonly messages: readonly number[]
+}
+
+/** A recorded conversation that is read piece by piece. Each part stays what it was for as long as it is open. */
+export interface Recording {
+  /** How many exchanges there are, oldest first. */
+  readonly length: number
+  /** How many messages the request of an exchange has. */
+  messageCount(exchange: number): number
+  parts(exchange: number): RecordedParts
+  /** Reads one part: a message, or a request without its messages. */
+  part(number: number): unknown
+  /** Reads what `ChatResponse.raw` held. */
+  response(exchange: number): unknown
+}
+
+/** A recording that is in memory already. */
+export function recordingOf(records: readonly ReplayRecord[]): Recording {
+  const parts: unknown[] = []
+  const add = (part: unknown): number => parts.push(part) - 1
+  const exchanges = records.map(({ request }) => {
+    const parsed: ChatRequest = typeof request === 'string' ? JSON.parse(request) : asSent(request)
+    const { messages, ...parameters } = parsed
+    return { parameters: add(parameters), messages: messages.map(add) }
+  })
+  const exchange = (index: number): RecordedParts => exchanges[index] ?? { parameters: -1, messages: [] }
+  return {
+    length: records.length,
+    messageCount: (index) => exchange(index).messages.length,
+    parts: exchange,
+    part: (number) => parts[number],
+    response: (index) => records[index]?.response,
+  }
+}
+
+/** A value as it arrives: without fields that are undefined. */
+export function asSent<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value))
+}
