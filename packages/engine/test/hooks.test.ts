@@ -160,3 +160,49 @@ test('a signal during on_run_end ends the hook, and the run stays COMPLETED', as
   controller.abort('SIGINT')
   expect(await running).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
 })
+
+test.each([
+  ['pre_llm_request', 'final_payload.json', 'garbage', 'is not JSON'],
+  ['pre_llm_request', 'final_payload.json', '{}', 'is no request: it has no list "messages"'],
+  ['post_llm_response', 'payload_override.dat', 'garbage', 'is not JSON'],
+  [
+    'post_llm_response',
+    'payload_override.dat',
+    '{"role":"user"}',
+    'is no message of the model: its "role" is not "assistant"',
+  ],
+])(
+  '%s that writes a %s of no use (%s) has failed, and the original is used',
+  async (name, file, text, problem) => {
+    const write = `echo '${text}' > "$DELTA_HOOK_IO_PATH/output/${file}"`
+    const { run } = await scene({ turns: [{ content: 'Done.' }], files: hooks({ [name]: write }) })
+    const result = await run()
+    expect(result.answer).toBe('Done.')
+    const reason = `${name} hook wrote an output/${file} that ${problem}`
+    expect(await eventsOfType(result, 'HOOK_EXECUTION_AUDIT')).toMatchObject([
+      { status: 'FAILED', error_message: reason },
+    ])
+    expect(await eventsOfType(result, 'SYSTEM_MESSAGE')).toMatchObject([
+      { content: `The ${reason}; the original was used.` },
+    ])
+  },
+)
+
+test.each([
+  [
+    'not json',
+    /^Said The call was not run, because the pre_tool_execution hook wrote an output\/control\.json that is not JSON: .*[^.]\.$/,
+  ],
+  [
+    '{"action":"halt"}',
+    /^Said The call was not run, because the pre_tool_execution hook wrote an output\/control\.json with the unknown action "halt"; it can be .*[^.]\.$/,
+  ],
+])('a control.json of %s blocks the call, and the reason is one sentence', async (text, answer) => {
+  const write = `echo '${text}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
+  const { run } = await scene({ turns: SAY_HI, tools: [ECHO], files: hooks({ pre_tool_execution: write }) })
+  const result = await run()
+  expect(result.answer).toMatch(answer)
+  expect(await eventsOfType(result, 'HOOK_EXECUTION_AUDIT')).toMatchObject([
+    { status: 'FAILED', error_message: expect.stringContaining('control.json') },
+  ])
+})

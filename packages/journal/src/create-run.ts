@@ -4,13 +4,13 @@ import { join, resolve } from 'node:path'
 import { JournalError } from './errors.js'
 import type { NewEvent } from './event.js'
 import { announceRun, checkLayout, makeDeltaDirectory } from './layout.js'
-import { takeLease } from './lease.js'
+import { type Lease, takeLease } from './lease.js'
 import { readRun } from './read-run.js'
 import { recordStamp } from './record-name.js'
 import { syncPath } from './replace.js'
 import { holdRun, type Run } from './run.js'
 import { runDirectory, runPaths } from './run-paths.js'
-import { asWriteError } from './write.js'
+import { asStartError, asWriteError } from './write.js'
 
 export interface CreateRunOptions {
   /** Default: `<date>_<time>_<six hex digits>`. */
@@ -33,26 +33,33 @@ export interface CreateRunOptions {
 export async function createRun(workDirectory: string, options: CreateRunOptions): Promise<Run> {
   const { runId = newRunId(new Date()), sync = true, events } = options
   const directory = runDirectory(resolve(workDirectory), runId)
-  const deltaDirectory = makeDeltaDirectory(workDirectory)
-  checkLayout(deltaDirectory)
-  makeRunDirectory(directory)
-  if (sync) syncPath(deltaDirectory)
-
-  const lease = await takeLease(runPaths(directory).lease)
+  let deltaDirectory: string
+  let lease: Lease
+  try {
+    deltaDirectory = makeDeltaDirectory(workDirectory)
+    checkLayout(deltaDirectory)
+    makeRunDirectory(directory)
+    if (sync) syncPath(deltaDirectory)
+    lease = await takeLease(runPaths(directory).lease)
+  } catch (error) {
+    throw asStartError(error)
+  }
   let run: Run | undefined
+  let begun = false
   try {
     await setAsideStillborn(directory)
     run = holdRun(directory, lease, { sync })
     if (run.journal.lastSeq > 0) throw exists(directory, runId)
     run.journal.append(...events({ runId, directory, epoch: lease.epoch }))
     run.journal.sync()
+    begun = true
     announceRun(deltaDirectory, runId)
     await run.updateMetadata()
     return run
   } catch (error) {
     if (run) run.close()
     else lease.release()
-    throw error
+    throw begun ? error : asStartError(error)
   }
 }
 
@@ -65,11 +72,20 @@ function newRunId(time: Date): string {
 /** Makes what is missing of a run's directories; copies of a run lose the empty ones. */
 export function makeRunDirectory(directory: string): void {
   try {
-    for (const part of ['', 'io/invocations', 'io/tool_executions', 'io/hooks']) {
-      mkdirSync(join(directory, part), { recursive: true, mode: 0o700 })
+    for (const part of ['', 'io', 'io/invocations', 'io/tool_executions', 'io/hooks']) {
+      makeDirectory(join(directory, part))
     }
   } catch (error) {
     throw asWriteError(error, directory)
+  }
+}
+
+/** Not recursive: of a read-only file system node would then say that the directory above is missing. */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

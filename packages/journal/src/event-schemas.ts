@@ -121,6 +121,7 @@ export const eventSchemas = {
     status: text,
     io_path_ref: z.optional(z.nullable(text)),
     duration_ms: z.optional(z.number()),
+    error_message: optionalText,
     observation_override: optionalText,
   }),
   ERROR: z.object({

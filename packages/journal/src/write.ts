@@ -39,6 +39,22 @@ export function asWriteError(error: unknown, path: string): JournalError {
   )
 }
 
+/** The error for a run that has not begun: there is nothing to be continued. */
+export function asStartError(error: unknown): unknown {
+  if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') return error
+  const [whatAndWhy = ''] = error.message.split('\n')
+  const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? ''
+  const { path, cause } = error
+  return new JournalError(
+    'ERR_JOURNAL_WRITE',
+    `${whatAndWhy}\n${startRemedies[code] ?? startRemedyForOthers}`,
+    {
+      path,
+      cause,
+    },
+  )
+}
+
 const causes: Record<string, string> = {
   ENOSPC: 'no space is left on the disk (ENOSPC).',
   EDQUOT: 'your disk quota is used up (EDQUOT).',
@@ -58,4 +74,14 @@ const remedies: Record<string, string> = {
   EIO: 'Copy the directory to a healthy disk, then continue the run there.',
 }
 
+const startRemedies: Record<string, string> = {
+  ENOSPC: 'The run was not started. Free some space, then start it again.',
+  EDQUOT: 'The run was not started. Free some space, then start it again.',
+  EROFS: 'The run was not started. Use a workspace that can be written, or mount this one read-write.',
+  EACCES: 'The run was not started. Give yourself write permission on the directory and its files.',
+  EPERM: 'The run was not started. Give yourself write permission on the directory and its files.',
+  EIO: 'The run was not started. Use a directory on a healthy disk.',
+}
+
+const startRemedyForOthers = 'The run was not started. Mend the cause, then start it again.'
 const remedyForOthers = 'What was recorded before is whole. Mend the cause, then continue the run.'

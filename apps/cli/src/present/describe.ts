@@ -3,6 +3,7 @@ import type {
   ActionResult,
   EngineEnd,
   ErrorEvent,
+  HookExecutionAudit,
   JournalEvent,
   Thought,
 } from '@delta/journal'
@@ -48,7 +49,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'SYSTEM_MESSAGE':
       return indent('   ', event.content, style.dim)
     case 'HOOK_EXECUTION_AUDIT':
-      return verbose ? [style.dim(`   hook ${event.hook_name}: ${event.status}${timeOf(event)}`)] : []
+      return verbose ? indent('   ', hookLine(event), style.dim) : []
     case 'ENGINE_END':
       return [style.dim(ending(event, detail))]
     default:
@@ -100,6 +101,11 @@ function beginning(text: string, whole: boolean): string[] {
 function cut(line: string): string {
   const rest = line.length - SHOWN_CHARACTERS
   return rest <= 0 ? line : `${line.slice(0, SHOWN_CHARACTERS)} … ${rest} more characters`
+}
+
+function hookLine(event: HookExecutionAudit): string {
+  const why = event.error_message ? ` (${event.error_message})` : ''
+  return `hook ${event.hook_name}: ${event.status}${timeOf(event)}${why}`
 }
 
 /** A failure that is tried again is one line; of the last one a person is told when the run has ended. */

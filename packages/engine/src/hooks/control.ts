@@ -4,14 +4,16 @@ import { readIfThere } from '../read-if-there.js'
 /** `output/control.json`: leave the call out, or end the run. */
 export type Control = { action: 'skip'; observation: string } | { action: 'stop'; reason: string }
 
-/** Reads a hook's `control.json`. A file that is not understood is a problem, never ignored: a guard may have written it. */
+/** Reads a hook's `control.json`. A file that is not understood is a problem (what the hook did, in words), never ignored: a guard may have written it. */
 export function readControl(directory: string): { value?: Control; problem?: string } {
   const text = readOutput(directory, 'control.json')
   if (text === undefined) return {}
   try {
     return parseControl(JSON.parse(text))
   } catch (error) {
-    return { problem: `output/control.json is not JSON: ${(error as Error).message}` }
+    return {
+      problem: `wrote an output/control.json that is not JSON: ${(error as Error).message.replaceAll('\n', '\\n')}`,
+    }
   }
 }
 
@@ -29,8 +31,12 @@ function parseControl(value: unknown): { value?: Control; problem?: string } {
     return { value: { action: 'stop', reason: textOr(control.reason, 'stopped by a hook') } }
   }
   return {
-    problem: `output/control.json: unknown action ${JSON.stringify(control.action)}. Write {"action":"skip","observation":"…"} or {"action":"stop","reason":"…"}.`,
+    problem: `wrote an output/control.json with ${actionOf(control)}; it can be {"action":"skip","observation":"…"} or {"action":"stop","reason":"…"}`,
   }
+}
+
+function actionOf({ action }: { action?: unknown }): string {
+  return action === undefined ? 'no action' : `the unknown action ${JSON.stringify(action)}`
 }
 
 function textOr(value: unknown, fallback: string): string {

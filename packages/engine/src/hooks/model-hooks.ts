@@ -3,7 +3,7 @@ import { type ActiveRun, record } from '../active-run.js'
 import type { Step } from '../outcome.js'
 import { readOutput } from './control.js'
 import { stopAskedFor } from './notify.js'
-import { type HookOutcome, runHook } from './run-hook.js'
+import { type HookOutcome, type Replacement, runHook } from './run-hook.js'
 
 /** `pre_llm_request`: the hook reads `proposed_payload.json` and may write `final_payload.json`, the request that is sent. */
 export async function overrideRequest(
@@ -12,10 +12,10 @@ export async function overrideRequest(
   iteration: number,
 ): Promise<Step<ChatRequest>> {
   const payload = { file: 'proposed_payload.json', data: () => JSON.stringify(proposed, null, 2) }
-  const hook = await runHook(run, 'pre_llm_request', { iteration, payload })
+  const hook = await runHook(run, 'pre_llm_request', { iteration, payload, replacement: REQUEST })
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
-  return { value: override(run, hook, { file: 'final_payload.json', isExpected: isRequest }) ?? proposed }
+  return { value: replacementIn(run, hook, REQUEST) ?? proposed }
 }
 
 /** `post_llm_response`: the hook reads the assistant's message in `payload.dat` and may write `payload_override.dat`. */
@@ -25,33 +25,54 @@ export async function overrideResponse(
   iteration: number,
 ): Promise<Step<ChatResponse>> {
   const payload = { file: 'payload.dat', data: () => JSON.stringify(response.message, null, 2) }
-  const hook = await runHook(run, 'post_llm_response', { iteration, payload })
+  const hook = await runHook(run, 'post_llm_response', { iteration, payload, replacement: MESSAGE })
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
-  const message = override(run, hook, { file: 'payload_override.dat', isExpected: isAssistantMessage })
+  const message = replacementIn(run, hook, MESSAGE)
   return { value: message ? { ...response, message } : response }
 }
 
+/** What a hook may write in place of what it was given. */
+interface Expected<T> extends Replacement {
+  is: (value: unknown) => value is T
+}
+
+const REQUEST = expected('final_payload.json', isRequest, 'is no request: it has no list "messages"')
+const MESSAGE = expected(
+  'payload_override.dat',
+  isAssistantMessage,
+  'is no message of the model: its "role" is not "assistant"',
+)
+
+function expected<T>(file: string, is: Expected<T>['is'], otherwise: string): Expected<T> {
+  const problemOf = (text: string): string | undefined => {
+    const value = parseJson(text)
+    if (is(value)) return undefined
+    return `wrote an output/${file} that ${value === undefined ? 'is not JSON' : otherwise}`
+  }
+  return { file, is, problemOf }
+}
+
 /** What a hook wrote instead. What is no use is journaled for the agent and the person, and the baseline goes on. */
-function override<T>(
+function replacementIn<T>(
   run: ActiveRun,
   hook: HookOutcome | undefined,
-  { file, isExpected }: { file: string; isExpected: (value: unknown) => value is T },
+  { file, is }: Expected<T>,
 ): T | undefined {
+  if (hook?.rejected) {
+    const content = `The ${hook.failure}; the original was used.`
+    record(run, { type: 'SYSTEM_MESSAGE', iteration: hook.iteration, level: 'WARN', content })
+  }
   const text = hook?.succeeded ? readOutput(hook.directory, file) : undefined
-  if (hook === undefined || text === undefined) return undefined
-  const value = parseJson(text)
-  if (isExpected(value)) return value
-  const content = `The ${hook.name} hook's output/${file} is not what was asked for; the original was used.`
-  record(run, { type: 'SYSTEM_MESSAGE', iteration: hook.iteration, level: 'WARN', content })
-  return undefined
+  const value = text === undefined ? undefined : parseJson(text)
+  return is(value) ? value : undefined
 }
 
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // reported by the caller together with JSON of the wrong shape
+    return undefined // a problem of its own
   }
 }
 

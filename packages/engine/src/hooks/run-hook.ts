@@ -16,10 +16,19 @@ export interface HookInput {
   errorMessage?: string
   /** The main payload, made only if there is a hook to read it, and the name of its file in `input/`. */
   payload?: { file: string; data: () => string }
+  /** What the hook may write instead of the payload. */
+  replacement?: Replacement
   /** Milliseconds; shortens the hook's own limit when a run is being stopped. */
   timeoutMs?: number
   /** False when the hook must run although the run was told to stop. */
   abortable?: boolean
+}
+
+/** A file of `output/` that must be of use if it is there. */
+export interface Replacement {
+  file: string
+  /** What the hook did wrong when it wrote this text, in words: `wrote …`. */
+  problemOf(text: string): string | undefined
 }
 
 export interface HookOutcome {
@@ -30,6 +39,8 @@ export interface HookOutcome {
   succeeded: boolean
   /** Why it failed, for people; empty when it succeeded. */
   failure: string
+  /** True when all that was wrong is the replacement it wrote. */
+  rejected: boolean
   control: Control | undefined
 }
 
@@ -58,7 +69,7 @@ export async function runHook(
     timeoutMs: shorter(hook.timeoutMs, input.timeoutMs ?? 0),
     ...(input.abortable === false ? {} : { signal: run.signal }),
   })
-  const outcome = describe(name, directory, input.iteration, result)
+  const outcome = describe(name, directory, input, result)
   const text = JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { durable: false })
   record(run, {
@@ -69,9 +80,10 @@ export async function runHook(
     io_path_ref: relative(run.run.directory, directory),
     duration_ms: result.durationMs,
     ...(input.actionId === undefined ? {} : { action_id: input.actionId }),
+    ...(outcome.succeeded ? {} : { error_message: outcome.failure }),
     ...observationOverride(outcome),
   })
-  if (!outcome.succeeded) run.emit({ kind: 'notice', message: outcome.failure })
+  if (!outcome.succeeded && !outcome.rejected) run.emit({ kind: 'notice', message: outcome.failure })
   return outcome
 }
 
@@ -114,11 +126,31 @@ function prepare(run: ActiveRun, directory: string, name: HookName, input: HookI
   if (input.payload) write(input.payload.file, input.payload.data())
 }
 
-function describe(name: HookName, directory: string, iteration: number, result: CommandOutcome): HookOutcome {
+function describe(
+  name: HookName,
+  directory: string,
+  { iteration, replacement }: HookInput,
+  result: CommandOutcome,
+): HookOutcome {
   const failed = result.status !== 'EXITED' || result.exitCode !== 0
-  const control = failed ? undefined : readControl(directory)
-  const failure = failed ? `${name} hook ${howItFailed(result)}` : (control?.problem ?? '')
-  return { name, iteration, directory, succeeded: failure === '', failure, control: control?.value }
+  const control = failed ? {} : readControl(directory)
+  const broken = failed ? howItFailed(result) : control.problem
+  const rejected = broken === undefined ? problemIn(directory, replacement) : undefined
+  const problem = broken ?? rejected
+  return {
+    name,
+    iteration,
+    directory,
+    succeeded: problem === undefined,
+    failure: problem === undefined ? '' : `${name} hook ${problem}`,
+    rejected: rejected !== undefined,
+    control: control.value,
+  }
+}
+
+function problemIn(directory: string, replacement: Replacement | undefined): string | undefined {
+  const text = replacement && readOutput(directory, replacement.file)
+  return text === undefined ? undefined : replacement?.problemOf(text)
 }
 
 function howItFailed(result: CommandOutcome): string {
@@ -136,6 +168,7 @@ function executionRecord(command: string[], outcome: HookOutcome, result: Comman
     hook_name: outcome.name,
     argv: command,
     status: outcome.succeeded ? 'SUCCESS' : 'FAILED',
+    ...(outcome.succeeded ? {} : { error_message: outcome.failure }),
     exit_code: result.exitCode,
     signal: result.signal,
     duration_ms: result.durationMs,

@@ -27,7 +27,10 @@ export async function guardCall(
   if (stopped) return { verdict: 'stop', outcome: stopped }
   if (hook.control?.action === 'skip') return { verdict: 'refuse', observation: hook.control.observation }
   if (hook.succeeded) return { verdict: 'run' }
-  return { verdict: 'refuse', observation: `The call was not run, because the ${hook.failure}.` }
+  return {
+    verdict: 'refuse',
+    observation: `The call was not run, because the ${hook.failure.replace(/\.$/, '')}.`,
+  }
 }
 
 /** `post_tool_execution`: sees the result and may change what the model will read; the `ACTION_RESULT` itself stays. */
