@@ -136,3 +136,26 @@ test('an error that nobody foresaw is one line, and a stack trace only with DELT
   expect(plain.stderr).not.toMatch(/^\s+at /m)
   expect((await run({ DELTA_DEBUG: '1' })).stderr).toMatch(/^\s+at .*bug\.cjs/m)
 })
+
+test('a workspace on a read-only file system is refused as such, and nothing is said of going on', async () => {
+  await using disk = await temporaryWorkspace({})
+  await using agent = await temporaryAgent({})
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', disk.path]).status === 0
+  if (!mounted) {
+    console.warn('SKIPPED: no file system can be mounted here, so a read-only workspace is not tested.')
+    return
+  }
+  try {
+    await mkdir(join(disk.path, '.delta'))
+    spawnSync('mount', ['-o', 'remount,ro', disk.path])
+    const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', disk.path])
+    expect(result).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(result.stderr).toMatch(
+      /^Error: .*: Could not be written: the file system is read-only \(EROFS\)\.$/m,
+    )
+    expect(result.stderr).toContain('The run was not started. Use a workspace that can be written')
+    expect(result.stderr).not.toContain('ontinue')
+  } finally {
+    spawnSync('umount', [disk.path])
+  }
+})
