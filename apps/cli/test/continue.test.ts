@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { cp, realpath, rm } from 'node:fs/promises'
 import {
   isAlive,
   startScriptedServer,
@@ -154,4 +154,24 @@ test('without LATEST, or with one that names no run, the newest run is continued
   expect((await delta(['continue', '-w', workspace.path, '-m', 'More'])).stdout).toBe('Second.\n')
   await workspace.write('.delta/LATEST', 'no_such_run\n')
   expect((await delta(['continue', '-w', workspace.path, '-m', 'More'])).stdout).toBe('Third.\n')
+})
+
+test('a run whose agent was moved goes on with --agent, which its error names, and the journal says where it was', async () => {
+  await using moved = await temporaryWorkspace({})
+  await using workspace = await temporaryWorkspace({})
+  {
+    await using agent = await temporaryAgent({ turns: [{ content: 'First.' }, { content: 'Second.' }] })
+    await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
+    await cp(agent.path, `${moved.path}/agent`, { recursive: true })
+  }
+  const more = ['continue', '-w', workspace.path, '-m', 'On', '-q']
+  const refused = await delta(more)
+  expect(refused.exitCode).toBe(2)
+  expect(refused.stderr).toContain(
+    'is not there now.\nPut it back, or say where it is now with --agent <directory>.',
+  )
+  const result = await delta([...more, '--agent', 'agent'], { cwd: moved.path })
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'Second.\n' })
+  const starts = (await journalOf(workspace.path)).filter(({ type }) => type === 'ENGINE_START')
+  expect(starts.at(-1)).toMatchObject({ agent_home: await realpath(`${moved.path}/agent`), resumed: true })
 })

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   startScriptedServer,
@@ -219,3 +219,30 @@ test('a damaged line stops continue with file and line, verify names it, repair 
     stdout: 'Second.\n',
   })
 })
+
+test.each([
+  ['emptied', () => ''],
+  ['removed', () => undefined],
+  ['without its first line', (text: string) => text.slice(text.indexOf('\n') + 1)],
+])(
+  'a journal that was %s is a finding, and repair says that the run cannot be continued',
+  async (_, change) => {
+    await using workspace = await twoRuns()
+    const path = join(workspace.path, '.delta/done/journal.jsonl')
+    const changed = change(await readFile(path, 'utf8'))
+    if (changed === undefined) await rm(path)
+    else await writeFile(path, changed)
+
+    const found = await delta(['journal', 'verify', 'done', '-w', workspace.path])
+    expect(found.exitCode).toBe(1)
+    expect(found.stdout).toContain(
+      'It has no ENGINE_START, which names the agent: the run cannot be continued.',
+    )
+    expect(found.stdout).not.toContain('can be read and continued')
+    const repaired = await delta(['journal', 'repair', 'done', '-w', workspace.path])
+    expect(repaired.exitCode).toBe(1)
+    expect(repaired.stdout).toContain('the run cannot be continued.\nPut the journal back from a copy')
+    const refused = await delta(['continue', '-w', workspace.path, '--run-id', 'done', '-m', 'On'])
+    expect(refused.exitCode).not.toBe(0)
+  },
+)

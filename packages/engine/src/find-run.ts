@@ -26,7 +26,7 @@ export function agentHomeIn(summary: RunSummary): string {
   if (home !== null) return home
   throw new EngineError(
     'ERR_ENGINE_NO_AGENT',
-    `The journal of run ${summary.runId} does not say which agent it ran; pass the agent to continue it.`,
+    `The journal of run ${summary.runId} does not say which agent it ran. Say where it is with --agent <directory>.`,
   )
 }
 

@@ -4,6 +4,7 @@ import { takeLease } from './lease.js'
 import { notFound } from './read-run.js'
 import { type RepairResult, repairJournal } from './repair.js'
 import { journalPath, runPaths } from './run-paths.js'
+import { NO_BEGINNING, verifyJournal } from './verify.js'
 
 /**
  * Repairs the journal of a run, as its only writer.
@@ -19,8 +20,16 @@ export async function repairRun(
   if (!existsSync(directory)) throw notFound(directory)
   const lease = await takeLease(runPaths(directory).lease, { force })
   try {
-    return repairJournal(journalPath(directory))
+    return withProblem(repairJournal(journalPath(directory)))
   } finally {
     lease.release()
   }
+}
+
+/** What repairing cannot mend: a journal without its beginning. */
+function withProblem(result: RepairResult): RepairResult {
+  const { findings } = verifyJournal(result.path, { ofRun: true })
+  const problem = findings.find(({ kind }) => kind === 'beginning')?.message
+  if (problem === undefined) return result
+  return { ...result, problem, text: `${result.text}\n${problem}\n${NO_BEGINNING}` }
 }

@@ -13,6 +13,8 @@ export interface RepairResult {
   keptIn?: string
   /** What was set aside. */
   removed: Finding[]
+  /** Why the run cannot be continued all the same; only of a run. */
+  problem?: string
   /** All of it, for people. */
   text: string
 }
@@ -26,7 +28,7 @@ export interface RepairResult {
  */
 export function repairJournal(path: string): RepairResult {
   const { findings } = verifyJournal(path)
-  const removed = findings.filter(({ kind }) => kind !== 'note')
+  const removed = findings.filter(({ kind }) => kind === 'damage' || kind === 'torn')
   if (removed.length === 0) {
     return { path, changed: false, removed, text: `${path}: There is nothing to repair.` }
   }

@@ -7,10 +7,11 @@ import { numberCheck } from './parse.js'
  * Something to know about a journal.
  * - `damage`: a complete line that is no event. Reading stops there; `repairJournal` sets it aside.
  * - `torn`: an end torn by a crash. Opening the journal mends it.
+ * - `beginning`: the journal of a run lacks the events that make it one. Nothing can put them back.
  * - `note`: anything else; the journal works.
  */
 export interface Finding {
-  kind: 'damage' | 'torn' | 'note'
+  kind: 'damage' | 'torn' | 'beginning' | 'note'
   /** 1-based; undefined when it is about no single line. */
   line?: number
   message: string
@@ -18,7 +19,7 @@ export interface Finding {
 
 export interface JournalReport {
   path: string
-  /** True when there is no damage: the journal can be read and continued. */
+  /** True when there is no damage, and of a run its beginning: the journal can be read and continued. */
   ok: boolean
   events: number
   findings: Finding[]
@@ -26,12 +27,19 @@ export interface JournalReport {
   text: string
 }
 
-/** Looks through a whole journal and explains what it finds. Changes nothing; a missing file is an empty journal. */
-export function verifyJournal(path: string): JournalReport {
+/**
+ * Looks through a whole journal and explains what it finds. Changes nothing; a missing file is an empty journal.
+ *
+ * @param options.ofRun - It is the journal of a run, which must have a beginning to be continued.
+ */
+export function verifyJournal(path: string, { ofRun = false }: { ofRun?: boolean } = {}): JournalReport {
   const inspection = existsSync(path) ? inspectJournal(path) : undefined
-  const findings = inspection ? findAll(inspection, path) : []
+  const findings = [
+    ...(inspection ? findAll(inspection, path) : []),
+    ...(ofRun ? missingBeginning(inspection?.lines ?? []) : []),
+  ]
   const events = inspection?.lines.filter((line) => line.event).length ?? 0
-  const ok = !findings.some((finding) => finding.kind === 'damage')
+  const ok = !findings.some(({ kind }) => kind === 'damage' || kind === 'beginning')
   return { path, ok, events, findings, text: describe(path, events, findings) }
 }
 
@@ -51,6 +59,16 @@ function findAll(inspection: Inspection, path: string): Finding[] {
     ...numberFindings(lines, path),
     ...callFindings(events).map((message) => note(message)),
   ]
+}
+
+/** As the status `EMPTY` is told: what has no start, or neither a message nor a thought, was never begun. */
+function missingBeginning(lines: readonly InspectedLine[]): Finding[] {
+  const types = new Set(lines.map(({ event }) => event?.type))
+  if (types.has('ENGINE_START') && (types.has('USER_MESSAGE') || types.has('THOUGHT'))) return []
+  const what = types.has('ENGINE_START')
+    ? 'no USER_MESSAGE, which says what is to be done'
+    : 'no ENGINE_START, which names the agent'
+  return [{ kind: 'beginning', message: `It has ${what}: the run cannot be continued.` }]
 }
 
 function damageOf({ line, problem, bytes, offset }: InspectedLine): Finding[] {
@@ -92,11 +110,20 @@ function describe(path: string, events: number, findings: Finding[]): string {
     ({ line, message }) => `  ${line === undefined ? '' : `line ${line}: `}${message}`,
   )
   const damaged = findings.filter(({ kind }) => kind === 'damage').length
-  const verdict = damaged
-    ? `${damaged === 1 ? 'One line is' : `${damaged} lines are`} damaged. Mend by hand, or set aside with: delta journal repair`
-    : 'The journal can be read and continued.'
-  return [`${path}: ${events} events.`, ...lines, verdict].join('\n')
+  const verdicts = [
+    ...(damaged
+      ? [
+          `${damaged === 1 ? 'One line is' : `${damaged} lines are`} damaged. Mend by hand, or set aside with: delta journal repair`,
+        ]
+      : []),
+    ...(findings.some(({ kind }) => kind === 'beginning') ? [NO_BEGINNING] : []),
+  ]
+  const verdict = verdicts.length > 0 ? verdicts : ['The journal can be read and continued.']
+  return [`${path}: ${events} events.`, ...lines, ...verdict].join('\n')
 }
+
+/** What to do about a journal without its beginning. */
+export const NO_BEGINNING = 'Put the journal back from a copy, or start a new run with: delta run'
 
 const EXCERPT_CHARACTERS = 60
 

@@ -14,19 +14,24 @@ interface ContinueFlags extends EngineFlags {
   workDir: string
   message?: string
   runId?: string
+  agent?: string
   force?: boolean
   approve?: string
   deny?: string
 }
 
-/** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with. */
+/** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with; `--agent` says where it is now. */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
   const workDirectory = workDirectoryOf(flags, terminal)
   const presenter = presenterFor(flags, terminal)
   const decision = decisionIn(flags)
   const message = await readMessage(flags.message, terminal)
   const run = await findRun(workDirectory, flags.runId)
-  const agent = await loadAgentFor(presentAgent(run), { flags, terminal, warn: presenter.warn })
+  const agent = await loadAgentFor(flags.agent ?? presentAgent(run), {
+    flags,
+    terminal,
+    warn: presenter.warn,
+  })
 
   const result = await withStopSignal(terminal, presenter, async (signal) =>
     continueRun({
@@ -48,7 +53,7 @@ function presentAgent(run: RunSummary): string {
   const home = agentHomeIn(run)
   if (existsSync(home)) return home
   throw new UsageError(
-    `The agent of run ${run.runId} was in ${home}, and is not there now.\nPut it back, or a link to where it is, and continue again.`,
+    `The agent of run ${run.runId} was in ${home}, and is not there now.\nPut it back, or say where it is now with --agent <directory>.`,
   )
 }
 

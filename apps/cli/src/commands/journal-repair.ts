@@ -13,5 +13,5 @@ export async function execute(
   const run = await findShownRun(flags, runId, terminal)
   const { text, ...result } = await repairRun(run.directory, { force: flags.force ?? false })
   print(terminal, `${flags.json ? JSON.stringify(result, null, 2) : printable(text)}\n`)
-  return EXIT.completed
+  return result.problem === undefined ? EXIT.completed : EXIT.failed
 }

@@ -11,7 +11,7 @@ export async function execute(
   runId: string | undefined,
 ): Promise<number> {
   const run = await findShownRun(flags, runId, terminal)
-  const { text, ...report } = verifyJournal(run.journalPath)
+  const { text, ...report } = verifyJournal(run.journalPath, { ofRun: true })
   print(terminal, `${flags.json ? JSON.stringify(report, null, 2) : printable(text)}\n`)
   return report.ok ? EXIT.completed : EXIT.failed
 }

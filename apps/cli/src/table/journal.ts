@@ -11,9 +11,7 @@ export const JOURNAL_COMMANDS: CommandGroup = {
       description: "Say what is right and wrong with a run's journal; changes nothing",
       arguments: [RUN],
       options: [WORKSPACE, JSON_OUTPUT],
-      examples: [
-        ['delta journal verify -w ./workspace', 'exit code 0 if the run can go on, 1 if a line is damaged'],
-      ],
+      examples: [['delta journal verify -w ./workspace', 'exit code 0 if the run can go on, 1 if it cannot']],
       load: () => import('../commands/journal-verify.js'),
     },
     {

@@ -57,6 +57,7 @@ Environment:
         { flags: '-w, --work-dir <directory>', description: 'workspace of the run', required: true },
         { flags: '-m, --message <text>', description: `an answer, or a further instruction; ${MESSAGE}` },
         RUN_ID,
+        { flags: '--agent <directory>', description: 'where the agent is now, if it was moved' },
         { flags: '--force', description: 'take the run from its owner' },
         { flags: '--approve <request-id>', description: 'let the waiting command run' },
         { flags: '--deny <request-id>', description: 'refuse the waiting command' },
