@@ -18,21 +18,27 @@ sources = {}
 initial = set(namespace) | {'__builtins__'}
 
 
+# Returns False when there are variables that could not be read: what is stored must stay then.
 def restore():
     try:
         with open(state_path, 'rb') as file:
             version, saved_sources, payload = pickle.load(file)
     except FileNotFoundError:
-        return
+        return True
     if version != sys.version:
         print('[session] The variables were saved by another Python and are gone: ' + version, file=sys.stderr)
-        return
+        return True
     for name, text in saved_sources.items():
         remember_source(name, text)
     try:
         namespace.update(pickle.loads(payload))
-    except Exception as error:
-        print(f'[session] The variables could not be restored: {error!r}', file=sys.stderr)
+    except BaseException as error:
+        print(
+            f'[session] The variables could not be restored: {error!r}. They stay stored, and what this command '
+            'assigns is not kept. If a module has changed, mend it; otherwise start a new session.', file=sys.stderr,
+        )
+        return False
+    return True
 
 
 def remember_source(name, text):
@@ -122,7 +128,19 @@ def make_proxy(mapping):
     return types.MappingProxyType(mapping)
 
 
-HELPERS = [make_proxy, make_function, empty_cell, fill_cell, make_class, fill_class, make_enum, make_namedtuple]
+def make_cached(function, parameters):
+    import functools
+    return functools.lru_cache(**parameters)(function)
+
+
+def make_type_variable(name, constraints, options):
+    import typing
+    variable = typing.TypeVar(name, *constraints, **options)
+    variable.__module__ = '__main__'
+    return variable
+
+
+HELPERS = [make_proxy, make_cached, make_type_variable, make_function, empty_cell, fill_cell, make_class, fill_class, make_enum, make_namedtuple]
 SKIPPED = {
     '__dict__', '__weakref__', '__module__', '__qualname__', '__slots__', '_abc_impl',
     '__static_attributes__', '__firstlineno__',
@@ -159,6 +177,12 @@ class Pickler(pickle.Pickler):
             return make_proxy, (dict(value),)
         if type(value).__module__ == 'dataclasses':
             return self.sentinel(value)
+        if type(value).__name__ == '_lru_cache_wrapper' and is_ours(value):
+            return make_cached, (value.__wrapped__, value.cache_parameters())
+        if type(value).__name__ == 'cached_property' and type(value).__module__ == 'functools':
+            return type(value), (value.func,), {'attrname': value.attrname}
+        if type(value).__name__ == 'TypeVar' and is_ours(value):
+            return self.type_variable(value)
         return NotImplemented
 
     # dataclasses compares its markers (MISSING and others) by identity, so they travel by name.
@@ -168,6 +192,10 @@ class Pickler(pickle.Pickler):
             if known is value:
                 return getattr, (module, name)
         return NotImplemented
+
+    def type_variable(self, value):
+        options = {'bound': value.__bound__, 'covariant': value.__covariant__, 'contravariant': value.__contravariant__}
+        return make_type_variable, (value.__name__, value.__constraints__, options)
 
     def function(self, value):
         extra = (value.__qualname__, value.__doc__, value.__annotations__, value.__dict__)
@@ -192,9 +220,16 @@ class Pickler(pickle.Pickler):
         return make_class, (type(value), value.__name__, bases, slots), members, None, None, fill_class
 
 
+# Also reads back what it wrote, as a new process would, in which __main__ is still empty: one value that cannot be
+# read (an exception with arguments of its own, say) would take all others with it.
 def dump(values):
     buffer = io.BytesIO()
     Pickler(buffer, protocol=4).dump(values)
+    sys.modules['__main__'] = types.ModuleType('__main__')
+    try:
+        pickle.loads(buffer.getbuffer())
+    finally:
+        sys.modules['__main__'] = main
     return buffer.getvalue()
 
 
@@ -213,8 +248,9 @@ def save():
                 del values[name]
         payload = dump(values)
     used = {name: text for name, text in sources.items() if name.encode() in payload}
-    with open(work + '.state', 'wb', opener=private) as file:
-        pickle.dump((sys.version, used, payload), file)
+    if restored:
+        with open(work + '.state', 'wb', opener=private) as file:
+            pickle.dump((sys.version, used, payload), file)
     entries = [key + b'=' + value for key, value in os.environb.items() if os.fsdecode(key) not in hidden]
     lost = [{'name': name, 'reason': reason} for name, reason in lost.items()]
     entries += [b'=cwd=' + directory(), b'=jobs=' + children(), b'=lost=' + json.dumps(lost).encode(), b'=done=']
@@ -269,7 +305,7 @@ def open_streams():
 
 started_in = os.getcwdb()
 set_late()
-restore()
+restored = restore()
 with open(work + '.command', encoding='utf-8') as file:
     code = run(file.read())
 try:
