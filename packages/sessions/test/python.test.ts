@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { start } from './helpers.js'
@@ -184,6 +184,20 @@ failure = Failure(1, 'why'); Id = typing.NewType('Id', int); number = 7`)
       { name: 'Id', reason: expect.stringContaining("Can't get attribute 'Id'") },
     ])
     expect(await print('print(number, Failure.__name__, "failure" in globals())')).toBe('7 Failure False\n')
+  })
+
+  test('what holds a secret is named, and does not take the rest with it', async () => {
+    const key = 'sk-secret-0123456789'
+    const { exec, print, directory } = await start('python3', { env: { OPENAI_API_KEY: key } })
+    const result = await exec(`import os
+key = os.environ['OPENAI_API_KEY']; headers = {'Authorization': f'Bearer {key}'}; number = 7
+def literal(): return '${key}'
+def harmless(): return 8`)
+    expect(result.not_kept).toEqual(
+      ['key', 'headers', 'literal'].map((name) => ({ name, reason: 'it holds a secret' })),
+    )
+    expect(await print('print(number, harmless(), "key" in globals())')).toBe('7 8 False\n')
+    expect(readFileSync(join(directory, 'current', 'state.pickle'), 'latin1')).not.toContain(key)
   })
 
   test('while a module it needs is broken, the variables stay stored', async () => {

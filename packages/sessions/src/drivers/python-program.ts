@@ -9,6 +9,7 @@ import ast, atexit, gc, importlib, io, json, linecache, marshal, os, pickle, sys
 
 work, state_path, number, hidden = sys.argv[1:5]
 hidden = set(hidden.split(','))
+secrets = [value for value in (os.environb.get(os.fsencode(name), b'') for name in hidden) if len(value) >= 6]
 sys.argv = ['']
 sys.path[0] = ''
 main = types.ModuleType('__main__')
@@ -225,12 +226,23 @@ class Pickler(pickle.Pickler):
 def dump(values):
     buffer = io.BytesIO()
     Pickler(buffer, protocol=4).dump(values)
+    payload = buffer.getvalue()
+    if holds_secret(payload):
+        raise Secret
     sys.modules['__main__'] = types.ModuleType('__main__')
     try:
-        pickle.loads(buffer.getbuffer())
+        pickle.loads(payload)
     finally:
         sys.modules['__main__'] = main
-    return buffer.getvalue()
+    return payload
+
+
+class Secret(Exception):
+    pass
+
+
+def holds_secret(data):
+    return any(secret in data for secret in secrets)
 
 
 def save():
@@ -244,10 +256,10 @@ def save():
             try:
                 dump({name: value})
             except Exception as error:
-                lost[name] = f'{type(error).__name__}: {error}'
+                lost[name] = 'it holds a secret' if isinstance(error, Secret) else f'{type(error).__name__}: {error}'
                 del values[name]
         payload = dump(values)
-    used = {name: text for name, text in sources.items() if name.encode() in payload}
+    used = {n: text for n, text in sources.items() if n.encode() in payload and not holds_secret(text.encode())}
     if restored:
         with open(work + '.state', 'wb', opener=private) as file:
             pickle.dump((sys.version, used, payload), file)
