@@ -114,6 +114,20 @@ box = Box[int](3); box.twice
     ).toBe('832040 7 True [4, 4]\n')
   })
 
+  test('hooks for subclasses, without running them again', async () => {
+    const { exec, print } = await start('python3')
+    await exec(`
+known = []
+class Plugin:
+    def __init_subclass__(cls): known.append(cls.__name__); print('registered', cls.__name__)
+class First(Plugin): pass
+class Second(First): pass
+`)
+    expect(await print('known')).toBe("['First', 'Second']\n")
+    expect(await print('class Third(First): pass')).toBe('registered Third\n')
+    expect(await print('print(known, issubclass(Second, First))')).toBe("['First', 'Second', 'Third'] True\n")
+  })
+
   test('the working directory and os.environ', async () => {
     const { exec, print, workDirectory } = await start('python3')
     mkdirSync(join(workDirectory, 'sub'))
@@ -175,13 +189,18 @@ describe('whatever the code does, the session goes on', () => {
     const result = await exec(`import typing
 class Failure(Exception):
     def __init__(self, code, reason): super().__init__(reason)
-failure = Failure(1, 'why'); Id = typing.NewType('Id', int); number = 7`)
+failure = Failure(1, 'why'); Id = typing.NewType('Id', int); number = 7; made = []
+class Meta(type):
+    def __init__(cls, *arguments): made.append(cls)
+class Noted(metaclass=Meta): pass`)
     expect(result.not_kept).toEqual([
       {
         name: 'failure',
         reason: expect.stringContaining("missing 1 required positional argument: 'reason'"),
       },
       { name: 'Id', reason: expect.stringContaining("Can't get attribute 'Id'") },
+      { name: 'made', reason: expect.stringContaining("name 'made' is not defined") },
+      { name: 'Noted', reason: expect.stringContaining("name 'made' is not defined") },
     ])
     expect(await print('print(number, Failure.__name__, "failure" in globals())')).toBe('7 Failure False\n')
   })

@@ -32,7 +32,7 @@ def restore():
     for name, text in saved_sources.items():
         remember_source(name, text)
     try:
-        namespace.update(pickle.loads(payload))
+        namespace.update(load(payload))
     except BaseException as error:
         print(
             f'[session] The variables could not be restored: {error!r}. They stay stored, and what this command '
@@ -82,7 +82,7 @@ def is_written(name, member):
 
 def make_function(code, module, name, defaults, keyword_defaults, closure, extra):
     cells = None if closure is None else tuple(closure)
-    own = namespace if module == '__main__' else vars(importlib.import_module(module))
+    own = vars(importlib.import_module(module))
     function = types.FunctionType(marshal.loads(code), own, name, defaults, cells)
     function.__kwdefaults__ = keyword_defaults
     function.__qualname__, function.__doc__, function.__annotations__, attributes = extra
@@ -109,7 +109,10 @@ def make_class(meta, name, bases, slots):
 
 def fill_class(cls, members):
     for name, value in members.items():
-        setattr(cls, name, value)
+        if name == '__init_subclass__':
+            hooks.append((cls, value))
+        else:
+            setattr(cls, name, value)
 
 
 def make_enum(meta, name, bases, values):
@@ -139,6 +142,18 @@ def make_type_variable(name, constraints, options):
     variable = typing.TypeVar(name, *constraints, **options)
     variable.__module__ = '__main__'
     return variable
+
+
+# A hook for subclasses has run when they were made; it is put in place once all of them are there again.
+hooks = []
+
+
+def load(payload):
+    hooks.clear()
+    values = pickle.loads(payload)
+    for cls, hook in hooks:
+        cls.__init_subclass__ = hook
+    return values
 
 
 HELPERS = [make_proxy, make_cached, make_type_variable, make_function, empty_cell, fill_cell, make_class, fill_class, make_enum, make_namedtuple]
@@ -231,7 +246,7 @@ def dump(values):
         raise Secret
     sys.modules['__main__'] = types.ModuleType('__main__')
     try:
-        pickle.loads(payload)
+        load(payload)
     finally:
         sys.modules['__main__'] = main
     return payload
