@@ -82,6 +82,16 @@ describe('delta-sessions', () => {
     })
   })
 
+  test('--raw says on stderr what a session did not keep', async () => {
+    const { run, json } = terminal()
+    const { session_id: id } = await json(['start', 'python3'])
+    expect(await run(['exec', '--raw', id, 'steps = (i for i in [1]); print(1)'])).toEqual({
+      code: 0,
+      stdout: '1\n',
+      stderr: "delta-sessions: steps is not kept: TypeError: cannot pickle 'generator' object\n",
+    })
+  })
+
   test('a command comes as an argument or on stdin', async () => {
     const { json } = terminal()
     const { session_id: id } = await json(['start', 'bash'])

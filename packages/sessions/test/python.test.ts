@@ -184,6 +184,11 @@ describe('whatever the code does, the session goes on', () => {
     expect(await print('print(number, "lock" in globals())')).toBe('7 False\n')
   })
 
+  test('a closed file is nothing worth naming', async () => {
+    const { exec } = await start('python3')
+    expect((await exec("with open('out', 'w') as file: file.write('text')")).not_kept).toBeUndefined()
+  })
+
   test('what could be written but not read back is named, and does not take the rest with it', async () => {
     const { exec, print } = await start('python3')
     const result = await exec(`import typing

@@ -262,7 +262,7 @@ def holds_secret(data):
 
 def save():
     sys.setrecursionlimit(min(sys.getrecursionlimit(), 5000))  # or what is nested too deeply ends the process
-    values = {name: value for name, value in namespace.items() if name not in initial}
+    values = {n: value for n, value in namespace.items() if n not in initial and not is_closed_file(value)}
     lost = {}
     try:
         payload = dump(values)
@@ -283,6 +283,11 @@ def save():
     entries += [b'=cwd=' + directory(), b'=jobs=' + children(), b'=lost=' + json.dumps(lost).encode(), b'=done=']
     with open(work, 'wb') as file:
         file.write(b''.join(entry + b'\0' for entry in entries))
+
+
+# What "with open(…) as file" leaves. Nobody misses it.
+def is_closed_file(value):
+    return isinstance(value, io.IOBase) and value.closed
 
 
 def private(path, flags):
