@@ -4,8 +4,10 @@
  *   node benchmarks/expander.mjs [--write]
  *
  * The floor replaces `${name}` in the words of a split template: no quoting, no checks, nothing refused.
- * Every figure is the median of alternations in this one run: absolute times drift, ratios hold.
+ * Every figure is the median of alternations in this one run: absolute times drift, ratios hold. The last row is what 200
+ * tools add to a process that has just started, in CPU time beside one that loads the package and no tools.
  */
+import { spawnSync } from 'node:child_process'
 import { bindArguments, expandTool, parseTool } from '../packages/tool-expander/dist/index.js'
 import { median, report } from './report.mjs'
 
@@ -72,7 +74,27 @@ const measured = rows.map(([what, count, floor, ours]) => {
   }
 })
 
+const COLD_TOOLS = 200
+
+/** Milliseconds of CPU that loading so many tools takes in a process of its own, all of it counted. */
+function coldMs(count) {
+  const program = `
+    const { expandTool, parseTool } = await import(${JSON.stringify(new URL('../packages/tool-expander/dist/index.js', import.meta.url).href)})
+    for (const definition of ${JSON.stringify(definitions.slice(0, count))}) expandTool(parseTool(definition).tool)
+    const { user, system } = process.cpuUsage()
+    console.log((user + system) / 1000)`
+  return Number(
+    spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' }).stdout,
+  )
+}
+
+const cold = Array.from({ length: 2 * ROUNDS }, () => coldMs(COLD_TOOLS) - coldMs(0))
+const coldRow = { what: `${COLD_TOOLS} tools in a new process`, 'CPU ms': Number(median(cold).toFixed(1)) }
+
 report('expander', {
-  tables: [{ title: 'Compiling tools and binding calls', rows: measured }],
-  figures: { bind_us: measured[1]['ours, µs'] },
+  tables: [
+    { title: 'Compiling tools and binding calls', rows: measured },
+    { title: 'What tools add to a start', rows: [coldRow] },
+  ],
+  figures: { bind_us: measured[1]['ours, µs'], cold_ms: coldRow['CPU ms'] },
 })

@@ -8,13 +8,14 @@ export interface ToolFlags {
   importRoot: string[]
 }
 
-/** The tools that a path on the command line leads to, and the directory that is `${AGENT_HOME}` for them. */
+/** The tools that a path on the command line leads to, and the directory that is `${AGENT_HOME}` for them; `partial` leaves out what cannot be used. */
 export async function loadTools(
   path: string,
   flags: ToolFlags,
   terminal: Terminal,
+  { partial = false }: { partial?: boolean } = {},
 ): Promise<LoadedTools & { agentHome: string }> {
   const absolute = resolve(terminal.cwd, path)
-  const loaded = await loadToolsFile(absolute, loadOptions(path, { flags, terminal }))
+  const loaded = await loadToolsFile(absolute, { ...loadOptions(path, { flags, terminal }), partial })
   return { ...loaded, agentHome: statSync(absolute).isDirectory() ? absolute : dirname(absolute) }
 }

@@ -1,3 +1,4 @@
+import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -42,7 +43,7 @@ test('tool import runs the program once, without keys, and writes what it says o
   const env = { PATH: `${program.path}:${process.env.PATH}`, DELTA_API_KEY: 'test-key-not-real' }
   const { stdout, stderr, exitCode } = await delta(['tool', 'import', 'notes'], { cwd: program.path, env })
   expect({ stdout, exitCode }).toEqual({ stdout: 'notes.atip.json\n', exitCode: 0 })
-  expect(stderr).toContain('- { atip: notes.atip.json, trust: community }')
+  expect(stderr).toContain('- { atip: ./notes.atip.json, trust: community }')
   expect(JSON.parse(await program.read('notes.atip.json'))).toEqual(NOTES)
   expect(await program.read('calls')).toBe('--agent\n')
   expect(await program.read('environment')).not.toContain('test-key-not-real')
@@ -89,11 +90,93 @@ test('what was imported is a tool that runs, and what it says of itself is held 
 test.each([
   ['is not there', ['nothing-of-this-name'], 'nothing-of-this-name --agent: there is no such program.'],
   ['does not speak ATIP', ['echo'], 'A program that speaks ATIP prints one JSON object for: echo --agent'],
+  [
+    'is no program',
+    ['./metadata.json'],
+    './metadata.json --agent: the program is there, but it cannot be executed.',
+  ],
+  ['fails', ['false'], 'false --agent: ended with exit code 1.'],
+  ['prints without end', ['./flood'], './flood --agent: printed more than 1048576 bytes.'],
   ['has no such command', ['./notes', '--commands', 'lst'], 'There is no command "lst". There are "list"'],
 ])('tool import of a program that %s says so, and writes nothing', async (_case, words, message) => {
   await using program = await notesProgram()
+  await program.write('flood', '#!/bin/sh\nexec yes\n')
+  await chmod(join(program.path, 'flood'), 0o755)
   const result = await delta(['tool', 'import', ...words], { cwd: program.path })
   expect(result).toMatchObject({ exitCode: 2, stdout: '' })
   expect(result.stderr).toContain(message)
   expect((await program.files()).filter((name) => name.endsWith('.atip.json'))).toEqual([])
+})
+
+test('a program beside the file, or below it, is named relative to it; any other by its whole path', async () => {
+  await using program = await notesProgram()
+  const binaryIn = async (file: string) => JSON.parse(await program.read(file)).binary
+  await delta(['tool', 'import', './notes', '-o', 'notes.atip.json'], { cwd: program.path })
+  expect(await binaryIn('notes.atip.json')).toBe('./notes')
+  await mkdir(join(program.path, 'tools'))
+  await delta(['tool', 'import', './notes', '-o', 'tools/notes.atip.json'], { cwd: program.path })
+  expect(await binaryIn('tools/notes.atip.json')).toBe(join(program.path, 'notes'))
+})
+
+const LEAF = { description: 'x' }
+const deep = (levels: number): object =>
+  levels === 0 ? LEAF : { description: 'x', commands: { n: deep(levels - 1) } }
+
+test.each([
+  [
+    'two commands that would have one name',
+    { a_b: LEAF, a: { description: 'g', commands: { b: LEAF } } },
+    '"notes a_b" and "notes a b" would both be called "notes_a_b". Choose the commands to import, only one of them among them.',
+  ],
+  ['commands that nest without end', { n: deep(200) }, 'commands nest deeper than 32 levels.'],
+  [
+    'a danger that is a text',
+    { go: { ...LEAF, effects: { destructive: 'false' } } },
+    'commands.go.effects.destructive must be true or false, not "false".',
+  ],
+  ['a list of commands', [LEAF], 'commands must be an object from names to commands.'],
+])('tool import refuses %s, in a line, and writes nothing', async (_what, commands, message) => {
+  await using program = await notesProgram()
+  await program.write('metadata.json', JSON.stringify({ ...NOTES, commands }))
+  const result = await delta(['tool', 'import', './notes'], { cwd: program.path })
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).toContain(message)
+  expect(result.stderr.length).toBeLessThan(300)
+  expect(program.has('notes.atip.json')).toBe(false)
+})
+
+test('of commands that would have one name a single one can be imported', async () => {
+  await using program = await notesProgram()
+  const commands = { a_b: LEAF, a: { description: 'g', commands: { b: LEAF } } }
+  await program.write('metadata.json', JSON.stringify({ ...NOTES, commands }))
+  const { stdout } = await delta(['tool', 'import', './notes', '--commands', 'a b', '-o', '-'], {
+    cwd: program.path,
+  })
+  expect(Object.keys(JSON.parse(stdout).commands)).toEqual(['a'])
+})
+
+test('prototype names and 10000 commands are imported, listed and called like any others', async () => {
+  await using program = await notesProgram()
+  const many = Array.from({ length: 10_000 }, (_, index) => `"c${index}":{"description":"x"}`).join(',')
+  const { commands: _, ...root } = NOTES
+  const hostile = `{"__proto__":{"description":"p"},"constructor":{"description":"c"},${many}}`
+  await program.write('metadata.json', `${JSON.stringify(root).slice(0, -1)},"commands":${hostile}}`)
+  await using agent = await temporaryAgent({
+    agent: { imports: ['notes.atip.json'], policy: { allow_destructive: true } },
+    turns: [
+      { tool_calls: [{ name: 'notes_constructor', arguments: {} }] },
+      { tool_calls: [{ name: 'notes_toString', arguments: {} }] },
+      { content: '{{last_observation}}' },
+    ],
+  })
+  await delta(['tool', 'import', join(program.path, 'notes'), '-o', join(agent.path, 'notes.atip.json')])
+  const listed = JSON.parse((await delta(['tool', 'list', agent.path, '--json'])).stdout)
+  expect(listed).toHaveLength(10_002)
+  expect(listed[0]).toMatchObject({ name: 'notes___proto__', effects: {}, decision: 'allow' })
+
+  await using workspace = await temporaryWorkspace({})
+  const run = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
+  expect(run.stdout).toContain('there is no tool "notes_toString". Nothing was run.')
+  expect(run.stdout).toContain('and 9952 more.')
+  expect(await program.read('calls')).toBe('--agent\nconstructor\n')
 })

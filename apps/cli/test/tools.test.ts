@@ -129,6 +129,42 @@ test('tool lint of a file that does not load exits with 2 and says why', async (
   expect(result.stderr).toMatch(/list\.yaml:2:\d+: .*Shell metacharacter '\|'/)
 })
 
+test('tool lint points into the template, and goes on when a tool does not load', async () => {
+  await using files = await temporaryWorkspace({
+    'list.yaml':
+      '- name: broken\n  exec: a | b\n- name: raw\n  description: Lists.\n  shell: ls ${flags:raw}\n  parameters: [{ name: flags, tpye: string, description: Flags }]\n',
+  })
+  const result = await delta(['tool', 'lint', 'list.yaml'], { cwd: files.path })
+  expect(result.exitCode).toBe(2)
+  expect(result.stderr).toMatch(/list\.yaml:2:\d+: .*Shell metacharacter '\|'/)
+  expect(result.stdout).toMatch(
+    /list\.yaml:6:\d+: .*unknown key "parameters\[0\]\.tpye"[\s\S]*Did you mean "type"\?/,
+  )
+  expect(result.stdout).toContain(
+    [
+      'raw: shell: The shell splits and globs what the model sends for flags. (raw)',
+      '  shell: "ls ${flags:raw}"',
+      '             ^',
+      'Remove :raw if the value is one argument.',
+      '',
+    ].join('\n'),
+  )
+  const json = JSON.parse((await delta(['tool', 'lint', 'list.yaml', '--json'], { cwd: files.path })).stdout)
+  expect(json).toContainEqual(expect.objectContaining({ tool: 'raw', rule: 'raw', path: 'shell', column: 4 }))
+  expect(json).toContainEqual(expect.objectContaining({ rule: 'does-not-load' }))
+})
+
+test('an unknown key of a parameter is a warning for tool expand, and an error with --strict for an agent', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'one', exec: 'echo ${a}', parameters: [{ name: 'a', tpye: 'string' }] }],
+    turns: [{ content: 'Done.' }],
+  })
+  const loaded = await delta(['tool', 'expand', agent.path])
+  expect(loaded).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Did you mean "type"?') })
+  const strict = await delta(['run', '--agent', agent.path, '-m', 'Go', '--strict'], { cwd: agent.path })
+  expect(strict).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('parameters[0].tpye') })
+})
+
 test('tool list shows each tool with mode, policy, effects and the first line of its description', async () => {
   await using agent = await temporaryAgent({ tools: TOOLS })
   const { stdout } = await delta(['tool', 'list', agent.path])
@@ -170,7 +206,7 @@ test('tool list says what the policy would do with each tool, and why', async ()
     'TOOL | MODE | POLICY | EFFECTS | DESCRIPTION',
     'push() | exec | ask: destructive | network, destructive',
     'look() | exec | allow | none of note',
-    'ask() | exec | deny: interactive | none of note',
+    'ask() | exec | deny: interactive | interactive',
     'quiet() | exec | ask: destructive (not declared) | -',
     '',
   ])
@@ -178,4 +214,23 @@ test('tool list says what the policy would do with each tool, and why', async ()
   const refused = await delta(['tool', 'list', wrong.path])
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
   expect(refused.stderr).toContain('policy.allow_network: expected true or false')
+})
+
+test('a misspelt rule of a policy is an error wherever tools are looked at, and a misspelt key a warning', async () => {
+  await using agent = await temporaryAgent({
+    agent: { policy: { allow_destructiv: false } },
+    tools: [{ name: 'look', exec: 'ls' }],
+  })
+  for (const words of [['list'], ['expand'], ['lint']]) {
+    const refused = await delta(['tool', ...words, agent.path])
+    expect(refused.exitCode).toBe(2)
+    if (words[0] !== 'lint') expect(refused.stdout).toBe('') // lint still says what it found in the tools
+    expect(refused.stderr).toContain('policy: there is no rule "allow_destructiv"; it would protect nothing.')
+    expect(refused.stderr).toContain('Did you mean "allow_destructive"?')
+  }
+  await using warned = await temporaryAgent({ tools: [{ name: 'look', exec: 'ls', efects: {} }] })
+  const listed = await delta(['tool', 'list', warned.path])
+  expect(listed.exitCode).toBe(0)
+  expect(listed.stderr).toContain('tools[0]: unknown key "efects".')
+  expect(listed.stderr).toContain('Did you mean "effects"?')
 })

@@ -10,7 +10,7 @@ import { DEFAULT_MAX_OUTPUT_SIZE, DEFAULT_TIMEOUT, MAX_OUTPUT_SIZE, MAX_TIMEOUT 
 import { ExecutionError, TimeoutError } from './errors.js'
 
 export interface ExecutionOptions {
-  /** Milliseconds; default 30000, at most 600000. */
+  /** Milliseconds; default 30000, at most 600000, which 0 stands for. */
   timeout?: number
   /** Bytes of stdout and stderr together that are kept; default 1048576, at most 10485760. */
   maxOutputSize?: number
@@ -53,7 +53,8 @@ export async function executeCommand(
   command: string[],
   options: ExecutionOptions = {},
 ): Promise<ExecutionResult> {
-  const timeout = Math.min(options.timeout ?? DEFAULT_TIMEOUT, MAX_TIMEOUT)
+  // 0 asks for no limit, and the longest there is is the nearest to that
+  const timeout = Math.min(options.timeout ?? DEFAULT_TIMEOUT, MAX_TIMEOUT) || MAX_TIMEOUT
   const maxBytes = Math.min(options.maxOutputSize ?? DEFAULT_MAX_OUTPUT_SIZE, MAX_OUTPUT_SIZE)
   const started = performance.now()
   const outcome = await runCommand(argvOf(command, options), {

@@ -1,4 +1,5 @@
 import { createResultFilter, DEFAULT_MAX_RESULT_LENGTH, truncate } from '@delta/atip'
+import { redactPatterns } from '@delta/executor/command'
 import type { ExecutionResult } from './execute-command.js'
 
 export interface OutputOptions {
@@ -35,15 +36,16 @@ export function formatResult(result: ExecutionResult, options: OutputOptions = {
   const {
     maxLength = DEFAULT_MAX_RESULT_LENGTH,
     redactSecrets = true,
-    redactPatterns = [],
+    redactPatterns: own = [],
     formatter,
   } = options
   const filter = createResultFilter([], {
     maxLength: Number.POSITIVE_INFINITY,
     redactSecrets,
-    redactPatterns,
+    redactPatterns: own,
   })
-  const clean = (text: string) => filter.filter(text, result.toolName)
+  // the executor's patterns, as everywhere; then those that only this interface has, such as `password=`
+  const clean = (text: string) => filter.filter(redactSecrets ? redactPatterns(text) : text, result.toolName)
   const content = formatter
     ? truncate(clean(formatter(result)), maxLength)
     : assemble(result, clean, { maxLength, ...options })

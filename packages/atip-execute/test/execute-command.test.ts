@@ -35,6 +35,19 @@ describe('executeCommand', () => {
   test('a limit is never raised above ten megabytes, and a cut never halves a character', async () => {
     const result = await executeCommand(['printf', 'äöü'], { maxOutputSize: 3 })
     expect(result).toMatchObject({ stdout: 'ä', truncated: true })
+
+    const flood = await executeCommand(['sh', '-c', 'yes | head -c 11000000'], { maxOutputSize: 99_000_000 })
+    expect(flood).toMatchObject({ truncated: true, success: true })
+    expect(flood.stdout).toHaveLength(10_485_760)
+  })
+
+  test('a limit of time beyond the longest, or of 0, is the longest', async () => {
+    for (const timeout of [1e12, 0]) {
+      expect(await executeCommand(['sh', '-c', 'sleep 0.05; echo done'], { timeout })).toMatchObject({
+        stdout: 'done\n',
+        timedOut: false,
+      })
+    }
   })
 
   test('a timeout ends a command that ignores SIGTERM, with its children, and keeps what it printed', async () => {

@@ -57,6 +57,21 @@ describe('formatResult', () => {
     expect(format({ stdout: `${'x'.repeat(30)} ${secret}` }, { maxLength: 60 })).not.toContain('ghp_')
   })
 
+  test("secrets are redacted by the executor's patterns and by those of the interface", () => {
+    const letters = 'abcdefghij1234567890'.repeat(2)
+    for (const secret of [
+      `glpat-${letters}`,
+      `github_pat_${letters}`,
+      `sk-ant-${letters}`,
+      `xoxb-${letters}`,
+    ]) {
+      expect(format({ stdout: `it is ${secret}` })).toBe('it is [REDACTED]')
+    }
+    const cutKey = `${letters}\n-----END OPENSSH PRIVATE KEY-----\n`
+    expect(format({ stdout: cutKey })).not.toContain(letters)
+    expect(format({ stdout: 'password=hunter2' })).toBe('password=[REDACTED]')
+  })
+
   test('redaction can be turned off, and patterns added', () => {
     expect(format({ stdout: secret }, { redactSecrets: false })).toBe(secret)
     expect(format({ stdout: 'id=42' }, { redactPatterns: [/id=\d+/] })).toBe('[REDACTED]')

@@ -3,7 +3,7 @@ import { AtipValidationError } from './errors.js'
 import type { AtipCommand, AtipEffects, AtipOption, AtipTool } from './metadata.js'
 import { flatName } from './names.js'
 import { isObject } from './shape.js'
-import { assertCommand, assertTool, shownPath } from './validate.js'
+import { assertCommand, assertTool, membersTo, shownPath } from './validate.js'
 
 /** No command line nests this deep; metadata that does is broken or hostile. */
 const MAX_DEPTH = 32
@@ -64,7 +64,7 @@ export function collision(leaf: AtipLeaf, rival: AtipLeaf): AtipValidationError 
   const [first, second] = [rival, leaf].map((one) => `"${commandLine(one).join(' ')}"`)
   return new AtipValidationError(
     `${leaf.tool.name}: ${first} and ${second} would both be called "${leaf.name}". ${wayOut(leaf, rival)}`,
-    pathOf(leaf),
+    membersTo(leaf.path),
     leaf.name,
   )
 }
@@ -95,17 +95,17 @@ function makeLeaf(
 }
 
 function withGlobal(command: AtipCommand, global: AtipOption[] = []): AtipOption[] {
-  const own = command.options ?? []
-  if (global.length === 0) return own
-  const isOwn = lookup(parametersOf(command.arguments, own))
-  return own.concat(global.filter(({ name }) => !isOwn(name)))
+  const { arguments: positional = [], options = [] } = command
+  if (global.length === 0) return options
+  const isOwn = lookup(positional, options)
+  return options.concat(global.filter(({ name }) => !isOwn(name)))
 }
 
 function assertDistinctParameters(leaf: AtipLeaf): void {
   const twice = firstTwice(parametersOf(leaf.command.arguments, leaf.options))
   if (twice === undefined) return
   const line = commandLine(leaf).join(' ')
-  throw new AtipValidationError(`"${line}" has two parameters named "${twice}".`, pathOf(leaf), twice)
+  throw new AtipValidationError(`"${line}" has two parameters named "${twice}".`, membersTo(leaf.path), twice)
 }
 
 type Named = { name: string }
@@ -117,10 +117,15 @@ function parametersOf(own: readonly Named[] = [], options: readonly Named[]): re
 /** Building a set costs more than looking through a few names, and most commands have a few. */
 const FEW = 16
 
-function lookup(parameters: readonly Named[]): (name: string) => boolean {
-  if (parameters.length <= FEW) return (name) => parameters.some((parameter) => parameter.name === name)
-  const names = new Set(parameters.map(({ name }) => name))
+function lookup(some: readonly Named[], others: readonly Named[]): (name: string) => boolean {
+  if (some.length + others.length <= FEW) return (name) => isAmong(some, name) || isAmong(others, name)
+  const names = new Set([...some, ...others].map(({ name }) => name))
   return (name) => names.has(name)
+}
+
+function isAmong(parameters: readonly Named[], wanted: string): boolean {
+  for (const { name } of parameters) if (name === wanted) return true
+  return false
 }
 
 function firstTwice(parameters: readonly Named[]): string | undefined {
@@ -141,7 +146,7 @@ function walk(commands: unknown, path: string[], inherited: AtipEffects, visit: 
   if (commands === undefined) return
   for (const [key, node] of Object.entries(commandMap(commands, path))) {
     const here = [...path, key]
-    assertCommand(node, () => pathOf({ path: here }))
+    assertCommand(node, here)
     if (isGroup(node, here)) walk(node.commands, here, overlayEffects(inherited, node.effects), visit)
     else visit(here, node, inherited)
   }
@@ -153,14 +158,9 @@ function isGroup({ commands }: AtipCommand, path: string[]): boolean {
 
 function commandMap(commands: unknown, path: string[]): Record<string, unknown> {
   if (isObject(commands) && path.length <= MAX_DEPTH) return commands
-  const where = [...pathOf({ path }), 'commands']
+  const where = [...membersTo(path), 'commands']
   const message = isObject(commands)
     ? `: commands nest deeper than ${MAX_DEPTH} levels.`
     : ' must be an object from names to commands.'
   throw new AtipValidationError(shownPath(where) + message, where, commands)
-}
-
-/** The members of the metadata that lead to a command. */
-export function pathOf({ path }: Pick<AtipLeaf, 'path'>): string[] {
-  return path.flatMap((key) => ['commands', key])
 }

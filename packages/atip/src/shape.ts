@@ -75,8 +75,8 @@ export function fault(value: unknown, what: string): Fault {
 
 function shown(value: unknown): string {
   if (value === undefined) return 'and is missing'
-  if (typeof value === 'object' && value !== null)
-    return Array.isArray(value) ? 'not a list' : 'not an object'
+  if (Array.isArray(value)) return value.length === 0 ? 'not an empty list' : 'not a list'
+  if (typeof value === 'object' && value !== null) return 'not an object'
   const json = JSON.stringify(value) ?? typeof value
   return `not ${json.length > 60 ? `${json.slice(0, 60)}…` : json}`
 }

@@ -2,11 +2,12 @@ import type { ExpandedParameter, ExpandedTool } from '@delta/tool-expander'
 import { describe } from './description.js'
 import { durationMs } from './duration.js'
 import { AtipValidationError } from './errors.js'
-import { type AtipLeaf, assertDistinctNames, commandLine, everyLeaf, pathOf } from './leaves.js'
+import { type AtipLeaf, assertDistinctNames, commandLine, everyLeaf } from './leaves.js'
 import type { AtipArgument, AtipEffects, AtipOption, AtipTool, TrustSource } from './metadata.js'
 import { flatName } from './names.js'
 import { isRepeated, isRequired, longFlag, valueType } from './parameters.js'
 import { lowerTrust, trustOf } from './trust.js'
+import { membersTo } from './validate.js'
 
 /**
  * A command as a tool in the full form, with what the executor wants to know of it: exactly what
@@ -119,7 +120,7 @@ function distinct(leaf: AtipLeaf, parameters: ExpandedParameter[]): ExpandedPara
   const line = commandLine(leaf).join(' ')
   throw new AtipValidationError(
     `"${line}" has two parameters that both become "${twice}".`,
-    pathOf(leaf),
+    membersTo(leaf.path),
     twice,
   )
 }

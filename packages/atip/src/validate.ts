@@ -139,10 +139,15 @@ export function assertTool(input: unknown): asserts input is AtipTool {
   refuse(tool(input), [])
 }
 
-/** Checks one command, without its children. `path` leads to it from the root. */
-export function assertCommand(input: unknown, path: () => string[]): asserts input is AtipCommand {
+/** Checks one command, without its children. `path` holds the names of its groups and its own. */
+export function assertCommand(input: unknown, path: readonly string[]): asserts input is AtipCommand {
   const found = command(input)
-  if (found) refuse(found, path())
+  if (found) refuse(found, membersTo(path))
+}
+
+/** The members of the metadata that lead to a command. */
+export function membersTo(path: readonly string[]): string[] {
+  return path.flatMap((key) => ['commands', key])
 }
 
 function refuse(found: Fault | undefined, path: readonly string[]): void {

@@ -95,6 +95,48 @@ describe('size and depth', () => {
     )
   })
 
+  test('a tree of 200 leaves, each ten groups down, compiles to 200 tools', () => {
+    const chain = (levels: number, leaf: object): object =>
+      levels === 0 ? leaf : { description: 'g', commands: { [`g${levels}`]: chain(levels - 1, leaf) } }
+    const branches = Array.from({ length: 200 }, (_, index) => [
+      `b${index}`,
+      chain(10, { description: `Leaf ${index}`, effects: { destructive: index % 2 === 0 } }),
+    ])
+    const tree = box(Object.fromEntries(branches))
+    const names = compileTools([tree], 'anthropic').tools.map(({ name }) => name)
+    expect(new Set(names).size).toBe(200)
+    expect(names[7]).toBe('box_b7_g10_g9_g8_g7_g6_g5_g4_g3_g2_g1')
+    expect(leavesOf(tree)[7]).toMatchObject({
+      effects: { destructive: false },
+      command: { description: 'Leaf 7' },
+    })
+  })
+
+  test('a prototype in the effects changes none of them', () => {
+    const effects = '{"__proto__":{"destructive":false,"network":false},"reversible":false}'
+    const tool =
+      fromJson(`{${ROOT},"effects":${effects},"commands":{"g":{"description":"g","effects":${effects},
+      "commands":{"go":{"description":"x","effects":${effects}}}}}}`)
+    const [leaf] = leavesOf(tool)
+    expect(leaf?.effects.destructive).toBeUndefined()
+    expect(leaf?.effects.network).toBeUndefined()
+    expect(leaf?.effects.reversible).toBe(false)
+  })
+
+  test('of two parameters with one name among thousands the name is told', () => {
+    const argumentsOf = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        name: `p${index}`,
+        type: 'string' as const,
+        required: false,
+      }))
+    expect(leavesOf(box({ go: { description: 'x', arguments: argumentsOf(5_000) } }))).toHaveLength(1)
+    const twice = [...argumentsOf(5_000), { name: 'p17', type: 'string' as const }]
+    expect(refusal(box({ go: { description: 'x', arguments: twice } })).message).toBe(
+      '"box go" has two parameters named "p17".',
+    )
+  })
+
   test('10000 commands compile to 10000 tools', () => {
     const groups = Object.fromEntries(
       Array.from({ length: 100 }, (_, group) => {

@@ -100,6 +100,21 @@ describe('atipToTools', () => {
     ])
   })
 
+  test('of commands that would have one name one can be taken, not both', () => {
+    const leaf = { description: 'x' }
+    const colliding = box({ a_b: leaf, a: { description: 'g', commands: { b: leaf } } })
+    expect(atipToTools(colliding, { commands: ['a_b'] }).map(({ command }) => command)).toEqual([
+      ['box', 'a_b'],
+    ])
+    expect(() => atipToTools(colliding, { commands: ['a_b', 'a'] })).toThrow('Choose the commands to import')
+  })
+
+  test('a limit of 0, which would lift it, is none, and one beyond what a timer can wait is the longest', () => {
+    const limited = (timeout: string) =>
+      atipToTools(box({ go: { description: 'x', effects: { duration: { timeout } } } }))[0]?.timeout_ms
+    expect([limited('0s'), limited('999999h')]).toEqual([undefined, 2_147_483_647])
+  })
+
   test('a command that does not exist is refused with those there are', () => {
     expect(() => atipToTools(tool, { commands: ['pr delete'] })).toThrow(
       'There is no command "pr delete". There are "pr create", "pr list", "issue list".',

@@ -21,6 +21,8 @@ export interface LoadedTools {
   policy?: Policy
   overrides: Override[]
   warnings: ConfigWarning[]
+  /** With `partial`: the error for what is wrong, where something was left out. */
+  failure?: ConfigError
 }
 
 /**
@@ -28,9 +30,13 @@ export interface LoadedTools {
  *
  * Of the rest of the file only `policy:` is read, which says what the tools may do.
  *
+ * @param options.partial - What cannot be used is left out and said in `failure`, which is not thrown.
  * @throws {ConfigError} with every problem found.
  */
-export async function loadToolsFile(path: string, options: LoadOptions): Promise<LoadedTools> {
+export async function loadToolsFile(
+  path: string,
+  options: LoadOptions & { partial?: boolean },
+): Promise<LoadedTools> {
   const findings = collectFindings(options)
   const { workplace, file: mainPath } = openFile(path, options.shownAs ?? path, findings)
   const { exists, file } = readYaml(mainPath, workplace, findings)
@@ -41,11 +47,20 @@ export async function loadToolsFile(path: string, options: LoadOptions): Promise
   const policy = file && readPolicy(policyIn(file.value), file, findings)
   const problems = inReadingOrder(findings.problems)
   const warnings = inReadingOrder(findings.warnings)
-  if (file === undefined || problems.length > 0) {
-    throw new ConfigError('ERR_CONFIG_INVALID', formatReport(problems, warnings), { problems, warnings })
-  }
+  const failed = () =>
+    new ConfigError('ERR_CONFIG_INVALID', formatReport(problems, warnings), { problems, warnings })
+  if (file === undefined) throw failed()
+  const failure = problems.length > 0 ? failed() : undefined
+  if (failure && !options.partial) throw failure
   const document = documentOf(file.value, tools)
-  return { document, tools: plain(tools), ...(policy && { policy }), overrides, warnings }
+  return {
+    document,
+    tools: plain(tools),
+    ...(policy && { policy }),
+    overrides,
+    warnings,
+    ...(failure && { failure }),
+  }
 }
 
 /** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { complaint, load, MINIMAL } from './agents.js'
 
@@ -59,4 +60,35 @@ test('a mistake in the import itself is shown there', async () => {
   expect(message).toContain(
     'imports[0].trust: must be one of native, vendor, org, community, user, inferred, not "full".',
   )
+})
+
+test('two programs with a command of one name are refused: no import chooses silently between them', async () => {
+  const other = GH.replace('"name":"gh"', '"name":"gh","binary":"other-gh"')
+  const both = (entry: string) => ({
+    'agent.yaml': `${importing('./gh.atip.json')}  - ${entry}\n`,
+    'gh.atip.json': GH,
+    'other.atip.json': other,
+  })
+  const message = await complaint(both('./other.atip.json'))
+  expect(message).toContain(
+    'agent/other.atip.json: "gh_pr_list" would be two commands, of this file and of agent/gh.atip.json: nobody chose between them.',
+  )
+  expect(message).toContain('Give one import a "prefix:", or choose its "commands:".')
+
+  const { agent } = await load(both('{ atip: other.atip.json, prefix: other }'))
+  expect([...agent.tools.keys()]).toEqual(['gh_pr_list', 'gh_pr_merge', 'other_pr_list', 'other_pr_merge'])
+})
+
+test('one program imported twice, and a tool of the author with a name of its, replace as ever', async () => {
+  const twice = `${importing('./gh.atip.json')}  - { atip: gh.atip.json, trust: org, commands: [pr list] }\n`
+  const own = 'tools:\n  - { name: gh_pr_merge, exec: "gh pr merge --squash" }\n'
+  const { agent } = await load({ 'agent.yaml': `${twice}${own}`, 'gh.atip.json': GH })
+  expect(agent.tools.get('gh_pr_list')?.settings.trust).toBe('org')
+  expect(agent.tools.get('gh_pr_merge')?.expanded.command).toEqual(['gh', 'pr', 'merge', '--squash'])
+})
+
+test('a program named by a path is found from its description, wherever the agent works', async () => {
+  const tools = { 'tools/gh.atip.json': GH.replace('"name":"gh"', '"name":"gh","binary":"./bin/gh"') }
+  const { agent } = await load({ 'agent.yaml': importing('./tools/gh.atip.json'), ...tools })
+  expect(agent.tools.get('gh_pr_list')?.expanded.command[0]).toBe(join(agent.home, 'tools/bin/gh'))
 })

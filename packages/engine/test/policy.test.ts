@@ -70,3 +70,60 @@ test('a decision on a command that does not wait is refused, and says which one 
     message: expect.stringContaining(question?.requestId ?? 'none'),
   })
 })
+
+const QUERY = { name: 'query', exec: 'cat', stdin: 'sql', effects: { destructive: true } }
+const DROP = [
+  { tool_calls: [{ name: 'query', arguments: { sql: 'drop all' } }] },
+  { content: '{{last_observation}}' },
+]
+
+test('the question holds the reasons, the effects, and all that the command would get', async () => {
+  const { run } = await scene({ ...ASKING, tools: [QUERY], turns: DROP })
+  const { question } = await run()
+  expect(question).toMatchObject({
+    tool: 'query',
+    command: `printf %s 'drop all' | cat`,
+    reasons: ['destructive'],
+    effects: { destructive: true },
+  })
+})
+
+test('an approval does not hold for another command than the one asked about', async () => {
+  const { run, resume, workspace, agentFiles } = await scene(ASKING, { 'a.txt': '' })
+  const { question } = await run()
+  const agent = JSON.parse(await agentFiles.read('agent.yaml'))
+  agent.tools[0].shell = 'rm -f ${file}'
+  await agentFiles.write('agent.yaml', JSON.stringify(agent))
+
+  const notices: string[] = []
+  const again = await resume({
+    decision: { kind: 'approve', requestId: question?.requestId ?? '' },
+    onEvent: (event) => void (event.kind === 'notice' && notices.push(event.message)),
+  })
+  expect(again).toMatchObject({
+    status: 'WAITING_FOR_INPUT',
+    question: { command: `sh -c 'rm -f "$1"' -- a.txt` },
+  })
+  expect(again.question?.requestId).not.toBe(question?.requestId)
+  expect(notices.at(-1)).toBe(
+    'What was approved is not what would run now, so nothing was run, and it is asked about again.',
+  )
+  expect(await workspace.has('a.txt')).toBe(true)
+})
+
+test('an approval does not hold for other input to the same command', async () => {
+  const { run, resume, workspace } = await scene({ ...ASKING, tools: [QUERY], turns: DROP })
+  const { question, runId } = await run()
+  const journal = `.delta/${runId}/journal.jsonl`
+  const lines = (await workspace.read(journal)).split('\n')
+  const edited = lines.map((line) =>
+    line.includes('"THOUGHT"') ? line.replaceAll('drop all', 'drop more') : line,
+  )
+  await workspace.write(journal, edited.join('\n'))
+
+  const again = await resume({ decision: { kind: 'approve', requestId: question?.requestId ?? '' } })
+  expect(again).toMatchObject({
+    status: 'WAITING_FOR_INPUT',
+    question: { command: `printf %s 'drop more' | cat` },
+  })
+})

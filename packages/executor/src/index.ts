@@ -49,6 +49,7 @@ export {
 export { killRunningCommands } from './process-group.js'
 export { isRunning, type ProcessRecord, readProcessRecord, recordProcess } from './process-record.js'
 export { quoteCommand } from './quote.js'
+export { redactFile } from './redact-file.js'
 export { createRedactor, type Redactor } from './redactor.js'
 export { type CommandOptions, type CommandOutcome, runCommand } from './run-command.js'
 export { type RunContext, runPrepared } from './run-prepared.js'

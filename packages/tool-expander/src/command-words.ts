@@ -1,3 +1,4 @@
+import { baseName } from './interpreters.js'
 import { isParameter, type Part, type Placeholder } from './template.js'
 
 /** A word of a command in pieces; null is what only a shell knows. */
@@ -10,20 +11,27 @@ export function shapeOf(word: CommandWord | undefined): string {
   return word?.pieces.map((piece) => (typeof piece === 'string' ? piece : '\0')).join('') ?? ''
 }
 
+/** Programs that start another one: their `--` ends their own options, not those of what they start. */
+const STARTS_ANOTHER =
+  /^(?:env|sudo|doas|su|runuser|xargs|parallel|nice|ionice|nohup|setsid|stdbuf|time|timeout|watch|flock|chroot|unshare|nsenter|setpriv|systemd-run|strace|npm|npx|pnpm|yarn|bunx|docker|podman|kubectl|ssh)$/
+
 /**
  * Calls back for each value that can begin a word which a program may take for an option.
  *
- * A `--` protects the values behind it up to the next fixed word: in `sudo -- grep ${p}` it is not that of `grep`.
+ * A `--` protects the values behind it; that of a program which starts another one only up to the next fixed word.
  */
 export function forLeadingValues<Word extends CommandWord>(
   words: readonly Word[],
   note: (value: Placeholder, word: Word) => void,
 ): void {
+  let startsAnother = false
   let isProtected = false
   for (const word of words) {
     const values = word.pieces.filter(isParameter)
     const shape = shapeOf(word)
-    if (values.length === 0 && (shape === '--' || !shape.startsWith('-'))) isProtected = shape === '--'
+    startsAnother ||= STARTS_ANOTHER.test(baseName(shape))
+    if (values.length === 0 && shape === '--') isProtected = true
+    else if (values.length === 0 && startsAnother && !shape.startsWith('-')) isProtected = false
     else if (!isProtected) for (const value of values) if (value.leads && !value.raw) note(value, word)
   }
 }

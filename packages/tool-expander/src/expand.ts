@@ -13,8 +13,7 @@ const EXPANDED = new WeakMap<ToolDefinition, ExpandedTool>()
 /**
  * Accepts one tool as read from YAML or JSON, or says everything that is wrong with it.
  *
- * @returns `tool`, which `expandTool` takes without throwing, `rest`: the keys this package does not know, and
- *   `unknownKeys`: keys of parameters that mean nothing, as paths like `parameters[0].tpye`.
+ * @returns `tool`, which `expandTool` takes without throwing, and `rest`: the keys this package does not know.
  */
 export function parseTool(input: unknown): ParseResult {
   const result = readTool(input)

@@ -1,13 +1,13 @@
-import { shapeOf } from './command-words.js'
-import { compileExec } from './exec.js'
-import { baseName } from './interpreters.js'
+import { type CommandWord, shapeOf } from './command-words.js'
+import { compileExec, PROGRAM_CHOSEN } from './exec.js'
+import { baseName, findProgramText, programIndex } from './interpreters.js'
 import { isOptional } from './optional.js'
 import { type Excerpt, placeAt } from './problems.js'
 import { Parameter } from './schema.js'
 import { compileShell } from './shell/compile.js'
 import { valuesOf } from './shell/rules.js'
-import type { Word } from './shell/scan.js'
-import { beginningOf, isParameter, isWholeParameter } from './template.js'
+import type { Scan } from './shell/scan.js'
+import { beginningOf, isParameter, isWholeParameter, type Part } from './template.js'
 import type { ExpandedTool, ToolOrigin } from './tool.js'
 
 /** The keys of a parameter that mean something; others are kept as they are. */
@@ -24,6 +24,9 @@ export type LintRule =
   | 'raw'
   | 'needs-bash'
   | 'value-in-program'
+  | 'program-chosen'
+  | 'runs-variable'
+  | 'slow-pattern'
   | 'script-variable'
   | 'positional'
 
@@ -75,6 +78,12 @@ function lintParameter(tool: ExpandedTool, index: number, environment: object): 
     const hint = `Write $${name} in shell:, without braces, for the variable.`
     findings.push(note('environment-name', path, `${name} is a parameter and a set variable.`, hint))
   }
+  if (/\((?:[^()\\]|\\.)*(?:[*+]|\{\d+,\d*\})\)(?:[*+]|\{\d+,)/.test(parameter.pattern ?? '')) {
+    const message = 'A repetition inside a repetition can take very long to find that a value does not match.'
+    findings.push(
+      note('slow-pattern', `${path}.pattern`, message, 'Write one repetition: [ab]+ for (a+|b+)+.'),
+    )
+  }
   if (inject_as === 'argument' && values === undefined && allow_dash !== false && !isProtected(tool, name)) {
     const hint = 'Write -- before it, or allow_dash: false.'
     findings.push(
@@ -119,6 +128,7 @@ function lintExec({ parameters }: ExpandedTool, { template }: ToolOrigin): LintF
     const hint = `Give ${name} a default, or write it as --option=\${${name}}.`
     return at('optional-moves-words', template.indexOf(`\${${name}}`), message, hint)
   })
+  const [chosen] = wrappedProgram(words).filter(isParameter)
   const [program] = GLUED_PROGRAM.exec(baseName(beginningOf(words[0]?.pieces))) ?? []
   const glued = words.flatMap(({ pieces }) => {
     const value = pieces.length > 1 ? pieces.find(isParameter) : undefined
@@ -136,7 +146,8 @@ function lintExec({ parameters }: ExpandedTool, { template }: ToolOrigin): LintF
       LITERAL_HINT,
     ),
   )
-  return [...moved, ...glued, ...literal]
+  const chooses = chosen ? [at('program-chosen', chosen.offset, PROGRAM_CHOSEN, CHOSEN_HINT)] : []
+  return [...chooses, ...moved, ...glued, ...literal]
 }
 
 /** Characters only a shell would expand, behind everything that may hold one and does not count. */
@@ -169,6 +180,19 @@ function lintShell({ template }: ToolOrigin): LintFinding[] {
     ...scan.commands
       .flatMap(findGlued)
       .map(([program, offset]) => at('value-in-program', offset, intoProgram(program), PROGRAM_HINT)),
+    ...scan.commands
+      .flatMap(({ words }) => wrappedProgram(words).filter(isParameter))
+      .map(({ offset }) => at('program-chosen', offset, PROGRAM_CHOSEN, CHOSEN_HINT)),
+    ...(scan.found.length > 0 ? scan.commands : []).flatMap(({ words }) => {
+      const [name = '', ...operands] = words.map(shapeOf)
+      const texts = findProgramText([name, ...operands]).map(([index]) => operands[index - 1] ?? '')
+      const isVariable = [baseName(name), ...(name === 'eval' ? operands : texts)].some((text) =>
+        text.includes('\0'),
+      )
+      const hasOwn = words.some((word) => valuesOf(word).length > 0)
+      const message = 'The shell runs what it computes here, which may hold a value.'
+      return isVariable && !hasOwn ? [at('runs-variable', words[0]?.offset ?? 0, message, VARIABLE_HINT)] : []
+    }),
     ...scan.expanded
       .filter(({ name }) => /^\$[\d@*#]$/.test(name))
       .map(({ name, offset }) =>
@@ -184,8 +208,11 @@ function lintShell({ template }: ToolOrigin): LintFinding[] {
 }
 
 /** Values inside quoted programs of one command of a script. */
-function findGlued({ words }: { words: readonly Word[] }): [program: string, offset: number][] {
+function findGlued({ words, isFed }: Scan['commands'][number]): [program: string, offset: number][] {
   const names = words.map(({ pieces }) => baseName(beginningOf(pieces)))
+  const [name = '', ...operands] = names
+  if (isFed && READS_PROGRAM.test(name) && operands.every((operand) => operand.startsWith('-')))
+    return [[name, words[0]?.offset ?? 0]]
   return words.flatMap((word, index) => {
     const program = names.slice(0, index).find((name) => GLUED_PROGRAM.test(name))
     if (!program || !word.quoted || isWholeParameter(word.pieces) || !/[\s(){}\\/]/.test(shapeOf(word)))
@@ -194,6 +221,14 @@ function findGlued({ words }: { words: readonly Word[] }): [program: string, off
   })
 }
 
+/** The word that names the program behind `env`, `sudo` and the like, if there is one of them. */
+function wrappedProgram(words: readonly CommandWord[]): readonly (Part | null)[] {
+  const index = programIndex(words.map(shapeOf))
+  return index > 0 ? (words[index]?.pieces ?? []) : []
+}
+
+/** Programs that run what they read when they are not told what to run. */
+const READS_PROGRAM = /^(?:python[\d.]*|node|perl|ruby|php|psql|mysql|sqlite3|bc|at|batch|make|ed)$/
 /** Programs that run a text given to them as a word. */
 const GLUED_PROGRAM = /^(?:[gmn]?awk|g?sed|jq|yq|perl|python[\d.]*|node|ruby|php|ssh)$/
 /** A guess from the text alone: it may lie inside quotes. */
@@ -202,4 +237,6 @@ const BASH_ONLY =
 const LITERAL_HINT = 'Use shell: to expand it, or quotes.'
 const RAW_HINT = 'Remove :raw if the value is one argument.'
 const BASH_HINT = "Or write command: [bash, -c, '…', --]."
+const CHOSEN_HINT = 'Write a tool for each program.'
+const VARIABLE_HINT = 'Write the command itself: "$x" is safe as an argument.'
 const PROGRAM_HINT = 'Hand it over beside it: awk -v, jq --arg, sys.argv.'

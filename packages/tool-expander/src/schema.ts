@@ -73,8 +73,6 @@ export interface Parsed {
   tool: ToolDefinition
   /** The keys this package does not know, as they were written. */
   rest: Record<string, unknown>
-  /** Keys of parameters that mean nothing, as paths: `parameters[0].tpye`. Keys of the author's own begin with `x-`. */
-  unknownKeys: string[]
 }
 
 /** A tool that was not, and everything that is wrong with it. */
@@ -89,12 +87,7 @@ export function parseShape(input: unknown): Parsed | Refused {
   if (!result.success) return { ok: false, problems: result.error.issues.map(explain) }
   const { data: tool } = result
   const rest = Object.entries(input as object).filter(([key]) => !Object.hasOwn(Definition.shape, key))
-  const unknownKeys = (tool.parameters ?? []).flatMap((entry, index) =>
-    Object.keys(entry)
-      .filter((key) => !Object.hasOwn(Parameter.shape, key) && !key.startsWith('x-'))
-      .map((key) => `parameters[${index}].${key}`),
-  )
-  return { ok: true, tool, rest: Object.fromEntries(rest), unknownKeys }
+  return { ok: true, tool, rest: Object.fromEntries(rest) }
 }
 
 function withoutNulls(value: unknown): unknown {

@@ -132,3 +132,32 @@ test('a finding prints like a problem', () => {
     ].join('\n'),
   )
 })
+
+test('a value that names the program behind a wrapper is named', () => {
+  expect(found({ exec: 'env -i ${p} x', allow_dash: false })).toEqual(['program-chosen exec:8'])
+  expect(found({ shell: 'sudo ${p} x' })).toEqual(['program-chosen shell:6'])
+  expect(found({ exec: 'sudo ls -- ${p}' })).toEqual([])
+})
+
+test('a script that runs what it computes is named when it has values', () => {
+  expect(found({ shell: 'x=${p}; eval "$x"' })).toEqual(['runs-variable shell:9'])
+  expect(found({ shell: 'x=${p}; sh -c "$x"' })).toEqual(['runs-variable shell:9'])
+  expect(found({ shell: 'r() { "$@"; }; r ls -- ${p}' })).toEqual([
+    'runs-variable shell:7',
+    'positional shell:8',
+  ])
+  expect(found({ shell: 'eval "$X"' })).toEqual([])
+})
+
+test('a value piped into an interpreter is named', () => {
+  expect(found({ shell: 'echo -- ${p} | python3' })).toEqual(['value-in-program shell:16'])
+  expect(found({ shell: 'echo -- ${p} | python3 x.py' })).toEqual([])
+})
+
+test('a pattern that repeats a repetition is named, because nothing bounds its time', () => {
+  const withPattern = (pattern: string) => found({ exec: 'x -- ${p}', parameters: [{ name: 'p', pattern }] })
+  for (const pattern of ['(a+)+', '(?:x|[a-z]*)*', '(a{1,})+b'])
+    expect(withPattern(pattern)).toEqual(['slow-pattern parameters[0].pattern'])
+  for (const pattern of ['[a-z]+(-[a-z]+x)*', '(ab)+', 'a+b*', '(\\+)*'])
+    expect(withPattern(pattern)).toEqual([])
+})

@@ -1,7 +1,8 @@
-import type { LoadedTools } from '@delta/config-loader'
+import { formatProblem, type LoadedTools } from '@delta/config-loader'
 import { stringify } from 'yaml'
 import { loadTools, type ToolFlags } from '../load-tools.js'
 import { print } from '../present/print.js'
+import { printable } from '../present/printable.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
@@ -11,7 +12,8 @@ export async function execute(
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const { document } = await loadTools(path, flags, terminal)
+  const { document, warnings } = await loadTools(path, flags, terminal)
+  for (const warning of warnings) terminal.stderr.write(`${printable(formatProblem(warning))}\n`)
   const shown = flags.tool === undefined ? document : only(document, flags.tool)
   const text = flags.json ? JSON.stringify(shown, null, 2) : stringify(shown, { lineWidth: 0 })
   print(terminal, `${text.trimEnd()}\n`)

@@ -1,45 +1,59 @@
 import { formatProblem } from '@delta/config-loader'
-import { lintTool } from '@delta/tool-expander/lint'
+import { type Excerpt, formatProblem as formatInTemplate } from '@delta/tool-expander'
+import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import { commandFinder } from '../command-exists.js'
 import { loadTools, type ToolFlags } from '../load-tools.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { EXIT, type Terminal } from '../terminal.js'
 
-interface Finding {
+interface Finding extends Partial<Pick<Excerpt, 'path' | 'line' | 'column'>> {
   /** Undefined for one about the file. */
   tool?: string
   rule: string
+  /** As text for a terminal; with the line of the template where one is concerned. */
   message: string
 }
 
-/** `delta tool lint`: what a reviewer would ask about tools that load. Exit code 1 if there is anything. */
+/**
+ * `delta tool lint`: what a reviewer would ask about tools that load. Exit code 1 if there is anything.
+ *
+ * @throws {ConfigError} at the end, with everything that keeps others from loading.
+ */
 export async function execute(
   flags: ToolFlags & { json?: boolean },
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const { tools, warnings, agentHome } = await loadTools(path, flags, terminal)
+  const { tools, warnings, failure, agentHome } = await loadTools(path, flags, terminal, { partial: true })
+  const options = { commandExists: commandFinder(agentHome, terminal.env), environment: terminal.env }
+  const broken: Finding[] = (failure?.problems ?? []).map((problem) => ({
+    rule: 'does-not-load',
+    message: formatProblem(problem),
+  }))
   const findings: Finding[] = [
     ...warnings.map((warning) => ({
       rule: warning.deprecated ? 'deprecated' : 'file',
       message: formatProblem(warning),
     })),
     ...[...tools.values()].flatMap(({ expanded }) =>
-      lintTool(expanded, {
-        commandExists: commandFinder(agentHome, terminal.env),
-        environment: terminal.env,
-      }).map(({ rule, message, path: place }) => ({
-        tool: expanded.name,
-        rule,
-        message: `${expanded.name}: ${place}: ${message} (${rule})`,
-      })),
+      lintTool(expanded, options)
+        // The file's own warnings name the line of an unknown key.
+        .filter(({ rule }) => rule !== 'unknown-key')
+        .map((finding) => findingOf(expanded.name, finding)),
     ),
   ]
-  if (flags.json) print(terminal, `${JSON.stringify(findings, null, 2)}\n`)
+  if (flags.json) print(terminal, `${JSON.stringify([...broken, ...findings], null, 2)}\n`)
   else for (const { message } of findings) print(terminal, `${printable(message)}\n`)
+  if (failure) throw failure
   terminal.stderr.write(`${count(tools.size, 'tool')}, ${count(findings.length, 'finding')}\n`)
   return findings.length === 0 ? EXIT.completed : EXIT.failed
+}
+
+function findingOf(tool: string, finding: LintFinding): Finding {
+  const { rule, path, line, column, message } = finding
+  const text = formatInTemplate({ ...finding, message: `${message} (${rule})` }, `${tool}: ${path}`)
+  return { tool, rule, path, message: text, ...(line && column ? { line, column } : {}) }
 }
 
 function count(number: number, thing: string): string {

@@ -21,7 +21,7 @@ export function checkCommand(scan: Scan, command: SimpleCommand): void {
   while (checkAssignment(scan, words[0])) words.shift()
   checkWords(scan, words)
   checkScripts(scan, command)
-  while (/^(?:command$|builtin$|-)/.test(shapeOf(words[0]))) words.shift()
+  while (/^(?:command$|builtin$|exec$|-)/.test(shapeOf(words[0]))) words.shift()
   checkName(scan, words)
   checkBuiltin(scan, words)
 }

@@ -9,7 +9,7 @@ import {
 } from '../interpreters.js'
 import { isWholeParameter } from '../template.js'
 import { runsWhatItIsGiven } from './rules.js'
-import { hazard, refuse, type Scan, type Word } from './scan.js'
+import { type Found, hazard, refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
 /** Programs that run what they read, unless they are told what to run. */
@@ -32,7 +32,10 @@ export function checkScripts(scan: Scan, { words, inputs, documentsBefore }: Sim
   const at = names.findIndex((name) => SHELL.test(name) || RUNS_INPUT.test(name))
   // What is only a redirection belongs to the compound command before it.
   const reader = words.length === 0 ? scan.reader : names[at]
-  checkFeeding(scan, words, isFed(shapes, texts, at) ? names[at] : undefined)
+  const fed = scan.found.slice(scan.fedFrom).filter(({ offset }) => offset < (words[0]?.offset ?? 0))
+  scan.commands.push({ words, isFed: fed.length > 0 })
+  if (runsInput(shapes, texts, at)) checkFeeding(scan, words, names[at] ?? '', fed)
+  else if (names[programIndex(shapes)]?.includes('\0')) refuse(scan, fed, 'the input of a computed command')
   if (reader === undefined) return
   const streams = words.filter(({ offset }) => scan.template.startsWith('<(', offset))
   for (const word of [...inputs, ...streams]) refuseGlued(word, `a script for ${reader}`)
@@ -41,10 +44,7 @@ export function checkScripts(scan: Scan, { words, inputs, documentsBefore }: Sim
 }
 
 /** Refuses values that a pipe, or whoever calls this, may feed to a program that runs what it reads. */
-function checkFeeding(scan: Scan, words: readonly Word[], reader: string | undefined): void {
-  const fed = scan.found.slice(scan.fedFrom).filter(({ offset }) => offset < (words[0]?.offset ?? 0))
-  scan.commands.push({ words, isFed: fed.length > 0 })
-  if (reader === undefined) return
+function checkFeeding(scan: Scan, words: readonly Word[], reader: string, fed: readonly Found[]): void {
   scan.reader = reader
   refuse(scan, fed, `the input of ${reader}`)
   if (scan.fedFrom < Infinity) for (const document of scan.pending) document.interpreter = reader
@@ -53,7 +53,7 @@ function checkFeeding(scan: Scan, words: readonly Word[], reader: string | undef
 }
 
 /** Whether the program at an index, if it gets standard input, runs that as a script. */
-function isFed(shapes: readonly string[], texts: readonly ProgramText[], at: number): boolean {
+function runsInput(shapes: readonly string[], texts: readonly ProgramText[], at: number): boolean {
   const names = shapes.map(baseName)
   const name = names[at]
   if (name === undefined || /^(?:[efz]?grep|rg)$/.test(names[programIndex(shapes)] ?? '')) return false

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { bindArguments, expandTool, isToolExpansionError, parseTool, toJsonSchema } from '../src/index.js'
+import { load, variables } from './helper.js'
+
+// What JavaScript can do and the types forbid.
+
+function thrownBy(call: () => unknown): string {
+  try {
+    call()
+  } catch (error) {
+    if (!isToolExpansionError(error)) throw error
+    return `${error.code}: ${error.message}`
+  }
+  throw new Error('nothing was thrown')
+}
+
+const tool = load({ exec: 'ls ${p}' })
+
+test.each([undefined, {}, { variables: {} }])(
+  'bindArguments with the options %j says what to pass',
+  (options) => {
+    expect(thrownBy(() => bindArguments(tool, {}, options as never))).toBe(
+      "ERR_USAGE: variables.AGENT_HOME is missing\nPass { variables: { AGENT_HOME: '/agent', CWD: '/work' } }.",
+    )
+  },
+)
+
+test('a variable that is no text is missing, too', () => {
+  const options = { variables: { AGENT_HOME: '/a', CWD: 1 } } as never
+  expect(thrownBy(() => bindArguments(tool, {}, options))).toContain('variables.CWD is missing')
+})
+
+test.each([
+  undefined,
+  null,
+  {},
+  { name: 't', exec: 'ls' },
+  { name: 't', command: ['ls'], parameters: [{ name: 'p' }] },
+])('a tool that is not expanded, %j, is refused', (input) => {
+  const words = 'ERR_USAGE: This is no expanded tool\nPass what expandTool returns.'
+  expect(thrownBy(() => bindArguments(input as never, {}, { variables }))).toBe(words)
+  expect(thrownBy(() => toJsonSchema(input as never))).toBe(words)
+})
+
+test('expandTool checks a definition that did not come from parseTool', () => {
+  expect(thrownBy(() => expandTool(null as never))).toContain('A tool must be a map')
+  expect(thrownBy(() => expandTool({ name: 't', exec: 5 } as never))).toContain(
+    'tool "t": exec must be a text',
+  )
+  expect(thrownBy(() => expandTool(parseTool({ name: 't', exec: 'ls' }) as never))).toContain(
+    'name must be a text',
+  )
+})

@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest'
+import { parseTool } from '../src/index.js'
+import { bind, load } from './helper.js'
+
+/** Scripts in which a value would be run, or choose what runs, by the column of the first complaint. */
+const REFUSED: [reason: string, shells: [shell: string, column: number][]][] = [
+  [
+    'a command whose name the shell computes',
+    [
+      ['$(echo eval) ${p}', 14],
+      ['${x:-eval} ${p}', 12],
+      ['"$S" ${p}', 6],
+      ['e* ${p}', 4],
+      ['{eval,x} ${p}', 10],
+      ['command $S ${p}', 12],
+    ],
+  ],
+  [
+    'a script for sh -c',
+    [
+      ['S=sh; $S -c "echo ${p}"', 19],
+      ['env $S -c "echo ${p}"', 17],
+      ['"$D"/sh -c "echo ${p}"', 18],
+      ['${AGENT_HOME}/bin/sh -c "echo ${p}"', 31],
+    ],
+  ],
+  [
+    'would choose the program',
+    [
+      ['${p} x', 1],
+      ['echo x | ${p}', 10],
+      ['"${p}"', 2],
+      ['./${p} x', 3],
+      ['${p:raw} x', 1],
+      ['X=1 command ${p}', 13],
+      ['exec ${p}', 6],
+      ['if ! ${p}; then :; fi', 6],
+    ],
+  ],
+  [
+    'the input of',
+    [
+      ['echo ${p} | sh', 6],
+      ['echo ${p} | bash -', 6],
+      ['echo ${p} |& bash -s x', 6],
+      ['echo ${p} | bash -o pipefail', 6],
+      ['echo ${p} | sudo sh', 6],
+      ['echo ${p} | docker exec -i x sh', 6],
+      ['echo ${p} | tee x |\n bash', 6],
+      ['{ echo ${p}; } | sh', 8],
+      ['(echo ${p}) | sh -x', 7],
+      ['for i in ${p}; do echo $i; done | sh', 10],
+      ['if echo ${p}; then :; fi | sh', 9],
+      ['echo ${p} | while read l; do bash; done', 6],
+      ['echo ${p} | { sh; }', 6],
+      ['echo ${p} | xargs -I{} sh -c "echo {}"', 6],
+      ['echo ${p} | xargs sh -c', 6],
+      ['echo ${p} | xargs -I% ssh h %', 6],
+      ['echo ${p} | ssh -i k host', 6],
+      ['echo ${p} | . /dev/stdin', 6],
+      ['echo ${p} | parallel', 6],
+      ['echo ${p} | su - u', 6],
+      ['echo ${p} | tee >(sh)', 6],
+      ['echo ${p} | $S', 6],
+    ],
+  ],
+  [
+    'a script for ',
+    [
+      ['cat <<E | sh\n${p}\nE', 1],
+      ['sh < <(echo ${p})', 13],
+      ['{ sh; } <<E\n${p}\nE', 1],
+    ],
+  ],
+  ['runs what is fed to it', [['echo x > >(sh) ${p}', 12]]],
+  [
+    'in a function runs what that is given',
+    [
+      ['f() { sh; }; echo ${p} | f', 7],
+      ['echo() { eval "$*"; }; echo ${p}', 10],
+      ['r() { sh -c "$1"; }; r ${p}', 13],
+    ],
+  ],
+  [
+    'changes what the words behind it mean',
+    [
+      ['alias e=eval\ne ${p}', 1],
+      ['shopt -s expand_aliases; x ${p}', 1],
+      ['BASH_ALIASES[x]=eval; x ${p}', 1],
+    ],
+  ],
+]
+
+for (const [reason, shells] of REFUSED) {
+  describe(`a script is refused with "${reason}"`, () => {
+    for (const [shell, column] of shells) {
+      test(JSON.stringify(shell), () => {
+        const parsed = parseTool({ name: 't', shell })
+        const [problem] = parsed.ok ? [] : parsed.problems
+        expect(problem).toMatchObject({ path: 'shell', column, hint: expect.stringMatching(/\w/) })
+        expect(problem?.message).toContain(reason)
+      })
+    }
+  })
+}
+
+describe('a script is accepted where the value stays data', () => {
+  for (const shell of [
+    '"$HOME/bin/tool" ${p}',
+    '$DIR/tool.sh ${p}',
+    '${AGENT_HOME}/x.sh ${p}',
+    'env "${PYTHON:-python3}" x.py ${p}',
+    'ls ${p} | grep -v bash',
+    'echo ${p} | sh script.sh',
+    "echo ${p} | sh -c 'cat'",
+    'echo ${p} | ssh host cat',
+    'echo ${p} | xargs sh -c \'echo "$1"\' _',
+    'echo ${p} | xargs -n1 echo',
+    'curl x | sh\necho ${p}',
+    'echo ${p}; curl x | sh',
+    'echo ${p}\nsh',
+    'r() { echo "+ $*"; "$@"; }; r ls ${p}',
+    'echo ${p} | while read l; do echo "$l"; done',
+    `sh -c 'echo "$1"' _ \${p}`,
+    'sh -c ${p}',
+    'exec cat ${p}',
+    'find . -name ${p} -exec grep x {} +',
+  ]) {
+    test(JSON.stringify(shell), () => expect(parseTool({ name: 't', shell })).toMatchObject({ ok: true }))
+  }
+})
+
+describe('the -- of a program that starts another one protects nothing behind the next fixed word', () => {
+  const isRefused = (definition: object) => !bind(definition, { p: '-x' }).ok
+  for (const command of [
+    'sudo -- grep ${p}',
+    'env -- grep ${p}',
+    'xargs -- grep ${p}',
+    'timeout 5 -- grep ${p}',
+    'kubectl exec pod -- ls ${p}',
+    'sudo -u root -- env X=1 grep ${p}',
+  ]) {
+    test(command, () => {
+      expect(isRefused({ exec: command })).toBe(true)
+      expect(isRefused({ shell: command })).toBe(true)
+    })
+  }
+  for (const command of [
+    'grep -- ${p}',
+    'grep -- fixed ${p}',
+    'git checkout -q -- a.txt ${p}',
+    'grep -- ${p} -x ${p}',
+    'sudo grep -- ${p}',
+    'sudo -- grep -- ${p}',
+    'npm run x -- ${p}',
+  ]) {
+    test(`${command}: here it protects`, () => {
+      expect(isRefused({ exec: command })).toBe(false)
+      expect(isRefused({ shell: command })).toBe(false)
+    })
+  }
+})
+
+describe('a default that every call would be refused for is refused when the tool is loaded', () => {
+  const parameter = (more: object) => ({ parameters: [{ name: 'p', default: '-f', ...more }] })
+  for (const definition of [
+    { exec: 'x ${p}', ...parameter({}) },
+    { exec: 'x --a ${p}', ...parameter({}) },
+    { shell: 'x ${p}.txt', ...parameter({}) },
+    { command: ['x'], ...parameter({ allow_dash: false }) },
+  ]) {
+    test(JSON.stringify(definition), () => {
+      expect(parseTool({ name: 't', ...definition })).toMatchObject({
+        ok: false,
+        problems: [{ code: 'ERR_PARAMETER', path: 'parameters[0].default' }],
+      })
+    })
+  }
+  for (const definition of [
+    { exec: 'x ${p}', ...parameter({ allow_dash: true }) },
+    { exec: 'x ${p}', ...parameter({ enum: ['-f', '-g'] }) },
+    { exec: 'x ${p}', ...parameter({}), allow_dash: true },
+    { exec: 'x -- ${p}', ...parameter({}) },
+    { exec: 'x --a=${p}', ...parameter({}) },
+    { exec: 'x ${p}', ...parameter({ default: -5, type: 'integer' }) },
+    { exec: 'x ${p}', ...parameter({ default: -1e-9, type: 'number' }) },
+    { command: ['x'], ...parameter({}) },
+  ]) {
+    test(`${JSON.stringify(definition)} loads, and a call may rely on it`, () => {
+      expect(bind(definition, {}).ok).toBe(true)
+    })
+  }
+})
+
+test('a parameter of type number takes every number that can be passed on exactly', () => {
+  const tool = load({ exec: 'x ${p}', parameters: [{ name: 'p', type: 'number' }] })
+  for (const p of [-1e-9, '-1e-9', 1e-7, -0.5, 3])
+    expect(bind(tool, { p })).toMatchObject({ ok: true, argv: ['x', String(p)] })
+  for (const p of [Number.NaN, 1e21, -0, '-x', '1e-9x']) expect(bind(tool, { p }).ok).toBe(false)
+  const text = load({ exec: 'x ${p}' })
+  for (const p of [1e-9, '-1e-9']) expect(bind(text, { p }).ok).toBe(false)
+})
+
+test('NUL in a template, and a parameter with the name of a variable of ours, are refused', () => {
+  for (const definition of [
+    { exec: 'a\0b' },
+    { shell: 'a\0b' },
+    { command: ['a', 'b\0'] },
+    { command: ['a'], parameters: [{ name: 'p', inject_as: 'option', option_name: '-\0' }] },
+    { exec: 'x', stdin: 'AGENT_HOME' },
+    { exec: 'x', stdin: 'CWD' },
+  ]) {
+    expect(parseTool({ name: 't', ...definition }).ok).toBe(false)
+  }
+})
