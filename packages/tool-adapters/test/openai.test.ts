@@ -92,7 +92,9 @@ describe('dispatch', () => {
     const stop = new AbortController()
     const answered = contents(message(['sleep', {}], ['print', { text: 'later' }]), { signal: stop.signal })
     stop.abort()
-    for (const content of await answered) expect(content).toContain('interrupted')
+    const [running, later] = await answered
+    expect(running).toContain('interrupted')
+    expect(later).toBe('[interrupted before it started; nothing was run]\n')
   })
 
   test('what a policy does not allow runs only after a person agreed', async () => {
