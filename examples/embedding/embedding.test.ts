@@ -84,6 +84,15 @@ test.each(['openai', 'ai-sdk', 'openai-agents', 'langchain', 'mcp-client', 'engi
   },
 )
 
+test('engine.mjs says why a run failed, and fails', async () => {
+  const { exitCode, stdout, requests } = await runExample('engine', [
+    { status: 401, message: 'No such key.' },
+  ])
+  expect(exitCode).toBe(1)
+  expect(stdout).toMatch(/^FAILED .*No such key\./)
+  expect(requests).toHaveLength(1) // nothing goes on with it
+})
+
 test('mcp-server.mjs ends on SIGTERM, and what runs is ended with it', async () => {
   const workspace = await temporaryWorkspace({}, { onCleanup: onTestFinished })
   execFileSync('mkfifo', ['endless'], { cwd: workspace.path })
