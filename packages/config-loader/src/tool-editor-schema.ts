@@ -52,7 +52,15 @@ export const toolEditorSchema = z
     pass_env: z.optional(texts('Engine credentials it may see, by name.')),
     effects: z.optional(effectsSchema),
     trust: z.optional(z.enum(TRUST_LEVELS)),
-    on_interrupt: z.optional(z.enum(['report', 'rerun', 'ask'])),
+    on_interrupt: z.optional(
+      z
+        .enum(['report', 'rerun', 'ask'])
+        .check(
+          z.describe(
+            'What continue does with a call that was running when its run was stopped or crashed: tell the model that its outcome is unknown (default), run it again, or ask.',
+          ),
+        ),
+    ),
     critical: z.optional(flag('A result other than SUCCESS ends the run.')),
     sandbox: z.optional(sandbox),
     output: z.optional(output),

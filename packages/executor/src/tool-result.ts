@@ -42,7 +42,7 @@ export function keepBytes({ output }: ToolSettings): number {
 }
 
 /** The result of a call whose command never started. */
-export function notRun(status: 'ERROR' | 'BLOCKED', observation: string): ToolResult {
+export function notRun(status: 'ERROR' | 'BLOCKED' | 'INTERRUPTED', observation: string): ToolResult {
   const nothing = { bytes: 0, text: '' }
   return {
     status,
@@ -110,7 +110,7 @@ function toolStatus({ status, exitCode }: CommandOutcome): ToolStatus {
 function describeEnding(outcome: CommandOutcome, tool: Tool): string | undefined {
   const { status, exitCode, signal, durationMs } = outcome
   const after = `after ${(durationMs / 1000).toFixed(1)} s`
-  if (status === 'TIMEOUT') return `timed out ${after}; the command and its children were ended`
+  if (status === 'TIMEOUT') return `timed out ${after}; its process group was ended`
   if (status === 'ABORTED')
     return `interrupted ${after}; the command was ended and may have done its work in part`
   if (status === 'SIGNALED') return `killed by ${signal}`
