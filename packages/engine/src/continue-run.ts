@@ -1,6 +1,6 @@
 import { AGENT_DEFAULTS, type Agent, loadAgent } from '@delta/config-loader'
 import { quoteCommand } from '@delta/executor'
-import { type NewEvent, openRun, type Run, type RunSummary, readRun } from '@delta/journal'
+import { type NewEvent, openRun, type Run, type RunSummary } from '@delta/journal'
 import { changedFiles } from './configuration.js'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
@@ -59,7 +59,7 @@ async function goOn(
   run: Run,
   options: ContinueRunOptions & { agent: Agent; model: Awaited<ReturnType<typeof createModel>> },
 ): Promise<RunResult> {
-  const summary = await readRun(run.directory)
+  const summary = run.summary()
   const { agent, message } = options
   const maxIterations = options.maxIterations ?? agent.maxIterations ?? AGENT_DEFAULTS.maxIterations
   const reply = options.decision ?? answerIn(summary, message)

@@ -1,4 +1,4 @@
-import { isJournalError, readRun } from '@delta/journal'
+import { isJournalError } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
 import { eraseSecrets } from './human/secrets.js'
@@ -17,7 +17,7 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
   if (outcome.status !== 'WAITING_FOR_INPUT') await endHook(run, outcome)
   if (outcome.status === 'COMPLETED' || outcome.status === 'FAILED') eraseSecrets(run.run.paths.secrets)
 
-  const summary = await readRun(run.run.directory)
+  const summary = run.run.summary()
   record(run, {
     type: 'ENGINE_END',
     run_id: run.run.runId,
@@ -38,7 +38,7 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
 }
 
 async function endHook(run: ActiveRun, outcome: Outcome): Promise<void> {
-  const { lastIteration } = await readRun(run.run.directory)
+  const { lastIteration } = run.run.summary()
   const stopping = outcome.status === 'INTERRUPTED' ? { timeoutMs: STOPPING_HOOK_MS, abortable: false } : {}
   await notifyHook(run, 'on_run_end', { iteration: lastIteration, ...stopping })
 }

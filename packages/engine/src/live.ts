@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import type { Agent } from '@delta/config-loader'
 import { followJournal } from '@delta/context'
-import { isKnownEvent, type Run, readRun } from '@delta/journal'
+import { isKnownEvent, type Run } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { ActiveRun } from './active-run.js'
 import { keepConfiguration } from './configuration.js'
@@ -43,7 +43,7 @@ async function activate(
   options: LiveOptions & { onEvent: ActiveRun['emit'] },
 ): Promise<ActiveRun> {
   const host = options.environment ?? process.env
-  const summary = await readRun(run.directory)
+  const summary = run.summary()
   return {
     run,
     agent: options.agent,

@@ -1,4 +1,4 @@
-import { readSync } from 'node:fs'
+import { openSync, readSync } from 'node:fs'
 
 /** Fills as much of a buffer as the file has behind `position`. @returns How many bytes. */
 export function readInto(file: number, buffer: Buffer, position: number): number {
@@ -15,4 +15,14 @@ export function readInto(file: number, buffer: Buffer, position: number): number
 export function readAt(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   return bytes.subarray(0, readInto(file, bytes, position))
+}
+
+/** Undefined when there is no such file. */
+export function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
 }

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { closeSync, fstatSync, readFileSync } from 'node:fs'
 import { isJournalError } from './errors.js'
 import type { StoredEvent } from './event.js'
 import { lineSplitter, type Remainder, splitLines } from './lines.js'
 import { eventParser } from './parse.js'
+import { openIfThere, readAt } from './read-at.js'
 import { readOldJournal } from './read-old.js'
 
 /** What a journal holds. */
@@ -78,7 +78,7 @@ export async function* streamJournal(path: string): AsyncGenerator<StoredEvent, 
 type Ending = Omit<JournalContents, 'events'>
 
 async function* readBatches(path: string, fromOffset: number): AsyncGenerator<StoredEvent[], Ending> {
-  const file = await open(path).catch(undefinedIfMissing)
+  const file = openIfThere(path)
   if (file === undefined) return { tornBytes: 0, endOffset: 0, warnings: [] }
   let seen = 0
   try {
@@ -95,23 +95,23 @@ async function* readBatches(path: string, fromOffset: number): AsyncGenerator<St
     yield rest.events
     return rest
   } finally {
-    await file.close()
+    closeSync(file)
   }
 }
 
+/** Synchronously, a piece at a time: what is read comes from the cache mostly, and a promise for each read is dearer. */
 async function* readToday(
-  file: FileHandle,
+  file: number,
   path: string,
   fromOffset: number,
 ): AsyncGenerator<StoredEvent[], Ending> {
   const splitter = lineSplitter(fromOffset)
   const parser = eventParser(path, { fromStart: fromOffset === 0 })
   for (let at = fromOffset; ; ) {
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
-    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, at)
-    if (bytesRead === 0) break
-    at += bytesRead
-    const block = splitter.push(chunk.subarray(0, bytesRead))
+    const chunk = readAt(file, at, Math.min(CHUNK_BYTES, Math.max(0, fstatSync(file).size - at)))
+    if (chunk.length === 0) break
+    at += chunk.length
+    const block = splitter.push(chunk)
     if (block) yield parser.parseBlock(block)
   }
   const remainder = splitter.end()
@@ -137,9 +137,4 @@ function ending({ offset, size }: Remainder, unfinished: boolean, warnings: stri
 
 function countLines(path: string, end: number): number {
   return splitLines(readFileSync(path).subarray(0, end)).length
-}
-
-function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code === 'ENOENT') return undefined
-  throw error
 }

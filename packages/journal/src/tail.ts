@@ -1,10 +1,10 @@
-import { closeSync, fstatSync, openSync } from 'node:fs'
+import { closeSync, fstatSync } from 'node:fs'
 import { isJournalError } from './errors.js'
 import type { StoredEvent } from './event.js'
 import { lineSplitter } from './lines.js'
 import { eventParser } from './parse.js'
 import { readJournal } from './read.js'
-import { readAt } from './read-at.js'
+import { openIfThere, readAt } from './read-at.js'
 import { readUserMessages } from './user-messages.js'
 
 /** The end of a journal, with everything the user said before it. */
@@ -50,15 +50,6 @@ export async function readTail(
     return wholeTail(path, { iterations, userMessages }) // an old format, or damage: from the beginning its line can be named
   } finally {
     closeSync(file)
-  }
-}
-
-function openIfThere(path: string): number | undefined {
-  try {
-    return openSync(path, 'r')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
   }
 }
 
