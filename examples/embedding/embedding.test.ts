@@ -1,7 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { open, readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { runProcess, startProcess, startScriptedServer, temporaryWorkspace } from '@delta/testkit'
+import {
+  runProcess,
+  type ScriptedTurn,
+  startProcess,
+  startScriptedServer,
+  temporaryWorkspace,
+} from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
@@ -12,8 +18,8 @@ const CALLS = [
 const TURNS = [{ tool_calls: CALLS }, { content: 'Two words.' }, { content: 'Two.' }]
 
 /** Runs an example as its reader would, in a directory with one file; resolves with what it printed. */
-async function runExample(name: string) {
-  const server = await startScriptedServer(TURNS)
+async function runExample(name: string, turns: readonly ScriptedTurn[] = TURNS) {
+  const server = await startScriptedServer(turns)
   onTestFinished(() => server.close())
   const workspace = await temporaryWorkspace({ 'a b.txt': 'two words\n' }, { onCleanup: onTestFinished })
   const { PATH, HOME } = process.env
@@ -50,6 +56,42 @@ test.each([
     ])
   },
 )
+
+const WRONG_CALLS = [
+  { name: 'count_words', arguments: {} },
+  { name: 'count_words', arguments: { file: [1] } },
+  { name: 'count_words', arguments: '{"file": "a b' },
+  { name: 'count_words', arguments: { file: 'a b.txt' } },
+  { name: 'word_count', arguments: { file: 'a b.txt' } },
+]
+
+test.each(['openai', 'ai-sdk', 'openai-agents', 'langchain', 'mcp-client', 'engine'])(
+  '%s.mjs answers refused arguments, broken JSON and an unknown tool, and goes on',
+  async (name) => {
+    const turns = [{ tool_calls: WRONG_CALLS }, { content: 'Two words.' }, { content: 'Two.' }]
+    const { exitCode, stdout, stderr, requests } = await runExample(name, turns)
+    expect(exitCode, stderr).toBe(0)
+    expect(stdout).toContain('Two words.')
+    const answers = new Map(
+      requests[1]?.json?.messages
+        .filter(({ role }) => role === 'tool')
+        .map(({ tool_call_id, content }) => [tool_call_id, content]),
+    )
+    expect(answers.size).toBe(WRONG_CALLS.length)
+    expect(answers.get('call_1_4')).toContain('2 a b.txt')
+    for (const number of [1, 2, 3, 5])
+      expect(answers.get(`call_1_${number}`)).toMatch(/error|no tool|not found|unavailable/i)
+  },
+)
+
+test('engine.mjs says why a run failed, and fails', async () => {
+  const { exitCode, stdout, requests } = await runExample('engine', [
+    { status: 401, message: 'No such key.' },
+  ])
+  expect(exitCode).toBe(1)
+  expect(stdout).toMatch(/^FAILED .*No such key\./)
+  expect(requests).toHaveLength(1) // nothing goes on with it
+})
 
 test('mcp-server.mjs ends on SIGTERM, and what runs is ended with it', async () => {
   const workspace = await temporaryWorkspace({}, { onCleanup: onTestFinished })

@@ -8,6 +8,12 @@ const environment = process.env
 const { agent } = await loadAgent(join(import.meta.dirname, 'agent'), { environment })
 const credentials = await loadEnvironment({ workDirectory, agentHome: agent.home, environment })
 
+/** @param {import('@delta/engine').RunResult} result */
+function print({ status, answer, reason, question }) {
+  console.log(status, answer ?? question ?? reason)
+  if (status !== 'COMPLETED') process.exit(1)
+}
+
 const first = await runAgent({
   agent,
   workDirectory,
@@ -15,7 +21,7 @@ const first = await runAgent({
   credentials,
   onEvent: (event) => event.kind === 'journal' && console.error(event.event.seq, event.event.type),
 })
-console.log(first.status, first.answer)
+print(first)
 
 // Later, perhaps from another program: the run is a directory, and knows its agent.
 const second = await continueRun({
@@ -24,4 +30,4 @@ const second = await continueRun({
   message: 'Say it in one word.',
   credentials,
 })
-console.log(second.status, second.answer)
+print(second)

@@ -14,7 +14,9 @@ await server.connect()
 try {
   const model = process.env.MODEL ?? 'gpt-4o-mini'
   const agent = new Agent({ name: 'counter', model, mcpServers: [server] })
-  const { finalOutput } = await run(agent, process.argv[2] ?? 'Which files are here?')
+  const { finalOutput } = await run(agent, process.argv[2] ?? 'Which files are here?', {
+    toolNotFoundBehavior: 'return_error_to_model', // without it a tool that does not exist ends the program
+  })
   console.log(finalOutput)
 } finally {
   await server.close()

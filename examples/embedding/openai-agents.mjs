@@ -12,5 +12,7 @@ const agent = new Agent({
   model: process.env.MODEL ?? 'gpt-4o-mini',
   tools: toOpenAIAgentsTools(tools, { workDirectory: process.cwd() }),
 })
-const { finalOutput } = await run(agent, process.argv[2] ?? 'Which files are here?')
+const { finalOutput } = await run(agent, process.argv[2] ?? 'Which files are here?', {
+  toolNotFoundBehavior: 'return_error_to_model', // without it a tool that does not exist ends the program
+})
 console.log(finalOutput)

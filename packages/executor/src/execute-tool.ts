@@ -29,7 +29,8 @@ export async function executeTool(
   const { workDirectory, policy, variables = variablesOf(context) } = context
   const prepared = prepareCall(tools, call, { workDirectory, policy, variables })
   if (prepared.decision === 'refuse') return notRun(prepared.status, prepared.observation)
-  if (prepared.decision === 'ask' && !(await context.confirm?.(prepared))) {
+  const asks = prepared.decision === 'ask' && !context.signal?.aborted // nobody is asked about what will not run
+  if (asks && !(await context.confirm?.(prepared))) {
     const { reasons, tool } = prepared
     const observation = `BLOCKED: "${tool.expanded.name}" needs a person's approval (${reasons.join(', ')}), and it was not given. Nothing was run.`
     return notRun('BLOCKED', observation)

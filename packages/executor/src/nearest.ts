@@ -1,6 +1,7 @@
 /** Up to three of `names` that somebody who wrote `wanted` may have meant, likeliest first. */
 export function nearestNames(wanted: string, names: Iterable<string>): string[] {
   const target = wanted.slice(0, 64)
+  if (target.trim() === '') return [] // near to every short name, and meant as none
   return [...names]
     .map((name) => ({ name, distance: unlikeness(target, name) }))
     .filter(({ name, distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))

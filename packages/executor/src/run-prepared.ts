@@ -47,6 +47,7 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
   if (problem !== undefined) return notRun('BLOCKED', sandboxRefusal(tool.expanded.name, problem))
 
   const { outputPrefix, graceMs, signal, onSpawn, secretTokens = {} } = context
+  if (signal?.aborted) return notRun('INTERRUPTED', '[interrupted before it started; nothing was run]\n')
   const entrusted = [...(context.secrets ?? []), ...Object.values(secretTokens)]
   const { known } = redactors(tool.settings, context)
   const fill = (text: string) => fillSecrets(text, secretTokens)

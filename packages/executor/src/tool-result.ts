@@ -42,7 +42,7 @@ export function keepBytes({ output }: ToolSettings): number {
 }
 
 /** The result of a call whose command never started. */
-export function notRun(status: 'ERROR' | 'BLOCKED', observation: string): ToolResult {
+export function notRun(status: 'ERROR' | 'BLOCKED' | 'INTERRUPTED', observation: string): ToolResult {
   const nothing = { bytes: 0, text: '' }
   return {
     status,

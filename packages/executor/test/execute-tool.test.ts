@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { defineTool, executeTool, isDelta, toolMap } from '../src/index.js'
+import { defineTool, executeTool, isDelta, parsePolicy, toolMap } from '../src/index.js'
 import { workspace } from './workspace.js'
 
 const tools = toolMap([
@@ -74,4 +74,26 @@ test('delta run is an agent of its own and gets the keys; other commands of delt
   expect(isDelta(tool('/usr/bin/delta continue -w ${directory}'))).toBe(true)
   expect(isDelta(tool('delta sessions exec ${id}'))).toBe(false)
   expect(isDelta(tool('delta-sessions exec ${id}'))).toBe(false)
+})
+
+test('nobody is asked about a call that is interrupted already', async () => {
+  const { path: workDirectory } = await workspace()
+  const wipe = defineTool({ name: 'wipe', exec: 'touch wiped', effects: { destructive: true } })
+  const parsed = parsePolicy({ allow_destructive: false })
+  if (!parsed.ok) throw new Error('the policy is valid')
+  let asked = 0
+  const result = await executeTool(
+    toolMap([wipe]),
+    { name: 'wipe', arguments: {} },
+    {
+      workDirectory,
+      environment: process.env,
+      policy: parsed.policy,
+      signal: AbortSignal.abort(),
+      confirm: () => ++asked > 0,
+    },
+  )
+  expect(result.status).toBe('INTERRUPTED')
+  expect(asked).toBe(0)
+  expect(existsSync(join(workDirectory, 'wiped'))).toBe(false)
 })

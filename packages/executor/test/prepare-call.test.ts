@@ -121,6 +121,12 @@ describe('Whatever else a model sends has an answer it can act on', () => {
     expect(refused).toHaveProperty('observation', expect.stringContaining(`\nDid you mean "${right}"?\n`))
   })
 
+  test.each(['', ' '])('an empty name is near to none: %j', (name) => {
+    const few = toolMap([defineTool({ name: 'in', exec: 'cat' })])
+    const refused = prepareCall(few, { name, arguments: {} }, { variables, workDirectory: '/work' })
+    expect(refused).toHaveProperty('observation', expect.not.stringContaining('Did you mean'))
+  })
+
   test.each([undefined, '', '  ', '{}', {}])('no arguments at all for a tool that takes none: %j', (args) => {
     expect(prepare('list', args)).toMatchObject({ decision: 'allow', argv: ['ls'], args: {} })
   })

@@ -233,3 +233,13 @@ test('an interrupted call says so, and shows what was printed', async () => {
     /^\[interrupted after \d+\.\d s; the command was ended and may have done its work in part\]\nbegun\n$/,
   )
 })
+
+test('a call that is interrupted before its command starts says that nothing was run', async () => {
+  const { path, has } = await workspace()
+  const result = await call({ exec: 'touch begun' }, {}, { workDirectory: path, signal: AbortSignal.abort() })
+  expect(result).toMatchObject({
+    status: 'INTERRUPTED',
+    observation: '[interrupted before it started; nothing was run]\n',
+  })
+  expect(has('begun')).toBe(false)
+})

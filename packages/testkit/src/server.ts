@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
+import type { ServerScript } from './script.js'
 import type { ServerOrder } from './serve.js'
 import { serveScript } from './serve.js'
 
@@ -15,12 +16,22 @@ if (process.send) {
   if (scriptPath === undefined) {
     process.stderr.write(
       'usage: node packages/testkit/dist/server.js <script.json> [port] [requests.jsonl]\n' +
-        'The script is JSON: {"turns": [{"content": "Hello"}]}. A turn with "hold": "x" is released by\n' +
+        'The script is JSON: {"turns": [{"content": "Hello"}]}, or the list of turns alone. A turn with "hold": "x" is released by\n' +
         'curl -X POST http://127.0.0.1:<port>/release/x\n',
     )
     process.exit(2)
   }
-  await serve({ script: JSON.parse(readFileSync(scriptPath, 'utf8')), port: Number(port), logPath })
+  await serve({ script: readScript(scriptPath), port: Number(port), logPath })
+}
+
+/** A list of turns is a script, too, as in `startScriptedServer`. */
+function readScript(path: string): ServerScript {
+  const script: unknown = JSON.parse(readFileSync(path, 'utf8'))
+  if (Array.isArray(script)) return { turns: script }
+  if (typeof script === 'object' && script !== null && 'turns' in script && Array.isArray(script.turns))
+    return script as ServerScript
+  process.stderr.write(`${path}: write a list of turns, or {"turns": [...]}: [{"content": "Hello"}]\n`)
+  process.exit(2)
 }
 
 async function serve(order: ServerOrder): Promise<void> {

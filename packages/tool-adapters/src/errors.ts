@@ -1,4 +1,4 @@
-export type AdapterErrorCode = 'ERR_ADAPTER_DUPLICATE' | 'ERR_ADAPTER_MESSAGE'
+export type AdapterErrorCode = 'ERR_ADAPTER_DUPLICATE' | 'ERR_ADAPTER_MESSAGE' | 'ERR_ADAPTER_OPTIONS'
 
 /** A mistake of the embedding program. What a model sends is never one: that gets an answer. */
 export class AdapterError extends Error {

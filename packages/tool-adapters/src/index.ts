@@ -6,4 +6,4 @@ export {
   type ToolMessage,
   toOpenAITools,
 } from './openai.js'
-export { type AdapterOptions, createRunner, type Runner } from './runner.js'
+export { type AdapterOptions, createRunner, PROVIDER_KEYS, type Runner } from './runner.js'

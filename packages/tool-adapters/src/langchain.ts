@@ -1,14 +1,14 @@
 import type { Tool } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
-import { DynamicStructuredTool } from '@langchain/core/tools'
+import { ToolMessage } from '@langchain/core/messages'
+import { DynamicStructuredTool, type ToolRunnableConfig } from '@langchain/core/tools'
 import { type AdapterOptions, createRunner } from './runner.js'
 
 /**
  * Tools for LangChain and LangGraph (package `@langchain/core`).
  *
- * What a tool prints is its output, also when it fails. LangChain itself checks arguments against the
- * schema before it calls a tool, and throws its own `ToolInputParsingException` for those that do not
- * fit; LangGraph's `ToolNode` turns that into an answer.
+ * What a tool prints is its output, also when it fails or its arguments are refused: the model reads
+ * why, in a `ToolMessage` whose status is `error`. Called without a tool call's id, a tool returns the text alone.
  *
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
  */
@@ -19,14 +19,27 @@ export function toLangChainTools(
   const run = createRunner(tools, options)
   return tools.map(({ expanded }) => {
     const { name, description = '' } = expanded
-    return new DynamicStructuredTool({
+    return new UncheckedTool({
       name,
       description,
       schema: { ...toJsonSchema(expanded) },
-      func: async (input, _manager, config) => {
-        const result = await run({ name, arguments: input }, config?.signal)
-        return result.observation
+      func: async (input, _manager, config?: ToolRunnableConfig) => {
+        const id = config?.toolCall?.id
+        const { status, observation } = await run({ id, name, arguments: input }, config?.signal)
+        if (status === 'SUCCESS' || id === undefined) return observation
+        return new ToolMessage({ name, tool_call_id: id, status: 'error', content: observation })
       },
     })
   })
+}
+
+/**
+ * A tool that shows its schema and lets every input through: LangChain throws for what does not
+ * fit, and the executor, which checks anyway, gives an answer and takes `"7"` for a number.
+ */
+class UncheckedTool extends DynamicStructuredTool {
+  override call(...input: Parameters<DynamicStructuredTool['call']>) {
+    const lenient: DynamicStructuredTool = Object.create(this, { schema: { value: true } })
+    return super.call.apply(lenient, input)
+  }
 }

@@ -33,7 +33,8 @@ export function toOpenAITools(tools: readonly Tool[], options: { strict?: boolea
  * failures and timeouts too, because an API refuses a conversation in which one is missing.
  *
  * @returns one message per call, in the order of the calls; `[]` when there are none.
- * @throws {AdapterError} `ERR_ADAPTER_MESSAGE`: a call has no id, so no answer could name it.
+ * @throws {AdapterError} `ERR_ADAPTER_MESSAGE`: `tool_calls` is no list, or a call has no id, so no answer could name it.
+ *   `ERR_ADAPTER_OPTIONS`: `concurrency` is no number from 1. `ERR_ADAPTER_DUPLICATE`.
  */
 export async function dispatch(
   tools: readonly Tool[],
@@ -42,7 +43,9 @@ export async function dispatch(
 ): Promise<ToolMessage[]> {
   const { signal, concurrency = 1, onResult, ...adapter } = options
   const run = createRunner(tools, adapter)
-  const calls = (message.tool_calls ?? []).map(readCall)
+  if (!(concurrency >= 1))
+    throw new AdapterError('ERR_ADAPTER_OPTIONS', `concurrency is ${concurrency}. Give a number from 1.`)
+  const calls = readCalls(message.tool_calls ?? [])
   const answers: ToolMessage[] = []
   await inParallel(calls, concurrency, async (call, index) => {
     const result = await run(call, signal)
@@ -50,6 +53,14 @@ export async function dispatch(
     answers[index] = { role: 'tool', tool_call_id: call.id, content: result.observation }
   })
   return answers
+}
+
+function readCalls(calls: unknown): ReturnType<typeof readCall>[] {
+  if (Array.isArray(calls)) return calls.map(readCall)
+  throw new AdapterError(
+    'ERR_ADAPTER_MESSAGE',
+    'tool_calls of the message is no list. Give the message as the API sent it.',
+  )
 }
 
 function readCall(call: unknown): { id: string; name: string; arguments: unknown } {
@@ -73,5 +84,5 @@ async function inParallel<T>(
   const worker = async () => {
     for (const [index, item] of queue) await work(item, index)
   }
-  await Promise.all(Array.from({ length: Math.max(1, Math.min(limit, items.length)) }, worker))
+  await Promise.all(Array.from({ length: Math.min(Math.floor(limit), items.length) }, worker))
 }

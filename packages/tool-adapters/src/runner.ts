@@ -1,4 +1,5 @@
 import {
+  CREDENTIAL_NAMES,
   commandEnvironment,
   credentialsOf,
   type ExecuteContext,
@@ -15,9 +16,34 @@ export interface AdapterOptions
   workDirectory?: string
   /** What `${AGENT_HOME}` stands for. Default: the work directory. */
   agentHome?: string
-  /** The environment of the commands. Default: that of this process; API keys are removed either way. */
+  /** The environment of the commands, without `credentials`. Default: that of this process. */
   environment?: NodeJS.ProcessEnv
+  /**
+   * Names in `environment` that no command gets unless its tool lists them in `pass_env`, and whose values no answer shows.
+   * Default `PROVIDER_KEYS`; `DELTA_API_KEY` and `OPENAI_API_KEY` are always among them.
+   */
+  credentials?: readonly string[]
 }
+
+/** The keys of the providers that the frameworks speak to, under the names their clients read. */
+export const PROVIDER_KEYS: readonly string[] = [
+  'ANTHROPIC_API_KEY',
+  'AZURE_API_KEY',
+  'AZURE_OPENAI_API_KEY',
+  'COHERE_API_KEY',
+  'DEEPSEEK_API_KEY',
+  'FIREWORKS_API_KEY',
+  'GEMINI_API_KEY',
+  'GOOGLE_API_KEY',
+  'GOOGLE_GENERATIVE_AI_API_KEY',
+  'GROQ_API_KEY',
+  'MISTRAL_API_KEY',
+  'OPENROUTER_API_KEY',
+  'PERPLEXITY_API_KEY',
+  'TOGETHER_AI_API_KEY',
+  'TOGETHER_API_KEY',
+  'XAI_API_KEY',
+]
 
 /** Ids that can stand in an environment variable; a call with another one just runs unmarked. */
 const MARK = /^[A-Za-z0-9_-]{1,64}$/
@@ -38,15 +64,17 @@ export function createRunner(tools: readonly Tool[], options: AdapterOptions = {
     workDirectory = process.cwd(),
     environment = process.env,
     agentHome = workDirectory,
+    credentials = PROVIDER_KEYS,
     ...rest
   } = options
   const byName = indexTools(tools)
+  const withheld = [...CREDENTIAL_NAMES, ...credentials]
   const context: ExecuteContext = {
     ...rest,
     workDirectory,
     variables: { AGENT_HOME: agentHome, CWD: workDirectory },
-    environment: commandEnvironment(environment, { agentHome, workDirectory }),
-    credentials: credentialsOf(environment),
+    environment: commandEnvironment(environment, { agentHome, workDirectory, credentials: withheld }),
+    credentials: credentialsOf(environment, withheld),
   }
   return ({ id = '', ...call }, signal) =>
     executeTool(byName, call, { ...context, ...(MARK.test(id) && { actionId: id }), signal })

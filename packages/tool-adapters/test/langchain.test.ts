@@ -1,14 +1,33 @@
 import { waitForExit } from '@delta/testkit'
-import { type BaseMessage, HumanMessage } from '@langchain/core/messages'
+import { AIMessage, type BaseMessage, HumanMessage, type ToolMessage } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'
 import { expect, test } from 'vitest'
 import { toLangChainTools } from '../src/langchain.js'
-import { CALLS, OBSERVATIONS, observationsSent, setUp, tools, waitStarted } from './tools.js'
+import {
+  BROKEN_CALL,
+  CALLS,
+  OBSERVATIONS,
+  ODD_CALLS,
+  ODD_OBSERVATIONS,
+  observationsSent,
+  setUp,
+  tools,
+  waitStarted,
+} from './tools.js'
 
 function named(made: ReturnType<typeof toLangChainTools>, name: string) {
   const found = made.find((tool) => tool.name === name)
   if (!found) throw new Error(`there is ${name}`)
   return found
+}
+
+async function invokeAll(made: ReturnType<typeof toLangChainTools>, answer: BaseMessage | undefined) {
+  if (!AIMessage.isInstance(answer)) throw new Error('the model answered')
+  const answers: ToolMessage[] = []
+  for (const call of answer.tool_calls ?? []) {
+    answers.push(await named(made, call.name).invoke({ ...call, type: 'tool_call' }))
+  }
+  return answers
 }
 
 test('LangChain runs every call of a response, and the model reads what each did', async () => {
@@ -18,20 +37,72 @@ test('LangChain runs every call of a response, and the model reads what each did
   const model = new ChatOpenAI({ model: 'any', apiKey: 'none', configuration }).bindTools(made)
 
   const messages: BaseMessage[] = [new HumanMessage('Go')]
-  const answer = await model.invoke(messages)
-  messages.push(answer)
-  for (const call of answer.tool_calls ?? []) {
-    messages.push(await named(made, call.name).invoke({ ...call, type: 'tool_call' }))
-  }
+  messages.push(await model.invoke(messages))
+  messages.push(...(await invokeAll(made, messages.at(-1))))
   expect((await model.invoke(messages)).text).toBe('Done.')
   expect(observationsSent(server)).toEqual(OBSERVATIONS.map((pattern) => expect.stringMatching(pattern)))
 })
 
-test('arguments that do not fit the schema are refused by LangChain itself', async () => {
+test('arguments that do not fit the schema get an answer, or are taken as the executor takes them', async () => {
+  const { server, options } = await setUp([{ tool_calls: ODD_CALLS }, { content: 'Done.' }])
+  const made = toLangChainTools(tools, options)
+  const configuration = { baseURL: server.baseUrl }
+  const model = new ChatOpenAI({ model: 'any', apiKey: 'none', configuration }).bindTools(made)
+  const messages: BaseMessage[] = [new HumanMessage('Go')]
+  messages.push(await model.invoke(messages))
+  const answers = await invokeAll(made, messages.at(-1))
+  await model.invoke([...messages, ...answers])
+  expect(observationsSent(server)).toEqual(ODD_OBSERVATIONS.map((pattern) => expect.stringMatching(pattern)))
+  expect(answers.map(({ status }) => status)).toEqual(['error', 'error', 'success', 'success'])
+})
+
+test('the model is shown the schema that LangChain does not enforce', async () => {
+  const { server, options } = await setUp([{ content: 'Done.' }])
+  const configuration = { baseURL: server.baseUrl }
+  const model = new ChatOpenAI({ model: 'any', apiKey: 'none', configuration })
+  await model.bindTools(toLangChainTools(tools, options)).invoke('Go')
+  expect(server.requests()[0]?.json?.tools).toMatchObject({
+    0: { function: { name: 'print', parameters: { required: ['text'], additionalProperties: false } } },
+  })
+})
+
+test('a failure is a message with status error, and text where no call is to be answered', async () => {
   const { options } = await setUp()
-  await expect(named(toLangChainTools(tools, options), 'print').invoke({ text: 7 })).rejects.toThrow(
-    'did not match expected schema',
-  )
+  const made = toLangChainTools(tools, options)
+  const call = { type: 'tool_call' as const, id: 'call_7', name: 'fail', args: {} }
+  expect(await named(made, 'fail').invoke(call)).toMatchObject({
+    type: 'tool',
+    status: 'error',
+    tool_call_id: 'call_7',
+    name: 'fail',
+    content: expect.stringContaining('oops'),
+  })
+  expect(await named(made, 'fail').invoke({})).toContain('oops')
+})
+
+test('arguments that are no JSON reach the tool as they are, which says so', async () => {
+  const { server, options } = await setUp([{ tool_calls: [BROKEN_CALL] }])
+  const made = toLangChainTools(tools, options)
+  const configuration = { baseURL: server.baseUrl }
+  const { invalid_tool_calls: broken = [] } = await new ChatOpenAI({
+    model: 'any',
+    apiKey: 'none',
+    configuration,
+  }).invoke('Go')
+  expect(broken).toHaveLength(1)
+  expect(await named(made, 'print').invoke({ ...broken[0], type: 'tool_call' })).toMatchObject({
+    status: 'error',
+    content: expect.stringContaining('are not valid JSON'),
+  })
+})
+
+test('what a program hangs on a tool it made is used', async () => {
+  const { options } = await setUp()
+  const print = named(toLangChainTools(tools, options), 'print')
+  const ended: unknown[] = []
+  print.callbacks = [{ handleToolEnd: (output: unknown) => void ended.push(output) }]
+  await print.invoke({ text: 'seen' })
+  expect(ended).toEqual(['seen'])
 })
 
 test('an abort ends the command that is running', async () => {

@@ -36,6 +36,7 @@ test('a client sees the tools, with hints from what they declare', async () => {
     hang: undefined,
     wipe: { destructiveHint: true, openWorldHint: true },
     look: { destructiveHint: false, openWorldHint: false, readOnlyHint: true },
+    repeat: undefined,
     wait: undefined,
   })
 })

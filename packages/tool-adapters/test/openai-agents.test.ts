@@ -2,7 +2,18 @@ import { waitForExit } from '@delta/testkit'
 import { Agent, OpenAIProvider, Runner } from '@openai/agents'
 import { expect, test } from 'vitest'
 import { toOpenAIAgentsTools } from '../src/openai-agents.js'
-import { CALLS, OBSERVATIONS, observationsSent, setUp, tools, waitStarted } from './tools.js'
+import {
+  BROKEN_CALL,
+  CALLS,
+  OBSERVATIONS,
+  ODD_CALLS,
+  ODD_OBSERVATIONS,
+  observationsSent,
+  setUp,
+  tools,
+  UNKNOWN_CALL,
+  waitStarted,
+} from './tools.js'
 
 function runner(baseURL: string): Runner {
   const modelProvider = new OpenAIProvider({ apiKey: 'none', baseURL, useResponses: false })
@@ -17,6 +28,20 @@ test('the Agents SDK runs every call of a response, and the model reads what eac
   const result = await runner(server.baseUrl).run(agent(toOpenAIAgentsTools(tools, options)), 'Go')
   expect(result.finalOutput).toBe('Done.')
   expect(observationsSent(server)).toEqual(OBSERVATIONS.map((pattern) => expect.stringMatching(pattern)))
+})
+
+test('the model reads why its arguments were refused, and that its tool does not exist', async () => {
+  const calls = [...ODD_CALLS, BROKEN_CALL, UNKNOWN_CALL]
+  const { server, options } = await setUp([{ tool_calls: calls }, { content: 'Done.' }])
+  const made = agent(toOpenAIAgentsTools(tools, options))
+  const toolNotFoundBehavior = 'return_error_to_model' as const
+  const result = await runner(server.baseUrl).run(made, 'Go', { toolNotFoundBehavior })
+  expect(result.finalOutput).toBe('Done.')
+  expect(observationsSent(server)).toEqual([
+    ...ODD_OBSERVATIONS.map((pattern) => expect.stringMatching(pattern)),
+    expect.stringContaining('JSON'),
+    expect.stringContaining('not found'),
+  ])
 })
 
 test('an abort ends the command that is running', async () => {

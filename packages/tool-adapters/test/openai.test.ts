@@ -65,6 +65,12 @@ describe('dispatch', () => {
     ])
   })
 
+  test('any number of calls may run at the same time', async () => {
+    const sent = message(['print', { text: 'one' }], ['print', { text: 'two' }])
+    for (const concurrency of [1.5, Number.POSITIVE_INFINITY])
+      expect(await contents(sent, { concurrency })).toEqual(['one', 'two'])
+  })
+
   test('a message without calls has no answers', async () => {
     expect(await dispatch(tools, { tool_calls: null })).toEqual([])
     expect(await dispatch(tools, {})).toEqual([])
@@ -92,7 +98,9 @@ describe('dispatch', () => {
     const stop = new AbortController()
     const answered = contents(message(['sleep', {}], ['print', { text: 'later' }]), { signal: stop.signal })
     stop.abort()
-    for (const content of await answered) expect(content).toContain('interrupted')
+    const [running, later] = await answered
+    expect(running).toContain('interrupted')
+    expect(later).toBe('[interrupted before it started; nothing was run]\n')
   })
 
   test('what a policy does not allow runs only after a person agreed', async () => {
@@ -119,6 +127,24 @@ describe('dispatch', () => {
     expect(env).not.toContain('OPENAI_API_KEY')
   })
 
+  test("other providers' keys stay with the program, too, unless a tool lists one", async () => {
+    const environment = {
+      PATH: process.env.PATH,
+      ANTHROPIC_API_KEY: 'sk-ant-secret',
+      DEPLOY_KEY: 'deploy-secret',
+    }
+    const [env] = await contents(message(['environment', {}]), { environment })
+    expect(env).not.toContain('ANTHROPIC_API_KEY')
+    expect(env).toContain('DEPLOY_KEY=deploy-secret')
+    const [own] = await contents(message(['environment', {}]), { environment, credentials: ['DEPLOY_KEY'] })
+    expect(own).toContain('ANTHROPIC_API_KEY=sk-ant-secret')
+    expect(own).not.toContain('DEPLOY_KEY')
+
+    const asks = defineTool({ name: 'asks', exec: 'env', pass_env: ['ANTHROPIC_API_KEY'] })
+    const [answer] = await dispatch([asks], message(['asks', {}]), { workDirectory, environment })
+    expect(answer?.content).toContain('ANTHROPIC_API_KEY=[REDACTED]')
+  })
+
   test('each result can be watched as it comes', async () => {
     const seen: unknown[] = []
     await contents(message(['print', { text: 'x' }]), {
@@ -135,6 +161,21 @@ describe('mistakes of the program, not of the model, are errors', () => {
     const failed = dispatch([print, print], message())
     await expect(failed).rejects.toMatchObject({ code: 'ERR_ADAPTER_DUPLICATE' })
     expect(isAdapterError(await failed.catch((error) => error))).toBe(true)
+  })
+
+  test.each([Number.NaN, 0, -1, 0.5])('a concurrency of %d', async (concurrency) => {
+    await expect(dispatch(tools, message(['where', {}]), { concurrency })).rejects.toMatchObject({
+      code: 'ERR_ADAPTER_OPTIONS',
+      message: `concurrency is ${concurrency}. Give a number from 1.`,
+    })
+  })
+
+  test.each([{}, 'calls', 7])('calls that are no list: %j', async (calls) => {
+    const sent = { tool_calls: calls as unknown as unknown[] } // as plain JavaScript may
+    await expect(dispatch(tools, sent)).rejects.toMatchObject({
+      code: 'ERR_ADAPTER_MESSAGE',
+      message: expect.stringContaining('tool_calls of the message is no list'),
+    })
   })
 
   test('a call without an id', async () => {

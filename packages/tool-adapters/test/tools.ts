@@ -33,6 +33,11 @@ export const tools = [
     effects: { filesystem: { write: false }, destructive: false, network: false },
   }),
   defineTool({
+    name: 'repeat',
+    exec: 'printf %s ${n}',
+    parameters: [{ name: 'n', type: 'integer', default: 3 }],
+  }),
+  defineTool({
     name: 'wait',
     description: 'Says that it started, and waits',
     command: [fixtures.sleep, '600', 'started'],
@@ -76,3 +81,21 @@ export const OBSERVATIONS = [
   /^ERROR: the arguments of "print" were not accepted\. Nothing was run\./,
   /^\[timed out after /,
 ]
+
+/** What no schema allows, and what a lenient reader takes: each still has its answer. */
+export const ODD_CALLS = [
+  { name: 'print', arguments: {} },
+  { name: 'print', arguments: { text: [1] } },
+  { name: 'repeat', arguments: { n: '7' } },
+  { name: 'repeat', arguments: { n: null } },
+]
+
+export const ODD_OBSERVATIONS = [
+  /^ERROR: the arguments of "print" were not accepted\. Nothing was run\./,
+  /^ERROR: the arguments of "print" were not accepted\. Nothing was run\./,
+  /^7$/,
+  /^3$/,
+]
+
+export const BROKEN_CALL = { name: 'print', arguments: '{"text": "ha' }
+export const UNKNOWN_CALL = { name: 'prin', arguments: {} }
