@@ -1,4 +1,5 @@
 import type { Question } from '@delta/engine'
+import { claimOf } from './present/effects.js'
 import { printable } from './present/printable.js'
 import { readHidden } from './read-hidden.js'
 import { readLine } from './read-line.js'
@@ -13,7 +14,7 @@ export async function askAtTerminal(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const prompt = `${printable(question.prompt)}${hint(question)} `
+  const prompt = `${printable(question.prompt)}${claim(question)}${hint(question)} `
   const hidden = question.sensitive && terminal.stdin.isTTY === true
   const line = hidden
     ? await readHidden(prompt, terminal, signal)
@@ -33,6 +34,11 @@ function aborted(signal: AbortSignal): Promise<undefined> {
     if (signal.aborted) resolve(undefined)
     signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
+}
+
+/** What the tool of a command to be approved says of its effects. */
+function claim(question: Question): string {
+  return question.command === undefined ? '' : `\n${claimOf(question.effects)}`
 }
 
 function hint(question: Question): string {

@@ -7,6 +7,7 @@ import type { Presenter } from './present/presenter.js'
 import type { Terminal } from './terminal.js'
 import { withOwnCommands } from './tool-path.js'
 import { wholeNumber } from './whole-number.js'
+import { isWithinRun } from './within-run.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
 export interface EngineFlags extends AgentFlags {
@@ -58,7 +59,8 @@ function askingWith(
   terminal: Terminal,
   signal: AbortSignal,
 ): NonNullable<EngineOptions['ask']> {
-  return (question) => {
+  return async (question) => {
+    if (question.command !== undefined && isWithinRun(terminal)) return undefined
     presenter.pause()
     return askAtTerminal(question, terminal, signal)
   }

@@ -33,7 +33,9 @@ test('a command that needs approval waits with 101, shown as it would be typed, 
   const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   expect(result.exitCode).toBe(101)
   const id = await requestId(workspace)
-  expect(result.stderr).toContain('  rm old.txt\n')
+  expect(result.stderr).toContain(
+    '  rm old.txt\nAsked because of: destructive\nEffects it declares: destructive\n',
+  )
   const resume = `delta continue -w ${workspace.path} --run-id ${(await workspace.read('.delta/LATEST')).trim()}`
   expect(result.stderr).toContain(`Allow it:  ${resume} --approve ${id}\n`)
   expect(result.stderr).toContain(`Refuse it: ${resume} --deny ${id}\n`)
@@ -81,6 +83,21 @@ test('-i asks at once, and only a plain yes is a yes', async () => {
     expect(result.stderr.split('rm old.txt').length).toBeGreaterThan(1)
     expect(workspace.has('old.txt')).toBe(there)
   }
+})
+
+test('a command that a run has started approves nothing, neither by --approve nor on its stdin; it may refuse', async () => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  const within = { env: { DELTA_PARENT_RUN: '/some/.delta/run' } }
+  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  expect((await delta(args, { ...within, input: 'yes\n' })).exitCode).toBe(101)
+  const id = await requestId(workspace)
+  const refused = await delta(['continue', '-w', workspace.path, '--approve', id], within)
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(refused.stderr).toContain('--approve is for a person')
+  expect(workspace.has('old.txt')).toBe(true)
+  expect((await delta(['continue', '-w', workspace.path, '--deny', id], within)).stdout).toContain('said no')
+  expect(workspace.has('old.txt')).toBe(true)
 })
 
 test('--approve and --deny together are refused', async () => {

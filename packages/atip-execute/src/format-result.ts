@@ -62,15 +62,16 @@ function assemble(
   const stdout = part(result.stdout)
   const stderr = includeStderr ? part(result.stderr) : ''
   const markers = [
-    result.truncated ? '[TRUNCATED]' : '',
     result.timedOut ? '[TIMEOUT]' : '',
     includeExitCode ? `[Exit code: ${result.exitCode}]` : '',
   ]
-  const tail = joinLines(markers)
-  const room = Math.max(0, maxLength - tail.length - 2)
+  const cutBefore = joinLines([result.truncated ? '[TRUNCATED]' : '', ...markers])
+  const room = Math.max(0, maxLength - cutBefore.length - 2)
   // stderr is usually short and says most; it keeps up to half of the room.
   const shortStderr = truncate(stderr, Math.max(Math.floor(room / 2), room - stdout.length))
   const shortStdout = truncate(stdout, Math.max(0, room - shortStderr.length))
+  const cutHere = shortStderr !== stderr || shortStdout !== stdout // and marked where it was cut
+  const tail = cutHere ? joinLines(markers) : cutBefore
   const body = result.success ? [shortStdout, shortStderr] : [shortStderr, shortStdout]
   return truncate(joinLines([...body, tail]), maxLength)
 }

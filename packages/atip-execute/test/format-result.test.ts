@@ -36,6 +36,12 @@ describe('formatResult', () => {
     expect(format({ stdout: 'a b', truncated: true })).toBe('a \n[TRUNCATED]')
   })
 
+  test('a result that was cut twice says so once', () => {
+    const content = format({ stdout: `${'x y '.repeat(100)}`, truncated: true }, { maxLength: 50 })
+    expect(content.split('[TRUNCATED]')).toHaveLength(2)
+    expect(content.length).toBeLessThanOrEqual(50)
+  })
+
   test('the whole never exceeds the limit, and the markers and stderr survive', () => {
     const content = format(
       { stdout: `${secret}\n${'x'.repeat(5000)}`, stderr: 'warning' },

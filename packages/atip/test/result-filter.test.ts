@@ -75,6 +75,21 @@ describe('secrets', () => {
   })
 })
 
+test.each([
+  'sk-',
+  'Bearer ',
+  'Basic A',
+  'ghp_',
+  'glpat-',
+  'xoxb-',
+  'ya29.',
+  'eyJabcdefgh.abcdefgh.',
+  'password=',
+])('%s and ten million letters are one secret, and do not overflow the stack', (start) => {
+  const redacted = redact(`${start}${letters(10_000_000)}`, DEFAULT_REDACT_PATTERNS)
+  expect(redacted.length).toBeLessThan(30)
+})
+
 describe('length', () => {
   test('the marker counts', () => {
     const result = filter('a'.repeat(200), { maxLength: 100 })

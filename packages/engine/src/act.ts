@@ -3,7 +3,7 @@ import type { HumanInputRequest } from '@delta/journal'
 import { type ActiveRun, variablesOf } from './active-run.js'
 import type { Call, ReadyCall } from './call.js'
 import { guardCall } from './hooks/tool-hooks.js'
-import { approve, type Decision, resumeApproval } from './human/approve.js'
+import { approve, type Decision, isDecided, resumeApproval } from './human/approve.js'
 import { askHuman } from './human/ask-human.js'
 import { ASK_HUMAN } from './human/question.js'
 import { inOrder } from './in-order.js'
@@ -75,7 +75,9 @@ function approvalOf(
   prepared: ReadyCall,
   { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> | Decision {
-  if (prepared.decision === 'allow') return 'yes'
+  // a policy that allows the call by now does not take a person's word back
+  const isOpen = prepared.decision === 'ask' || (waiting !== undefined && isDecided(run, waiting))
+  if (!isOpen) return 'yes'
   return waiting
     ? resumeApproval(run, call, prepared, { iteration, request: waiting })
     : approve(run, call, prepared, iteration)

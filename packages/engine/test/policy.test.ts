@@ -127,3 +127,62 @@ test('an approval does not hold for other input to the same command', async () =
     question: { command: `printf %s 'drop more' | cat` },
   })
 })
+
+/** The scene waits for a person; then its agent becomes another. */
+async function waitingAndChanged(changed: object) {
+  const set = await scene(ASKING, { 'a.txt': '' })
+  const { question } = await set.run()
+  const agent = JSON.parse(await set.agentFiles.read('agent.yaml'))
+  await set.agentFiles.write('agent.yaml', JSON.stringify({ ...agent, ...changed }))
+  return { ...set, requestId: question?.requestId ?? '' }
+}
+
+test('a person who says no is obeyed, also when the policy or the command has changed since', async () => {
+  for (const changed of [
+    { policy: { allow_destructive: true } },
+    { tools: [{ ...DELETE, shell: 'rm -f ${file}' }] },
+  ]) {
+    const { resume, workspace, requestId } = await waitingAndChanged(changed)
+    const result = await resume({ decision: { kind: 'deny', requestId } })
+    expect(result.answer).toBe('A person was asked and said no. The command was not run.')
+    expect(await workspace.has('a.txt')).toBe(true)
+    expect(await eventsOfType(result, 'HUMAN_INPUT_RECEIVED')).toMatchObject([
+      { request_id: requestId, response: 'no' },
+    ])
+  }
+})
+
+test('an approval of a command that has become another one and needs none now is still for the first alone', async () => {
+  const { resume, workspace, requestId } = await waitingAndChanged({
+    policy: { allow_destructive: true },
+    tools: [{ ...DELETE, shell: 'rm -f ${file}' }],
+  })
+  const result = await resume({ decision: { kind: 'approve', requestId } })
+  expect(result).toMatchObject({
+    status: 'WAITING_FOR_INPUT',
+    question: { command: `sh -c 'rm -f "$1"' -- a.txt` },
+  })
+  expect(await workspace.has('a.txt')).toBe(true)
+})
+
+test('an approval holds for the same command when the policy needs none by now, and without one it simply runs', async () => {
+  for (const kind of ['approve', undefined] as const) {
+    const { resume, workspace, requestId } = await waitingAndChanged({ policy: { allow_destructive: true } })
+    const result = await resume(kind === undefined ? {} : { decision: { kind, requestId } })
+    expect(result.status).toBe('COMPLETED')
+    expect(await workspace.has('a.txt')).toBe(false)
+  }
+})
+
+test("no value adds lines to the question, or hides in it; the author's own script keeps its lines", async () => {
+  const script = 'cd .\nrm ${file}'
+  const file = "a\nAllow it: evil\u001b[2J\u202e\u200b'\\"
+  const { run } = await scene({
+    ...ASKING,
+    tools: [{ ...DELETE, shell: script }],
+    turns: [{ tool_calls: [{ name: 'delete', arguments: { file } }] }, { content: 'done' }],
+  })
+  const { question } = await run()
+  const spelt = String.raw`$'a\nAllow it: evil\033[2J\342\200\256\342\200\213\'\\'`
+  expect(question?.command).toBe(`sh -c 'cd .\nrm "$1"' -- ${spelt}`)
+})

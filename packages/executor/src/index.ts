@@ -48,7 +48,7 @@ export {
 } from './prepare-call.js'
 export { killRunningCommands } from './process-group.js'
 export { isRunning, type ProcessRecord, readProcessRecord, recordProcess } from './process-record.js'
-export { quoteCommand } from './quote.js'
+export { quoteCommand, quoteForPerson } from './quote.js'
 export { redactFile } from './redact-file.js'
 export { createRedactor, type Redactor } from './redactor.js'
 export { type CommandOptions, type CommandOutcome, runCommand } from './run-command.js'

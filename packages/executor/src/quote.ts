@@ -8,6 +8,41 @@ export function quoteCommand(argv: readonly string[]): string {
   return argv.map(quoteWord).join(' ')
 }
 
+/** What a terminal acts on, hides or mistakes for the end of the line. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+const NAMED: Readonly<Record<string, string>> = {
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\\': '\\\\',
+  "'": "\\'",
+}
+
+/**
+ * The same for a person who has to judge it: control characters, line ends and invisible characters are spelt out
+ * (`$'a\nb'`, for bash, zsh and other shells that know it), so that two commands never look alike, and none adds lines
+ * to the question it stands in.
+ *
+ * @param known - Words that are shown as they are, such as the script of the tool's own author.
+ */
+export function quoteForPerson(argv: readonly string[], known: readonly string[] = []): string {
+  return argv
+    .map((word, index) =>
+      UNSEEN.test(word) && !known.includes(word) ? spellOut(word) : quoteWord(word, index),
+    )
+    .join(' ')
+}
+
+/** Bytes in octal, which every shell with `$'…'` ends after three digits. */
+function spellOut(word: string): string {
+  const spelt = word.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\']/gu, (one) => NAMED[one] ?? octal(one))
+  return `$'${spelt}'`
+}
+
+function octal(character: string): string {
+  return [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
+}
+
 function quoteWord(word: string, index: number): string {
   const assignment = index === 0 && word.includes('=') // FOO=bar as the program, not as a setting
   if (PLAIN_WORD.test(word) && !assignment) return word

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { commandEnvironment, credentialsOf, quoteCommand } from '../src/index.js'
+import { commandEnvironment, credentialsOf, quoteCommand, quoteForPerson } from '../src/index.js'
 
 describe('The environment of a command', () => {
   const base = {
@@ -82,5 +82,47 @@ describe('A quoted command', () => {
       }),
       { numRuns: 50 },
     )
+  })
+})
+
+describe('A command that a person has to judge', () => {
+  test('is quoted as any other while all of it can be seen', () => {
+    expect(quoteForPerson(['rm', '-rf', 'a b', "it's", 'A=b'])).toBe(`rm -rf 'a b' 'it'\\''s' A=b`)
+  })
+
+  test('has one line, shows what is invisible, and means the same argv to a shell', () => {
+    const word = fc.string({
+      unit: fc.constantFrom(
+        'a',
+        '7',
+        ' ',
+        "'",
+        '\\',
+        '$',
+        '\n',
+        '\t',
+        '\r',
+        '\u001b',
+        '\u0085',
+        '\u202e',
+        '\u200b',
+        '\u2028',
+        '\u{e0041}',
+      ),
+    })
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
+        const line = quoteForPerson(['printf', '%s\\0', ...words])
+        expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+        expect(execFileSync('bash', ['-c', line], { encoding: 'utf8' }).split('\0').slice(0, -1)).toEqual(
+          words,
+        )
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('keeps the lines of words that its reader wrote', () => {
+    expect(quoteForPerson(['sh', '-c', 'a\nb', 'a\nc'], ['sh', '-c', 'a\nb'])).toBe(`sh -c 'a\nb' $'a\\nc'`)
   })
 })

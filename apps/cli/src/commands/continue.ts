@@ -8,6 +8,7 @@ import { presenterFor } from '../present/presenter.js'
 import { exitCodeFor, withStopSignal } from '../run-life.js'
 import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
+import { isWithinRun } from '../within-run.js'
 import { workDirectoryOf } from '../work-directory.js'
 
 interface ContinueFlags extends EngineFlags {
@@ -24,7 +25,7 @@ interface ContinueFlags extends EngineFlags {
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
   const workDirectory = workDirectoryOf(flags, terminal)
   const presenter = presenterFor(flags, terminal)
-  const decision = decisionIn(flags)
+  const decision = decisionIn(flags, terminal)
   const message = await readMessage(flags.message, terminal)
   const run = await findRun(workDirectory, flags.runId)
   const agent = await loadAgentFor(flags.agent ?? presentAgent(run), {
@@ -57,9 +58,16 @@ function presentAgent(run: RunSummary): string {
   )
 }
 
-function decisionIn({ approve, deny }: ContinueFlags): Extract<Reply, { requestId: string }> | undefined {
+function decisionIn(
+  { approve, deny }: ContinueFlags,
+  terminal: Terminal,
+): Extract<Reply, { requestId: string }> | undefined {
   if (approve !== undefined && deny !== undefined)
     throw new UsageError('--approve and --deny exclude each other.')
+  if (approve !== undefined && isWithinRun(terminal))
+    throw new UsageError(
+      '--approve is for a person, and this was started by a run (DELTA_PARENT_RUN is set). Nothing was run.\nLeave the question waiting, and tell the person who started that run.',
+    )
   if (approve !== undefined) return { kind: 'approve', requestId: approve }
   return deny === undefined ? undefined : { kind: 'deny', requestId: deny }
 }

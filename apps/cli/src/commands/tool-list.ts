@@ -1,6 +1,7 @@
 import { formatProblem } from '@delta/config-loader'
-import { decide, type Effects, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
+import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
 import { loadTools, type ToolFlags } from '../load-tools.js'
+import { effectsOf } from '../present/effects.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { table } from '../present/table.js'
@@ -63,21 +64,4 @@ function signatureOf({ expanded }: Tool): string {
 /** How its author wrote it; `atip` if a program described itself. */
 function modeOf({ expanded, settings }: Tool): 'exec' | 'shell' | 'command' | 'atip' {
   return settings.trust === undefined ? (expanded.__meta?.syntax ?? 'command') : 'atip'
-}
-
-/** What it says it may do, in words; `-` if it says nothing. */
-function effectsOf(effects: Effects | undefined): string {
-  if (effects === undefined || Object.keys(effects).length === 0) return '-'
-  const { filesystem, network, destructive, reversible, cost, creates, modifies, deletes } = effects
-  const { stdin = 'none', prompts = false, tty = false } = effects.interactive ?? {}
-  const words = [
-    filesystem?.write || creates?.length || modifies?.length ? 'writes files' : '',
-    filesystem?.delete || deletes?.length ? 'deletes files' : '',
-    network ? 'network' : '',
-    destructive ? 'destructive' : '',
-    reversible === false ? 'not reversible' : '',
-    cost?.billable ? 'billable' : '',
-    stdin === 'required' || stdin === 'password' || prompts || tty ? 'interactive' : '',
-  ].filter(Boolean)
-  return words.length === 0 ? 'none of note' : words.join(', ')
 }

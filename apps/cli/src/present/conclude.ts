@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import type { RunResult } from '@delta/engine'
 import { quoteCommand } from '@delta/executor'
 import { EXIT } from '../terminal.js'
+import { claimOf } from './effects.js'
 import { printable } from './printable.js'
 
 /** What a person needs to know of a run that ended without an answer: why, and how to go on. Lines, maybe none. */
@@ -41,6 +42,7 @@ function howToAnswer(result: RunResult): string[] {
       `A command waits for approval (exit code ${EXIT.waiting}):`,
       `  ${printable(question.command)}`,
       `Asked because of: ${printable(question.reasons?.join(', ') || 'the policy')}`,
+      claimOf(question.effects),
       `Allow it:  ${resume(result)} --approve ${question.requestId}`,
       `Refuse it: ${resume(result)} --deny ${question.requestId}`,
     ]

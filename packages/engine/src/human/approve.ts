@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
 import { type ActiveRun, record } from '../active-run.js'
 import type { Call, ReadyCall } from '../call.js'
@@ -36,22 +36,36 @@ export function approve(
   return decide(run, call, prepared, { iteration, requestId })
 }
 
-/** Takes up a waiting approval. What is no longer what was asked about is asked about anew, with an id of its own. */
+/** True when this engine was started with a person's word on this very question. */
+export function isDecided(run: ActiveRun, { request_id: requestId }: HumanInputRequest): boolean {
+  return requestId !== undefined && decisionOf(run, requestId) !== undefined
+}
+
+/**
+ * Takes up a waiting approval. A no is a no to the call, whatever has become of it; a yes is to one command, and what is
+ * no longer what was asked about is asked about anew, with an id of its own.
+ */
 export function resumeApproval(
   run: ActiveRun,
   call: Call,
   prepared: ReadyCall,
   { iteration, request }: { iteration: number; request: HumanInputRequest },
 ): Promise<Decision> {
-  const { request_id: requestId, argv, prompt } = request
-  // the prompt holds what the argv does not: the reasons, and what goes to stdin
-  const unchanged =
-    JSON.stringify(argv) === JSON.stringify(prepared.argv) && prompt === promptFor(call, prepared)
-  if (unchanged && requestId !== undefined) return decide(run, call, prepared, { iteration, requestId })
+  const requestId = request.request_id
+  const word = requestId === undefined ? undefined : decisionOf(run, requestId)
+  if (requestId !== undefined && (word === 'no' || isUnchanged(call, prepared, request)))
+    return decide(run, call, prepared, { iteration, requestId })
 
-  if (requestId !== undefined && decisionOf(run, requestId) === 'yes')
-    run.emit({ kind: 'notice', message: CHANGED })
+  if (word === 'yes') run.emit({ kind: 'notice', message: CHANGED })
   return approve(run, call, prepared, iteration)
+}
+
+/** The prompt holds what the argv does not: what goes to stdin, and the reasons, which may go but not come. */
+function isUnchanged(call: Call, prepared: ReadyCall, { argv, prompt }: HumanInputRequest): boolean {
+  if (JSON.stringify(argv) !== JSON.stringify(prepared.argv)) return false
+  return prepared.decision === 'allow'
+    ? prompt.endsWith(`\n  ${commandOf(prepared)}`)
+    : prompt === promptFor(call, prepared)
 }
 
 const CHANGED =
@@ -103,8 +117,9 @@ function promptFor(call: Call, prepared: ReadyCall): string {
 }
 
 /** All of it, as it would be typed: what a tool gets on stdin can do as much harm as its arguments. */
-function commandOf({ resolvedCommand, stdin }: ReadyCall): string {
-  return stdin === undefined
-    ? resolvedCommand
-    : `${quoteCommand(['printf', '%s', stdin])} | ${resolvedCommand}`
+function commandOf({ argv, stdin, tool }: ReadyCall): string {
+  const { settings, expanded } = tool
+  // the author's own script keeps its lines; an imported description is somebody else's
+  const command = quoteForPerson(argv, settings.trust === undefined ? expanded.command : [])
+  return stdin === undefined ? command : `${quoteForPerson(['printf', '%s', stdin])} | ${command}`
 }

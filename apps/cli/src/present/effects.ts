@@ -1,0 +1,24 @@
+import type { Effects } from '@delta/executor'
+
+/** What it says it may do, in words; `-` if it says nothing. */
+export function effectsOf(effects: Effects | undefined): string {
+  if (effects === undefined || Object.keys(effects).length === 0) return '-'
+  const { filesystem, network, destructive, reversible, cost, creates, modifies, deletes } = effects
+  const { stdin = 'none', prompts = false, tty = false } = effects.interactive ?? {}
+  const words = [
+    filesystem?.write || creates?.length || modifies?.length ? 'writes files' : '',
+    filesystem?.delete || deletes?.length ? 'deletes files' : '',
+    network ? 'network' : '',
+    destructive ? 'destructive' : '',
+    reversible === false ? 'not reversible' : '',
+    cost?.billable ? 'billable' : '',
+    stdin === 'required' || stdin === 'password' || prompts || tty ? 'interactive' : '',
+  ].filter(Boolean)
+  return words.length === 0 ? 'none of note' : words.join(', ')
+}
+
+/** The same as a line of a question to a person. It is a claim: nobody has checked it. */
+export function claimOf(effects: Effects | undefined): string {
+  const words = effectsOf(effects)
+  return `Effects it declares: ${words === '-' ? 'none' : words}`
+}

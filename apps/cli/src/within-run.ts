@@ -1,0 +1,9 @@
+import type { Terminal } from './terminal.js'
+
+/**
+ * True when a tool, hook or generator of a run started this process: what stands on its command line and on its stdin
+ * may then be a model's words, and a model approves no commands.
+ */
+export function isWithinRun({ env }: Terminal): boolean {
+  return env.DELTA_PARENT_RUN !== undefined
+}
