@@ -111,7 +111,7 @@ function textOf(words: readonly Word[]): string {
   return words.map((word) => ` ${shapeOf(word)}`).join('')
 }
 
-export function foundIn(words: readonly Word[]): Found[] {
+function foundIn(words: readonly Word[]): Found[] {
   return words.flatMap(({ found }) => found)
 }
 
