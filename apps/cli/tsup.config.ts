@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
 import { thirdPartyLicenses } from './third-party.js'
@@ -48,6 +48,19 @@ const separateBundles: Plugin = {
   },
 }
 
+/** esbuild leaves regular expressions as they are written; an escape means the same everywhere in JavaScript. */
+async function escapeRest(directory: string): Promise<void> {
+  for (const file of await readdir(directory)) {
+    if (!file.endsWith('.cjs')) continue
+    const text = await readFile(`${directory}/${file}`, 'utf8')
+    const ascii = text.replace(
+      /[^\0-\x7f]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    )
+    if (ascii !== text) await writeFile(`${directory}/${file}`, ascii)
+  }
+}
+
 /** Everything is bundled, so that an install is one package; one bundle a command, so that a start loads little. */
 export default defineConfig({
   entry: BUNDLES,
@@ -74,6 +87,7 @@ export default defineConfig({
     options.supported = { ...options.supported, 'dynamic-import': false }
   },
   async onSuccess() {
+    await escapeRest('dist') // the bundles are read as Latin-1, see src/bundles.ts
     await rm('compiled', { recursive: true, force: true })
     await cp('templates', 'dist/templates', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {

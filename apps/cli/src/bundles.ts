@@ -49,7 +49,7 @@ export function openBundles({
   }
 
   function compile(path: string): Script {
-    // esbuild writes nothing but ASCII, and Latin-1 is read faster than UTF-8
+    // the build writes nothing but ASCII, and Latin-1 is read faster than UTF-8
     const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(path, 'latin1')}\n})`
     if (cacheDirectory === undefined) return new Script(source, { filename: path })
     const cachePath = join(cacheDirectory, cacheName(path))

@@ -155,3 +155,35 @@ test('without LATEST, or with one that names no run, the newest run is continued
   await workspace.write('.delta/LATEST', 'no_such_run\n')
   expect((await delta(['continue', '-w', workspace.path, '-m', 'More'])).stdout).toBe('Third.\n')
 })
+
+test('whoever stops a run and corrects it is heard first: calls that had not begun are not made, and none is made again', async () => {
+  await using agent = await temporaryAgent({
+    tools: [
+      { name: 'slow', shell: 'echo x >> slow.txt; exec sleep 300', on_interrupt: 'rerun' },
+      { name: 'danger', exec: 'touch danger.txt' },
+    ],
+    turns: [
+      {
+        tool_calls: [
+          { name: 'slow', arguments: {} },
+          { name: 'danger', arguments: {} },
+        ],
+      },
+      { content: 'I stopped.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  await waitForFile(`${workspace.path}/slow.txt`)
+  engine.kill('SIGKILL')
+  await engine.result
+  const result = await delta(['continue', '-w', workspace.path, '-m', 'Stop! Do not run danger.'])
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'I stopped.\n' })
+  expect(workspace.has('danger.txt')).toBe(false)
+  expect(await workspace.read('slow.txt')).toBe('x\n')
+  const results = (await journalOf(workspace.path)).filter((event) => event.type === 'ACTION_RESULT')
+  expect(results).toMatchObject([
+    { status: 'INTERRUPTED' },
+    { status: 'BLOCKED', observation_content: expect.stringContaining('the user said something') },
+  ])
+})

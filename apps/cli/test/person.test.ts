@@ -1,4 +1,11 @@
-import { isAlive, temporaryAgent, temporaryWorkspace, waitForExit, waitForFile } from '@delta/testkit'
+import {
+  isAlive,
+  startScriptedServer,
+  temporaryAgent,
+  temporaryWorkspace,
+  waitForExit,
+  waitForFile,
+} from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta, journalOf, startDelta } from './delta.js'
 import { deltaOnTerminal, hasTerminal } from './terminal.js'
@@ -86,6 +93,39 @@ test.skipIf(!hasTerminal)(
     for (const file of await workspace.files()) expect(await workspace.read(file)).not.toContain('hunter2')
   },
 )
+
+test('a password reaches the command that needs it, and no file, request or output', async () => {
+  await using server = await startScriptedServer([
+    { tool_calls: [ask('Key?', { input_type: 'password' })] },
+    {
+      tool_calls: [
+        { name: 'length', arguments: { text: '«secret:call_1_1»', same: '«secret:call_1_1»' } },
+        { name: 'show', arguments: { text: '«secret:call_1_1»' } },
+      ],
+    },
+    { content: 'Thanks.' },
+  ])
+  await using agent = await temporaryAgent({
+    baseUrl: server.baseUrl,
+    tools: [
+      { name: 'length', shell: 'printf %s ${text} | wc -c; wc -c', stdin: 'same' },
+      { name: 'show', exec: 'echo is ${text}' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const env = { DELTA_API_KEY: 'test-key-not-real' }
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  expect((await delta(args, { env })).exitCode).toBe(101)
+  const result = await delta(['continue', '-w', workspace.path, '-m', '-'], { env, input: 'hunter2-hunter3' })
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
+  const observations = (await journalOf(workspace.path)).flatMap((event) =>
+    event.type === 'ACTION_RESULT' && 'observation_content' in event ? [event.observation_content] : [],
+  )
+  expect(observations.slice(1)).toEqual(['15\n15\n', expect.stringMatching(/^is (?!.*hunter2)/)])
+  for (const file of await workspace.files())
+    expect(await workspace.read(file), file).not.toContain('hunter2')
+  for (const request of server.requests()) expect(JSON.stringify(request)).not.toContain('hunter2')
+})
 
 test.skipIf(!hasTerminal)('Ctrl+C at a hidden prompt interrupts the run with 130', async () => {
   await using agent = await temporaryAgent({

@@ -1,4 +1,4 @@
-import { cp, readdir, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
@@ -28,6 +28,18 @@ test('a command loads the parser and its own bundle, and a model only what it ne
   expect(await bundlesOf(['sessions', 'list'])).toEqual(['main', 'sessions'])
   const run = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
   expect(await bundlesOf(run)).toEqual(['main', 'program', 'run'])
+})
+
+test('the bundles are ASCII: they are read as Latin-1, in which any other character would be two', async () => {
+  const bundles = (await readdir(join(PACKAGE, 'dist'))).filter((name) => name.endsWith('.cjs'))
+  expect(bundles).toContain('run.cjs')
+  for (const name of bundles) {
+    const bytes = await readFile(join(PACKAGE, 'dist', name))
+    expect(
+      bytes.findIndex((byte) => byte > 0x7f),
+      name,
+    ).toBe(-1)
+  }
 })
 
 /** The program as it is installed, in a directory of its own. */

@@ -46,6 +46,41 @@ test('an agent calls an agent: the answer comes back, and the files lie in a dir
   expect(job[1]).toMatchObject({ type: 'USER_MESSAGE', content: 'Analyse "this" & that' })
 })
 
+test("in one workspace the run to continue is the parent's, however often it called", async () => {
+  await using child = await temporaryAgent({ turns: [{ content: 'Child.' }] })
+  await using parent = await temporaryAgent({
+    tools: [RUN_SUB_AGENT, { name: 'work', shell: 'echo > started; exec sleep 300' }],
+    turns: [
+      {
+        tool_calls: [
+          { name: 'run_sub_agent', arguments: { agent_path: child.path, task: 'Help', work_dir: '.' } },
+          { name: 'work', arguments: {} },
+        ],
+      },
+      { content: 'Parent.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta([
+    'run',
+    '--agent',
+    parent.path,
+    '-m',
+    'Go',
+    '-w',
+    workspace.path,
+    '--run-id',
+    'boss',
+  ])
+  await waitForFile(`${workspace.path}/started`)
+  engine.kill('SIGKILL')
+  await engine.result
+  const list = (...flags: string[]) => delta(['list-runs', '-w', workspace.path, ...flags])
+  expect((await list('--resumable', '--first')).stdout).toBe('boss\n')
+  expect((await list()).stdout).toContain('[of boss] Help')
+  expect((await delta(['continue', '-w', workspace.path])).stdout).toBe('Parent.\n')
+})
+
 test("a sub-agent gets its parent's key and address, other tools do not", async () => {
   await using server = await startScriptedServer([{ content: 'I am the child.' }])
   await using child = await temporaryAgent({ agent: { llm: { model: 'scripted' } } })

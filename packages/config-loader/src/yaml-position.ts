@@ -1,4 +1,14 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from 'yaml'
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml'
 import type { ValuePath } from './path.js'
 
 /** Which part of a value is meant: its key, or a position inside its text (1-based). */
@@ -46,10 +56,21 @@ function stepInto(node: Node | null, segment: string | number): Step | undefined
     return item === undefined ? undefined : { node: item as Node }
   }
   if (!isMap(node)) return undefined
-  const pair = node.items.findLast(({ key }) => isScalar(key) && String(key.value) === String(segment)) as
-    | Pair<Node, Node>
-    | undefined
+  const pair = pairsOf(node).get(String(segment))
   return pair === undefined ? undefined : { node: pair.value, keyOffset: startOf(pair.key) }
+}
+
+const known = new WeakMap<YAMLMap, Map<string, Pair<Node, Node>>>()
+
+/** By key, the last one counting; looked up as often as a file has mistakes. */
+function pairsOf(map: YAMLMap): Map<string, Pair<Node, Node>> {
+  const pairs = known.get(map) ?? new Map<string, Pair<Node, Node>>()
+  if (!known.has(map)) {
+    for (const pair of map.items as Pair<Node, Node>[])
+      if (isScalar(pair.key)) pairs.set(String(pair.key.value), pair)
+    known.set(map, pairs)
+  }
+  return pairs
 }
 
 function resolve(node: Node | null, document: Document): Node | null {

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import type { EngineStart, NewEventOf } from '@delta/journal'
 import manifest from '../package.json' with { type: 'json' }
+import { parentRun } from './environment.js'
 import type { SettingSources } from './options.js'
 
 /** The event with which each engine process begins its part of a run. It holds no secret. */
@@ -14,8 +15,10 @@ export function engineStart(about: {
   maxIterations: number
   resumed: boolean
   sources?: SettingSources
+  environment?: NodeJS.ProcessEnv
 }): NewEventOf<EngineStart> {
-  const { agent, run, workDirectory } = about
+  const { agent, run, workDirectory, environment = process.env } = about
+  const parent = parentRun(environment, workDirectory)
   return {
     type: 'ENGINE_START',
     run_id: run.runId,
@@ -34,6 +37,7 @@ export function engineStart(about: {
       epoch: run.epoch,
     },
     resumed: about.resumed,
+    ...(parent && { parent_run: parent.runId }),
   }
 }
 

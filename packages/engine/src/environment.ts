@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path'
 import { commandEnvironment, credentialsOf } from '@delta/executor'
 import type { Run } from '@delta/journal'
 import { EngineError } from './errors.js'
@@ -21,6 +22,16 @@ export function baseEnvironment(
     journalPath: run.paths.journal,
     extra: { DELTA_DEPTH: String(depthOf(host) + 1) },
   })
+}
+
+/** The run whose tool this engine is, if it is one; `isHere` when both belong to the same workspace. */
+export function parentRun(
+  host: NodeJS.ProcessEnv,
+  workDirectory: string,
+): { runId: string; isHere: boolean } | undefined {
+  const directory = host.DELTA_PARENT_RUN
+  if (directory === undefined || directory === '') return undefined
+  return { runId: basename(directory), isHere: dirname(dirname(directory)) === workDirectory }
 }
 
 /** An agent that calls itself would go on for ever; nobody nests this deep on purpose. */

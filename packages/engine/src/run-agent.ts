@@ -2,7 +2,7 @@ import { AGENT_DEFAULTS, type Agent } from '@delta/config-loader'
 import { createRun } from '@delta/journal'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
-import { checkDepth } from './environment.js'
+import { checkDepth, parentRun } from './environment.js'
 import { live } from './live.js'
 import type { EngineOptions } from './options.js'
 import type { RunResult } from './outcome.js'
@@ -29,12 +29,14 @@ export interface RunAgentOptions extends EngineOptions {
 export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
   const { agent, workDirectory, message } = options
   const maxIterations = options.maxIterations ?? agent.maxIterations ?? AGENT_DEFAULTS.maxIterations
-  checkDepth(options.environment ?? process.env)
+  const host = options.environment ?? process.env
+  checkDepth(host)
   const model = options.model ?? (await createModel(agent, modelSources(options)))
 
   const run = await createRun(workDirectory, {
     ...(options.runId === undefined ? {} : { runId: options.runId }),
     ...(options.sync === undefined ? {} : { sync: options.sync }),
+    latest: !parentRun(host, workDirectory)?.isHere, // what people continue is the run that called this one
     events: (created) => [
       engineStart({ ...options, run: created, task: message, maxIterations, resumed: false }),
       { type: 'USER_MESSAGE', content: message },

@@ -12,16 +12,17 @@ import { outputPrefixOf } from './run-call.js'
 /**
  * Settles a call that may have started before the last engine died. What is left of its process is ended first, so that
  * nothing runs beside its successor. Then the tool's `on_interrupt` decides: the model is told that the outcome is unknown
- * (`report`, the default), or the call is made again and its `ACTION_REQUEST` says so (`rerun`), or a person chooses (`ask`).
+ * (`report`, the default, and always when the user has said something since), or the call is made again and its `ACTION_REQUEST` says so (`rerun`), or a person chooses (`ask`).
  */
 export async function settleStarted(
   run: ActiveRun,
   call: PendingCall,
-  waiting: HumanInputRequest | undefined,
+  { waiting, userSpokeLast }: { waiting: HumanInputRequest | undefined; userSpokeLast: boolean },
 ): Promise<Outcome | undefined> {
   const recordPath = await endOrphansOf(run, call)
   const tool = run.agent.tools.get(call.name)
-  const policy = tool ? interruptPolicy(tool) : 'report'
+  const corrected = userSpokeLast && !waiting // whoever corrects a run wants no command of the old plan again
+  const policy = tool && !corrected ? interruptPolicy(tool) : 'report'
   const again = { iteration: call.iteration, attempt: call.attempts + 1 }
   if (policy === 'rerun') return actOn(run, call, { ...again, waiting })
 

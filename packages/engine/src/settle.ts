@@ -6,6 +6,7 @@ import { notifyHook } from './hooks/notify.js'
 import { resumeAskHuman } from './human/ask-human.js'
 import { ASK_HUMAN } from './human/question.js'
 import type { Outcome } from './outcome.js'
+import { refuse } from './refuse.js'
 import { settleStarted } from './settle-started.js'
 
 /**
@@ -16,7 +17,10 @@ import { settleStarted } from './settle-started.js'
 export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   const summary = run.run.summary()
   for (const call of summary.pendingCalls) {
-    const stopped = await settleCall(run, call, waitingFor(summary, call))
+    const stopped = await settleCall(run, call, {
+      waiting: waitingFor(summary, call),
+      userSpokeLast: summary.userSpokeLast,
+    })
     if (stopped) return stopped
   }
   if (summary.pendingCalls.length > 0) {
@@ -27,14 +31,27 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   return answer === undefined || !lastThought ? undefined : conclude(lastThought)
 }
 
+/** Whoever stops a run and corrects it does not want what is still to come of the old plan. */
+const SPOKE_FIRST = 'Not run: the user said something before this call began. Read it, then decide anew.'
+
 function settleCall(
   run: ActiveRun,
   call: PendingCall,
-  waiting: HumanInputRequest | undefined,
+  { waiting, userSpokeLast }: { waiting: HumanInputRequest | undefined; userSpokeLast: boolean },
 ): Promise<Outcome | undefined> {
   const { iteration } = call
+  if (userSpokeLast && !call.requested && !waiting) {
+    refuse(run, call, {
+      iteration,
+      attempt: 1,
+      args: call.arguments,
+      status: 'BLOCKED',
+      observation: SPOKE_FIRST,
+    })
+    return Promise.resolve(undefined)
+  }
   if (call.name === ASK_HUMAN) return resumeAskHuman(run, call, waiting)
-  if (call.requested) return settleStarted(run, call, waiting)
+  if (call.requested) return settleStarted(run, call, { waiting, userSpokeLast })
   return actOn(run, call, { iteration, attempt: 1, ...(waiting ? { waiting } : {}) })
 }
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { JournalError } from './errors.js'
 import type { NewEvent } from './event.js'
-import { announceRun, checkLayout, makeDeltaDirectory } from './layout.js'
+import { announceRun, checkLayout, makeDeltaDirectory, markLayout } from './layout.js'
 import { takeLease } from './lease.js'
 import { readRun } from './read-run.js'
 import { recordStamp } from './record-name.js'
@@ -17,6 +17,8 @@ export interface CreateRunOptions {
   runId?: string
   /** False: nothing is synced, for throwaway runs. */
   sync?: boolean
+  /** False: `LATEST` goes on naming the run it names; for a run that belongs to another one of this workspace. */
+  latest?: boolean
   /** The first events (ENGINE_START and USER_MESSAGE), which make the directory a run. */
   events: (run: { runId: string; directory: string; epoch: number }) => NewEvent[]
 }
@@ -31,7 +33,7 @@ export interface CreateRunOptions {
  * @throws {JournalError} `ERR_RUN_EXISTS`, `ERR_RUN_BUSY`, `ERR_RUN_ID`, `ERR_LAYOUT_NEWER`, `ERR_JOURNAL_WRITE`.
  */
 export async function createRun(workDirectory: string, options: CreateRunOptions): Promise<Run> {
-  const { runId = newRunId(new Date()), sync = true, events } = options
+  const { runId = newRunId(new Date()), sync = true, latest = true, events } = options
   const directory = runDirectory(resolve(workDirectory), runId)
   const deltaDirectory = makeDeltaDirectory(workDirectory)
   checkLayout(deltaDirectory)
@@ -46,7 +48,8 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     if (run.journal.lastSeq > 0) throw exists(directory, runId)
     run.journal.append(...events({ runId, directory, epoch: lease.epoch }))
     run.journal.sync()
-    announceRun(deltaDirectory, runId)
+    if (latest) announceRun(deltaDirectory, runId)
+    else markLayout(deltaDirectory)
     await run.updateMetadata()
     return run
   } catch (error) {

@@ -18,6 +18,8 @@ export interface RunMetadata {
   error: string | null
   agent_home: string | null
   work_dir: string | null
+  /** The run whose tool this agent is. */
+  parent_run: string | null
   usage: Usage
   pid: number | null
   host: string | null
@@ -41,6 +43,7 @@ export function deriveMetadata(runId: string, summary: JournalSummary, ownerAliv
     error: status === 'FAILED' ? (end?.reason ?? summary.lastError ?? null) : null,
     agent_home: firstStart?.agent_home ?? null,
     work_dir: firstStart?.work_dir ?? null,
+    parent_run: firstStart?.parent_run ?? null,
     usage: summary.usage,
     pid: lastStart?.engine?.pid ?? null,
     host: lastStart?.engine?.hostname ?? null,

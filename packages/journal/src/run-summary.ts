@@ -29,6 +29,8 @@ export interface RunSummary {
   humanRequest?: HumanInputRequest
   /** The content of a last THOUGHT without calls, unless the user has spoken since. */
   answer?: string
+  /** True when the user said something after the model last did. */
+  userSpokeLast: boolean
   /** What the model said last. */
   lastThought?: Thought
   /** Why the journal could not be read to its end, in words. */
@@ -49,6 +51,7 @@ export function summarizeRun(directory: string, fold: Summarizer, owner: Owner |
     lastIteration: summary.lastIteration,
     iterationsSinceMessage: summary.iterationsSinceMessage,
     usage: { ...summary.usage },
+    userSpokeLast: messageSinceThought,
     ...(owner && { owner }),
     ...(humanRequest && { humanRequest }),
     ...(lastThought?.tool_calls.length === 0 && !messageSinceThought && { answer: lastThought.content }),

@@ -54,7 +54,10 @@ async function exec(invocation: Invocation): Promise<number> {
   if (!values.raw) return printJson(terminal, result)
   terminal.stdout.write(result.stdout)
   terminal.stderr.write(result.stderr)
-  for (const notice of result.notices ?? []) terminal.stderr.write(`delta-sessions: ${notice}\n`)
+  const lost = (result.not_kept ?? []).map(({ name, reason }) => `${name} is not kept: ${reason}`)
+  for (const notice of [...lost, ...(result.notices ?? [])]) {
+    terminal.stderr.write(`delta-sessions: ${notice}\n`)
+  }
   return result.exit_code
 }
 

@@ -19,6 +19,12 @@ export class SessionError extends Error {
   }
 }
 
+/** Part of a session is not what we wrote. */
+export function damaged(path: string, cause?: unknown): SessionError {
+  const message = `${path}: damaged, so the session cannot be used. End it and start a new one.`
+  return new SessionError('ERR_SESSION_DAMAGED', message, { cause })
+}
+
 /** True for the errors of this package, also from a second installed copy. */
 export function isSessionError(error: unknown): error is SessionError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_SESSION_')

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { SessionError } from './errors.js'
+import { damaged } from './errors.js'
 import { replaceFile } from './files.js'
 import type { SessionPaths } from './paths.js'
 
@@ -36,9 +36,9 @@ export function readMetadata(paths: SessionPaths): SessionMetadata {
   try {
     value = JSON.parse(readFileSync(paths.metadata, 'utf8'))
   } catch (error) {
-    throw damaged(paths, error)
+    throw damaged(paths.metadata, error)
   }
-  if (!isMetadata(value)) throw damaged(paths)
+  if (!isMetadata(value)) throw damaged(paths.metadata)
   return value
 }
 
@@ -49,12 +49,13 @@ export function writeMetadata(paths: SessionPaths, metadata: SessionMetadata): v
 
 function isMetadata(value: unknown): value is SessionMetadata {
   if (typeof value !== 'object' || value === null) return false
-  const { session_id, command, program, secret_names, background_jobs } = value as Record<string, unknown>
-  const texts = [session_id, command, program].every((one) => typeof one === 'string')
-  return texts && Array.isArray(secret_names) && Array.isArray(background_jobs)
-}
-
-function damaged(paths: SessionPaths, cause?: unknown): SessionError {
-  const message = `${paths.metadata}: damaged, so the session cannot be used. End it and start a new one.`
-  return new SessionError('ERR_SESSION_DAMAGED', message, { cause })
+  const { session_id, command, program, created_at, execution_count, secret_names, background_jobs } =
+    value as Record<string, unknown>
+  const texts = [session_id, command, program, created_at].every((one) => typeof one === 'string')
+  return (
+    texts &&
+    Number.isInteger(execution_count) &&
+    Array.isArray(secret_names) &&
+    Array.isArray(background_jobs)
+  )
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { formatVariables, parseVariables, type Variables } from './environment.js'
-import { systemCode } from './errors.js'
+import { damaged, systemCode } from './errors.js'
 import { syncDirectory, writeDurably } from './files.js'
 import type { SessionPaths } from './paths.js'
 
@@ -20,8 +20,21 @@ export interface StoredState extends SessionState {
   ownPath(name: string): string
 }
 
-/** Reads the state the last finished command left. */
+/**
+ * Reads the state the last finished command left.
+ *
+ * @throws {SessionError} `ERR_SESSION_DAMAGED`: somebody removed it.
+ */
 export function readState(paths: SessionPaths, ownName: string): StoredState {
+  try {
+    return readCurrent(paths, ownName)
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error
+    throw damaged(paths.current, error)
+  }
+}
+
+function readCurrent(paths: SessionPaths, ownName: string): StoredState {
   const number = Number(basename(readlinkSync(paths.current)))
   const directory = join(paths.states, String(number))
   const ownPath = (name: string) => join(directory, name)

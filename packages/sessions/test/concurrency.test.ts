@@ -1,16 +1,10 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { isAlive, startProcess, waitForExit } from '@delta/testkit'
+import { isAlive, waitForExit } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { endSession, execInSession, listSessions } from '../src/index.js'
-import { start } from './helpers.js'
-
-const run = promisify(execFile)
-const bin = fileURLToPath(new URL('../bin.cjs', import.meta.url))
+import { start, startCommandLine } from './helpers.js'
 
 describe('commands of one session wait for each other', () => {
   test('100 at once in one process: none is lost', async () => {
@@ -25,17 +19,9 @@ describe('commands of one session wait for each other', () => {
   test('from several processes, too', async () => {
     const { print, exec, id, sessionsDirectory } = await start()
     await exec('export COUNT=0')
-    const calls = Array.from({ length: 12 }, () =>
-      run(process.execPath, [
-        bin,
-        'exec',
-        id,
-        'export COUNT=$((COUNT + 1))',
-        '--sessions-dir',
-        sessionsDirectory,
-      ]),
-    )
-    await Promise.all(calls)
+    const args = ['exec', id, 'export COUNT=$((COUNT + 1))', '--sessions-dir', sessionsDirectory]
+    const calls = Array.from({ length: 12 }, () => startCommandLine(args).result)
+    expect((await Promise.all(calls)).map(({ exitCode }) => exitCode)).toEqual(Array(12).fill(0))
     expect(await print('echo $COUNT')).toBe('12\n')
   })
 
@@ -66,8 +52,7 @@ describe('a killed command line', () => {
     const { id, sessionsDirectory, exec, workDirectory } = await start()
     await exec('mkfifo started')
     const command = "trap '' TERM; export HALF=1; echo $$ >started; while :; do sleep 0.01; done"
-    const argv = [process.execPath, bin, 'exec', id, command, '--sessions-dir', sessionsDirectory]
-    const commandLine = startProcess(argv)
+    const commandLine = startCommandLine(['exec', id, command, '--sessions-dir', sessionsDirectory])
     const pid = Number(await readFile(join(workDirectory, 'started'), 'utf8'))
     commandLine.kill('SIGKILL')
     await waitForExit(commandLine.pid)
@@ -84,10 +69,9 @@ describe('a killed command line', () => {
     for (let round = 1; round <= 50; round++) {
       const next = last + 1
       const command = `cd .. && mkdir -p d${next} && cd d${next} && export A=${next} && b=${next}`
-      const child = run(process.execPath, [bin, 'exec', id, command, '--sessions-dir', sessionsDirectory])
-      const killed = child.child
-      const timer = setTimeout(() => killed.kill('SIGKILL'), delayMs * (0.8 + 0.4 * Math.random()))
-      await child.catch(() => undefined) // killed, most of the time
+      const commandLine = startCommandLine(['exec', id, command, '--sessions-dir', sessionsDirectory])
+      const timer = setTimeout(() => commandLine.kill('SIGKILL'), delayMs * (0.8 + 0.4 * Math.random()))
+      await commandLine.result
       clearTimeout(timer)
       const { stdout } = await execInSession(id, 'echo $A $b ${PWD##*/}', {
         sessionsDirectory,

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -122,6 +122,17 @@ describe('what is stored', () => {
     await exec('f() { echo again; }')
     expect(await print('f')).toBe('again\n')
   })
+})
+
+test('a session whose metadata or state was removed says that it is damaged, and can be ended', async () => {
+  const { exec, id, directory, sessionsDirectory } = await start()
+  const damaged = { code: 'ERR_SESSION_DAMAGED', message: expect.stringContaining('start a new one') }
+  rmSync(join(directory, 'states'), { recursive: true })
+  await expect(exec('true')).rejects.toMatchObject(damaged)
+  writeFileSync(join(directory, 'metadata.json'), '{}')
+  await expect(exec('true')).rejects.toMatchObject(damaged)
+  expect(listSessions(sessionsDirectory)).toMatchObject([{ session_id: id, status: 'damaged' }])
+  expect(await endSession(id, { sessionsDirectory })).toMatchObject({ status: 'terminated' })
 })
 
 describe('secrets', () => {

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type StartedProcess, startProcess } from '@delta/testkit'
 import { afterEach } from 'vitest'
 import {
   cleanUpSessions,
@@ -11,6 +13,9 @@ import {
 } from '../src/index.js'
 
 const directories: string[] = []
+const commandLines: StartedProcess[] = []
+const bin = fileURLToPath(new URL('../bin.cjs', import.meta.url))
+let stop = new AbortController()
 
 /** A new directory, removed after the test with every session that was started in it. */
 export function temporaryDirectory(): string {
@@ -19,7 +24,18 @@ export function temporaryDirectory(): string {
   return directory
 }
 
+/** Runs `delta-sessions` as a process, which does not outlive the test. */
+export function startCommandLine(args: readonly string[], cwd?: string): StartedProcess {
+  const commandLine = startProcess([process.execPath, bin, ...args], cwd === undefined ? {} : { cwd })
+  commandLines.push(commandLine)
+  return commandLine
+}
+
+// What a test that failed or ran out of time left running ends first: nobody could end a session in use.
 afterEach(async () => {
+  stop.abort()
+  stop = new AbortController()
+  for (const commandLine of commandLines.splice(0)) commandLine.kill('SIGKILL')
   for (const directory of directories.splice(0)) {
     await cleanUpSessions({ sessionsDirectory: join(directory, '.sessions'), all: true })
     rmSync(directory, { recursive: true, force: true })
@@ -50,8 +66,9 @@ export async function start(
     environment,
     ...(more.secretNames && { secretNames: more.secretNames }),
   })
+  const { signal } = stop
   const exec = (command: string, options: Partial<ExecOptions> = {}) =>
-    execInSession(id, command, { sessionsDirectory, environment, ...options })
+    execInSession(id, command, { sessionsDirectory, environment, signal, ...options })
   const print = async (command: string) => {
     const result = await exec(command)
     if (result.exit_code !== 0) throw new Error(`${command}: exit code ${result.exit_code}\n${result.stderr}`)

@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
-import { isAlive, startProcess } from '@delta/testkit'
+import { isAlive } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { main } from '../src/main.js'
-import { temporaryDirectory } from './helpers.js'
+import { startCommandLine, temporaryDirectory } from './helpers.js'
 
 interface Run {
   code: number
@@ -81,6 +79,16 @@ describe('delta-sessions', () => {
       code: 7,
       stdout: 'out\n',
       stderr: 'err\n',
+    })
+  })
+
+  test('--raw says on stderr what a session did not keep', async () => {
+    const { run, json } = terminal()
+    const { session_id: id } = await json(['start', 'python3'])
+    expect(await run(['exec', '--raw', id, 'steps = (i for i in [1]); print(1)'])).toEqual({
+      code: 0,
+      stdout: '1\n',
+      stderr: "delta-sessions: steps is not kept: TypeError: cannot pickle 'generator' object\n",
     })
   })
 
@@ -175,9 +183,8 @@ describe('a signal', () => {
     const { cwd, json } = terminal()
     const { session_id: id } = await json(['start'])
     await json(['exec', id, 'mkfifo started'])
-    const bin = fileURLToPath(new URL('../bin.cjs', import.meta.url))
     const command = "trap 'echo again >started' TERM; echo $$ >started; while :; do sleep 0.01; done"
-    const commandLine = startProcess([process.execPath, bin, 'exec', id, command], { cwd })
+    const commandLine = startCommandLine(['exec', id, command], cwd)
     const pid = Number(await readFile(join(cwd, 'started'), 'utf8'))
     commandLine.kill('SIGINT')
     await readFile(join(cwd, 'started')) // it was told to stop, and goes on
@@ -193,16 +200,10 @@ describe('a signal', () => {
     const { cwd, json } = terminal()
     const { session_id: id } = await json(['start'])
     await json(['exec', id, 'mkfifo started'])
-    const bin = fileURLToPath(new URL('../bin.cjs', import.meta.url))
-    mkdirSync(join(cwd, 'x'))
-    const child = spawn(process.execPath, [bin, 'exec', id, 'echo $$ >started; sleep 600 & sleep 601'], {
-      cwd,
-      stdio: 'ignore',
-    })
-    const exited = new Promise((resolve) => child.once('exit', resolve))
+    const commandLine = startCommandLine(['exec', id, 'echo $$ >started; sleep 600 & sleep 601'], cwd)
     const group = (await readFile(join(cwd, 'started'), 'utf8')).trim()
-    child.kill(signal)
-    expect(await exited).toBe(code)
+    commandLine.kill(signal)
+    expect((await commandLine.result).exitCode).toBe(code)
     const living = `ps -e -o pgid=,stat= | grep -cE '^ *${group} +[^Z ]'`
     expect((await json(['exec', id, living])).stdout).toBe('0\n')
   })

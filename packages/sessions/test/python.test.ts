@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { start } from './helpers.js'
@@ -93,6 +93,41 @@ dog = Dog('rex'); point = Point(4); pair = Pair(1); red = Color.RED; square = Sq
     expect((await exec('Shape()')).stderr).toContain("Can't instantiate abstract class Shape")
   })
 
+  test('functions with a cache, properties with one, and generic classes', async () => {
+    const { exec, print } = await start('python3')
+    const { not_kept: lost } = await exec(`
+import functools, typing
+@functools.lru_cache(maxsize=7)
+def fibonacci(n): return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+T = typing.TypeVar('T')
+class Box(typing.Generic[T]):
+    def __init__(self, value: T): self.value = value
+    @functools.cached_property
+    def twice(self): return [self.value] * 2
+box = Box[int](3); box.twice
+`)
+    expect(lost).toBeUndefined()
+    expect(
+      await print(
+        'print(fibonacci(30), fibonacci.cache_info().maxsize, box.twice is box.twice, Box[int](4).twice)',
+      ),
+    ).toBe('832040 7 True [4, 4]\n')
+  })
+
+  test('hooks for subclasses, without running them again', async () => {
+    const { exec, print } = await start('python3')
+    await exec(`
+known = []
+class Plugin:
+    def __init_subclass__(cls): known.append(cls.__name__); print('registered', cls.__name__)
+class First(Plugin): pass
+class Second(First): pass
+`)
+    expect(await print('known')).toBe("['First', 'Second']\n")
+    expect(await print('class Third(First): pass')).toBe('registered Third\n')
+    expect(await print('print(known, issubclass(Second, First))')).toBe("['First', 'Second', 'Third'] True\n")
+  })
+
   test('the working directory and os.environ', async () => {
     const { exec, print, workDirectory } = await start('python3')
     mkdirSync(join(workDirectory, 'sub'))
@@ -147,6 +182,58 @@ describe('whatever the code does, the session goes on', () => {
       { name: 'steps', reason: expect.stringContaining("cannot pickle 'generator' object") },
     ])
     expect(await print('print(number, "lock" in globals())')).toBe('7 False\n')
+  })
+
+  test('a closed file is nothing worth naming', async () => {
+    const { exec } = await start('python3')
+    expect((await exec("with open('out', 'w') as file: file.write('text')")).not_kept).toBeUndefined()
+  })
+
+  test('what could be written but not read back is named, and does not take the rest with it', async () => {
+    const { exec, print } = await start('python3')
+    const result = await exec(`import typing
+class Failure(Exception):
+    def __init__(self, code, reason): super().__init__(reason)
+failure = Failure(1, 'why'); Id = typing.NewType('Id', int); number = 7; made = []
+class Meta(type):
+    def __init__(cls, *arguments): made.append(cls)
+class Noted(metaclass=Meta): pass`)
+    expect(result.not_kept).toEqual([
+      {
+        name: 'failure',
+        reason: expect.stringContaining("missing 1 required positional argument: 'reason'"),
+      },
+      { name: 'Id', reason: expect.stringContaining("Can't get attribute 'Id'") },
+      { name: 'made', reason: expect.stringContaining("name 'made' is not defined") },
+      { name: 'Noted', reason: expect.stringContaining("name 'made' is not defined") },
+    ])
+    expect(await print('print(number, Failure.__name__, "failure" in globals())')).toBe('7 Failure False\n')
+  })
+
+  test('what holds a secret is named, and does not take the rest with it', async () => {
+    const key = 'sk-secret-0123456789'
+    const { exec, print, directory } = await start('python3', { env: { OPENAI_API_KEY: key } })
+    const result = await exec(`import os
+key = os.environ['OPENAI_API_KEY']; headers = {'Authorization': f'Bearer {key}'}; number = 7
+def literal(): return '${key}'
+def harmless(): return 8`)
+    expect(result.not_kept).toEqual(
+      ['key', 'headers', 'literal'].map((name) => ({ name, reason: 'it holds a secret' })),
+    )
+    expect(await print('print(number, harmless(), "key" in globals())')).toBe('7 8 False\n')
+    expect(readFileSync(join(directory, 'current', 'state.pickle'), 'latin1')).not.toContain(key)
+  })
+
+  test('while a module it needs is broken, the variables stay stored', async () => {
+    const { exec, print, workDirectory } = await start('python3')
+    const module = join(workDirectory, 'helper.py')
+    writeFileSync(module, 'def help(): return "helped"\n')
+    await exec('import helper; number = 7')
+    writeFileSync(module, 'def help(: return "not even Python"\n')
+    const broken = await exec('number = 8')
+    expect(broken.stderr).toContain('[session] The variables could not be restored: SyntaxError')
+    writeFileSync(module, 'def help(): return "helped again"\n')
+    expect(await print('print(number, helper.help())')).toBe('7 helped again\n')
   })
 
   test('a process that dies leaves the state as it was', async () => {

@@ -12,8 +12,8 @@ export function shapeOf(word: CommandWord | undefined): string {
 }
 
 /** Programs that start another one: their `--` ends their own options, not those of what they start. */
-const STARTS_ANOTHER =
-  /^(?:env|sudo|doas|su|runuser|xargs|parallel|nice|ionice|nohup|setsid|stdbuf|time|timeout|watch|flock|chroot|unshare|nsenter|setpriv|systemd-run|strace|npm|npx|pnpm|yarn|bunx|docker|podman|kubectl|ssh)$/
+export const STARTS_ANOTHER =
+  /^(?:command|exec|find|env|sudo|doas|su|runuser|xargs|parallel|nice|ionice|nohup|setsid|stdbuf|time|timeout|watch|flock|chroot|unshare|nsenter|setpriv|systemd-run|strace|npm|npx|pnpm|yarn|bunx|docker|podman|kubectl|ssh|uv|poetry)$/
 
 /**
  * Calls back for each value that can begin a word which a program may take for an option.
@@ -24,12 +24,11 @@ export function forLeadingValues<Word extends CommandWord>(
   words: readonly Word[],
   note: (value: Placeholder, word: Word) => void,
 ): void {
-  let startsAnother = false
+  const startsAnother = STARTS_ANOTHER.test(baseName(shapeOf(words[0])))
   let isProtected = false
   for (const word of words) {
     const values = word.pieces.filter(isParameter)
     const shape = shapeOf(word)
-    startsAnother ||= STARTS_ANOTHER.test(baseName(shape))
     if (values.length === 0 && shape === '--') isProtected = true
     else if (values.length === 0 && startsAnother && !shape.startsWith('-')) isProtected = false
     else if (!isProtected) for (const value of values) if (value.leads && !value.raw) note(value, word)

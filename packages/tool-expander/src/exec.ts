@@ -61,7 +61,8 @@ export function checkWords(words: readonly ArgumentWord[]): ToolProblem[] {
   }
   const { 0: first = { pieces: [], template: '', path: 'exec' } } = words
   if (first.pieces.length === 0) refuse(first, 'ERR_COMMAND_WORD', 'The command is empty.')
-  if (first.pieces.some(isParameter)) refuse(first, 'ERR_COMMAND_WORD', PROGRAM_CHOSEN)
+  if (first.pieces.some(isParameter))
+    refuse(first, 'ERR_COMMAND_WORD', 'The first word must be literal: a value would choose the program.')
   for (const [index, interpreter] of findProgramText(words.map(shapeOf))) {
     const word = words[index]
     if (!word?.pieces.some(isParameter) || isWholeParameter(word.pieces)) continue
@@ -70,6 +71,3 @@ export function checkWords(words: readonly ArgumentWord[]): ToolProblem[] {
   }
   return problems
 }
-
-/** The same in a script. */
-export const PROGRAM_CHOSEN = 'The first word must be literal: a value would choose the program.'

@@ -18,15 +18,12 @@ const INTERPRETERS: readonly [name: RegExp, option: RegExp][] = [
  * The words of one command that an interpreter runs as a program.
  *
  * Looks for interpreters at every position, because `env`, `xargs`, `timeout`, `find -exec` and many others run one.
- * A program that is not fixed may be a shell.
  *
  * @param words - Each as `shapeOf` gives it.
  */
 export function findProgramText(words: readonly string[]): ProgramText[] {
-  const program = programIndex(words)
   return words.flatMap((word, index) => {
-    const base = baseName(word)
-    const name = index === program && base.includes('\0') ? 'sh' : base
+    const name = baseName(word)
     const option = INTERPRETERS.find(([known]) => known.test(name))?.[1]
     const found = option ? programOf(words, index, option) : name === 'ssh' ? remoteCommand(words, index) : []
     return found.map((place): ProgramText => [place, name])

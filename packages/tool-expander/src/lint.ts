@@ -1,12 +1,12 @@
 import { type CommandWord, shapeOf } from './command-words.js'
-import { compileExec, PROGRAM_CHOSEN } from './exec.js'
-import { baseName, findProgramText, programIndex } from './interpreters.js'
+import { compileExec } from './exec.js'
+import { baseName, findProgramText, programIndex, SHELL } from './interpreters.js'
 import { isOptional } from './optional.js'
 import { type Excerpt, placeAt } from './problems.js'
 import { Parameter } from './schema.js'
 import { compileShell } from './shell/compile.js'
 import { valuesOf } from './shell/rules.js'
-import type { Scan } from './shell/scan.js'
+import type { ScannedCommand, Word } from './shell/scan.js'
 import { beginningOf, isParameter, isWholeParameter, type Part } from './template.js'
 import type { ExpandedTool, ToolOrigin } from './tool.js'
 
@@ -181,18 +181,12 @@ function lintShell({ template }: ToolOrigin): LintFinding[] {
       .flatMap(findGlued)
       .map(([program, offset]) => at('value-in-program', offset, intoProgram(program), PROGRAM_HINT)),
     ...scan.commands
-      .flatMap(({ words }) => wrappedProgram(words).filter(isParameter))
+      .flatMap(({ words }) => valuesOf(words[programIndex(words.map(shapeOf))]))
+      .filter(isParameter)
       .map(({ offset }) => at('program-chosen', offset, PROGRAM_CHOSEN, CHOSEN_HINT)),
-    ...(scan.found.length > 0 ? scan.commands : []).flatMap(({ words }) => {
-      const [name = '', ...operands] = words.map(shapeOf)
-      const texts = findProgramText([name, ...operands]).map(([index]) => operands[index - 1] ?? '')
-      const isVariable = [baseName(name), ...(name === 'eval' ? operands : texts)].some((text) =>
-        text.includes('\0'),
-      )
-      const hasOwn = words.some((word) => valuesOf(word).length > 0)
-      const message = 'The shell runs what it computes here, which may hold a value.'
-      return isVariable && !hasOwn ? [at('runs-variable', words[0]?.offset ?? 0, message, VARIABLE_HINT)] : []
-    }),
+    ...(scan.found.length > 0 ? scan.commands : []).flatMap(({ words }) =>
+      runsWhat(words).map((message) => at('runs-variable', words[0]?.offset ?? 0, message, VARIABLE_HINT)),
+    ),
     ...scan.expanded
       .filter(({ name }) => /^\$[\d@*#]$/.test(name))
       .map(({ name, offset }) =>
@@ -207,18 +201,53 @@ function lintShell({ template }: ToolOrigin): LintFinding[] {
   ]
 }
 
-/** Values inside quoted programs of one command of a script. */
-function findGlued({ words, isFed }: Scan['commands'][number]): [program: string, offset: number][] {
+/** What one command of a script runs that the script does not spell out. */
+function runsWhat(words: readonly Word[]): string[] {
+  const shapes = words.map(shapeOf)
+  const [name = ''] = shapes
+  if (name === 'alias') return ['alias changes what the words behind it mean, which may be given a value.']
+  const program = programIndex(shapes)
+  const places =
+    name === 'eval' ? [...shapes.keys()] : [program, ...findProgramText(shapes).map(([index]) => index)]
+  const isVariable = (index: number) => {
+    const shape = index === program ? baseName(shapes[index] ?? '') : shapes[index]
+    return shape?.includes('\0') && valuesOf(words[index]).length === 0
+  }
+  return places.some(isVariable) ? ['The shell runs what it computes here, which may hold a value.'] : []
+}
+
+/** Values that become a program, or a part of one, in one command of a script. */
+function findGlued({ words, isFed, documents }: ScannedCommand): [program: string, offset: number][] {
   const names = words.map(({ pieces }) => baseName(beginningOf(pieces)))
-  const [name = '', ...operands] = names
-  if (isFed && READS_PROGRAM.test(name) && operands.every((operand) => operand.startsWith('-')))
-    return [[name, words[0]?.offset ?? 0]]
-  return words.flatMap((word, index) => {
+  const [name = ''] = names
+  const runsInput = readsProgram(words, names)
+  if (isFed && runsInput) return [[name, words[0]?.offset ?? 0]]
+  const read = runsInput ? documents.flatMap(({ found }) => found) : []
+  const glued = words.flatMap((word, index) => {
     const program = names.slice(0, index).find((name) => GLUED_PROGRAM.test(name))
-    if (!program || !word.quoted || isWholeParameter(word.pieces) || !/[\s(){}\\/]/.test(shapeOf(word)))
-      return []
-    return valuesOf(word).map(({ offset }): [string, number] => [program, offset])
+    const isProgram = word.quoted && !isWholeParameter(word.pieces) && /[\s(){}\\/]/.test(shapeOf(word))
+    return program && isProgram ? valuesOf(word).map(({ offset }): [string, number] => [program, offset]) : []
   })
+  return [...glued, ...read.map(({ offset }): [string, number] => [name, offset])]
+}
+
+/** Whether a command runs what it reads from a pipe or a here-document. */
+function readsProgram(words: readonly Word[], names: readonly string[]): boolean {
+  const [name = '', ...operands] = names
+  const shapes = words.map(shapeOf)
+  const texts = findProgramText(shapes)
+  // Behind the destination stands what to run, and then it is that which reads.
+  if (name === 'ssh') return !texts.some(([index]) => index === words.length - 1)
+  if (name === 'xargs') {
+    if (operands.includes('ssh')) return true
+    // -I makes what is read part of the script, and a script that is missing is read, too.
+    return (
+      operands.some((word) => SHELL.test(word)) &&
+      (texts.length < 2 || /[{%]/.test(shapes[texts[1]?.[0] ?? 0] ?? ''))
+    )
+  }
+  if (name === 'parallel' || CLIENT.test(name)) return texts.length === 0
+  return READS_PROGRAM.test(name) && operands.every((word) => word.startsWith('-'))
 }
 
 /** The word that names the program behind `env`, `sudo` and the like, if there is one of them. */
@@ -228,15 +257,18 @@ function wrappedProgram(words: readonly CommandWord[]): readonly (Part | null)[]
 }
 
 /** Programs that run what they read when they are not told what to run. */
-const READS_PROGRAM = /^(?:python[\d.]*|node|perl|ruby|php|psql|mysql|sqlite3|bc|at|batch|make|ed)$/
+const READS_PROGRAM = /^(?:python[\d.]*|node|perl|ruby|php|bc|at|batch|make|ed)$/
+/** Programs that run what they read although they are told a database. */
+const CLIENT = /^(?:psql|mysql|sqlite3)$/
 /** Programs that run a text given to them as a word. */
 const GLUED_PROGRAM = /^(?:[gmn]?awk|g?sed|jq|yq|perl|python[\d.]*|node|ruby|php|ssh)$/
 /** A guess from the text alone: it may lie inside quotes. */
 const BASH_ONLY =
-  /(?<![^\s;&|(!])(?:\[\[\s|\(\(|function\s|select\s|source\s|declare\s|coproc\s)|<<<|[<>]\(|&>|\|&|;;?&|\$['[]|\w\+?=\(|\$\{!?\w+(?:[[/^,@]|:[\d ])/
+  /(?<![^\s;&|(!])(?:\[\[\s|\(\(|function\s|select\s+\w+\s+in\s|source\s|declare\s|coproc\s)|<<<|[<>]\(|&>|\|&|;;?&|\$['[]|\w\+?=\(|\$\{!?\w+(?:[[/^,@]|:[\d ])/
 const LITERAL_HINT = 'Use shell: to expand it, or quotes.'
 const RAW_HINT = 'Remove :raw if the value is one argument.'
 const BASH_HINT = "Or write command: [bash, -c, '…', --]."
+const PROGRAM_CHOSEN = 'A value chooses the program that runs.'
 const CHOSEN_HINT = 'Write a tool for each program.'
 const VARIABLE_HINT = 'Write the command itself: "$x" is safe as an argument.'
 const PROGRAM_HINT = 'Hand it over beside it: awk -v, jq --arg, sys.argv.'

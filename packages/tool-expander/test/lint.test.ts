@@ -133,9 +133,17 @@ test('a finding prints like a problem', () => {
   )
 })
 
-test('a value that names the program behind a wrapper is named', () => {
+test('a value that names the program is named', () => {
   expect(found({ exec: 'env -i ${p} x', allow_dash: false })).toEqual(['program-chosen exec:8'])
-  expect(found({ shell: 'sudo ${p} x' })).toEqual(['program-chosen shell:6'])
+  for (const [shell, column] of [
+    ['sudo ${p} x', 6],
+    ['${p} --help', 1],
+    ['X=1 command ${p}', 13],
+    ['./${p} x', 3],
+    ['echo x | ${p}', 10],
+    ['if ! ${p}; then :; fi', 6],
+  ])
+    expect(found({ shell, allow_dash: false }), String(shell)).toEqual([`program-chosen shell:${column}`])
   expect(found({ exec: 'sudo ls -- ${p}' })).toEqual([])
 })
 
@@ -147,9 +155,38 @@ test('a script that runs what it computes is named when it has values', () => {
     'positional shell:8',
   ])
   expect(found({ shell: 'eval "$X"' })).toEqual([])
+  for (const [shell, column] of [
+    ['"$PY" x.py -- ${p}', 1],
+    ['$(echo eval) -- ${p}', 1],
+    ['command $S -- ${p}', 1],
+    ['echo -- ${p} | $S', 16],
+    ['f() { eval "$X"; }; f -- ${p}', 7],
+    ['alias e=eval; e -- ${p}', 1],
+  ])
+    expect(found({ shell }), String(shell)).toEqual([`runs-variable shell:${column}`])
+  expect(found({ shell: '"$HOME/bin/tool" -- ${p}' })).toEqual([])
 })
 
-test('a value piped into an interpreter is named', () => {
+test('a value that a program reads from a pipe or a here-document and runs is named', () => {
+  for (const [shell, column] of [
+    ['echo -- ${p} | xargs -I{} sh -c "echo {}"', 16],
+    ['echo -- ${p} | xargs sh -c', 16],
+    ['echo -- ${p} | xargs -I% ssh h %', 16],
+    ['echo -- ${p} | ssh -i k host', 16],
+    ['echo -- ${p} | parallel', 16],
+    ['echo -- ${p} | psql "$DB"', 16],
+    ['ssh host <<E\nls ${p}\nE', 4],
+    ['psql db <<E\nselect ${p};\nE', 8],
+    ['python3 - <<E\nprint(${p})\nE', 7],
+  ])
+    expect(found({ shell, allow_dash: false }), String(shell)).toEqual([`value-in-program shell:${column}`])
+  for (const shell of [
+    `echo -- \${p} | xargs -I{} sh -c 'echo "$1"' _ {}`,
+    'echo -- ${p} | ssh host cat',
+    'ssh host cat <<E\n${p}\nE',
+    'python3 x.py <<E\n${p}\nE',
+  ])
+    expect(found({ shell }), shell).toEqual([])
   expect(found({ shell: 'echo -- ${p} | python3' })).toEqual(['value-in-program shell:16'])
   expect(found({ shell: 'echo -- ${p} | python3 x.py' })).toEqual([])
 })

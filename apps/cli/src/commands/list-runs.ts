@@ -26,8 +26,10 @@ export async function execute(flags: ListFlags, terminal: Terminal): Promise<num
   return EXIT.completed
 }
 
-function isWanted({ status }: RunSummary, { status: statuses, resumable }: ListFlags): boolean {
-  if (resumable && status !== 'INTERRUPTED' && status !== 'WAITING_FOR_INPUT') return false
+/** What belongs to another run is resumed by that one. */
+function isWanted({ status, metadata }: RunSummary, { status: statuses, resumable }: ListFlags): boolean {
+  const canGoOn = status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT'
+  if (resumable && (!canGoOn || metadata.parent_run !== null)) return false
   return statuses.length === 0 || statuses.includes(status)
 }
 
@@ -45,7 +47,8 @@ function recordOf({ metadata, directory, problem }: RunSummary): object {
 const HEADER = ['RUN', 'STATUS', 'AGE', 'ITERATIONS', 'TASK']
 
 function row({ runId, status, lastIteration, metadata, problem }: RunSummary): string[] {
-  const task = printable((metadata.initial_message ?? '').split('\n')[0] ?? '')
+  const owner = metadata.parent_run === null ? '' : `[of ${metadata.parent_run}] `
+  const task = printable(owner + ((metadata.initial_message ?? '').split('\n')[0] ?? ''))
   return [
     runId,
     problem === undefined ? status : 'DAMAGED',

@@ -9,6 +9,7 @@ import ast, atexit, gc, importlib, io, json, linecache, marshal, os, pickle, sys
 
 work, state_path, number, hidden = sys.argv[1:5]
 hidden = set(hidden.split(','))
+secrets = [value for value in (os.environb.get(os.fsencode(name), b'') for name in hidden) if len(value) >= 6]
 sys.argv = ['']
 sys.path[0] = ''
 main = types.ModuleType('__main__')
@@ -18,21 +19,27 @@ sources = {}
 initial = set(namespace) | {'__builtins__'}
 
 
+# Returns False when there are variables that could not be read: what is stored must stay then.
 def restore():
     try:
         with open(state_path, 'rb') as file:
             version, saved_sources, payload = pickle.load(file)
     except FileNotFoundError:
-        return
+        return True
     if version != sys.version:
         print('[session] The variables were saved by another Python and are gone: ' + version, file=sys.stderr)
-        return
+        return True
     for name, text in saved_sources.items():
         remember_source(name, text)
     try:
-        namespace.update(pickle.loads(payload))
-    except Exception as error:
-        print(f'[session] The variables could not be restored: {error!r}', file=sys.stderr)
+        namespace.update(load(payload))
+    except BaseException as error:
+        print(
+            f'[session] The variables could not be restored: {error!r}. They stay stored, and what this command '
+            'assigns is not kept. If a module has changed, mend it; otherwise start a new session.', file=sys.stderr,
+        )
+        return False
+    return True
 
 
 def remember_source(name, text):
@@ -75,7 +82,7 @@ def is_written(name, member):
 
 def make_function(code, module, name, defaults, keyword_defaults, closure, extra):
     cells = None if closure is None else tuple(closure)
-    own = namespace if module == '__main__' else vars(importlib.import_module(module))
+    own = vars(importlib.import_module(module))
     function = types.FunctionType(marshal.loads(code), own, name, defaults, cells)
     function.__kwdefaults__ = keyword_defaults
     function.__qualname__, function.__doc__, function.__annotations__, attributes = extra
@@ -102,7 +109,10 @@ def make_class(meta, name, bases, slots):
 
 def fill_class(cls, members):
     for name, value in members.items():
-        setattr(cls, name, value)
+        if name == '__init_subclass__':
+            hooks.append((cls, value))
+        else:
+            setattr(cls, name, value)
 
 
 def make_enum(meta, name, bases, values):
@@ -122,7 +132,31 @@ def make_proxy(mapping):
     return types.MappingProxyType(mapping)
 
 
-HELPERS = [make_proxy, make_function, empty_cell, fill_cell, make_class, fill_class, make_enum, make_namedtuple]
+def make_cached(function, parameters):
+    import functools
+    return functools.lru_cache(**parameters)(function)
+
+
+def make_type_variable(name, constraints, options):
+    import typing
+    variable = typing.TypeVar(name, *constraints, **options)
+    variable.__module__ = '__main__'
+    return variable
+
+
+# A hook for subclasses has run when they were made; it is put in place once all of them are there again.
+hooks = []
+
+
+def load(payload):
+    hooks.clear()
+    values = pickle.loads(payload)
+    for cls, hook in hooks:
+        cls.__init_subclass__ = hook
+    return values
+
+
+HELPERS = [make_proxy, make_cached, make_type_variable, make_function, empty_cell, fill_cell, make_class, fill_class, make_enum, make_namedtuple]
 SKIPPED = {
     '__dict__', '__weakref__', '__module__', '__qualname__', '__slots__', '_abc_impl',
     '__static_attributes__', '__firstlineno__',
@@ -159,6 +193,12 @@ class Pickler(pickle.Pickler):
             return make_proxy, (dict(value),)
         if type(value).__module__ == 'dataclasses':
             return self.sentinel(value)
+        if type(value).__name__ == '_lru_cache_wrapper' and is_ours(value):
+            return make_cached, (value.__wrapped__, value.cache_parameters())
+        if type(value).__name__ == 'cached_property' and type(value).__module__ == 'functools':
+            return type(value), (value.func,), {'attrname': value.attrname}
+        if type(value).__name__ == 'TypeVar' and is_ours(value):
+            return self.type_variable(value)
         return NotImplemented
 
     # dataclasses compares its markers (MISSING and others) by identity, so they travel by name.
@@ -168,6 +208,10 @@ class Pickler(pickle.Pickler):
             if known is value:
                 return getattr, (module, name)
         return NotImplemented
+
+    def type_variable(self, value):
+        options = {'bound': value.__bound__, 'covariant': value.__covariant__, 'contravariant': value.__contravariant__}
+        return make_type_variable, (value.__name__, value.__constraints__, options)
 
     def function(self, value):
         extra = (value.__qualname__, value.__doc__, value.__annotations__, value.__dict__)
@@ -192,15 +236,33 @@ class Pickler(pickle.Pickler):
         return make_class, (type(value), value.__name__, bases, slots), members, None, None, fill_class
 
 
+# Also reads back what it wrote, as a new process would, in which __main__ is still empty: one value that cannot be
+# read (an exception with arguments of its own, say) would take all others with it.
 def dump(values):
     buffer = io.BytesIO()
     Pickler(buffer, protocol=4).dump(values)
-    return buffer.getvalue()
+    payload = buffer.getvalue()
+    if holds_secret(payload):
+        raise Secret
+    sys.modules['__main__'] = types.ModuleType('__main__')
+    try:
+        load(payload)
+    finally:
+        sys.modules['__main__'] = main
+    return payload
+
+
+class Secret(Exception):
+    pass
+
+
+def holds_secret(data):
+    return any(secret in data for secret in secrets)
 
 
 def save():
     sys.setrecursionlimit(min(sys.getrecursionlimit(), 5000))  # or what is nested too deeply ends the process
-    values = {name: value for name, value in namespace.items() if name not in initial}
+    values = {n: value for n, value in namespace.items() if n not in initial and not is_closed_file(value)}
     lost = {}
     try:
         payload = dump(values)
@@ -209,17 +271,23 @@ def save():
             try:
                 dump({name: value})
             except Exception as error:
-                lost[name] = f'{type(error).__name__}: {error}'
+                lost[name] = 'it holds a secret' if isinstance(error, Secret) else f'{type(error).__name__}: {error}'
                 del values[name]
         payload = dump(values)
-    used = {name: text for name, text in sources.items() if name.encode() in payload}
-    with open(work + '.state', 'wb', opener=private) as file:
-        pickle.dump((sys.version, used, payload), file)
+    used = {n: text for n, text in sources.items() if n.encode() in payload and not holds_secret(text.encode())}
+    if restored:
+        with open(work + '.state', 'wb', opener=private) as file:
+            pickle.dump((sys.version, used, payload), file)
     entries = [key + b'=' + value for key, value in os.environb.items() if os.fsdecode(key) not in hidden]
     lost = [{'name': name, 'reason': reason} for name, reason in lost.items()]
     entries += [b'=cwd=' + directory(), b'=jobs=' + children(), b'=lost=' + json.dumps(lost).encode(), b'=done=']
     with open(work, 'wb') as file:
         file.write(b''.join(entry + b'\0' for entry in entries))
+
+
+# What "with open(…) as file" leaves. Nobody misses it.
+def is_closed_file(value):
+    return isinstance(value, io.IOBase) and value.closed
 
 
 def private(path, flags):
@@ -269,7 +337,7 @@ def open_streams():
 
 started_in = os.getcwdb()
 set_late()
-restore()
+restored = restore()
 with open(work + '.command', encoding='utf-8') as file:
     code = run(file.read())
 try:

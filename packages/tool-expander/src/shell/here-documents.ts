@@ -9,14 +9,15 @@ export function readDelimiter(scan: Scan, stripTabs: boolean): void {
   refuse(scan, found, 'the delimiter of a here-document')
   if (!/^[ \t]*[^ \t$`\n]+$/.test(scan.template.slice(offset, scan.at)))
     stop(scan, offset, 'The delimiter must be a plain word: <<EOF.')
-  scan.pending.push({ offset, delimiter: pieces.join(''), stripTabs, quoted })
+  scan.pending.push({ offset, delimiter: pieces.join(''), stripTabs, quoted, found: [] })
 }
 
 /** At a newline: steps over it and over the here-documents that begin behind it. */
 export function readNewline(scan: Scan): void {
   const line = scan.at
   scan.at += 1
-  for (const { offset, delimiter, stripTabs, quoted, interpreter } of scan.pending.splice(0)) {
+  for (const document of scan.pending.splice(0)) {
+    const { offset, delimiter, stripTabs, quoted, interpreter } = document
     if (scan.template.slice(offset, line).replaceAll('\\\n', '').includes('\n')) {
       disagree(scan, offset, 'a here-document whose line goes on inside quotes or $( )')
     }
@@ -31,7 +32,8 @@ export function readNewline(scan: Scan): void {
       }
       readPieces(scan, startWord(scan), 'document', '')
     }
-    if (interpreter !== undefined) refuse(scan, scan.found.slice(before), `a script for ${interpreter}`)
+    document.found = scan.found.slice(before)
+    if (interpreter !== undefined) refuse(scan, document.found, `a script for ${interpreter}`)
     scan.end = outer
     scan.at = next
   }

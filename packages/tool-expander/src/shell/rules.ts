@@ -1,9 +1,7 @@
 import { forLeadingValues, shapeOf } from '../command-words.js'
-import { PROGRAM_CHOSEN } from '../exec.js'
-import { baseName } from '../interpreters.js'
-import { isParameter, writeElement } from '../template.js'
+import { writeElement } from '../template.js'
 import { CHECK_NUMBER } from './opaque.js'
-import { complain, type Found, hazard, refuse, type Scan, type Word } from './scan.js'
+import { type Found, hazard, refuse, type Scan, type Word } from './scan.js'
 import { checkScripts } from './scripts.js'
 import type { SimpleCommand } from './simple.js'
 
@@ -11,18 +9,18 @@ import type { SimpleCommand } from './simple.js'
 const RUNS_ITS_WORDS = /^(?:eval|trap|let|alias|bind|compgen|complete|enable|fc)$/
 /** Builtins whose words are names of variables; a name can hold a subscript, and that is computed. */
 const TAKES_NAMES = /^(?:declare|typeset|local|readonly|export|unset|read|readarray|mapfile|getopts)$/
+const IN_A_FUNCTION = 'Do it in a function: f() { set -- a "$1"; … }; f ${value}'
 const ASSIGNMENT = /^([A-Za-z_]\w*)(\[.*\])?\+?=/s
 /** Variables whose text the shell runs. */
-const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|(?:BASH_)?ENV)\+?=/
+const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)\+?=/
 
 /** Checks a finished simple command: what it would do with a value, and which values must not begin with `-`. */
 export function checkCommand(scan: Scan, command: SimpleCommand): void {
   const words = [...command.words]
   while (checkAssignment(scan, words[0])) words.shift()
-  checkWords(scan, words)
-  checkScripts(scan, command)
+  checkWords(scan, [...words, ...command.elements])
+  checkScripts(scan, { ...command, words: [...words] })
   while (/^(?:command$|builtin$|exec$|-)/.test(shapeOf(words[0]))) words.shift()
-  checkName(scan, words)
   checkBuiltin(scan, words)
 }
 
@@ -34,33 +32,13 @@ function checkAssignment(scan: Scan, word: Word | undefined): boolean {
   scan.assigned.push({ name, offset: word.offset })
   if (subscript?.includes('\0')) refuse(scan, word.found, 'an array subscript')
   if (RUN_LATER.test(shape)) refuse(scan, word.found, 'a variable whose text the shell runs')
-  if (name === 'BASH_ALIASES') hazard(scan, word, 'BASH_ALIASES changes what the words behind it mean')
   return true
-}
-
-/** A command whose name is not fixed may be `eval`, or a shell. */
-function checkName(scan: Scan, [command, ...operands]: readonly Word[]): void {
-  const name = baseName(shapeOf(command))
-  const [value] = valuesOf(command).filter(isParameter)
-  if (value && name.includes('\0')) complain(scan, value.offset, 'ERR_COMMAND_WORD', PROGRAM_CHOSEN)
-  else if (command?.brace || /[\0*?]|.\[/.test(name)) {
-    const hint = 'Write its name, or env before it, which runs no builtin of the shell.'
-    refuse(scan, foundIn(operands), 'a command whose name the shell computes', hint)
-  }
 }
 
 function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void {
   const name = shapeOf(command)
   const found = foundIn(operands)
-  if (RUNS_ITS_WORDS.test(name)) {
-    refuse(scan, found, `the words of ${name}`)
-    if (operands.some((word) => shapeOf(word).includes('\0'))) runsWhatItIsGiven(scan, command, name)
-  }
-  if (
-    found.length === 0 &&
-    (name === 'alias' || (name === 'shopt' && / expand_aliases\b/.test(textOf(operands))))
-  )
-    hazard(scan, command, `${name} changes what the words behind it mean`)
+  if (RUNS_ITS_WORDS.test(name)) refuse(scan, found, `the words of ${name}`)
   else if (TAKES_NAMES.test(name)) {
     const hint = 'Write the name out: export NAME=${value}'
     for (const word of operands) {
@@ -73,13 +51,14 @@ function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void
   } else if (name === 'printf' && shapeOf(operands[0]).startsWith('-v'))
     refuse(scan, foundIn(operands.slice(0, 2)), 'the name printf -v takes')
   else if (!scan.inFunction && (name === 'shift' || (name === 'set' && !operands.every(isSetOption))))
-    hazard(scan, command, `${name} changes $1, which would no longer be the value`, 'ERR_SHELL_POSITIONAL')
+    hazard(
+      scan,
+      command,
+      `${name} changes $1, which would no longer be the value`,
+      'ERR_SHELL_POSITIONAL',
+      IN_A_FUNCTION,
+    )
   else if (name === '[' || name === 'test') checkTest(scan, operands, true)
-}
-
-/** In a function that may be a value of whoever calls it. */
-export function runsWhatItIsGiven(scan: Scan, word: Word | undefined, name: string): void {
-  if (scan.inFunction) hazard(scan, word, `${name} in a function runs what that is given`)
 }
 
 function isSetOption(word: Word, index: number, words: readonly Word[]): boolean {
@@ -105,10 +84,6 @@ export function checkWords(scan: Scan, words: readonly Word[]): void {
     value.checked = known.length === 1 ? 'value' : 'word'
     if (known.length > 1) scan.checkedWords.add(writeElement(brace ? [value, '…'] : known))
   })
-}
-
-function textOf(words: readonly Word[]): string {
-  return words.map((word) => ` ${shapeOf(word)}`).join('')
 }
 
 function foundIn(words: readonly Word[]): Found[] {

@@ -41,6 +41,8 @@ export interface HereDocument {
   quoted: boolean
   /** Set when its command runs the text: for whom. */
   interpreter?: string
+  /** The values in its text. */
+  found: readonly Found[]
 }
 
 /** One pass over a template. `at` moves forward only. */
@@ -60,21 +62,26 @@ export interface Scan extends Template {
   readonly checkedWords: Set<string>
   /** Variables the script sets itself, and its simple commands: for `lintTool`. */
   readonly assigned: { name: string; offset: number }[]
-  readonly commands: { words: readonly Word[]; isFed: boolean }[]
+  readonly commands: ScannedCommand[]
   pending: HereDocument[]
   /** The first of the values found so far that a pipe may feed to the commands read now; Infinity without a pipe. */
   fedFrom: number
-  /** Inside `>( … )`, which anything may feed; inside a function, where `$1` is the function's own. */
-  inSink: boolean
+  /** Inside a function, where `$1` is the function's own. */
   inFunction: boolean
-  /** A program that runs whatever the commands around it are fed. */
-  reader?: string
+}
+
+/** A simple command, for `lintTool`: without its assignments, with what it may read. */
+export interface ScannedCommand {
+  words: readonly Word[]
+  /** A pipe may feed values to it. */
+  isFed: boolean
+  documents: readonly HereDocument[]
 }
 
 export function startScan(template: string, path: Scan['path'] = 'shell'): Scan {
   const problems = { problems: [], hazards: [] }
   const places = { found: [], dropped: [], expanded: [], assigned: [], commands: [], pending: [] }
-  const context = { fedFrom: Infinity, inSink: false, inFunction: false }
+  const context = { fedFrom: Infinity, inFunction: false }
   return {
     path,
     template,
@@ -159,8 +166,9 @@ export function hazard(
   word: Word | undefined,
   message: string,
   code: ToolProblemCode = 'ERR_SHELL_CODE',
+  hint?: string,
 ): void {
-  complain(scan, word?.offset ?? 0, code, `${message}.`, undefined, 'hazards')
+  complain(scan, word?.offset ?? 0, code, `${message}.`, hint, 'hazards')
 }
 
 /** Shells read this differently, so nobody knows where a placeholder of this script stands. */

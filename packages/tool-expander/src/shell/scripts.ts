@@ -1,67 +1,42 @@
-import { shapeOf } from '../command-words.js'
-import {
-  baseName,
-  findProgramText,
-  operandIndex,
-  type ProgramText,
-  programIndex,
-  SHELL,
-} from '../interpreters.js'
+import { STARTS_ANOTHER, shapeOf } from '../command-words.js'
+import { baseName, findProgramText, operandIndex, SHELL } from '../interpreters.js'
 import { isWholeParameter } from '../template.js'
-import { runsWhatItIsGiven } from './rules.js'
-import { type Found, hazard, refuse, type Scan, type Word } from './scan.js'
+import { refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
-/** Programs that run what they read, unless they are told what to run. */
-const RUNS_INPUT = /^(?:ssh|parallel|\.|source)$/
 const STANDARD_INPUT = /^(?:-[A-Za-z]*s|-|\/dev\/(?:stdin|fd\/0)|\/proc\/self\/fd\/0)$/
 
 /** Refuses values in scripts that a command hands to another shell: as a word, or as what that reads. */
-export function checkScripts(scan: Scan, { words, inputs, documentsBefore }: SimpleCommand): void {
+export function checkScripts(scan: Scan, command: SimpleCommand): void {
+  const { words, inputs, documentsBefore } = command
   const shapes = words.map(shapeOf)
   const refuseGlued = (word: Word | undefined, place: string) => {
     if (word && !isWholeParameter(word.pieces)) refuse(scan, word.found, place)
   }
-  const texts = findProgramText(shapes)
-  const scripts = texts.filter(([, interpreter]) => SHELL.test(interpreter))
-  for (const [index, interpreter] of scripts) {
-    refuseGlued(words[index], `a script for ${interpreter} -c`)
-    if (shapes[index]?.includes('\0')) runsWhatItIsGiven(scan, words[index], interpreter)
-  }
-  const names = shapes.map(baseName)
-  const at = names.findIndex((name) => SHELL.test(name) || RUNS_INPUT.test(name))
-  // What is only a redirection belongs to the compound command before it.
-  const reader = words.length === 0 ? scan.reader : names[at]
+  const scripts = findProgramText(shapes).filter(([, interpreter]) => SHELL.test(interpreter))
+  for (const [index, interpreter] of scripts) refuseGlued(words[index], `a script for ${interpreter} -c`)
+
+  const isFed = scan.fedFrom < Infinity
   const fed = scan.found.slice(scan.fedFrom).filter(({ offset }) => offset < (words[0]?.offset ?? 0))
-  scan.commands.push({ words, isFed: fed.length > 0 })
-  if (runsInput(shapes, texts, at)) checkFeeding(scan, words, names[at] ?? '', fed)
-  else if (names[programIndex(shapes)]?.includes('\0')) refuse(scan, fed, 'the input of a computed command')
-  if (reader === undefined) return
-  const streams = words.filter(({ offset }) => scan.template.startsWith('<(', offset))
-  for (const word of [...inputs, ...streams]) refuseGlued(word, `a script for ${reader}`)
-  if (scripts.length > 0 && reader !== 'ssh') return
-  for (const document of scan.pending.slice(documentsBefore)) document.interpreter = reader
+  const documents = scan.pending.slice(isFed ? 0 : documentsBefore)
+  scan.commands.push({ words, isFed: fed.length > 0, documents })
+  const at = shellIndex(shapes)
+  if (at < 0 || scripts.length > 0) return
+  const shell = baseName(shapes[at] ?? '')
+  const file = operandIndex(shapes, at)
+  const operand = words[file]
+  if (operand && scan.template.startsWith('<(', operand.offset)) refuseGlued(operand, `a script for ${shell}`)
+  else if (operand && !shapes.slice(at + 1, file + 1).some((word) => STANDARD_INPUT.test(word))) return
+  refuse(scan, fed, `the input of ${shell}`)
+  for (const word of inputs) refuseGlued(word, `a script for ${shell}`)
+  for (const document of documents) document.interpreter = shell
 }
 
-/** Refuses values that a pipe, or whoever calls this, may feed to a program that runs what it reads. */
-function checkFeeding(scan: Scan, words: readonly Word[], reader: string, fed: readonly Found[]): void {
-  scan.reader = reader
-  refuse(scan, fed, `the input of ${reader}`)
-  if (scan.fedFrom < Infinity) for (const document of scan.pending) document.interpreter = reader
-  if (scan.inSink) hazard(scan, words[0], `${reader} runs what is fed to it`)
-  runsWhatItIsGiven(scan, words[0], reader)
-}
-
-/** Whether the program at an index, if it gets standard input, runs that as a script. */
-function runsInput(shapes: readonly string[], texts: readonly ProgramText[], at: number): boolean {
-  const names = shapes.map(baseName)
-  const name = names[at]
-  if (name === undefined || /^(?:[efz]?grep|rg)$/.test(names[programIndex(shapes)] ?? '')) return false
-  // xargs makes words of what it reads, and with -I text of the script.
-  if (names.slice(0, at).includes('xargs'))
-    return name === 'ssh' || texts.length < 2 || shapes.some((word) => /^(?:-\w*[iIJ]|--replace)/.test(word))
-  if (name === 'ssh') return !texts.some(([index]) => index === names.length - 1)
-  const operand = operandIndex(shapes, at)
-  const words = shapes.slice(at + 1, operand + 1)
-  return texts.length === 0 && (operand === names.length || words.some((word) => STANDARD_INPUT.test(word)))
+/** Where a shell stands that the command starts. What `xargs` feeds becomes words, so that does not count. */
+function shellIndex(shapes: readonly string[]): number {
+  const [name = '', ...others] = shapes.map(baseName)
+  if (/^(?:\.|source)$/.test(name) || SHELL.test(name)) return 0
+  const index =
+    STARTS_ANOTHER.test(name) && name !== 'xargs' ? others.findIndex((word) => SHELL.test(word)) : -1
+  return index < 0 ? index : index + 1
 }

@@ -7,6 +7,8 @@ import { looksAt, refuse, type Scan, stop, take, type Word } from './scan.js'
 /** A simple command: its words, and what it reads from. */
 export interface SimpleCommand {
   words: Word[]
+  /** What stands in `name=( … )`. */
+  elements: Word[]
   /** `<<< word`, and `<( … )` where it is redirected. */
   inputs: Word[]
   /** How many here-documents were pending before it. */
@@ -19,7 +21,7 @@ const ANGLE = /[<>]/y
 
 /** Reads the rest of a simple command behind its first word, then checks it. */
 export function readSimple(scan: Scan, first?: Word): void {
-  const command: SimpleCommand = { words: [], inputs: [], documentsBefore: scan.pending.length }
+  const command: SimpleCommand = { words: [], elements: [], inputs: [], documentsBefore: scan.pending.length }
   if (first !== undefined) addWord(scan, command, first)
   for (skipInline(scan); !atEnd(scan); skipInline(scan)) {
     const redirection = take(scan, REDIRECTION)
@@ -49,7 +51,7 @@ function readArray(scan: Scan, command: SimpleCommand): void {
   for (skipBlanks(scan); !take(scan, /\)/y); skipBlanks(scan)) {
     const word = readOperand(scan)
     if (shapeOf(word).startsWith('[')) refuse(scan, word.found, 'an array subscript')
-    command.words.push(word)
+    command.elements.push(word)
   }
 }
 

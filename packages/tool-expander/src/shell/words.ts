@@ -167,11 +167,12 @@ function readValue(scan: Scan, word: Word, quoting: Quoting): void {
 /** `$( … )` and `<( … )`: commands by the same rules anew. */
 function readNested(scan: Scan, word: Word): void {
   const opening = scan.at - 2
-  const { pending: outer, inSink } = scan
+  const { pending: outer, fedFrom } = scan
   scan.pending = []
-  scan.inSink ||= scan.template.charAt(opening) === '>'
+  // Anything may feed a `>( … )`.
+  if (scan.template.charAt(opening) === '>') scan.fedFrom = 0
   readCommands(scan, [')'], opening)
-  scan.inSink = inSink
+  scan.fedFrom = fedFrom
   if (scan.pending.length > 0) stop(scan, opening, 'A here-document inside $( ) must end before its ).')
   scan.pending = outer
   word.pieces.push(null)
