@@ -66,4 +66,7 @@ const rows = [
   row('the library beside `bash -c true`', session, bash),
   row('`delta-sessions` beside an empty script', cli, node),
 ]
-report('sessions', { tables: [{ title: '`exec` of `true` in a session', rows }] })
+report('sessions', {
+  tables: [{ title: '`exec` of `true` in a session', rows }],
+  figures: { library: rows[0]['× floor'], command: rows[1]['× floor'] },
+})

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
+import { cpSync, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bootstrap } from './bootstrap.mjs'
@@ -6,11 +6,11 @@ import { root, testEnvironment } from './lib/environment.mjs'
 import { show } from './lib/step.mjs'
 
 const AGENT = 'examples/1-basics/hello-world'
-const DOCUMENTS = ['README.md', 'AGENTS.md', 'CONTRIBUTING.md', 'SECURITY.md']
+const DOCUMENTS = 'examples/3-advanced/research-agent/sample/sources'
 const DELTA = 'node apps/cli/bin.cjs'
 
 /**
- * Makes the next free `demo-001`, `demo-002` … and puts copies of this repository's documents there to work on.
+ * Makes the next free `demo-001`, `demo-002` … and puts some documents there to work on.
  *
  * @param {string} parent
  * @returns {string} the name of the new directory
@@ -25,18 +25,21 @@ export function makeWorkspace(parent) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') continue
       throw error
     }
-    for (const document of DOCUMENTS) copyFileSync(join(root, document), join(parent, name, document))
+    cpSync(join(root, DOCUMENTS), join(parent, name), { recursive: true })
     return name
   }
 }
 
 /**
- * The line that starts the agent.
+ * What the demo runs, each line as it could be typed: an agent at work, and the end of its journal.
  *
  * @param {string} workspace as it is typed
  */
-export function agentCommand(workspace) {
-  return `${DELTA} run --agent ${AGENT} -w ${workspace} -m "Which of these documents are the longest?"`
+export function demoCommands(workspace) {
+  return [
+    `${DELTA} run --agent ${AGENT} -w ${workspace} -m "Which are the longest?"`,
+    `tail -n 4 ${workspace}/.delta/*/journal.jsonl | cut -c 1-110`,
+  ]
 }
 
 /**
@@ -51,7 +54,10 @@ export function nextCommands(workspace) {
     { command: `${DELTA} list-runs -w ${workspace}`, shows: 'the runs of this workspace' },
     { command: `${DELTA} tool expand ${AGENT}`, shows: 'what its tools really execute' },
     { command: `${DELTA} init workspaces/my-agent`, shows: 'make an agent of your own' },
-    { command: `${DELTA} run --agent workspaces/my-agent -m "What is here?"`, shows: 'and run it' },
+    {
+      command: `${DELTA} run --agent workspaces/my-agent -w ${workspace} -m "What is here?"`,
+      shows: 'and run it',
+    },
     { command: `${DELTA} --help`, shows: 'everything else' },
   ]
 }
@@ -61,13 +67,11 @@ async function main() {
   if (!(await bootstrap())) return 1
   const workspace = `workspaces/${makeWorkspace(join(root, 'workspaces'))}`
   console.log('\nAn agent at work. Its model is a script, so it needs no key and no network.')
-  console.log(`$ ${agentCommand(workspace)}\n`)
-  const code = await show(['sh', '-c', agentCommand(workspace)], { env: testEnvironment() })
-  if (code !== 0) return code
-
-  const runId = readFileSync(join(root, workspace, '.delta', 'LATEST'), 'utf8').trim()
-  console.log('\nEverything that happened is in the journal, one event a line:')
-  console.log(`  ${workspace}/.delta/${runId}/journal.jsonl`)
+  for (const command of demoCommands(workspace)) {
+    console.log(`\n$ ${command}`)
+    const code = await show(['sh', '-c', command], { env: testEnvironment() })
+    if (code !== 0) return code
+  }
   console.log('\nWhat to type next:')
   for (const { command, shows } of nextCommands(workspace)) console.log(`  # ${shows}\n  ${command}`)
   return 0

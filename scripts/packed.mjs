@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { embedInAiSdk, followTutorial, serveMcp } from './lib/newcomer.mjs'
+import { embedInAiSdk, followTutorial, serveMcp, useSessionsAndSubAgents } from './lib/newcomer.mjs'
 import { withPackedPackages } from './lib/pack.mjs'
 import { useCommandLine } from './lib/use-command-line.mjs'
 import { useLibraries } from './lib/use-libraries.mjs'
@@ -28,6 +28,7 @@ process.exitCode = await withPackedPackages(async (packages, directory) => {
     await succeeds(() => embedInAiSdk(join(directory, 'embedding'), libraries)),
     await succeeds(() => serveMcp(join(directory, 'server'), cli)),
     await succeeds(() => followTutorial(join(directory, 'tutorial'), cli)),
+    await succeeds(() => useSessionsAndSubAgents(join(directory, 'sessions'), cli)),
   ]
   return results.every(Boolean) ? 0 : 1
 })

@@ -2,17 +2,16 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { agentCommand, makeWorkspace } from './demo.mjs'
+import { demoCommands, makeWorkspace } from './demo.mjs'
 import { root, testEnvironment } from './lib/environment.mjs'
 import { runOrThrow } from './lib/pack.mjs'
 import { makeScratchCheckout } from './lib/scratch.mjs'
 import { drawTerminal } from './lib/terminal.mjs'
 
 const RECORDING = 'docs/assets/demo.svg'
-const JOURNAL = `jq -r '"\\(.seq) \\(.type) \\(.resolved_command // .content // .status // "")"'`
 
 /**
- * Runs what the demo runs, then looks into the journal.
+ * Runs what the demo runs.
  *
  * @returns {Promise<string>} what a terminal would show, with the clone in the home directory
  */
@@ -23,7 +22,7 @@ export async function recordDemo() {
     makeScratchCheckout(clone)
     const workspace = `workspaces/${makeWorkspace(join(clone, 'workspaces'))}`
     const shown = []
-    for (const command of [agentCommand(workspace), `${JOURNAL} ${workspace}/.delta/*/journal.jsonl`]) {
+    for (const command of demoCommands(workspace)) {
       const options = { cwd: clone, env: { ...testEnvironment(), NO_COLOR: '1' } }
       const output = await runOrThrow(['sh', '-c', `exec 2>&1\n${command}`], options)
       shown.push(`$ ${command}\n${output.trimEnd()}`)
@@ -35,16 +34,16 @@ export async function recordDemo() {
 }
 
 /**
- * A recording without what differs from run to run: times, identifiers, and how long the documents are that it counts.
+ * A recording without what differs from run to run: times and identifiers.
  *
  * @param {string} text
  */
 export function withoutVolatile(text) {
   return text
     .replace(/\d{8}_\d{6}_[0-9a-f]{6}/g, 'RUN')
-    .replace(/\d+(\.\d+)?/g, '0')
-    .replace(/ +/g, ' ')
-    .replace(/ \.\/\w+\.md/g, ' ./….md')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/\d+ ms\b/g, '0 ms')
+    .replace(/("\w*id":")[^"]*/g, '$1ID')
 }
 
 /** @param {boolean} check true: change nothing, a difference is a problem */

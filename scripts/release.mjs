@@ -76,7 +76,8 @@ function describe(packed) {
     'brings along',
     bundledLicenses(packed).map((bundled) => `${bundled.name} (${bundled.license})`),
   )
-  for (const { path, bytes } of files) console.log(`  ${kilobytes(bytes).padStart(10)}  ${path}`)
+  for (const { path, bytes, isExecutable } of files)
+    console.log(`  ${kilobytes(bytes).padStart(10)}  ${path}${isExecutable ? ' (executable)' : ''}`)
 }
 
 /** @param {[string, unknown]} entry of `exports` */

@@ -5,6 +5,7 @@ import { runBlocks } from '../readme.mjs'
 import { root } from './environment.mjs'
 import { inside, install } from './install.mjs'
 import { runOrThrow } from './pack.mjs'
+import { copyExamples } from './scratch.mjs'
 import { openShell } from './shell-block.mjs'
 
 /**
@@ -95,6 +96,27 @@ export async function followTutorial(directory, cli) {
   await install(directory, [cli])
   await follow('docs/tutorial.md', directory)
   console.log('The tutorial works with the published command line.')
+}
+
+/** What stands on commands that the command line brings along for tools: `delta` and `delta-sessions` on their PATH. */
+const WITH_OUR_COMMANDS = [
+  'docs/how-to/sessions.md',
+  'examples/2-core-features/interactive-shell/README.md',
+  'examples/2-core-features/python-repl/README.md',
+  'examples/3-advanced/sub-agents/README.md',
+]
+
+/**
+ * Sessions and sub-agents, where only the command line is installed.
+ *
+ * @param {string} directory
+ * @param {Packed} cli
+ */
+export async function useSessionsAndSubAgents(directory, cli) {
+  await install(directory, [cli])
+  copyExamples(join(directory, 'examples'))
+  for (const path of WITH_OUR_COMMANDS) await follow(path, directory)
+  console.log('Sessions and sub-agents work with the published command line alone.')
 }
 
 /**

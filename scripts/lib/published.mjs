@@ -1,11 +1,11 @@
-import { existsSync, lstatSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { root, manifest as rootManifest } from './environment.mjs'
 import { filesUnder } from './files.mjs'
 
 /**
  * @typedef {import('./pack.mjs').Packed} Packed
- * @typedef {{ path: string, bytes: number }} PublishedFile
+ * @typedef {{ path: string, bytes: number, isExecutable: boolean }} PublishedFile
  */
 
 const NOTICES = join('dist', 'third-party-notices.txt')
@@ -81,7 +81,10 @@ function fileProblems(packed) {
   if (existsSync(changelog) && !readFileSync(changelog, 'utf8').includes(`\n## ${manifest.version}\n`)) {
     problems.push(`CHANGELOG.md says nothing about ${manifest.version}`)
   }
-  for (const { path } of publishedFiles(packed)) {
+  for (const { path, isExecutable } of publishedFiles(packed)) {
+    // pnpm takes the right to execute from every file but those in `bin` and `publishConfig.executableFiles`.
+    if (!isExecutable && mayBeExecuted(join(root, packed.folder, path)))
+      problems.push(`${path} can no longer be executed: list it under publishConfig.executableFiles`)
     if (STRAY.test(path)) problems.push(`${path} does not belong into a package`)
     if (readFileSync(join(directory, path)).includes(`${root}/`))
       problems.push(`${path} names a directory of the machine that built it`)
@@ -127,6 +130,13 @@ export function publishedFiles({ directory }) {
   const files = filesUnder(directory).map((path) => ({
     path: relative(directory, path),
     bytes: lstatSync(path).size,
+    isExecutable: mayBeExecuted(path),
   }))
   return files.sort((one, other) => (one.path < other.path ? -1 : 1))
+}
+
+/** @param {string} path */
+function mayBeExecuted(path) {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats !== undefined && (stats.mode & 0o111) !== 0
 }

@@ -1,4 +1,4 @@
-const COLUMNS = 112
+const COLUMNS = 118
 const FONT_SIZE = 13
 const COLUMN = FONT_SIZE * 0.602 // what common monospaced fonts take, in pixels
 const LINE = 18
@@ -16,20 +16,20 @@ const STYLES = [
 /**
  * Draws what a terminal shows as an SVG: text that can be selected, in the reader's own monospaced font.
  *
- * @param {string} text lines longer than the terminal are cut, with `…` at the end
+ * @param {string} text one longer than the terminal is an error: a picture shows what was typed and printed, whole
  * @param {string} title for those who cannot see it
  */
 export function drawTerminal(text, title) {
-  const lines = text
-    .split('\n')
-    .map((line) => (line.length > COLUMNS ? `${line.slice(0, COLUMNS - 1)}…` : line))
+  const lines = text.split('\n')
+  const long = lines.find((line) => line.length > COLUMNS)
+  if (long !== undefined) throw new Error(`This line does not fit into ${COLUMNS} columns: ${long}`)
   const width = Math.ceil(COLUMNS * COLUMN + 2 * MARGIN)
   const height = lines.length * LINE + 2 * MARGIN
   const drawn = lines.map((line, index) => {
     const { name } = STYLES.find(({ pattern }) => pattern.test(line)) ?? { name: 'plain' }
     return `<text class="${name}" x="${MARGIN}" y="${MARGIN + (index + 0.75) * LINE}">${escapeXml(line)}</text>`
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" xml:space="preserve">
 <title>${escapeXml(title)}</title>
 <style>
 text { font: ${FONT_SIZE}px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace; white-space: pre }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { agentCommand, makeWorkspace, nextCommands } from '../demo.mjs'
+import { demoCommands, makeWorkspace, nextCommands } from '../demo.mjs'
 import { testEnvironment } from '../lib/environment.mjs'
 import { makeScratchCheckout } from '../lib/scratch.mjs'
 import { capture } from '../lib/step.mjs'
@@ -18,14 +18,16 @@ test('the demo shows thoughts, commands and the answer, and every command it the
   /** @param {string} command */
   const type = (command) => capture(['sh', '-c', command], { cwd: clone, env: testEnvironment() })
 
-  const demo = await type(agentCommand(workspace))
+  const [agent = '', journal = ''] = demoCommands(workspace)
+  const demo = await type(agent)
   expect(demo.output).toContain('First I look at what is in the workspace.')
   expect(demo.output).toContain('$ ls -1 .\n')
   expect(demo.stdout).toMatch(/^Done\. report\.md has \d+ lines/)
   expect(demo.code).toBe(0)
+  expect((await type(journal)).stdout).toMatch(/"type":"ENGINE_END".*\n$/)
 
   const [report, ...others] = nextCommands(workspace)
-  expect((await type(report?.command ?? '')).stdout).toContain('README.md')
+  expect((await type(report?.command ?? '')).stdout).toContain('trial-2024.txt')
   for (const { command } of others)
     expect({ command, ...(await type(command)) }).toMatchObject({ command, code: 0 })
 })

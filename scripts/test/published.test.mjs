@@ -1,3 +1,5 @@
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../lib/environment.mjs'
 import { bundledLicenses, publicationProblems, publishedFiles } from '../lib/published.mjs'
@@ -36,9 +38,9 @@ test('a package with everything in order may be published, and its files are lis
   const sample = packed()
   expect(problems(sample)).toEqual([])
   expect(publishedFiles(sample)).toEqual([
-    { path: 'CHANGELOG.md', bytes: 19 },
-    { path: 'LICENSE', bytes: 3 },
-    { path: 'README.md', bytes: 9 },
+    { path: 'CHANGELOG.md', bytes: 19, isExecutable: false },
+    { path: 'LICENSE', bytes: 3, isExecutable: false },
+    { path: 'README.md', bytes: 9, isExecutable: false },
   ])
 })
 
@@ -87,6 +89,17 @@ test('files that are missing, stray, or speak of the machine that built them are
     'dist/index.js names a directory of the machine that built it',
     'dist/index.test.ts does not belong into a package',
   ])
+})
+
+test('a program that the repository can execute and the package cannot is a problem', () => {
+  const folder = 'apps/cli'
+  const repository = { ...manifest.repository, directory: folder }
+  const program = packed({ repository }, { 'path/delta': '#!/bin/sh\n', 'path/notes': '' })
+  expect(problems({ ...program, folder })).toEqual([
+    'path/delta can no longer be executed: list it under publishConfig.executableFiles',
+  ])
+  chmodSync(join(program.directory, 'path/delta'), 0o755)
+  expect(problems({ ...program, folder })).toEqual([])
 })
 
 test('a bundle brings the licences of what it bundles, and only those that somebody has agreed to', () => {

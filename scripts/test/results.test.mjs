@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { GOALS } from '../../benchmarks/goals.mjs'
 import { root } from '../lib/environment.mjs'
 import { fillResults } from '../lib/results.mjs'
 import { temporaryTree } from './temporary.mjs'
@@ -38,6 +39,24 @@ test('a figure in a sentence is filled in from what was measured', () => {
   const { rendered, problems } = fill(text)
   expect(problems).toEqual([])
   expect(rendered).toBe(text.replace('9', '1.40'))
+})
+
+test('the day and the machine are figures, of one benchmark and of all, and so are the goals that are missed', () => {
+  const slow = { ...measured, date: '2026-01-05', tables: [], figures: { ratio: '5.00' } }
+  const directory = temporaryTree({ 'startup.json': measured, 'loop.json': slow })
+  /** @param {string} name */
+  const figure = (name) => fillResults(`<!-- figure: ${name} --><!-- /figure -->`, directory).rendered
+  expect(figure('startup.date')).toContain('>2026-01-02<')
+  expect(figure('all.date')).toContain('>2026-01-02 to 2026-01-05<')
+  expect(figure('all.machine')).toContain('>a machine<')
+  expect(figure('all.missed')).toContain('a long run beside the durable loop (5.00, goal 1.6)')
+  expect(figure('all.missed')).not.toContain('1.40')
+  expect(figure('all.missed')).toContain('a run of one answer beside an empty script (not measured, goal 2)')
+})
+
+test('every goal is for a figure that was measured', () => {
+  const wanted = GOALS.map(({ figure }) => `<!-- figure: ${figure} --><!-- /figure -->`).join(' ')
+  expect(fillResults(wanted).problems).toEqual([])
 })
 
 test('a figure that nobody measured, and a marker without its partner, are problems', () => {

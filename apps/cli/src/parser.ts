@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.js'
 
 const WHAT_PEOPLE_DO = `
 What people do:
-  delta init hello && delta run --agent hello -m "What is here?"   a first run, without a key
+  delta init hi && delta run --agent hi -w . -m "What is here?"    a first run, without a key
   delta show -w ./workspace --follow                               watch a run from another terminal
   Ctrl+C, then delta continue -w ./workspace                       stop a run in order, and go on with it; also after a crash
   delta continue -w ./workspace -m "…"                             answer its question, extend a finished run, retry a failed one

@@ -22,7 +22,7 @@ test.each(Object.entries(TEMPLATES))(
     const workspace = join(directory.path, 'work')
     const made = await delta(['init', 'made', '-t', template], { cwd: directory.path })
     expect({ exitCode: made.exitCode, stdout: made.stdout }).toEqual({ exitCode: 0, stdout: `${agent}\n` })
-    expect(made.stderr).toContain('delta run --agent made -m "What is here?"')
+    expect(made.stderr).toContain('delta run --agent made -w . -m "What is here?"')
 
     const run = await delta(['run', '--agent', agent, '-m', 'What is here?', '-w', workspace])
     expect(run.exitCode).toBe(0)

@@ -40,12 +40,12 @@ test('the help of delta and of delta run leads to everything below', async () =>
 
 test('run: the first line of the help makes an agent and runs it', async () => {
   await using directory = await temporaryWorkspace({})
-  const line = 'delta init hello && delta run --agent hello -m "What is here?"'
+  const line = 'delta init hi && delta run --agent hi -w . -m "What is here?"'
   expect((await delta(['--help'])).stdout).toContain(line)
   const { exitCode, stdout } = await type(line, directory.path)
   expect(exitCode).toBe(0)
-  expect(stdout.split('\n')[0]).toBe(`${directory.path}/hello`)
-  expect(stdout.split('\n')[1]).toBe('This is what I found: .delta')
+  expect(stdout.split('\n')[0]).toBe(`${directory.path}/hi`)
+  expect(stdout.split('\n').slice(1, 3)).toEqual(['This is what I found: .delta', 'hi'])
 })
 
 test('watch, interrupt, continue: another terminal follows, Ctrl+C says how to go on, and that line does', async () => {

@@ -49,7 +49,7 @@ function rename(target: string): void {
 
 function nextSteps(directory: string): string {
   return `Made an agent. Its model is a script, so it needs no key:
-  delta run --agent ${directory} -m "What is here?"
+  delta run --agent ${directory} -w . -m "What is here?"
 To let a real model think, set llm in ${join(directory, 'agent.yaml')} as its comment says.
 `
 }

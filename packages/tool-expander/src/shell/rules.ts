@@ -86,7 +86,7 @@ export function checkWords(scan: Scan, words: readonly Word[]): void {
   })
 }
 
-export function foundIn(words: readonly Word[]): Found[] {
+function foundIn(words: readonly Word[]): Found[] {
   return words.flatMap(({ found }) => found)
 }
 
