@@ -91,7 +91,9 @@ describe('dispatch', () => {
   })
 
   test('a tool that runs too long is ended', async () => {
-    expect((await contents(message(['hang', {}])))[0]).toMatch(/^\[timed out after .*; its process group was ended\]/)
+    expect((await contents(message(['hang', {}])))[0]).toMatch(
+      /^\[timed out after .*; its process group was ended\]/,
+    )
   })
 
   test('an abort ends what runs and answers what is left', async () => {
