@@ -32,7 +32,8 @@ test('without a terminal progress is plain lines: no colours, no spinner, nothin
 test('results of calls that ran side by side stand under their own command, in progress and in show', async () => {
   const wait = {
     name: 'after_b',
-    shell: 'until grep -q ACTION_RESULT .delta/*/journal.jsonl; do :; done; echo result of a',
+    // the quotes are those of an event, and not of this script as its own request holds it
+    shell: `until grep -q '"type":"ACTION_RESULT"' .delta/*/journal.jsonl; do :; done; echo result of a`,
   }
   const make = { name: 'b', shell: 'echo result of b' }
   const turns = [
