@@ -52,7 +52,7 @@ test('results of calls that ran side by side stand under their own command, in p
   const shown = await delta(['show', '-w', workspace.path])
   for (const text of [stderr, shown.stdout]) {
     expect(text).toMatch(
-      /^ {3}\$ sh -c 'until .*result of a' --\n {3}\$ sh -c 'echo .*\n {5}result of b\n {5}exit 0, .*\n {3}↳ \$ sh -c 'until .*result of a' --\n {5}result of a\n {5}exit 0/m,
+      /^ {3}\$ sh -c 'until .*result of a' --\n {3}\$ sh -c 'echo .*\n {5}result of b\n {5}exit 0, .*\n {3}↳ \$ sh -c 'until .*\n {5}result of a\n {5}exit 0/m,
     )
     expect(text.match(/↳/g)).toHaveLength(1)
   }
