@@ -34,6 +34,16 @@ export function openDirectory(directory: string, shown = directory): Workplace {
  */
 export function findMainFile({ home, shown }: Workplace, findings: Findings): string {
   const names = namesIn(home, shown)
+  for (const name of ['context', 'hooks']) {
+    const isMeant = names.has(`${name}.yml`) && !names.has(`${name}.yaml`)
+    // a guard must not vanish by the ending of its file
+    if (isMeant)
+      findings.error(
+        { file: join(shown, `${name}.yml`) },
+        'Not read by this name.',
+        `Rename it to ${name}.yaml.`,
+      )
+  }
   const old = { file: join(shown, OLD_MAIN_FILE) }
   if (names.has(MAIN_FILE)) {
     if (names.has(OLD_MAIN_FILE))

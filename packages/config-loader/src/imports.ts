@@ -69,7 +69,9 @@ function add(tools: Map<string, LoadedTool>, loaded: LoadedTool, { overrides, fi
     )
   } else if (earlier !== undefined && earlier.file !== loaded.file) {
     const override = { name, by: origin(loaded), replaced: origin(earlier) }
-    const isKnown = overrides.some(({ by, replaced }) => by === override.by && replaced === override.replaced)
+    const isKnown = overrides.some(
+      (known) => known.name === name && known.by === override.by && known.replaced === override.replaced,
+    )
     if (!isKnown) overrides.push(override) // two files may meet along several ways
   }
   tools.set(name, loaded)

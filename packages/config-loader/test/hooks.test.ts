@@ -50,6 +50,15 @@ test.each([
   expect(await complaint({ 'hooks.yaml': text })).toContain(expected)
 })
 
+test.each(['hooks', 'context'])('%s.yml is an error, too: it would not be read', async (name) => {
+  const message = await complaint({
+    [`${name}.yml`]: 'x: 1\n',
+    ...(name === 'context' && { 'context.yaml': undefined }),
+  })
+  expect(message).toContain(`${name}.yml`)
+  expect(message).toContain(`Rename it to ${name}.yaml.`)
+})
+
 test('a hook unlike any other is answered with all names', async () => {
   expect(await complaint({ 'hooks.yaml': 'before_everything: { command: [x] }\n' })).toContain(
     'The hooks are pre_llm_request, post_llm_response, pre_tool_execution, post_tool_execution, on_error,',

@@ -71,6 +71,7 @@ const hashes = new Map<string, Hashed>()
 async function hashOf(path: string): Promise<string | undefined> {
   try {
     const status = await stat(path, { bigint: true })
+    if (!status.isFile()) return 'no file' // a pipe would be waited for, a device never ends
     const stamp = stampOf(status)
     const known = hashes.get(path)
     if (known?.stamp === stamp) return known.hash
@@ -78,8 +79,8 @@ async function hashOf(path: string): Promise<string | undefined> {
     if (isSettled(status)) hashes.set(path, { stamp, hash })
     return hash
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? undefined : `unreadable: ${code}` // no content it could be told by
   }
 }
 

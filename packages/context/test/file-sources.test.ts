@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
-import { chmod, mkdir, readFile, stat, truncate, utimes } from 'node:fs/promises'
+import { chmod, mkdir, readFile, stat, symlink, truncate, utimes } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, join } from 'node:path'
 import { isAlive } from '@delta/testkit'
@@ -384,4 +385,19 @@ test('with cache, a generator runs again only when its inputs changed', async ()
   expect((await stat(join(directory, 'work/.delta/context_artifacts/summary.md.inputs.json'))).isFile()).toBe(
     true,
   )
+})
+
+test('what cannot be read does not hold a cache up: a pipe, a device, a link to a directory', async () => {
+  const { directory, build, write } = await placeWith({ 'work/src/a.py': 'a' })
+  const source = join(directory, 'work/src')
+  execFileSync('mkfifo', [join(source, 'pipe')])
+  await symlink('/dev/zero', join(source, 'endless'))
+  await symlink(directory, join(source, 'elsewhere'))
+  const manifest = computed('echo run >> count; wc -l < count', {
+    cache: { strategy: 'file_hash', invalidate_on: ['src/**'] },
+  })
+  await build(manifest)
+  expect((await build(manifest)).messages).toEqual(block('1\n'))
+  await write('work/src/a.py', 'changed')
+  expect((await build(manifest)).messages).toEqual(block('2\n'))
 })

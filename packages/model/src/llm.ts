@@ -143,6 +143,10 @@ function providerProblems({
     const message = 'The provider script needs a file with the turns.'
     return [{ path: 'script', message, hint: 'script: script.yaml' }]
   }
+  if (provider === 'replay' && script === undefined) {
+    const message = 'The provider replay needs the directory of a recorded run.'
+    return [{ path: 'script', message, hint: 'script: ../workspaces/W001/.delta/20261120_093000_a1b2c3' }]
+  }
   if (provider === 'command' && command === undefined) {
     return [{ path: 'command', message: 'The provider command needs a program.', hint: WORDS_HINT }]
   }

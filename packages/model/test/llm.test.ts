@@ -61,7 +61,7 @@ describe('settings that are accepted', () => {
   test('models that are no server need no name', () => {
     expect(parseLlm({ provider: 'script', script: 'script.yaml' })).toMatchObject({ ok: true })
     expect(parseLlm({ provider: 'command', command: ['python3', 'model.py'] })).toMatchObject({ ok: true })
-    expect(parseLlm({ provider: 'replay' })).toMatchObject({ ok: true })
+    expect(parseLlm({ provider: 'replay', script: '../recorded' })).toMatchObject({ ok: true })
   })
 })
 

@@ -60,9 +60,10 @@ function checkEntry(
     const hint = 'A list needs a word of its own in exec:, or inject_as: option.'
     refuse('type', `Parameter '${name}' cannot be an array here`, hint)
   }
-  if (pattern !== undefined && !isPattern(pattern))
+  const isMatchable = parameter.pattern === undefined || isPattern(parameter.pattern)
+  if (pattern !== undefined && !isMatchable)
     refuse('pattern', `The pattern of '${name}' is not a regular expression: ${pattern}`)
-  else if (value !== undefined && value !== '') {
+  else if (isMatchable && value !== undefined && value !== '') {
     const reason = complaintAbout(parameter, value)
     if (reason) refuse('default', `The default of '${name}' ${reason}`)
     else if (!passes && [value].flat().some((item) => looksLikeOption(String(item)))) {
