@@ -1,6 +1,7 @@
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { quoteCommand } from '../../../packages/executor/dist/index.js'
 import { type TemporaryWorkspace, temporaryWorkspace } from '../../../packages/testkit/dist/index.js'
 import {
   delta,
@@ -15,7 +16,8 @@ import {
 
 const EXAMPLE = '2-core-features/self-describing'
 const HOME = join(EXAMPLES, EXAMPLE)
-const NOTES = join(HOME, 'notes')
+/** As a shell takes it, also where the path of this clone has a space. */
+const NOTES = quoteCommand([join(HOME, 'notes')])
 const WRITTEN = "[shopping] Don't forget the milk; $(it is out)\n"
 const BEFORE = `[work] Call the bank\n[home] Water the plants\n${WRITTEN}`
 
