@@ -2,7 +2,7 @@ import { ContextError } from './errors.js'
 import { fitJournal } from './fit-journal.js'
 import type { ContextManifest } from './manifest.js'
 import type { Meter } from './meter.js'
-import { type Part, tokensOf } from './part.js'
+import type { Part } from './part.js'
 import { shortenText } from './shorten.js'
 import { sourceName } from './source-name.js'
 
@@ -23,14 +23,14 @@ export async function fitIntoBudget(
   for (const part of parts) fitted.push(part.source.type === 'journal' ? part : await fitText(part, meter))
 
   let left = totalMaxTokens ?? Number.POSITIVE_INFINITY
-  for (const part of fitted) if (part.source.type !== 'journal') left -= tokensOf(part.turns)
-  if (left < 0) throw tooSmall(fitted, totalMaxTokens)
+  for (const part of fitted) if (part.source.type !== 'journal') left -= meter.tokensOf(part.turns)
+  if (left < 0) throw tooSmall(fitted, totalMaxTokens, meter)
 
   for (const [index, part] of fitted.entries()) {
     if (part.source.type !== 'journal') continue
     const journal = await fitJournal(part, Math.min(left, part.source.maxTokens ?? left), meter)
-    if (journal === undefined) throw tooSmall(fitted, part.source.maxTokens ?? totalMaxTokens)
-    left -= tokensOf(journal.turns)
+    if (journal === undefined) throw tooSmall(fitted, part.source.maxTokens ?? totalMaxTokens, meter)
+    left -= meter.tokensOf(journal.turns)
     fitted[index] = journal
   }
   return fitted
@@ -38,25 +38,25 @@ export async function fitIntoBudget(
 
 async function fitText(part: Part, meter: Meter): Promise<Part> {
   const limit = part.source.maxTokens
-  const tokens = tokensOf(part.turns)
+  const tokens = meter.tokensOf(part.turns)
   if (limit === undefined || tokens <= limit) return part
   const message = await shortenText(part.turns[0]?.messages[0], limit, meter)
   return {
     ...part,
     turns: [{ kind: 'system', messages: [message] }],
-    note: `cut from ${tokens} to ${message.tokens} tokens (max_tokens)`,
+    note: `cut from ${tokens} to ${meter.tokens(message)} tokens (max_tokens)`,
   }
 }
 
-function tooSmall(parts: readonly Part[], limit: number | undefined): ContextError {
+function tooSmall(parts: readonly Part[], limit: number | undefined, meter: Meter): ContextError {
   const needs = parts.map((part) => {
-    if (part.source.type !== 'journal') return `"${sourceName(part.source)}" ${tokensOf(part.turns)}`
+    if (part.source.type !== 'journal') return `"${sourceName(part.source)}" ${meter.tokensOf(part.turns)}`
     const users = part.turns.filter(({ kind }) => kind === 'user')
-    return `"${sourceName(part.source)}" at least ${tokensOf(users)} for what users said, and the last iteration`
+    return `"${sourceName(part.source)}" at least ${meter.tokensOf(users)} for what users said, and the last iteration`
   })
   const message = `context.yaml: ${limit} tokens are too few for what must stay: ${needs.join(', ')}.`
   const hint = 'Raise total_max_tokens, or give the largest source max_tokens.'
-  const [largest] = parts.toSorted((one, other) => tokensOf(other.turns) - tokensOf(one.turns))
+  const [largest] = parts.toSorted((one, other) => meter.tokensOf(other.turns) - meter.tokensOf(one.turns))
   const source = largest === undefined ? {} : { source: sourceName(largest.source) }
   return new ContextError('ERR_CONTEXT_BUDGET', `${message}\n${hint}`, source)
 }

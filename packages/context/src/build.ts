@@ -4,8 +4,8 @@ import { fitIntoBudget } from './budget.js'
 import { commandCounter } from './counter.js'
 import { ContextError } from './errors.js'
 import type { ContextManifest, ContextSource } from './manifest.js'
-import { type CountTokens, createMeter, type Meter, type Weighed } from './meter.js'
-import { type Part, tokensOf } from './part.js'
+import { type CountTokens, createMeter, type Meter } from './meter.js'
+import type { Part } from './part.js'
 import { readPart } from './read-part.js'
 import { textReader } from './read-text.js'
 import { sourceName } from './source-name.js'
@@ -72,13 +72,18 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
     parts.push(await readPart(source, reading, meter))
   }
   const fitted = await fitIntoBudget(parts, manifest, meter)
-  const weighed = fitted.flatMap(messagesOf)
-  return {
-    messages: weighed.map(({ message }) => message),
-    texts: weighed.map(({ json }) => json),
-    blocks: fitted.map(describe),
-    warnings: fitted.flatMap(({ warning }) => warning ?? []),
+  const context: BuiltContext = { messages: [], texts: [], blocks: [], warnings: [] }
+  for (const part of fitted) {
+    for (const { messages } of part.turns) {
+      for (const { message, json } of messages) {
+        context.messages.push(message)
+        context.texts.push(json)
+      }
+    }
+    context.blocks.push(describe(part, meter))
+    if (part.warning !== undefined) context.warnings.push(part.warning)
   }
+  return context
 }
 
 function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Meter {
@@ -87,28 +92,24 @@ function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Met
   return createMeter({ ...(count && { count }), ...(calibration && { calibration }) })
 }
 
-function describe(part: Part): ContextBlock {
-  const { source, note } = part
-  const messages = messagesOf(part)
+function describe({ source, turns, note }: Part, meter: Meter): ContextBlock {
   let text = '' // hashed at once: a call for each message costs more
+  let count = 0
   let bytes = 0
-  for (const message of messages) {
-    text += message.json
-    bytes += message.bytes
+  for (const { messages } of turns) {
+    count += messages.length
+    for (const message of messages) {
+      text += message.json
+      bytes += message.bytes
+    }
   }
   return {
     source_id: sourceName(source),
     type: source.type,
-    messages: messages.length,
+    messages: count,
     bytes,
-    tokens: tokensOf(part.turns),
+    tokens: meter.tokensOf(turns),
     sha256: hash('sha256', text),
     ...(note !== undefined && { note }),
   }
-}
-
-function messagesOf({ turns }: Part): Weighed[] {
-  const all: Weighed[] = []
-  for (const { messages } of turns) for (const message of messages) all.push(message)
-  return all
 }

@@ -1,5 +1,5 @@
-import type { Meter } from './meter.js'
-import { type Part, tokensOf, type WeighedTurn } from './part.js'
+import type { Meter, SizedTurn } from './meter.js'
+import type { Part } from './part.js'
 import { shortenResults } from './shorten.js'
 
 /**
@@ -7,14 +7,14 @@ import { shortenResults } from './shorten.js'
  * last cycle, in which only results may be shortened. Undefined if not even that fits.
  */
 export async function fitJournal(part: Part, budget: number, meter: Meter): Promise<Part | undefined> {
-  if (tokensOf(part.turns) <= budget) return part
+  if (meter.tokensOf(part.turns) <= budget) return part
 
   const last = part.turns.findLastIndex(({ kind }) => kind === 'cycle')
   const must = startingAt(part.turns, last)
-  const excess = tokensOf(must) - budget
+  const excess = meter.tokensOf(must) - budget
   if (excess > 0) return shortenLast(part, must, excess, meter)
 
-  const kept = startingAt(part.turns, firstKept(part.turns, budget))
+  const kept = startingAt(part.turns, firstKept(part.turns, budget, meter))
   const before = cycles(part.turns)
   return {
     ...part,
@@ -24,7 +24,7 @@ export async function fitJournal(part: Part, budget: number, meter: Meter): Prom
 }
 
 /** What users said, and everything from the turn at `start` on. */
-function startingAt(turns: readonly WeighedTurn[], start: number): WeighedTurn[] {
+function startingAt(turns: readonly SizedTurn[], start: number): SizedTurn[] {
   return turns.filter(({ kind }, index) => kind === 'user' || index >= start)
 }
 
@@ -35,14 +35,14 @@ function startingAt(turns: readonly WeighedTurn[], start: number): WeighedTurn[]
  * two. So the beginning stays the same for many iterations and a provider's cache is of use, though nothing is
  * remembered: the same journal always gives the same answer.
  */
-function firstKept(turns: readonly WeighedTurn[], budget: number): number {
-  const room = budget - tokensOf(turns.filter(({ kind }) => kind === 'user'))
+function firstKept(turns: readonly SizedTurn[], budget: number, meter: Meter): number {
+  const room = budget - meter.tokensOf(turns.filter(({ kind }) => kind === 'user'))
   const fitting: { index: number; power: number; taken: number }[] = []
   let taken = 0
   for (let index = turns.length - 1; index >= 0; index--) {
     const turn = turns[index]
     if (turn === undefined || turn.kind === 'user') continue
-    taken += tokensOf([turn])
+    taken += meter.tokensOf([turn])
     if (taken > room) break
     if (turn.kind === 'cycle') fitting.push({ index, power: powerOfTwo(turn.iteration), taken })
   }
@@ -59,12 +59,12 @@ function powerOfTwo(iteration = 1): number {
 
 async function shortenLast(
   part: Part,
-  must: readonly WeighedTurn[],
+  must: readonly SizedTurn[],
   excess: number,
   meter: Meter,
 ): Promise<Part | undefined> {
   const last = must.find(({ kind }) => kind === 'cycle')
-  const shortened = last && (await shortenResults(last, tokensOf([last]) - excess, meter))
+  const shortened = last && (await shortenResults(last, meter.tokensOf([last]) - excess, meter))
   if (shortened === undefined) return undefined
   const dropped = cycles(part.turns) - 1
   return {
@@ -74,6 +74,6 @@ async function shortenLast(
   }
 }
 
-function cycles(turns: readonly WeighedTurn[]): number {
+function cycles(turns: readonly SizedTurn[]): number {
   return turns.filter(({ kind }) => kind === 'cycle').length
 }

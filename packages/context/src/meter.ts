@@ -1,26 +1,35 @@
 import type { ChatMessage } from '@delta/model'
 import { type Calibration, estimateTokens } from './tokens.js'
+import type { Turn } from './turns.js'
 
 /** Counts the tokens of several texts at once. */
 export type CountTokens = (texts: readonly string[]) => readonly number[] | Promise<readonly number[]>
 
-/** A message with its cost: what budgets are made of. */
-export interface Weighed {
+/** A message as it is sent. */
+export interface SizedMessage {
   message: ChatMessage
-  /** As it is sent. */
   json: string
   bytes: number
-  tokens: number
 }
 
+/** A turn as it is sent: what budgets are made of. */
+export interface SizedTurn {
+  kind: Turn['kind']
+  iteration?: number
+  messages: SizedMessage[]
+}
+
+/** What messages cost: by an exact counter if there is one, else by their size and what the provider last counted. */
 export interface Meter {
-  weigh(messages: readonly ChatMessage[]): Promise<Weighed[]>
+  /** Counts several messages in one go: a counter may be a program. Comes before `tokensOf` these. */
+  count(messages: Iterable<SizedMessage>): Promise<void>
+  tokens(message: SizedMessage): number
+  tokensOf(turns: readonly SizedTurn[]): number
 }
 
 /** Role, separators and names cost this much besides the text, with most providers. */
 const FRAME_TOKENS = 4
 
-/** Weighs messages by an exact counter if there is one, else by their size and what the provider last counted. */
 export function createMeter({
   count,
   calibration,
@@ -28,33 +37,43 @@ export function createMeter({
   count?: CountTokens
   calibration?: Calibration
 }): Meter {
+  const counted = new Map<SizedMessage, number>()
+
+  function tokens(message: SizedMessage): number {
+    if (count === undefined) return estimateTokens(message.bytes, calibration)
+    return (counted.get(message) ?? 0) + FRAME_TOKENS
+  }
+
   return {
-    async weigh(messages) {
-      const sized = messages.map(sizeOf)
-      if (count === undefined) {
-        return sized.map(({ message, json, bytes }) => ({
-          message,
-          json,
-          bytes,
-          tokens: estimateTokens(bytes, calibration),
-        }))
-      }
-      const counts = await count(messages.map(textOf))
-      return sized.map((message, index) => ({ ...message, tokens: (counts[index] ?? 0) + FRAME_TOKENS }))
+    async count(messages) {
+      if (count === undefined) return
+      const all = [...messages]
+      const counts = await count(all.map(({ message }) => textOf(message)))
+      for (const [index, message] of all.entries()) counted.set(message, counts[index] ?? 0)
+    },
+    tokens,
+    tokensOf(turns) {
+      let total = 0
+      for (const { messages } of turns) for (const message of messages) total += tokens(message)
+      return total
     },
   }
 }
 
-const sizes = new WeakMap<ChatMessage, Omit<Weighed, 'tokens'>>()
+const sizedTurns = new WeakMap<Turn, SizedTurn>()
 
-/** Messages of complete turns are the same objects in every iteration, and need not be written out again. */
-function sizeOf(message: ChatMessage): Omit<Weighed, 'tokens'> {
-  const known = sizes.get(message)
+/** Complete turns are the same objects in every iteration, and need not be written out again. */
+export function sizeTurn(turn: Turn): SizedTurn {
+  const known = sizedTurns.get(turn)
   if (known !== undefined) return known
-  const json = JSON.stringify(message)
-  const sized = { message, json, bytes: Buffer.byteLength(json) }
-  sizes.set(message, sized)
+  const sized = { ...turn, messages: turn.messages.map(sizeMessage) }
+  sizedTurns.set(turn, sized)
   return sized
+}
+
+export function sizeMessage(message: ChatMessage): SizedMessage {
+  const json = JSON.stringify(message)
+  return { message, json, bytes: Buffer.byteLength(json) }
 }
 
 /** What a tokenizer sees of a message: every text in it, without JSON's quotes and escapes. */

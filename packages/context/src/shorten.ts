@@ -1,16 +1,15 @@
 import type { ChatMessage } from '@delta/model'
-import type { Meter, Weighed } from './meter.js'
-import type { WeighedTurn } from './part.js'
+import { type Meter, type SizedMessage, type SizedTurn, sizeMessage } from './meter.js'
 
 /** Less than this of a result tells the model nothing. */
 const FEWEST_RESULT_TOKENS = 40
 
 /** A block of text without its end, which is marked. */
 export async function shortenText(
-  block: Weighed | undefined,
+  block: SizedMessage | undefined,
   tokens: number,
   meter: Meter,
-): Promise<Weighed> {
+): Promise<SizedMessage> {
   if (block === undefined) throw new TypeError('only a block that has text can be cut')
   const text = String(block.message.content)
   return shrink(
@@ -26,24 +25,23 @@ export async function shortenText(
  * Undefined if that cannot be done without cutting what the model itself said.
  */
 export async function shortenResults(
-  cycle: WeighedTurn,
+  cycle: SizedTurn,
   tokens: number,
   meter: Meter,
-): Promise<WeighedTurn | undefined> {
+): Promise<SizedTurn | undefined> {
   const [thought, ...results] = cycle.messages
   if (thought === undefined) return undefined
-  const budget = tokens - thought.tokens
-  const share = fairShare(
-    results.map((result) => result.tokens),
-    budget,
-  )
+  const budget = tokens - meter.tokens(thought)
+  const share = fairShare(results.map(meter.tokens), budget)
   if (results.length === 0 || share < FEWEST_RESULT_TOKENS) return undefined
 
-  const shortened: Weighed[] = []
+  const shortened: SizedMessage[] = []
   for (const result of results) {
     const text = String(result.message.content)
     shortened.push(
-      result.tokens <= share ? result : await shrink(result, share, meter, (kept) => cutMiddle(text, kept)),
+      meter.tokens(result) <= share
+        ? result
+        : await shrink(result, share, meter, (kept) => cutMiddle(text, kept)),
     )
   }
   return { kind: 'cycle', messages: [thought, ...shortened] }
@@ -62,19 +60,20 @@ function fairShare(sizes: readonly number[], budget: number): number {
 
 /** Cuts by what a character of this text costs, and cuts again if the meter says that it was not enough. */
 async function shrink(
-  original: Weighed,
+  original: SizedMessage,
   tokens: number,
   meter: Meter,
   cut: (characters: number) => string,
-): Promise<Weighed> {
+): Promise<SizedMessage> {
   const length = String(original.message.content).length
-  let characters = Math.floor((length * tokens) / original.tokens)
+  let characters = Math.floor((length * tokens) / meter.tokens(original))
   for (;;) {
     const message = { ...original.message, content: cut(Math.max(0, characters)) } as ChatMessage
-    const [weighed] = await meter.weigh([message])
-    if (weighed !== undefined && (weighed.tokens <= tokens || characters <= 0)) return weighed
-    const ratio = weighed === undefined ? 1 : tokens / weighed.tokens
-    characters = Math.min(characters - 1, Math.floor(characters * ratio * 0.98))
+    const sized = sizeMessage(message)
+    await meter.count([sized])
+    const taken = meter.tokens(sized)
+    if (taken <= tokens || characters <= 0) return sized
+    characters = Math.min(characters - 1, Math.floor(((characters * tokens) / taken) * 0.98))
   }
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 
 /** What the system tells of one process. */
 export interface ProcessStat {
@@ -20,9 +20,22 @@ export function listProcesses(): ProcessStat[] {
 
 /** Undefined when there is no such process any more. */
 export function readStat(pid: number): ProcessStat | undefined {
-  const text = onLinux(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  const text = onLinux(() => readLine(`/proc/${pid}/stat`))
   if (text !== undefined) return parseStat(pid, text)
   return process.platform === 'linux' ? undefined : askPs('-p', String(pid))[0]
+}
+
+/** Longer than any line of `/proc/<pid>/stat`: some fifty numbers and a name of at most 64 bytes. */
+const line = Buffer.allocUnsafe(4096)
+
+/** `readFileSync` takes 64 KB of memory for a file that does not say how long it is. */
+function readLine(path: string): string {
+  const descriptor = openSync(path, 'r')
+  try {
+    return line.toString('latin1', 0, readSync(descriptor, line))
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 function onLinux<T>(read: () => T): T | undefined {

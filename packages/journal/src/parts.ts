@@ -16,7 +16,6 @@ export interface PartEvent {
 
 export interface PartsOptions {
   sync: boolean
-  fence: () => void
   onNotice: (notice: string) => void
 }
 
@@ -53,10 +52,10 @@ export function openParts(path: string, options: PartsOptions): Parts {
 
 function openLog(
   path: string,
-  { sync, fence, onNotice }: PartsOptions,
+  { sync, onNotice }: PartsOptions,
   onEvent: (event: StoredEvent) => void,
 ): Journal<PartEvent> {
-  const open = () => openJournal<PartEvent>(path, { sync, fence, onEvent })
+  const open = () => openJournal<PartEvent>(path, { sync, onEvent })
   try {
     return open()
   } catch (error) {

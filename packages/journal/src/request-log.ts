@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openParts, type Parts, type PartsOptions } from './parts.js'
+import { createRecordFile, type RecordFile } from './record-file.js'
 import { recordName } from './record-name.js'
-import { overwriteFile, syncPath, writeNew } from './replace.js'
+import { syncPath } from './replace.js'
 import { requestParts } from './request-parts.js'
 import { runPaths } from './run-paths.js'
-import { asWriteError } from './write.js'
 
 /** A record that is on disk and waits for its response. */
 export interface InvocationRecord {
@@ -33,6 +33,8 @@ export interface RequestLog {
 
 export interface RequestLogOptions extends PartsOptions {
   directory: string
+  /** Called before a record is written; throws when this writer has lost the right to write. */
+  fence: () => void
 }
 
 const WHOLE_REQUESTS = 10
@@ -46,7 +48,9 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   let parts: Parts | undefined
   let requests: ReturnType<typeof requestParts> | undefined
   let records = 0
-  const completed = new Set<string>()
+  /** The record that waits for its response, or was the last to get one. */
+  let current: RecordFile | undefined
+  const unsynced = new Set<RecordFile>()
 
   function open() {
     mkdirSync(paths.invocations, { recursive: true, mode: 0o700 })
@@ -69,46 +73,56 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
       ...(records <= WHOLE_REQUESTS && { request: JSON.parse(body) as unknown }),
     }
     const text = `${JSON.stringify(content)}\n`
-    const { name, path } = writeRecord(paths.invocations, iteration, text)
     const end = Buffer.byteLength(text) - ENDING.length
+    const { name, file } = createRecord(paths.invocations, iteration, text)
+    if (current && !unsynced.has(current)) current.close()
+    current = file
     return {
       ref: `io/invocations/${name}`,
       body,
-      complete: (response) => complete(path, end, response),
+      complete: (response) => complete(file, end, response),
     }
   }
 
   /** In the record's place: until a THOUGHT names it, a torn one is that of a request that was never answered. */
-  function complete(path: string, end: number, response: object): void {
+  function complete(file: RecordFile, end: number, response: object): void {
     fence()
     const fields = JSON.stringify(response).slice(1, -1)
-    overwriteFile(path, fields === '' ? ENDING : `,${fields}${ENDING}`, end)
-    if (options.sync) completed.add(path)
+    file.write(fields === '' ? ENDING : `,${fields}${ENDING}`, end)
+    if (options.sync) unsynced.add(file)
+    else if (file !== current) file.close()
   }
 
   /** A record without its response is named by no event yet, and so are the parts it added. */
   function sync(): void {
-    if (completed.size === 0) return
+    if (unsynced.size === 0) return
     parts?.sync()
-    for (const path of completed) syncPath(path)
+    for (const file of unsynced) {
+      file.sync()
+      if (file !== current) file.close()
+    }
     syncPath(paths.invocations)
-    completed.clear()
+    unsynced.clear()
   }
 
-  return { record, sync, close: () => parts?.close() }
+  function close(): void {
+    parts?.close()
+    for (const file of unsynced) file.close()
+    current?.close()
+  }
+
+  return { record, sync, close }
 }
 
 /** A clock set back may repeat a name of an earlier process; the next millisecond is free. */
-function writeRecord(directory: string, iteration: number, text: string): { name: string; path: string } {
+function createRecord(
+  directory: string,
+  iteration: number,
+  text: string,
+): { name: string; file: RecordFile } {
   for (;;) {
     const name = `${recordName(new Date(), String(iteration))}.json`
     const path = join(directory, name)
-    if (existsSync(path)) continue
-    try {
-      writeNew(path, text, { mode: 0o600, durable: false })
-    } catch (error) {
-      throw asWriteError(error, path)
-    }
-    return { name, path }
+    if (!existsSync(path)) return { name, file: createRecordFile(path, text) }
   }
 }

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { Parts } from './parts.js'
-import { type Ranges, toRanges } from './ranges.js'
+import { addToRanges, type Ranges } from './ranges.js'
 import { type RequestTexts, splitRequest } from './request-text.js'
 
 /** What a record holds of a request. */
@@ -14,7 +14,8 @@ export interface RecordedRequest {
 interface Beginning {
   head: string
   texts: string[]
-  lines: number[]
+  /** The lines of the parts log that hold them. */
+  lines: Ranges
   /** Of the body so far, commas included. */
   hash: Hash
 }
@@ -40,7 +41,7 @@ export function requestParts(parts: Parts) {
     last = withAdded(continued(messages) ?? beginning(messages.head), messages.texts)
     const tail = parameters.slice(messages.head.length)
     const sha256 = last.hash.copy().update(tail).digest('hex')
-    return { body, sha256, parts: { parameters: line, messages: toRanges(last.lines) } }
+    return { body, sha256, parts: { parameters: line, messages: last.lines } }
   }
 
   /** The last beginning, when this request has the same messages and perhaps more. */
@@ -58,7 +59,7 @@ export function requestParts(parts: Parts) {
     const lines = added.map((text) => parts.lineOf('MESSAGE', text)) // may throw, so nothing is changed before
     before.hash.update(`${before.texts.length > 0 ? ',' : ''}${added.join(',')}`)
     before.texts.push(...added)
-    before.lines.push(...lines)
+    for (const line of lines) addToRanges(before.lines, line)
     return before
   }
 

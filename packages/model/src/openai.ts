@@ -11,7 +11,7 @@ import { readEvents } from './server-sent-events.js'
 import { checkBaseUrl, checkKey } from './settings.js'
 import { watchSilence } from './silence.js'
 import { readStream } from './stream.js'
-import { type HttpAnswer, readText } from './transport.js'
+import type { HttpAnswer } from './transport.js'
 
 export interface OpenAiModelOptions {
   /** Not needed by a local server. The environment is not looked at. */
@@ -47,8 +47,7 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
       try {
         client ??= openClient(apiKey, baseUrl)
         const answer = await post(await client, request, { body: text, signal: watch.signal, asked })
-        const body = listen(answer.body, watch.heard, asked)
-        return await readAnswer(answer, body, { request, onDelta, asked })
+        return await readAnswer(answer, { request, onDelta, asked, heard: watch.heard })
       } catch (error) {
         const failure = signal?.aborted ? stopped(error) : watch.timedOut ? silent(asked, timeoutMs) : error
         throw withoutKey(failure, apiKey)
@@ -59,11 +58,28 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   }
 }
 
-async function* listen(
-  body: AsyncIterable<Uint8Array>,
-  heard: () => void,
-  asked: Asked,
-): AsyncGenerator<Uint8Array> {
+interface AnswerContext {
+  readonly request: ChatRequest
+  readonly onDelta: CompleteOptions['onDelta']
+  readonly asked: Asked
+  /** Something came. */
+  readonly heard: () => void
+}
+
+async function readAnswer(answer: HttpAnswer, context: AnswerContext): Promise<ChatResponse> {
+  const { request, onDelta, asked, heard } = context
+  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
+  if (request.stream && isStream) return readStream(readEvents(pieces(answer, context)), onDelta)
+
+  const text = await answer.text(heard).catch((error: unknown) => {
+    throw unreadableBody(error, asked)
+  })
+  const response = parseCompletion(parseBody(text, asked))
+  if (response.message.content) onDelta?.({ content: response.message.content })
+  return response
+}
+
+async function* pieces({ body }: HttpAnswer, { heard, asked }: AnswerContext): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of body) {
       heard()
@@ -72,26 +88,6 @@ async function* listen(
   } catch (error) {
     throw unreadableBody(error, asked)
   }
-}
-
-interface AnswerContext {
-  readonly request: ChatRequest
-  readonly onDelta: CompleteOptions['onDelta']
-  readonly asked: Asked
-}
-
-async function readAnswer(
-  answer: HttpAnswer,
-  body: AsyncIterable<Uint8Array>,
-  { request, onDelta, asked }: AnswerContext,
-): Promise<ChatResponse> {
-  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
-  if (request.stream && isStream) return readStream(readEvents(body), onDelta)
-
-  const text = await readText(body)
-  const response = parseCompletion(parseBody(text, asked))
-  if (response.message.content) onDelta?.({ content: response.message.content })
-  return response
 }
 
 function parseBody(text: string, asked: Asked): unknown {

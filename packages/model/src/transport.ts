@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import * as http from 'node:http'
+import { urlToHttpOptions } from 'node:url'
 
 /** What of an answer is used here and by the `openai` client; a small part of a `Response`. */
 export interface HttpAnswer {
@@ -9,7 +10,8 @@ export interface HttpAnswer {
   readonly headers: AnswerHeaders
   /** The bytes as they come; ends with an error when the connection breaks. */
   readonly body: AsyncIterable<Uint8Array>
-  text(): Promise<string>
+  /** The whole body as UTF-8; `heard` is called with every piece. Rejects when the connection breaks. */
+  text(heard?: () => void): Promise<string>
 }
 
 /** What of `Headers` is used: the global one loads a whole HTTP client. */
@@ -34,30 +36,31 @@ export type Transport = (url: string, call: HttpCall) => Promise<HttpAnswer>
  * its own, and it never follows a redirect, so a key goes to the configured server only.
  */
 export function createTransport(): Transport {
-  const agents = new Map<string, Promise<Dialect>>()
+  const targets = new Map<string, Promise<Target>>()
 
   return async (url, { method = 'GET', headers = [], body, signal }) => {
-    const { protocol } = new URL(url)
-    const dialect = agents.get(protocol) ?? openDialect(protocol)
-    agents.set(protocol, dialect)
-    const { request, agent } = await dialect
+    const known = targets.get(url) ?? openTarget(url)
+    targets.set(url, known)
+    const { request, options } = await known
 
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
-      const options = { method, headers: Object.fromEntries(headers), agent, ...(signal ? { signal } : {}) }
-      request(url, options).once('response', resolve).once('error', reject).end(body)
+      const call = { ...options, method, headers: Object.fromEntries(headers), ...(signal ? { signal } : {}) }
+      request(call).once('response', resolve).once('error', reject).end(body)
     })
     return answerOf(incoming, url)
   }
 }
 
-interface Dialect {
+/** An address, parsed once, with its connections. */
+interface Target {
   readonly request: typeof http.request
-  readonly agent: http.Agent
+  readonly options: http.RequestOptions
 }
 
-async function openDialect(protocol: string): Promise<Dialect> {
-  const { request, Agent } = protocol === 'https:' ? await import('node:https') : http
-  return { request, agent: new Agent({ keepAlive: true }) }
+async function openTarget(url: string): Promise<Target> {
+  const address = new URL(url)
+  const { request, Agent } = address.protocol === 'https:' ? await import('node:https') : http
+  return { request, options: { ...urlToHttpOptions(address), agent: new Agent({ keepAlive: true }) } }
 }
 
 function answerOf(incoming: IncomingMessage, url: string): HttpAnswer {
@@ -68,7 +71,7 @@ function answerOf(incoming: IncomingMessage, url: string): HttpAnswer {
     url,
     headers: headersOf(incoming),
     body: incoming,
-    text: () => readText(incoming),
+    text: (heard) => readText(incoming, heard),
   }
 }
 
@@ -77,9 +80,17 @@ function headersOf({ headers }: IncomingMessage): AnswerHeaders {
   return { get: (name) => texts.get(name) ?? null, entries: () => texts.entries() }
 }
 
-/** Reads a body to its end, as UTF-8. */
-export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of body) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
+/** By events: an iterator over so short a stream costs more than the rest of the answer. */
+function readText(incoming: IncomingMessage, heard: () => void = () => undefined): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    incoming
+      .on('data', (chunk: Buffer) => {
+        heard()
+        chunks.push(chunk)
+      })
+      .once('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+      .once('error', reject)
+      .once('close', () => reject(new Error('The connection was closed.'))) // after an end it changes nothing
+  })
 }

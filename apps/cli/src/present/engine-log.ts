@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EngineEvent } from '@delta/engine'
 import { isKnownEvent } from '@delta/journal'
@@ -27,6 +27,8 @@ export function withEngineLog(presenter: Presenter): Presenter {
 
 function openLog(complain: (message: string) => void) {
   let path: string | undefined
+  /** Stays open as long as the process: opening costs more than writing a line. */
+  let file: number | undefined
   /** What was said before the run had a directory; undefined once writing has failed. */
   let waiting: string[] | undefined = []
 
@@ -37,7 +39,8 @@ function openLog(complain: (message: string) => void) {
     waiting.push(...lines.map((line) => `${timestamp} ${line}\n`))
     if (path === undefined) return
     try {
-      appendFileSync(path, waiting.join(''), { mode: 0o600 })
+      file ??= openSync(path, 'a', 0o600)
+      writeFileSync(file, waiting.join(''))
       waiting = []
     } catch (error) {
       waiting = undefined // the journal is the record; a log that cannot be written stops nothing
