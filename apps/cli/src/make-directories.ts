@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -7,7 +7,8 @@ import { dirname } from 'node:path'
  */
 export function makeDirectories(path: string): boolean {
   if (isDirectory(path)) return false
-  if (!isDirectory(dirname(path))) makeDirectories(dirname(path))
+  // a file above is in the way of this directory, not of itself: mkdir says so (ENOTDIR)
+  if (!existsSync(dirname(path))) makeDirectories(dirname(path))
   try {
     mkdirSync(path)
     return true

@@ -8,8 +8,10 @@ import { UsageError } from './usage-error.js'
 export function workDirectoryOf({ workDir }: { workDir: string }, terminal: Terminal): string {
   const directory = resolve(terminal.cwd, workDir)
   try {
-    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== false) return directory
+    if (statSync(directory).isDirectory()) return directory
   } catch (cause) {
+    // not throwIfNoEntry: since Node.js 22 it takes what lies below a file for missing, too
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return directory
     throw new UsageError(`-w ${workDir}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
   }
   throw new UsageError(`-w ${workDir}: it is a file, not a directory.`)

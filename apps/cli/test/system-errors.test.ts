@@ -33,6 +33,8 @@ test.each([
   ['-m @directory', ['run', '-m', '@.'], 'Error: -m @.: it is a directory, not a file (EISDIR).'],
   ['-m @missing', ['run', '-m', '@no'], 'Error: -m @no: there is no such file or directory (ENOENT).'],
   ['init below a file', ['init', 'file/x'], 'Error: file/x: it is a file'],
+  ['init further below a file', ['init', 'file/x/y'], 'Error: file/x/y: it is a file'],
+  ['a workspace below a file', ['run', '-m', 'Go', '-w', 'file/x'], 'Error: -w file/x: it is a file'],
   ['init over a file', ['init', 'file'], 'Error: file: a file of that name is in the way (EEXIST).'],
   ['a name that is too long', ['run', '-m', 'Go', '-w', 'x'.repeat(300)], ': the name is too long ('],
 ])('%s is one message that says where, what and what to do', async (_, args, message) => {
@@ -47,12 +49,17 @@ test.each([
 })
 
 test.each([['show'], ['list-runs'], ['continue'], ['journal', 'verify'], ['context', 'build'], ['config']])(
-  'delta %s refuses a workspace that is a file',
+  'delta %s refuses a workspace that is a file, or would lie below one',
   async (...command) => {
     await using agent = await temporaryAgent({})
     const result = await delta([...command, '-w', 'agent.yaml'], { cwd: agent.path })
     expect(result).toMatchObject({ exitCode: 2, stdout: '' })
     expect(result.stderr).toBe('Error: -w agent.yaml: it is a file, not a directory.\n')
+    const below = await delta([...command, '-w', 'agent.yaml/x'], { cwd: agent.path })
+    expect(below).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(below.stderr).toContain(
+      'Error: -w agent.yaml/x: it is a file, not a directory, or lies below a file (',
+    )
   },
 )
 
