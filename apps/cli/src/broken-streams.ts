@@ -13,7 +13,7 @@ interface Streams {
 export function watchedStreams(host: NodeJS.Process, { goesOn }: { goesOn: boolean }): Streams {
   return {
     stdin: once(() =>
-      host.stdin.on('error', () => {
+      inputOf(host).on('error', () => {
         // a terminal that is gone; whoever reads finds the end of input
       }),
     ),
@@ -28,6 +28,16 @@ export function watchedStreams(host: NodeJS.Process, { goesOn }: { goesOn: boole
         // nobody reads what we have to say; the exit code still does
       }),
     ),
+  }
+}
+
+/** Node throws if the terminal is closed in the instant in which it is opened. As when it is closed later, nobody types. */
+function inputOf(host: NodeJS.Process): NodeJS.ReadStream {
+  try {
+    return host.stdin
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_TTY_INIT_FAILED') throw error
+    return host.getBuiltinModule('node:stream').Readable.from([]) as NodeJS.ReadStream
   }
 }
 

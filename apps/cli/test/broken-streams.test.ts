@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { watchedStreams } from '../src/broken-streams.js'
+import { readLine } from '../src/read-line.js'
+import type { Terminal } from '../src/terminal.js'
+
+/** A process whose stdin cannot be had. */
+function hostWithout(stdin: Error): NodeJS.Process {
+  return Object.create(process, {
+    stdin: {
+      get() {
+        throw stdin
+      },
+    },
+  })
+}
+
+test('a terminal that is closed in the instant in which it is opened has nothing to read', async () => {
+  const gone = Object.assign(new Error('TTY initialization failed'), { code: 'ERR_TTY_INIT_FAILED' })
+  const { stdin } = watchedStreams(hostWithout(gone), { goesOn: true })
+  expect(stdin()).toBe(stdin())
+  expect(await readLine({ stdin: stdin() } as Terminal)).toBeUndefined()
+})
+
+test('another reason why there is no stdin is an error', () => {
+  const { stdin } = watchedStreams(hostWithout(new Error('too many files')), { goesOn: true })
+  expect(stdin).toThrow('too many files')
+})
