@@ -1,104 +1,101 @@
 /**
- * What a cycle costs: whole runs of `echo`, the command line beside a hand-written durable loop without recovery, and
- * beside two frameworks that keep nothing.
+ * What a cycle costs: whole runs of `echo`, the command line beside a hand-written durable loop without recovery, beside
+ * two frameworks that keep nothing and, with `--peers`, beside one that keeps its state.
  *
- *   node benchmarks/loop.mjs [rounds] [--growth] [--write]
+ *   node benchmarks/loop.mjs [rounds] [--growth] [--peers] [--write]
  *
  * CPU time is that of the engine's own process; children are the same in all. Alternating, medians of the rounds
- * (default 9). `--growth` also runs up to 1,000 cycles, which takes minutes.
+ * (default 9). `--growth` also runs up to 1,000 cycles, which takes minutes. `--peers` measures LangGraph, too, and
+ * installs it into `peers/` the first time. A figure that was not asked for is written as "not measured".
  */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { startScriptedServer } from '../packages/testkit/dist/index.js'
-import { programsFor } from './loop/programs.mjs'
-import { median, numbers, report } from './report.mjs'
+import { compare } from './loop/compare.mjs'
+import { installPeers } from './loop/install-peers.mjs'
+import { NAMES } from './loop/programs.mjs'
+import { numbers, report } from './report.mjs'
 
 const CYCLES = 300
 const GROWTH = [10, 100, 500, 1000]
-const PRELOAD = fileURLToPath(new URL('measure.mjs', import.meta.url))
+/** Figures that only `--peers` and `--growth` measure; until then their goals are not reached. */
+const ON_REQUEST = [
+  'langgraph',
+  'disk_langgraph',
+  'growth',
+  'window_growth',
+  'memory_1000',
+  'memory_ai_sdk',
+  'files_a_cycle',
+]
+const { floor, delta, window, aiSdk, openAiAgents, langGraph } = NAMES
 const [rounds = 9] = numbers()
-// Everything stays until the end: a file system that has just lost thousands of files is slower to make new ones.
-const directory = mkdtempSync(join(tmpdir(), 'delta-bench-loop-'))
 
-function measure(argv) {
-  const workspace = mkdtempSync(join(directory, 'w-'))
-  const file = join(directory, 'measure.json')
-  const env = { PATH: process.env.PATH, MEASURE_FILE: file, DELTA_API_KEY: 'benchmark' }
-  execFileSync(process.execPath, ['--import', PRELOAD, ...argv(workspace)], { env, stdio: 'pipe' })
-  const files = readdirSync(workspace, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  )
-  const bytes = files.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
-  return { ...JSON.parse(readFileSync(file, 'utf8')), files: files.length, diskMb: bytes / 1024 / 1024 }
-}
-
-/** Medians of alternating runs, by program; `only` names those that run. */
-async function compare(cycles, { rounds, only = () => true }) {
-  const echo = { tool_calls: [{ name: 'echo', arguments: { text: 'hi' } }], times: cycles }
-  const server = await startScriptedServer([echo, { content: 'Done.' }])
-  const programs = await programsFor(server.baseUrl, cycles)
-  const names = Object.keys(programs.argv).filter(only)
-  const results = Object.fromEntries(names.map((name) => [name, []]))
-  for (let round = 0; round < rounds; round++) {
-    for (const name of names) results[name].push(measure(programs.argv[name]))
-  }
-  await server.close()
-  await programs.remove()
-  const middle = (runs) => (key) => [key, median(runs.map((run) => run[key]))]
-  return Object.fromEntries(
-    names.map((name) => [name, Object.fromEntries(Object.keys(results[name][0]).map(middle(results[name])))]),
-  )
-}
-
-async function wholeRuns() {
-  const measured = await compare(CYCLES, { rounds })
-  const floor = measured['durable floor']
-  const rows = Object.entries(measured).map(([program, { cpuMs, rssMb, diskMb, files }]) => ({
-    program,
-    'CPU, ms a cycle': (cpuMs / CYCLES).toFixed(2),
-    '× floor': (cpuMs / floor.cpuMs).toFixed(2),
-    'peak memory, MB': Math.round(rssMb),
-    'on disk, MB': diskMb === 0 ? 'none' : diskMb.toFixed(2),
-    files: files === 0 ? 'none' : files,
-  }))
-  return { rows, delta: rows[1] }
-}
-
-/** CPU time of one more cycle of a long run, against one of a short one. */
-async function growth() {
-  const runs = new Map()
-  const only = (name) => !name.includes('nothing kept')
-  for (const cycles of GROWTH)
-    runs.set(cycles, await compare(cycles, { rounds: Math.ceil(rounds / 3), only }))
-  const [ten, hundred, fiveHundred, thousand] = GROWTH
-  const per = (name, from, to) => (runs.get(to)[name].cpuMs - runs.get(from)[name].cpuMs) / (to - from)
-  return Object.keys(runs.get(ten)).map((program) => ({
-    program,
-    '10 to 100, ms': per(program, ten, hundred).toFixed(2),
-    '500 to 1000, ms': per(program, fiveHundred, thousand).toFixed(2),
-    growth: (per(program, fiveHundred, thousand) / per(program, ten, hundred)).toFixed(2),
-    'memory at 1000, MB': Math.round(runs.get(thousand)[program].rssMb),
-    'on disk at 1000, MB': runs.get(thousand)[program].diskMb.toFixed(2),
-  }))
-}
-
-try {
-  const { rows, delta } = await wholeRuns()
-  const tables = [{ title: `Runs of ${CYCLES} cycles`, rows }]
-  if (process.argv.includes('--growth'))
-    tables.push({ title: 'CPU time of one more cycle', rows: await growth() })
-  report('loop', {
-    tables,
-    figures: {
-      cycles: CYCLES,
-      ratio: delta['× floor'],
-      memory_mb: delta['peak memory, MB'],
-      disk_mb: delta['on disk, MB'],
-    },
+/** @param {boolean} peers whether LangGraph is there to be measured */
+async function wholeRuns(peers) {
+  const programs = [floor, delta, window, aiSdk, openAiAgents, ...(peers ? [langGraph] : [])]
+  const measured = await compare(CYCLES, Object.fromEntries(programs.map((name) => [name, rounds])))
+  const part = (key, of) => measured[delta][key] / measured[of][key]
+  const rows = programs.map((program) => {
+    const { cpuMs, rssMb, diskMb, files } = measured[program]
+    return {
+      program,
+      'CPU, ms a cycle': (cpuMs / CYCLES).toFixed(2),
+      '× floor': (cpuMs / measured[floor].cpuMs).toFixed(2),
+      'peak memory, MB': Math.round(rssMb),
+      'on disk, MB': diskMb === 0 ? 'none' : diskMb.toFixed(2),
+      files: files === 0 ? 'none' : files,
+      ...(peers && { 'disk × delta': diskMb === 0 ? 'none' : (1 / part('diskMb', program)).toFixed(2) }),
+    }
   })
-} finally {
-  rmSync(directory, { recursive: true, force: true })
+  const figures = {
+    cycles: CYCLES,
+    ratio: part('cpuMs', floor).toFixed(2),
+    ai_sdk: part('cpuMs', aiSdk).toFixed(3),
+    memory_mb: Math.round(measured[delta].rssMb),
+    disk_mb: measured[delta].diskMb.toFixed(2),
+    ...(peers && {
+      langgraph: part('cpuMs', langGraph).toFixed(3),
+      disk_langgraph: part('diskMb', langGraph).toFixed(5),
+    }),
+  }
+  return { tables: [{ title: `Runs of ${CYCLES} cycles`, rows }], figures }
 }
+
+/** What one more cycle of a long run costs, against one of a short one. */
+async function growth() {
+  const [ten, hundred, fiveHundred, thousand] = GROWTH
+  // AI SDK is here for its memory alone. What it costs grows with the square, so it runs once.
+  const taking = { [floor]: rounds, [delta]: rounds, [window]: rounds, [aiSdk]: 1 }
+  const runs = new Map()
+  for (const cycles of GROWTH) runs.set(cycles, await compare(cycles, taking))
+  const per = (key, from, to) => (name) => (runs.get(to)[name][key] - runs.get(from)[name][key]) / (to - from)
+  const early = (key) => per(key, ten, hundred)
+  const late = (key) => per(key, fiveHundred, thousand)
+  const grown = (key, name) => late(key)(name) / early(key)(name)
+  const longest = runs.get(thousand)
+  const rows = Object.entries(longest).map(([program, { rssMb, diskMb }]) => ({
+    program,
+    '10 to 100, ms': early('cpuMs')(program).toFixed(2),
+    '500 to 1000, ms': late('cpuMs')(program).toFixed(2),
+    growth: grown('cpuMs', program).toFixed(2),
+    'memory at 1000, MB': Math.round(rssMb),
+    'on disk at 1000, MB': diskMb === 0 ? 'none' : diskMb.toFixed(2),
+    'growth on disk': diskMb === 0 ? 'none' : grown('diskMb', program).toFixed(2),
+  }))
+  const figures = {
+    growth: grown('cpuMs', delta).toFixed(3),
+    window_growth: grown('cpuMs', window).toFixed(3),
+    memory_1000: longest[delta].rssMb.toFixed(1),
+    memory_ai_sdk: (longest[delta].rssMb / longest[aiSdk].rssMb).toFixed(3),
+    files_a_cycle: late('files')(delta).toFixed(2),
+  }
+  return { tables: [{ title: 'What one more cycle costs; AI SDK measured once', rows }], figures }
+}
+
+const measured = [await wholeRuns(process.argv.includes('--peers') && installPeers())]
+if (process.argv.includes('--growth')) measured.push(await growth())
+report('loop', {
+  tables: measured.flatMap(({ tables }) => tables),
+  figures: Object.assign(
+    Object.fromEntries(ON_REQUEST.map((figure) => [figure, 'not measured'])),
+    ...measured.map(({ figures }) => figures),
+  ),
+})

@@ -10,6 +10,16 @@ const LAST_TWENTY = `sources:
   - { type: journal, max_iterations: 20 }
 `
 
+/** What the tables call them. */
+export const NAMES = {
+  floor: 'durable floor',
+  delta: 'delta',
+  window: 'delta, `max_iterations: 20`',
+  aiSdk: 'AI SDK 6, nothing kept',
+  openAiAgents: 'OpenAI Agents, nothing kept',
+  langGraph: 'LangGraph, kept in SQLite',
+}
+
 /** Arguments for node, from a workspace; what they know of the others is the server alone. */
 export async function programsFor(baseUrl, cycles) {
   const settings = { baseUrl, tools: TOOLS, agent: { max_iterations: cycles + 1 } }
@@ -29,11 +39,12 @@ export async function programsFor(baseUrl, cycles) {
   const script = (name) => (workspace) => [here(name), baseUrl, workspace, String(cycles + 1)]
   return {
     argv: {
-      'durable floor': script('floor.mjs'),
-      delta: run(whole),
-      'delta, `max_iterations: 20`': run(window),
-      'AI SDK 6, nothing kept': script('ai-sdk.mjs'),
-      'OpenAI Agents, nothing kept': script('openai-agents.mjs'),
+      [NAMES.floor]: script('floor.mjs'),
+      [NAMES.delta]: run(whole),
+      [NAMES.window]: run(window),
+      [NAMES.aiSdk]: script('ai-sdk.mjs'),
+      [NAMES.openAiAgents]: script('openai-agents.mjs'),
+      [NAMES.langGraph]: script('langgraph.mjs'),
     },
     async remove() {
       await whole.remove()

@@ -71,7 +71,8 @@ function together(directory) {
     const [name, key = ''] = figure.split('.')
     const measured = all.find(([other]) => other === name)?.[1].figures[key]
     // what nobody has measured is not reached
-    return Number(measured) <= atMost ? [] : [`${what} (${measured ?? 'not measured'}, goal ${atMost})`]
+    if (Number(measured) <= atMost) return []
+    return [`${what} (${measured ?? 'not measured'}, goal ${Number(atMost.toPrecision(3))})`]
   })
   return { date, machine, tables: [], figures: { missed: missed.join('; ') || 'none' } }
 }

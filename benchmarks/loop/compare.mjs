@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startScriptedServer } from '../../packages/testkit/dist/index.js'
+import { median } from '../report.mjs'
+import { programsFor } from './programs.mjs'
+
+const PRELOAD = fileURLToPath(new URL('../measure.mjs', import.meta.url))
+// Everything stays until the end: a file system that has just lost thousands of files is slower to make new ones.
+const directory = mkdtempSync(join(tmpdir(), 'delta-bench-loop-'))
+process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
+
+/**
+ * Medians of alternating runs, by program: `cpuMs`, `rssMb`, `diskMb` and `files`.
+ *
+ * @param {number} cycles of `echo`, before the answer
+ * @param {Record<string, number>} rounds that a program takes part in; one that is not named takes part in none
+ */
+export async function compare(cycles, rounds) {
+  const echo = { tool_calls: [{ name: 'echo', arguments: { text: 'hi' } }], times: cycles }
+  const server = await startScriptedServer([echo, { content: 'Done.' }])
+  const programs = await programsFor(server.baseUrl, cycles)
+  const results = Object.fromEntries(Object.keys(rounds).map((name) => [name, []]))
+  for (let round = 0; round < Math.max(...Object.values(rounds)); round++) {
+    const taking = Object.keys(rounds).filter((name) => round < rounds[name])
+    for (const name of taking) results[name].push(measure(programs.argv[name]))
+  }
+  await server.close()
+  await programs.remove()
+  return Object.fromEntries(Object.entries(results).map(([name, runs]) => [name, medians(runs)]))
+}
+
+function measure(argv) {
+  const workspace = mkdtempSync(join(directory, 'w-'))
+  const file = join(directory, 'measure.json')
+  const env = { PATH: process.env.PATH, MEASURE_FILE: file, DELTA_API_KEY: 'benchmark' }
+  execFileSync(process.execPath, ['--import', PRELOAD, ...argv(workspace)], { env, stdio: 'pipe' })
+  const files = readdirSync(workspace, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  const bytes = files.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+  return { ...JSON.parse(readFileSync(file, 'utf8')), files: files.length, diskMb: bytes / 1024 / 1024 }
+}
+
+const medians = (runs) =>
+  Object.fromEntries(Object.keys(runs[0]).map((key) => [key, median(runs.map((run) => run[key]))]))
