@@ -3,6 +3,7 @@ export type JournalErrorCode =
   | 'ERR_JOURNAL_CORRUPT'
   | 'ERR_JOURNAL_CLOSED'
   | 'ERR_JOURNAL_EVENT'
+  | 'ERR_JOURNAL_READ'
   | 'ERR_JOURNAL_WRITE'
   | 'ERR_RUN_BUSY'
   | 'ERR_RUN_LOST'

@@ -7,6 +7,7 @@ import { isObject } from './is-object.js'
 import { type Block, lineSplitter, type Remainder, splitLines } from './lines.js'
 import { modernise, type RawLine } from './modernise.js'
 import { lineProblem, parseJson } from './parse.js'
+import { asReadError } from './read-error.js'
 
 /** One line of a journal: what it is, or why it is nothing. */
 export interface InspectedLine extends Block {
@@ -40,7 +41,7 @@ export function inspectJournal(
   { ioDirectory = oldIoDirectory(path) }: { ioDirectory?: string } = {},
 ): Inspection {
   const splitter = lineSplitter()
-  const block = splitter.push(readFileSync(path))
+  const block = splitter.push(readWhole(path))
   const remainder = splitter.end()
   const lines = block ? splitLines(block.bytes).map(parseLine).filter(isNotBlank) : []
   const unfinished = addRemainder(lines, remainder)
@@ -49,6 +50,14 @@ export function inspectJournal(
     ({ raw, event }) => event !== undefined && !isEvent({ seq: 1, timestamp: '', ...raw }),
   )
   return { lines, remainder, unfinished, old }
+}
+
+function readWhole(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw asReadError(error, path)
+  }
 }
 
 function parseLine({ bytes, offset }: Block, index: number): InspectedLine {

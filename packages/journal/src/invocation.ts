@@ -7,7 +7,7 @@ import { JournalError } from './errors.js'
 import { isKnownEvent } from './event.js'
 import { parseJson } from './parse.js'
 import { readParts } from './parts.js'
-import { fromRanges } from './ranges.js'
+import { fromRanges, toRanges } from './ranges.js'
 import { streamJournal } from './read.js'
 import type { InvocationRecord } from './request-log.js'
 import { joinRequest } from './request-text.js'
@@ -82,17 +82,34 @@ async function findRecord(directory: string, iteration: number): Promise<string 
 
 /** Older versions kept each request whole, in a directory that the THOUGHT names. */
 async function readOldRequest(runDirectory: string, iteration: number): Promise<string> {
+  const thoughts: number[] = []
   for await (const event of streamJournal(journalPath(runDirectory))) {
-    if (!isKnownEvent(event) || event.type !== 'THOUGHT' || event.iteration !== iteration) continue
+    if (!isKnownEvent(event) || event.type !== 'THOUGHT') continue
+    thoughts.push(event.iteration)
+    if (event.iteration !== iteration) continue
     const path = join(runDirectory, event.llm_invocation_ref ?? '', 'request.json')
     if (existsSync(path)) return await readFile(path, 'utf8')
   }
   const { invocations } = runPaths(runDirectory)
+  const recorded = (await readdir(invocations).catch(noneIfMissing)).map(iterationOf)
   throw new JournalError(
     'ERR_REQUEST_NOT_FOUND',
-    `${invocations}: There is no request of iteration ${iteration}. The names of the files there end in the iterations there are.`,
+    `${invocations}: There is no request of iteration ${iteration}. ${thereAre([...recorded, ...thoughts])}`,
     { path: invocations },
   )
+}
+
+function iterationOf(name: string): number {
+  return Number(/_(\d+)\.json$/.exec(name)?.[1])
+}
+
+function thereAre(iterations: readonly number[]): string {
+  const sorted = [...new Set(iterations)].filter(Number.isInteger).sort((a, b) => a - b)
+  if (sorted.length === 0) return 'Nothing was sent to the model yet.'
+  const ranges = toRanges(sorted).map(([first, last]) =>
+    first === last ? `${first}` : `${first} to ${last}`,
+  )
+  return `There ${sorted.length === 1 ? 'is that of iteration' : 'are those of the iterations'} ${ranges.join(', ')}.`
 }
 
 function noneIfMissing(error: NodeJS.ErrnoException): string[] {

@@ -4,6 +4,7 @@ import { isJournalError, JournalError } from './errors.js'
 import { holderState } from './holder.js'
 import { readLease } from './lease-file.js'
 import { streamJournal } from './read.js'
+import { asReadError } from './read-error.js'
 import { journalPath, runPaths } from './run-paths.js'
 import { type Owner, type RunSummary, summarizeRun } from './run-summary.js'
 import { summarizer } from './summary.js'
@@ -11,8 +12,9 @@ import { summarizer } from './summary.js'
 /**
  * Reads a run from its journal. Writes nothing, and needs no `metadata.json`.
  *
- * @param options.tolerant - Report damage in `problem` instead of throwing; the rest is what stood before it.
- * @throws {JournalError} `ERR_RUN_NOT_FOUND`; `ERR_JOURNAL_CORRUPT`.
+ * @param options.tolerant - Report damage, and files that cannot be read, in `problem` instead of throwing; the rest is
+ *   what stood before it.
+ * @throws {JournalError} `ERR_RUN_NOT_FOUND`; `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
 export async function readRun(
   runDirectory: string,
@@ -21,8 +23,9 @@ export async function readRun(
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
   const fold = summarizer()
-  const problem = await readInto(fold.add, journalPath(directory), tolerant)
-  return { ...summarizeRun(directory, fold, readOwner(directory)), ...(problem !== undefined && { problem }) }
+  const damage = await readInto(fold.add, journalPath(directory), tolerant)
+  const { owner, problem = damage } = readOwnerOr(directory, tolerant)
+  return { ...summarizeRun(directory, fold, owner), ...(problem !== undefined && { problem }) }
 }
 
 async function readInto(
@@ -35,6 +38,16 @@ async function readInto(
     return undefined
   } catch (error) {
     if (tolerant && isJournalError(error)) return error.message
+    throw error
+  }
+}
+
+function readOwnerOr(directory: string, tolerant: boolean): { owner?: Owner | undefined; problem?: string } {
+  try {
+    return { owner: readOwner(directory) }
+  } catch (cause) {
+    const error = asReadError(cause, runPaths(directory).lease)
+    if (tolerant && isJournalError(error)) return { problem: error.message }
     throw error
   }
 }

@@ -4,6 +4,7 @@ import type { StoredEvent } from './event.js'
 import { lineSplitter, type Remainder, splitLines } from './lines.js'
 import { eventParser } from './parse.js'
 import { openIfThere, readAt } from './read-at.js'
+import { asReadError } from './read-error.js'
 import { readOldJournal } from './read-old.js'
 
 /** What a journal holds. */
@@ -28,7 +29,7 @@ const CHUNK_BYTES = 1 << 20
  * newline is an event (somebody edited the file), yet `endOffset` stays before it.
  *
  * @param path - Path of the journal. A missing file reads as an empty journal.
- * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event.
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: a complete line is not an event. `ERR_JOURNAL_READ`.
  */
 export async function readJournal(
   path: string,
@@ -69,7 +70,7 @@ export function parseJournal(
 /**
  * The events of a journal one by one, in bounded memory.
  *
- * @throws {JournalError} `ERR_JOURNAL_CORRUPT` when it comes to a damaged line.
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT` when it comes to a damaged line. `ERR_JOURNAL_READ`.
  */
 export async function* streamJournal(path: string): AsyncGenerator<StoredEvent, void> {
   for await (const batch of readBatches(path, 0)) yield* batch
@@ -78,7 +79,7 @@ export async function* streamJournal(path: string): AsyncGenerator<StoredEvent, 
 type Ending = Omit<JournalContents, 'events'>
 
 async function* readBatches(path: string, fromOffset: number): AsyncGenerator<StoredEvent[], Ending> {
-  const file = openIfThere(path)
+  const file = openToRead(path)
   if (file === undefined) return { tornBytes: 0, endOffset: 0, warnings: [] }
   let seen = 0
   try {
@@ -90,12 +91,20 @@ async function* readBatches(path: string, fromOffset: number): AsyncGenerator<St
       yield step.value
     }
   } catch (error) {
-    if (!isJournalError(error)) throw error
+    if (!isJournalError(error)) throw asReadError(error, path)
     const rest = readRest(path, fromOffset, seen)
     yield rest.events
     return rest
   } finally {
     closeSync(file)
+  }
+}
+
+function openToRead(path: string): number | undefined {
+  try {
+    return openIfThere(path)
+  } catch (error) {
+    throw asReadError(error, path)
   }
 }
 
