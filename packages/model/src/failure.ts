@@ -1,6 +1,6 @@
 import type { ModelErrorCode } from './errors.js'
 import { ModelError } from './errors.js'
-import { parseRetryAfter } from './retry.js'
+import { LONGEST_OBEYED_MS, parseRetryAfter } from './retry.js'
 
 /** An answer that is not 2xx. */
 export interface FailedAnswer {
@@ -21,16 +21,21 @@ export interface Asked {
 export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
   const said = serverWords(answer.body)
   const kind = kindOf(answer.status, said.code)
-  const retryable = kind.code === 'ERR_MODEL_RATE_LIMIT' || kind.code === 'ERR_MODEL_SERVER'
+  const passes = kind.code === 'ERR_MODEL_RATE_LIMIT' || kind.code === 'ERR_MODEL_SERVER'
+  const retryAfterMs = passes ? parseRetryAfter((name) => answer.header(name)) : undefined
+  const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
+  const advice = isTooLong ? comeBackIn(retryAfterMs) : kind.advice(asked, answer)
   return new ModelError(
     kind.code,
-    `${asked.url} ${kind.happened} (${answer.status}): ${said.message}\n${kind.advice(asked, answer)}`,
-    {
-      status: answer.status,
-      retryable,
-      retryAfterMs: retryable ? parseRetryAfter((name) => answer.header(name)) : undefined,
-    },
+    `${asked.url} ${kind.happened} (${answer.status}): ${said.message}\n${advice}`,
+    { status: answer.status, retryable: passes && !isTooLong, retryAfterMs },
   )
+}
+
+function comeBackIn(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000)
+  const asked = minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`
+  return `The server asks to wait ${asked}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here: try again when they have passed.`
 }
 
 /** The error in a body or event with status 200, as gateways send it: `{"error": {"code": 502, "message": …}}`. */

@@ -2,11 +2,13 @@ import type { ModelError } from './errors.js'
 
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 30_000
-const LONGEST_OBEYED_MS = 300_000
+/** Longer than this nobody waits in front of a command; whoever started it may come back. */
+export const LONGEST_OBEYED_MS = 300_000
 
 /**
  * How long to wait before the next attempt: 0.5 s, 1 s, 2 s … up to 30 s, of which a random half is left out so that
- * many runs on one machine do not come back together. A server's `Retry-After` is obeyed instead, up to 5 minutes.
+ * many runs on one machine do not come back together. A server's `Retry-After` is obeyed instead, up to 5 minutes; the
+ * errors of a server that asks for more are not `retryable`.
  *
  * @param attempt - The attempt that failed, 1 for the first.
  * @param random - 0 ≤ x < 1.
