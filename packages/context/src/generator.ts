@@ -5,9 +5,9 @@ import {
   type CommandOutcome,
   commandEnvironment,
   credentialsOf,
-  isAgentCommand,
   quoteCommand,
   runCommand,
+  startsDelta,
 } from '@delta/executor'
 import type { ContextCommand } from './manifest.js'
 import { isSettled, stampOf } from './stamp.js'
@@ -81,27 +81,26 @@ export function runContextCommand(
   stdin?: string,
 ): Promise<CommandOutcome> {
   const { AGENT_HOME: agentHome, CWD: workDirectory, RUN_DIR: runDirectory } = variables
+  const argv = command.map((word) => replaceVariables(word, variables))
+  const isDelta = startsDelta(argv, { cwd: workDirectory, env: environment, trusted: environment })
   const passed = Object.entries({ ...credentialsOf(environment), ...credentials }).filter(
-    ([name]) => passEnv.includes(name) || isAgentCommand(command), // a sub-agent asks a model of its own
+    ([name]) => passEnv.includes(name) || isDelta, // a sub-agent asks a model of its own
   )
-  return runCommand(
-    command.map((word) => replaceVariables(word, variables)),
-    {
-      cwd: workDirectory,
-      env: commandEnvironment(environment, {
-        agentHome,
-        workDirectory,
-        runDirectory,
-        runId: basename(runDirectory),
-        journalPath: join(runDirectory, 'journal.jsonl'),
-        extra: Object.fromEntries(passed),
-      }),
-      keepBytes: MOST_STDOUT_BYTES,
-      timeoutMs,
-      ...(stdin === undefined ? {} : { stdin }),
-      ...(signal === undefined ? {} : { signal }),
-    },
-  )
+  return runCommand(argv, {
+    cwd: workDirectory,
+    env: commandEnvironment(environment, {
+      agentHome,
+      workDirectory,
+      runDirectory,
+      runId: basename(runDirectory),
+      journalPath: join(runDirectory, 'journal.jsonl'),
+      extra: Object.fromEntries(passed),
+    }),
+    keepBytes: MOST_STDOUT_BYTES,
+    timeoutMs,
+    ...(stdin === undefined ? {} : { stdin }),
+    ...(signal === undefined ? {} : { signal }),
+  })
 }
 
 /** How a command ended that did not end well, with the beginning and the end of its complaint. */

@@ -1,4 +1,5 @@
 import { type ExpandedTool, expandTool, formatProblem, parseTool } from '@delta/tool-expander'
+import { isAgentCommand } from './agent-command.js'
 import { ExecutorError } from './errors.js'
 import { parseToolSettings, type ToolSettings } from './settings.js'
 
@@ -51,20 +52,12 @@ export function toolTimeoutMs(tool: Tool): number {
 }
 
 /**
- * True when the tool is an agent of its own (`delta run`, `delta continue`), which needs the credentials and may take its
- * time. The other commands of `delta` are tools like any other: `delta sessions exec` gives the model a shell.
+ * True when the tool calls itself an agent of its own (`delta run`, `delta continue`), which may take its time. The other
+ * commands of `delta` are tools like any other: `delta sessions exec` gives the model a shell.
  */
 export function isDelta({ expanded }: Tool): boolean {
   return isAgentCommand(expanded.command)
 }
-
-/** The same of a command that is no tool. */
-export function isAgentCommand([program = '', subcommand = '']: readonly string[]): boolean {
-  const named = program === 'delta' || (program.startsWith('/') && program.endsWith('/delta'))
-  return named && AGENT_COMMANDS.has(subcommand)
-}
-
-const AGENT_COMMANDS = new Set(['run', 'continue'])
 
 /**
  * What happens to a call whose engine died while it ran. A tool that says of itself that it may

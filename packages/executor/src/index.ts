@@ -1,3 +1,4 @@
+export { isAgentCommand, startsDelta } from './agent-command.js'
 export type { CapturedOutput, Keep } from './captured.js'
 export type { ByteFilter } from './channels.js'
 export { decide, type PolicyDecision } from './decide.js'
@@ -5,7 +6,6 @@ export {
   DEFAULT_TOOL_TIMEOUT_MS,
   defineTool,
   interruptPolicy,
-  isAgentCommand,
   isDelta,
   type Tool,
   toolMap,

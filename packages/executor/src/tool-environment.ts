@@ -1,4 +1,5 @@
-import { isDelta, type Tool } from './define-tool.js'
+import { startsDelta } from './agent-command.js'
+import type { Tool } from './define-tool.js'
 import { fillVariables } from './variables.js'
 import { variablesOf } from './working-directory.js'
 
@@ -17,12 +18,16 @@ export function toolEnvironment(tool: Tool, place: Place, cwd: string): NodeJS.P
   const { environment, credentials = {}, actionId } = place
   const { env, passEnv } = tool.settings
   const variables = variablesOf(place)
-  const passed = Object.entries(credentials).filter(([name]) => isDelta(tool) || passEnv.includes(name))
-  const own = Object.entries(env).map(([name, text]) => [name, fillVariables(text, variables)])
+  const own = Object.fromEntries(
+    Object.entries(env).map(([name, text]) => [name, fillVariables(text, variables)]),
+  )
+  const command = tool.expanded.command.map((word) => fillVariables(word, variables))
+  const isDelta = startsDelta(command, { cwd, env: { ...environment, ...own }, trusted: environment })
+  const passed = Object.entries(credentials).filter(([name]) => isDelta || passEnv.includes(name))
   return {
     ...environment,
     ...Object.fromEntries(passed),
-    ...Object.fromEntries(own),
+    ...own,
     PWD: cwd,
     ...(actionId !== undefined && { DELTA_ACTION_ID: actionId }),
   }
