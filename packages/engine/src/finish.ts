@@ -3,14 +3,15 @@ import { type ActiveRun, record } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
 import { eraseSecrets } from './human/secrets.js'
 import { interrupted, type Outcome, type RunResult } from './outcome.js'
+import { asRecordFailure } from './record-failure.js'
 
 /** A run that is being stopped has this long for its `on_run_end` hook. Milliseconds. */
 const STOPPING_HOOK_MS = 1000
 
 /**
  * Runs the loop and writes the run's end: `on_run_end` (never while waiting), secrets erased, `ENGINE_END`, synced.
- * An error that ended the loop (a context source that is missing, say) is journaled and makes the run `FAILED`; one of the
- * journal itself is thrown on, because a journal that cannot be written must not be written to.
+ * An error that ended the loop (a context source that is missing, say) is journaled and makes the run `FAILED`; one of
+ * writing the run's own files is thrown on, because a journal that cannot be written must not be written to.
  */
 export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Promise<RunResult> {
   const outcome = await loop().catch((error: unknown) => unexpected(run, error))
@@ -27,7 +28,7 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
   })
   run.run.journal.sync()
-  await run.run.updateMetadata()
+  await updateMetadata(run)
   return {
     ...outcome,
     runId: run.run.runId,
@@ -43,7 +44,18 @@ async function endHook(run: ActiveRun, outcome: Outcome): Promise<void> {
   await notifyHook(run, 'on_run_end', { iteration: lastIteration, ...stopping })
 }
 
-async function unexpected(run: ActiveRun, error: unknown): Promise<Outcome> {
+/** The run's end is in the journal by now, and whoever reads it needs no `metadata.json`. */
+async function updateMetadata(run: ActiveRun): Promise<void> {
+  try {
+    await run.run.updateMetadata()
+  } catch (error) {
+    if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') throw error
+    run.emit({ kind: 'notice', message: error.message.split('\n')[0] ?? '' })
+  }
+}
+
+async function unexpected(run: ActiveRun, thrown: unknown): Promise<Outcome> {
+  const error = asRecordFailure(thrown, run.run)
   if (isJournalError(error)) throw error
   if (run.signal.aborted) return interrupted(run.signal)
   const message = error instanceof Error ? error.message : String(error)

@@ -6,6 +6,6 @@ export function readIfThere(path: string): string | undefined {
     return readFileSync(path, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
+    throw new Error(`${path}: Could not be read: ${(error as Error).message}`, { cause: error })
   }
 }

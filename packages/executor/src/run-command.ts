@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
 import { type ByteFilter, type Channels, openChannels } from './channels.js'
+import { isDiskFull } from './disk-room.js'
 import { ExecutorError } from './errors.js'
 import { endGroup, forgetGroup, rememberGroup, signalGroup } from './process-group.js'
 import { explainStartError, type StartError } from './start-error.js'
@@ -41,13 +42,15 @@ export interface CommandOutcome {
   stderr: CapturedOutput
   /** Only with `NOT_STARTED`. */
   startError?: StartError
+  /** True when the disk of `stdoutPath` was full at the end: output may be lost. */
+  diskFull?: boolean
 }
 
 const DEFAULT_GRACE_MS = 2000
 /** Node turns a longer timer into one of a millisecond. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-type Ending = Omit<CommandOutcome, 'stdout' | 'stderr' | 'durationMs'>
+type Ending = Omit<CommandOutcome, 'stdout' | 'stderr' | 'durationMs' | 'diskFull'>
 
 /**
  * Runs one command, without a shell, in a process group of its own.
@@ -79,7 +82,13 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     options.onSpawn?.({ pid })
     const ending = await untilEnded(child, pid, options)
     await channels.drain()
-    return { ...ending, durationMs: durationMs(), ...channels.capture(options) }
+    const full = options.stdoutPath !== undefined && isDiskFull(options.stdoutPath)
+    return {
+      ...ending,
+      durationMs: durationMs(),
+      ...channels.capture(options),
+      ...(full && { diskFull: true }),
+    }
   } catch (error) {
     signalGroup(pid, 'SIGKILL') // the caller's onSpawn or filter threw: nothing may go on unwatched
     throw error

@@ -107,7 +107,15 @@ function toolStatus({ status, exitCode }: CommandOutcome): ToolStatus {
   return status === 'EXITED' && exitCode === 0 ? 'SUCCESS' : 'FAILED'
 }
 
+const LOST = 'the disk is full: what it printed may be lost in part'
+
 function describeEnding(outcome: CommandOutcome, tool: Tool): string | undefined {
+  const ending = howItEnded(outcome, tool)
+  if (!outcome.diskFull) return ending
+  return ending === undefined ? LOST : `${ending}; ${LOST}`
+}
+
+function howItEnded(outcome: CommandOutcome, tool: Tool): string | undefined {
   const { status, exitCode, signal, durationMs } = outcome
   const after = `after ${(durationMs / 1000).toFixed(1)} s`
   if (status === 'TIMEOUT') return `timed out ${after}; its process group was ended`

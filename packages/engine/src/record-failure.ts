@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs'
+import { quoteCommand } from '@delta/executor'
+import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
+
+/** What the system answers when it takes no more of what is written. */
+const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])
+const PERMISSION_CODES = new Set(['EACCES', 'EPERM'])
+
+/**
+ * The error as one of the journal's, if what stopped the run is that its own directory could not be written; any other
+ * stays as it is. Such a run has not failed: it goes on from what is recorded once there is room.
+ */
+export function asRecordFailure(error: unknown, run: Run): unknown {
+  const { code = '', path, syscall } = Object(error) as NodeJS.ErrnoException
+  if (isJournalError(error) || syscall === undefined) return error
+  const isOurs = path === undefined ? DISK_CODES.has(code) : path.startsWith(run.directory)
+  const isRefused = DISK_CODES.has(code) || PERMISSION_CODES.has(code)
+  return isOurs && isRefused ? asWriteError(error, path ?? run.directory) : error
+}
+
+/** Adds to an error of writing a run what was lost by it, and the command line that goes on. */
+export function withWayOn(error: unknown, run: Run): unknown {
+  if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE' || !existsSync(run.directory)) return error
+  const started = run.summary().pendingCalls.filter(({ requested }) => requested)
+  const lost = started.map(
+    ({ name }) => `The result of "${name}" is not recorded: it may have done its work.`,
+  )
+  const way = `Go on with: ${quoteCommand(['delta', 'continue', '-w', run.workDirectory, '--run-id', run.runId])}`
+  return new JournalError(error.code, [error.message, ...lost, way].join('\n'), {
+    path: error.path,
+    cause: error.cause,
+  })
+}
