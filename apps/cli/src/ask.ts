@@ -1,4 +1,4 @@
-import type { Question } from '@delta/engine'
+import { isYesOrNo, type Question } from '@delta/engine'
 import { claimOf } from './present/effects.js'
 import { printable } from './present/printable.js'
 import { readHidden } from './read-hidden.js'
@@ -6,10 +6,25 @@ import { readLine } from './read-line.js'
 import type { Terminal } from './terminal.js'
 
 /**
- * Asks on stderr and reads one line from stdin, a terminal or not; a sensitive answer is not echoed.
- * Undefined at end of input or when `signal` is aborted: nobody answered.
+ * Asks on stderr and reads one line from stdin, a terminal or not; a sensitive answer is not echoed. What the agent wants
+ * confirmed is asked again until somebody says yes or no. Undefined at end of input or when `signal` is aborted: nobody
+ * answered.
  */
 export async function askAtTerminal(
+  question: Question,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  // of a command to be approved anything but a yes is a no
+  const takesAnything = question.inputType !== 'confirmation' || question.command !== undefined
+  for (;;) {
+    const line = await askOnce(question, terminal, signal)
+    if (line === undefined || takesAnything || isYesOrNo(line)) return line
+    terminal.stderr.write('Please answer yes or no.\n')
+  }
+}
+
+async function askOnce(
   question: Question,
   terminal: Terminal,
   signal: AbortSignal,

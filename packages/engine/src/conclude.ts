@@ -8,6 +8,9 @@ const CUT_SHORT: Readonly<Record<string, string>> = {
   content_filter: "the provider's filter held the answer back",
 }
 
+/** Not a failure: an agent that has done its work by its tools may have nothing to add. */
+const EMPTY = 'the answer is empty: the model sent neither text nor a tool call'
+
 /** What a thought without calls means for the run: its answer, unless the provider says that it is not a whole one. */
 export function conclude({ content, finish_reason: reason, message }: ConcludingThought): Outcome {
   const cutShort = CUT_SHORT[reason ?? '']
@@ -15,7 +18,9 @@ export function conclude({ content, finish_reason: reason, message }: Concluding
   const { refusal } = Object(message) as { refusal?: unknown }
   if (content === '' && typeof refusal === 'string')
     return { status: 'FAILED', reason: `the model refused: ${refusal}` }
-  return { status: 'COMPLETED', answer: content }
+  return content.trim() === ''
+    ? { status: 'COMPLETED', answer: content, reason: EMPTY }
+    : { status: 'COMPLETED', answer: content }
 }
 
 type ConcludingThought = Pick<Thought, 'content' | 'finish_reason' | 'message'>

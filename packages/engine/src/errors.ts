@@ -4,6 +4,7 @@ export type EngineErrorCode =
   | 'ERR_ENGINE_MESSAGE_REQUIRED'
   | 'ERR_ENGINE_NO_CREDENTIALS'
   | 'ERR_ENGINE_NOT_WAITING'
+  | 'ERR_ENGINE_NO_ANSWER'
   | 'ERR_ENGINE_TOO_DEEP'
 
 /** The engine cannot start or go on. Branch on `code`; show `message` to people. */

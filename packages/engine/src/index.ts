@@ -3,6 +3,7 @@ export type { Credentials } from './create-model.js'
 export type { EngineEvent } from './engine-event.js'
 export { EngineError, type EngineErrorCode, isEngineError } from './errors.js'
 export { agentHomeIn, findRun } from './find-run.js'
+export { isYesOrNo } from './human/question.js'
 export type { Reply } from './human/reply.js'
 export {
   type ExistingRun,

@@ -26,7 +26,10 @@ export interface EngineOptions {
   signal?: AbortSignal
   /** False leaves the disk's own pace: faster, and a power cut may lose the last events. Default true. */
   sync?: boolean
-  /** Asks the person at the terminal; without it a question ends the run as `WAITING_FOR_INPUT`. */
+  /**
+   * Asks the person at the terminal; without it a question ends the run as `WAITING_FOR_INPUT`. What it resolves to is the
+   * answer: for an `inputType` of `confirmation` see to it that `isYesOrNo`, and ask again otherwise.
+   */
   ask?: (question: Question) => Promise<string | undefined>
   /** True streams the model's words to `onEvent` as they come. */
   stream?: boolean

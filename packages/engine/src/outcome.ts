@@ -3,7 +3,7 @@ import type { RunStatus, Usage } from './types.js'
 
 /** How a run's present life ends. `RUNNING` is not an ending. */
 export type Outcome =
-  | { status: 'COMPLETED'; answer: string }
+  | { status: 'COMPLETED'; answer: string; reason?: string }
   | { status: 'FAILED'; reason: string }
   | { status: 'INTERRUPTED'; reason: string }
   | { status: 'WAITING_FOR_INPUT'; question: Question }
@@ -33,7 +33,7 @@ export interface RunResult {
   status: Exclude<RunStatus, 'RUNNING'>
   /** The model's last words; only when `status` is `COMPLETED`. */
   answer?: string
-  /** Why the run did not complete; only when `FAILED` or `INTERRUPTED`. */
+  /** Why the run did not complete, when `FAILED` or `INTERRUPTED`; when `COMPLETED`, what is odd about its answer, if anything is. */
   reason?: string
   /** What waits for a person; only when `WAITING_FOR_INPUT`. */
   question?: Question

@@ -5,11 +5,11 @@ import { EXIT } from '../terminal.js'
 import { claimOf } from './effects.js'
 import { printable } from './printable.js'
 
-/** What a person needs to know of a run that ended without an answer: why, and how to go on. Lines, maybe none. */
+/** What a person needs to know of a run that ended without an answer, or with an odd one: why, and how to go on. Lines, maybe none. */
 export function wayOn(result: RunResult, { quiet }: { quiet: boolean }): string[] {
   switch (result.status) {
     case 'COMPLETED':
-      return []
+      return result.reason === undefined ? [] : [`Warning: ${printable(result.reason)}.`]
     case 'WAITING_FOR_INPUT':
       return howToAnswer(result)
     case 'INTERRUPTED':
@@ -21,16 +21,21 @@ export function wayOn(result: RunResult, { quiet }: { quiet: boolean }): string[
   }
 }
 
+/** What is left to be said when the answer has been shown already. */
+export function withoutAnswer({ answer: _, ...rest }: RunResult): RunResult {
+  return rest
+}
+
 function howToRetry(result: RunResult): string[] {
   if (result.reason === 'MAX_ITERATIONS') {
     return [
       `Error: the run failed: MAX_ITERATIONS (no answer after ${result.iterations} iterations)`,
-      `Go on with: ${resume(result)} -m "…"`,
+      `Go on with: ${resume(result)} -m "Go on"`,
     ]
   }
   return [
     `Error: the run failed: ${printable(result.reason ?? 'for no reason given')}`,
-    `Retry with: ${resume(result)} -m "…"`,
+    `Retry with: ${resume(result)} -m "Try again"`,
   ]
 }
 

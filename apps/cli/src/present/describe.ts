@@ -7,7 +7,7 @@ import type {
   JournalEvent,
   Thought,
 } from '@delta/journal'
-import { printable } from './printable.js'
+import { printable, printableLine } from './printable.js'
 import type { Style } from './style.js'
 
 /** Lines of a command or of what it printed that are shown when not all are wanted, and characters of each. */
@@ -29,7 +29,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'ENGINE_START': {
       const verb = event.resumed ? 'resuming' : 'run'
       const line = `${verb} ${event.run_id} of ${event.agent_name ?? 'an agent'} in ${event.work_dir ?? '?'}`
-      return [style.dim(printable(line))]
+      return [style.dim(printableLine(line))]
     }
     case 'USER_MESSAGE':
       return transcript ? indent('> ', event.content, style.bold) : []
@@ -125,7 +125,7 @@ function outcome({ exit_code: exitCode, status, duration_ms: ms }: ActionResult)
 function ending(event: EngineEnd, { transcript }: Detail): string {
   const { status, final_iteration: iterations = 0, usage, reason } = event
   const tokens = usage?.total_tokens ? `, ${usage.total_tokens} tokens` : ''
-  const told = status === 'FAILED' && !transcript
+  const told = (status === 'FAILED' || status === 'COMPLETED') && !transcript // by whoever ends the command
   const why = reason && !told ? ` (${printable(reason.split('\n')[0] ?? '')})` : ''
   return `${status}${why} after ${iterations} ${iterations === 1 ? 'iteration' : 'iterations'}${tokens}`
 }
@@ -139,7 +139,7 @@ function indent(prefix: string, text: string, paint: (text: string) => string): 
 
 /** The command as it would be typed; of a call that was refused only the name. */
 function typed({ resolved_command: command, tool_name: name }: ActionRequest): string {
-  return command ?? `${name} (refused)`
+  return command ?? `${printableLine(name)} (refused)`
 }
 
 function timeOf({ duration_ms: ms }: { duration_ms?: number | undefined }): string {

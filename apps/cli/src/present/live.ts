@@ -1,6 +1,7 @@
 import type { JournalEvent, Thought } from '@delta/journal'
 import { isKnownEvent } from '@delta/journal'
 import type { Terminal } from '../terminal.js'
+import { withoutAnswer } from './conclude.js'
 import { thoughtTokens } from './describe.js'
 import type { Presenter } from './presenter.js'
 import { printable } from './printable.js'
@@ -72,7 +73,7 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
     finish(result) {
       spinner.stop()
       const seen = terminal.stdout.isTTY === true && result.answer === shownAnswer
-      if (result.answer === undefined || !seen) lines.finish(result)
+      lines.finish(seen ? withoutAnswer(result) : result)
     },
     pause: freshLine,
   }

@@ -1,15 +1,16 @@
 import type { RunResult } from '@delta/engine'
 import type { Terminal } from '../terminal.js'
+import { withoutAnswer } from './conclude.js'
 import type { Presenter } from './presenter.js'
 import { print } from './print.js'
 
-/** stdout gets one JSON object at the end; without an answer in it, stderr says why and how to go on. */
+/** stdout gets one JSON object at the end; without an answer in it, or with an odd one, stderr says why and how to go on. */
 export function jsonPresenter(progress: Presenter, terminal: Terminal): Presenter {
   return {
     ...progress,
     finish(result) {
       print(terminal, `${JSON.stringify(resultObject(result))}\n`)
-      if (result.answer === undefined) progress.finish(result)
+      progress.finish(withoutAnswer(result))
     },
   }
 }
@@ -19,8 +20,8 @@ export function rawPresenter(progress: Presenter, terminal: Terminal): Presenter
   return {
     ...progress,
     finish(result) {
-      if (result.answer === undefined) progress.finish(result)
-      else print(terminal, result.answer)
+      if (result.answer !== undefined) print(terminal, result.answer)
+      progress.finish(withoutAnswer(result))
     },
   }
 }

@@ -47,6 +47,11 @@ export function parseQuestion(text: string): Question | string {
   return { requestId: randomUUID(), prompt, inputType, sensitive: hidden }
 }
 
+/** Whether a confirmation is answered: with yes or no, `y` or `n`, whatever follows ("yes, proceed"). */
+export function isYesOrNo(answer: string): boolean {
+  return /^\s*(?:yes|y|no|n)(?=[\s,.;:!]|$)/i.test(answer)
+}
+
 /** A journaled question as it was asked. */
 export function questionOf(request: HumanInputRequest): Question {
   return {
