@@ -53,7 +53,12 @@ function hasNoReader({ code }: NodeJS.ErrnoException, { isTTY }: NodeJS.WriteStr
   return code === 'EPIPE' || (isTTY && code === 'EIO') // of a file EIO is a broken disk
 }
 
+/** Each piece that could not be written makes an error of its own; the first one says it. */
+const failed = new WeakSet<NodeJS.Process>()
+
 function fail(host: NodeJS.Process, error: Error): void {
+  if (failed.has(host)) return
+  failed.add(host)
   const reason = explainSystemError(error) ?? error.message
   host.stderr.write(`Error: The result could not be written: ${reason}\n`)
   host.once('exit', () => {

@@ -19,6 +19,7 @@ export interface ContextFlags extends AgentFlags {
   runId?: string
   message?: string
   json?: boolean
+  trustWorkspaceEnv?: boolean
 }
 
 export interface NextContext extends NextRequest {
@@ -48,7 +49,7 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
   })
   const environment = withOwnCommands(terminal.env)
   const credentials = asksForKeys(agent.manifest)
-    ? await findEnvironment(agent, { workDirectory, flags: {}, terminal })
+    ? await findEnvironment(agent, { workDirectory, flags, terminal })
     : {}
   const next = await nextRequest({
     agent,

@@ -2,6 +2,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeDirectories } from '../make-directories.js'
+import { ownName } from '../own-name.js'
 import { print } from '../present/print.js'
 import { explainSystemError } from '../system-error.js'
 import type { Terminal } from '../terminal.js'
@@ -25,7 +26,7 @@ export async function execute(
     rmSync(target, { recursive: true, force: true }) // half an agent would be in the way of the next attempt
     throw error
   }
-  terminal.stderr.write(nextSteps(directory))
+  terminal.stderr.write(nextSteps(directory, ownName(terminal)))
   print(terminal, `${target}\n`)
   return 0
 }
@@ -47,9 +48,9 @@ function rename(target: string): void {
   writeFileSync(path, readFileSync(path, 'utf8').replace(/^name: .*$/m, `name: ${name}`))
 }
 
-function nextSteps(directory: string): string {
+function nextSteps(directory: string, delta: string): string {
   return `Made an agent. Its model is a script, so it needs no key:
-  delta run --agent ${directory} -w . -m "What is here?"
+  ${delta} run --agent ${directory} -w . -m "What is here?"
 To let a real model think, set llm in ${join(directory, 'agent.yaml')} as its comment says.
 `
 }

@@ -1,7 +1,7 @@
 import { listRuns, type RunSummary } from '@delta/journal'
 import { age } from '../present/age.js'
 import { print } from '../present/print.js'
-import { printable } from '../present/printable.js'
+import { printable, printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { workDirectoryOf } from '../work-directory.js'
@@ -14,7 +14,10 @@ interface ListFlags {
   json?: boolean
 }
 
-/** `delta list-runs`: the runs of a workspace, newest first. With `--first` one id, or exit code 1 when there is none. */
+/**
+ * `delta list-runs`: the runs of a workspace, newest first; of one that cannot be read, stderr says why. With `--first`
+ * one id, or exit code 1 when there is none.
+ */
 export async function execute(flags: ListFlags, terminal: Terminal): Promise<number> {
   const workDirectory = workDirectoryOf(flags, terminal)
   const found = (await listRuns(workDirectory)).reverse().filter((run) => isWanted(run, flags))
@@ -23,12 +26,15 @@ export async function execute(flags: ListFlags, terminal: Terminal): Promise<num
   if (flags.json) print(terminal, `${JSON.stringify(found.map(recordOf), null, 2)}\n`)
   else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)]))
   else terminal.stderr.write(`No such runs in ${printable(workDirectory)}\n`)
+  for (const { runId, problem } of found)
+    if (problem !== undefined) terminal.stderr.write(`Run ${runId} is damaged: ${printable(problem)}\n`)
   return EXIT.completed
 }
 
-/** What belongs to another run is resumed by that one. */
-function isWanted({ status, metadata }: RunSummary, { status: statuses, resumable }: ListFlags): boolean {
-  const canGoOn = status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT'
+/** What belongs to another run is resumed by that one; what is damaged, by nobody. */
+function isWanted(run: RunSummary, { status: statuses, resumable }: ListFlags): boolean {
+  const { status, metadata, problem } = run
+  const canGoOn = (status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT') && problem === undefined
   if (resumable && (!canGoOn || metadata.parent_run !== null)) return false
   return statuses.length === 0 || statuses.includes(status)
 }
@@ -48,7 +54,7 @@ const HEADER = ['RUN', 'STATUS', 'AGE', 'ITERATIONS', 'TASK']
 
 function row({ runId, status, lastIteration, metadata, problem }: RunSummary): string[] {
   const owner = metadata.parent_run === null ? '' : `[of ${metadata.parent_run}] `
-  const task = printable(owner + ((metadata.initial_message ?? '').split('\n')[0] ?? ''))
+  const task = printableLine(owner + ((metadata.initial_message ?? '').split('\n')[0] ?? ''))
   return [
     runId,
     problem === undefined ? status : 'DAMAGED',

@@ -3,7 +3,7 @@ import { contextOfStep } from '../context-of-step.js'
 import { followJournal } from '../follow.js'
 import { eventDescriber } from '../present/attribute.js'
 import { print } from '../present/print.js'
-import { printable } from '../present/printable.js'
+import { printableLine } from '../present/printable.js'
 import { styleFor } from '../present/style.js'
 import { findShownRun } from '../shown-run.js'
 import { EXIT, type Terminal } from '../terminal.js'
@@ -25,6 +25,7 @@ export async function execute(
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {
+  refuseTogether(flags)
   const run = await findShownRun(flags, runId, terminal)
   if (flags.request !== undefined) {
     print(terminal, await readRequest(run.directory, wholeNumber('--request', flags.request)))
@@ -45,7 +46,25 @@ export async function execute(
     showEvent(event)
   }
   if (found) return EXIT.completed
-  throw new UsageError(`--step ${step}: run ${run.runId} has ${run.lastIteration} iterations.`)
+  throw new UsageError(`--step ${step}: ${extent(run)}`)
+}
+
+function extent({ runId, lastIteration }: { runId: string; lastIteration: number }): string {
+  if (lastIteration === 0) return `run ${runId} has no iteration yet.`
+  return lastIteration === 1
+    ? `run ${runId} has one iteration: 1.`
+    : `run ${runId} has the iterations 1 to ${lastIteration}.`
+}
+
+/** Each of these says what is to be printed, so of two one would go unheard. */
+function refuseTogether({ step, request, follow }: ShowFlags): void {
+  const given = Object.entries({ '--step': step, '--request': request, '--follow': follow })
+    .filter(([, value]) => value !== undefined)
+    .map(([flag]) => flag)
+  if (given.length > 1)
+    throw new UsageError(
+      `${given.join(' and ')} exclude each other: each says what is to be shown. Leave one out.`,
+    )
 }
 
 function printerFor({ json, verbose, step }: ShowFlags, terminal: Terminal): (event: StoredEvent) => void {
@@ -57,7 +76,7 @@ function printerFor({ json, verbose, step }: ShowFlags, terminal: Terminal): (ev
   }
   const describe = eventDescriber(detail)
   return (event) => {
-    const lines = isKnownEvent(event) ? describe(event) : [`   ${printable(event.type)}`]
+    const lines = isKnownEvent(event) ? describe(event) : [`   ${printableLine(event.type)}`]
     for (const line of lines) terminal.stdout.write(`${line}\n`) // safe already, and coloured
   }
 }

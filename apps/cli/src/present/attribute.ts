@@ -1,6 +1,6 @@
 import type { ActionRequest, JournalEvent } from '@delta/journal'
 import { type Detail, describeEvent } from './describe.js'
-import { printable } from './printable.js'
+import { printable, printableLine } from './printable.js'
 
 /** Characters of a command that is said once more above its result. */
 const REPEATED_CHARACTERS = 100
@@ -14,15 +14,18 @@ export function eventDescriber(detail: Detail): (event: JournalEvent) => string[
   const open = new Map<string, string>()
   /** Whose result would stand in its place now. */
   let last: string | undefined
+  /** What the last error said that nobody tries again. */
+  let failure: string | undefined
 
   function attribution(id: string): string[] {
-    const said = open.get(id) ?? printable(`call ${id}`)
+    const said = open.get(id) ?? printableLine(`call ${id}`)
     open.delete(id)
     return last === id ? [] : [detail.style.cyan(`   ↳ ${said}`)]
   }
 
   return (event) => {
-    const lines = describeEvent(event, detail)
+    const lines = describeEvent(withoutRepetition(event, failure), detail)
+    if (event.type === 'ERROR' && !event.recoverable) failure = event.error_message
     if (event.type === 'ACTION_REQUEST') {
       last = event.action_id
       open.set(event.action_id, repeated(event))
@@ -36,8 +39,15 @@ export function eventDescriber(detail: Detail): (event: JournalEvent) => string[
   }
 }
 
+/** An end whose reason has just been told as an error does not tell it again. */
+function withoutRepetition(event: JournalEvent, failure: string | undefined): JournalEvent {
+  if (event.type !== 'ENGINE_END' || event.reason === undefined || event.reason !== failure) return event
+  const { reason: _, ...rest } = event
+  return rest
+}
+
 function repeated({ resolved_command: command, tool_name: name }: ActionRequest): string {
-  const [line = '', ...rest] = printable(command ?? name).split('\n')
+  const [line = '', ...rest] = printable(command ?? printableLine(name)).split('\n')
   const isCut = rest.length > 0 || line.length > REPEATED_CHARACTERS
   return `${command === undefined || command === null ? '' : '$ '}${line.slice(0, REPEATED_CHARACTERS)}${isCut ? ' …' : ''}`
 }

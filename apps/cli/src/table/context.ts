@@ -1,5 +1,5 @@
 import type { CommandGroup, OptionEntry } from './entry.js'
-import { IMPORT_ROOT, JSON_OUTPUT, RUN_ID, WORKSPACE } from './options.js'
+import { IMPORT_ROOT, JSON_OUTPUT, RUN_ID, TRUST_WORKSPACE_ENV, WORKSPACE } from './options.js'
 
 const OPTIONS: readonly OptionEntry[] = [
   { flags: '--agent <directory>', description: 'agent directory; default: that of the run, or "."' },
@@ -11,6 +11,7 @@ const OPTIONS: readonly OptionEntry[] = [
   },
   IMPORT_ROOT,
   { flags: '--strict', description: 'unknown keys in the agent are errors' },
+  TRUST_WORKSPACE_ENV,
 ]
 
 const NOTES = `No model is asked, nothing is journaled and no hook runs. The generators of context.yaml run as they

@@ -1,0 +1,28 @@
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { quoteCommand } from '@delta/executor'
+import { commandFinder } from './command-exists.js'
+import type { Terminal } from './terminal.js'
+
+const PROGRAM = fileURLToPath(new URL('../bin.cjs', import.meta.url))
+/** A script that a package manager puts on the PATH is not longer. */
+const LONGEST_SHIM_BYTES = 4096
+
+/**
+ * The words by which a person starts this program again: `delta` only where their shell finds this one by it, not in a
+ * clone, and not where another program has the name.
+ */
+export function ownName({ env }: Pick<Terminal, 'env'>): string {
+  if (env.npm_lifecycle_event === 'npx') return 'npx @delta/cli' // whose PATH is gone afterwards
+  const directories = (env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'))
+  const isExecutable = commandFinder('', env)
+  const found = directories.map((directory) => join(directory, 'delta')).find(isExecutable)
+  return found !== undefined && startsThisProgram(found) ? 'delta' : quoteCommand(['node', PROGRAM])
+}
+
+/** npm links to the program; pnpm, and the folder for an agent's tools, have a short script that names it. */
+function startsThisProgram(path: string): boolean {
+  if (realpathSync(path) === realpathSync(PROGRAM)) return true
+  return statSync(path).size <= LONGEST_SHIM_BYTES && readFileSync(path, 'utf8').includes('bin.cjs"')
+}
