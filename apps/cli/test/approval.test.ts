@@ -70,6 +70,24 @@ test('neither a message, nor response.txt, nor another id approves a command', a
   expect(workspace.has('old.txt')).toBe(true)
 })
 
+test('a decision on another command is a mistake of the command line, and names the one that waits', async () => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  const args = ['continue', '-w', workspace.path]
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const id = await requestId(workspace)
+  for (const flag of ['--approve', '--deny']) {
+    const result = await delta([...args, flag, 'another-id'])
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toContain('No command with the request id another-id waits in run ')
+    expect(result.stderr).toContain(`The one that waits is ${id}.`)
+  }
+  await delta([...args, '--deny', id])
+  const over = await delta([...args, '--approve', id])
+  expect(over).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(over.stderr).toContain('No command waits for approval there.')
+})
+
 test('-i asks at once, and only a plain yes is a yes', async () => {
   await using agent = await careful()
   for (const [answer, there] of [

@@ -173,6 +173,30 @@ test('pass_env gives a generator the key that the run has, also from .env, and c
     expect(JSON.parse(stdout).messages[0].content).toBe('# Context Block: keys\n\n[from-the-agent] []\n')
 })
 
+test('context build refuses an address of the workspace as run does, and takes it with --trust-workspace-env', async () => {
+  const recipe = `sources:
+  - type: computed_file
+    id: key
+    generator: { command: [sh, -c, 'echo "[$DELTA_API_KEY]"'], pass_env: [DELTA_API_KEY] }
+    output_path: "\${RUN_DIR}/key.md"
+  - { type: journal, id: conversation }
+`
+  await using agent = await temporaryAgent({
+    agent: { llm: { model: 'scripted' } },
+    files: { 'context.yaml': recipe },
+  })
+  await using workspace = await temporaryWorkspace({
+    '.env': 'DELTA_BASE_URL=https://elsewhere.example/v1\n',
+  })
+  const args = ['context', 'build', '--agent', agent.path, '-w', workspace.path, '-m', 'Go']
+  const env = { DELTA_API_KEY: 'test-key-not-real' }
+  const refused = await delta(args, { env })
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(refused.stderr).toContain('--trust-workspace-env')
+  const trusted = await delta([...args, '--trust-workspace-env'], { env })
+  expect(JSON.parse(trusted.stdout).messages[0].content).toContain('[test-key-not-real]')
+})
+
 test('context build fails of a source as a run does: 1 for one that is missing then, 2 for an agent that cannot load', async () => {
   const sources = (path: string) =>
     `sources: [{ type: file, id: plan, path: "${path}" }, { type: journal }]\n`

@@ -29,6 +29,36 @@ test('a failure that is tried again is one line with the delay, and the last one
   expect(shown.stdout).toContain('The fault is on the other side')
 })
 
+test('show tells the failure that ended a run once', async () => {
+  await using server = await startScriptedServer([{ status: 401, message: 'Incorrect API key' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'], { env: KEY })
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  expect(stdout.split('Incorrect API key')).toHaveLength(2)
+  expect(stdout).toMatch(
+    /^ {3}! .*Incorrect API key\n {5}Check that the API key .*\nFAILED after 0 iterations\n$/m,
+  )
+})
+
+test('a server that asks for more than five minutes is not asked again, and the run says how long it asked for', async () => {
+  await using server = await startScriptedServer([
+    { before: [{ status: 429, retryAfter: '1500' }], content: 'Done.' },
+  ])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q']
+  const failed = await delta(args, { env: KEY })
+  expect(failed).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(failed.stderr).toContain('The server asks to wait 25 minutes, and at most 5 minutes are waited here')
+  expect(server.requests()).toHaveLength(1)
+  const errors = (await journalOf(workspace.path)).filter(({ type }) => type === 'ERROR')
+  expect(errors).toMatchObject([{ recoverable: false, error_message: expect.stringContaining('25 minutes') }])
+  expect(await delta(['continue', '-w', workspace.path, '-m', 'Try again'], { env: KEY })).toMatchObject({
+    stdout: 'Done.\n',
+  })
+})
+
 test('a key that is refused is said once, in every format that people read', async () => {
   await using server = await startScriptedServer([{ status: 401, message: 'Incorrect API key' }])
   await using agent = await temporaryAgent({ baseUrl: server.baseUrl })

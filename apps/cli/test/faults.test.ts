@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, rm, symlink } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type ScriptedTurn,
@@ -64,7 +64,9 @@ test('a failed run is retried with a message once its cause is mended', async ()
   expect(failed.exitCode).toBe(1)
   const refused = await delta(['continue', '-w', workspace.path], { env: KEY })
   expect(refused.exitCode).toBe(2)
-  expect(refused.stderr).toContain('Run is FAILED. To continue, provide a message using -m/--message')
+  expect(refused.stderr).toBe(
+    `Error: Run is FAILED. To continue, provide a message using -m/--message\nExample: delta continue -w ${workspace.path} -m "Try again"\n`,
+  )
   const retried = await delta(['continue', '-w', workspace.path, '-m', 'Try again'], { env: KEY })
   expect(retried).toMatchObject({ exitCode: 0, stdout: 'Back again.\n' })
 })
@@ -106,6 +108,24 @@ test.skipIf(isRoot)('a workspace that cannot be written is named, and no tool is
   expect(result.stderr).toContain(workspace.path)
   expect(result.stderr).not.toMatch(/^\s+at /m)
 })
+
+test.skipIf(isRoot)(
+  'a run whose files may not be written any more is not failed: it goes on once they may',
+  async () => {
+    await using agent = await temporaryAgent({
+      tools: [{ name: 'close', shell: 'chmod 500 .delta/one/io/tool_executions' }],
+      turns: [{ tool_calls: [{ name: 'close', arguments: {} }] }, { content: 'Done.' }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one']
+    const closed = await delta(['run', ...args])
+    await chmod(join(workspace.path, '.delta/one/io/tool_executions'), 0o700)
+    expect(closed).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(closed.stderr).toMatch(/^Error: \/.*: Could not be written: permission denied \(EACCES\)\.$/m)
+    expect(closed.stderr).toContain(`Go on with: delta continue -w ${workspace.path} --run-id one\n`)
+    expect(await delta(['continue', '-w', workspace.path])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  },
+)
 
 test('a disk that may only be read is named, and nothing is started', async () => {
   await using agent = await temporaryAgent({})
@@ -181,10 +201,48 @@ test('a full disk ends a run with the cause, starts no further tool, and the run
   expect(result, result.stderr).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
 })
 
+test('a disk on which no file can be made leaves the run to be continued without a message, and says what is lost', async () => {
+  await using agent = await temporaryAgent({
+    tools: [
+      { name: 'fill', shell: 'n=0; while touch x$n; do n=$((n+1)); done 2>/dev/null' },
+      { name: 'after', exec: 'echo ran' },
+    ],
+    turns: [
+      { tool_calls: [{ name: 'fill', arguments: {} }] },
+      { tool_calls: [{ name: 'after', arguments: {} }] },
+      { content: 'Done.' },
+    ],
+  })
+  await using disk = await smallDisk('size=4m,nr_inodes=60')
+  if (!disk.mounted) return
+  const full = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', disk.path, '--run-id', 'one'])
+  expect(full).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(full.stderr).toMatch(
+    /^Error: \/.*: Could not be written: no space is left on the disk \(ENOSPC\)\.$/m,
+  )
+  expect(full.stderr).toContain('Free some space, then continue the run.\n')
+  expect(full.stderr).toContain(`\nGo on with: delta continue -w ${disk.path} --run-id one\n`)
+
+  for (const file of await readdir(disk.path)) if (file.startsWith('x')) await rm(join(disk.path, file))
+  const result = await delta(['continue', '-w', disk.path, '--run-id', 'one'])
+  expect(result, result.stderr).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+})
+
+test('what a command printed onto a full disk is said to be lost in part', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'fill', shell: 'head -c 9000000 /dev/zero > big' }],
+    turns: [{ tool_calls: [{ name: 'fill', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using disk = await smallDisk()
+  if (!disk.mounted) return
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', disk.path])
+  expect(stderr).toContain('[exit code 1; the disk is full: what it printed may be lost in part]')
+})
+
 /** A disk of 400 KB, where one can be mounted; otherwise that is said. */
-async function smallDisk() {
+async function smallDisk(options = 'size=400k') {
   const directory = await temporaryWorkspace({})
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=400k', 'tmpfs', directory.path]).status === 0
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', directory.path]).status === 0
   if (!mounted) console.warn('SKIPPED: no file system can be mounted here, so a full disk is not tested.')
   return {
     mounted,

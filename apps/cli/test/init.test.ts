@@ -1,8 +1,9 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DEFAULT_CONTEXT_YAML } from '@delta/config-loader'
-import { temporaryWorkspace } from '@delta/testkit'
+import { quoteCommand } from '@delta/executor'
+import { runProcess, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { delta, journalOf } from './delta.js'
+import { cleanEnvironment, DELTA, delta, journalOf } from './delta.js'
 
 /** Each template, and the file that its script leaves in the workspace. */
 const TEMPLATES = {
@@ -22,7 +23,7 @@ test.each(Object.entries(TEMPLATES))(
     const workspace = join(directory.path, 'work')
     const made = await delta(['init', 'made', '-t', template], { cwd: directory.path })
     expect({ exitCode: made.exitCode, stdout: made.stdout }).toEqual({ exitCode: 0, stdout: `${agent}\n` })
-    expect(made.stderr).toContain('delta run --agent made -w . -m "What is here?"')
+    expect(made.stderr).toContain(' run --agent made -w . -m "What is here?"')
 
     const run = await delta(['run', '--agent', agent, '-m', 'What is here?', '-w', workspace])
     expect(run.exitCode).toBe(0)
@@ -67,6 +68,25 @@ test('a new agent has the recipe that explains itself, and every request holds t
       content: '# Context Block: workspace_guide\n\n# Project Guide\n\nTests run with make.\n',
     })
   }
+})
+
+test('what init advises works where it was typed: by its name, through npx, or by the path of a clone', async () => {
+  await using directory = await temporaryWorkspace({})
+  const own = dirname(DELTA)
+  const clone = `node ${quoteCommand([DELTA])}`
+  for (const [name, env, advised] of [
+    ['clone', {}, clone],
+    ['npx', { npm_lifecycle_event: 'npx', PATH: `${own}/path:${process.env.PATH}` }, 'npx @delta/cli'],
+    ['installed', { PATH: `${own}/path:${process.env.PATH}` }, 'delta'],
+    ['other', { PATH: `${directory.path}/bin:${own}/path:${process.env.PATH}` }, clone],
+  ] as const) {
+    if (name === 'other') await directory.write('bin/delta', '#!/bin/sh\necho a pager')
+    const { stderr } = await delta(['init', name], { cwd: directory.path, env })
+    expect(stderr).toContain(`\n  ${advised} run --agent ${name} -w . -m "What is here?"\n`)
+  }
+  const advice = `${clone} run --agent clone -w work -m "What is here?" -q`
+  const result = await runProcess(['sh', '-c', advice], { cwd: directory.path, env: cleanEnvironment() })
+  expect(result.exitCode).toBe(0)
 })
 
 test('init never writes into a directory that holds something', async () => {

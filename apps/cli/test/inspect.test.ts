@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   startScriptedServer,
@@ -85,6 +85,44 @@ test('list-runs --json has every field of metadata.json, and a workspace without
   expect((await delta(['list-runs', '--json', '-w', empty.path])).stdout).toBe('[]\n')
 })
 
+test('a run that is damaged or cannot be read keeps no other from being listed, and stderr says what is wrong with it', async () => {
+  await using workspace = await twoRuns()
+  const journal = join(workspace.path, '.delta/asks/journal.jsonl')
+  await rm(journal)
+  await mkdir(journal) // nobody can read a directory as a file, not even root
+  const problem = `${journal}: Could not be read: it is a directory, not a file (EISDIR).`
+
+  const listed = await delta(['list-runs', '-w', workspace.path])
+  expect(listed.exitCode).toBe(0)
+  expect(listed.stdout).toMatch(/^done\s+COMPLETED\s.*\nasks\s+DAMAGED\s+0$/m)
+  expect(listed.stderr).toBe(
+    `Run asks is damaged: ${problem}\nPut back the file that was there, or delete the run.\n`,
+  )
+  const runs = JSON.parse((await delta(['list-runs', '--json', '-w', workspace.path])).stdout)
+  expect(runs).toMatchObject([{ run_id: 'done' }, { problem: expect.stringContaining(problem) }])
+
+  const shown = await delta(['show', 'asks', '-w', workspace.path])
+  expect(shown).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(shown.stderr).toContain(`Error: ${problem}\n`)
+})
+
+test('a damaged run is not offered to a script that resumes runs', async () => {
+  await using workspace = await twoRuns()
+  const path = join(workspace.path, '.delta/asks/journal.jsonl')
+  await writeFile(path, `${await readFile(path, 'utf8')}no event\n{"seq":99}\n`)
+  const result = await delta(['list-runs', '--resumable', '--first', '-w', workspace.path])
+  expect(result).toMatchObject({ exitCode: 1, stdout: '' })
+})
+
+test('a time that is none is a question mark in list-runs, and no number', async () => {
+  await using workspace = await twoRuns()
+  const path = join(workspace.path, '.delta/done/journal.jsonl')
+  const text = await readFile(path, 'utf8')
+  await writeFile(path, text.replace(/"timestamp":"[^"]*"(?=[^\n]*\n$)/, '"timestamp":"yesterday"'))
+  const { stdout } = await delta(['list-runs', '-w', workspace.path])
+  expect(stdout).toMatch(/^done\s+COMPLETED\s+\?\s+2\s+Task done$/m)
+})
+
 test('show prints the latest run as a transcript, or the one that is named', async () => {
   await using workspace = await twoRuns()
   const latest = await delta(['show', '-w', workspace.path])
@@ -110,7 +148,30 @@ test('show --step prints one iteration and what the model saw before it', async 
   expect(stdout).not.toContain('I say it.')
 
   const beyond = await delta(['show', 'done', '--step', '3', '-w', workspace.path])
-  expect(beyond).toMatchObject({ exitCode: 2, stderr: 'Error: --step 3: run done has 2 iterations.\n' })
+  expect(beyond).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: --step 3: run done has the iterations 1 to 2.\n',
+  })
+})
+
+test.each([
+  ['--step', '1', '--follow'],
+  ['--request', '1', '--follow'],
+  ['--step', '1', '--request', '1'],
+])('show refuses %s %s %s: each says what is to be shown', async (...flags) => {
+  await using workspace = await twoRuns()
+  const result = await delta(['show', 'done', '-w', workspace.path, ...flags])
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).toMatch(/^Error: --\S+ and --\S+ exclude each other: .* Leave one out\.\n$/)
+})
+
+test('show --request of an iteration that is not there names those that are', async () => {
+  await using workspace = await twoRuns()
+  const beyond = await delta(['show', 'done', '--request', '99', '-w', workspace.path])
+  expect(beyond).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(beyond.stderr).toContain(
+    'There is no request of iteration 99. There are those of the iterations 1 to 2.',
+  )
 })
 
 test('show --request prints the body that was sent, byte for byte', async () => {

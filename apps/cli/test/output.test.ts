@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { runProcess, startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { cleanEnvironment, DELTA, delta, journalOf, startDelta } from './delta.js'
 import { deltaOnTerminal, hasTerminal } from './terminal.js'
@@ -94,14 +94,16 @@ test('what only prints stops when nobody reads', async () => {
 })
 
 test.skipIf(!existsSync('/dev/full'))(
-  'a result that cannot be written is said, and the exit code is 1',
+  'a result that cannot be written is said once, and the exit code is 1',
   async () => {
     await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
     await using workspace = await temporaryWorkspace({})
     const { code, output } = inShell('2>&3 >/dev/full', [
-      ...['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'],
+      ...['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q', '--format', 'stream-json'],
     ])
-    expect(output).toContain('Error: The result could not be written: no space is left on the disk (ENOSPC).')
+    expect(
+      output.split('Error: The result could not be written: no space is left on the disk (ENOSPC).'),
+    ).toHaveLength(2)
     expect(code).toBe('1')
   },
 )
@@ -134,6 +136,70 @@ test('-m refuses an empty message, a file that is not there, and end of input', 
   }
   expect(await workspace.files()).toEqual(['empty.md'])
 })
+
+test('-m refuses what is no text, from wherever it comes, and nothing of it is stored', async () => {
+  await using agent = await temporaryAgent({})
+  await using workspace = await temporaryWorkspace({
+    'latin.md': Buffer.from('Gr\xfc\xdfe', 'latin1'),
+    'nul.md': 'a\0b',
+  })
+  const run = `"$0" "$1" run --agent ${agent.path} -w ${workspace.path} -m`
+  for (const [line, said] of [
+    [`${run} "$(printf 'Gr\\374sse')"`, '-m …: it is not UTF-8 text.'],
+    [`${run} - < latin.md`, '-m -: it is not UTF-8 text.'],
+    [`${run} @latin.md`, '-m @latin.md: it is not UTF-8 text.'],
+    [`${run} @nul.md`, '-m @nul.md: it holds a NUL byte, so it is no text.'],
+    [`${run} - < nul.md`, '-m -: it holds a NUL byte, so it is no text.'],
+  ] as const) {
+    const options = { cwd: workspace.path, env: cleanEnvironment() }
+    const result = await runProcess(['sh', '-c', line, process.execPath, DELTA], options)
+    expect(result, line).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toContain(`Error: ${said}`)
+  }
+  expect((await workspace.files()).sort()).toEqual(['latin.md', 'nul.md'])
+})
+
+test('a replacement character that was typed is a character like any other', async () => {
+  await using agent = await temporaryAgent({})
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta(['run', '--agent', agent.path, '-m', 'What is \ufffd?', '-w', workspace.path])
+  expect(result.exitCode).toBe(0)
+  expect((await journalOf(workspace.path))[1]).toMatchObject({ content: 'What is \ufffd?' })
+})
+
+test('a message of more than 10 MB is refused with the advice to put it into a file', async () => {
+  await using agent = await temporaryAgent({})
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-w', workspace.path, '-m']
+  const tooLong = await delta([...args, '-'], { input: 'x'.repeat(10 * 1024 * 1024 + 1) })
+  const endless = await delta([...args, '@/dev/zero'])
+  for (const result of [tooLong, endless]) {
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toContain('it is longer than 10 MB, and a message is sent with every request.')
+    expect(result.stderr).toContain(
+      'Put it into a file of the workspace, and let the message name that file.',
+    )
+  }
+  expect(await workspace.files()).toEqual([])
+})
+
+test.each(['text', 'raw', 'json'])(
+  'an empty answer is an answer, with a warning that scripts see: %s',
+  async (format) => {
+    await using agent = await temporaryAgent({ turns: [{ content: '' }] })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q', '--format', format]
+    const result = await delta(args)
+    expect(result).toMatchObject({
+      exitCode: 0,
+      stderr: 'Warning: the answer is empty: the model sent neither text nor a tool call.\n',
+    })
+    const { stdout } = await delta(['show', '-w', workspace.path])
+    expect(stdout).toContain(
+      'COMPLETED (the answer is empty: the model sent neither text nor a tool call) after 1',
+    )
+  },
+)
 
 test.each(['0', '-1', '1.5', 'many', ''])('--max-iterations %j is refused', async (value) => {
   await using agent = await temporaryAgent({})

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import {
   isAlive,
   startScriptedServer,
@@ -35,6 +36,47 @@ test('-i reads one line for each question from a pipe, prompts on stderr, and ex
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
   expect(result.stderr).toBe('First? Second? Sure? [yes/no] ')
   expect(await answersIn(workspace.path)).toEqual(['one', 'two words', 'yes'])
+})
+
+test('a confirmation is asked again on -i until somebody says yes or no, and more may follow', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [ask('Sure?', { input_type: 'confirmation' })] }, { content: 'Thanks.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q']
+  const result = await delta(args, { input: 'maybe\n\nyesterday\nYes, but be quick\n' })
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
+  const again = 'Sure? [yes/no] Please answer yes or no.\n'
+  expect(result.stderr).toBe(`${again}${again}${again}Sure? [yes/no] `)
+  expect(await answersIn(workspace.path)).toEqual(['Yes, but be quick'])
+})
+
+test('a confirmation takes no other answer from -m or response.txt: exit code 2, and the run goes on waiting', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [ask('Sure?', { input_type: 'confirmation' })] }, { content: 'Thanks.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one'])
+  const response = '.delta/one/interaction/response.txt'
+  const before = await workspace.read('.delta/one/journal.jsonl')
+
+  const maybe = await delta(['continue', '-w', workspace.path, '-m', 'maybe'])
+  await workspace.write(response, 'n/a\n')
+  const written = await delta(['continue', '-w', workspace.path])
+  for (const [result, where] of [
+    [maybe, '-m: "maybe"'],
+    [written, `${join(workspace.path, response)}: "n/a"`],
+  ] as const) {
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toBe(
+      `Error: ${where} is neither yes nor no, and the agent asks for one of them: Sure?\nAnswer with yes or no (or y, n); more may follow: "yes, but …".\n`,
+    )
+  }
+  expect(await workspace.read('.delta/one/journal.jsonl')).toBe(before)
+
+  await workspace.write(response, 'no\n')
+  expect(await delta(['continue', '-w', workspace.path])).toMatchObject({ stdout: 'Thanks.\n' })
+  expect(await answersIn(workspace.path)).toEqual(['no'])
 })
 
 test('end of input while asking leaves the run waiting with 101, never a success', async () => {

@@ -96,6 +96,21 @@ test('control sequences of model and tool are made visible in progress, and neve
   expect(piped.stdout).toBe('Title: \u001b]0;owned\u0007\n')
 })
 
+test('whatever a model calls a tool, the name stays on one line, and every character of it can be seen', async () => {
+  const turns = [
+    { tool_calls: [{ name: 'evil\n5. Done.\t\u001b[2J', arguments: {} }] },
+    { content: 'It was refused.' },
+  ]
+  await using agent = await temporaryAgent({ turns })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  for (const text of [stderr, stdout]) {
+    expect(text).toContain('   $ evil\\n5. Done.\\t\\x1b[2J (refused)\n')
+    expect(text).not.toMatch(/^5\. Done/m)
+  }
+})
+
 test.skipIf(!hasTerminal)('on a terminal neither answer nor output can send a control sequence', async () => {
   const turns = [
     { tool_calls: [{ name: 'evil', arguments: {} }] },

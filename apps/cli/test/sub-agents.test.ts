@@ -1,3 +1,5 @@
+import { symlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import {
   startScriptedServer,
   type TemporaryWorkspace,
@@ -6,7 +8,7 @@ import {
   waitForFile,
 } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { delta, journalOf, startDelta } from './delta.js'
+import { DELTA, delta, journalOf, startDelta } from './delta.js'
 
 /** The tool by which one agent calls another, as an author would write it. */
 const RUN_SUB_AGENT = {
@@ -93,6 +95,61 @@ test("a sub-agent gets its parent's key and address, other tools do not", async 
   expect(server.requests()).toHaveLength(1)
   for (const file of await workspace.files())
     expect(await workspace.read(file), file).not.toContain('test-key-not-real')
+})
+
+test('a file that is merely called delta gets no key, by its path or by a PATH of the tool', async () => {
+  await using workspace = await temporaryWorkspace({})
+  await workspace.write('fake/delta', '#!/bin/sh\necho "key: [$DELTA_API_KEY]"\n')
+  const fake = join(workspace.path, 'fake')
+  await using parent = await temporaryAgent({
+    tools: [
+      { name: 'by_path', command: [`${fake}/delta`, 'run'] },
+      { name: 'by_name', command: ['delta', 'run'], env: { PATH: `${fake}:/usr/bin:/bin` } },
+    ],
+    turns: [
+      {
+        tool_calls: [
+          { name: 'by_path', arguments: {} },
+          { name: 'by_name', arguments: {} },
+        ],
+      },
+      { content: 'Done.' },
+    ],
+  })
+  await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path], {
+    env: { DELTA_API_KEY: 'test-key-not-real' },
+  })
+  const results = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
+  expect(results).toMatchObject([{ observation_content: 'key: []\n' }, { observation_content: 'key: []\n' }])
+})
+
+test('delta by the path under which tools find it, or by a link to it, is delta', async () => {
+  await using server = await startScriptedServer([{ content: 'One.' }])
+  await using child = await temporaryAgent({ agent: { llm: { model: 'scripted' } } })
+  await using links = await temporaryWorkspace({})
+  await symlink(DELTA, join(links.path, 'delta'))
+  const tool = (name: string, program: string) => ({
+    name,
+    command: [program, 'run', '--agent', child.path, '-m', 'Go', '-w', name],
+  })
+  await using parent = await temporaryAgent({
+    tools: [tool('folder', join(dirname(DELTA), 'path/delta')), tool('link', join(links.path, 'delta'))],
+    turns: [
+      {
+        tool_calls: [
+          { name: 'folder', arguments: {} },
+          { name: 'link', arguments: {} },
+        ],
+      },
+      { content: 'Done.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path], {
+    env: { DELTA_API_KEY: 'test-key-not-real', DELTA_BASE_URL: server.baseUrl },
+  })
+  expect(result.stderr.split('     One.\n')).toHaveLength(3)
+  expect(server.requests()).toHaveLength(2)
 })
 
 test("a sub-agent's question reaches the model with the way to answer it", async () => {

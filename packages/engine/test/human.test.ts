@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { isYesOrNo } from '../src/index.js'
 import { eventsOfType, scene } from './run.js'
 
 const ASK = { name: 'ask_human', arguments: { prompt: 'Which colour?' } }
@@ -130,3 +131,22 @@ test('an old answer left lying by a crash does not answer the next question', as
   await workspace.write(`.delta/${runId}/interaction/response.txt`, 'green\n')
   expect(await resume()).toMatchObject({ status: 'WAITING_FOR_INPUT', question: { prompt: 'Which size?' } })
 })
+
+test('a confirmation from outside is a yes or a no, and the run is not touched by anything else', async () => {
+  const sure = { name: 'ask_human', arguments: { prompt: 'Sure?', input_type: 'confirmation' } }
+  const { run, resume, workspace } = await scene({ turns: [{ tool_calls: [sure] }, ...TURNS.slice(1)] })
+  const { runId } = await run()
+  const journal = `.delta/${runId}/journal.jsonl`
+  const before = await workspace.read(journal)
+  for (const message of ['maybe', 'n/a', 'yesterday', 'not now', ' '])
+    await expect(resume({ message })).rejects.toMatchObject({ code: 'ERR_ENGINE_NO_ANSWER' })
+  expect(await workspace.read(journal)).toBe(before)
+  expect(await resume({ message: 'yes, proceed' })).toMatchObject({ answer: 'It is yes, proceed.' })
+})
+
+test.each(['y', 'Yes', 'YES.', ' no', 'N', 'no: it is too late', 'yes\nand again'])(
+  '%j confirms, or does not',
+  (word) => {
+    expect(isYesOrNo(word)).toBe(true)
+  },
+)

@@ -191,3 +191,11 @@ test('what was deleted under the run directory is made again', async () => {
   await rm(join(runDirectory, 'configuration'), { recursive: true })
   expect(await resume({ message: 'Go on' })).toMatchObject({ status: 'COMPLETED', answer: 'Two.' })
 })
+
+test('an answer of nothing completes the run, and the journal says that it is odd', async () => {
+  const { run } = await scene({ turns: [{ content: ' \n' }] })
+  const result = await run()
+  const reason = 'the answer is empty: the model sent neither text nor a tool call'
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: ' \n', reason })
+  expect(await eventsOfType(result, 'ENGINE_END')).toMatchObject([{ status: 'COMPLETED', reason }])
+})

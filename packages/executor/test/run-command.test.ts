@@ -186,6 +186,25 @@ describe('Stopping', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
+  test('takes the background with it, also under nohup, but not what has a session of its own', async () => {
+    const { path } = await workspace()
+    const script = [
+      'sleep 300 & echo $! > plain',
+      'nohup sleep 300 > /dev/null 2>&1 & echo $! > nohup',
+      `setsid sh -c 'echo $$ > own; exec sleep 300' &`,
+      'wait',
+    ].join('\n')
+    const controller = new AbortController()
+    const started = run(['sh', '-c', script], { cwd: path, signal: controller.signal })
+    const [plain, nohup, own] = await Promise.all(
+      ['plain', 'nohup', 'own'].map(async (name) => Number(await waitForFile(join(path, name), '\n'))),
+    )
+    controller.abort()
+    expect((await started).status).toBe('ABORTED')
+    expect([plain, nohup, own].map((pid) => isAlive(pid ?? 0))).toEqual([false, false, true])
+    process.kill(own ?? 0, 'SIGKILL')
+  })
+
   test('a child that outlives the command it belongs to gets its grace, too', async () => {
     const { path } = await workspace()
     const script = `sh -c 'trap "sleep 0.2; echo saved > saved; exit" TERM; echo $$ > ready; while :; do sleep 0.05; done' & wait`

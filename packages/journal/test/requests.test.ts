@@ -166,7 +166,10 @@ test('a request that was never sent, or whose parts were changed, is an error th
   const run = await newRun()
   recordInvocation(run, { iteration: 1, request: { messages: turns(2) } })
   run.close()
-  await expect(readRequest(run.directory, 2)).rejects.toMatchObject({ code: 'ERR_REQUEST_NOT_FOUND' })
+  await expect(readRequest(run.directory, 2)).rejects.toMatchObject({
+    code: 'ERR_REQUEST_NOT_FOUND',
+    message: `${run.paths.invocations}: There is no request of iteration 2. There is that of iteration 1.`,
+  })
   writeFileSync(run.paths.parts, readText(run.paths.parts).replace('turn 1', 'turn 9'))
   await expect(readRequest(run.directory, 1)).rejects.toThrow(
     'what io/parts.jsonl holds does not have its SHA-256.',

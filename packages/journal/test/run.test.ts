@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -125,4 +125,21 @@ test('the tail holds the last iterations and everything the user said before the
     ['THOUGHT', 2002],
   ])
   expect((await readTail(run.paths.journal, 5000)).complete).toBe(true)
+})
+
+test('a run whose journal cannot be read is listed with the others, and its problem says why', async () => {
+  const directory = workDirectory()
+  for (const runId of ['one', 'two'])
+    (await createRun(directory, { runId, sync: false, events: firstEvents })).close()
+  const path = join(directory, '.delta', 'two', 'journal.jsonl')
+  rmSync(path)
+  mkdirSync(path)
+  const runs = await listRuns(directory)
+  const problem = `${path}: Could not be read: it is a directory, not a file (EISDIR).\nPut back the file that was there, or delete the run.`
+  expect(runs.map(({ runId, problem }) => [runId, problem])).toEqual([
+    ['two', problem],
+    ['one', undefined],
+  ])
+  const refused = readRun(join(directory, '.delta', 'two'))
+  await expect(refused).rejects.toMatchObject({ code: 'ERR_JOURNAL_READ', path, message: problem })
 })

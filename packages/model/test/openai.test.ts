@@ -268,6 +268,17 @@ describe('errors that are worth another try', () => {
     expect(retryAfterMs).toBeLessThanOrEqual(60_000)
   })
 
+  test('but not of a server that asks for more than five minutes: the error says for how long', async () => {
+    const patient = await start([{ status: 429, retryAfter: '300' }])
+    expect(await failureOf(patient.model.complete(request))).toMatchObject({ retryable: true })
+    const { model } = await start([{ status: 503, retryAfter: '10800' }])
+    const error = await failureOf(model.complete(request))
+    expect(error).toMatchObject({ retryable: false, retryAfterMs: 10_800_000 })
+    expect(error.message.split('\n').at(-1)).toBe(
+      'The server asks to wait 3 hours, and at most 5 minutes are waited here: try again when they have passed.',
+    )
+  })
+
   test('a stream that ends before its answer does is an error, even when HTTP is content', async () => {
     const chunk = 'data: {"choices":[{"index":0,"delta":{"content":"Half an ans"}}]}\n\n'
     const { model } = await start([
