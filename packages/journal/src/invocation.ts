@@ -7,7 +7,7 @@ import { JournalError } from './errors.js'
 import { isKnownEvent } from './event.js'
 import { parseJson } from './parse.js'
 import { readParts } from './parts.js'
-import { fromRanges, toRanges } from './ranges.js'
+import { addToRanges, fromRanges, type Ranges } from './ranges.js'
 import { streamJournal } from './read.js'
 import type { InvocationRecord } from './request-log.js'
 import { joinRequest } from './request-text.js'
@@ -106,10 +106,10 @@ function iterationOf(name: string): number {
 function thereAre(iterations: readonly number[]): string {
   const sorted = [...new Set(iterations)].filter(Number.isInteger).sort((a, b) => a - b)
   if (sorted.length === 0) return 'Nothing was sent to the model yet.'
-  const ranges = toRanges(sorted).map(([first, last]) =>
-    first === last ? `${first}` : `${first} to ${last}`,
-  )
-  return `There ${sorted.length === 1 ? 'is that of iteration' : 'are those of the iterations'} ${ranges.join(', ')}.`
+  const ranges: Ranges = []
+  for (const iteration of sorted) addToRanges(ranges, iteration)
+  const words = ranges.map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`))
+  return `There ${sorted.length === 1 ? 'is that of iteration' : 'are those of the iterations'} ${words.join(', ')}.`
 }
 
 function noneIfMissing(error: NodeJS.ErrnoException): string[] {
