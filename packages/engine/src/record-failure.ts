@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { quoteCommand } from '@delta/executor'
 import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
+import { ASK_HUMAN } from './human/question.js'
 
 /** What the system answers when it takes no more of what is written. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])
@@ -21,7 +22,7 @@ export function asRecordFailure(error: unknown, run: Run): unknown {
 /** Adds to an error of writing a run what was lost by it, and the command line that goes on. */
 export function withWayOn(error: unknown, run: Run): unknown {
   if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE' || !existsSync(run.directory)) return error
-  const started = run.summary().pendingCalls.filter(({ requested }) => requested)
+  const started = run.summary().pendingCalls.filter(({ name, requested }) => requested && name !== ASK_HUMAN)
   const lost = started.map(
     ({ name }) => `The result of "${name}" is not recorded: it may have done its work.`,
   )
