@@ -19,6 +19,9 @@ export async function fitIntoBudget(
   { totalMaxTokens }: ContextManifest,
   meter: Meter,
 ): Promise<Part[]> {
+  const isUnlimited = ({ source }: Part) => source.maxTokens === undefined
+  if (totalMaxTokens === undefined && parts.every(isUnlimited)) return [...parts]
+
   const fitted: Part[] = []
   for (const part of parts) fitted.push(part.source.type === 'journal' ? part : await fitText(part, meter))
 

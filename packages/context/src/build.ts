@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto'
 import type { ChatMessage } from '@delta/model'
 import { fitIntoBudget } from './budget.js'
 import { commandCounter } from './counter.js'
 import { ContextError } from './errors.js'
+import { growingDigest } from './growing-digest.js'
 import type { ContextManifest, ContextSource } from './manifest.js'
 import { type CountTokens, createMeter, type Meter } from './meter.js'
-import type { Part } from './part.js'
+import { bytesOf, type Part } from './part.js'
 import { readPart } from './read-part.js'
 import { textReader } from './read-text.js'
 import { sourceName } from './source-name.js'
@@ -74,13 +74,15 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   const fitted = await fitIntoBudget(parts, manifest, meter)
   const context: BuiltContext = { messages: [], texts: [], blocks: [], warnings: [] }
   for (const part of fitted) {
+    const texts: string[] = []
     for (const { messages } of part.turns) {
       for (const { message, json } of messages) {
         context.messages.push(message)
-        context.texts.push(json)
+        texts.push(json)
       }
     }
-    context.blocks.push(describe(part, meter))
+    for (const text of texts) context.texts.push(text)
+    context.blocks.push(describe(part, texts, meter))
     if (part.warning !== undefined) context.warnings.push(part.warning)
   }
   return context
@@ -92,24 +94,23 @@ function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Met
   return createMeter({ ...(count && { count }), ...(calibration && { calibration }) })
 }
 
-function describe({ source, turns, note }: Part, meter: Meter): ContextBlock {
-  let text = '' // hashed at once: a call for each message costs more
-  let count = 0
-  let bytes = 0
-  for (const { messages } of turns) {
-    count += messages.length
-    for (const message of messages) {
-      text += message.json
-      bytes += message.bytes
-    }
-  }
+function describe({ source, turns, note }: Part, texts: readonly string[], meter: Meter): ContextBlock {
   return {
     source_id: sourceName(source),
     type: source.type,
-    messages: count,
-    bytes,
+    messages: texts.length,
+    bytes: bytesOf(turns),
     tokens: meter.tokensOf(turns),
-    sha256: hash('sha256', text),
+    sha256: digestOf(source)(texts),
     ...(note !== undefined && { note }),
   }
+}
+
+const digests = new WeakMap<ContextSource, ReturnType<typeof growingDigest>>()
+
+/** One for each source: what it became is much the same in every iteration. */
+function digestOf(source: ContextSource): ReturnType<typeof growingDigest> {
+  const digest = digests.get(source) ?? growingDigest()
+  digests.set(source, digest)
+  return digest
 }

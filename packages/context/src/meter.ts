@@ -1,5 +1,5 @@
 import type { ChatMessage } from '@delta/model'
-import { type Calibration, estimateTokens } from './tokens.js'
+import { bytesPerToken, type Calibration } from './tokens.js'
 import type { Turn } from './turns.js'
 
 /** Counts the tokens of several texts at once. */
@@ -38,11 +38,11 @@ export function createMeter({
   calibration?: Calibration
 }): Meter {
   const counted = new Map<SizedMessage, number>()
-
-  function tokens(message: SizedMessage): number {
-    if (count === undefined) return estimateTokens(message.bytes, calibration)
-    return (counted.get(message) ?? 0) + FRAME_TOKENS
-  }
+  const ratio = bytesPerToken(calibration)
+  const tokens: Meter['tokens'] =
+    count === undefined
+      ? ({ bytes }) => Math.ceil(bytes / ratio)
+      : (message) => (counted.get(message) ?? 0) + FRAME_TOKENS
 
   return {
     async count(messages) {

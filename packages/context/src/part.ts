@@ -14,3 +14,9 @@ export interface Part {
 export function* messagesOf(turns: readonly SizedTurn[]): Generator<SizedMessage> {
   for (const { messages } of turns) yield* messages
 }
+
+export function bytesOf(turns: readonly SizedTurn[]): number {
+  let total = 0
+  for (const { messages } of turns) for (const { bytes } of messages) total += bytes
+  return total
+}

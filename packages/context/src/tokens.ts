@@ -17,7 +17,8 @@ export function estimateTokens(bytes: number, calibration?: Calibration): number
   return Math.ceil(bytes / bytesPerToken(calibration))
 }
 
-function bytesPerToken(calibration: Calibration | undefined): number {
+/** How many bytes of UTF-8 make a token, by the last true count if there is one, else four. */
+export function bytesPerToken(calibration?: Calibration): number {
   if (calibration === undefined || calibration.tokens <= 0 || calibration.bytes <= 0)
     return USUAL_BYTES_PER_TOKEN
   return Math.min(MOST, Math.max(FEWEST, calibration.bytes / calibration.tokens))

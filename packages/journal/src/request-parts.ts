@@ -16,7 +16,8 @@ interface Beginning {
   texts: string[]
   /** The lines of the parts log that hold them. */
   lines: Ranges
-  /** Of the body so far, commas included. */
+  /** The body so far, commas included. */
+  body: string
   hash: Hash
 }
 
@@ -32,16 +33,16 @@ export function requestParts(parts: Parts) {
 
   /** @param texts - See `splitRequest`. */
   function take(request: object, texts?: readonly string[]): RecordedRequest {
-    const { body, parameters, messages } = splitRequest(request, texts)
+    const { parameters, messages } = splitRequest(request, texts)
     const line = lineOfParameters(parameters)
     if (messages === undefined) {
-      const sha256 = createHash('sha256').update(body).digest('hex')
-      return { body, sha256, parts: { parameters: line, messages: null } }
+      const sha256 = createHash('sha256').update(parameters).digest('hex')
+      return { body: parameters, sha256, parts: { parameters: line, messages: null } }
     }
     last = withAdded(continued(messages) ?? beginning(messages.head), messages.texts)
     const tail = parameters.slice(messages.head.length)
     const sha256 = last.hash.copy().update(tail).digest('hex')
-    return { body, sha256, parts: { parameters: line, messages: last.lines } }
+    return { body: last.body + tail, sha256, parts: { parameters: line, messages: last.lines } }
   }
 
   /** The last beginning, when this request has the same messages and perhaps more. */
@@ -57,7 +58,9 @@ export function requestParts(parts: Parts) {
     const added = texts.slice(before.texts.length)
     if (added.length === 0) return before
     const lines = added.map((text) => parts.lineOf('MESSAGE', text)) // may throw, so nothing is changed before
-    before.hash.update(`${before.texts.length > 0 ? ',' : ''}${added.join(',')}`)
+    const text = `${before.texts.length > 0 ? ',' : ''}${added.join(',')}`
+    before.hash.update(text)
+    before.body += text
     before.texts.push(...added)
     for (const line of lines) addToRanges(before.lines, line)
     return before
@@ -72,5 +75,5 @@ export function requestParts(parts: Parts) {
 }
 
 function beginning(head: string): Beginning {
-  return { head, texts: [], lines: [], hash: createHash('sha256').update(head) }
+  return { head, texts: [], lines: [], body: head, hash: createHash('sha256').update(head) }
 }

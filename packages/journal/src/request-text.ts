@@ -1,7 +1,5 @@
-/** A request's body, and the texts in it that are worth keeping once. */
+/** The texts of a request's body that are worth keeping once. */
 export interface RequestTexts {
-  /** What `JSON.stringify` makes of the request. */
-  body: string
   /** The body with an empty list in place of the messages. */
   parameters: string
   /** What stands in the body before the first message, and each message; undefined when there is no list of messages. */
@@ -9,7 +7,7 @@ export interface RequestTexts {
 }
 
 /**
- * Turns a request into its body and what it is made of.
+ * Takes a request apart into texts: with the messages in their place, and commas between them, they are its body.
  *
  * @param known - What `JSON.stringify` makes of each message, when the caller has it: a long conversation is then put
  *   together and not written out anew.
@@ -17,14 +15,12 @@ export interface RequestTexts {
 export function splitRequest(request: object, known?: readonly string[]): RequestTexts {
   const { messages } = request as { messages?: unknown }
   if (!Array.isArray(messages)) {
-    const body = JSON.stringify(request)
-    return { body, parameters: body, messages: undefined }
+    return { parameters: JSON.stringify(request), messages: undefined }
   }
   const texts = known ?? messages.map(messageText)
   const parameters = JSON.stringify({ ...request, messages: [] })
   const head = headOf(request)
-  const body = head + texts.join(',') + parameters.slice(head.length)
-  return { body, parameters, messages: { head, texts } }
+  return { parameters, messages: { head, texts } }
 }
 
 /** Puts a body together again from what its parts were parsed to. */
