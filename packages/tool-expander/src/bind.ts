@@ -1,14 +1,7 @@
 import { checkExpanded, checkOptions } from './check-expanded.js'
 import { looksLikeOption } from './dash.js'
 import { isOptionWord } from './optional.js'
-import {
-  type EngineVariable,
-  isEngineVariable,
-  isParameter,
-  isWholeParameter,
-  type Part,
-  parseElement,
-} from './template.js'
+import { type EngineVariable, isParameter, isWholeParameter, type Part, parseElement } from './template.js'
 import type { ExpandedParameter, ExpandedTool } from './tool.js'
 import { complaintAbout } from './values.js'
 
@@ -31,12 +24,17 @@ export interface BindOptions {
   variables: Record<EngineVariable, string>
 }
 
-/** One call being bound: what each parameter holds, as text, and what is wrong so far. */
+/** What stands for a piece of a word: fixed text, a path, or what was sent for a parameter; nothing when it is absent. */
+interface Value {
+  texts: string[]
+  parameter?: ExpandedParameter
+}
+
+/** One call being bound. */
 interface Call {
   tool: ExpandedTool
-  values: Map<string, string | string[]>
-  variables: BindOptions['variables']
-  reasons: BindProblem[]
+  values: Map<string, Value>
+  refuse: (code: BindProblem['code'], message: string, place?: { parameter: string }) => void
 }
 
 /**
@@ -49,116 +47,113 @@ interface Call {
  */
 export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOptions): BindResult {
   checkExpanded(tool)
-  const { variables } = checkOptions(options)
-  const reasons: BindProblem[] = []
-  const values = readValues(tool, args, reasons)
-  if (reasons.length > 0) return { ok: false, reasons }
+  checkOptions(options)
+  const values: Call['values'] = new Map()
+  for (const [name, path] of Object.entries(options.variables)) values.set(name, { texts: [path] })
+  // By message, because one value can spoil several words.
+  const reasons = new Map<string, BindProblem>()
+  const call: Call = {
+    tool,
+    values,
+    refuse: (code, message, place) => reasons.set(message, { code, ...place, message }),
+  }
+  readValues(call, args)
+  const argv = reasons.size > 0 ? [] : bindCommand(call)
+  if (reasons.size > 0) return { ok: false, reasons: [...reasons.values()] }
 
-  const call: Call = { tool, values, variables, reasons }
-  const argv = tool.command.flatMap((element) =>
-    tool.substitute
-      ? bindElement(call, parseElement(element))
-      : element.replace(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: EngineVariable) => variables[name]),
-  )
-  argv.push(...appended(tool).flatMap((parameter) => bindAppended(call, parameter)))
-  for (const word of tool.checked_words ?? []) finishWord(call, parseElement(word), true)
-  if (reasons.length > 0) return { ok: false, reasons }
-
-  const stdin = values.get(tool.parameters.find(({ inject_as }) => inject_as === 'stdin')?.name ?? '')
-  return { ok: true, argv, ...(stdin === undefined ? {} : { stdin: String(stdin) }) }
+  const stdin = tool.parameters.find(({ inject_as }) => inject_as === 'stdin')
+  const [text] = values.get(stdin?.name ?? '')?.texts ?? []
+  return { ok: true, argv, ...(text === undefined ? {} : { stdin: text }) }
 }
 
-function readValues(tool: ExpandedTool, args: unknown, reasons: BindProblem[]): Call['values'] {
+function readValues({ tool, values, refuse }: Call, args: unknown): void {
   const { name: toolName, parameters } = tool
-  const values: Call['values'] = new Map()
   const names = () => parameters.map(({ name }) => `"${name}"`).join(', ') || 'no parameters'
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
-    const message = `The arguments of ${toolName} must be an object with ${names()}.`
-    reasons.push({ code: 'ERR_ARGUMENTS', message })
-    return values
+    refuse('ERR_ARGUMENTS', `The arguments of ${toolName} must be an object with ${names()}.`)
+    return
   }
-  const refuse = (code: BindProblem['code'], parameter: string, message: string) => {
-    reasons.push({ code, parameter, message })
-  }
-  for (const name of Object.keys(args)) {
+  const given = new Map<string, unknown>(Object.entries(args))
+  for (const name of given.keys()) {
     if (parameters.some((parameter) => parameter.name === name)) continue
-    const shown = JSON.stringify(name.slice(0, 64))
-    refuse('ERR_ARGUMENT_UNKNOWN', name, `${toolName} has no parameter ${shown}. It takes ${names()}.`)
+    const message = `${toolName} has no parameter ${JSON.stringify(name.slice(0, 64))}. It takes ${names()}.`
+    refuse('ERR_ARGUMENT_UNKNOWN', message, { parameter: name })
   }
   for (const parameter of parameters) {
     const { name, required } = parameter
-    const given = Object.hasOwn(args, name) ? (args as Record<string, unknown>)[name] : undefined
-    const value = given ?? parameter.default ?? null
-    if (value === null) {
-      const what = given === null ? 'must not be null' : 'is missing'
-      if (required) refuse('ERR_ARGUMENT_MISSING', name, `"${name}" ${what}; ${toolName} requires it.`)
-      continue
-    }
+    const sent = given.get(name)
+    const value = sent ?? parameter.default ?? null
     // An empty default stands for "absent, but keep the place", whatever the type.
-    const reason = value === '' && given !== value ? undefined : complaintAbout(parameter, value)
-    if (reason) refuse('ERR_ARGUMENT_VALUE', name, `"${name}" ${reason}.`)
-    else values.set(name, Array.isArray(value) ? value.map(String) : String(value))
+    const isAbsent = value === null || (value === '' && sent !== value)
+    const reason = isAbsent ? undefined : complaintAbout(parameter, value)
+    const what = sent === null ? 'must not be null' : 'is missing'
+    if (value === null && required)
+      refuse('ERR_ARGUMENT_MISSING', `"${name}" ${what}; ${toolName} requires it.`, { parameter: name })
+    if (reason) refuse('ERR_ARGUMENT_VALUE', `"${name}" ${reason}.`, { parameter: name })
+    values.set(name, { parameter, texts: value === null ? [] : [value].flat().map(String) })
   }
-  return values
 }
 
-/** One element of the command, as the words it becomes: one, or none or many where it is a whole placeholder. */
-function bindElement(call: Call, parts: readonly Part[]): string[] {
-  const isWhole = isWholeParameter(parts)
-  if (isWhole || isOptionWord(parts)) {
-    const value = call.values.get(parts.find(isParameter)?.name ?? '')
-    if (value === undefined) return []
-    if (isWhole && Array.isArray(value)) {
-      const [{ name }] = parts
-      return value.map((item) => finishWord({ ...call, values: new Map([[name, item]]) }, parts))
-    }
-  }
-  return [finishWord(call, parts)]
-}
-
-/** What comes behind the command, in order. */
-function appended({ parameters, substitute }: ExpandedTool): ExpandedParameter[] {
+function bindCommand(call: Call): string[] {
+  const { command, parameters, substitute, checked_words = [] } = call.tool
+  const argv = command.flatMap((element) =>
+    substitute
+      ? bindElement(call, parseElement(element))
+      : element.replace(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: string) => String(call.values.get(name)?.texts)),
+  )
   const rank = ({ position = Number.MAX_VALUE }: ExpandedParameter) => position
-  return parameters
+  const appended = parameters
     .filter(({ inject_as }) => inject_as === 'option' || (inject_as === 'argument' && !substitute))
     .sort((a, b) => rank(a) - rank(b))
+  argv.push(...appended.flatMap((parameter) => bindAppended(call, parameter)))
+  for (const word of checked_words) finishWord(call, parseElement(word), undefined, true)
+  return argv
 }
 
-function bindAppended(call: Call, parameter: ExpandedParameter): string[] {
-  const { name, inject_as, option_name = `--${name}`, type } = parameter
+function bindAppended(
+  call: Call,
+  { name, inject_as, option_name = `--${name}`, type }: ExpandedParameter,
+): string[] {
   const words = bindElement(call, [{ name, offset: 0 }])
   if (inject_as === 'argument') return words
   if (type === 'boolean') return words[0] === 'true' ? [option_name] : []
   return words.flatMap((word) => [option_name, word])
 }
 
+/** One element of the command, as the words it becomes: one, or none or many where it is a whole placeholder. */
+function bindElement(call: Call, parts: readonly Part[]): string[] {
+  const { texts = [] } = call.values.get(parts.find(isParameter)?.name ?? '') ?? {}
+  const isDropped = texts.length === 0 && isOptionWord(parts)
+  if (!isDropped && !isWholeParameter(parts)) return [finishWord(call, parts)]
+  return texts.map((text) => finishWord(call, parts, text))
+}
+
 /**
  * Joins a word, and refuses it where a value made it look like an option.
  *
+ * @param item - The one text of a list that a whole placeholder stands for.
  * @param isListed - It is one of `checked_words`, so parameters are checked that do not say otherwise.
  */
 function finishWord(
-  { tool, values, variables, reasons }: Call,
+  { values, refuse }: Call,
   parts: readonly Part[],
+  item?: string,
   isListed = false,
 ): string {
-  const texts = parts.map((part) => {
-    if (typeof part === 'string') return part
-    return isEngineVariable(part.name) ? variables[part.name] : String(values.get(part.name) ?? '')
-  })
-  const word = texts.join('')
-  if (!looksLikeOption(word)) return word
-  // Behind empty values stands what they let come first, and the last of them is to blame.
-  const first = parts.findIndex((part, index) => !isParameter(part) || texts[index] !== '')
-  const name = [parts[first], parts[first - 1]].find(isParameter)?.name
-  const owner = tool.parameters.find((parameter) => parameter.name === name)
-  const passes = owner?.allow_dash ?? !(owner && isListed)
-  const isNumber = owner?.type === 'number' && parts.length === 1
-  if (name && !passes && !isNumber) {
+  let word = ''
+  let leading: ExpandedParameter | undefined
+  for (const part of parts) {
+    const { texts, parameter } = typeof part === 'string' ? { texts: part } : (values.get(part.name) ?? {})
+    // Behind empty values stands what they let come first, and the last of them is to blame.
+    if (!word) leading = parameter ?? leading
+    word += item ?? String(texts ?? '')
+  }
+  if (!leading || !looksLikeOption(word)) return word
+  const { name, type, allow_dash = !isListed } = leading
+  if (!allow_dash && !(type === 'number' && parts.length === 1)) {
     const shown = JSON.stringify(word.slice(0, 40))
-    const message = `"${name}" makes an argument that begins with "-" (${shown}), which the command could take for an option. Send a value that does not begin with "-"; put ./ before a path.`
-    if (!reasons.some((reason) => reason.message === message))
-      reasons.push({ code: 'ERR_ARGUMENT_DASH', parameter: name, message })
+    const message = `"${name}" makes ${shown}, which looks like an option. Send a value that does not begin with "-"; put ./ before a path.`
+    refuse('ERR_ARGUMENT_DASH', message, { parameter: name })
   }
   return word
 }

@@ -1,29 +1,35 @@
-import { checkWords, inferFromWords } from './exec.js'
+import { checkWords, faultOf, inferFromWords } from './exec.js'
 import type { ArgumentWord, Compiled, Inferred } from './inferred.js'
 import { problemAt, type ToolProblem } from './problems.js'
 import type { ParameterDefinition, ToolDefinition } from './schema.js'
-import { joinParts, parseElement } from './template.js'
+import { type Opening, parseElement, textOf } from './template.js'
 
 /** Compiles a hand-written `command:`. What its parameters say about injection is taken as the template's word. */
 export function compileCommand(definition: ToolDefinition): Compiled {
-  const { command = [], parameters = [], substitute = false, checked_words: checkedWords = [] } = definition
+  const { command = [], parameters = [], substitute = false, checked_words: checkedWords } = definition
   const problems: ToolProblem[] = []
   const words = command.map((template, index): ArgumentWord => {
     const place = { template, path: `command[${index}]` }
-    const refuse = (offset: number) => {
-      const message = 'Neither a placeholder nor a literal ${ (:raw modifier is only allowed in shell: mode).'
-      problems.push(problemAt(offset, place, 'ERR_PLACEHOLDER', message))
+    const refuse = (opening: Opening) => {
+      problems.push(problemAt(place, opening.offset, ...faultOf(opening)))
     }
-    return { pieces: substitute ? parseElement(template, refuse) : joinParts([template]), ...place }
+    return { pieces: substitute ? parseElement(template, refuse) : textOf(template), ...place }
   })
   if (definition.command) problems.push(...checkWords(words))
   const placed = inferFromWords(words).map((known) =>
-    checkedWords.some((word) => word.includes(`\${${known.name}}`))
+    checkedWords?.some((word) => word.includes(`\${${known.name}}`))
       ? { ...known, allow_dash: undefined }
       : known,
   )
   const others = parameters.map(asWritten).filter(({ inject_as }) => !substitute || inject_as !== 'argument')
-  return { command, substitute, inferred: [...placed, ...others], checkedWords, problems, words }
+  return {
+    command,
+    substitute,
+    inferred: [...placed, ...others],
+    ...(checkedWords && { checkedWords }),
+    problems,
+    words,
+  }
 }
 
 /** A parameter as its entry says, with nothing inferred. */

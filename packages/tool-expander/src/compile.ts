@@ -34,7 +34,7 @@ export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; p
     parameters,
     substitute: substitute || undefined,
     allow_dash,
-    checked_words: checkedWords.length > 0 ? [...checkedWords] : undefined,
+    checked_words: checkedWords?.length ? [...checkedWords] : undefined,
     __meta: template === undefined ? __meta && defined(__meta) : defined({ syntax, template, stdin }),
   })
   return { tool, problems }
@@ -49,17 +49,16 @@ function compileSyntax(definition: ToolDefinition): Compiled {
 function checkModes({ exec, shell, command }: ToolDefinition): ToolProblem[] {
   const count = [exec, shell, command].filter((mode) => mode !== undefined).length
   if (count === 1) return []
-  const conflict = count === 0 ? '' : 'exec:, shell:, and command: are mutually exclusive. '
-  const message = `${conflict}Tool must specify exactly one of: exec, shell, or command`
+  const message = count
+    ? 'exec:, shell:, and command: are mutually exclusive'
+    : 'Tool must specify exactly one of: exec, shell, or command'
   return [problemOf('ERR_TOOL_MODE', '', message)]
 }
 
 function checkStdin(inferred: readonly Inferred[], stdin: string | undefined): ToolProblem[] {
-  const messages: string[] = []
-  const names = inferred.filter(({ inject_as }) => inject_as === 'stdin').map(({ name }) => name)
-  if (stdin !== undefined && !names.includes(stdin)) names.push(stdin)
-  if (names.length > 1) messages.push(`Only one parameter can go to stdin, not ${names.join(' and ')}`)
-  if (inferred.some(({ name, single }) => name === stdin && single !== undefined))
-    messages.push(`Parameter '${stdin}' is declared as stdin: and stands in the template, too`)
-  return messages.map((message) => problemOf('ERR_STDIN', 'stdin', message))
+  const others = inferred.filter(({ name, inject_as, single }) =>
+    name === stdin ? single !== undefined : inject_as === 'stdin',
+  )
+  if (others.length + Number(stdin !== undefined) < 2) return []
+  return [problemOf('ERR_STDIN', 'stdin', 'Only one parameter can go to stdin, and to no other place')]
 }

@@ -2,25 +2,24 @@ import { forLeadingValues, shapeOf } from './command-words.js'
 import { type ArgumentWord, type Compiled, type Inferred, inferParameters, writeCommand } from './inferred.js'
 import { findProgramText } from './interpreters.js'
 import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js'
-import { complain, type Scan, startScan, take, whileReading } from './shell/scan.js'
+import { complain, type Scan, scanTemplate, take } from './shell/scan.js'
 import { readWord } from './shell/words.js'
-import { isParameter, isWholeParameter, joinParts, openings } from './template.js'
+import { isParameter, isWholeParameter, type Opening, openings } from './template.js'
 
 /** Compiles an `exec:` template: split into words as Python's `shlex.split` does, whatever the values hold. */
 export function compileExec(template: string): Compiled & { words: ArgumentWord[] } {
-  const scan = startScan(template, 'exec')
-  refuseShell(scan)
   const words: ArgumentWord[] = []
-  whileReading(scan, () => {
+  const { problems } = scanTemplate('exec', template, (scan) => {
+    refuseShell(scan)
     for (take(scan, BLANKS); scan.at < scan.end; take(scan, BLANKS)) {
-      const pieces = joinParts(readWord(scan).pieces.filter((piece) => piece !== null))
+      const pieces = readWord(scan).pieces.filter((piece) => piece !== null)
       words.push({ pieces, template, path: 'exec' })
     }
   })
-  const { problems } = scan
-  const inferred = inferFromWords(words)
+  if (words.length === 0) words.push({ pieces: [], template, path: 'exec' })
   if (problems.length === 0) problems.push(...checkWords(words))
-  return { ...writeCommand(words.map(({ pieces }) => pieces)), inferred, checkedWords: [], problems, words }
+  const pieces = words.map((word) => word.pieces)
+  return { ...writeCommand(pieces, inferFromWords(words)), problems, words }
 }
 
 const BLANKS = /[ \t\r\n]+/y
@@ -28,16 +27,21 @@ const BLANKS = /[ \t\r\n]+/y
 /** Refuses what only a shell could do, in quotes too, and what looks like a placeholder and is none. */
 function refuseShell(scan: Scan): void {
   for (const { 0: operator, index } of scan.template.matchAll(/\|\|?|&&?|[;<>`]|\$\(/g)) {
-    const remedy = operator === '|' ? 'pipe' : /[<>]/.test(operator) ? 'redirection' : 'it'
-    const message = `Shell metacharacter '${operator}' not allowed in exec: mode. Use shell: mode or remove ${remedy}.`
+    const name = operator === '|' ? 'pipe' : 'it'
+    const message = `Shell metacharacter '${operator}' not allowed in exec: mode. Use shell: mode or remove ${name}.`
     complain(scan, index, 'ERR_EXEC_METACHARACTER', message)
   }
-  for (const { offset, backslashes, reference } of openings(scan.template)) {
-    if (backslashes % 2 === 1) continue
-    if (!reference) complain(scan, offset, 'ERR_PLACEHOLDER', 'Not a placeholder: ${ wants a name and }.')
-    else if (reference.modifier === 'raw')
-      complain(scan, offset, 'ERR_RAW_IN_EXEC', ':raw modifier is only allowed in shell: mode')
+  for (const opening of openings(scan.template)) {
+    const { offset, backslashes, name, modifier } = opening
+    if (backslashes % 2 === 0 && (!name || modifier === 'raw')) complain(scan, offset, ...faultOf(opening))
   }
+}
+
+/** What is wrong with a `${` that begins no placeholder, or one only a shell could fill. */
+export function faultOf({ modifier }: Opening): [code: ToolProblemCode, message: string] {
+  return modifier === 'raw'
+    ? ['ERR_RAW_IN_EXEC', ':raw modifier is only allowed in shell: mode']
+    : ['ERR_PLACEHOLDER', 'This is no placeholder.']
 }
 
 /** The parameters of argument words. */
@@ -45,29 +49,23 @@ export function inferFromWords(words: readonly ArgumentWord[]): Inferred[] {
   forLeadingValues(words, (value) => {
     value.checked = 'value'
   })
-  return inferParameters(
-    words.flatMap(({ pieces }) => {
-      const alone = pieces.length === 1
-      return pieces.filter(isParameter).map((place) => ({ ...place, alone }))
-    }),
-  )
+  for (const { pieces } of words) if (isWholeParameter(pieces)) pieces[0].alone = true
+  return inferParameters(words.flatMap(({ pieces }) => pieces))
 }
 
 /** What no value may be: the command itself, or a part of a program. */
 export function checkWords(words: readonly ArgumentWord[]): ToolProblem[] {
   const problems: ToolProblem[] = []
   const refuse = (word: ArgumentWord, code: ToolProblemCode, message: string) => {
-    problems.push(problemAt(word.pieces.find(isParameter)?.offset ?? 0, word, code, message))
+    problems.push(problemAt(word, word.pieces.find(isParameter)?.offset ?? 0, code, message))
   }
-  const { 0: first = { pieces: [], template: '', path: 'exec' } } = words
-  if (first.pieces.length === 0) refuse(first, 'ERR_COMMAND_WORD', 'The command is empty.')
-  if (first.pieces.some(isParameter))
-    refuse(first, 'ERR_COMMAND_WORD', 'The first word must be literal: a value would choose the program.')
+  const [first] = words
+  if (first?.pieces.length === 0) refuse(first, 'ERR_COMMAND_WORD', 'The command is empty.')
+  if (first?.pieces.some(isParameter)) refuse(first, 'ERR_COMMAND_WORD', 'The first word must be literal.')
   for (const [index, interpreter] of findProgramText(words.map(shapeOf))) {
     const word = words[index]
     if (!word?.pieces.some(isParameter) || isWholeParameter(word.pieces)) continue
-    const message = `A value here is part of a program that ${interpreter} runs: it would become code.`
-    refuse(word, 'ERR_PROGRAM_TEXT', message)
+    refuse(word, 'ERR_PROGRAM_TEXT', `In a program that ${interpreter} runs the value would become code.`)
   }
   return problems
 }

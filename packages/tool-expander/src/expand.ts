@@ -1,5 +1,6 @@
 import { compileTool } from './compile.js'
 import { compileExec } from './exec.js'
+import { HINTS } from './hints.js'
 import { problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
 import { type Parsed, parseShape, type Refused, type ToolDefinition } from './schema.js'
 import { compileShell } from './shell/compile.js'
@@ -16,11 +17,17 @@ const EXPANDED = new WeakMap<ToolDefinition, ExpandedTool>()
  * @returns `tool`, which `expandTool` takes without throwing, and `rest`: the keys this package does not know.
  */
 export function parseTool(input: unknown): ParseResult {
-  const result = readTool(input)
-  if (!result.ok) return result
-  const { expanded, ...parsed } = result
-  EXPANDED.set(parsed.tool, expanded)
-  return parsed
+  try {
+    const shape = parseShape(input)
+    if (!shape.ok) return { ok: false, problems: [...shape.problems, ...templateProblems(input)] }
+    const { tool, problems } = compileTool(shape.tool)
+    if (problems.length > 0) return { ok: false, problems }
+    EXPANDED.set(shape.tool, tool)
+    return shape
+  } catch (error) {
+    if (error instanceof RangeError) return { ok: false, problems: [TOO_DEEP] }
+    throw error
+  }
 }
 
 /**
@@ -32,30 +39,13 @@ export function expandTool(definition: ToolDefinition): ExpandedTool {
   const known = EXPANDED.get(definition)
   EXPANDED.delete(definition)
   if (known) return known
-  const result = readTool(definition)
-  if (!result.ok) throw new ToolExpansionError(result.problems, `tool "${definition?.name}"`)
-  return result.expanded
-}
-
-function readTool(input: unknown): Refused | (Parsed & { expanded: ExpandedTool }) {
-  try {
-    const shape = parseShape(input)
-    if (!shape.ok) return { ok: false, problems: [...shape.problems, ...templateProblems(input)] }
-    const { tool: expanded, problems } = compileTool(shape.tool)
-    return problems.length > 0 ? { ok: false, problems } : { ...shape, expanded }
-  } catch (error) {
-    if (error instanceof RangeError) return { ok: false, problems: [TOO_DEEP] }
-    throw error
-  }
+  const parsed = parseTool(definition)
+  if (!parsed.ok) throw new ToolExpansionError(parsed.problems, `tool "${definition?.name}"`)
+  return expandTool(parsed.tool)
 }
 
 /** The stack is the limit, and nothing a person writes comes near it. */
-const TOO_DEEP = problemOf(
-  'ERR_TOOL_SHAPE',
-  '',
-  'This tool is nested too deeply to be understood.',
-  'Put the script into a file and run that.',
-)
+const TOO_DEEP = problemOf('ERR_TOOL_SHAPE', '', 'This tool is nested too deeply.', HINTS.ERR_SHELL_SYNTAX)
 
 /** What the template of a misshapen tool says against itself, so that its author hears everything at once. */
 function templateProblems(input: unknown): ToolProblem[] {

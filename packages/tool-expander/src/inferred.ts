@@ -1,13 +1,6 @@
 import type { CommandWord } from './command-words.js'
 import type { Template, ToolProblem } from './problems.js'
-import {
-  isParameter,
-  isWholeParameter,
-  type Part,
-  type Placeholder,
-  writeElement,
-  writePart,
-} from './template.js'
+import { isParameter, isWholeParameter, type Part, writeElement, writePart } from './template.js'
 import type { ExpandedParameter } from './tool.js'
 
 /** What a template alone says about a parameter, in the words of the full form. */
@@ -30,37 +23,38 @@ export interface Compiled {
   command: string[]
   substitute: boolean
   inferred: Inferred[]
-  checkedWords: readonly string[]
+  checkedWords?: readonly string[]
   problems: ToolProblem[]
   /** The argument words; a script has none. */
   words?: ArgumentWord[]
 }
 
 /** The parameters of a template, in order of first appearance, from the places they stand in. */
-export function inferParameters(places: readonly Placeholder[]): Inferred[] {
-  const parameters = places.filter(isParameter)
-  return [...new Set(parameters.map(({ name }) => name))].map((name, position) => {
-    const own = parameters.filter((place) => place.name === name)
-    const checks = own.map(({ checked }) => checked)
-    return {
-      name,
-      inject_as: 'argument',
-      position,
-      raw: own.some(({ raw }) => raw),
-      allow_dash: checks.includes('value') ? false : checks.includes('word') ? undefined : true,
-      single: own.some(({ alone }) => !alone),
-    }
-  })
+export function inferParameters(places: readonly Part[]): Inferred[] {
+  const parameters = new Map<string, Inferred>()
+  for (const { name, raw, checked, alone } of places.filter(isParameter)) {
+    const position = parameters.size
+    const known = parameters.get(name) ?? { name, inject_as: 'argument', position, allow_dash: true }
+    known.raw ||= raw === true
+    known.single ||= !alone
+    if (checked === 'value') known.allow_dash = false
+    else if (checked && known.allow_dash) known.allow_dash = undefined
+    parameters.set(name, known)
+  }
+  return [...parameters.values()]
 }
 
 /** An argument vector as `command:`, in the plain form where all values come behind it, each once. */
-export function writeCommand(words: readonly Part[][]): Pick<Compiled, 'command' | 'substitute'> {
+export function writeCommand(
+  words: readonly Part[][],
+  inferred: Inferred[],
+): Pick<Compiled, 'command' | 'substitute' | 'inferred'> {
   const fixed = words.filter((pieces) => !pieces.some(isParameter))
   const values = words.slice(fixed.length)
   const substitute =
     !values.every(isWholeParameter) ||
-    new Set(values.flat().map(({ name }) => name)).size < values.length ||
+    inferred.length < values.length ||
     fixed.flat().some((piece) => typeof piece === 'string' && /\$\{(?:AGENT_HOME|CWD)\}/.test(piece))
   const command = substitute ? words.map(writeElement) : fixed.map((pieces) => pieces.map(writePart).join(''))
-  return { command, substitute }
+  return { command, substitute, inferred }
 }

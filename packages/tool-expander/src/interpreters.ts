@@ -49,20 +49,20 @@ function programOf(words: readonly string[], start: number, option: RegExp): num
   return first < 0 ? [] : [...words.keys()].slice(first, operandIndex(words, first) + 1)
 }
 
-/** The first word behind a shell's own that is neither an option nor the word -o takes. */
-export function operandIndex(words: readonly string[], start: number): number {
+/** The first word behind another that is neither an option nor what an option takes: with a shell, -o does. */
+export function operandIndex(
+  words: readonly string[],
+  start: number,
+  takesWord = /^(?:[-+]o|--rcfile)$/i,
+): number {
   const index = words.findIndex(
-    (word, place) =>
-      place > start && !/^[-+]/.test(word) && !/^(?:[-+]o|--rcfile)$/i.test(words[place - 1] ?? ''),
+    (word, place) => place > start && !/^[-+]/.test(word) && !takesWord.test(words[place - 1] ?? ''),
   )
   return index < 0 ? words.length : index
 }
 
 /** Everything behind ssh's destination is joined and run by a shell over there; `-o` can name a command, too. */
 function remoteCommand(words: readonly string[], start: number): number[] {
-  let destination = start + 1
-  for (let word = words[destination] ?? ''; /^-./.test(word); word = words[destination] ?? '') {
-    destination += /^-[A-Za-z]*[BbcDEeFIiJLlmOopQRSWw]$/.test(word) ? 2 : 1
-  }
+  const destination = operandIndex(words, start, /^-[A-Za-z]*[BbcDEeFIiJLlmOopQRSWw]$/)
   return [...words.keys()].filter((index) => index > start && index !== destination)
 }

@@ -59,28 +59,23 @@ function schemaOf(tool: ExpandedTool, strict: boolean): JsonSchema {
 
 /** @param nullable - Null stands for absent, and the default is told in words. */
 function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchemaProperty {
-  const { type, description, enum: allowed, pattern } = parameter
+  const { type, description, enum: allowed, pattern, default: value } = parameter
   const isList = type === 'array'
-  const value = parameter.default === '' && type !== 'string' ? undefined : parameter.default
-  const isText = type === 'string' || isList
+  const isText = isList || type === 'string'
+  // An empty default that is no text only keeps a place in a script.
+  const shown = value === '' && type !== 'string' ? undefined : value
   const limits = defined({
-    enum: allowed && [...allowed],
+    enum: allowed && [...allowed, ...(nullable && !isList ? [null] : [])],
     pattern: isText && pattern !== undefined ? `^(?:${pattern})$` : undefined,
   })
-  const property = {
-    type,
-    description,
-    ...(isList ? { items: { type: 'string' as const, ...limits } } : limits),
-  }
-  if (!nullable) return defined({ ...property, default: value })
   const sentences = [
     description?.replace(/(?<![.!?])$/, '.'),
-    value !== undefined && `Default: ${JSON.stringify(value)}.`,
+    shown === undefined ? undefined : `Default: ${JSON.stringify(shown)}.`,
   ]
   return defined({
-    ...property,
-    type: [type, 'null'],
-    enum: isList || !allowed ? undefined : [...allowed, null],
-    description: sentences.filter(Boolean).join(' ') || undefined,
+    type: nullable ? [type, 'null'] : type,
+    description: nullable ? sentences.filter(Boolean).join(' ') || undefined : description,
+    ...(isList ? { items: { type: 'string' as const, ...(limits as object) } } : limits),
+    default: nullable ? undefined : shown,
   })
 }

@@ -5,8 +5,8 @@ import { isOptional } from './optional.js'
 import { type Excerpt, placeAt } from './problems.js'
 import { Parameter } from './schema.js'
 import { compileShell } from './shell/compile.js'
-import { valuesOf } from './shell/rules.js'
-import type { ScannedCommand, Word } from './shell/scan.js'
+import { TAKES_NAMES, valuesOf } from './shell/rules.js'
+import type { Scan, ScannedCommand, Word } from './shell/scan.js'
 import { beginningOf, isParameter, isWholeParameter, type Part } from './template.js'
 import type { ExpandedTool, ToolOrigin } from './tool.js'
 
@@ -192,13 +192,27 @@ function lintShell({ template }: ToolOrigin): LintFinding[] {
       .map(({ name, offset }) =>
         at('positional', offset, `${name} counts the values of this tool.`, 'Write the placeholder.'),
       ),
-    ...scan.assigned
+    ...assignedIn(scan)
       .filter(({ name }) => scan.found.some((found) => found.name === name))
       .map(({ name, offset }) => {
         const message = `The script sets ${name}, but \${${name}} is a parameter.`
         return at('script-variable', offset, message, `Write $${name} for the variable.`)
       }),
   ]
+}
+
+/** The variables a script sets itself. */
+function assignedIn({ template, commands }: Scan): { name: string; offset: number }[] {
+  const loops = [...template.matchAll(LOOP)].map(({ 1: name = '', index: offset }) => ({ name, offset }))
+  const words = commands.flatMap(({ assignments, words }) => [
+    ...assignments,
+    ...(TAKES_NAMES.test(shapeOf(words[0])) ? words.slice(1) : []),
+  ])
+  const assigned = words.map((word) => ({
+    name: /^\w+(?=[[+=])/.exec(shapeOf(word))?.[0] ?? '',
+    offset: word.offset,
+  }))
+  return [...assigned, ...loops]
 }
 
 /** What one command of a script runs that the script does not spell out. */
@@ -262,7 +276,8 @@ const READS_PROGRAM = /^(?:python[\d.]*|node|perl|ruby|php|bc|at|batch|make|ed)$
 const CLIENT = /^(?:psql|mysql|sqlite3)$/
 /** Programs that run a text given to them as a word. */
 const GLUED_PROGRAM = /^(?:[gmn]?awk|g?sed|jq|yq|perl|python[\d.]*|node|ruby|php|ssh)$/
-/** A guess from the text alone: it may lie inside quotes. */
+/** Guesses from the text alone: they may lie inside quotes. */
+const LOOP = /(?<![^\s;&|(])(?:for|select)\s+(\w+)/g
 const BASH_ONLY =
   /(?<![^\s;&|(!])(?:\[\[\s|\(\(|function\s|select\s+\w+\s+in\s|source\s|declare\s|coproc\s)|<<<|[<>]\(|&>|\|&|;;?&|\$['[]|\w\+?=\(|\$\{!?\w+(?:[[/^,@]|:[\d ])/
 const LITERAL_HINT = 'Use shell: to expand it, or quotes.'

@@ -1,10 +1,13 @@
 import { looksLikeOption } from './dash.js'
 import { defined } from './defined.js'
 import type { Inferred } from './inferred.js'
-import { problemOf, type ToolProblem } from './problems.js'
+import { problemOf, type ToolProblem, type ToolProblemCode } from './problems.js'
 import type { ParameterDefinition } from './schema.js'
 import type { ExpandedParameter } from './tool.js'
 import { complaintAbout, wholePattern } from './values.js'
+
+/** Reports what is wrong with a key of an entry. */
+type Refuse = (code: ToolProblemCode, key: string, message: string, hint?: string) => void
 
 /**
  * Lays the explicit `parameters:` over what the template says.
@@ -16,16 +19,21 @@ export function mergeParameters(
   explicit: readonly ParameterDefinition[],
   allowDash: boolean | undefined,
 ): { parameters: ExpandedParameter[]; problems: ToolProblem[] } {
-  const find = <Entry extends { name: string }>(entries: readonly Entry[], wanted: { name: string }) =>
-    entries.find(({ name }) => name === wanted.name)
-  const parameters = inferred.map((known) => parameterOf(known, find(explicit, known), allowDash))
-  const problems = explicit.flatMap((entry, index) => {
-    const path = `parameters[${index}]`
-    const known = find(inferred, entry)
-    const parameter = find(parameters, entry)
-    if (known && parameter) return checkEntry(entry, known, parameter, find(explicit, entry) !== entry, path)
-    const message = `Parameter '${entry.name}' not found in template`
-    return [problemOf('ERR_PARAMETER_UNKNOWN', `${path}.name`, message)]
+  const problems: ToolProblem[] = []
+  const find = <Entry extends { name: string }>(entries: readonly Entry[], wanted: string) =>
+    entries.find(({ name }) => name === wanted)
+  const parameters = inferred.map((known) => parameterOf(known, find(explicit, known.name), allowDash))
+  explicit.forEach((entry, index) => {
+    const { name } = entry
+    const refuse: Refuse = (code, key, message, hint) => {
+      problems.push(problemOf(code, `parameters[${index}].${key}`, message, hint))
+    }
+    const known = find(inferred, name)
+    const parameter = find(parameters, name)
+    if (find(explicit, name) !== entry)
+      refuse('ERR_PARAMETER', 'name', `Parameter '${name}' is defined twice`, 'Keep one of them.')
+    else if (known && parameter) checkEntry(entry, known, parameter, refuse)
+    else refuse('ERR_PARAMETER_UNKNOWN', 'name', `Parameter '${name}' not found in template`)
   })
   return { parameters, problems }
 }
@@ -34,44 +42,31 @@ function checkEntry(
   entry: ParameterDefinition,
   known: Inferred,
   parameter: ExpandedParameter,
-  isRepeated: boolean,
-  path: string,
-): ToolProblem[] {
+  refuse: Refuse,
+): void {
   const { name, raw, type, pattern, default: value } = entry
-  // What nobody infers, as in a hand-written command:, is not checked unless it says so.
-  const passes = (parameter.allow_dash ?? !('allow_dash' in known)) || type === 'number'
-  const problems: ToolProblem[] = []
-  const refuse = (key: string, message: string, hint?: string) => {
-    problems.push(problemOf('ERR_PARAMETER', `${path}.${key}`, message, hint))
-  }
-  const override = (key: string, message: string) => {
-    problems.push(problemOf('ERR_PARAMETER_OVERRIDE', `${path}.${key}`, message))
-  }
   for (const key of ['inject_as', 'position'] as const) {
     const { [key]: was } = known
     const { [key]: wanted = was } = entry
-    if (wanted !== was)
-      override(key, `Cannot override ${key} for parameter '${name}' (inferred: ${was}, explicit: ${wanted})`)
+    const message = `Cannot override ${key} for parameter '${name}' (inferred: ${was}, explicit: ${wanted})`
+    if (wanted !== was) refuse('ERR_PARAMETER_OVERRIDE', key, message)
   }
-  if (raw !== undefined && raw !== (known.raw ?? false))
-    override('raw', `:raw modifier must be specified in template syntax (\${${name}:raw})`)
-  if (isRepeated) refuse('name', `Parameter '${name}' is defined twice`, 'Keep one of them.')
+  const message = `:raw modifier must be specified in template syntax (\${${name}:raw})`
+  if (raw !== undefined && raw !== (known.raw ?? false)) refuse('ERR_PARAMETER_OVERRIDE', 'raw', message)
   if (type === 'array' && (known.single || known.inject_as === 'stdin')) {
-    const hint = 'A list needs a word of its own in exec:, or inject_as: option.'
-    refuse('type', `Parameter '${name}' cannot be an array here`, hint)
+    const hint = 'Give it a word of its own, or inject_as: option.'
+    refuse('ERR_PARAMETER', 'type', `Parameter '${name}' cannot be an array here`, hint)
   }
-  const isMatchable = parameter.pattern === undefined || isPattern(parameter.pattern)
-  if (pattern !== undefined && !isMatchable)
-    refuse('pattern', `The pattern of '${name}' is not a regular expression: ${pattern}`)
-  else if (isMatchable && value !== undefined && value !== '') {
-    const reason = complaintAbout(parameter, value)
-    if (reason) refuse('default', `The default of '${name}' ${reason}`)
-    else if (!passes && [value].flat().some((item) => looksLikeOption(String(item)))) {
-      const message = `The default of '${name}' begins with "-", which the command could take for an option`
-      refuse('default', message, 'Say allow_dash: true for it, or write -- before it.')
-    }
+  if (pattern !== undefined && !isPattern(pattern)) {
+    refuse('ERR_PARAMETER', 'pattern', `The pattern of '${name}' is not a regular expression: ${pattern}`)
+  } else if (value !== undefined && value !== '') {
+    // What nobody infers, as in a hand-written command:, is not checked unless it says so.
+    const passes = (parameter.allow_dash ?? !('allow_dash' in known)) || type === 'number'
+    const isOption = !passes && [value].flat().some((item) => looksLikeOption(String(item)))
+    const reason =
+      complaintAbout(parameter, value) ?? (isOption && 'looks like an option: say allow_dash: true')
+    if (reason) refuse('ERR_PARAMETER', 'default', `The default of '${name}' ${reason}`)
   }
-  return problems
 }
 
 function isPattern(pattern: string): boolean {

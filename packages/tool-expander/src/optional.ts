@@ -14,25 +14,18 @@ export function checkOptionalWords(
   words: readonly ArgumentWord[],
   parameters: readonly ExpandedParameter[],
 ): ToolProblem[] {
-  const optional = parameters.filter(isOptional).map(({ name }) => name)
+  const optional = new Set(parameters.filter(isOptional).map(({ name }) => name))
+  const last = words.findLast(({ pieces }) => pieces.some(isParameter) && !isOptionWord(pieces))
   return words.flatMap((word, index) => {
-    const { pieces } = word
-    if (!isWholeParameter(pieces) || !optional.includes(pieces[0].name)) return []
-    const [{ name, offset }] = pieces
-    const reason = shifts(words, index)
-    if (reason === undefined) return []
-    const message = `\${${name}} is optional, and without it ${reason}.`
-    const hint = `Give it a default, write --option=\${${name}} (dropped whole), or use command: with inject_as: option.`
-    return [problemAt(offset, word, 'ERR_PARAMETER_OPTIONAL', message, hint)]
+    if (!isWholeParameter(word.pieces)) return []
+    const [{ name, offset }] = word.pieces
+    const option = shapeOf(words[index - 1])
+    const takesNext = /^-(?!-$)[^=\0]+$/.test(option)
+    if (!optional.has(name) || (!takesNext && word === last)) return []
+    const next = last?.pieces.find(isParameter)?.name
+    const fault = takesNext ? `${option} would take the next word` : `\${${next}} would move to its place`
+    return [problemAt(word, offset, 'ERR_PARAMETER_OPTIONAL', `Without \${${name}} ${fault}.`)]
   })
-}
-
-function shifts(words: readonly ArgumentWord[], index: number): string | undefined {
-  const option = shapeOf(words[index - 1])
-  if (/^-(?!-$)[^=\0]+$/.test(option)) return `the option ${option} before it would take the next word`
-  const later = words.slice(index + 1).flatMap(({ pieces }) => (isOptionWord(pieces) ? [] : pieces))
-  const next = later.find(isParameter)
-  return next && `\${${next.name}} behind it would move to its place`
 }
 
 /** `--in=${a}`: an option that carries its own value. */

@@ -55,7 +55,7 @@ export class ToolExpansionError extends Error {
 
 /** True for a `ToolExpansionError` of any installed copy of this package. */
 export function isToolExpansionError(error: unknown): error is ToolExpansionError {
-  return error instanceof Error && error.name === 'ToolExpansionError' && 'problems' in error
+  return error instanceof Error && error.name === 'ToolExpansionError'
 }
 
 /**
@@ -65,8 +65,8 @@ export function isToolExpansionError(error: unknown): error is ToolExpansionErro
  */
 export function formatProblem(problem: Excerpt, where?: string): string {
   const { message, hint } = problem
-  const lines = [where === undefined ? message : `${where}: ${message}`, ...excerpt(problem)]
-  return [...lines, ...(hint === undefined ? [] : [hint])].join('\n')
+  const lines = [(where ? `${where}: ` : '') + message, ...excerpt(problem), hint]
+  return lines.filter((line) => line !== undefined).join('\n')
 }
 
 /** A problem of a tool as a whole, or of one of its keys. */
@@ -81,8 +81,8 @@ export function problemOf(
 
 /** A problem at an offset of a template. */
 export function problemAt(
-  offset: number,
   { template, path }: Template,
+  offset: number,
   code: ToolProblemCode,
   message: string,
   hint?: string,
@@ -109,14 +109,9 @@ function excerpt({ path, template, line = 1, column }: Excerpt): string[] {
   const lines = template.replace(/\n$/, '').split('\n')
   const text = lines[line - 1] ?? ''
   const [opening, closing] = lines.length > 1 ? [`  ${path}, line ${line}: `, ''] : [`  ${path}: "`, '"']
-  return [opening + text + closing, `${' '.repeat(opening.length)}${blank(text.slice(0, column - 1))}^`]
+  // White space as wide as the text on a terminal.
+  const blank = (opening + text.slice(0, column - 1)).replace(WIDE, '  ').replace(/[^\t]/gu, ' ')
+  return [opening + text + closing, `${blank}^`]
 }
 
-/** White space as wide as the text on a terminal. */
-function blank(text: string): string {
-  return Array.from(text, (character) =>
-    character === '\t' ? '\t' : WIDE.test(character) ? '  ' : ' ',
-  ).join('')
-}
-
-const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uff00-\uff60]|\p{Emoji_Presentation}/u
+const WIDE = /[\u2e80-\uffff]|\p{Emoji_Presentation}/gu

@@ -16,14 +16,11 @@ const choice = <const Names extends readonly string[]>(...names: Names) =>
   z.optional(z.enum(names, `must be one of: ${names.join(', ')}`))
 const parameterName = string.check(
   z.regex(/^[A-Za-z_]\w*$/, 'must be letters, digits and _, no digit first'),
-  z.refine((name) => !isEngineVariable(name), "must not be AGENT_HOME or CWD, which are the engine's own"),
+  z.refine((name) => !isEngineVariable(name), 'must not be AGENT_HOME or CWD'),
 )
 const toolName = string.check(
   z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
-  z.refine(
-    (name) => !RESERVED_TOOL_NAMES.includes(name),
-    'is reserved: the engine answers these calls itself',
-  ),
+  z.refine((name) => !RESERVED_TOOL_NAMES.includes(name), 'is reserved by the engine'),
 )
 const enumerated = z.union([z.string(), z.number()], 'must be a text or a number')
 

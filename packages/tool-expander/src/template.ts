@@ -55,28 +55,18 @@ export function matchAt(pattern: RegExp, text: string, offset: number): readonly
   return pattern.exec(text) ?? []
 }
 
-/** Every `${` between two offsets, with the number of backslashes before it, and the placeholder it begins, if any. */
-export function openings(
-  text: string,
-  start = 0,
-  end?: number,
-): { offset: number; backslashes: number; reference: Reference | undefined }[] {
-  return [...text.slice(start, end).matchAll(/(\\*)\$\{/g)].map((match) => {
-    const backslashes = match[0].length - 2
-    const offset = start + match.index + backslashes
-    return { offset, backslashes, reference: readReference(text, offset) }
-  })
+/** A `${`, the number of backslashes before it, and the placeholder it begins, if any. */
+export interface Opening extends Partial<Reference> {
+  offset: number
+  backslashes: number
 }
 
-/** Joins neighbouring texts and drops empty ones, so that equal words have equal parts. */
-export function joinParts(parts: readonly Part[]): Part[] {
-  const joined: Part[] = []
-  for (const part of parts) {
-    const last = joined.at(-1)
-    if (typeof part === 'string' && typeof last === 'string') joined[joined.length - 1] = last + part
-    else if (part !== '') joined.push(part)
-  }
-  return joined
+/** Every `${` between two offsets. */
+export function openings(text: string, start = 0, end?: number): Opening[] {
+  return [...text.slice(start, end).matchAll(/\\*\$\{/g)].map(({ 0: { length }, index }) => {
+    const offset = start + index + length - 2
+    return { offset, backslashes: length - 2, ...readReference(text, offset) }
+  })
 }
 
 /**
@@ -85,23 +75,31 @@ export function joinParts(parts: readonly Part[]): Part[] {
  * Only a `${` is special. Before it, two backslashes stand for one and an odd one makes the `${` literal.
  * A `${` that is neither escaped nor a placeholder is handed to `refuse`.
  */
-export function parseElement(element: string, refuse?: (offset: number) => void): Part[] {
+export function parseElement(element: string, refuse?: (opening: Opening) => void): Part[] {
   const parts: Part[] = []
+  let text = ''
   let end = 0
   let leads = true
-  for (const { offset, backslashes, reference } of openings(element)) {
-    parts.push(element.slice(end, offset - backslashes), '\\'.repeat(backslashes >> 1))
-    leads &&= offset === end
+  for (const opening of openings(element)) {
+    const { offset, backslashes, name, modifier, length = 0 } = opening
+    text += element.slice(end, offset - backslashes) + '\\'.repeat(backslashes >> 1)
     end = offset
-    const isLiteral = backslashes % 2 === 1
-    if (!isLiteral && (!reference || reference.modifier)) refuse?.(offset)
-    else if (!isLiteral && reference) {
-      parts.push({ name: reference.name, offset, leads })
-      leads &&= !isEngineVariable(reference.name)
-      end += reference.length
+    if (backslashes % 2) continue
+    if (!name || modifier) refuse?.(opening)
+    else {
+      leads &&= !text
+      parts.push(...textOf(text), { name, offset, leads })
+      leads &&= !isEngineVariable(name)
+      text = ''
+      end += length
     }
   }
-  return joinParts([...parts, element.slice(end)])
+  return [...parts, ...textOf(text + element.slice(end))]
+}
+
+/** A text as the pieces of a word: an empty one is none. */
+export function textOf(text: string): string[] {
+  return text ? [text] : []
 }
 
 /** The inverse of `parseElement`. */

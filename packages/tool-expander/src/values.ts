@@ -11,25 +11,19 @@ export function complaintAbout(parameter: ExpandedParameter, value: unknown): st
     if (!Array.isArray(value)) return 'must be a list of texts'
     return value.map((item) => complaintAbout({ ...parameter, type: 'string' }, item)).find(Boolean)
   }
-  if (value === null) return 'must not be null'
   if (!/^(?:string|number|boolean)$/.test(typeof value)) return 'must be a single value'
   const text = String(value)
   const [shape, kind] = KINDS[type] ?? []
-  if (typeof value === 'number' && !isExact(value, type))
-    return 'is a number that cannot be passed on exactly; send it as a string'
+  // The text of a number is that number, as the model will have written it unless `type` says it is only a number.
+  const isExact = typeof value !== 'number' || (Math.abs(value) < 2 ** 53 && !Object.is(value, -0))
+  if (!isExact || (typeof value === 'number' && type !== 'number' && text.includes('e')))
+    return 'cannot be passed on exactly; send it as a string'
   if (shape?.test(text) === false) return `must be ${kind}`
-  if (text.includes('\0') && inject_as !== 'stdin')
-    return 'holds a NUL character, which no argument can carry'
+  if (text.includes('\0') && inject_as !== 'stdin') return 'must not hold a NUL character'
   if (/\p{Surrogate}/u.test(text)) return 'is not valid Unicode'
   if (allowed?.some((each) => String(each) === text) === false) return `must be one of: ${allowed.join(', ')}`
   if (pattern !== undefined && !wholePattern(pattern).test(text)) return `must match the pattern ${pattern}`
   return undefined
-}
-
-/** Whether the text of a number is that number, as the model will have written it unless `type` says it is only a number. */
-function isExact(value: number, type: ExpandedParameter['type']): boolean {
-  const isPlain = type === 'number' || !String(value).includes('e')
-  return Math.abs(value) <= Number.MAX_SAFE_INTEGER && !Object.is(value, -0) && isPlain
 }
 
 /** The author's pattern, for the whole value. */

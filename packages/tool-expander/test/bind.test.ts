@@ -33,10 +33,10 @@ describe('types', () => {
   }
 
   const refused: [type: string, value: unknown, message: string][] = [
-    ['string', 2 ** 53, '"p" is a number that cannot be passed on exactly; send it as a string.'],
-    ['string', 1e21, '"p" is a number that cannot be passed on exactly; send it as a string.'],
-    ['number', Number.NaN, '"p" is a number that cannot be passed on exactly; send it as a string.'],
-    ['number', -0, '"p" is a number that cannot be passed on exactly; send it as a string.'],
+    ['string', 2 ** 53, '"p" cannot be passed on exactly; send it as a string.'],
+    ['string', 1e21, '"p" cannot be passed on exactly; send it as a string.'],
+    ['number', Number.NaN, '"p" cannot be passed on exactly; send it as a string.'],
+    ['number', -0, '"p" cannot be passed on exactly; send it as a string.'],
     ['integer', 5.5, '"p" must be a whole number.'],
     ['integer', '5x', '"p" must be a whole number.'],
     ['number', 'five', '"p" must be a number.'],
@@ -45,9 +45,9 @@ describe('types', () => {
     ['string', ['a'], '"p" must be a single value.'],
     ['array', 'a', '"p" must be a list of texts.'],
     ['array', [['a']], '"p" must be a single value.'],
-    ['array', [null], '"p" must not be null.'],
+    ['array', [null], '"p" must be a single value.'],
     ['string', null, '"p" must not be null; tool requires it.'],
-    ['string', 'a\0b', '"p" holds a NUL character, which no argument can carry.'],
+    ['string', 'a\0b', '"p" must not hold a NUL character.'],
     ['string', '\ud800', '"p" is not valid Unicode.'],
   ]
   for (const [type, value, message] of refused) {
@@ -156,11 +156,11 @@ describe('missing values', () => {
 
   test('an optional word that others would move up for is refused at load time', () => {
     const parameters = [{ name: 'a', required: false }]
-    expect(refusal({ exec: 'cp ${a} ${b}', parameters })).toContain('${b} behind it would move to its place')
-    expect(refusal({ exec: 'x -o ${a}', parameters })).toContain(
-      'the option -o before it would take the next word',
+    expect(refusal({ exec: 'cp ${a} ${b}', parameters })).toContain(
+      'Without ${a} ${b} would move to its place.',
     )
-    expect(refusal({ exec: 'x -o ${a}', parameters })).toContain('--option=${a}')
+    expect(refusal({ exec: 'x -o ${a}', parameters })).toContain('Without ${a} -o would take the next word.')
+    expect(refusal({ exec: 'x -o ${a}', parameters })).toContain('--option=${name}')
     expect(argvOf({ exec: 'x --color=auto ${a} -l', parameters }, {})).toEqual(['x', '--color=auto', '-l'])
   })
 })

@@ -16,7 +16,7 @@ test('a value that would be an option is refused, and the model is told what to 
         code: 'ERR_ARGUMENT_DASH',
         parameter: 'pattern',
         message:
-          '"pattern" makes an argument that begins with "-" ("--pre=sh"), which the command could take for an option. Send a value that does not begin with "-"; put ./ before a path.',
+          '"pattern" makes "--pre=sh", which looks like an option. Send a value that does not begin with "-"; put ./ before a path.',
       },
     ],
   })

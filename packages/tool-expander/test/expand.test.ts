@@ -124,17 +124,14 @@ describe('the mistakes the specification warns of', () => {
     [{}, 'Tool must specify exactly one of: exec, shell, or command'],
     [
       { exec: 'tee ${content}', stdin: 'content' },
-      "Parameter 'content' is declared as stdin: and stands in the template",
+      'Only one parameter can go to stdin, and to no other place',
     ],
     [
       { command: ['x'], stdin: 'a', parameters: [{ name: 'b', inject_as: 'stdin' }] },
-      'Only one parameter can go to stdin, not b and a',
+      'Only one parameter can go to stdin, and to no other place',
     ],
     [{ exec: 'x ${a}', parameters: [{ name: 'a' }, { name: 'a' }] }, "Parameter 'a' is defined twice"],
-    [
-      { command: ['x'], parameters: [{ name: 'CWD' }] },
-      "parameters[0].name must not be AGENT_HOME or CWD, which are the engine's own",
-    ],
+    [{ command: ['x'], parameters: [{ name: 'CWD' }] }, 'parameters[0].name must not be AGENT_HOME or CWD'],
     [
       { command: ['x'], stdin: 'a', parameters: [{ name: 'a', inject_as: 'argument' }] },
       "Cannot override inject_as for parameter 'a' (inferred: stdin, explicit: argument)",
@@ -235,7 +232,7 @@ describe('a hand-written command:', () => {
     )
     expect(refusal({ command: ['x', '${a-b}'], substitute: true })).toContain('\\${ for a literal ${.')
     expect(refusal({ command: ['sh', '-c', 'x ${a}'], substitute: true })).toContain(
-      'part of a program that sh runs',
+      'In a program that sh runs the value would become code.',
     )
     expect(refusal({ command: ['', 'a'] })).toContain('The command is empty.')
     expect(refusal({ command: ['${a}'], substitute: true })).toContain('The first word must be literal')
@@ -298,7 +295,7 @@ describe('parseTool', () => {
     ['ls', '', 'A tool must be a map, like - name: list_files'],
     [{ exec: 'ls' }, 'name', 'name must be a text'],
     [{ name: 'a b', exec: 'ls' }, 'name', 'name must be 1 to 64 letters, digits, _ or -'],
-    [{ name: 'ask_human', exec: 'ls' }, 'name', 'name is reserved: the engine answers these calls itself'],
+    [{ name: 'ask_human', exec: 'ls' }, 'name', 'name is reserved by the engine'],
     [{ name: 't', exec: ['ls'] }, 'exec', 'exec must be a text'],
     [{ name: 't', command: 'ls' }, 'command', 'command must be a list'],
     [{ name: 't', command: [] }, 'command', 'command must not be empty'],

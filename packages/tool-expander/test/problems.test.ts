@@ -15,7 +15,7 @@ test('a problem says where, what, and what to write instead', () => {
       `agent.yaml:14:18: tools[2] "count_lines": Shell metacharacter '|' not allowed in exec: mode. Use shell: mode or remove pipe.`,
       '  exec: "cat ${file} | wc -l"',
       '                     ^',
-      'Use shell: for pipes and redirects; parameters are still passed safely quoted. Or write command: as an array.',
+      'In shell: parameters are passed safely quoted, too. Or write command: as an array.',
     ].join('\n'),
   )
 })

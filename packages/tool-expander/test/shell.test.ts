@@ -285,7 +285,7 @@ const REFUSED: [title: string, shell: string, column: number, words: string][] =
   ['what eval computes', 'eval "$(cat ${p})"', 13, 'eval'],
   ['trap', "trap 'rm ${p}' EXIT", 10, 'trap'],
   ['alias, which dash expands', 'alias x=${p}', 9, 'alias'],
-  ['names of variables', 'read ${p}', 6, 'names'],
+  ['names of variables', 'read ${p}', 6, 'the words of read'],
   ['a name for printf', 'printf -v ${p} x', 11, 'printf -v'],
   ['a variable the shell runs', 'PS4=${p}; set -x', 5, 'runs'],
   ['a script of sh -c in single quotes', "sh -c 'echo ${p}'", 13, 'sh -c'],
@@ -304,12 +304,12 @@ const REFUSED: [title: string, shell: string, column: number, words: string][] =
   ['$"…"', 'echo $"a${p}"', 9, 'disagree'],
   ['an unknown modifier', 'echo ${p:rw}', 6, 'Unknown modifier :rw'],
   ['an expansion of a parameter', 'echo ${p} ${p%.txt}', 11, '${p} is a parameter'],
-  ['an open double quote', 'echo "${p}', 6, 'never closed'],
-  ['an open single quote', "echo 'x", 6, 'never closed'],
-  ['an open ${', 'echo ${p', 6, 'never closed'],
-  ['an open $(', 'echo $(cat ${p}', 6, 'never closed'],
-  ['an open if', 'if true; then echo ${p}', 1, 'fi'],
-  ['a ) too many', 'echo ${p})', 10, 'closes nothing'],
+  ['an open double quote', 'echo "${p}', 6, 'The closing " is missing'],
+  ['an open single quote', "echo 'x", 6, "The closing ' is missing"],
+  ['an open ${', 'echo ${p', 6, 'The closing } is missing'],
+  ['an open $(', 'echo $(cat ${p}', 6, ') is missing'],
+  ['an open if', 'if true; then echo ${p}', 1, 'fi is missing'],
+  ['a ) too many', 'echo ${p})', 10, 'This ) cannot be followed'],
   ['a condition in two groups', '$((a) | (cat ${p}))', 1, '$(('],
 ]
 
@@ -341,6 +341,6 @@ test('every problem of a script is reported at once, in order', () => {
   expect(problems.map((problem) => problem.split('\n')[0])).toEqual([
     '${a} stands in backticks: the value would become code.',
     '${b} stands in the words of eval: the value would become code.',
-    'Unknown modifier :x in ${c:x}.',
+    'Unknown modifier :x.',
   ])
 })

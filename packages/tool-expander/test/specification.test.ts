@@ -24,7 +24,7 @@ describe('1: exec: prevents command injection', () => {
         "Shell metacharacter '|' not allowed in exec: mode. Use shell: mode or remove pipe.",
         '  exec: "cat ${file} | wc -l"',
         '                     ^',
-        'Use shell: for pipes and redirects; parameters are still passed safely quoted. Or write command: as an array.',
+        'In shell: parameters are passed safely quoted, too. Or write command: as an array.',
       ].join('\n'),
     )
   })

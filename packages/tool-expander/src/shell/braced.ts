@@ -1,29 +1,32 @@
+import { matchAt } from '../template.js'
 import { skipSubscript } from './opaque.js'
-import { looksAt, neverClosed, type Quoting, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { giveUp, looksAt, missing, type Quoting, refuse, type Scan, take, type Word } from './scan.js'
 import { readPieces } from './words.js'
+
+const BEGINNING = /\$\{[#!]?([A-Za-z_]\w*|\d+|[@*#?$!-])/y
 
 /** Reads a parameter expansion of the shell's own: `${x:-word}`, `${#x}`, `${x%.txt}`, `${10}`. */
 export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
-  const offset = scan.at
-  const before = scan.found.length
-  const name = take(scan, /\$\{[#!]?(?:[A-Za-z_]\w*|\d+|[@*#?$!-])/y).replace(/^\$\{[#!]?/, '')
-  if (!name) stop(scan, offset, 'Neither a placeholder nor an expansion of the shell.', 'ERR_PLACEHOLDER')
+  const { at: offset, found } = scan
+  const before = found.length
+  const [written = '', name] = matchAt(BEGINNING, scan.template, offset)
+  if (!name) giveUp(scan, offset, 'ERR_PLACEHOLDER', 'This is no placeholder.')
+  scan.at += written.length
   scan.expanded.push({ name, offset })
   word.pieces.push(null)
   if (looksAt(scan, /\[/y)) skipSubscript(scan, word)
 
-  const fallback = take(scan, /:?[-=+?]/y)
-  const removal = fallback ? '' : take(scan, /##?|%%?/y)
+  const operator = take(scan, /:?[-=+?]|##?|%%?/y)
+  const isPattern = /[#%]/.test(operator)
   const { leads } = word
   word.operands += 1
-  readPieces(scan, word, fallback ? quoting : 'bare', '}')
+  readPieces(scan, word, operator && !isPattern ? quoting : 'bare', '}')
   word.operands -= 1
   word.leads = leads
-  if (!looksAt(scan, /\}/y)) neverClosed(scan, offset, '${')
-  scan.at += 1
+  if (!take(scan, /\}/y)) missing(scan, offset, 'The closing }', 'ERR_QUOTE')
 
-  const found = scan.found.slice(before)
-  if (!fallback && !removal) refuse(scan, found, 'an expansion that computes or rewrites')
+  if (!operator) refuse(scan, found.slice(before), 'an expansion that computes or rewrites')
   // dash and bash disagree about quotes around such a pattern.
-  else if (removal && quoting === 'document') refuse(scan, found, 'a pattern inside a here-document')
+  if (isPattern && quoting === 'document')
+    refuse(scan, found.slice(before), 'a pattern inside a here-document')
 }

@@ -3,8 +3,8 @@ import { readConditional } from './conditional.js'
 import { readNewline } from './here-documents.js'
 import { endOfArithmetic, skipArithmetic } from './opaque.js'
 import { checkWords } from './rules.js'
-import { looksAt, need, type Scan, stop, take, type Word } from './scan.js'
-import { readSimple } from './simple.js'
+import { looksAt, missing, type Scan, stop, take, type Word } from './scan.js'
+import { REDIRECTION, readSimple } from './simple.js'
 import { readWord } from './words.js'
 
 /** Words that only group or separate commands. */
@@ -14,8 +14,14 @@ const CLOSERS = /^(?:fi|done|esac|\})$/
 const BLANKS = /(?:[ \t]|\\\n)+/y
 const COMMENT = /#.*/y
 const COMMAND_END = /[\n;|)]|&(?!>)/y
-const OPERATOR = /;;&|;;|;&|&&|\|\||\|&|&(?!>)|[;|)]/y
-const ENDS: Record<string, string> = { if: 'fi', while: 'done', until: 'done', '{': '}' }
+const OPERATOR = /;;?&?|&&|\|[|&]?|&(?!>)|\)/y
+const IN = /in(?=\s)/y
+const ENDS = new Map([
+  ['if', 'fi'],
+  ['while', 'done'],
+  ['until', 'done'],
+  ['{', '}'],
+])
 
 /**
  * Reads commands until one of `closers` ends them, steps over it and returns it; `''` is the end of the script.
@@ -25,26 +31,26 @@ const ENDS: Record<string, string> = { if: 'fi', while: 'done', until: 'done', '
 export function readCommands(scan: Scan, closers: readonly string[], opening = scan.at): string {
   const { fedFrom } = scan
   let start = scan.found.length
-  let operator = ''
+  let isPipe = false
   for (;;) {
     const before = scan.at
     skipBlanks(scan)
-    if (!/^\|&?$/.test(operator) && scan.template.slice(before, scan.at).includes('\n')) {
+    if (!isPipe && scan.template.slice(before, scan.at).includes('\n')) {
       scan.fedFrom = fedFrom
       start = scan.found.length
     }
     if (scan.at >= scan.end) {
       if (closers.includes('')) return ''
-      stop(scan, opening, `This is never closed; ${closers.join(' or ')} is missing.`)
+      missing(scan, opening, closers.join(' or '))
     }
     const offset = scan.at
-    operator = take(scan, OPERATOR)
-    const isPipe = /^\|&?$/.test(operator)
+    const operator = take(scan, OPERATOR)
+    isPipe = /^\|&?$/.test(operator)
     if (operator) scan.fedFrom = isPipe ? Math.min(start, fedFrom) : fedFrom
     if (operator && !isPipe) start = scan.found.length
     const closer = operator ? operator.replace(/^;[;&]+/, ';;') : readCommand(scan, closers)
     if (closer !== undefined && closers.includes(closer)) return closer
-    if (/^(?:\)|;;)/.test(operator)) stop(scan, offset, `${operator} closes nothing here.`)
+    if (/^(?:\)|;;)/.test(operator)) stop(scan, offset, `This ${operator}`)
   }
 }
 
@@ -53,13 +59,13 @@ function readCommand(scan: Scan, closers: readonly string[]): string | undefined
   const opening = scan.at
   if (looksAt(scan, /\(\(/y) && endOfArithmetic(scan)) skipArithmetic(scan)
   else if (take(scan, /\(/y)) readCommands(scan, [')'], opening)
-  else if (looksAt(scan, /[<>&]/y)) readSimple(scan)
+  else if (looksAt(scan, REDIRECTION)) readSimple(scan)
   else {
     const word = readWord(scan)
     const name = word.quoted ? '' : shapeOf(word)
-    const end = Object.hasOwn(ENDS, name) ? ENDS[name] : undefined
+    const end = ENDS.get(name)
     if (name && closers.includes(name)) return name
-    if (CLOSERS.test(name)) stop(scan, opening, `${name} closes nothing here.`)
+    if (CLOSERS.test(name)) stop(scan, opening, `This ${name}`)
     if (end) readCommands(scan, [end], opening)
     else if (name === 'for' || name === 'select') readFor(scan, opening)
     else if (name === 'case') readCase(scan, opening)
@@ -88,10 +94,9 @@ function readFor(scan: Scan, opening: number): void {
   if (looksAt(scan, /\(\(/y)) skipArithmetic(scan)
   else {
     const name = shapeOf(readWord(scan))
-    if (name.includes('\0')) stop(scan, opening, 'A fixed name is missing here.')
-    scan.assigned.push({ name, offset: opening })
+    if (name.includes('\0')) missing(scan, opening, 'A name')
     skipBlanks(scan)
-    if (take(scan, /in(?=\s)/y)) {
+    if (take(scan, IN)) {
       const words: Word[] = []
       for (skipInline(scan); !atEnd(scan); skipInline(scan)) words.push(readOperand(scan))
       checkWords(scan, words)
@@ -104,7 +109,7 @@ function readCase(scan: Scan, opening: number): void {
   skipInline(scan)
   readOperand(scan)
   skipBlanks(scan)
-  need(scan, /in(?=\s)/y, 'in')
+  if (!take(scan, IN)) missing(scan, opening, 'in')
   for (;;) {
     skipBlanks(scan)
     if (take(scan, /esac(?![^\s;&|()<>])/y)) return
@@ -114,7 +119,7 @@ function readCase(scan: Scan, opening: number): void {
       readOperand(scan)
       skipInline(scan)
     } while (take(scan, /\|/y))
-    need(scan, /\)/y, ')')
+    if (!take(scan, /\)/y)) missing(scan, scan.at, ')')
     if (readCommands(scan, [';;', 'esac'], opening) === 'esac') return
   }
 }
@@ -122,7 +127,7 @@ function readCase(scan: Scan, opening: number): void {
 /** A word that must be there. */
 export function readOperand(scan: Scan): Word {
   const word = readWord(scan)
-  if (word.pieces.length === 0 && !word.quoted) stop(scan, word.offset, 'A word is missing here.')
+  if (word.pieces.length === 0 && !word.quoted) missing(scan, word.offset, 'A word')
   return word
 }
 

@@ -1,7 +1,7 @@
 import { type Compiled, inferParameters, writeCommand } from '../inferred.js'
-import { isEngineVariable, type Part } from '../template.js'
+import { isEngineVariable, isParameter, type Part } from '../template.js'
 import { readCommands } from './commands.js'
-import { complain, type Found, type Scan, startScan, whileReading } from './scan.js'
+import { complain, type Found, type Scan, scanTemplate } from './scan.js'
 
 /**
  * Compiles a `shell:` template to `sh -c` with positional parameters.
@@ -10,42 +10,37 @@ import { complain, type Found, type Scan, startScan, whileReading } from './scan
  * part of the script. Where no reference would be safe, the template is refused.
  */
 export function compileShell(template: string): Compiled & { scan: Scan } {
-  const scan = startScan(template)
-  whileReading(scan, () => {
+  const { scan, problems } = scanTemplate('shell', template, (scan) => {
     readCommands(scan, [''])
     checkScript(scan)
   })
-  const names = [...new Set(scan.found.map(({ name }) => name))]
-  const ordered = [...names.filter((name) => !isEngineVariable(name)), ...names.filter(isEngineVariable)]
+  const names = new Set(scan.found.map(({ name }) => name))
+  const ordered = [...names].sort((a, b) => Number(isEngineVariable(a)) - Number(isEngineVariable(b)))
   const words: Part[][] = [['sh'], ['-c'], [writeScript(scan, ordered)], ['--']]
-  return {
-    ...writeCommand([...words, ...ordered.map((name) => [{ name, offset: 0 }])]),
-    inferred: inferParameters(scan.found),
-    checkedWords: [...scan.checkedWords],
-    problems: scan.problems,
-    scan,
-  }
+  words.push(...ordered.map((name) => [{ name, offset: 0 }]))
+  const checkedWords = [...scan.checkedWords]
+  return { ...writeCommand(words, inferParameters(scan.found)), checkedWords, problems, scan }
 }
 
 function checkScript(scan: Scan): void {
   if (scan.template.trim() === '') complain(scan, 0, 'ERR_COMMAND_WORD', 'The script is empty.')
+  const parameters = new Set(scan.found.filter(isParameter).map(({ name }) => name))
   for (const { name, offset } of scan.expanded) {
-    if (isEngineVariable(name) || !scan.found.some((found) => found.name === name)) continue
-    const message = `\${${name}} is a parameter; the shell cannot expand it here.`
-    complain(scan, offset, 'ERR_SHELL_POSITIONAL', message)
+    const message = `\${${name}} is a parameter, which the shell cannot expand.`
+    if (parameters.has(name)) complain(scan, offset, 'ERR_SHELL_POSITIONAL', message)
   }
 }
 
-function writeScript({ template: text, found, dropped }: Scan, ordered: readonly string[]): string {
+function writeScript({ template, edits }: Scan, ordered: readonly string[]): string {
+  const numbers = new Map(ordered.map((name, index) => [name, index + 1]))
   let script = ''
   let end = 0
-  const places: (Found | Scan['dropped'][number])[] = [...found, ...dropped]
-  for (const place of places.sort((a, b) => a.offset - b.offset)) {
-    script += text.slice(end, place.offset)
-    end = place.offset + place.length
-    if ('name' in place) script += positional(place, ordered.indexOf(place.name) + 1, text.charAt(end))
+  for (const edit of edits) {
+    script += template.slice(end, edit.offset)
+    end = edit.offset + edit.length
+    if ('name' in edit) script += positional(edit, numbers.get(edit.name) ?? 0, template.charAt(end))
   }
-  return script + text.slice(end)
+  return script + template.slice(end)
 }
 
 function positional({ raw, quoting }: Found, number: number, next: string): string {

@@ -1,7 +1,7 @@
 import { shapeOf } from '../command-words.js'
 import { skipBlanks } from './commands.js'
 import { checkTest } from './rules.js'
-import { refuse, type Scan, stop, take, type Word } from './scan.js'
+import { missing, refuse, type Scan, take, type Word } from './scan.js'
 import { readWord } from './words.js'
 
 /**
@@ -18,9 +18,9 @@ export function readConditional(scan: Scan, opening: number): void {
     while (take(scan, /[()&|<>]/y))
     const isFirst = /[()&|<>\n]/.test(scan.template.slice(before, scan.at))
     const word = readWord(scan)
-    if (word.offset === scan.at) stop(scan, opening, 'This is never closed; ]] is missing.')
-    const place = '[[ ]] where other shells than bash would run it'
-    if (isFirst) refuse(scan, word.found, place, 'Write each test in its own pair of [ ].')
+    if (word.offset === scan.at) missing(scan, opening, ']]')
+    const place = '[[ ]], where other shells run it'
+    if (isFirst) refuse(scan, word.found, place, 'Write [ … ] || [ … ].')
     if (shapeOf(word) === ']]') break
     words.push(word)
   }

@@ -1,4 +1,4 @@
-import { complain, disagree, escapable, refuse, type Scan, stop, take } from './scan.js'
+import { disagree, refuse, type Scan, stop, take } from './scan.js'
 import { readPieces, readWord, startWord } from './words.js'
 
 /** Reads the delimiter behind `<<`. The text itself comes after the line. */
@@ -7,8 +7,7 @@ export function readDelimiter(scan: Scan, stripTabs: boolean): void {
   take(scan, /[ \t]*/y)
   const { found, quoted, pieces } = readWord(scan)
   refuse(scan, found, 'the delimiter of a here-document')
-  if (!/^[ \t]*[^ \t$`\n]+$/.test(scan.template.slice(offset, scan.at)))
-    stop(scan, offset, 'The delimiter must be a plain word: <<EOF.')
+  if (!/^[ \t]*[^ \t$`\n]+$/.test(scan.template.slice(offset, scan.at))) stop(scan, offset, 'This delimiter')
   scan.pending.push({ offset, delimiter: pieces.join(''), stripTabs, quoted, found: [] })
 }
 
@@ -18,20 +17,16 @@ export function readNewline(scan: Scan): void {
   scan.at += 1
   for (const document of scan.pending.splice(0)) {
     const { offset, delimiter, stripTabs, quoted, interpreter } = document
-    if (scan.template.slice(offset, line).replaceAll('\\\n', '').includes('\n')) {
-      disagree(scan, offset, 'a here-document whose line goes on inside quotes or $( )')
+    if (/(?<!\\)\n/.test(scan.template.slice(offset, line))) {
+      disagree(scan, offset, 'a here-document that begins inside quotes or $( )')
     }
     const outer = scan.end
     const { end, next } = bodyOf(scan, delimiter, stripTabs)
     const before = scan.found.length
     scan.end = end
-    if (quoted) readQuotedBody(scan)
-    else {
-      if (scan.template.endsWith('\\\n', end)) {
-        disagree(scan, offset, 'a \\ before the end of a here-document')
-      }
-      readPieces(scan, startWord(scan), 'document', '')
-    }
+    if (!quoted && scan.template.endsWith('\\\n', end))
+      disagree(scan, offset, 'a \\ before the end of a here-document')
+    readPieces(scan, startWord(scan), quoted ? 'fixed' : 'document', '')
     document.found = scan.found.slice(before)
     if (interpreter !== undefined) refuse(scan, document.found, `a script for ${interpreter}`)
     scan.end = outer
@@ -52,14 +47,4 @@ function bodyOf(
     start = next
   }
   return { end, next: end }
-}
-
-/** Nothing is expanded in here, so a positional would come out as text. */
-function readQuotedBody(scan: Scan): void {
-  for (const { name, offset, isEscaped } of escapable(scan, scan.end)) {
-    if (isEscaped) continue
-    const message = `\${${name}} stands in a here-document with a quoted delimiter, which expands nothing.`
-    const hint = `Remove the quotes from the delimiter, or write \\\${${name}} for the text itself.`
-    complain(scan, offset, 'ERR_SHELL_POSITIONAL', message, hint)
-  }
 }

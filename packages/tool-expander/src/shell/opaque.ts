@@ -1,10 +1,11 @@
-import { neverClosed, references, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { openings } from '../template.js'
+import { missing, refuse, type Scan, stop, take, type Word } from './scan.js'
 
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
 
 /** What to write where a value would be computed. */
 export const CHECK_NUMBER =
-  'Compare with =, or check and assign it: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
+  'Compare with =, or check it first: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
 
 /** The offset behind the bracket that closes the one at `start`, or the end. */
 function behindBracket({ template: text, end }: Scan, start: number): number {
@@ -27,8 +28,7 @@ export function endOfArithmetic(scan: Scan): number | undefined {
 /** Skips `$((…))` or `((…))`. */
 export function skipArithmetic(scan: Scan, word?: Word): void {
   const end = endOfArithmetic(scan) ?? scan.end
-  if (/['"`\\]/.test(scan.template.slice(scan.at, end)))
-    stop(scan, scan.at, 'Quotes inside arithmetic cannot be followed.')
+  if (/['"`\\]/.test(scan.template.slice(scan.at, end))) stop(scan, scan.at, 'Quotes in arithmetic')
   skipTo(scan, end, word, 'arithmetic', CHECK_NUMBER)
 }
 
@@ -41,14 +41,14 @@ export function skipSubscript(scan: Scan, word: Word, place = 'an array subscrip
 export function skipBackticks(scan: Scan, word: Word): void {
   const { at } = scan
   const end = at + take(scan, /`(?:\\.|[^\\`])*`/sy).length
-  if (end === at || end > scan.end) neverClosed(scan, at, '`')
+  if (end === at || end > scan.end) missing(scan, at, 'The closing `', 'ERR_QUOTE')
   scan.at = at
-  skipTo(scan, end, word, 'backticks', 'Write $( … ) instead; placeholders are safe in there.')
+  skipTo(scan, end, word, 'backticks')
 }
 
 /** Skips text that must hold no placeholder, and refuses those it holds. */
 function skipTo(scan: Scan, end: number, word: Word | undefined, place: string, hint?: string): void {
-  refuse(scan, references(scan, end), place, hint)
+  refuse(scan, openings(scan.template, scan.at, end), place, hint)
   scan.at = end
   word?.pieces.push(null)
 }

@@ -1,35 +1,37 @@
 import { forLeadingValues, shapeOf } from '../command-words.js'
+import type { ToolProblemCode } from '../problems.js'
 import { writeElement } from '../template.js'
 import { CHECK_NUMBER } from './opaque.js'
-import { type Found, hazard, refuse, type Scan, type Word } from './scan.js'
+import { type Found, refuse, type Scan, type Word } from './scan.js'
 import { checkScripts } from './scripts.js'
 import type { SimpleCommand } from './simple.js'
 
 /** Builtins whose words the shell runs or computes. */
 const RUNS_ITS_WORDS = /^(?:eval|trap|let|alias|bind|compgen|complete|enable|fc)$/
 /** Builtins whose words are names of variables; a name can hold a subscript, and that is computed. */
-const TAKES_NAMES = /^(?:declare|typeset|local|readonly|export|unset|read|readarray|mapfile|getopts)$/
-const IN_A_FUNCTION = 'Do it in a function: f() { set -- a "$1"; … }; f ${value}'
-const ASSIGNMENT = /^([A-Za-z_]\w*)(\[.*\])?\+?=/s
+export const TAKES_NAMES = /^(?:declare|typeset|local|readonly|export|unset|read|readarray|mapfile|getopts)$/
+const ASSIGNMENT = /^[A-Za-z_]\w*(\[.*\])?\+?=/s
 /** Variables whose text the shell runs. */
 const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)\+?=/
 
 /** Checks a finished simple command: what it would do with a value, and which values must not begin with `-`. */
 export function checkCommand(scan: Scan, command: SimpleCommand): void {
-  const words = [...command.words]
-  while (checkAssignment(scan, words[0])) words.shift()
-  checkWords(scan, [...words, ...command.elements])
-  checkScripts(scan, { ...command, words: [...words] })
-  while (/^(?:command$|builtin$|exec$|-)/.test(shapeOf(words[0]))) words.shift()
-  checkBuiltin(scan, words)
+  const { words, elements } = command
+  const first = words.findIndex((word) => !checkAssignment(scan, word))
+  const assignments = words.splice(0, first < 0 ? words.length : first)
+  checkWords(scan, [...words, ...elements])
+  checkScripts(scan, command, assignments)
+  checkBuiltin(
+    scan,
+    words.slice(words.findIndex((word) => !/^(?:command$|builtin$|exec$|-)/.test(shapeOf(word)))),
+  )
 }
 
 /** False when a word is no assignment. */
-function checkAssignment(scan: Scan, word: Word | undefined): boolean {
+function checkAssignment(scan: Scan, word: Word): boolean {
   const shape = shapeOf(word)
-  const [, name, subscript] = ASSIGNMENT.exec(shape) ?? []
-  if (word === undefined || name === undefined) return false
-  scan.assigned.push({ name, offset: word.offset })
+  const [written, subscript] = ASSIGNMENT.exec(shape) ?? []
+  if (written === undefined) return false
   if (subscript?.includes('\0')) refuse(scan, word.found, 'an array subscript')
   if (RUN_LATER.test(shape)) refuse(scan, word.found, 'a variable whose text the shell runs')
   return true
@@ -38,26 +40,20 @@ function checkAssignment(scan: Scan, word: Word | undefined): boolean {
 function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void {
   const name = shapeOf(command)
   const found = foundIn(operands)
+  const hazard = (code: ToolProblemCode, what: string) =>
+    scan.hazards.push([command?.offset ?? 0, code, `${what}.`])
   if (RUNS_ITS_WORDS.test(name)) refuse(scan, found, `the words of ${name}`)
   else if (TAKES_NAMES.test(name)) {
-    const hint = 'Write the name out: export NAME=${value}'
     for (const word of operands) {
       const option = shapeOf(word)
-      if (!checkAssignment(scan, word))
-        refuse(scan, word.found, `the words of ${name}, which are names`, hint)
+      if (!checkAssignment(scan, word)) refuse(scan, word.found, `the words of ${name}`)
       if (/^[dtl]/.test(name) && /^[-+]\w*[in]/.test(option))
-        hazard(scan, command, `${name} ${option} makes the shell compute what is assigned`)
+        hazard('ERR_SHELL_CODE', `${name} ${option} computes what is assigned`)
     }
   } else if (name === 'printf' && shapeOf(operands[0]).startsWith('-v'))
     refuse(scan, foundIn(operands.slice(0, 2)), 'the name printf -v takes')
   else if (!scan.inFunction && (name === 'shift' || (name === 'set' && !operands.every(isSetOption))))
-    hazard(
-      scan,
-      command,
-      `${name} changes $1, which would no longer be the value`,
-      'ERR_SHELL_POSITIONAL',
-      IN_A_FUNCTION,
-    )
+    hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
   else if (name === '[' || name === 'test') checkTest(scan, operands, true)
 }
 

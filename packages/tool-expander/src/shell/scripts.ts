@@ -4,11 +4,11 @@ import { isWholeParameter } from '../template.js'
 import { refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
-const STANDARD_INPUT = /^(?:-[A-Za-z]*s|-|\/dev\/(?:stdin|fd\/0)|\/proc\/self\/fd\/0)$/
+const STANDARD_INPUT = /^(?:-(?:[A-Za-z]*s)?|\/.*\/(?:stdin|fd\/0))$/
 
 /** Refuses values in scripts that a command hands to another shell: as a word, or as what that reads. */
-export function checkScripts(scan: Scan, command: SimpleCommand): void {
-  const { words, inputs, documentsBefore } = command
+export function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly Word[]): void {
+  const { words, inputs, foundBefore, documentsBefore } = command
   const shapes = words.map(shapeOf)
   const refuseGlued = (word: Word | undefined, place: string) => {
     if (word && !isWholeParameter(word.pieces)) refuse(scan, word.found, place)
@@ -16,10 +16,9 @@ export function checkScripts(scan: Scan, command: SimpleCommand): void {
   const scripts = findProgramText(shapes).filter(([, interpreter]) => SHELL.test(interpreter))
   for (const [index, interpreter] of scripts) refuseGlued(words[index], `a script for ${interpreter} -c`)
 
-  const isFed = scan.fedFrom < Infinity
-  const fed = scan.found.slice(scan.fedFrom).filter(({ offset }) => offset < (words[0]?.offset ?? 0))
-  const documents = scan.pending.slice(isFed ? 0 : documentsBefore)
-  scan.commands.push({ words, isFed: fed.length > 0, documents })
+  const fed = scan.found.slice(scan.fedFrom, foundBefore)
+  const documents = scan.pending.slice(scan.fedFrom < Infinity ? 0 : documentsBefore)
+  scan.commands.push({ assignments, words, isFed: fed.length > 0, documents })
   const at = shellIndex(shapes)
   if (at < 0 || scripts.length > 0) return
   const shell = baseName(shapes[at] ?? '')

@@ -11,17 +11,23 @@ export interface SimpleCommand {
   elements: Word[]
   /** `<<< word`, and `<( … )` where it is redirected. */
   inputs: Word[]
-  /** How many here-documents were pending before it. */
+  /** How many values were found, and how many here-documents were pending, before it. */
+  foundBefore: number
   documentsBefore: number
 }
 
-const REDIRECTION = /&>>?|<<<|<<-?|<[>&]?(?!\()|>[>|&]?(?!\()/y
+export const REDIRECTION = /&>>?|(?:\d+|\{\w+\})?(?:<<<|<<-?|<[>&]?(?!\()|>[>|&]?(?!\())/y
 const OPENING = /\(/y
-const ANGLE = /[<>]/y
 
 /** Reads the rest of a simple command behind its first word, then checks it. */
 export function readSimple(scan: Scan, first?: Word): void {
-  const command: SimpleCommand = { words: [], elements: [], inputs: [], documentsBefore: scan.pending.length }
+  const command: SimpleCommand = {
+    words: [],
+    elements: [],
+    inputs: [],
+    foundBefore: scan.found.length - (first?.found.length ?? 0),
+    documentsBefore: scan.pending.length,
+  }
   if (first !== undefined) addWord(scan, command, first)
   for (skipInline(scan); !atEnd(scan); skipInline(scan)) {
     const redirection = take(scan, REDIRECTION)
@@ -29,7 +35,7 @@ export function readSimple(scan: Scan, first?: Word): void {
     else if (!looksAt(scan, OPENING)) addWord(scan, command, readOperand(scan))
     else {
       if (command.words.length !== 1 || !/^[\w.:-]+$/.test(shapeOf(command.words[0]))) {
-        stop(scan, scan.at, 'This ( is not expected here.')
+        stop(scan, scan.at, 'This (')
       }
       readFunction(scan)
       return
@@ -39,9 +45,7 @@ export function readSimple(scan: Scan, first?: Word): void {
 }
 
 function addWord(scan: Scan, command: SimpleCommand, word: Word): void {
-  const isDescriptor =
-    /^(?:\d+|\{\w+\})$/.test(scan.template.slice(word.offset, scan.at)) && looksAt(scan, ANGLE)
-  if (!isDescriptor) command.words.push(word)
+  command.words.push(word)
   if (looksAt(scan, OPENING) && /^[A-Za-z_]\w*\+?=$/.test(shapeOf(word))) readArray(scan, command)
 }
 
@@ -57,14 +61,14 @@ function readArray(scan: Scan, command: SimpleCommand): void {
 
 /** A file name is no argument: it may begin with a dash. */
 function readRedirection(scan: Scan, command: SimpleCommand, operator: string): void {
-  if (/^<<-?$/.test(operator)) {
-    readDelimiter(scan, operator === '<<-')
+  if (/(?<!<)<<-?$/.test(operator)) {
+    readDelimiter(scan, operator.endsWith('-'))
     return
   }
   skipInline(scan)
   const target = readOperand(scan)
-  if (operator === '<<<' || scan.template.startsWith('<(', target.offset)) command.inputs.push(target)
+  if (operator.endsWith('<<<') || scan.template.startsWith('<(', target.offset)) command.inputs.push(target)
   // bash expands what a word after `>&` has become once more
-  if (/^[<>]&$/.test(operator))
+  if (/[<>]&$/.test(operator))
     refuse(scan, target.found, 'the target of a duplication', 'For a file, write > or 2>.')
 }

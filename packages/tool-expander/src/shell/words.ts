@@ -1,14 +1,13 @@
-import { isEngineVariable, readReference } from '../template.js'
+import { isEngineVariable, type Reference, readReference } from '../template.js'
 import { readBraced } from './braced.js'
 import { readCommands } from './commands.js'
 import { endOfArithmetic, skipArithmetic, skipBackticks, skipSubscript } from './opaque.js'
 import {
   complain,
   disagree,
-  escapable,
   type Found,
   looksAt,
-  neverClosed,
+  missing,
   type Quoting,
   type Scan,
   stop,
@@ -18,6 +17,10 @@ import {
 
 const PROCESS_SUBSTITUTION = /[<>]\(/y
 const PLAIN = /[\w./:=-]+|./sy
+const BACKSLASHES = /\\+/y
+const FIXED = /[^\\$'\n]+|./sy
+const IN_FIXED = 'a here-document with a quoted delimiter'
+const IN_FUNCTION = 'a function, which has its own $1'
 
 /** Reads one word at the current position. */
 export function readWord(scan: Scan): Word {
@@ -36,14 +39,16 @@ export function startWord({ at }: Scan): Word {
 
 /** Reads up to one of `ends`, which it leaves, or to the end of the text. */
 export function readPieces(scan: Scan, word: Word, quoting: Quoting, ends: string): void {
+  const isFixed = quoting === 'single' || quoting === 'fixed'
   while (scan.at < scan.end) {
     const character = scan.template.charAt(scan.at)
     if (ends.includes(character)) return
-    if (character === '\\') readBackslash(scan, word, quoting)
+    if (isFixed) readFixed(scan, word, quoting)
+    else if (character === '\\') readBackslash(scan, word, quoting)
     else if (character === '$') readDollar(scan, word, quoting)
     else if (character === '`' && scan.path === 'shell') skipBackticks(scan, word)
-    else if (character === '"' && quoting !== 'document') readDouble(scan, word)
-    else if (character === "'" && quoting === 'bare') readSingle(scan, word)
+    else if (character === '"' && quoting !== 'document') readQuoted(scan, word, 'double', character)
+    else if (character === "'" && quoting === 'bare') readQuoted(scan, word, 'single', character)
     else {
       if (character === "'" && word.operands > 0)
         disagree(scan, scan.at, "' inside ${…} inside double quotes")
@@ -63,55 +68,49 @@ function addText(word: Word, text: string, brace = false): void {
   word.leads &&= word.brace
 }
 
+/** Inside single quotes a backslash means nothing, but the one that makes a placeholder text is dropped. */
+function readFixed(scan: Scan, word: Word, quoting: Quoting): void {
+  const backslashes = take(scan, BACKSLASHES)
+  const reference = readReference(scan.template, scan.at)
+  if (reference && backslashes.length % 2 === 1) {
+    scan.edits.push({ offset: scan.at - 1, length: 1 })
+    addText(word, backslashes.slice(1) + take(scan, FIXED))
+  } else if (reference && !backslashes) readValue(scan, word, quoting, reference)
+  else addText(word, backslashes || take(scan, FIXED))
+}
+
 function readBackslash(scan: Scan, word: Word, quoting: Quoting): void {
   const [next = '', behind] = scan.template.slice(scan.at + 1, scan.at + 3)
   const isExec = scan.path === 'exec'
   const isBare = quoting === 'bare'
   if (isExec && (isBare ? /^\n?$/.test(next) : next === '$' && behind !== '{')) {
-    complain(scan, scan.at, 'ERR_QUOTE', 'This backslash escapes nothing.', 'Write \\\\ for a backslash.')
+    complain(scan, scan.at, 'ERR_QUOTE', 'This backslash escapes nothing.')
   }
   const escapes = isBare || (isExec ? '$"\\' : '$`"\\\n').includes(next)
   scan.at += 1 + (escapes ? next.length : 0)
   if (next === '\n' && escapes) return
-  addText(word, escapes && next !== '' ? next : '\\')
+  addText(word, (escapes && next) || '\\')
   word.quoted = true
 }
 
-function readDouble(scan: Scan, word: Word): void {
+/** In single quotes a placeholder ends the author's quotes, stands in double ones, and opens them again. */
+function readQuoted(scan: Scan, word: Word, quoting: Quoting, quote: string): void {
   const opening = scan.at++
   word.quoted = true
-  readPieces(scan, word, 'double', '"')
-  if (scan.at >= scan.end) neverClosed(scan, opening, '"')
-  scan.at += 1
-}
-
-/** A placeholder ends the author's quotes, stands in double ones, and opens them again. */
-function readSingle(scan: Scan, word: Word): void {
-  const opening = scan.at++
-  const end = scan.template.indexOf("'", scan.at)
-  if (end === -1 || end >= scan.end) neverClosed(scan, opening, "'")
-  word.quoted = true
-  const readText = (until: number) => {
-    if (until > scan.at) addText(word, scan.template.slice(scan.at, until))
-    scan.at = until
-  }
-  for (const { offset, isEscaped } of escapable(scan, end)) {
-    readText(isEscaped ? offset - 1 : offset)
-    if (isEscaped) scan.at += 1
-    else readValue(scan, word, 'single')
-  }
-  readText(end)
+  readPieces(scan, word, quoting, quote)
+  if (scan.at >= scan.end) missing(scan, opening, `The closing ${quote}`, 'ERR_QUOTE')
   scan.at += 1
 }
 
 function readDollar(scan: Scan, word: Word, quoting: Quoting): void {
   const opening = scan.at
-  if (readReference(scan.template, opening)) readValue(scan, word, quoting)
+  const reference = readReference(scan.template, opening)
+  if (reference) readValue(scan, word, quoting, reference)
   else if (scan.path === 'exec') readLiteralDollar(scan, word)
   else if (looksAt(scan, /\$\{/y)) readBraced(scan, word, quoting)
   else if (looksAt(scan, /\$\(\(/y) && endOfArithmetic(scan)) skipArithmetic(scan, word)
   else if (take(scan, /\$\(/y)) {
-    if (looksAt(scan, /\(/y)) disagree(scan, opening, '$(( that is no arithmetic; write $( ( … ) )')
+    if (looksAt(scan, /\(/y)) disagree(scan, opening, '$(( that is no arithmetic')
     readNested(scan, word)
   } else if (quoting === 'bare' && take(scan, /\$(?=['"])/y)) readDollarQuote(scan, word)
   else if (looksAt(scan, /\$\[/y)) skipSubscript(scan, word, 'arithmetic')
@@ -137,28 +136,24 @@ function readVariable(scan: Scan, word: Word): void {
   word.pieces.push(null)
   scan.expanded.push({ name, offset })
   if (name === '$$' && readReference(scan.template, offset + 1)) {
-    const message = '$$ is a process number; ${ behind it begins no placeholder.'
-    complain(scan, offset, 'ERR_PLACEHOLDER', message, 'Write \\$ for a dollar sign.')
+    const message = '$$ is a process number, so ${ begins no placeholder.'
+    complain(scan, offset, 'ERR_PLACEHOLDER', message)
   }
 }
 
 /** Records a placeholder; what it is replaced by depends on where it stands. */
-function readValue(scan: Scan, word: Word, quoting: Quoting): void {
-  const { at: offset, template: text } = scan
-  const reference = readReference(text, offset)
-  if (!reference) return
+function readValue(scan: Scan, word: Word, quoting: Quoting, reference: Reference): void {
+  const { at: offset } = scan
   const { name, modifier, length } = reference
   const raw = modifier === 'raw'
   if (modifier && !raw) {
-    const message = `Unknown modifier :${modifier} in ${text.slice(offset, offset + length)}.`
-    complain(scan, offset, 'ERR_PLACEHOLDER', message, 'The only one is :raw.')
+    complain(scan, offset, 'ERR_PLACEHOLDER', `Unknown modifier :${modifier}.`)
   }
-  if (scan.inFunction) {
-    const message = `\${${name}} stands in a function, where $1 is the function's own argument.`
-    complain(scan, offset, 'ERR_SHELL_POSITIONAL', message)
-  }
+  const place = quoting === 'fixed' ? IN_FIXED : scan.inFunction && IN_FUNCTION
+  if (place) complain(scan, offset, 'ERR_SHELL_POSITIONAL', `\${${name}} stands in ${place}.`)
   const found: Found = { name, raw, offset, length, quoting, leads: word.leads }
   scan.found.push(found)
+  scan.edits.push(found)
   word.pieces.push(found)
   if (isEngineVariable(name)) word.leads &&= word.brace
   scan.at += length
@@ -173,7 +168,7 @@ function readNested(scan: Scan, word: Word): void {
   if (scan.template.charAt(opening) === '>') scan.fedFrom = 0
   readCommands(scan, [')'], opening)
   scan.fedFrom = fedFrom
-  if (scan.pending.length > 0) stop(scan, opening, 'A here-document inside $( ) must end before its ).')
+  if (scan.pending.length > 0) stop(scan, opening, 'This here-document')
   scan.pending = outer
   word.pieces.push(null)
 }
@@ -182,12 +177,9 @@ function readNested(scan: Scan, word: Word): void {
 function readDollarQuote(scan: Scan, word: Word): void {
   const opening = scan.at
   const before = scan.found.length
-  if (looksAt(scan, /"/y)) readDouble(scan, word)
-  else readSingle(scan, word)
-  if (scan.template.startsWith("\\'", scan.at - 2))
-    stop(scan, opening, "Shells disagree about where this $'…' ends.")
-  for (const { offset } of scan.found.slice(before)) {
-    const message = `Shells disagree about what $${scan.template.charAt(opening)} means.`
-    complain(scan, offset, 'ERR_SHELL_SYNTAX', message, 'Use ordinary quotes.')
-  }
+  const quote = scan.template.charAt(opening)
+  readQuoted(scan, word, quote === '"' ? 'double' : 'single', quote)
+  if (scan.template.startsWith("\\'", scan.at - 2)) stop(scan, opening, "This $'…'")
+  const found = scan.found[before]
+  if (found) disagree(scan, found.offset, `what $${quote} means`)
 }
