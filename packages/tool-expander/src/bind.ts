@@ -73,9 +73,10 @@ function readValues({ tool, values, refuse }: Call, args: unknown): void {
     refuse('ERR_ARGUMENTS', `The arguments of ${toolName} must be an object with ${names()}.`)
     return
   }
+  const known = new Set(parameters.map(({ name }) => name))
   const given = new Map<string, unknown>(Object.entries(args))
   for (const name of given.keys()) {
-    if (parameters.some((parameter) => parameter.name === name)) continue
+    if (known.has(name)) continue
     const message = `${toolName} has no parameter ${JSON.stringify(name.slice(0, 64))}. It takes ${names()}.`
     refuse('ERR_ARGUMENT_UNKNOWN', message, { parameter: name })
   }

@@ -1,4 +1,4 @@
-import { baseName } from './interpreters.js'
+import { baseName, namesOf } from './interpreters.js'
 import { isParameter, type Part, type Placeholder } from './template.js'
 
 /** A word of a command in pieces; null is what only a shell knows. */
@@ -12,8 +12,9 @@ export function shapeOf(word: CommandWord | undefined): string {
 }
 
 /** Programs that start another one: their `--` ends their own options, not those of what they start. */
-export const STARTS_ANOTHER =
-  /^(?:command|exec|find|env|sudo|doas|su|runuser|xargs|parallel|nice|ionice|nohup|setsid|stdbuf|time|timeout|watch|flock|chroot|unshare|nsenter|setpriv|systemd-run|strace|npm|npx|pnpm|yarn|bunx|docker|podman|kubectl|ssh|uv|poetry)$/
+export const STARTS_ANOTHER = namesOf(
+  'command exec find env sudo doas su runuser xargs parallel nice ionice nohup setsid stdbuf time timeout watch flock chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh uv poetry',
+)
 
 /**
  * Calls back for each value that can begin a word which a program may take for an option.
@@ -24,7 +25,7 @@ export function forLeadingValues<Word extends CommandWord>(
   words: readonly Word[],
   note: (value: Placeholder, word: Word) => void,
 ): void {
-  const startsAnother = STARTS_ANOTHER.test(baseName(shapeOf(words[0])))
+  const startsAnother = STARTS_ANOTHER.has(baseName(shapeOf(words[0])))
   let isProtected = false
   for (const word of words) {
     const values = word.pieces.filter(isParameter)

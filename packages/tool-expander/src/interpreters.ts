@@ -1,18 +1,29 @@
 /** Index of a word that is program text, and who runs it. */
 export type ProgramText = [index: number, interpreter: string]
 
-/** Programs whose program text is a shell script. */
-export const SHELL = /^(?:(?:ba|da|z|k|mk|a|fi)?sh|su|runuser|script|flock)$/
+/** A set of names. Looking one up costs less than a pattern, which is compiled first. */
+export function namesOf(names: string): ReadonlySet<string> {
+  return new Set(names.split(' '))
+}
 
-/** Programs that run text, and the option after which, or attached to which, it comes. */
-const INTERPRETERS: readonly [name: RegExp, option: RegExp][] = [
-  [SHELL, /^(?:[-+][A-Za-z]*c|--(?:session-)?command(?:=|$))/],
-  [/^python[\d.]*$/, /^-[A-Za-z]*c/],
-  [/^(?:node|nodejs|bun|deno)$/, /^(?:-[A-Za-z]*[ep]|--(?:eval|print)(?:=|$))/],
-  [/^(?:perl|ruby)[\d.]*$/, /^-[A-Za-z\d]*[eE]/],
-  [/^php[\d.]*$/, /^-[A-Za-z]*r/],
-  [/^env$/, /^(?:-[A-Za-z]*S|--split-string(?:=|$))/],
-]
+/** Programs whose program text is a shell script. */
+export const SHELLS = namesOf('sh bash dash zsh ksh mksh ash fish su runuser script flock')
+const SHELL_OPTION = /^(?:[-+][A-Za-z]*c|--(?:session-)?command(?:=|$))/
+const NODE_OPTION = /^(?:-[A-Za-z]*[ep]|--(?:eval|print)(?:=|$))/
+const PERL_OPTION = /^-[A-Za-z\d]*[eE]/
+
+/** Other programs that run text, without their version, and the option after which, or attached to which, it comes. */
+const INTERPRETERS = new Map([
+  ['python', /^-[A-Za-z]*c/],
+  ['node', NODE_OPTION],
+  ['nodejs', NODE_OPTION],
+  ['bun', NODE_OPTION],
+  ['deno', NODE_OPTION],
+  ['perl', PERL_OPTION],
+  ['ruby', PERL_OPTION],
+  ['php', /^-[A-Za-z]*r/],
+  ['env', /^(?:-[A-Za-z]*S|--split-string(?:=|$))/],
+])
 
 /**
  * The words of one command that an interpreter runs as a program.
@@ -24,7 +35,7 @@ const INTERPRETERS: readonly [name: RegExp, option: RegExp][] = [
 export function findProgramText(words: readonly string[]): ProgramText[] {
   return words.flatMap((word, index) => {
     const name = baseName(word)
-    const option = INTERPRETERS.find(([known]) => known.test(name))?.[1]
+    const option = SHELLS.has(name) ? SHELL_OPTION : INTERPRETERS.get(name.replace(/[\d.]+$/, ''))
     const found = option ? programOf(words, index, option) : name === 'ssh' ? remoteCommand(words, index) : []
     return found.map((place): ProgramText => [place, name])
   })
@@ -33,11 +44,11 @@ export function findProgramText(words: readonly string[]): ProgramText[] {
 /** Where the program stands that `env`, `sudo` and the like run in the end. */
 export function programIndex(words: readonly string[]): number {
   return words.findIndex(
-    (word, index) => !RUNS_THE_REST.test(baseName(word)) && (index === 0 || !/^-|^\w+=/.test(word)),
+    (word, index) => !RUNS_THE_REST.has(baseName(word)) && (index === 0 || !/^-|^\w+=/.test(word)),
   )
 }
 
-const RUNS_THE_REST = /^(?:env|sudo|doas|xargs|nice|nohup|setsid|stdbuf|time|exec|command|builtin)$/
+const RUNS_THE_REST = namesOf('env sudo doas xargs nice nohup setsid stdbuf time exec command builtin')
 
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)

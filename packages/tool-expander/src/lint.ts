@@ -1,6 +1,6 @@
 import { type CommandWord, shapeOf } from './command-words.js'
 import { compileExec } from './exec.js'
-import { baseName, findProgramText, programIndex, SHELL } from './interpreters.js'
+import { baseName, findProgramText, programIndex, SHELLS } from './interpreters.js'
 import { isOptional } from './optional.js'
 import { type Excerpt, placeAt } from './problems.js'
 import { Parameter } from './schema.js'
@@ -206,7 +206,7 @@ function assignedIn({ template, commands }: Scan): { name: string; offset: numbe
   const loops = [...template.matchAll(LOOP)].map(({ 1: name = '', index: offset }) => ({ name, offset }))
   const words = commands.flatMap(({ assignments, words }) => [
     ...assignments,
-    ...(TAKES_NAMES.test(shapeOf(words[0])) ? words.slice(1) : []),
+    ...(TAKES_NAMES.has(shapeOf(words[0])) ? words.slice(1) : []),
   ])
   const assigned = words.map((word) => ({
     name: /^\w+(?=[[+=])/.exec(shapeOf(word))?.[0] ?? '',
@@ -256,7 +256,7 @@ function readsProgram(words: readonly Word[], names: readonly string[]): boolean
     if (operands.includes('ssh')) return true
     // -I makes what is read part of the script, and a script that is missing is read, too.
     return (
-      operands.some((word) => SHELL.test(word)) &&
+      operands.some((word) => SHELLS.has(word)) &&
       (texts.length < 2 || /[{%]/.test(shapes[texts[1]?.[0] ?? 0] ?? ''))
     )
   }

@@ -1,4 +1,5 @@
 import { forLeadingValues, shapeOf } from '../command-words.js'
+import { namesOf } from '../interpreters.js'
 import type { ToolProblemCode } from '../problems.js'
 import { writeElement } from '../template.js'
 import { CHECK_NUMBER } from './opaque.js'
@@ -7,9 +8,11 @@ import { checkScripts } from './scripts.js'
 import type { SimpleCommand } from './simple.js'
 
 /** Builtins whose words the shell runs or computes. */
-const RUNS_ITS_WORDS = /^(?:eval|trap|let|alias|bind|compgen|complete|enable|fc)$/
+const RUNS_ITS_WORDS = namesOf('eval trap let alias bind compgen complete enable fc')
 /** Builtins whose words are names of variables; a name can hold a subscript, and that is computed. */
-export const TAKES_NAMES = /^(?:declare|typeset|local|readonly|export|unset|read|readarray|mapfile|getopts)$/
+export const TAKES_NAMES = namesOf(
+  'declare typeset local readonly export unset read readarray mapfile getopts',
+)
 const ASSIGNMENT = /^[A-Za-z_]\w*(\[.*\])?\+?=/s
 /** Variables whose text the shell runs. */
 const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)\+?=/
@@ -42,8 +45,8 @@ function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void
   const found = foundIn(operands)
   const hazard = (code: ToolProblemCode, what: string) =>
     scan.hazards.push([command?.offset ?? 0, code, `${what}.`])
-  if (RUNS_ITS_WORDS.test(name)) refuse(scan, found, `the words of ${name}`)
-  else if (TAKES_NAMES.test(name)) {
+  if (RUNS_ITS_WORDS.has(name)) refuse(scan, found, `the words of ${name}`)
+  else if (TAKES_NAMES.has(name)) {
     for (const word of operands) {
       const option = shapeOf(word)
       if (!checkAssignment(scan, word)) refuse(scan, word.found, `the words of ${name}`)

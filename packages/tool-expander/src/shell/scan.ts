@@ -1,6 +1,6 @@
 import type { CommandWord } from '../command-words.js'
 import { problemAt, type Template, type ToolProblem, type ToolProblemCode } from '../problems.js'
-import { matchAt, openings, type Placeholder } from '../template.js'
+import { openings, type Placeholder } from '../template.js'
 
 /** How the shell reads the text a placeholder stands in. Here-documents are a `document`, or `fixed` when quoted. */
 export type Quoting = 'bare' | 'double' | 'single' | 'document' | 'fixed'
@@ -110,14 +110,15 @@ class Stopped extends Error {}
 
 /** Steps over what a sticky pattern matches here, and returns it; '' when it does not match. */
 export function take(scan: Scan, pattern: RegExp): string {
-  const [text = ''] = scan.at < scan.end ? matchAt(pattern, scan.template, scan.at) : []
-  scan.at += text.length
-  return text
+  const { at } = scan
+  if (looksAt(scan, pattern)) scan.at = pattern.lastIndex
+  return scan.template.slice(at, scan.at)
 }
 
-/** True when a sticky pattern matches here. */
-export function looksAt(scan: Scan, pattern: RegExp): boolean {
-  return scan.at < scan.end && matchAt(pattern, scan.template, scan.at).length > 0
+/** True when a sticky pattern matches here. Its `lastIndex` is then where the match ends. */
+export function looksAt({ template, at, end }: Scan, pattern: RegExp): boolean {
+  pattern.lastIndex = at
+  return at < end && pattern.test(template)
 }
 
 export function complain(scan: Scan, ...complaint: Complaint): void {

@@ -1,5 +1,5 @@
 import { STARTS_ANOTHER, shapeOf } from '../command-words.js'
-import { baseName, findProgramText, operandIndex, SHELL } from '../interpreters.js'
+import { baseName, findProgramText, operandIndex, SHELLS } from '../interpreters.js'
 import { isWholeParameter } from '../template.js'
 import { refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
@@ -13,7 +13,7 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
   const refuseGlued = (word: Word | undefined, place: string) => {
     if (word && !isWholeParameter(word.pieces)) refuse(scan, word.found, place)
   }
-  const scripts = findProgramText(shapes).filter(([, interpreter]) => SHELL.test(interpreter))
+  const scripts = findProgramText(shapes).filter(([, interpreter]) => SHELLS.has(interpreter))
   for (const [index, interpreter] of scripts) refuseGlued(words[index], `a script for ${interpreter} -c`)
 
   const fed = scan.found.slice(scan.fedFrom, foundBefore)
@@ -34,8 +34,8 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
 /** Where a shell stands that the command starts. What `xargs` feeds becomes words, so that does not count. */
 function shellIndex(shapes: readonly string[]): number {
   const [name = '', ...others] = shapes.map(baseName)
-  if (/^(?:\.|source)$/.test(name) || SHELL.test(name)) return 0
+  if (/^(?:\.|source)$/.test(name) || SHELLS.has(name)) return 0
   const index =
-    STARTS_ANOTHER.test(name) && name !== 'xargs' ? others.findIndex((word) => SHELL.test(word)) : -1
+    STARTS_ANOTHER.has(name) && name !== 'xargs' ? others.findIndex((word) => SHELLS.has(word)) : -1
   return index < 0 ? index : index + 1
 }
