@@ -1,12 +1,13 @@
 import { type CommandWord, shapeOf } from './command-words.js'
 import { compileExec } from './exec.js'
-import { baseName, findProgramText, programIndex, SHELLS } from './interpreters.js'
+import { baseName, findProgramText, operandIndex, programIndex, SHELLS } from './interpreters.js'
 import { isOptional } from './optional.js'
 import { type Excerpt, placeAt } from './problems.js'
 import { Parameter } from './schema.js'
 import { compileShell } from './shell/compile.js'
 import { TAKES_NAMES, valuesOf } from './shell/rules.js'
 import type { Scan, ScannedCommand, Word } from './shell/scan.js'
+import { STANDARD_INPUT, shellIndex } from './shell/scripts.js'
 import { beginningOf, isParameter, isWholeParameter, type Part } from './template.js'
 import type { ExpandedTool, ToolOrigin } from './tool.js'
 
@@ -184,9 +185,12 @@ function lintShell({ template }: ToolOrigin): LintFinding[] {
       .flatMap(({ words }) => valuesOf(words[programIndex(words.map(shapeOf))]))
       .filter(isParameter)
       .map(({ offset }) => at('program-chosen', offset, PROGRAM_CHOSEN, CHOSEN_HINT)),
-    ...(scan.found.length > 0 ? scan.commands : []).flatMap(({ words }) =>
-      runsWhat(words).map((message) => at('runs-variable', words[0]?.offset ?? 0, message, VARIABLE_HINT)),
-    ),
+    ...(scan.found.length > 0 ? scan.commands : []).flatMap((command) => {
+      const offset = [...command.assignments, ...command.words][0]?.offset ?? 0
+      return runsWhat(command, template.slice(0, offset), template.slice(offset)).map((message) =>
+        at('runs-variable', offset, message, VARIABLE_HINT),
+      )
+    }),
     ...scan.expanded
       .filter(({ name }) => /^\$[\d@*#]$/.test(name))
       .map(({ name, offset }) =>
@@ -216,11 +220,16 @@ function assignedIn({ template, commands }: Scan): { name: string; offset: numbe
 }
 
 /** What one command of a script runs that the script does not spell out. */
-function runsWhat(words: readonly Word[]): string[] {
+function runsWhat({ words, assignments }: ScannedCommand, before: string, from: string): string[] {
   const shapes = words.map(shapeOf)
   const [name = ''] = shapes
-  if (name === 'alias') return ['alias changes what the words behind it mean, which may be given a value.']
+  if (changesNames(shapes, assignments)) return [`${name || 'This'} changes what commands behind it run.`]
+  // Its own pipe or redirection was looked at already; what is around it, a group or a function, may feed it, too.
+  if (readsInput(shapes) && !/\|&?\s*$/.test(before) && !/^[^\n;|&()]*</.test(from))
+    return [`${name} runs what it is fed here, which may hold a value.`]
   const program = programIndex(shapes)
+  if (!words[program]?.quoted && PATTERN.test(shapes[program] ?? ''))
+    return ['The shell makes a name of this pattern, and runs it.']
   const places =
     name === 'eval' ? [...shapes.keys()] : [program, ...findProgramText(shapes).map(([index]) => index)]
   const isVariable = (index: number) => {
@@ -228,6 +237,25 @@ function runsWhat(words: readonly Word[]): string[] {
     return shape?.includes('\0') && valuesOf(words[index]).length === 0
   }
   return places.some(isVariable) ? ['The shell runs what it computes here, which may hold a value.'] : []
+}
+
+/** Whether a command gives names to commands. */
+function changesNames(shapes: readonly string[], assignments: readonly Word[]): boolean {
+  const [name = '', ...operands] = shapes
+  return (
+    name === 'alias' ||
+    (name === 'shopt' && operands.includes('expand_aliases')) ||
+    (name === 'hash' && operands.some((word) => word.startsWith('-p'))) ||
+    assignments.some((word) => /^BASH_(?:ALIASES|CMDS)\b/.test(shapeOf(word)))
+  )
+}
+
+/** Whether a command starts a shell that reads its script from standard input. */
+function readsInput(shapes: readonly string[]): boolean {
+  const at = shellIndex(shapes)
+  if (at < 0 || findProgramText(shapes).length > 0) return false
+  const file = operandIndex(shapes, at)
+  return file === shapes.length || shapes.slice(at + 1, file + 1).some((word) => STANDARD_INPUT.test(word))
 }
 
 /** Values that become a program, or a part of one, in one command of a script. */
@@ -270,6 +298,8 @@ function wrappedProgram(words: readonly CommandWord[]): readonly (Part | null)[]
   return index > 0 ? (words[index]?.pieces ?? []) : []
 }
 
+/** A word the shell makes others of: file names, or the pieces of braces. */
+const PATTERN = /[*?]|\[.+\]|\{.*(?:,|\.\.).*\}/
 /** Programs that run what they read when they are not told what to run. */
 const READS_PROGRAM = /^(?:python[\d.]*|node|perl|ruby|php|bc|at|batch|make|ed)$/
 /** Programs that run what they read although they are told a database. */

@@ -167,6 +167,41 @@ test('a script that runs what it computes is named when it has values', () => {
   expect(found({ shell: '"$HOME/bin/tool" -- ${p}' })).toEqual([])
 })
 
+test('a shell that a group, a function or a redirection around it may feed is named when there are values', () => {
+  for (const [shell, column] of [
+    ['f() { sh; }; echo -- ${p} | f', 7],
+    ['{ sh; } <<E\n${p}\nE', 3],
+    ['(sudo bash -s) <<E\n${p}\nE', 2],
+    ['while read l; do sh; done <<E\n${p}\nE', 18],
+    ['mkfifo x; cat -- ${p} > x & . /dev/stdin', 29],
+  ])
+    expect(found({ shell }), String(shell)).toEqual([`runs-variable shell:${column}`])
+  for (const shell of [
+    '{ sh; } <<E\nls\nE',
+    'curl x | sh; echo -- ${p}',
+    "sh <<'E'\nls\nE\necho -- ${p}",
+    'sh < x.sh; echo -- ${p}',
+    '{ sh x.sh; } <<E\n${p}\nE',
+    "{ sh -c 'wc -l'; } <<E\n${p}\nE",
+    'f() { grep x; }; echo -- ${p} | f',
+  ])
+    expect(found({ shell }), shell).toEqual([])
+})
+
+test('a command whose name is a pattern, and one that renames commands, are named when there are values', () => {
+  for (const [shell, column] of [
+    ['e* -- ${p}', 1],
+    ['x; sudo ev?l -- ${p}', 4],
+    ['{eval,x} -- ${p}', 1],
+    ['BASH_ALIASES[x]=${p}', 1],
+    ['shopt -s expand_aliases; x -- ${p}', 1],
+    ['hash -p -- ${p} ls', 1],
+  ])
+    expect(found({ shell }), String(shell)).toEqual([`runs-variable shell:${column}`])
+  for (const shell of ['[ -n x ] && ls -- *.txt ${p}', '"e*" -- ${p}', 'e*', 'shopt -s nullglob; x -- ${p}'])
+    expect(found({ shell }), shell).toEqual([])
+})
+
 test('a value that a program reads from a pipe or a here-document and runs is named', () => {
   for (const [shell, column] of [
     ['echo -- ${p} | xargs -I{} sh -c "echo {}"', 16],

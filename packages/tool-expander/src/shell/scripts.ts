@@ -4,7 +4,7 @@ import { isWholeParameter } from '../template.js'
 import { refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
-const STANDARD_INPUT = /^(?:-(?:[A-Za-z]*s)?|\/.*\/(?:stdin|fd\/0))$/
+export const STANDARD_INPUT = /^(?:-(?:[A-Za-z]*s)?|\/.*\/(?:stdin|fd\/0))$/
 
 /** Refuses values in scripts that a command hands to another shell: as a word, or as what that reads. */
 export function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly Word[]): void {
@@ -32,7 +32,7 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
 }
 
 /** Where a shell stands that the command starts. What `xargs` feeds becomes words, so that does not count. */
-function shellIndex(shapes: readonly string[]): number {
+export function shellIndex(shapes: readonly string[]): number {
   const [name = '', ...others] = shapes.map(baseName)
   if (/^(?:\.|source)$/.test(name) || SHELLS.has(name)) return 0
   const index =
