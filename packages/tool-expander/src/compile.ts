@@ -49,9 +49,8 @@ function compileSyntax(definition: ToolDefinition): Compiled {
 function checkModes({ exec, shell, command }: ToolDefinition): ToolProblem[] {
   const count = [exec, shell, command].filter((mode) => mode !== undefined).length
   if (count === 1) return []
-  const message = count
-    ? 'exec:, shell:, and command: are mutually exclusive'
-    : 'Tool must specify exactly one of: exec, shell, or command'
+  const conflict = count ? 'exec:, shell:, and command: are mutually exclusive. ' : ''
+  const message = `${conflict}Tool must specify exactly one of: exec, shell, or command`
   return [problemOf('ERR_TOOL_MODE', '', message)]
 }
 

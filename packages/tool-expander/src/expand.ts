@@ -14,7 +14,8 @@ const EXPANDED = new WeakMap<ToolDefinition, ExpandedTool>()
 /**
  * Accepts one tool as read from YAML or JSON, or says everything that is wrong with it.
  *
- * @returns `tool`, which `expandTool` takes without throwing, and `rest`: the keys this package does not know.
+ * @returns `tool`, which `expandTool` takes without throwing, and `rest`: the keys this package does not know. It was compiled
+ *   as it is: who changes `tool` changes a copy.
  */
 export function parseTool(input: unknown): ParseResult {
   try {

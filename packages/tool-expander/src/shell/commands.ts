@@ -1,8 +1,7 @@
 import { shapeOf } from '../command-words.js'
 import { readConditional } from './conditional.js'
 import { readNewline } from './here-documents.js'
-import { endOfArithmetic, skipArithmetic } from './opaque.js'
-import { checkWords } from './rules.js'
+import { skipArithmetic } from './opaque.js'
 import { looksAt, missing, type Scan, stop, take, type Word } from './scan.js'
 import { REDIRECTION, readSimple } from './simple.js'
 import { readWord } from './words.js'
@@ -57,8 +56,8 @@ export function readCommands(scan: Scan, closers: readonly string[], opening = s
 /** Reads one command, simple or compound. A closer is stepped over and returned. */
 function readCommand(scan: Scan, closers: readonly string[]): string | undefined {
   const opening = scan.at
-  if (looksAt(scan, /\(\(/y) && endOfArithmetic(scan)) skipArithmetic(scan)
-  else if (take(scan, /\(/y)) readCommands(scan, [')'], opening)
+  if (skipArithmetic(scan)) return undefined
+  if (take(scan, /\(/y)) readCommands(scan, [')'], opening)
   else if (looksAt(scan, REDIRECTION)) readSimple(scan)
   else {
     const word = readWord(scan)
@@ -89,18 +88,13 @@ export function readFunction(scan: Scan): void {
   scan.inFunction = inFunction
 }
 
+/** The words behind `in` are checked like those of a command. */
 function readFor(scan: Scan, opening: number): void {
   skipInline(scan)
-  if (looksAt(scan, /\(\(/y)) skipArithmetic(scan)
-  else {
-    const name = shapeOf(readWord(scan))
-    if (name.includes('\0')) missing(scan, opening, 'A name')
+  if (!skipArithmetic(scan)) {
+    if (shapeOf(readWord(scan)).includes('\0')) missing(scan, opening, 'A name')
     skipBlanks(scan)
-    if (take(scan, IN)) {
-      const words: Word[] = []
-      for (skipInline(scan); !atEnd(scan); skipInline(scan)) words.push(readOperand(scan))
-      checkWords(scan, words)
-    }
+    if (looksAt(scan, IN)) readSimple(scan)
   }
   readCommands(scan, ['done'], opening)
 }

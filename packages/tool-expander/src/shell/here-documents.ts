@@ -1,4 +1,4 @@
-import { disagree, refuse, type Scan, stop, take } from './scan.js'
+import { disagree, type HereDocument, refuse, type Scan, stop, take } from './scan.js'
 import { readPieces, readWord, startWord } from './words.js'
 
 /** Reads the delimiter behind `<<`. The text itself comes after the line. */
@@ -16,35 +16,31 @@ export function readNewline(scan: Scan): void {
   const line = scan.at
   scan.at += 1
   for (const document of scan.pending.splice(0)) {
-    const { offset, delimiter, stripTabs, quoted, interpreter } = document
-    if (/(?<!\\)\n/.test(scan.template.slice(offset, line))) {
+    const { offset, quoted } = document
+    if (/(?<!\\)\n/.test(scan.template.slice(offset, line)))
       disagree(scan, offset, 'a here-document that begins inside quotes or $( )')
-    }
-    const outer = scan.end
-    const { end, next } = bodyOf(scan, delimiter, stripTabs)
+    const { at, end: outer } = scan
+    scan.end = skipBody(scan, document)
+    const next = scan.at
     const before = scan.found.length
-    scan.end = end
-    if (!quoted && scan.template.endsWith('\\\n', end))
+    scan.at = at
+    if (!quoted && scan.template.endsWith('\\\n', scan.end))
       disagree(scan, offset, 'a \\ before the end of a here-document')
     readPieces(scan, startWord(scan), quoted ? 'fixed' : 'document', '')
     document.found = scan.found.slice(before)
-    if (interpreter !== undefined) refuse(scan, document.found, `a script for ${interpreter}`)
+    if (document.interpreter) refuse(scan, document.found, `a script for ${document.interpreter}`)
     scan.end = outer
     scan.at = next
   }
 }
 
-/** Where the text of a here-document ends, and where the script goes on. */
-function bodyOf(
-  { template: text, at, end }: Scan,
-  delimiter: string,
-  stripTabs: boolean,
-): { end: number; next: number } {
-  let start = at
-  for (const line of text.slice(at, end).split('\n')) {
-    const next = Math.min(start + line.length + 1, end)
-    if ((stripTabs ? line.replace(/^\t+/, '') : line) === delimiter) return { end: start, next }
-    start = next
+/** Steps over the text of a here-document and its delimiter, and returns where the text ends. */
+function skipBody(scan: Scan, { delimiter, stripTabs }: HereDocument): number {
+  for (;;) {
+    const { at } = scan
+    const line = take(scan, LINE)
+    if (!line || line.replace(stripTabs ? /^\t+|\n$/g : /\n$/, '') === delimiter) return at
   }
-  return { end, next: end }
 }
+
+const LINE = /[^\n]*\n?/y

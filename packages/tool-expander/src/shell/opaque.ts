@@ -1,4 +1,4 @@
-import { openings } from '../template.js'
+import { matchAt, openings } from '../template.js'
 import { missing, refuse, type Scan, stop, take, type Word } from './scan.js'
 
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
@@ -19,17 +19,14 @@ function behindBracket({ template: text, end }: Scan, start: number): number {
   return end
 }
 
-/** The offset behind the `))` of the arithmetic that begins here; undefined when these are nested parentheses. */
-export function endOfArithmetic(scan: Scan): number | undefined {
-  const inner = behindBracket(scan, scan.template.indexOf('((', scan.at) + 1)
-  return inner < scan.end && scan.template.charAt(inner) === ')' ? inner + 1 : undefined
-}
-
-/** Skips `$((…))` or `((…))`. */
-export function skipArithmetic(scan: Scan, word?: Word): void {
-  const end = endOfArithmetic(scan) ?? scan.end
-  if (/['"`\\]/.test(scan.template.slice(scan.at, end))) stop(scan, scan.at, 'Quotes in arithmetic')
-  skipTo(scan, end, word, 'arithmetic', CHECK_NUMBER)
+/** Skips `$((…))` or `((…))`; false when there is none, or these are nested parentheses. */
+export function skipArithmetic(scan: Scan, word?: Word): boolean {
+  const [opening] = matchAt(/\$?\(\(/y, scan.template, scan.at)
+  const inner = opening && behindBracket(scan, scan.at + opening.length - 1)
+  if (!inner || inner >= scan.end || scan.template.charAt(inner) !== ')') return false
+  if (/['"`\\]/.test(scan.template.slice(scan.at, inner))) stop(scan, scan.at, 'Quotes in arithmetic')
+  skipTo(scan, inner + 1, word, 'arithmetic', CHECK_NUMBER)
+  return true
 }
 
 /** Skips `[…]`, which bash computes; `$[…]` is its old arithmetic. */

@@ -77,7 +77,7 @@ export function checkTest(scan: Scan, words: readonly Word[], outputIsSafe: bool
 }
 
 /** Notes for each value that can begin a word how that word is checked at call time. */
-export function checkWords(scan: Scan, words: readonly Word[]): void {
+function checkWords(scan: Scan, words: readonly Word[]): void {
   forLeadingValues(words, (value, { pieces, brace }) => {
     const known = pieces.slice(pieces.findIndex((piece) => piece !== null)).map((piece) => piece ?? '…')
     value.checked = known.length === 1 ? 'value' : 'word'

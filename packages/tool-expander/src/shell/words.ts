@@ -1,7 +1,7 @@
 import { isEngineVariable, type Reference, readReference } from '../template.js'
 import { readBraced } from './braced.js'
 import { readCommands } from './commands.js'
-import { endOfArithmetic, skipArithmetic, skipBackticks, skipSubscript } from './opaque.js'
+import { skipArithmetic, skipBackticks, skipSubscript } from './opaque.js'
 import {
   complain,
   disagree,
@@ -108,7 +108,7 @@ function readDollar(scan: Scan, word: Word, quoting: Quoting): void {
   if (reference) readValue(scan, word, quoting, reference)
   else if (scan.path === 'exec') readLiteralDollar(scan, word)
   else if (looksAt(scan, /\$\{/y)) readBraced(scan, word, quoting)
-  else if (looksAt(scan, /\$\(\(/y) && endOfArithmetic(scan)) skipArithmetic(scan, word)
+  else if (skipArithmetic(scan, word)) return
   else if (take(scan, /\$\(/y)) {
     if (looksAt(scan, /\(/y)) disagree(scan, opening, '$(( that is no arithmetic')
     readNested(scan, word)
