@@ -2,7 +2,7 @@
 export type EngineVariable = 'AGENT_HOME' | 'CWD'
 
 export function isEngineVariable(name: string): name is EngineVariable {
-  return /^(?:AGENT_HOME|CWD)$/.test(name)
+  return name === 'AGENT_HOME' || name === 'CWD'
 }
 
 /** A piece of a word: fixed text, or a place for a value. `offset` points into the template. */

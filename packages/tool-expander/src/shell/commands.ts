@@ -1,14 +1,16 @@
 import { shapeOf } from '../command-words.js'
+import { namesOf } from '../interpreters.js'
 import { readConditional } from './conditional.js'
 import { readNewline } from './here-documents.js'
 import { skipArithmetic } from './opaque.js'
-import { looksAt, missing, type Scan, stop, take, type Word } from './scan.js'
+import { looksAt, missing, next, type Scan, stop, take, type Word } from './scan.js'
 import { REDIRECTION, readSimple } from './simple.js'
 import { readWord } from './words.js'
 
 /** Words that only group or separate commands. */
-const NEUTRAL = /^(?:then|else|elif|do|!|time|coproc)$/
-const CLOSERS = /^(?:fi|done|esac|\})$/
+const NEUTRAL = namesOf('then else elif do ! time coproc')
+const CLOSERS = namesOf('fi done esac }')
+const ENDS_CASE = namesOf(';; ;& ;;&')
 // Patterns used at every word are made once.
 const BLANKS = /(?:[ \t]|\\\n)+/y
 const COMMENT = /#.*/y
@@ -44,12 +46,12 @@ export function readCommands(scan: Scan, closers: readonly string[], opening = s
     }
     const offset = scan.at
     const operator = take(scan, OPERATOR)
-    isPipe = /^\|&?$/.test(operator)
+    isPipe = operator === '|' || operator === '|&'
     if (operator) scan.fedFrom = isPipe ? Math.min(start, fedFrom) : fedFrom
     if (operator && !isPipe) start = scan.found.length
-    const closer = operator ? operator.replace(/^;[;&]+/, ';;') : readCommand(scan, closers)
-    if (closer !== undefined && closers.includes(closer)) return closer
-    if (/^(?:\)|;;)/.test(operator)) stop(scan, offset, `This ${operator}`)
+    const closer = ENDS_CASE.has(operator) ? ';;' : operator || readCommand(scan, closers)
+    if (closer && closers.includes(closer)) return closer
+    if (operator === ')' || closer === ';;') stop(scan, offset, `This ${operator}`)
   }
 }
 
@@ -64,7 +66,7 @@ function readCommand(scan: Scan, closers: readonly string[]): string | undefined
     const name = word.quoted ? '' : shapeOf(word)
     const end = ENDS.get(name)
     if (name && closers.includes(name)) return name
-    if (CLOSERS.test(name)) stop(scan, opening, `This ${name}`)
+    if (CLOSERS.has(name)) stop(scan, opening, `This ${name}`)
     if (end) readCommands(scan, [end], opening)
     else if (name === 'for' || name === 'select') readFor(scan, opening)
     else if (name === 'case') readCase(scan, opening)
@@ -73,7 +75,7 @@ function readCommand(scan: Scan, closers: readonly string[]): string | undefined
       skipInline(scan)
       readWord(scan)
       readFunction(scan)
-    } else if (!NEUTRAL.test(name)) readSimple(scan, word)
+    } else if (!NEUTRAL.has(name)) readSimple(scan, word)
   }
   return undefined
 }
@@ -134,14 +136,18 @@ export function skipInline(scan: Scan): void {
 export function skipBlanks(scan: Scan): void {
   for (;;) {
     skipInline(scan)
-    take(scan, COMMENT)
-    if (!looksAt(scan, /\n/y)) return
+    skipComment(scan)
+    if (next(scan) !== '\n') return
     readNewline(scan)
   }
 }
 
+function skipComment(scan: Scan): void {
+  if (next(scan) === '#') take(scan, COMMENT)
+}
+
 /** True where a simple command ends. */
 export function atEnd(scan: Scan): boolean {
-  take(scan, COMMENT)
+  skipComment(scan)
   return scan.at >= scan.end || looksAt(scan, COMMAND_END)
 }

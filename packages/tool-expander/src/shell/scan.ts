@@ -115,6 +115,11 @@ export function take(scan: Scan, pattern: RegExp): string {
   return scan.template.slice(at, scan.at)
 }
 
+/** The character that stands here, '' at the end. */
+export function next({ template, at, end }: Scan): string {
+  return at < end ? template.charAt(at) : ''
+}
+
 /** True when a sticky pattern matches here. Its `lastIndex` is then where the match ends. */
 export function looksAt({ template, at, end }: Scan, pattern: RegExp): boolean {
   pattern.lastIndex = at

@@ -2,7 +2,7 @@ import { shapeOf } from '../command-words.js'
 import { atEnd, readFunction, readOperand, skipBlanks, skipInline } from './commands.js'
 import { readDelimiter } from './here-documents.js'
 import { checkCommand } from './rules.js'
-import { looksAt, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { next, refuse, type Scan, stop, take, type Word } from './scan.js'
 
 /** A simple command: its words, and what it reads from. */
 export interface SimpleCommand {
@@ -17,7 +17,6 @@ export interface SimpleCommand {
 }
 
 export const REDIRECTION = /&>>?|(?:\d+|\{\w+\})?(?:<<<|<<-?|<[>&]?(?!\()|>[>|&]?(?!\())/y
-const OPENING = /\(/y
 
 /** Reads the rest of a simple command behind its first word, then checks it. */
 export function readSimple(scan: Scan, first?: Word): void {
@@ -32,7 +31,7 @@ export function readSimple(scan: Scan, first?: Word): void {
   for (skipInline(scan); !atEnd(scan); skipInline(scan)) {
     const redirection = take(scan, REDIRECTION)
     if (redirection) readRedirection(scan, command, redirection)
-    else if (!looksAt(scan, OPENING)) addWord(scan, command, readOperand(scan))
+    else if (next(scan) !== '(') addWord(scan, command, readOperand(scan))
     else {
       if (command.words.length !== 1 || !/^[\w.:-]+$/.test(shapeOf(command.words[0]))) {
         stop(scan, scan.at, 'This (')
@@ -46,7 +45,7 @@ export function readSimple(scan: Scan, first?: Word): void {
 
 function addWord(scan: Scan, command: SimpleCommand, word: Word): void {
   command.words.push(word)
-  if (looksAt(scan, OPENING) && /^[A-Za-z_]\w*\+?=$/.test(shapeOf(word))) readArray(scan, command)
+  if (next(scan) === '(' && /^[A-Za-z_]\w*\+?=$/.test(shapeOf(word))) readArray(scan, command)
 }
 
 /** `name=( … )`; its words are as much arguments as any. */
