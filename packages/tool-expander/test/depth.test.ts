@@ -19,3 +19,18 @@ test.each(['echo x >&${p}', 'cat <&${p}', 'echo x >& "${p}"'])(
     })
   },
 )
+
+test.each(['exec', 'shell'])('%s: four times the placeholders do not take ten times as long', (mode) => {
+  const milliseconds = (count: number): number => {
+    const words = Array.from({ length: count }, (_, index) => `\${p${index}}`)
+    const definition = { name: 'many', [mode]: `x ${words.join(' ')}` }
+    const start = process.cpuUsage()
+    expect(parseTool(definition)).toMatchObject({ ok: true })
+    const { user, system } = process.cpuUsage(start)
+    return (user + system) / 1000
+  }
+  milliseconds(5_000)
+  // The best of three: a busy machine makes one of them slow.
+  const ratios = [1, 2, 3].map(() => milliseconds(20_000) / milliseconds(5_000))
+  expect(Math.min(...ratios)).toBeLessThan(10)
+})
