@@ -1,6 +1,5 @@
-import { effectsSchema, TOOL_SETTING_KEYS } from '@delta/executor'
+import { effectsSchema, nearestNames, TOOL_SETTING_KEYS } from '@delta/executor'
 import type { Findings } from './findings.js'
-import { nearestName } from './nearest.js'
 import { parsePath, type ValuePath } from './path.js'
 import { sentence } from './report.js'
 import type { YamlFile } from './yaml-file.js'
@@ -28,7 +27,7 @@ export function reportUnknownKeys(
   for (const key of keys) {
     if (key.startsWith('x-')) continue
     const names = parsePath(key)
-    const nearest = nearestName(String(names.at(-1)), knownIn(names))
+    const [nearest] = nearestNames(String(names.at(-1)), knownIn(names))
     const hint = nearest === undefined ? undefined : `Did you mean "${nearest}"?`
     const place = file.locate([...path, ...names], { key: true })
     findings.unknownKey(place, sentence(path, `unknown key "${key}"`), hint)
