@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import { findUnreplaced } from '@delta/executor'
 import { globProblem } from './glob.js'
 import type { ManifestProblem } from './issues.js'
 import type { WrittenSource } from './schema.js'
@@ -22,6 +23,8 @@ export function checkManifest(sources: readonly PlacedSource[], { isWhole }: { i
   const findings: Findings = { problems: [], warnings: [] }
   for (const path of sources.flatMap(pathsOf)) checkPath(path, findings)
   for (const [index, source] of sources) {
+    if (source.type === 'computed_file')
+      checkCommand(source.generator.command, `sources[${index}].generator.command`, findings)
     checkPattern(source, `sources[${index}]`, findings)
     checkGlobs(source, `sources[${index}]`, findings)
   }
@@ -65,10 +68,19 @@ function checkPath({ path, value, base }: WrittenPath, { problems, warnings }: F
   const [bare, name = ''] = /\$([A-Z_]+)\b/.exec(value) ?? []
   if (bare !== undefined && VARIABLE_NAMES.includes(name)) {
     problems.push({ path, message: `"${bare}" is not replaced here`, hint: `Write \${${name}}.` })
+  } else if (value.startsWith('~')) {
+    const hint = `Write it out, from / or from \${${base}} on.`
+    warnings.push({ path, message: `"~" is not replaced here: no shell reads this path`, hint })
   } else if (!value.startsWith('${') && !isAbsolute(value)) {
     const hint = `Write it out: \${${base}}/${value.replace(/^\.\//, '')}`
     warnings.push({ path, message: `the relative path "${value}" starts at \${${base}}`, hint })
   }
+}
+
+/** Of a generator, or of a token counter. */
+export function checkCommand(command: readonly string[], path: string, { warnings }: Findings): void {
+  for (const { index, message, hint } of findUnreplaced(command, VARIABLE_NAMES))
+    warnings.push({ path: `${path}[${index}]`, message, hint })
 }
 
 function checkPattern({ condition }: WrittenSource, at: string, { problems }: Findings): void {

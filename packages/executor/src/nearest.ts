@@ -11,7 +11,7 @@ const LONGEST = 64
 export function nearestNames(
   wanted: string,
   names: Iterable<string>,
-  mostEdits = Math.max(1, Math.floor(wanted.length / 4)),
+  mostEdits = Math.max(1, Math.floor(Math.min(wanted.length, LONGEST) / 4)),
 ): string[] {
   const target = wordsOf(wanted.slice(0, LONGEST))
   if (target.join('') === '') return [] // near to every short name, and meant as none
