@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { findUnreplaced } from '@delta/executor'
+import { ONE_REPETITION } from './condition.js'
 import { globProblem } from './glob.js'
 import type { ManifestProblem } from './issues.js'
 import type { WrittenSource } from './schema.js'
@@ -83,14 +84,22 @@ export function checkCommand(command: readonly string[], path: string, { warning
     warnings.push({ path: `${path}[${index}]`, message, hint })
 }
 
-function checkPattern({ condition }: WrittenSource, at: string, { problems }: Findings): void {
+function checkPattern({ condition }: WrittenSource, at: string, { problems, warnings }: Findings): void {
   if (condition?.when !== 'task_contains') return
+  const path = `${at}.condition.pattern`
   try {
     new RegExp(condition.pattern, 'i')
   } catch (error) {
-    problems.push({ path: `${at}.condition.pattern`, message: (error as Error).message })
+    problems.push({ path, message: (error as Error).message })
+  }
+  if (REPEATED_REPETITION.test(condition.pattern)) {
+    const message = 'a repetition inside a repetition can take very long to find that a text does not match'
+    warnings.push({ path, message, hint: ONE_REPETITION })
   }
 }
+
+/** `(a+)+`: the usual cause of patterns that take years. */
+const REPEATED_REPETITION = /\((?:[^()\\]|\\.)*(?:[*+]|\{\d+,\d*\})\)(?:[*+]|\{\d+,)/
 
 function checkGlobs(source: WrittenSource, at: string, { problems }: Findings): void {
   const globs = source.type === 'computed_file' ? (source.cache?.invalidate_on ?? []) : []

@@ -176,3 +176,14 @@ test('no shell replaces "~" in a path', () => {
     'sources[0].path: "~" is not replaced here: no shell reads this path | Write it out, from / or from ${AGENT_HOME} on.',
   ])
 })
+
+test('a pattern that may take very long is a warning', () => {
+  const recipe = (pattern: string) => ({
+    sources: [{ ...JOURNAL, condition: { when: 'task_contains', pattern } }],
+  })
+  const message = 'a repetition inside a repetition can take very long to find that a text does not match'
+  expect(warnings(recipe('a+b|(ab)+'))).toEqual([])
+  expect(warnings(recipe('(a+)+$'))).toEqual([
+    `sources[0].condition.pattern: ${message} | Write one repetition: [ab]+ for (a+|b+)+.`,
+  ])
+})
