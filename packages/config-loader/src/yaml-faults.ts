@@ -26,7 +26,11 @@ export interface YamlFault {
 }
 
 /** The parser's words, with the place where the mistake was made and its usual cause. */
-export function explainFault(fault: YAMLError, document: Document, text: string): YamlFault {
+export function explainFault(
+  fault: YAMLError,
+  document: Document,
+  lineOf: (offset: number) => number,
+): YamlFault {
   const offset = fault.pos[0]
   if (fault.message.includes('call stack'))
     return { offset, message: 'This is nested too deeply to be read.' }
@@ -34,7 +38,7 @@ export function explainFault(fault: YAMLError, document: Document, text: string)
 
   switch (fault.code) {
     case 'DUPLICATE_KEY':
-      return repeatedKey(offset, document, text)
+      return repeatedKey(offset, document, lineOf)
     case 'MULTIPLE_DOCS':
       return {
         offset,
@@ -177,20 +181,36 @@ function unclosedString(offset: number, document: Document): YamlFault {
 }
 
 /** The parser says only where the second one is. */
-function repeatedKey(offset: number, document: Document, text: string): YamlFault {
-  let name = ''
-  let first = 0
+function repeatedKey(offset: number, document: Document, lineOf: (offset: number) => number): YamlFault {
+  const { name = '', first = 0 } = keysOf(document).get(offset) ?? {}
+  const message = `The key "${name}" is given twice.`
+  const hint = `The other one is on line ${lineOf(first)}. Remove one of the two.`
+  return { offset, message, hint, harmless: true }
+}
+
+type Keys = ReadonlyMap<number, { name: string; first: number }>
+
+const known = new WeakMap<Document, Keys>()
+
+/** Every key by its place, with that of the first of the same name in its map; looked up as often as keys are repeated. */
+function keysOf(document: Document): Keys {
+  const keys = known.get(document) ?? readKeys(document)
+  known.set(document, keys)
+  return keys
+}
+
+function readKeys(document: Document): Keys {
+  const keys = new Map<number, { name: string; first: number }>()
   visit(document, {
     Map(_key, { items }) {
-      const keys = items.flatMap(({ key }) => (isScalar(key) ? [key] : []))
-      const second = keys.find(({ range }) => range?.[0] === offset)
-      if (second === undefined) return undefined
-      name = String(second.value)
-      first = keys.find(({ value }) => value === second.value)?.range?.[0] ?? 0
-      return visit.BREAK
+      const firsts = new Map<unknown, number>()
+      for (const { key } of items) {
+        if (!isScalar(key) || !key.range) continue
+        const first = firsts.get(key.value) ?? key.range[0]
+        firsts.set(key.value, first)
+        keys.set(key.range[0], { name: String(key.value), first })
+      }
     },
   })
-  const line = text.slice(0, first).split('\n').length
-  const message = `The key "${name}" is given twice.`
-  return { offset, message, hint: `The other one is on line ${line}. Remove one of the two.`, harmless: true }
+  return keys
 }

@@ -41,13 +41,14 @@ export interface ParsedYaml {
 export function parseYaml(text: string, file: { path: string; name: string }): ParsedYaml {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, logLevel: 'error' })
+  const lineOf = (offset: number) => lineCounter.linePos(offset).line
   const end = text.trimEnd().length // what is missing at the end is shown behind the last line there is
   const placeAt = (offset: number) => placeInText(text, lineCounter, file.name, Math.min(offset, end))
 
   const allFaults = [...document.errors, ...document.warnings].map((fault) =>
-    explainFault(fault, document, text),
+    explainFault(fault, document, lineOf),
   )
-  const faults = tellingOnes(allFaults, (offset) => lineCounter.linePos(offset).line)
+  const faults = tellingOnes(allFaults, lineOf)
   if (text.includes('*')) faults.push(...mendAliases(document))
   const isReadable = faults.every(({ harmless }) => harmless)
   const problems = faults.map(({ offset, message, hint }) => ({

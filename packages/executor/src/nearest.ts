@@ -17,7 +17,7 @@ export function nearestNames(
   if (target.join('') === '') return [] // near to every short name, and meant as none
   const known = [...names].map((name) => ({ name, words: wordsOf(name) }))
   const near = known
-    .map(({ name, words }) => ({ name, edits: unlikeness(target, words) }))
+    .map(({ name, words }) => ({ name, edits: unlikeness(target, words, mostEdits) }))
     .filter(({ edits }) => edits <= mostEdits)
     .sort((one, other) => one.edits - other.edits)
   const longer = known.filter(({ words }) => words.join('_').startsWith(`${target.join('_')}_`))
@@ -29,9 +29,12 @@ function wordsOf(name: string): string[] {
   return apart.split(/[^a-z0-9]+/)
 }
 
-function unlikeness(words: readonly string[], others: readonly string[]): number {
-  const sorted = (list: readonly string[]) => [...list].sort().join('')
-  return Math.min(editDistance(words.join(''), others.join('')), editDistance(sorted(words), sorted(others)))
+function unlikeness(words: readonly string[], others: readonly string[], mostEdits: number): number {
+  const [one, other] = [words.join(''), others.join('')]
+  if (Math.abs(one.length - other.length) > mostEdits) return Number.POSITIVE_INFINITY
+  const asWritten = editDistance(one, other)
+  if (words.length === 1 && others.length === 1) return asWritten
+  return Math.min(asWritten, editDistance([...words].sort().join(''), [...others].sort().join('')))
 }
 
 /** Optimal string alignment: insert, delete, replace, swap neighbours. */
@@ -43,9 +46,9 @@ function editDistance(from: string, to: string): number {
     for (let j = 1; j <= to.length; j++) {
       const isSame = from[i - 1] === to[j - 1]
       const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
-      const edits = [(row[j - 1] ?? 0) + (isSame ? 0 : 1), (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1]
-      if (isSwapped) edits.push((before[j - 2] ?? 0) + 1)
-      next.push(Math.min(...edits))
+      const replaced = (row[j - 1] ?? 0) + (isSame ? 0 : 1)
+      const swapped = isSwapped ? (before[j - 2] ?? 0) + 1 : replaced
+      next.push(Math.min(replaced, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
     }
     before = row
     row = next
