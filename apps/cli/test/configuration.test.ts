@@ -115,7 +115,9 @@ test('config refuses an address that a tool may have written, and takes the opti
   const config = ['config', '--agent', 'my-agent', '-w', workspace.path, '--show-origin']
   const refused = await delta(config, { cwd: parent.path })
   expect(refused.exitCode).toBe(2)
-  expect(refused.stderr).toContain(`${workspace.path}/.env:1:1: DELTA_BASE_URL would send a key from elsewhere`)
+  expect(refused.stderr).toContain(
+    `${workspace.path}/.env:1:1: DELTA_BASE_URL would send a key from elsewhere`,
+  )
   const [option = ''] = /--trust[\w-]+/.exec(refused.stderr) ?? []
   const trusted = await delta([...config, option], { cwd: parent.path })
   expect(trusted.exitCode).toBe(0)
