@@ -73,6 +73,7 @@ export default defineConfig({
   silent: true,
   shims: true,
   noExternal: [/.*/],
+  loader: { '.py': 'text' }, // the program of Python sessions
   esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt')],
   esbuildOptions(options) {
     options.alias = SOURCES

@@ -9,4 +9,5 @@ export default defineConfig({
   minify: true,
   removeNodeProtocol: false,
   noExternal: [/.*/],
+  loader: { '.py': 'text' },
 })

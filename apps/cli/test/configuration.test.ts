@@ -105,7 +105,7 @@ test('config says what is wrong with an .env together with what is wrong with th
   })
   expect(exitCode).toBe(2)
   expect(stderr).toContain('Error: my-agent/agent.yaml:3:1: unknown key "max_iteration".')
-  expect(stderr).toContain('my-agent/.env:2: DELTA_BASE_URL is not an http or https URL.')
+  expect(stderr).toContain('my-agent/.env:2:1: DELTA_BASE_URL is not an http or https URL.')
   expect(stderr).toContain('2 problems.')
 })
 
@@ -115,7 +115,9 @@ test('config refuses an address that a tool may have written, and takes the opti
   const config = ['config', '--agent', 'my-agent', '-w', workspace.path, '--show-origin']
   const refused = await delta(config, { cwd: parent.path })
   expect(refused.exitCode).toBe(2)
-  expect(refused.stderr).toContain(`${workspace.path}/.env:1: DELTA_BASE_URL would send a key from elsewhere`)
+  expect(refused.stderr).toContain(
+    `${workspace.path}/.env:1:1: DELTA_BASE_URL would send a key from elsewhere`,
+  )
   const [option = ''] = /--trust[\w-]+/.exec(refused.stderr) ?? []
   const trusted = await delta([...config, option], { cwd: parent.path })
   expect(trusted.exitCode).toBe(0)
@@ -130,4 +132,36 @@ test('a value that no file gives is listed with its default, and one that is rep
   expect(lines).toContain('default | llm.max_attempts: 5')
   expect(lines).toContain('default | tools.*.timeout_ms: 600000')
   expect(stdout).not.toMatch(/^default +llm\.base_url/m)
+})
+
+test('config shows the recipe in the words of context.yaml', async () => {
+  const recipe = `sources:
+  - &guide { type: file, path: '\${CWD}/DELTA.md', on_missing: skip, max_tokens: 5 }
+  - { <<: *guide, id: again }
+  - { type: journal, max_iterations: 3 }
+total_max_tokens: 1000
+`
+  await using parent = await temporaryAgent({
+    files: { 'a/agent.yaml': 'name: a\nllm: { model: x }\n', 'a/context.yaml': recipe },
+  })
+  const { stdout } = await delta(['config', '--agent', 'a', '--json'], { cwd: parent.path })
+  const guide = { type: 'file', path: '${CWD}/DELTA.md', on_missing: 'skip', max_tokens: 5 }
+  expect(JSON.parse(stdout).context).toEqual({
+    sources: [guide, { ...guide, id: 'again' }, { type: 'journal', max_iterations: 3 }],
+    total_max_tokens: 1000,
+  })
+})
+
+test('config tells what is deprecated also when something is wrong', async () => {
+  await using parent = await temporaryAgent({
+    files: {
+      'a/agent.yaml': 'name: a\nllm_config: { model_name: x }\nmax_iterations: 0\n',
+      'a/context.yaml': OTHER_FILES['my-agent/context.yaml'],
+      'a/.env': 'DELTA_BASE_URL=nonsense\n',
+    },
+  })
+  const { stderr } = await delta(['config', '--agent', 'a'], { cwd: parent.path })
+  expect(stderr).toContain('a/agent.yaml:3:17: max_iterations: must be at least 1, not 0.')
+  expect(stderr).toContain('[DEPRECATION WARNING] "llm_config" is now called "llm"')
+  expect(stderr).toContain('.env:1:1: DELTA_BASE_URL is not an http or https URL.')
 })

@@ -18,7 +18,7 @@ import {
   type ExecutionPolicy,
   type PolicyCheckResult,
 } from './policy.js'
-import { type ValidationResult, validateToolCall } from './validate-call.js'
+import { givenArguments, type ValidationResult, validateToolCall } from './validate-call.js'
 
 export interface ExecutorConfig {
   tools: readonly AtipTool[]
@@ -86,7 +86,7 @@ function checkArguments(
   mapping: CommandMapping,
   { execution }: ExecutorConfig,
 ): Record<string, unknown> {
-  if (execution?.skipValidation) return call.arguments
+  if (execution?.skipValidation) return givenArguments(call) ?? {}
   const { errors, normalizedArgs } = validateToolCall(call, mapping)
   if (normalizedArgs) return normalizedArgs
   const reasons = errors.map(({ message }) => message).join(' ')
@@ -112,7 +112,7 @@ async function assertAllowed(
   const context: ConfirmationContext = {
     toolName: call.name,
     command,
-    arguments: call.arguments,
+    arguments: givenArguments(call) ?? {},
     reasons,
     effects,
     ...(tool.trust && { trust: tool.trust }),

@@ -52,17 +52,33 @@ type Checked = { value: unknown } | { error: ValidationError } | undefined
  * what the ATIP interface wants otherwise: no number for a text, extra parameters only warn.
  */
 export function validateToolCall(call: ToolCall, mapping: CommandMapping): ValidationResult {
+  const given = givenArguments(call)
+  if (given === undefined) return { valid: false, errors: [noObject(call)], warnings: [] }
   const parameters = [...(mapping.metadata.arguments ?? []), ...(mapping.metadata.options ?? [])]
   const errors: ValidationError[] = []
   const normalized: [string, unknown][] = []
   for (const parameter of parameters) {
-    const checked = checkParameter(parameter, argumentOf(call.arguments, parameter.name))
+    const checked = checkParameter(parameter, argumentOf(given, parameter.name))
     if (checked && 'error' in checked) errors.push(checked.error)
     else if (checked) normalized.push([parameter.name, checked.value])
   }
-  const warnings = [...extraParameters(call, parameters), ...deprecatedParameters(call, parameters)]
+  const warnings = [
+    ...extraParameters(call.name, given, parameters),
+    ...deprecatedParameters(given, parameters),
+  ]
   if (errors.length > 0) return { valid: false, errors, warnings }
   return { valid: true, errors, warnings, normalizedArgs: Object.fromEntries(normalized) }
+}
+
+/** What a call brings; one without arguments brings none. Undefined: something else than named values. */
+export function givenArguments(call: ToolCall): Record<string, unknown> | undefined {
+  const given: unknown = call.arguments ?? {} // programs without a type checker leave them out
+  return typeof given === 'object' && !Array.isArray(given) ? (given as Record<string, unknown>) : undefined
+}
+
+function noObject({ name, arguments: value }: ToolCall): ValidationError {
+  const message = `The arguments of ${name} must be one object of names and values.`
+  return { code: 'INVALID_TYPE', message, value, expected: 'object' }
 }
 
 function argumentOf(args: Record<string, unknown>, name: string): unknown {
@@ -101,19 +117,26 @@ function wrong(parameter: Parameter, value: unknown, reason: string): Validation
   }
 }
 
-function extraParameters(call: ToolCall, parameters: readonly Parameter[]): ValidationWarning[] {
-  return Object.keys(call.arguments)
+function extraParameters(
+  toolName: string,
+  given: Record<string, unknown>,
+  parameters: readonly Parameter[],
+): ValidationWarning[] {
+  return Object.keys(given)
     .filter((name) => !parameters.some((parameter) => parameter.name === name))
     .map((name) => ({
       code: 'EXTRA_PARAMETER',
-      message: `"${name}" is not a parameter of ${call.name} and is not passed on.`,
+      message: `"${name}" is not a parameter of ${toolName} and is not passed on.`,
       parameter: name,
     }))
 }
 
-function deprecatedParameters(call: ToolCall, parameters: readonly Parameter[]): ValidationWarning[] {
+function deprecatedParameters(
+  given: Record<string, unknown>,
+  parameters: readonly Parameter[],
+): ValidationWarning[] {
   return parameters
-    .filter(({ name, deprecated }) => deprecated === true && argumentOf(call.arguments, name) !== undefined)
+    .filter(({ name, deprecated }) => deprecated === true && argumentOf(given, name) !== undefined)
     .map(({ name }) => ({
       code: 'DEPRECATED_PARAMETER',
       message: `"${name}" is deprecated.`,

@@ -51,6 +51,20 @@ describe('validateToolCall', () => {
     })
   })
 
+  test.each([undefined, null])('a call with %s for arguments has none', (args) => {
+    const missing = { code: 'MISSING_REQUIRED', parameter: 'url' }
+    expect(validate(args as unknown as Record<string, unknown>)).toMatchObject({ errors: [missing] })
+  })
+
+  test.each(['{}', [], 5])('arguments that are no object are refused: %j', (args) => {
+    const message = 'The arguments of box_request must be one object of names and values.'
+    expect(validate(args as unknown as Record<string, unknown>)).toEqual({
+      valid: false,
+      errors: [{ code: 'INVALID_TYPE', message, value: args, expected: 'object' }],
+      warnings: [],
+    })
+  })
+
   test('an argument that does not say whether it is required is', () => {
     expect(validate({})).toEqual({
       valid: false,

@@ -64,3 +64,4 @@ export {
   type ViolationCode,
 } from './validator.js'
 export { type ReadValue, readValue } from './value.js'
+export { versionNotice } from './version.js'

@@ -8,6 +8,7 @@ import type {
   AtipOption,
   AtipTool,
   AtipTrust,
+  AtipVersion,
   AtipVersionDetails,
   CostEffects,
   DurationEffects,
@@ -28,6 +29,7 @@ import {
   optional,
   text,
 } from './shape.js'
+import { NEWEST, neededVersion } from './version.js'
 
 const REQUIRED = ['atip', 'name', 'version', 'description'] as const
 
@@ -137,6 +139,10 @@ export function assertTool(input: unknown): asserts input is AtipTool {
     }
   }
   refuse(tool(input), [])
+  const needed = neededVersion(input.atip as AtipVersion)
+  if (needed === undefined) return
+  const message = `The ATIP metadata of ${input.name} is for readers of ATIP ${needed} and later; this one reads up to ${NEWEST}.`
+  throw new AtipValidationError(message, ['atip', 'minAgentVersion'], needed)
 }
 
 /** Checks one command, without its children. `path` holds the names of its groups and its own. */

@@ -26,7 +26,7 @@ export async function readAtipTools(
   importer: { file: YamlFile; path: ValuePath },
   findings: Findings,
 ): Promise<LoadedTool[]> {
-  const { atipToTools, isAtipError } = await import('@delta/atip') // most agents do without
+  const { atipToTools, isAtipError, versionNotice } = await import('@delta/atip') // most agents do without
   const { commands, prefix, trust } = entry ?? {}
   const failureOf = (chosen: readonly string[] | undefined, use?: (tools: readonly unknown[]) => void) => {
     try {
@@ -48,7 +48,12 @@ export async function readAtipTools(
   const failure = failureOf(commands, (found) => {
     tools = readTools(found, file, [], { ...findings, unknownKey: () => undefined }) // of newer programs
   })
-  if (failure === undefined) return tools
+  if (failure === undefined) {
+    const notice = versionNotice(file.value as Parameters<typeof versionNotice>[0])
+    if (notice !== undefined) findings.warn(file.locate(['atip']), notice)
+    if (tools.length === 0) warnOfNone(commands, file, importer, findings)
+    return tools
+  }
   if (!isAboutChoice(failure)) findings.error(file.locate(placeIn(file.value, failure)), failure.message)
   for (const [index, command] of (commands ?? []).entries()) {
     const unknown = failureOf([command])
@@ -57,6 +62,23 @@ export async function readAtipTools(
     findings.error(importer.file.locate(path), sentence(path, unknown.message))
   }
   return []
+}
+
+/** An import without effect is no mistake of the form, and hardly meant. */
+function warnOfNone(
+  commands: readonly string[] | undefined,
+  file: YamlFile,
+  importer: { file: YamlFile; path: ValuePath },
+  findings: Findings,
+): void {
+  if (commands?.length === 0) {
+    const path = [...importer.path, 'commands']
+    const message = sentence(path, 'is empty: nothing is imported')
+    findings.warn(importer.file.locate(path), message, 'Leave it out for all commands.')
+  } else {
+    const message = sentence(importer.path, `${file.name} has no commands: nothing is imported`)
+    findings.warn(importer.file.locate(importer.path), message)
+  }
 }
 
 /** The description as it stands; a program it names by a path (`./bin/notes`) is found from the file, not from the workspace. */

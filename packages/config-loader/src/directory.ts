@@ -2,6 +2,7 @@ import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { ConfigError } from './errors.js'
 import type { Findings } from './findings.js'
+import { tildeHint } from './path.js'
 import type { Workplace } from './workplace.js'
 
 const MAIN_FILE = 'agent.yaml'
@@ -17,7 +18,7 @@ export function openDirectory(directory: string, shown = directory): Workplace {
     const what = code === 'EACCES' ? 'may not be read by you' : 'does not exist'
     throw notFound(
       `${shown}: the agent's directory ${what}.`,
-      `Give another with --agent, or make one: delta init ${shown}`,
+      tildeHint(shown) ?? `Give another with --agent, or make one: delta init ${shown}`,
       error,
     )
   }

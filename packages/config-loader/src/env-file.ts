@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
+import { nearestNames } from '@delta/executor'
+import type { ConfigProblem } from './errors.js'
 import type { Findings } from './findings.js'
-import { nearestName } from './nearest.js'
 import { readText } from './read-text.js'
 
 /** Names under which each setting may be given; within one file the first one counts. */
@@ -13,16 +14,26 @@ export type Variables = Record<string, string | undefined>
 
 export interface EnvFile {
   values: Variables
-  /** The line each name is set on; of several the last, which is the one that counts. */
-  lines: Record<string, number>
+  /** Where each name is set; of several places the last, which is the one that counts. */
+  places: Record<string, EnvPlace>
 }
 
+/** Without the line's text, which may hold a key. */
+export type EnvPlace = Required<Pick<ConfigProblem, 'file' | 'line' | 'column'>>
+
 const OUR_NAMES: readonly string[] = [...KEY_NAMES, ...URL_NAMES]
+
+/** What other tools, and older versions of them, call these settings. */
+const OTHER_NAMES: Record<string, string> = {
+  OPENAI_API_BASE: 'OPENAI_BASE_URL',
+  DELTA_API_BASE: 'DELTA_BASE_URL',
+  DELTA_API_URL: 'DELTA_BASE_URL',
+}
 
 /** Reads an `.env` file. Undefined if there is none. */
 export function readEnvFile(path: string, findings: Findings): EnvFile | undefined {
   const read = readText(path)
-  if (read.ok) return { values: parseEnv(read.text), lines: findNames(read.text, path, findings) }
+  if (read.ok) return { values: parseEnv(read.text), places: findNames(read.text, path, findings) }
   if (read.reason === 'missing') return undefined
   if (read.reason !== 'directory') findings.error({ file: path }, `${read.message}.`)
   // Virtual environments of Python are sometimes called so; that is no mistake to stop for.
@@ -31,21 +42,21 @@ export function readEnvFile(path: string, findings: Findings): EnvFile | undefin
 }
 
 /** Where the names stand; says what would go unnoticed, for whatever such files hold else has no effect. */
-function findNames(text: string, file: string, findings: Findings): Record<string, number> {
-  const lines: Record<string, number> = {}
+function findNames(text: string, file: string, findings: Findings): Record<string, EnvPlace> {
+  const places: Record<string, EnvPlace> = {}
   for (const [index, line] of text.split('\n').entries()) {
-    const [, name = ''] = /^\s*(?:export\s+)?([A-Za-z_]+)/.exec(line) ?? []
-    const place = { file, line: index + 1 }
-    if (line.includes('=')) lines[name] = index + 1
+    const [, before = '', name = ''] = /^(\s*(?:export\s+)?)([A-Za-z_]+)/.exec(line) ?? []
+    const place = { file, line: index + 1, column: before.length + 1 }
+    if (line.includes('=')) places[name] = place
     if (OUR_NAMES.includes(name)) {
       if (!line.includes('=')) findings.warn(place, `${name} has no value here.`, `Write: ${name}=…`)
       continue
     }
-    const meant = nearestName(name, OUR_NAMES, 2)
+    const meant = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : nearestNames(name, OUR_NAMES, 2)[0]
     if (meant !== undefined && line.includes('='))
       findings.warn(place, `${name} has no effect.`, `Did you mean ${meant}?`)
   }
-  return lines
+  return places
 }
 
 /** The directory with `.git` at or above another one. */

@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto'
-import { realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { findProjectRoot, KEY_NAMES, readEnvFile, URL_NAMES, type Variables } from './env-file.js'
+import { openDirectory } from './directory.js'
+import {
+  type EnvPlace,
+  findProjectRoot,
+  KEY_NAMES,
+  readEnvFile,
+  URL_NAMES,
+  type Variables,
+} from './env-file.js'
 import { ConfigError, type ConfigWarning } from './errors.js'
-import { collectFindings, type Findings } from './findings.js'
+import { collectFindings, type Finding, type Findings } from './findings.js'
 import { formatReport } from './format.js'
 import { isLoopback } from './loopback.js'
 import { liesInParentRun } from './nested.js'
@@ -39,7 +46,7 @@ interface Source {
   from: string
   values: Variables
   /** Of a file. */
-  lines?: Record<string, number>
+  places?: Record<string, EnvPlace>
   /** True if the tools of a run can write it. */
   writable: boolean
 }
@@ -59,6 +66,7 @@ const ALL_URL_NAMES = [...URL_NAMES, LLM_BASE_URL]
  * workspace's settings count only if they are those of the first start.
  *
  * @throws {ConfigError} `ERR_CONFIG_ENVIRONMENT`: such a setting was refused, or an `.env` cannot be read.
+ *   `ERR_CONFIG_NOT_FOUND`: there is no such agent's directory.
  */
 export async function loadEnvironment(options: EnvironmentOptions): Promise<Environment> {
   const findings = collectFindings()
@@ -89,7 +97,7 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
 /** All sources in their order, the workspace's file first; a file that is not there has no values. */
 function readSources(options: EnvironmentOptions, findings: Findings): Source[] {
   const { workDirectory, agentHome, environment, llmBaseUrl } = options
-  const home = realpathSync.native(agentHome)
+  const { home } = openDirectory(agentHome)
   const nested = liesInParentRun(home, environment)
   const root = findProjectRoot(home)
 
@@ -98,7 +106,7 @@ function readSources(options: EnvironmentOptions, findings: Findings): Source[] 
     const from = resolve(directory, '.env')
     const file = seen.has(from) ? undefined : readEnvFile(from, findings)
     seen.add(from)
-    return { from, values: file?.values ?? {}, lines: file?.lines ?? {}, writable }
+    return { from, values: file?.values ?? {}, places: file?.places ?? {}, writable }
   }
   const workspace = envFile(workDirectory, true)
   const agent = envFile(agentHome, nested)
@@ -125,8 +133,8 @@ function checkUrl(url: Found, findings: Findings): void {
 
 const NO_URL = { protocol: '', username: '', password: '' }
 
-function placeOf({ from, line }: Found): { file: string; line?: number } {
-  return { file: from, ...(line === undefined ? {} : { line }) }
+function placeOf({ from, place }: Found): Finding {
+  return place ?? { file: from }
 }
 
 function checkUnchanged(
@@ -163,18 +171,18 @@ interface Found {
   name: string
   value: string
   from: string
-  line?: number
+  place?: EnvPlace
 }
 
 /** The order of the sources comes before that of the names. An empty value is none. */
 function firstOf(sources: readonly Source[], names: readonly string[]): Found | undefined {
-  for (const { from, values, lines = {} } of sources) {
+  for (const { from, values, places = {} } of sources) {
     for (const name of names) {
       const value = values[name]
       if (!value) continue
       if (name === LLM_BASE_URL) return { name, value, from: join(dirname(from), 'agent.yaml') }
-      const line = lines[name]
-      return { name, value, from, ...(line === undefined ? {} : { line }) }
+      const place = places[name]
+      return { name, value, from, ...(place === undefined ? {} : { place }) }
     }
   }
   return undefined

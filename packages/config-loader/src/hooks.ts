@@ -1,8 +1,8 @@
+import { nearestNames } from '@delta/executor'
 import * as z from 'zod/mini'
 import type { Findings } from './findings.js'
-import { nearestName } from './nearest.js'
 import type { ValuePath } from './path.js'
-import { reportShape, sentence } from './report.js'
+import { reportShape, reportUnreplaced, sentence } from './report.js'
 import { fitShape, type ShapeProblem } from './shape.js'
 import type { YamlFile } from './yaml-file.js'
 
@@ -101,7 +101,7 @@ function hookName(
     )
     return renamed
   }
-  const nearest = nearestName(written, [...HOOK_NAMES, ...Object.keys(OLD_NAMES)])
+  const [nearest] = nearestNames(written, [...HOOK_NAMES, ...Object.keys(OLD_NAMES)])
   const hint = nearest
     ? `Did you mean "${OLD_NAMES[nearest] ?? nearest}"?`
     : `${written === 'hooks' ? 'Write the hooks without "hooks:" above them. They' : 'The hooks'} are ${HOOK_NAMES.join(', ')}.`
@@ -122,13 +122,13 @@ function readHook(
     findings,
     path,
   )
-  return (
-    value && {
-      command: value.command,
-      timeoutMs: value.timeout_ms ?? DEFAULT_TIMEOUT_MS,
-      passEnv: value.pass_env ?? [],
-    }
-  )
+  if (value === undefined) return undefined
+  reportUnreplaced(value.command, file, [...path, 'command'], findings)
+  return {
+    command: value.command,
+    timeoutMs: value.timeout_ms ?? DEFAULT_TIMEOUT_MS,
+    passEnv: value.pass_env ?? [],
+  }
 }
 
 /** A command is written as one text by everybody once. */

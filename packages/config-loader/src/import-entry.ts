@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
+import { nearestNames } from '@delta/executor'
 import { importSchema } from './agent-schema.js'
 import type { AtipImport } from './atip-import.js'
 import type { Findings } from './findings.js'
-import { nearestName } from './nearest.js'
 import type { ValuePath } from './path.js'
 import { reportShape, sentence } from './report.js'
 import { fitShape } from './shape.js'
@@ -43,7 +43,7 @@ function mapHint(entry: Record<string, unknown>): string {
     const whole = [key, ...(typeof value === 'string' ? [value] : [])].join(':').replace(/^npm:+/, 'npm:')
     return `Write it as one text, without a blank behind a colon: "${whole}"`
   }
-  if (nearestName(key, ['atip']) !== undefined) return 'Did you mean "atip"?'
+  if (nearestNames(key, ['atip']).length > 0) return 'Did you mean "atip"?'
   return typeof value === 'string' ? `Write only the path: - ${value}` : 'As in: - ./tools/files.yaml'
 }
 

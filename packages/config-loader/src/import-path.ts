@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { tildeHint } from './path.js'
 import { readText } from './read-text.js'
 import { realPath } from './real-path.js'
 import { isInside } from './workplace.js'
@@ -90,6 +91,8 @@ function missing(entry: string, directory: string): ResolvedImport {
 }
 
 function missingHint(entry: string, directory: string): string {
+  const tilde = tildeHint(entry)
+  if (tilde !== undefined) return tilde
   if (/[*?]/.test(entry)) return 'Patterns are not expanded: name each file.'
   const other = [`${entry}.yaml`, entry.replace(/\.yml$/, '.yaml'), entry.replace(/\.yaml$/, '.yml')].find(
     (candidate) => existsSync(resolve(directory, candidate)),

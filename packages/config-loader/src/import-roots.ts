@@ -1,5 +1,6 @@
 import { delimiter, isAbsolute, resolve } from 'node:path'
 import type { Findings } from './findings.js'
+import { tildeHint } from './path.js'
 import { realPath } from './real-path.js'
 
 /**
@@ -16,12 +17,12 @@ export function importRootsOf(
     .filter((root) => root !== '')
   for (const root of fromEnvironment) {
     if (!isAbsolute(root))
-      findings.error({ file: 'DELTA_IMPORT_ROOTS' }, `"${root}" is not an absolute path.`)
+      findings.error({ file: 'DELTA_IMPORT_ROOTS' }, `"${root}" is not an absolute path.`, tildeHint(root))
   }
   const roots = [home]
   for (const root of [...importRoots, ...fromEnvironment.filter(isAbsolute)]) {
     const path = realPath(resolve(root))
-    if (path === undefined) findings.warn({ file: root }, 'The import root does not exist.')
+    if (path === undefined) findings.warn({ file: root }, 'The import root does not exist.', tildeHint(root))
     else roots.push(path)
   }
   return roots

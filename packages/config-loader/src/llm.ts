@@ -1,6 +1,6 @@
+import { nearestNames } from '@delta/executor'
 import { LLM_KEYS, type LlmSettings, parseLlm } from '@delta/model'
 import type { Findings } from './findings.js'
-import { nearestName } from './nearest.js'
 import { reportForeign } from './report.js'
 import type { YamlFile } from './yaml-file.js'
 
@@ -46,7 +46,7 @@ export function readLlm(value: unknown, file: YamlFile, findings: Findings): Llm
 function checkName(key: string, file: YamlFile, findings: Findings): void {
   const known = [...LLM_KEYS, ...API_PARAMETERS]
   if (known.includes(key) || key.startsWith('x-')) return
-  const meant = Object.hasOwn(OTHER_NAMES, key) ? OTHER_NAMES[key] : nearestName(key, known)
+  const meant = Object.hasOwn(OTHER_NAMES, key) ? OTHER_NAMES[key] : nearestNames(key, known)[0]
   if (meant === undefined) return
   findings.unknownKey(
     file.locate(['llm', key], { key: true }),

@@ -45,14 +45,7 @@ function asError(findings: Findings): ConfigError {
   const warnings = inReadingOrder(findings.warnings)
   const onlyContext = problems.length === 1 && problems[0]?.message.startsWith(CONTEXT_MISSING)
   const code = onlyContext ? 'ERR_CONFIG_CONTEXT_MISSING' : 'ERR_CONFIG_INVALID'
-  return new ConfigError(
-    code,
-    formatReport(
-      problems,
-      warnings.filter(({ deprecated }) => !deprecated),
-    ),
-    { problems, warnings },
-  )
+  return new ConfigError(code, formatReport(problems, warnings), { problems, warnings })
 }
 
 function assemble(parts: CompleteParts, { home }: Workplace): Agent {

@@ -18,3 +18,8 @@ export function formatPath(path: ValuePath): string {
     return text === '' ? segment : `${text}.${segment}`
   }, '')
 }
+
+/** For a path that was not found and that only a shell would have understood. */
+export function tildeHint(path: string): string | undefined {
+  return path.startsWith('~') ? 'No shell reads this path: write out what "~" stands for.' : undefined
+}

@@ -1,6 +1,5 @@
-import { POLICY_KEYS, type Policy, parsePolicy } from '@delta/executor'
+import { nearestNames, POLICY_KEYS, type Policy, parsePolicy } from '@delta/executor'
 import type { Findings } from './findings.js'
-import { nearestName } from './nearest.js'
 import { reportForeign } from './report.js'
 import type { YamlFile } from './yaml-file.js'
 
@@ -10,7 +9,7 @@ export function readPolicy(value: unknown, file: YamlFile, findings: Findings): 
   const parsed = parsePolicy(value)
   if (!parsed.ok) reportForeign(parsed.problems, file, ['policy'], findings.error)
   for (const key of parsed.unknownKeys) {
-    const nearest = nearestName(key, POLICY_KEYS)
+    const [nearest] = nearestNames(key, POLICY_KEYS)
     const hint =
       nearest === undefined ? `The rules are ${POLICY_KEYS.join(', ')}.` : `Did you mean "${nearest}"?`
     findings.error(

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Findings } from './findings.js'
+import { tildeHint } from './path.js'
 import { readText } from './read-text.js'
 import { displayName, isInside, type Workplace } from './workplace.js'
 import type { YamlFile } from './yaml-file.js'
@@ -43,7 +44,8 @@ export function readPrompt(
   if (!read.ok) {
     const hint =
       read.reason === 'missing'
-        ? `It names a file in the agent's directory, which holds the text. As in: system_prompt: ${USUAL_PROMPT}`
+        ? (tildeHint(written) ??
+          `It names a file in the agent's directory, which holds the text. As in: system_prompt: ${USUAL_PROMPT}`)
         : undefined
     findings.error(place, `system_prompt: the file "${written}" ${read.message}.`, hint)
     return undefined

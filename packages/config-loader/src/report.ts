@@ -1,3 +1,4 @@
+import { findUnreplaced } from '@delta/executor'
 import type { Findings } from './findings.js'
 import { formatPath, parsePath, type ValuePath } from './path.js'
 import type { ShapeProblem } from './shape.js'
@@ -43,6 +44,25 @@ export function reportForeign(
   for (const { path, message, hint, unknownKey: key = false } of problems) {
     const whole = [...base, ...parsePath(path)]
     report(file.locate(whole, { key }), sentence(key ? whole.slice(0, -1) : whole, message), hint)
+  }
+}
+
+/** What a command without a shell may hold. */
+const ENGINE_VARIABLES = ['AGENT_HOME', 'CWD']
+
+/** Warns of what will reach the program of the command at `base` as it is written, though it looks like more. */
+export function reportUnreplaced(
+  command: readonly string[],
+  file: YamlFile,
+  base: ValuePath,
+  findings: Findings,
+  /** What to write for `${name}`. */
+  adviceFor?: (name: string) => string,
+): void {
+  for (const { index, column, name, message, hint } of findUnreplaced(command, ENGINE_VARIABLES)) {
+    const path = [...base, index]
+    const advice = name === undefined ? undefined : adviceFor?.(name)
+    findings.warn(file.locate(path, { column }), sentence(path, message), advice ?? hint)
   }
 }
 

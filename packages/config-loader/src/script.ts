@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type LlmSettings, parseScript, type ScriptTurn } from '@delta/model'
 import type { Findings } from './findings.js'
+import { tildeHint } from './path.js'
 import { reportForeign } from './report.js'
 import { isInside, readYaml, type Workplace } from './workplace.js'
 import type { YamlFile } from './yaml-file.js'
@@ -21,7 +22,7 @@ export function readScript(
     findings.error(
       place,
       `llm.script: "${llm.script}" does not exist.`,
-      "The path is relative to the agent's directory.",
+      tildeHint(llm.script) ?? "The path is relative to the agent's directory.",
     )
     return undefined
   }

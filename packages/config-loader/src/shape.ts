@@ -1,5 +1,5 @@
+import { nearestNames } from '@delta/executor'
 import type * as z from 'zod/mini'
-import { nearestName } from './nearest.js'
 import type { ValuePath } from './path.js'
 
 /** Something that does not fit a schema, in words for the person who wrote the value. */
@@ -102,7 +102,7 @@ function hintFor(kind: string, found: unknown): string | undefined {
 
 function unknownKey(path: ValuePath, known: readonly string[]): ShapeProblem {
   const key = String(path.at(-1))
-  const nearest = nearestName(key, known)
+  const [nearest] = nearestNames(key, known)
   const hint = nearest === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean "${nearest}"?`
   return { path, message: `unknown key "${key}"`, hint, unknownKey: true }
 }

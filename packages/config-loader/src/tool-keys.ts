@@ -1,6 +1,5 @@
-import { effectsSchema, TOOL_SETTING_KEYS } from '@delta/executor'
+import { effectsSchema, nearestNames, TOOL_SETTING_KEYS } from '@delta/executor'
 import type { Findings } from './findings.js'
-import { nearestName } from './nearest.js'
 import { parsePath, type ValuePath } from './path.js'
 import { sentence } from './report.js'
 import type { YamlFile } from './yaml-file.js'
@@ -18,6 +17,33 @@ export const PARAMETER_KEYS = [
   ...['position', 'option_name', 'raw'],
 ]
 
+/** What other tools call settings of ours; by the letters alone `cmd` would be `cwd`. */
+const OTHER_NAMES: Record<string, string> = {
+  cmd: 'command',
+  run: 'shell',
+  script: 'shell',
+  args: 'parameters',
+  arguments: 'parameters',
+  params: 'parameters',
+  inputs: 'parameters',
+  environment: 'env',
+  workdir: 'cwd',
+  working_directory: 'cwd',
+  input: 'stdin',
+  desc: 'description',
+}
+
+const OTHER_PARAMETER_NAMES: Record<string, string> = {
+  desc: 'description',
+  optional: 'required',
+  options: 'enum',
+  choices: 'enum',
+  values: 'enum',
+  regex: 'pattern',
+  flag: 'option_name',
+  option: 'option_name',
+}
+
 /** Reports keys that nobody reads, each given as in `output.keeep` or `parameters[0].requird`. */
 export function reportUnknownKeys(
   keys: readonly string[],
@@ -28,11 +54,16 @@ export function reportUnknownKeys(
   for (const key of keys) {
     if (key.startsWith('x-')) continue
     const names = parsePath(key)
-    const nearest = nearestName(String(names.at(-1)), knownIn(names))
+    const nearest = meantBy(String(names.at(-1)), names)
     const hint = nearest === undefined ? undefined : `Did you mean "${nearest}"?`
     const place = file.locate([...path, ...names], { key: true })
     findings.unknownKey(place, sentence(path, `unknown key "${key}"`), hint)
   }
+}
+
+function meantBy(name: string, [outer, ...inner]: ValuePath): string | undefined {
+  const others = inner.length === 0 ? OTHER_NAMES : outer === 'parameters' ? OTHER_PARAMETER_NAMES : {}
+  return Object.hasOwn(others, name) ? others[name] : nearestNames(name, knownIn([outer ?? '', ...inner]))[0]
 }
 
 function knownIn([outer, ...inner]: ValuePath): readonly string[] {

@@ -1,9 +1,11 @@
 import { parseToolSettings, TOOL_SETTING_KEYS, type Tool, type ToolSettings } from '@delta/executor'
-import { expandTool, parseTool, type ToolProblem } from '@delta/tool-expander'
+import { expandTool, parseTool } from '@delta/tool-expander'
+import { checkTool } from './check-tool.js'
 import type { Findings } from './findings.js'
-import { formatPath, parsePath, type ValuePath } from './path.js'
+import type { ValuePath } from './path.js'
 import { reportForeign, sentence } from './report.js'
 import { reportUnknownKeys, strangeKeys, strangeParameterKeys } from './tool-keys.js'
+import { reportToolProblems, writtenName } from './tool-problems.js'
 import type { YamlFile } from './yaml-file.js'
 
 /** A tool, and where it is defined. */
@@ -36,7 +38,7 @@ function readTool(
   const parsed = parseTool(item)
   reportUnknownKeys(strangeParameterKeys(item), file, path, findings)
   if (!parsed.ok) {
-    for (const problem of parsed.problems) reportToolProblem(problem, item, file, path, findings)
+    reportToolProblems(parsed.problems, item, file, path, findings)
     readSettings(settingsIn(item), file, path, findings)
     reportUnknownKeys(strangeKeys(item), file, path, findings)
     return undefined
@@ -44,6 +46,7 @@ function readTool(
   const settings = readSettings(parsed.rest, file, path, findings)
   if (settings === undefined) return undefined
   const expanded = expandTool(parsed.tool)
+  checkTool(expanded, item, file, path, findings)
   return {
     tool: { expanded, settings },
     expandedForm: { ...expanded, ...parsed.rest },
@@ -71,20 +74,6 @@ function settingsIn(item: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(item).filter(([key]) => TOOL_SETTING_KEYS.includes(key)))
 }
 
-/** The expander knows the column in the template; the file knows where the template is. */
-function reportToolProblem(
-  problem: ToolProblem,
-  item: unknown,
-  file: YamlFile,
-  path: ValuePath,
-  findings: Findings,
-): void {
-  const { line, column } = problem
-  const place = { ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) }
-  const where = file.locate([...path, ...parsePath(problem.path)], place)
-  findings.error(where, `${nameOf(item, path)}: ${sentence([], problem.message)}`, problem.hint)
-}
-
 function reportRepeatedNames(
   items: readonly unknown[],
   file: YamlFile,
@@ -103,15 +92,4 @@ function reportRepeatedNames(
     const message = sentence(path, `the tool "${name}" is already defined on line ${line}`)
     findings.error(file.locate([...path, 'name']), message, 'Rename one of the two.')
   }
-}
-
-/** `tools[2] "count_lines"`: the index for the machine's sake, the name for the person's. */
-function nameOf(item: unknown, path: ValuePath): string {
-  const name = writtenName(item)
-  return name === undefined ? formatPath(path) : `${formatPath(path)} "${name}"`
-}
-
-function writtenName(item: unknown): string | undefined {
-  const name = (item as { name?: unknown } | null)?.name
-  return typeof name === 'string' ? name : undefined
 }

@@ -1,4 +1,15 @@
-import { type Document, isAlias, isMap, isScalar, type Node, Scalar, visit, type YAMLError } from 'yaml'
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Node,
+  Scalar,
+  visit,
+  type YAMLError,
+} from 'yaml'
 
 /** Files whose aliases make them this many times larger are taken for an attack, not for a configuration. */
 export const MOST_UNFOLDING = 100
@@ -10,10 +21,16 @@ export interface YamlFault {
   hint?: string
   /** True if the rest of the file can be read all the same, so that its other mistakes are told at once. */
   harmless?: true
+  /** Behind which other fault this one may be no mistake but a consequence: of the same line, or of the whole file. */
+  followsFrom?: 'line' | 'file'
 }
 
 /** The parser's words, with the place where the mistake was made and its usual cause. */
-export function explainFault(fault: YAMLError, document: Document, text: string): YamlFault {
+export function explainFault(
+  fault: YAMLError,
+  document: Document,
+  lineOf: (offset: number) => number,
+): YamlFault {
   const offset = fault.pos[0]
   if (fault.message.includes('call stack'))
     return { offset, message: 'This is nested too deeply to be read.' }
@@ -21,7 +38,7 @@ export function explainFault(fault: YAMLError, document: Document, text: string)
 
   switch (fault.code) {
     case 'DUPLICATE_KEY':
-      return repeatedKey(offset, document, text)
+      return repeatedKey(offset, document, lineOf)
     case 'MULTIPLE_DOCS':
       return {
         offset,
@@ -48,6 +65,8 @@ export function explainFault(fault: YAMLError, document: Document, text: string)
       }
     case 'BAD_SCALAR_START':
       return { offset, message, hint: 'Quote the text.' }
+    case 'UNEXPECTED_TOKEN':
+      return { offset, message, ...goesOn(fault.message) }
     case 'MISSING_CHAR':
       return fault.message.startsWith('Missing closing')
         ? unclosedString(offset, document)
@@ -62,6 +81,15 @@ export function explainFault(fault: YAMLError, document: Document, text: string)
       return { offset, message }
   }
 }
+
+/** A value that goes on where YAML has seen its end: commands often begin with a quote, or hold braces. */
+function goesOn(complaint: string): Partial<YamlFault> {
+  if (complaint.includes('in YAML stream')) return { followsFrom: 'file' }
+  return complaint.includes('at node end') ? { hint: QUOTE_WHOLE, followsFrom: 'line' } : {}
+}
+
+const QUOTE_WHOLE =
+  'Quote the whole value. Without, it ends where a quote or bracket at its beginning is closed, and inside of { } or [ ] where one is opened.'
 
 /**
  * Aliases that cannot be followed: inside of their own value, and every `*name` without `&name` before it, mostly a pattern somebody forgot to quote. The latter is made the text that was
@@ -108,12 +136,17 @@ export function explainUnfolding(error: Error, document: Document): YamlFault {
   }
 }
 
+/** Where that stands which is to be merged and is no map. */
 function firstMergeOffset(document: Document): number {
   let offset = 0
+  const followed = (node: unknown) => (isAlias(node) ? node.resolve(document) : node)
   visit(document, {
     Pair(_key, { key, value }) {
-      if (!isScalar(key) || key.value !== '<<' || isMap(value) || isAlias(value)) return undefined
-      offset = key.range?.[0] ?? 0
+      if (!isScalar(key) || key.source !== '<<') return undefined
+      const list = followed(value)
+      const wrong = (isSeq(list) ? list.items : [value]).find((source) => !isMap(followed(source)))
+      if (wrong === undefined) return undefined
+      offset = (isNode(wrong) ? wrong.range?.[0] : undefined) ?? key.range?.[0] ?? 0
       return visit.BREAK
     },
   })
@@ -148,20 +181,36 @@ function unclosedString(offset: number, document: Document): YamlFault {
 }
 
 /** The parser says only where the second one is. */
-function repeatedKey(offset: number, document: Document, text: string): YamlFault {
-  let name = ''
-  let first = 0
+function repeatedKey(offset: number, document: Document, lineOf: (offset: number) => number): YamlFault {
+  const { name = '', first = 0 } = keysOf(document).get(offset) ?? {}
+  const message = `The key "${name}" is given twice.`
+  const hint = `The other one is on line ${lineOf(first)}. Remove one of the two.`
+  return { offset, message, hint, harmless: true }
+}
+
+type Keys = ReadonlyMap<number, { name: string; first: number }>
+
+const known = new WeakMap<Document, Keys>()
+
+/** Every key by its place, with that of the first of the same name in its map; looked up as often as keys are repeated. */
+function keysOf(document: Document): Keys {
+  const keys = known.get(document) ?? readKeys(document)
+  known.set(document, keys)
+  return keys
+}
+
+function readKeys(document: Document): Keys {
+  const keys = new Map<number, { name: string; first: number }>()
   visit(document, {
     Map(_key, { items }) {
-      const keys = items.flatMap(({ key }) => (isScalar(key) ? [key] : []))
-      const second = keys.find(({ range }) => range?.[0] === offset)
-      if (second === undefined) return undefined
-      name = String(second.value)
-      first = keys.find(({ value }) => value === second.value)?.range?.[0] ?? 0
-      return visit.BREAK
+      const firsts = new Map<unknown, number>()
+      for (const { key } of items) {
+        if (!isScalar(key) || !key.range) continue
+        const first = firsts.get(key.value) ?? key.range[0]
+        firsts.set(key.value, first)
+        keys.set(key.range[0], { name: String(key.value), first })
+      }
     },
   })
-  const line = text.slice(0, first).split('\n').length
-  const message = `The key "${name}" is given twice.`
-  return { offset, message, hint: `The other one is on line ${line}. Remove one of the two.`, harmless: true }
+  return keys
 }

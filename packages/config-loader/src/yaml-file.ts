@@ -41,15 +41,21 @@ export interface ParsedYaml {
 export function parseYaml(text: string, file: { path: string; name: string }): ParsedYaml {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, logLevel: 'error' })
-  const placeAt = (offset: number) => placeInText(text, lineCounter, file.name, offset)
+  const lineOf = (offset: number) => lineCounter.linePos(offset).line
+  const end = text.trimEnd().length // what is missing at the end is shown behind the last line there is
+  const placeAt = (offset: number) => placeInText(text, lineCounter, file.name, Math.min(offset, end))
 
   const allFaults = [...document.errors, ...document.warnings].map((fault) =>
-    explainFault(fault, document, text),
+    explainFault(fault, document, lineOf),
   )
-  const faults = lastAtEachPlace(allFaults)
+  const faults = tellingOnes(allFaults, lineOf)
   if (text.includes('*')) faults.push(...mendAliases(document))
   const isReadable = faults.every(({ harmless }) => harmless)
-  const problems = faults.map(({ offset, harmless, ...fault }) => ({ ...placeAt(offset), ...fault }))
+  const problems = faults.map(({ offset, message, hint }) => ({
+    ...placeAt(offset),
+    message,
+    ...(hint === undefined ? {} : { hint }),
+  }))
 
   try {
     const value: unknown = document.toJS({ maxAliasCount: MOST_UNFOLDING })
@@ -64,11 +70,19 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   }
 }
 
-/** One mistake makes the parser complain several times; the last complaint says most. */
-function lastAtEachPlace(faults: readonly YamlFault[]): YamlFault[] {
-  return faults.filter(
-    ({ offset }, index) => !faults.slice(index + 1).some((later) => later.offset === offset),
-  )
+/**
+ * One mistake makes the parser complain several times: of one place the last complaint says most, and what may only follow
+ * from another one is left out.
+ */
+function tellingOnes(faults: readonly YamlFault[], lineOf: (offset: number) => number): YamlFault[] {
+  const told = new Map<string | number, YamlFault>()
+  for (const fault of faults) {
+    const { offset, followsFrom } = fault
+    const key = followsFrom === 'line' ? `line ${lineOf(offset)}` : offset
+    const isConsequence = followsFrom === 'file' ? told.size > 0 : followsFrom === 'line' && told.has(key)
+    if (!isConsequence) told.set(key, fault)
+  }
+  return [...told.values()]
 }
 
 /** Files that machines write as JSON can be large: positions are looked for only when something is wrong. */
@@ -96,8 +110,7 @@ function jsonOrUndefined(text: string): unknown {
 }
 
 function placeInText(text: string, lineCounter: LineCounter, file: string, offset: number): Place {
-  const end = text.trimEnd().length // what is missing at the end is shown behind the last line there is
-  const { line, col } = lineCounter.linePos(Math.min(offset, end))
+  const { line, col } = lineCounter.linePos(offset)
   const start = lineCounter.lineStarts[line - 1] ?? 0
   const shown = text.slice(start, lineCounter.lineStarts[line] ?? text.length)
   return { file, line, column: col, ...(shown.trim() !== '' && { excerpt: excerptOf(shown, col) }) }

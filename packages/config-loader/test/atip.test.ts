@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { complaint, load, MINIMAL } from './agents.js'
+import { complaint, load, MINIMAL, texts } from './agents.js'
 
 const GH = JSON.stringify({
   atip: '0.6',
@@ -91,4 +91,26 @@ test('a program named by a path is found from its description, wherever the agen
   const tools = { 'tools/gh.atip.json': GH.replace('"name":"gh"', '"name":"gh","binary":"./bin/gh"') }
   const { agent } = await load({ 'agent.yaml': importing('./tools/gh.atip.json'), ...tools })
   expect(agent.tools.get('gh_pr_list')?.expanded.command[0]).toBe(join(agent.home, 'tools/bin/gh'))
+})
+
+test('a description of a version that nobody here knows is used, and said to be of one', async () => {
+  const newer = GH.replace('"0.6"', '"0.10"')
+  const { agent, warnings, home } = await load({
+    'agent.yaml': importing('./gh.json'),
+    'gh.json': newer,
+  })
+  expect(agent.tools.size).toBe(2)
+  expect(texts(warnings, home)).toEqual([
+    'agent/gh.json:1: This is ATIP 0.10; what is newer than 0.6 in it has no effect here.',
+  ])
+})
+
+test('an import of no commands is not silent', async () => {
+  const files = { 'gh.json': GH, 'none.json': JSON.stringify({ ...JSON.parse(GH), commands: {} }) }
+  const agentYaml = importing('{ atip: gh.json, commands: [] }\n  - ./none.json')
+  const { warnings, home } = await load({ 'agent.yaml': agentYaml, ...files })
+  expect(texts(warnings, home)).toEqual([
+    'agent/agent.yaml:4: imports[0].commands: is empty: nothing is imported. Leave it out for all commands.',
+    `agent/agent.yaml:5: imports[1]: ${home}/none.json has no commands: nothing is imported.`,
+  ])
 })

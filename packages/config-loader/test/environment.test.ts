@@ -106,13 +106,14 @@ test('quotes, comments, export, spaces, BOM and Windows line ends are read as su
 })
 
 test('a line that names a key and gives none is pointed out', async () => {
-  const { root, load } = await project({ 'agent/.env': 'X=1\nDELTA_API_KEY: sk-1\n' })
+  const { root, load } = await project({ 'agent/.env': 'X=1\n  DELTA_API_KEY: sk-1\n' })
   const { apiKey, warnings } = await load()
   expect(apiKey).toBeUndefined()
   expect(warnings).toEqual([
     {
       file: join(root, 'agent/.env'),
       line: 2,
+      column: 3,
       message: 'DELTA_API_KEY has no value here.',
       hint: 'Write: DELTA_API_KEY=…',
       deprecated: false,
@@ -134,7 +135,7 @@ test('other names in an .env file have no effect', async () => {
 test('a base URL from the workspace does not get a key from elsewhere', async () => {
   const files = { 'work/.env': 'DELTA_BASE_URL=https://evil.example.com\n' }
   expect(await refusal(files, { environment: { OPENAI_API_KEY: 'sk' } })).toBe(
-    `project/work/.env:1: DELTA_BASE_URL would send a key from elsewhere to an address that a tool may have written here.
+    `project/work/.env:1:1: DELTA_BASE_URL would send a key from elsewhere to an address that a tool may have written here.
 Put the key for that address into the .env beside it. If the settings are yours, say so once: --trust-workspace-env`,
   )
 })
@@ -211,7 +212,7 @@ test('an agent inside of another run’s workspace gets no key for an address of
 test.each(['http://localhost@evil.com', 'http://user:pw@localhost'])('%s holds credentials', async (url) => {
   expect(
     await refusal({ 'work/.env': `DELTA_BASE_URL=${url}\n` }),
-  ).toBe(`project/work/.env:1: DELTA_BASE_URL holds credentials.
+  ).toBe(`project/work/.env:1:1: DELTA_BASE_URL holds credentials.
 Take them out of the URL; a key is given as DELTA_API_KEY=…`)
 })
 
@@ -221,7 +222,7 @@ test.each(['nonsense', 'localhost:11434', 'ftp://x/v1'])(
     const message = `DELTA_BASE_URL is not an http or https URL.
 For example DELTA_BASE_URL=http://localhost:11434/v1`
     expect(await refusal({ 'work/.env': `# mine\nDELTA_BASE_URL=${url}\n` })).toBe(
-      `project/work/.env:2: ${message}`,
+      `project/work/.env:2:1: ${message}`,
     )
     expect(await refusal({}, { environment: { DELTA_BASE_URL: url } })).toBe(`environment: ${message}`)
   },
@@ -237,6 +238,26 @@ test('a name that is almost one of ours is pointed out; others are nobody’s bu
     '4: DELTA_BASE_URI has no effect. Did you mean DELTA_BASE_URL?',
   ])
   expect(warnings[0]?.file).toBe(join(root, 'agent/.env'))
+})
+
+test.each([
+  ['OPENAI_API_BASE', 'OPENAI_BASE_URL'],
+  ['DELTA_API_URL', 'DELTA_BASE_URL'],
+])('%s, as others call it, is said to have no effect', async (written, meant) => {
+  const { load } = await project({ 'work/.env': `export ${written}=http://localhost:1/v1\n` })
+  const { baseUrl, warnings } = await load()
+  expect(baseUrl).toBeUndefined()
+  const [message, hint] = [`${written} has no effect.`, `Did you mean ${meant}?`]
+  expect(warnings).toMatchObject([{ line: 1, column: 8, message, hint }])
+})
+
+test('an agent that is not there is said to be missing', async () => {
+  const { root, load } = await project({})
+  const agentHome = join(root, 'nowhere')
+  await expect(load({ agentHome })).rejects.toMatchObject({
+    code: 'ERR_CONFIG_NOT_FOUND',
+    message: expect.stringContaining(`${agentHome}: the agent's directory does not exist.`),
+  })
 })
 
 test('an .env that is a directory is pointed out, one that is no text is an error', async () => {

@@ -174,6 +174,41 @@ tools:
   ])
 })
 
+test('what other tools call a key is known by its meaning, not by its letters', async () => {
+  const { warnings, home } = await load({
+    'agent.yaml': `name: a
+llm: { model: x }
+tools:
+  - { name: list, exec: ls, cmd: [ls], parameters: [], desc: x }
+  - { name: read, exec: 'cat \${file}', parameters: [{ name: file, choices: [a] }] }
+`,
+  })
+  expect(texts(warnings, home)).toEqual([
+    'agent/agent.yaml:4: tools[0]: unknown key "cmd". Did you mean "command"?',
+    'agent/agent.yaml:4: tools[0]: unknown key "desc". Did you mean "description"?',
+    'agent/agent.yaml:5: tools[1]: unknown key "parameters[0].choices". Did you mean "enum"?',
+  ])
+})
+
+test('what is deprecated is told also when something else is wrong', async () => {
+  const message = await complaint({ 'agent.yaml': 'name: 5\nllm_config: { model_name: x }\n' })
+  expect(message).toContain('agent/agent.yaml:1:7: name: must be a text, not 5.')
+  expect(message).toContain('agent/agent.yaml:2:1: [DEPRECATION WARNING] "llm_config" is now called "llm"')
+})
+
+test.each([
+  ['an import', { 'agent.yaml': 'name: a\nllm: { model: x }\nimports: [~/tools.yaml]\n' }],
+  ['a prompt', { 'agent.yaml': 'name: a\nllm: { model: x }\nsystem_prompt: ~/prompt.md\n' }],
+  ['a script', { 'agent.yaml': 'name: a\nllm: { provider: script, script: ~/turns.yaml }\n' }],
+])('a path that only a shell understands is said to be one: %s', async (_, files) => {
+  expect(await complaint(files)).toContain('No shell reads this path: write out what "~" stands for.')
+})
+
+test('an agent under ~, as a flag behind "=" leaves it, is said to be one', async () => {
+  expect(await complaintAbout('~/agents/clerk')).toBe(`agent: the agent's directory does not exist.
+No shell reads this path: write out what "~" stands for.`)
+})
+
 test('with strict, an unknown key is an error', async () => {
   const text = 'name: a\nllm: { model: x }\nmax_iteration: 5\n'
   expect(

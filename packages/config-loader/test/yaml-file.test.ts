@@ -44,6 +44,32 @@ test('a text with a colon in it must be quoted, and the message says so', () => 
 A text that contains ": " must be quoted.`)
 })
 
+test.each([
+  ['- { name: count, exec: wc -l ${file} }', 33],
+  ['- { name: both, shell: cat ${one} ${two} | wc }', 31],
+  ['- exec: "${AGENT_HOME}/x.sh" ${file}', 32],
+  ['- exec: {a,b} ${file}', 17],
+])('a command that must be quoted is told once, not all that follows from it: %s', (line, column) => {
+  const { problems } = parseYaml(`tools:\n  ${line}\n  - { name: b }\n`, { path: '/a', name: 'a' })
+  expect(problems).toMatchObject([
+    { line: 2, column, hint: expect.stringMatching(/^Quote the whole value\. /) },
+  ])
+})
+
+test('commands to be quoted on several lines are all told', () => {
+  const { problems } = parseYaml('a: "x" y\nb: [x] y ${z}\n', { path: '/a', name: 'a' })
+  expect(problems.map(({ line }) => line)).toEqual([1, 2])
+})
+
+test.each([
+  ['base: &b 5\nllm: { model: x, <<: *b }', '2:22'],
+  ['llm:\n  <<: 5', '2:7'],
+  ['one: &o { a: 1 }\nllm:\n  <<: [*o, five]', '3:12'],
+  ['one: &o { a: 1 }\nok: { <<: *o }\nllm: { <<: [*o, [1]] }', '3:17'],
+])('what is merged and no map is shown where it stands: %j', (text, where) => {
+  expect(report(text)).toMatch(`agent.yaml:${where}: Not valid YAML: Merge sources must be maps`)
+})
+
 test('a string that is never closed is reported where it begins', () => {
   expect(
     report('name: "a\nllm:\n  model: x\n'),

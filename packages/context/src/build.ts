@@ -1,5 +1,6 @@
 import type { ChatMessage } from '@delta/model'
 import { fitIntoBudget } from './budget.js'
+import { checkOptions } from './check-options.js'
 import { commandCounter } from './counter.js'
 import { ContextError } from './errors.js'
 import { growingDigest } from './growing-digest.js'
@@ -63,6 +64,7 @@ export interface BuiltContext {
  * @throws {ContextError} naming the source, if one that must be there cannot be used, or what must stay does not fit.
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
+  checkOptions(options)
   const meter = meterFor(manifest, options)
   const reading = { ...options, readText: textReader() }
   const parts: Part[] = []

@@ -1,4 +1,6 @@
 import { isAbsolute } from 'node:path'
+import { findUnreplaced } from '@delta/executor'
+import { ONE_REPETITION } from './condition.js'
 import { globProblem } from './glob.js'
 import type { ManifestProblem } from './issues.js'
 import type { WrittenSource } from './schema.js'
@@ -22,6 +24,8 @@ export function checkManifest(sources: readonly PlacedSource[], { isWhole }: { i
   const findings: Findings = { problems: [], warnings: [] }
   for (const path of sources.flatMap(pathsOf)) checkPath(path, findings)
   for (const [index, source] of sources) {
+    if (source.type === 'computed_file')
+      checkCommand(source.generator.command, `sources[${index}].generator.command`, findings)
     checkPattern(source, `sources[${index}]`, findings)
     checkGlobs(source, `sources[${index}]`, findings)
   }
@@ -65,20 +69,37 @@ function checkPath({ path, value, base }: WrittenPath, { problems, warnings }: F
   const [bare, name = ''] = /\$([A-Z_]+)\b/.exec(value) ?? []
   if (bare !== undefined && VARIABLE_NAMES.includes(name)) {
     problems.push({ path, message: `"${bare}" is not replaced here`, hint: `Write \${${name}}.` })
+  } else if (value.startsWith('~')) {
+    const hint = `Write it out, from / or from \${${base}} on.`
+    warnings.push({ path, message: `"~" is not replaced here: no shell reads this path`, hint })
   } else if (!value.startsWith('${') && !isAbsolute(value)) {
     const hint = `Write it out: \${${base}}/${value.replace(/^\.\//, '')}`
     warnings.push({ path, message: `the relative path "${value}" starts at \${${base}}`, hint })
   }
 }
 
-function checkPattern({ condition }: WrittenSource, at: string, { problems }: Findings): void {
+/** Of a generator, or of a token counter. */
+export function checkCommand(command: readonly string[], path: string, { warnings }: Findings): void {
+  for (const { index, message, hint } of findUnreplaced(command, VARIABLE_NAMES))
+    warnings.push({ path: `${path}[${index}]`, message, hint })
+}
+
+function checkPattern({ condition }: WrittenSource, at: string, { problems, warnings }: Findings): void {
   if (condition?.when !== 'task_contains') return
+  const path = `${at}.condition.pattern`
   try {
     new RegExp(condition.pattern, 'i')
   } catch (error) {
-    problems.push({ path: `${at}.condition.pattern`, message: (error as Error).message })
+    problems.push({ path, message: (error as Error).message })
+  }
+  if (REPEATED_REPETITION.test(condition.pattern)) {
+    const message = 'a repetition inside a repetition can take very long to find that a text does not match'
+    warnings.push({ path, message, hint: ONE_REPETITION })
   }
 }
+
+/** `(a+)+`: the usual cause of patterns that take years. */
+const REPEATED_REPETITION = /\((?:[^()\\]|\\.)*(?:[*+]|\{\d+,\d*\})\)(?:[*+]|\{\d+,)/
 
 function checkGlobs(source: WrittenSource, at: string, { problems }: Findings): void {
   const globs = source.type === 'computed_file' ? (source.cache?.invalidate_on ?? []) : []

@@ -17,7 +17,8 @@ export function commandCounter(command: ContextCommand, context: GeneratorContex
     const outcome = await runContextCommand(command, context, stdin)
     if (outcome.status !== 'EXITED' || outcome.exitCode !== 0) throw failure(describeEnd(outcome, command))
 
-    const counts = outcome.stdout.text.trim().split('\n').map(Number)
+    const lines = outcome.stdout.text.trim().split('\n')
+    const counts = lines.map((line) => (line.trim() === '' ? Number.NaN : Number(line))) // an empty one would be 0
     const usable =
       counts.length === texts.length && counts.every((count) => Number.isSafeInteger(count) && count >= 0)
     if (!usable) throw failure(`printed no whole number for each of ${texts.length} lines`)

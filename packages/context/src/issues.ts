@@ -1,3 +1,4 @@
+import { nearestNames } from '@delta/executor'
 import type * as z from 'zod/mini'
 import { KEYS } from './schema.js'
 
@@ -51,7 +52,7 @@ function omit(value: unknown, [step, ...rest]: Path, keys: readonly string[]): u
 
 function unknownKey(key: string, path: Path, input: unknown): ManifestProblem {
   const known = knownKeys(path, input)
-  const nearest = nearestName(key, known)
+  const [nearest] = nearestNames(key, known)
   const hint = nearest === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean "${nearest}"?`
   const message = `unknown key "${key}"${place(path, input)}`
   return { path: formatPath([...path, key]), message, hint, unknownKey: true }
@@ -95,7 +96,7 @@ function meant(issue: Issue, found: unknown): { hint?: string } {
   if (issue.path.at(-1) === 'command')
     return { hint: 'One element for each word: ["python3", "${AGENT_HOME}/summarize.py"].' }
   const options = issue.code === 'invalid_union' && 'options' in issue ? (issue.options as string[]) : []
-  const nearest = nearestName(found, issue.code === 'invalid_value' ? issue.values.map(String) : options)
+  const [nearest] = nearestNames(found, issue.code === 'invalid_value' ? issue.values.map(String) : options)
   return nearest === undefined ? {} : { hint: `Did you mean "${nearest}"?` }
 }
 
@@ -117,22 +118,4 @@ function formatPath(path: Path): string {
     if (typeof step === 'number') return `${text}[${step}]`
     return text === '' ? String(step) : `${text}.${String(step)}`
   }, '')
-}
-
-function nearestName(name: string, known: readonly string[]): string | undefined {
-  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, '')
-  return known.find((candidate) => withinOneEdit(plain(name), plain(candidate)))
-}
-
-/** True if one insertion, deletion, replacement or swap of neighbours, or nothing, turns one into the other. */
-function withinOneEdit(left: string, right: string): boolean {
-  const length = Math.max(left.length, right.length)
-  let start = 0
-  while (start < length && left[start] === right[start]) start++
-  let end = 0
-  while (end < length - start && left.at(-1 - end) === right.at(-1 - end)) end++
-  const restLeft = left.slice(start, left.length - end)
-  const restRight = right.slice(start, right.length - end)
-  if (restLeft.length <= 1 && restRight.length <= 1) return true
-  return restLeft.length === 2 && restRight.length === 2 && restLeft === [...restRight].reverse().join('')
 }

@@ -1,4 +1,4 @@
-import { checkManifest, type PlacedSource } from './check-manifest.js'
+import { checkCommand, checkManifest, type PlacedSource } from './check-manifest.js'
 import { describeIssue, type ManifestProblem, withoutUnknownKeys } from './issues.js'
 import {
   type Condition,
@@ -85,6 +85,8 @@ export function parseManifest(input: unknown): ParsedManifest {
   const written = manifestSchema.safeParse(readable)
   const sources = written.success ? [...written.data.sources.entries()] : soundSources(readable)
   const found = checkManifest(sources, { isWhole: written.success })
+  if (written.success && written.data.token_counter)
+    checkCommand(written.data.token_counter.command, 'token_counter.command', found)
   problems.push(...found.problems)
   warnings.push(...found.warnings)
   if (written.success && problems.length === 0)

@@ -1,4 +1,5 @@
 import type { ChatMessage } from '@delta/model'
+import { ContextError } from './errors.js'
 import { bytesPerToken, type Calibration } from './tokens.js'
 import type { Turn } from './turns.js'
 
@@ -49,7 +50,7 @@ export function createMeter({
       if (count === undefined) return
       const all = [...messages]
       const counts = await count(all.map(({ message }) => textOf(message)))
-      for (const [index, message] of all.entries()) counted.set(message, counts[index] ?? 0)
+      for (const [index, message] of all.entries()) counted.set(message, usable(counts[index]))
     },
     tokens,
     tokensOf(turns) {
@@ -58,6 +59,12 @@ export function createMeter({
       return total
     },
   }
+}
+
+function usable(count: number | undefined): number {
+  if (Number.isSafeInteger(count) && count !== undefined && count >= 0) return count
+  const message = `countTokens gave ${count} for a text; it returns a list with a whole number for each.`
+  throw new ContextError('ERR_CONTEXT_COUNTER', message)
 }
 
 const sizedTurns = new WeakMap<Turn, SizedTurn>()

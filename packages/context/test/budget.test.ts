@@ -145,6 +145,19 @@ test('a counter that fails or talks nonsense is an error', async () => {
   )
 })
 
+test('a counter that prints nothing, or an empty line, does not count 0', async () => {
+  const { build } = await placeWith({ 'agent/prompt.md': 'You count.' })
+  const count = (script: string) =>
+    build({ token_counter: { command: ['sh', '-c', script] }, sources: [PROMPT] })
+  for (const script of ['cat > /dev/null', 'cat > /dev/null; echo', 'cat > /dev/null; echo " "'])
+    await expect(count(script)).rejects.toThrow('printed no whole number for each of 1 lines.')
+  const countTokens = () => []
+  await expect(build({ sources: [PROMPT] }, { countTokens })).rejects.toMatchObject({
+    code: 'ERR_CONTEXT_COUNTER',
+    message: 'countTokens gave undefined for a text; it returns a list with a whole number for each.',
+  })
+})
+
 test('a hundred iterations fit into 4,000 tokens, and the task is in each of them', async () => {
   const events = history()
   events.user('The task: find the treasure.')

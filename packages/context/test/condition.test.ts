@@ -16,6 +16,14 @@ test('task_contains is a regular expression over what users said, in any case of
   expect(await used(condition, { task: 'Count.' })).toBe('left out: task_contains does not hold')
 })
 
+test('a pattern that takes too long is an error, and not the end of everything', async () => {
+  const condition = { when: 'task_contains', pattern: '(a+)+$' }
+  await expect(used(condition, { task: `${'a'.repeat(60)}!` })).rejects.toThrow(
+    'context.yaml: the pattern (a+)+$ took longer than 1000 ms to search 61 characters.\nWrite one repetition: [ab]+ for (a+|b+)+.',
+  )
+  expect(await used(condition, { task: `"it's\n\u2028\` aaa` })).toBe(true)
+})
+
 test('file_exists looks for a file, in the workspace if not said otherwise', async () => {
   const files = { 'work/api.md': '' }
   expect(await used({ when: 'file_exists', path: '${CWD}/api.md' }, {}, files)).toBe(true)

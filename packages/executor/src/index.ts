@@ -28,6 +28,7 @@ export {
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
 export { interruptedResult } from './interrupted.js'
+export { nearestNames } from './nearest.js'
 export { formatObservation, type ObservationOptions, type ShownStream } from './observation.js'
 export { endOrphans, findOrphans, type OrphanQuery } from './orphans.js'
 export {
@@ -66,3 +67,4 @@ export { showControls } from './show-controls.js'
 export type { StartError, StartErrorCode } from './start-error.js'
 export { outputPaths, removeInlined, type StreamRecord } from './stream-record.js'
 export type { ToolResult, ToolStatus } from './tool-result.js'
+export { findUnreplaced, type Unreplaced } from './unreplaced.js'

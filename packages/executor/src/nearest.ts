@@ -1,20 +1,27 @@
-/** Up to three of `names` that somebody who wrote `wanted` may have meant, likeliest first. */
-export function nearestNames(wanted: string, names: Iterable<string>): string[] {
-  const target = wanted.slice(0, 64)
-  if (target.trim() === '') return [] // near to every short name, and meant as none
-  return [...names]
-    .map((name) => ({ name, distance: unlikeness(target, name) }))
-    .filter(({ name, distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
-    .sort((one, other) => one.distance - other.distance)
-    .slice(0, 3)
-    .map(({ name }) => name)
-}
+/** Nobody mistypes a longer name, and the work grows with its square. */
+const LONGEST = 64
 
-/** `read-file`, `readFile` and `file_read` are all near to `read_file`. */
-function unlikeness(one: string, other: string): number {
-  const [words, otherWords] = [wordsOf(one), wordsOf(other)]
-  const asWritten = distance(words.join(''), otherWords.join(''))
-  return Math.min(asWritten, distance(words.sort().join(''), otherWords.sort().join('')))
+/**
+ * Up to three of `names` that somebody who wrote `wanted` may have meant, likeliest first.
+ *
+ * Capitals, `-`, `_` and the order of the words do not count: `readFile` and `file-read` are `read_file`. Besides, one letter in
+ * four may be wrong, and one in any case; two that changed places are one. Behind these come names that go on where the wanted
+ * one ends: `timeout_ms` for `timeout`.
+ */
+export function nearestNames(
+  wanted: string,
+  names: Iterable<string>,
+  mostEdits = Math.max(1, Math.floor(Math.min(wanted.length, LONGEST) / 4)),
+): string[] {
+  const target = wordsOf(wanted.slice(0, LONGEST))
+  if (target.join('') === '') return [] // near to every short name, and meant as none
+  const known = [...names].map((name) => ({ name, words: wordsOf(name) }))
+  const near = known
+    .map(({ name, words }) => ({ name, edits: unlikeness(target, words, mostEdits) }))
+    .filter(({ edits }) => edits <= mostEdits)
+    .sort((one, other) => one.edits - other.edits)
+  const longer = known.filter(({ words }) => words.join('_').startsWith(`${target.join('_')}_`))
+  return [...new Set([...near, ...longer].map(({ name }) => name))].slice(0, 3)
 }
 
 function wordsOf(name: string): string[] {
@@ -22,16 +29,29 @@ function wordsOf(name: string): string[] {
   return apart.split(/[^a-z0-9]+/)
 }
 
-/** Levenshtein's distance, one row at a time. */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= one.length; i++) {
+function unlikeness(words: readonly string[], others: readonly string[], mostEdits: number): number {
+  const [one, other] = [words.join(''), others.join('')]
+  if (Math.abs(one.length - other.length) > mostEdits) return Number.POSITIVE_INFINITY
+  const asWritten = editDistance(one, other)
+  if (words.length === 1 && others.length === 1) return asWritten
+  return Math.min(asWritten, editDistance([...words].sort().join(''), [...others].sort().join('')))
+}
+
+/** Optimal string alignment: insert, delete, replace, swap neighbours. */
+function editDistance(from: string, to: string): number {
+  let before: number[] = []
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (let i = 1; i <= from.length; i++) {
     const next = [i]
-    for (let j = 1; j <= other.length; j++) {
-      const substitution = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1)
-      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    for (let j = 1; j <= to.length; j++) {
+      const isSame = from[i - 1] === to[j - 1]
+      const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      const replaced = (row[j - 1] ?? 0) + (isSame ? 0 : 1)
+      const swapped = isSwapped ? (before[j - 2] ?? 0) + 1 : replaced
+      next.push(Math.min(replaced, swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
     }
+    before = row
     row = next
   }
-  return row[other.length] ?? 0
+  return row[to.length] ?? 0
 }

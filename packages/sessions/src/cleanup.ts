@@ -1,34 +1,33 @@
-import { endSession } from './end.js'
+import { type EndedSession, type EndOptions, endSession } from './end.js'
 import { isSessionError } from './errors.js'
 import { type ListedSession, listSessions } from './list.js'
 
 const IDLE_MS = 24 * 60 * 60 * 1000
 
-export interface CleanupOptions {
-  sessionsDirectory: string
+export interface CleanupOptions extends EndOptions {
   /** Every session, whoever started it. */
   all?: boolean
   /** The sessions of this run; without it, and without `all`, those nobody used for 24 hours. */
   runId?: string
   now?: Date
-  signal?: AbortSignal
 }
 
 /** Ends the sessions that nobody needs any more, and returns their ids. */
 export async function cleanUpSessions(options: CleanupOptions): Promise<string[]> {
-  const { sessionsDirectory, signal } = options
-  const unneeded = listSessions(sessionsDirectory).filter((session) => isUnneeded(session, options))
-  const ended: string[] = []
-  for (const { session_id } of unneeded) {
-    try {
-      await endSession(session_id, { sessionsDirectory, ...(signal && { signal }) })
-      ended.push(session_id)
-    } catch (error) {
-      // Somebody else ended it between the list and now.
-      if (!isSessionError(error) || error.code !== 'ERR_SESSION_UNKNOWN') throw error
-    }
-  }
-  return ended
+  return (await endUnneeded(options)).map(({ session_id }) => session_id)
+}
+
+/** All at once: each may wait for a command. What cannot be ended is thrown when all others are. */
+export async function endUnneeded(options: CleanupOptions): Promise<EndedSession[]> {
+  const unneeded = listSessions(options.sessionsDirectory).filter((session) => isUnneeded(session, options))
+  const ended = await Promise.allSettled(unneeded.map(({ session_id }) => endSession(session_id, options)))
+  for (const result of ended) if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason
+  return ended.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+}
+
+/** Somebody else ended it between the list and now. */
+function isGone(error: unknown): boolean {
+  return isSessionError(error) && error.code === 'ERR_SESSION_UNKNOWN'
 }
 
 function isUnneeded(

@@ -1,5 +1,5 @@
 import { atMost, maxOutputOf, timeoutOf, UsageError, type Values } from './arguments.js'
-import { cleanUpSessions } from './cleanup.js'
+import { endUnneeded } from './cleanup.js'
 import { endSession } from './end.js'
 import { execInSession } from './exec.js'
 import { listSessions } from './list.js'
@@ -61,10 +61,16 @@ async function exec(invocation: Invocation): Promise<number> {
   return result.exit_code
 }
 
-async function end({ terminal, operands, sessionsDirectory, signal }: Invocation): Promise<number> {
+async function end({ terminal, values, operands, sessionsDirectory, signal }: Invocation): Promise<number> {
   const [id] = atMost(operands, 1)
   if (id === undefined) throw new UsageError('end needs a session id: delta-sessions end <session_id>')
-  return printJson(terminal, await endSession(id, { sessionsDirectory, signal }))
+  return printJson(terminal, await endSession(id, { sessionsDirectory, signal, ...patience(values) }))
+}
+
+/** Of `end` and `cleanup`, `--timeout` is what a running command is given. */
+function patience(values: Values): { patienceMs?: number } {
+  const patienceMs = timeoutOf(values)
+  return patienceMs === undefined ? {} : { patienceMs }
 }
 
 function list({ terminal, operands, sessionsDirectory }: Invocation): number {
@@ -76,11 +82,19 @@ async function cleanup(invocation: Invocation): Promise<number> {
   const { terminal, values, operands, sessionsDirectory, signal } = invocation
   atMost(operands, 0)
   const runId = terminal.env.DELTA_RUN_ID
-  const ended = await cleanUpSessions({
+  const ended = await endUnneeded({
     sessionsDirectory,
     signal,
+    ...patience(values),
     ...(values.all && { all: true }),
     ...(runId !== undefined && { runId }),
   })
-  return printJson(terminal, { status: 'terminated', session_ids: ended })
+  const notices = ended.flatMap(({ session_id, notices = [] }) =>
+    notices.map((notice) => `${session_id}: ${notice}`),
+  )
+  return printJson(terminal, {
+    status: 'terminated',
+    session_ids: ended.map(({ session_id }) => session_id),
+    ...(notices.length > 0 && { notices }),
+  })
 }

@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from 'node:fs'
-import { SessionError, systemCode } from './errors.js'
+import { isSessionError, SessionError, systemCode } from './errors.js'
 import { endProcesses, markOf } from './jobs.js'
-import { lockSession } from './lock.js'
+import { holderOf, lockSession } from './lock.js'
 import { type BackgroundJob, readMetadata } from './metadata.js'
 import { existingSession, type SessionPaths } from './paths.js'
 
@@ -9,23 +9,71 @@ import { existingSession, type SessionPaths } from './paths.js'
 export interface EndedSession {
   status: 'terminated'
   session_id: string
+  /** What somebody should know who waits for the session's last command. */
+  notices?: string[]
 }
 
+export interface EndOptions {
+  sessionsDirectory: string
+  /** How long the command that runs may go on before it is ended. Default 5000. */
+  patienceMs?: number
+  signal?: AbortSignal
+}
+
+const DEFAULT_PATIENCE_MS = 5000
+/** Commands that wait behind the one that was ended may come first; each is ended in its turn. */
+const MOST_ROUNDS = 10
+
 /**
- * Ends a session: waits for the command it is running, ends what it left in the background, and
- * removes its directory, also a damaged one.
+ * Ends a session: waits a little for the command it is running, ends it and what it left in the background,
+ * and removes its directory, also a damaged one.
  *
- * @throws {SessionError} `ERR_SESSION_ID`, `ERR_SESSION_UNKNOWN`, `ERR_SESSION_ABORTED`.
+ * @throws {SessionError} `ERR_SESSION_ID`, `ERR_SESSION_UNKNOWN`, `ERR_SESSION_ABORTED`; `ERR_SESSION_BUSY`: what uses
+ *   the session cannot be ended from here.
  */
-export async function endSession(
-  id: string,
-  { sessionsDirectory, signal }: { sessionsDirectory: string; signal?: AbortSignal },
-): Promise<EndedSession> {
-  const paths = existingSession(sessionsDirectory, id)
-  await lockSession(paths.lock, signal) // never released: it goes with the directory
+export async function endSession(id: string, options: EndOptions): Promise<EndedSession> {
+  const paths = existingSession(options.sessionsDirectory, id)
+  const notices = await takeOver(id, paths, options)
   await endProcesses(markOf(id), backgroundJobs(paths))
   remove(paths, `${paths.directory}.ended`)
-  return { status: 'terminated', session_id: id }
+  return { status: 'terminated', session_id: id, ...(notices.length > 0 && { notices }) }
+}
+
+/** Takes the lock, which is never released: it goes with the directory. */
+async function takeOver(
+  id: string,
+  { lock }: SessionPaths,
+  { patienceMs = DEFAULT_PATIENCE_MS, signal }: EndOptions,
+): Promise<string[]> {
+  if (await lockWithin(patienceMs, lock, signal)) return []
+  let vain = 0
+  for (let round = 1; round <= MOST_ROUNDS && vain < 2; round++) {
+    vain = (await endProcesses(markOf(id))) ? 0 : vain + 1 // once may be between two commands
+    if (await lockWithin(KILLED_WITHIN_MS, lock, signal))
+      return [`A command was still running after ${patienceMs / 1000} s and was ended.`]
+  }
+  const message = `${id} is still in use by ${holderOf(lock)}, which cannot be ended from here. End that, then the session.`
+  throw new SessionError('ERR_SESSION_BUSY', message)
+}
+
+/** How long the holder of the lock may take to notice that its command is gone. */
+const KILLED_WITHIN_MS = 1000
+
+/** False when somebody else works in the session all that time. */
+async function lockWithin(
+  patienceMs: number,
+  lock: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const patience = AbortSignal.timeout(patienceMs)
+  try {
+    await lockSession(lock, signal ? AbortSignal.any([signal, patience]) : patience)
+    return true
+  } catch (error) {
+    const isOver = isSessionError(error) && error.code === 'ERR_SESSION_ABORTED' && !signal?.aborted
+    if (!isOver) throw error
+    return false
+  }
 }
 
 function backgroundJobs(paths: SessionPaths): BackgroundJob[] {

@@ -9,6 +9,7 @@ export const HELP = `delta-sessions: a shell that remembers, without a process t
 
   --sessions-dir <path>   where sessions live (default: .sessions in the workspace)
   --timeout <time>        exec: limit, as 30s, 2m, or a number of milliseconds
+                          end, cleanup: how long a running command may go on (default: 5s)
   --max-output <bytes>    exec: how much of stdout and of stderr to print (default: 16384)
   --raw                   exec: plain output and the command's exit code, instead of JSON
   --secret <name>         start: a variable whose value is never stored; may be repeated

@@ -34,11 +34,12 @@ export function markOf(id: string, number?: number): string {
 
 /**
  * Ends what was left running, TERM first, then KILL: the jobs given, and on Linux every process that
- * carries the mark, whatever group it moved to.
+ * carries the mark, whatever group it moved to. False when there was nothing to end.
  */
-export async function endProcesses(mark: string, jobs: readonly BackgroundJob[] = []): Promise<void> {
+export async function endProcesses(mark: string, jobs: readonly BackgroundJob[] = []): Promise<boolean> {
   const find = () => [...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...processesWith(mark)])]
   let pids = find()
+  const found = pids.length > 0
   for (const pid of pids) signal(pid, 'SIGTERM')
   const deadline = performance.now() + GRACE_MS
   while (pids.length > 0 && performance.now() < deadline) {
@@ -46,6 +47,7 @@ export async function endProcesses(mark: string, jobs: readonly BackgroundJob[] 
     pids = find()
   }
   for (const pid of pids) signal(pid, 'SIGKILL')
+  return found
 }
 
 /** Signals the process's whole group, unless it is our own. */

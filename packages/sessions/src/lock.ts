@@ -100,6 +100,16 @@ function isHeld(path: string): boolean {
   return host !== hostname() || isSameProcess(Number(pid), start)
 }
 
+/** Who holds the lock, for people. */
+export function holderOf(directory: string): string {
+  try {
+    const [pid, , host] = readlinkSync(join(directory, String(highestNumber(directory)))).split(' ')
+    return host === undefined ? 'nobody' : `process ${pid} on ${host}`
+  } catch {
+    return 'another process' // it is letting go just now
+  }
+}
+
 async function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
   try {
     await wait(pauseMs * (0.5 + Math.random()), undefined, { ...(signal && { signal }) })

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive, waitForExit } from '@delta/testkit'
@@ -44,6 +44,53 @@ describe('commands of one session wait for each other', () => {
     await expect(late).rejects.toMatchObject({ code: 'ERR_SESSION_UNKNOWN' })
     expect(readFileSync(join(workDirectory, 'witness'), 'utf8')).toBe('1\n2\n3\n')
     expect(listSessions(sessionsDirectory)).toEqual([])
+  })
+})
+
+describe('ending a session whose command does not end', () => {
+  /** Runs until somebody ends it, and says in a pipe that it began. */
+  const stubborn = "trap '' TERM; echo $$ >started; while :; do sleep 0.01; done"
+
+  test('it is ended when the patience is over, and both sides are told', async () => {
+    const { exec, id, sessionsDirectory, workDirectory } = await start()
+    await exec('mkfifo started')
+    const running = exec(stubborn)
+    const pid = Number(await readFile(join(workDirectory, 'started'), 'utf8'))
+    const waiting = Array.from({ length: 3 }, () => exec(stubborn).catch((error: unknown) => error))
+    const ended = await endSession(id, { sessionsDirectory, patienceMs: 50 })
+    const notice = 'A command was still running after 0.05 s and was ended.'
+    expect(ended).toEqual({ status: 'terminated', session_id: id, notices: [notice] })
+    expect(isAlive(pid)).toBe(false)
+    expect(await running).toMatchObject({ signal: 'SIGKILL' })
+    await Promise.all(waiting)
+    expect(listSessions(sessionsDirectory)).toEqual([])
+  })
+
+  test('cleanup says so, too, and waits for all sessions at once', async () => {
+    const one = await start()
+    await one.exec('mkfifo started')
+    const at = ['--sessions-dir', one.sessionsDirectory]
+    const commandLine = startCommandLine(['exec', one.id, stubborn, ...at])
+    await readFile(join(one.workDirectory, 'started'), 'utf8')
+    const { stdout } = await startCommandLine(['cleanup', '--all', '--timeout', '20ms', ...at]).result
+    expect(JSON.parse(stdout)).toEqual({
+      status: 'terminated',
+      session_ids: [one.id],
+      notices: [`${one.id}: A command was still running after 0.02 s and was ended.`],
+    })
+    expect(JSON.parse((await commandLine.result).stdout)).toMatchObject({ signal: 'SIGKILL' })
+  })
+
+  test('one that somebody holds whom nobody can end here is an error that names them', async () => {
+    const { id, sessionsDirectory, directory } = await start()
+    mkdirSync(join(directory, 'lock'))
+    symlinkSync('4711 now elsewhere.example', join(directory, 'lock', '1'))
+    const ending = endSession(id, { sessionsDirectory, patienceMs: 1 })
+    await expect(ending).rejects.toMatchObject({
+      code: 'ERR_SESSION_BUSY',
+      message: expect.stringContaining(`${id} is still in use by process 4711 on elsewhere.example`),
+    })
+    rmSync(join(directory, 'lock'), { recursive: true })
   })
 })
 

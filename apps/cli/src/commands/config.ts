@@ -8,7 +8,7 @@ import {
   listSettings,
   loadEnvironment,
 } from '@delta/config-loader'
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { withEndpoint } from '../endpoint-settings.js'
 import { type AgentFlags, loadAgentFor, loadOptions } from '../load-agent.js'
 import { print } from '../present/print.js'
@@ -66,8 +66,7 @@ async function withProblemsOf(endpoint: () => Promise<unknown>, error: unknown):
   if (!isConfigError(other)) throw error
   const problems = [...error.problems, ...other.problems]
   const warnings = [...error.warnings, ...other.warnings]
-  const besides = warnings.filter(({ deprecated }) => !deprecated)
-  throw new ConfigError(error.code, formatReport(problems, besides), { problems, warnings })
+  throw new ConfigError(error.code, formatReport(problems, warnings), { problems, warnings })
 }
 
 function describe(agent: Agent, origins: readonly { name: string; from: string }[]): object {
@@ -77,6 +76,6 @@ function describe(agent: Agent, origins: readonly { name: string; from: string }
     overrides: agent.overrides,
     hooks: Object.keys(agent.hooks),
     agent: agent.snapshot.config,
-    context: agent.manifest,
+    context: parse(agent.snapshot.files['context.yaml'] ?? '', { merge: true }), // as written, not as the engine calls it
   }
 }

@@ -4,7 +4,7 @@ import { parseReport } from '../report.js'
 import { readOptional } from '../state.js'
 import type { Driver, DriverCall, Launch } from './driver.js'
 import { launchEnvironment } from './launch-environment.js'
-import { pythonProgram } from './python-program.js'
+import pythonProgram from './python-program.py'
 
 /**
  * Python 3. Remembers variables, imports, functions and classes, the working directory and

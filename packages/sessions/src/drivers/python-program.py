@@ -1,10 +1,10 @@
-/**
- * The Python side of a session. Arguments: the work file, the state file, the command's number.
- *
- * The namespace is kept as one pickle, so that two names for one list stay two names for one list.
- * Functions and classes made in the session travel as their compiled code; modules as their name.
- */
-export const pythonProgram = String.raw`
+# The Python side of a session. Arguments: the work file, the state file, the command's number, names of secrets.
+#
+# The namespace is kept as one pickle, so that two names for one list stay two names for one list.
+# Functions and classes made in the session travel as their compiled code; modules as their name.
+#
+# Handed to python3 as its -c argument; the build puts the text into the package.
+
 import ast, atexit, gc, importlib, io, json, linecache, marshal, os, pickle, sys, traceback, types
 
 work, state_path, number, hidden = sys.argv[1:5]
@@ -351,4 +351,3 @@ except BaseException:
     open_streams()
     traceback.print_exc()
 os._exit(code)
-`

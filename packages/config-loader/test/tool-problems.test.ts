@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { complaint } from './agents.js'
+
+/** What is wrong with one tool, without the excerpts. */
+async function problemsOf(tool: string): Promise<string[]> {
+  const text = await complaint({ 'agent.yaml': `name: a\nllm: { model: x }\ntools:\n  - ${tool}\n` })
+  return text.split('\n\n').map((block) => block.replace(/\n {2}.*\n {2}.*$|\n {2}.*\n {2}.*(?=\n)/, ''))
+}
+
+test.each([
+  ['int', 'integer'],
+  ['Bool', 'boolean'],
+  ['str', 'string'],
+  ['float', 'number'],
+  ['interger', 'integer'],
+])('type: %s is said to mean %s', async (type, meant) => {
+  const [problem] = await problemsOf(
+    `{ name: a, exec: 'ls \${n}', parameters: [{ name: n, type: ${type} }] }`,
+  )
+  expect(problem).toMatch(/parameters\[0\]\.type must be one of: .*\n/)
+  expect(problem).toContain(`\nDid you mean "${meant}"?`)
+})
+
+test('a value of the wrong form does not hide what else is wrong with its tool', async () => {
+  const tool = `{ name: a b, exec: 'ls \${n}', parameters: [{ name: n, type: list, default: [5], enum: [[]] }, { name: other }] }`
+  expect((await problemsOf(tool)).map((text) => text.split('\n')[0])).toEqual([
+    'agent/agent.yaml:4:13: tools[0] "a b": name must be 1 to 64 letters, digits, _ or -.',
+    'agent/agent.yaml:4:65: tools[0] "a b": parameters[0].type must be one of: string, integer, number, boolean, array.',
+    'agent/agent.yaml:4:92: tools[0] "a b": parameters[0].enum[0] must be a text or a number.',
+    `agent/agent.yaml:4:107: tools[0] "a b": Parameter 'other' not found in template.`,
+    '4 problems.',
+  ])
+})
+
+test.each([
+  '{ name: a, exec: [ls], parameters: [{ name: n, type: integer }] }',
+  "{ name: a, exec: 'ls ${n}', parameters: [{ name: 5, type: integer }] }",
+  "{ name: a, exec: 'ls ${n}', parameters: [n] }",
+  '5',
+])('what cannot be judged behind a mistake is not: %s', async (tool) => {
+  expect(await problemsOf(tool)).toHaveLength(1)
+})

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { findUnreplaced } from '../src/index.js'
+
+const VARIABLES = ['AGENT_HOME', 'CWD']
+
+function found(...words: string[]): string[] {
+  return findUnreplaced(words, VARIABLES).map(
+    ({ index, column, message, name }) => `${index}:${column} ${message}${name ? ` (${name})` : ''}`,
+  )
+}
+
+test('variables that are replaced are not found, nor is what means nothing to a shell', () => {
+  expect(found('${AGENT_HOME}/a', '--in=${CWD}', 'a~', '$', '$5', '${x:-y}', '{a}', 'US$')).toEqual([])
+})
+
+test('what only a shell would replace is found with its place', () => {
+  expect(found('ls', '~/a', 'in ${x} of $HOME')).toEqual([
+    '1:1 "~" is not replaced here',
+    '2:4 "${x}" is not replaced here, but passed as it is written (x)',
+    '2:12 "$HOME" is not replaced here, but passed as it is written',
+  ])
+})
+
+test('behind an interpreter only what is nearly a variable is found', () => {
+  expect(found('env', '/bin/bash', '-c', 'echo ${HOME} ~ $CWD ${cwd} ${AGENTHOME}')).toEqual([
+    '3:28 "${AGENTHOME}" is not replaced here',
+  ])
+})

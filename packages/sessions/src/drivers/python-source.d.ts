@@ -1,0 +1,5 @@
+/** A Python program, which is imported as its text. */
+declare module '*.py' {
+  const text: string
+  export default text
+}
