@@ -91,7 +91,7 @@ function readValues({ tool, values, refuse }: Call, args: unknown): void {
     if (value === null && required)
       refuse('ERR_ARGUMENT_MISSING', `"${name}" ${what}; ${toolName} requires it.`, { parameter: name })
     if (reason) refuse('ERR_ARGUMENT_VALUE', `"${name}" ${reason}.`, { parameter: name })
-    values.set(name, { parameter, texts: value === null ? [] : [value].flat().map(String) })
+    values.set(name, { parameter, texts: value === null || reason ? [] : [value].flat().map(String) })
   }
 }
 

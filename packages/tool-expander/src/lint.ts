@@ -48,7 +48,8 @@ export function lintTool(tool: ExpandedTool, options: LintOptions = {}): LintFin
   const { command, description, parameters } = tool
   const [program = ''] = command
   const findings: LintFinding[] = []
-  if (!description) findings.push(note('no-description', 'description', 'The model learns only its name.'))
+  if (!description)
+    findings.push(note('no-description', 'description', `The model learns of ${tool.name} only its name.`))
   if (options.commandExists?.(program) === false) {
     findings.push(note('command-not-found', 'command[0]', `${program} is not installed.`))
   }
@@ -68,7 +69,7 @@ function lintParameter(tool: ExpandedTool, index: number, environment: object): 
   const { name, description, enum: values, allow_dash, inject_as } = parameter
   const path = `parameters[${index}]`
   const findings: LintFinding[] = []
-  if (!description) findings.push(note('no-description', path, 'The model learns only its name.'))
+  if (!description) findings.push(note('no-description', path, `The model learns of ${name} only its name.`))
   for (const key of Object.keys(parameter)) {
     if (PARAMETER_KEYS.includes(key) || key.startsWith('x-')) continue
     const nearest = PARAMETER_KEYS.find((known) => isNear(known, key))

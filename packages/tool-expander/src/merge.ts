@@ -52,7 +52,8 @@ function checkEntry(
     if (wanted !== was) refuse('ERR_PARAMETER_OVERRIDE', key, message)
   }
   const message = `:raw modifier must be specified in template syntax (\${${name}:raw})`
-  if (raw !== undefined && raw !== (known.raw ?? false)) refuse('ERR_PARAMETER_OVERRIDE', 'raw', message)
+  if (raw !== undefined && raw !== (known.raw ?? false))
+    refuse('ERR_PARAMETER_OVERRIDE', 'raw', message, `Write \${${name}:raw}.`)
   if (type === 'array' && (known.single || known.inject_as === 'stdin')) {
     const hint = 'Give it a word of its own, or inject_as: option.'
     refuse('ERR_PARAMETER', 'type', `Parameter '${name}' cannot be an array here`, hint)

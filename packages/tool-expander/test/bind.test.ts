@@ -211,3 +211,11 @@ test('values are never expanded, split or parsed again', () => {
     '/agent home/${b} ${CWD} $1',
   ])
 })
+
+test('a value that cannot even be made a text is refused like any object', () => {
+  const args = JSON.parse('{"p":{"toString":0,"valueOf":0}}')
+  expect(bind(typed('string'), args)).toMatchObject({
+    ok: false,
+    reasons: [{ code: 'ERR_ARGUMENT_VALUE', parameter: 'p' }],
+  })
+})
