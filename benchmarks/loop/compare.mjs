@@ -19,17 +19,25 @@ process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
  * @param {Record<string, number>} rounds that a program takes part in; one that is not named takes part in none
  */
 export async function compare(cycles, rounds) {
-  const echo = { tool_calls: [{ name: 'echo', arguments: { text: 'hi' } }], times: cycles }
-  const server = await startScriptedServer([echo, { content: 'Done.' }])
-  const programs = await programsFor(server.baseUrl, cycles)
   const results = Object.fromEntries(Object.keys(rounds).map((name) => [name, []]))
   for (let round = 0; round < Math.max(...Object.values(rounds)); round++) {
     const taking = Object.keys(rounds).filter((name) => round < rounds[name])
-    for (const name of taking) results[name].push(measure(programs.argv[name]))
+    for (const name of taking) results[name].push(await measureWithServer(name, cycles))
   }
-  await server.close()
-  await programs.remove()
   return Object.fromEntries(Object.entries(results).map(([name, runs]) => [name, medians(runs)]))
+}
+
+/** A server for each run: it keeps every request, and a thousand growing ones are a hundred megabytes. */
+async function measureWithServer(name, cycles) {
+  const echo = { tool_calls: [{ name: 'echo', arguments: { text: 'hi' } }], times: cycles }
+  const server = await startScriptedServer([echo, { content: 'Done.' }])
+  const programs = await programsFor(server.baseUrl, cycles)
+  try {
+    return measure(programs.argv[name])
+  } finally {
+    await server.close()
+    await programs.remove()
+  }
 }
 
 function measure(argv) {
