@@ -1,6 +1,9 @@
+import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { root } from '../lib/environment.mjs'
 import { matchesShown } from '../lib/shell-block.mjs'
+import { capture } from '../lib/step.mjs'
 import { renderDocument } from '../readme.mjs'
 import { temporaryTree } from './temporary.mjs'
 
@@ -147,3 +150,14 @@ test('a link that leads to no file is a problem; anchors, addresses and code are
 `
   expect((await render(text, { 'here.md': '' })).problems).toEqual(['the link gone.md#x leads to no file'])
 })
+
+test.each(['README.md', 'examples/README.md', 'docs/tutorial.md'])(
+  'the alias that %s gives works in a clone whose path has a space',
+  async (path) => {
+    const [alias] = /alias delta="[^`\n]*"/.exec(readFileSync(join(root, path), 'utf8')) ?? []
+    const clone = join(temporaryTree({ 'my clone/README.md': '' }), 'my clone')
+    symlinkSync(join(root, 'apps'), join(clone, 'apps'))
+    const { code, output } = await capture(['sh', '-c', `${alias}\ncd /\ndelta --version`], { cwd: clone })
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+  },
+)

@@ -1,19 +1,20 @@
 import type { RunResult } from '@delta/engine'
 import { killRunningCommands } from '@delta/executor'
-import type { Presenter } from './present/presenter.js'
+import type { RunPresenter } from './present/last-word.js'
 import { stopSignal } from './stop-signal.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
 
 /** Does something that a first Ctrl+C (or SIGTERM, SIGHUP) stops in order, and a second one at once. */
 export async function withStopSignal<T>(
   terminal: Terminal,
-  presenter: Presenter,
+  presenter: RunPresenter,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   using stop = stopSignal(terminal, {
     onFirst: (name) => presenter.warn(`${name}: stopping; once more to stop at once.`),
     onSecond: (exitCode) => {
       killRunningCommands()
+      presenter.leave()
       terminal.exit(exitCode)
     },
   })

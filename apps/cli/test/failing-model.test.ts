@@ -69,7 +69,7 @@ test('a key that is refused is said once, in every format that people read', asy
     expect(exitCode).toBe(1)
     expect(stderr.split('Incorrect API key')).toHaveLength(2)
     expect(stderr).toContain('\nCheck that the API key')
-    expect(stderr).toContain('\nRetry with: delta continue ')
+    expect(stderr).toContain('\nOnce that is mended, retry with: delta continue ')
   }
 })
 

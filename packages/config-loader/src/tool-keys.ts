@@ -71,6 +71,19 @@ function knownIn([outer, ...inner]: ValuePath): readonly string[] {
   return outer === 'parameters' && inner.length > 0 ? PARAMETER_KEYS : TOOL_KEYS
 }
 
+const MODES = ['exec', 'shell', 'command']
+
+/** The unknown key by which a tool says what it runs, if it says that by no known one. */
+export function mistypedMode(item: unknown): { key: string; meant: string } | undefined {
+  if (!isMap(item) || MODES.some((mode) => Object.hasOwn(item, mode))) return undefined
+  for (const key of strangeKeys(item)) {
+    const meant = meantBy(key, [key])
+    if (meant === undefined || !MODES.includes(meant)) continue
+    return { key, meant: meant === 'command' && typeof item[key] === 'string' ? 'exec' : meant }
+  }
+  return undefined
+}
+
 /** The unknown keys of a tool that no parser looked through. */
 export function strangeKeys(item: unknown): string[] {
   const keys = isMap(item) ? Object.keys(item) : []

@@ -3,6 +3,7 @@ import { parseTool, type ToolProblem } from '@delta/tool-expander'
 import type { Findings } from './findings.js'
 import { formatPath, parsePath, type ValuePath } from './path.js'
 import { sentence } from './report.js'
+import { mistypedMode } from './tool-keys.js'
 import type { YamlFile } from './yaml-file.js'
 
 /** Reports what is wrong with a tool that the expander refused. */
@@ -14,12 +15,19 @@ export function reportToolProblems(
   findings: Findings,
 ): void {
   for (const problem of [...problems, ...hiddenProblems(problems, item)]) {
+    const mistyped = problem.code === 'ERR_TOOL_MODE' ? mistypedMode(item) : undefined
+    if (mistyped) {
+      const { key, meant } = mistyped
+      const message = `${nameOf(item, path)}: unknown key "${key}". ${sentence([], problem.message)}`
+      findings.error(file.locate([...path, key], { key: true }), message, `Did you mean "${meant}"?`)
+      continue
+    }
     const { line, column } = problem
     const place = { ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) }
     const inTool = parsePath(problem.path)
     // the expander knows the column in the template; the file knows where the template is
     const where = file.locate([...path, ...inTool], place)
-    const hint = problem.hint ?? typeHint(inTool, item)
+    const hint = problem.hint ?? typeHint(inTool, item) ?? commandHint(inTool, item)
     findings.error(where, `${nameOf(item, path)}: ${sentence([], problem.message)}`, hint)
   }
 }
@@ -76,6 +84,16 @@ function typeHint([key, index, inner]: ValuePath, item: unknown): string | undef
   const [meant] = Object.hasOwn(OTHER_TYPES, written) ? [OTHER_TYPES[written]] : nearestNames(written, TYPES)
   return meant === undefined ? undefined : `Did you mean "${meant}"?`
 }
+
+/** A command in one text is what `exec:` and `shell:` are for. */
+function commandHint(inTool: ValuePath, item: unknown): string | undefined {
+  const { command } = Object(item) as { command?: unknown }
+  if (formatPath(inTool) !== 'command' || typeof command !== 'string') return undefined
+  const mode = FOR_A_SHELL.test(command.replace(/\$\{\w+\}/g, '')) ? 'shell' : 'exec'
+  return `As one text it is written ${mode}: ${command}`
+}
+
+const FOR_A_SHELL = /[|&;<>$`*?\n]/
 
 /** `tools[2] "count_lines"`: the index for the machine's sake, the name for the person's. */
 function nameOf(item: unknown, path: ValuePath): string {

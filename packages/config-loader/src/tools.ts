@@ -4,7 +4,7 @@ import { checkTool } from './check-tool.js'
 import type { Findings } from './findings.js'
 import type { ValuePath } from './path.js'
 import { reportForeign, sentence } from './report.js'
-import { reportUnknownKeys, strangeKeys, strangeParameterKeys } from './tool-keys.js'
+import { mistypedMode, reportUnknownKeys, strangeKeys, strangeParameterKeys } from './tool-keys.js'
 import { reportToolProblems, writtenName } from './tool-problems.js'
 import type { YamlFile } from './yaml-file.js'
 
@@ -40,7 +40,9 @@ function readTool(
   if (!parsed.ok) {
     reportToolProblems(parsed.problems, item, file, path, findings)
     readSettings(settingsIn(item), file, path, findings)
-    reportUnknownKeys(strangeKeys(item), file, path, findings)
+    const told = mistypedMode(item)?.key // with the problem it causes
+    const strange = strangeKeys(item).filter((key) => key !== told)
+    reportUnknownKeys(strange, file, path, findings)
     return undefined
   }
   const settings = readSettings(parsed.rest, file, path, findings)

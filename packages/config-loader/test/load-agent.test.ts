@@ -231,12 +231,11 @@ test('a mistyped name is told together with what is missing because of it', asyn
   })
   expect(message.split('\n').filter((line) => /^(agent|Besides|Did|It )/.test(line))).toEqual([
     'agent/agent.yaml:1:1: llm.model: The provider openai needs the name of a model.',
-    'agent/agent.yaml:4:5: tools[0] "b": Tool must specify exactly one of: exec, shell, or command.',
+    'agent/agent.yaml:4:16: tools[0] "b": unknown key "exce". Tool must specify exactly one of: exec, shell, or command.',
+    'Did you mean "exec"?',
     'Besides:',
     'agent/agent.yaml:2:1: unknown key "model".',
     'It belongs under "llm:".',
-    'agent/agent.yaml:4:16: tools[0]: unknown key "exce".',
-    'Did you mean "exec"?',
   ])
 })
 

@@ -40,3 +40,28 @@ test.each([
 ])('what cannot be judged behind a mistake is not: %s', async (tool) => {
   expect(await problemsOf(tool)).toHaveLength(1)
 })
+
+test.each([
+  ['cmd: [ls]', 'cmd', 'command'],
+  ['cmd: ls -l', 'cmd', 'exec'],
+  ['run: ls | wc', 'run', 'shell'],
+  ['exce: ls', 'exce', 'exec'],
+])(
+  'a tool that says what it runs by an unknown key is told of that key, and of nothing else: %s',
+  async (written, key, meant) => {
+    const [first, ...others] = await problemsOf(`{ name: a, ${written} }`)
+    expect(others).toEqual([])
+    expect(first).toBe(
+      `agent/agent.yaml:4:16: tools[0] "a": unknown key "${key}". Tool must specify exactly one of: exec, shell, or command.\nDid you mean "${meant}"?`,
+    )
+  },
+)
+
+test.each([
+  ['ls -l ${directory}', 'exec: ls -l ${directory}'],
+  ['ls | wc -l', 'shell: ls | wc -l'],
+])('a command in one text is told how a text is written: %s', async (command, form) => {
+  const [problem] = await problemsOf(`{ name: a, command: '${command}' }`)
+  expect(problem).toMatch(/"a": command must be a list\.\n/)
+  expect(problem).toContain(`\nAs one text it is written ${form}`)
+})

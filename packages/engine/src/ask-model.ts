@@ -12,6 +12,15 @@ import { type ActiveRun, record } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
 import { interrupted, type Step } from './outcome.js'
 
+/** Failures that time does not heal. */
+const STAYS_AS_IT_IS: ReadonlySet<ModelError['code']> = new Set([
+  'ERR_MODEL_ACCESS',
+  'ERR_MODEL_QUOTA',
+  'ERR_MODEL_NOT_FOUND',
+  'ERR_MODEL_REQUEST',
+  'ERR_MODEL_SETTINGS',
+])
+
 /** What the model answered, and to what. */
 export interface Asked {
   response: ChatResponse
@@ -54,7 +63,10 @@ export async function askModel(
       const delayMs = error.retryable && attempt < attempts ? retryDelayMs(attempt, error) : undefined
       invocation.complete({ error: { code: error.code, message: error.message, status: error.status } })
       await reportFailure(run, error, { iteration, attempt, delayMs })
-      if (delayMs === undefined) return { stopped: { status: 'FAILED', reason: error.message } }
+      if (delayMs === undefined) {
+        const mending = STAYS_AS_IT_IS.has(error.code) ? { needsMending: true as const } : {}
+        return { stopped: { status: 'FAILED', reason: error.message, ...mending } }
+      }
       if (error.retryWith) {
         request = error.retryWith
         invocation = keep(request)

@@ -14,7 +14,10 @@ const EMPTY = 'the answer is empty: the model sent neither text nor a tool call'
 /** What a thought without calls means for the run: its answer, unless the provider says that it is not a whole one. */
 export function conclude({ content, finish_reason: reason, message }: ConcludingThought): Outcome {
   const cutShort = CUT_SHORT[reason ?? '']
-  if (cutShort !== undefined) return { status: 'FAILED', reason: `${cutShort} (finish_reason: ${reason})` }
+  if (cutShort !== undefined) {
+    const partial = content.trim() === '' ? {} : { partialAnswer: content }
+    return { status: 'FAILED', reason: `${cutShort} (finish_reason: ${reason})`, ...partial }
+  }
   const { refusal } = Object(message) as { refusal?: unknown }
   if (content === '' && typeof refusal === 'string')
     return { status: 'FAILED', reason: `the model refused: ${refusal}` }

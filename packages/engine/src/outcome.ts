@@ -4,7 +4,7 @@ import type { RunStatus, Usage } from './types.js'
 /** How a run's present life ends. `RUNNING` is not an ending. */
 export type Outcome =
   | { status: 'COMPLETED'; answer: string; reason?: string }
-  | { status: 'FAILED'; reason: string }
+  | { status: 'FAILED'; reason: string; partialAnswer?: string; needsMending?: true }
   | { status: 'INTERRUPTED'; reason: string }
   | { status: 'WAITING_FOR_INPUT'; question: Question }
 
@@ -35,6 +35,10 @@ export interface RunResult {
   answer?: string
   /** Why the run did not complete, when `FAILED` or `INTERRUPTED`; when `COMPLETED`, what is odd about its answer, if anything is. */
   reason?: string
+  /** What there is of an answer that was cut off; only when `FAILED`. */
+  partialAnswer?: string
+  /** Trying again fails again until something outside the run is put right: the key, the address, the request. */
+  needsMending?: true
   /** What waits for a person; only when `WAITING_FOR_INPUT`. */
   question?: Question
   /** Number of the last cycle, over all resumes. */

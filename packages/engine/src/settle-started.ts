@@ -5,7 +5,7 @@ import { actOn, prepare } from './act.js'
 import { type ActiveRun, record } from './active-run.js'
 import { approve, type Decision, resumeApproval } from './human/approve.js'
 import { secretTokens } from './human/secrets.js'
-import { endOrphansOf } from './orphan.js'
+import { endOrphansOf, type LeftCall } from './orphan.js'
 import type { Outcome } from './outcome.js'
 import { outputPrefixOf } from './run-call.js'
 
@@ -19,7 +19,7 @@ export async function settleStarted(
   call: PendingCall,
   { waiting, userSpokeLast }: { waiting: HumanInputRequest | undefined; userSpokeLast: boolean },
 ): Promise<Outcome | undefined> {
-  const recordPath = await endOrphansOf(run, call)
+  const left = await endOrphansOf(run, call)
   const tool = run.agent.tools.get(call.name)
   const corrected = userSpokeLast && !waiting // whoever corrects a run wants no command of the old plan again
   const policy = tool && !corrected ? interruptPolicy(tool) : 'report'
@@ -30,7 +30,7 @@ export async function settleStarted(
   if (typeof decision === 'object') return decision
   // the one question stands for the policy's too: it showed the same command
   if (decision === 'yes') return actOn(run, call, { ...again, approved: true })
-  reportInterruption(run, call, recordPath)
+  reportInterruption(run, call, left)
   return undefined
 }
 
@@ -48,7 +48,7 @@ async function askToRunAgain(
     : approve(run, call, asked, iteration)
 }
 
-function reportInterruption(run: ActiveRun, call: PendingCall, recordPath: string | undefined): void {
+function reportInterruption(run: ActiveRun, call: PendingCall, { recordPath, wasRunning }: LeftCall): void {
   const outputPrefix = outputPrefixOf(recordPath ?? join(run.run.paths.toolExecutions, call.action_id))
   const result = interruptedResult(run.agent.tools.get(call.name), {
     workDirectory: run.run.workDirectory,
@@ -56,6 +56,7 @@ function reportInterruption(run: ActiveRun, call: PendingCall, recordPath: strin
     credentials: run.credentials,
     secretTokens: secretTokens(run.run.paths.secrets),
     outputPrefix,
+    wasRunning,
   })
   record(run, {
     type: 'ACTION_RESULT',

@@ -14,10 +14,11 @@ import { keepBytes, type ResultContext, redactors, shownPath, type ToolResult } 
  *
  * @param tool - Undefined when the agent no longer has it.
  * @param context.outputPrefix - The one the call was started with; missing files read as silence.
+ * @param context.wasRunning - Something of it was still running, and has been ended.
  */
 export function interruptedResult(
   tool: Tool | undefined,
-  context: ResultContext & { outputPrefix: string },
+  context: ResultContext & { outputPrefix: string; wasRunning?: boolean },
 ): ToolResult {
   const settings = tool?.settings ?? DEFAULT_SETTINGS
   const { known, shown } = redactors(settings, context)
@@ -26,8 +27,9 @@ export function interruptedResult(
   const stdout = settleStream(output.stdout, known)
   const stderr = settleStream(output.stderr, known)
   const printed = stdout.bytes + stderr.bytes > 0 ? 'What it had printed follows' : 'It had printed nothing'
+  const ended = context.wasRunning ? ' It was still running and has been ended.' : ''
   const observation = formatObservation(
-    `interrupted: the engine stopped while this command ran, so its outcome is unknown; it may have done all, part or none of its work. Check before running it again. ${printed}`,
+    `interrupted: the engine stopped while this command ran, so its outcome is unknown; it may have done all, part or none of its work.${ended} Check before running it again. ${printed}`,
     {
       stdout: { captured: output.stdout, ...shownPath(stdout, context) },
       stderr: { captured: output.stderr, ...shownPath(stderr, context) },

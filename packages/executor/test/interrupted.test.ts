@@ -39,6 +39,14 @@ test('a call that had printed nothing, or never started, says that', async () =>
   expect(result.observation).toBe(`[${unknown} It had printed nothing]\n`)
 })
 
+test('a call that was still running when it was found is said to have been ended', async () => {
+  const { path } = await workspace()
+  const context = { workDirectory: path, outputPrefix: join(path, 'record'), wasRunning: true }
+  expect(interruptedResult(tool, context).observation).toContain(
+    'all, part or none of its work. It was still running and has been ended. Check before running it again.',
+  )
+})
+
 test('a long output is cut, and its file kept', async () => {
   const { path, has } = await workspace({ 'record.stdout': `${'line\n'.repeat(20_000)}` })
   const outputPrefix = join(path, 'record')

@@ -2,6 +2,8 @@ import type { ModelErrorCode } from './errors.js'
 import { ModelError } from './errors.js'
 import { LONGEST_OBEYED_MS, parseRetryAfter } from './retry.js'
 
+const LONGEST_COUNTED_DAYS = 30
+
 /** An answer that is not 2xx. */
 export interface FailedAnswer {
   readonly status: number
@@ -33,9 +35,17 @@ export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
 }
 
 function comeBackIn(ms: number): string {
+  return `The server asks to wait ${longTime(ms)}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here: try again when they have passed.`
+}
+
+/** A time that nobody waits for in front of a command. A date far ahead is a server's mistake, or its way of saying no. */
+function longTime(ms: number): string {
   const minutes = Math.ceil(ms / 60_000)
-  const asked = minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`
-  return `The server asks to wait ${asked}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here: try again when they have passed.`
+  const hours = Math.ceil(minutes / 60)
+  const days = Math.ceil(hours / 24)
+  if (minutes < 120) return `${minutes} minutes`
+  if (hours < 48) return `${hours} hours`
+  return days > LONGEST_COUNTED_DAYS ? `more than ${LONGEST_COUNTED_DAYS} days` : `${days} days`
 }
 
 /** The error in a body or event with status 200, as gateways send it: `{"error": {"code": 502, "message": …}}`. */
@@ -121,7 +131,8 @@ const KINDS = {
   tooLong: {
     code: 'ERR_MODEL_REQUEST',
     happened: 'refused the request',
-    advice: () => 'The conversation is longer than the model can take: send less of it.',
+    advice: () =>
+      'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
   },
   request: {
     code: 'ERR_MODEL_REQUEST',

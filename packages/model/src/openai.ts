@@ -109,7 +109,7 @@ function stopped(cause: unknown): ModelError {
 function silent(asked: Asked, timeoutMs: number): ModelError {
   return new ModelError(
     'ERR_MODEL_TIMEOUT',
-    `${asked.url} sent nothing for ${timeoutMs} ms. If the model needs longer, raise the time limit.`,
+    `${asked.url} sent nothing for ${timeoutMs} ms. If the model needs longer, raise the time limit: timeoutMs (in agent.yaml, llm.timeout_ms).`,
     { retryable: true },
   )
 }

@@ -303,7 +303,7 @@ describe('errors that are worth another try', () => {
       const error = await failureOf(held.model.complete(body))
       expect(error.code).toBe('ERR_MODEL_TIMEOUT')
       expect(error.message).toBe(
-        `${held.server.baseUrl}/chat/completions sent nothing for 100 ms. If the model needs longer, raise the time limit.`,
+        `${held.server.baseUrl}/chat/completions sent nothing for 100 ms. If the model needs longer, raise the time limit: timeoutMs (in agent.yaml, llm.timeout_ms).`,
       )
     }
   })
@@ -348,7 +348,7 @@ describe('errors that are not', () => {
     [
       { status: 400, message: 'Too long.', code: 'context_length_exceeded' },
       'ERR_MODEL_REQUEST',
-      'refused the request (400): Too long.\nThe conversation is longer than the model can take: send less of it.',
+      'refused the request (400): Too long.\nThe conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
     ],
     [
       { status: 429, message: 'You exceeded your current quota.', code: 'insufficient_quota' },

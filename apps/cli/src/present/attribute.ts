@@ -1,15 +1,21 @@
-import type { ActionRequest, JournalEvent } from '@delta/journal'
+import type { ActionRequest, ActionResult, JournalEvent } from '@delta/journal'
 import { type Detail, describeEvent } from './describe.js'
 import { printable, printableLine } from './printable.js'
 
 /** Characters of a command that is said once more above its result. */
 const REPEATED_CHARACTERS = 100
 
+export interface EventDescriber {
+  (event: JournalEvent): string[]
+  /** A call that was shown by somebody else, and whose result is still to come. */
+  remember(request: ActionRequest): void
+}
+
 /**
  * Describes the events of one run in the order in which they come. A result that does not follow its own command, because
  * calls ran side by side or the run was interrupted between the two, is told with the command it belongs to.
  */
-export function eventDescriber(detail: Detail): (event: JournalEvent) => string[] {
+export function eventDescriber(detail: Detail): EventDescriber {
   /** The calls without a result, by their `action_id`, as they are said once more. */
   const open = new Map<string, string>()
   /** Whose result would stand in its place now. */
@@ -17,13 +23,13 @@ export function eventDescriber(detail: Detail): (event: JournalEvent) => string[
   /** What the last error said that nobody tries again. */
   let failure: string | undefined
 
-  function attribution(id: string): string[] {
-    const said = open.get(id) ?? printableLine(`call ${id}`)
+  function attribution({ action_id: id, tool_name: name }: ActionResult): string[] {
+    const said = open.get(id) ?? printableLine(name)
     open.delete(id)
     return last === id ? [] : [detail.style.cyan(`   ↳ ${said}`)]
   }
 
-  return (event) => {
+  function describe(event: JournalEvent): string[] {
     const lines = describeEvent(withoutRepetition(event, failure), detail)
     if (event.type === 'ERROR' && !event.recoverable) failure = event.error_message
     if (event.type === 'ACTION_REQUEST') {
@@ -31,12 +37,16 @@ export function eventDescriber(detail: Detail): (event: JournalEvent) => string[
       open.set(event.action_id, repeated(event))
     }
     if (event.type === 'ACTION_RESULT') {
-      lines.unshift(...attribution(event.action_id))
+      lines.unshift(...attribution(event))
       last = undefined
     }
     if (event.type === 'ENGINE_START' || event.type === 'THOUGHT') last = undefined
     return lines
   }
+
+  return Object.assign(describe, {
+    remember: (request: ActionRequest) => void open.set(request.action_id, repeated(request)),
+  })
 }
 
 /** An end whose reason has just been told as an error does not tell it again. */

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import type { RunResult } from '@delta/engine'
+import type { Question, RunResult } from '@delta/engine'
 import { quoteCommand } from '@delta/executor'
 import { EXIT } from '../terminal.js'
 import { claimOf } from './effects.js'
@@ -33,9 +33,11 @@ function howToRetry(result: RunResult): string[] {
       `Go on with: ${resume(result)} -m "Go on"`,
     ]
   }
+  const retry = result.needsMending ? 'Once that is mended, retry with' : 'Retry with'
   return [
     `Error: the run failed: ${printable(result.reason ?? 'for no reason given')}`,
-    `Retry with: ${resume(result)} -m "Try again"`,
+    ...(result.partialAnswer === undefined ? [] : [`What there is of it: ${showLastStep(result)}`]),
+    `${retry}: ${resume(result)} -m "Try again"`,
   ]
 }
 
@@ -57,11 +59,30 @@ function howToAnswer(result: RunResult): string[] {
     `Agent paused. Provide response in ${printable(join(result.runDirectory, 'interaction', 'response.txt'))}`,
     // a sensitive answer must not stay in the shell's history
     `Or use: ${resume(result)} -m ${question.sensitive ? '-   (reads stdin)' : '<response>'}`,
+    ...typedAnswer(result, question),
   ]
+}
+
+/** `<response>` is a place to fill; this can be typed as it stands. */
+function typedAnswer(result: RunResult, { inputType, sensitive }: Question): string[] {
+  if (inputType === 'confirmation') return [`It wants yes or no: ${resume(result)} -m yes   (or: -m no)`]
+  return sensitive ? [] : [`For example: ${resume(result)} -m "my answer"`]
 }
 
 /** The command line that takes the run up again, ready to be pasted. */
 function resume(result: RunResult): string {
-  const workspace = dirname(dirname(result.runDirectory))
-  return quoteCommand(['delta', 'continue', '-w', workspace, '--run-id', result.runId])
+  return commandToContinue(workspaceOf(result), result.runId)
+}
+
+export function commandToContinue(workspace: string, runId: string): string {
+  return quoteCommand(['delta', 'continue', '-w', workspace, '--run-id', runId])
+}
+
+function showLastStep(result: RunResult): string {
+  const { runId, iterations } = result
+  return quoteCommand(['delta', 'show', runId, '-w', workspaceOf(result), '--step', String(iterations)])
+}
+
+function workspaceOf({ runDirectory }: RunResult): string {
+  return dirname(dirname(runDirectory))
 }

@@ -38,7 +38,10 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'ACTION_REQUEST':
       return event.tool_name === 'ask_human' ? [] : command(event, detail)
     case 'ACTION_RESULT':
-      return [...output(event.observation_content, verbose), style.dim(`     ${outcome(event)}`)]
+      return [
+        ...output(event.observation_content, verbose),
+        ...outcome(event).map((line) => style.dim(`     ${line}`)),
+      ]
     case 'HUMAN_INPUT_REQUEST':
       // while it runs, whoever asks or says how to answer shows the question
       return transcript ? indent('   ? ', event.prompt, style.yellow) : []
@@ -113,13 +116,16 @@ function failure(event: ErrorEvent, { style, transcript }: Detail): string[] {
   if (!event.recoverable) return transcript ? indent('   ! ', event.error_message, style.red) : []
   const [first = ''] = event.error_message.split('\n')
   const { delay_ms: delay } = Object(event.error_details) as { delay_ms?: unknown }
-  const again = typeof delay === 'number' ? `; trying again in ${duration(delay)}` : ''
-  return indent('   ! ', `${first}${again}`, style.red)
+  const said =
+    typeof delay === 'number' ? `${first.replace(/\.$/, '')}; trying again in ${duration(delay)}` : first
+  return indent('   ! ', said, style.red)
 }
 
-function outcome({ exit_code: exitCode, status, duration_ms: ms }: ActionResult): string {
+/** How a command ended; nothing for a person's answer, which has neither an exit code nor a time. */
+function outcome({ tool_name: name, exit_code: exitCode, status, duration_ms: ms }: ActionResult): string[] {
+  if (name === 'ask_human' && status === 'SUCCESS') return []
   const ended = typeof exitCode === 'number' ? `exit ${exitCode}` : status
-  return typeof ms === 'number' ? `${ended}, ${duration(ms)}` : ended
+  return [typeof ms === 'number' ? `${ended}, ${duration(ms)}` : ended]
 }
 
 function ending(event: EngineEnd, { transcript }: Detail): string {

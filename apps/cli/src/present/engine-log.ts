@@ -49,6 +49,7 @@ function openLog(complain: (message: string) => void) {
   }
 
   function show(event: EngineEvent): void {
+    if (event.kind === 'open') describe.remember(event.event)
     if (event.kind === 'notice') write([`note: ${event.message}`])
     if (event.kind !== 'journal' || !isKnownEvent(event.event)) return
     const { event: stored } = event

@@ -1,4 +1,4 @@
-import type { RunResult } from '@delta/engine'
+import type { Question, RunResult } from '@delta/engine'
 import type { Terminal } from '../terminal.js'
 import { withoutAnswer } from './conclude.js'
 import type { Presenter } from './presenter.js'
@@ -47,9 +47,15 @@ function resultObject(result: RunResult): object {
     run_directory: result.runDirectory,
     status: result.status,
     answer: result.answer ?? null,
+    partial_answer: result.partialAnswer ?? null,
     reason: result.reason ?? null,
-    question: result.question ?? null,
+    question: result.question ? questionObject(result.question) : null,
     iterations: result.iterations,
     usage: result.usage,
   }
+}
+
+/** As the journal names it. */
+function questionObject({ requestId, inputType, prompt, ...rest }: Question): object {
+  return { request_id: requestId, prompt, input_type: inputType, ...rest }
 }

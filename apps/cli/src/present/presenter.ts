@@ -1,6 +1,7 @@
 import type { EngineEvent, RunResult } from '@delta/engine'
 import type { Terminal } from '../terminal.js'
 import { withEngineLog } from './engine-log.js'
+import { type RunPresenter, withLastWord } from './last-word.js'
 import { livePresenter } from './live.js'
 import { jsonPresenter, rawPresenter, streamJsonPresenter } from './machine.js'
 import { progressPresenter } from './progress.js'
@@ -25,9 +26,9 @@ export interface PresenterFlags {
 }
 
 /** What a run looks like from outside; all that is said also goes to the run's `engine.log`. */
-export function presenterFor(flags: PresenterFlags, terminal: Terminal): Presenter {
+export function presenterFor(flags: PresenterFlags, terminal: Terminal): RunPresenter {
   const shown = { ...flags, quiet: isQuiet(flags, terminal) }
-  return withEngineLog(inFormat(flags.format, progressFor(shown, terminal), terminal))
+  return withLastWord(withEngineLog(inFormat(flags.format, progressFor(shown, terminal), terminal)), shown)
 }
 
 /** A sub-agent's stderr is read by its parent's model, which wants the result and not every step. */

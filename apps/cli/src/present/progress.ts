@@ -18,6 +18,7 @@ export function progressPresenter(
   return {
     wantsStream: false,
     show(event) {
+      if (event.kind === 'open') describe.remember(event.event)
       if (event.kind === 'notice') say(style.dim(`note: ${printable(event.message)}`))
       if (quiet || event.kind !== 'journal' || !isKnownEvent(event.event)) return
       for (const line of describe(event.event)) say(line)

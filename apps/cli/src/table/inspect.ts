@@ -18,7 +18,11 @@ export const INSPECT_COMMANDS: CommandGroup = {
           choices: STATUSES,
           repeatable: true,
         },
-        { flags: '--first', description: 'print one id, of the newest; exit code 1 if there is none' },
+        {
+          flags: '--first',
+          description:
+            "print one id, of the newest, which may be a sub-agent's unless --resumable; exit code 1 if there is none",
+        },
         JSON_OUTPUT,
       ],
       examples: [

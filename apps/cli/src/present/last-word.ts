@@ -1,0 +1,32 @@
+import type { EngineEvent } from '@delta/engine'
+import { isKnownEvent } from '@delta/journal'
+import { commandToContinue } from './conclude.js'
+import type { Presenter } from './presenter.js'
+
+export interface RunPresenter extends Presenter {
+  /** The run is left at once, without an end: says how it goes on, once it is known which run it is. */
+  leave(): void
+}
+
+/** Remembers which run is shown, so that whoever leaves it in a hurry is told how to come back. */
+export function withLastWord(presenter: Presenter, { quiet }: { quiet: boolean }): RunPresenter {
+  let way: string | undefined
+
+  function notice(event: EngineEvent): void {
+    if (event.kind !== 'journal' || !isKnownEvent(event.event)) return
+    const { event: stored } = event
+    if (stored.type === 'ENGINE_START' && stored.work_dir !== undefined)
+      way = commandToContinue(stored.work_dir, stored.run_id)
+  }
+
+  return {
+    ...presenter,
+    show(event) {
+      notice(event)
+      presenter.show(event)
+    },
+    leave() {
+      if (way !== undefined && !quiet) presenter.warn(`Stopped at once. Go on with: ${way}`)
+    },
+  }
+}

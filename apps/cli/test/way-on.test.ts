@@ -1,0 +1,177 @@
+import { startScriptedServer, temporaryAgent, temporaryWorkspace, waitForFile } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta, journalOf, startDelta } from './delta.js'
+
+// What a person, a program and the model are told of a run that stopped, and of how it goes on.
+
+const KEY = { DELTA_API_KEY: 'test-key-not-real' }
+
+/** A workspace with a waiting run, and what delta said and printed about it. */
+async function waiting(question: Record<string, unknown>, ...flags: string[]) {
+  const agent = await temporaryAgent({
+    turns: [{ tool_calls: [{ name: 'ask_human', arguments: question }] }, { content: 'So be it.' }],
+  })
+  const workspace = await temporaryWorkspace({})
+  const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, ...flags])
+  return {
+    ...result,
+    workspace: workspace.path,
+    async [Symbol.asyncDispose]() {
+      await agent[Symbol.asyncDispose]()
+      await workspace[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('a command that outlived its engine is ended by continue, and the person and the model are told so', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: 'echo begun > witness; exec sleep 300' }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'The end.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  await waitForFile(`${workspace.path}/witness`)
+  engine.kill('SIGKILL')
+  await engine.result
+
+  const { stderr } = await delta(['continue', '-w', workspace.path])
+  expect(stderr).toContain('\nnote: The command of "work" was still running, and has been ended.\n')
+  // the result stands under its command, though that was shown by the engine before
+  expect(stderr).toMatch(/\n {3}↳ \$ sh -c 'echo begun > witness; exec sleep 300'.*\n {5}\[interrupted: /)
+  const [result] = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
+  expect(result).toMatchObject({
+    observation_content: expect.stringContaining('It was still running and has been ended.'),
+  })
+})
+
+test('of a command that ended with its engine nobody is told that it was still running', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'die', shell: 'kill -9 $PPID' }],
+    turns: [{ tool_calls: [{ name: 'die', arguments: {} }] }, { content: 'The end.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const { stderr, stdout } = await delta(['continue', '-w', workspace.path])
+  expect(stdout).toBe('The end.\n')
+  expect(stderr).toContain('[interrupted: ')
+  expect(stderr).not.toContain('still running')
+})
+
+test('--format json: what a question has is named as everything else, in small letters with _', async () => {
+  await using asked = await waiting({ prompt: 'Sure?', input_type: 'confirmation' }, '--format', 'json')
+  const { question } = JSON.parse(asked.stdout)
+  const [request] = (await journalOf(asked.workspace)).filter(({ type }) => type === 'HUMAN_INPUT_REQUEST')
+  const { request_id } = request as unknown as { request_id: string }
+  expect(question).toEqual({ request_id, prompt: 'Sure?', input_type: 'confirmation', sensitive: false })
+})
+
+test('--format json: a command that waits is named with its tool, the reasons and the request id', async () => {
+  await using agent = await temporaryAgent({
+    agent: { policy: { on_confirmation: 'ask_human' } },
+    tools: [{ name: 'make', exec: 'touch made', effects: { destructive: true } }],
+    turns: [{ tool_calls: [{ name: 'make', arguments: {} }] }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--format', 'json']
+  const { stdout } = await delta(args)
+  expect(JSON.parse(stdout).question).toMatchObject({
+    request_id: expect.any(String),
+    input_type: 'confirmation',
+    command: 'touch made',
+    tool: 'make',
+    reasons: [expect.any(String)],
+  })
+})
+
+test('a question for a text is followed by a line that can be typed as it stands', async () => {
+  await using asked = await waiting({ prompt: 'Which colour?' })
+  expect(asked.stderr).toMatch(/^Or use: delta continue -w .* -m <response>$/m)
+  expect(asked.stderr).toMatch(/^For example: delta continue -w \S+ --run-id \S+ -m "my answer"$/m)
+})
+
+test('a confirmation says that yes or no is wanted, and how each is typed', async () => {
+  await using asked = await waiting({ prompt: 'Sure?', input_type: 'confirmation' })
+  expect(asked.stderr).toMatch(
+    /^It wants yes or no: delta continue -w \S+ --run-id \S+ -m yes {3}\(or: -m no\)$/m,
+  )
+})
+
+test('an answer to ask_human is shown under that name, without the exit code and time of a command', async () => {
+  await using asked = await waiting({ prompt: 'Which colour?' })
+  const { stderr } = await delta(['continue', '-w', asked.workspace, '-m', 'green'])
+  expect(stderr).toMatch(/^ {3}↳ ask_human\n {5}green\nCOMPLETED/m)
+  const { stdout } = await delta(['show', '-w', asked.workspace])
+  expect(stdout).toContain('green')
+  expect(stdout).not.toContain('exit 0')
+})
+
+test('an answer that was cut off is not printed, and stderr says where what there is of it can be read', async () => {
+  await using server = await startScriptedServer([{ content: 'Half of it', finish_reason: 'length' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const failed = await delta(args, { env: KEY })
+  expect(failed).toMatchObject({ exitCode: 1, stdout: '' })
+  const [, line = ''] = /^What there is of it: delta (.*)$/m.exec(failed.stderr) ?? []
+  const shown = await delta(line.split(' '))
+  expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Half of it') })
+})
+
+test('a failure that stays until something is mended says that before it says how to try again', async () => {
+  await using server = await startScriptedServer([{ status: 401, message: 'No.' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const { stderr } = await delta(args, { env: KEY })
+  expect(stderr).toMatch(/^Once that is mended, retry with: delta continue .* -m "Try again"$/m)
+})
+
+test('a second Ctrl+C, too, says how to go on', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: 'trap "" TERM; echo begun > witness; sleep 300; sleep 300' }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'The end.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta([
+    'run',
+    '--agent',
+    agent.path,
+    '-m',
+    'Go',
+    '-w',
+    workspace.path,
+    '--run-id',
+    'one',
+  ])
+  await waitForFile(`${workspace.path}/witness`)
+  engine.kill('SIGINT')
+  await engine.waitForOutput('once more to stop at once', { stream: 'stderr' })
+  engine.kill('SIGINT')
+  const { stderr, exitCode } = await engine.result
+  expect(exitCode).toBe(130)
+  expect(stderr).toContain(
+    `\nStopped at once. Go on with: delta continue -w ${workspace.path} --run-id one\n`,
+  )
+})
+
+test('a failure that is tried again is one sentence, whatever its end', async () => {
+  await using server = await startScriptedServer([{ before: [{ fault: 'html' }], content: 'Done.' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const { stderr } = await delta(args, { env: KEY })
+  expect(stderr).toMatch(/answers like this, too; trying again in \d/)
+})
+
+test.each([
+  ['5400', '90 minutes'],
+  ['7200', '2 hours'],
+  ['432000', '5 days'],
+  ['2300940000', 'more than 30 days'],
+])('a server that asks to wait %s seconds is said to ask for %s', async (seconds, said) => {
+  await using server = await startScriptedServer([{ status: 429, retryAfter: seconds }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  expect((await delta(args, { env: KEY })).stderr).toContain(`The server asks to wait ${said}, and`)
+})
