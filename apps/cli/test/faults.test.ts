@@ -20,13 +20,13 @@ if (isRoot)
 // Exit 0 only for a completed run
 
 test.each([
-  ['a refused key', [{ status: 401 }]],
-  ['an unknown model', [{ status: 404 }]],
-  ['HTML instead of JSON, again and again', [{ fault: 'html' }]],
-  ['an answer that is cut off, again and again', [{ fault: 'truncated' }]],
-] satisfies [string, ScriptedTurn[]][])(
+  ['a refused key', [{ status: 401 }], 'Once that is mended, retry with'],
+  ['an unknown model', [{ status: 404 }], 'Once that is mended, retry with'],
+  ['HTML instead of JSON, again and again', [{ fault: 'html' }], 'Retry with'],
+  ['an answer that is cut off, again and again', [{ fault: 'truncated' }], 'Retry with'],
+] satisfies [string, ScriptedTurn[], string][])(
   '%s is a failed run: exit code 1, the cause on stderr, nothing on stdout',
-  async (_, turns) => {
+  async (_, turns, retry) => {
     await using server = await startScriptedServer(turns)
     await using agent = await temporaryAgent({
       baseUrl: server.baseUrl,
@@ -36,7 +36,7 @@ test.each([
     const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
     expect(result).toMatchObject({ exitCode: 1, stdout: '' })
     expect(result.stderr).toContain('Error: the run failed: ')
-    expect(result.stderr).toContain(`Retry with: delta continue -w ${workspace.path} --run-id `)
+    expect(result.stderr).toContain(`\n${retry}: delta continue -w ${workspace.path} --run-id `)
     expect(result.stderr).not.toMatch(/^\s+at /m)
     expect(result.stderr).not.toContain('test-key-not-real')
     expect((await journalOf(workspace.path)).at(-1)).toMatchObject({ status: 'FAILED' })
