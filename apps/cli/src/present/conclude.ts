@@ -65,8 +65,11 @@ function howToAnswer(result: RunResult): string[] {
 
 /** `<response>` is a place to fill; this can be typed as it stands. */
 function typedAnswer(result: RunResult, { inputType, sensitive }: Question): string[] {
-  if (inputType === 'confirmation') return [`It wants yes or no: ${resume(result)} -m yes   (or: -m no)`]
-  return sensitive ? [] : [`For example: ${resume(result)} -m "my answer"`]
+  const isYesOrNo = inputType === 'confirmation'
+  if (sensitive) return isYesOrNo ? ['It wants yes or no.'] : []
+  return isYesOrNo
+    ? [`It wants yes or no: ${resume(result)} -m yes   (or: -m no)`]
+    : [`For example: ${resume(result)} -m "my answer"`]
 }
 
 /** The command line that takes the run up again, ready to be pasted. */
