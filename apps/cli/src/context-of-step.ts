@@ -1,11 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ContextBlock } from '@delta/context'
+import { quoteCommand } from '@delta/executor'
 import type { StoredEvent } from '@delta/journal'
 import { printable } from './present/printable.js'
 
-/** One line for each part of what the model saw before a thought, from the record of its request; '' without one. */
-export async function contextOfStep(runDirectory: string, event: StoredEvent): Promise<string> {
+/**
+ * One line for each part of what the model saw before a thought, from the record of its request; '' without one.
+ *
+ * @param show - The words of the `delta show` that is asking: with `--request` they print all of it.
+ */
+export async function contextOfStep(
+  runDirectory: string,
+  event: StoredEvent,
+  show: readonly string[],
+): Promise<string> {
   const iteration = 'iteration' in event ? event.iteration : ''
   const ref = 'llm_invocation_ref' in event ? event.llm_invocation_ref : undefined
   if (typeof ref !== 'string') return ''
@@ -15,7 +24,8 @@ export async function contextOfStep(runDirectory: string, event: StoredEvent): P
     ({ source_id: id, messages, bytes, tokens, note }) =>
       `   ${printable(String(id))}: ${messages} messages, ${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
   )
-  return `The model saw (all of it: delta show --request ${iteration}):\n${lines.join('\n')}\n`
+  const whole = quoteCommand([...show, '--request', String(iteration)])
+  return `The model saw (all of it: ${printable(whole)}):\n${lines.join('\n')}\n`
 }
 
 /** What the record of a request (`llm_invocation_ref`) says of its parts; none if it says nothing. */

@@ -1,3 +1,4 @@
+import { withExactCommands } from './exact-commands.js'
 import { printable } from './present/printable.js'
 import { explainSystemError } from './system-error.js'
 import { EXIT, type Terminal } from './terminal.js'
@@ -21,10 +22,16 @@ export function reportFailure(terminal: Terminal, error: unknown): number {
 }
 
 function messageOf(error: unknown): string {
-  const message = explained(error) ?? (error instanceof Error ? error.message : String(error))
+  const message = explained(error) ?? exactMessage(error)
   if (codeOf(error) === 'ERR_RUN_BUSY')
     return `Error: Run is currently executing. Wait for completion or interrupt first.\n${message}`
   return message.startsWith('Error: ') ? message : `Error: ${message}`
+}
+
+function exactMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { path } = error as { path?: unknown }
+  return typeof path === 'string' ? withExactCommands(error.message, path) : error.message
 }
 
 /** What the system said to us directly, with the path if it named one. */

@@ -1,6 +1,13 @@
-import { join } from 'node:path'
 import { type Agent, type Environment, loadEnvironment } from '@delta/config-loader'
-import { isKnownEvent, latestRunId, runDirectory, streamJournal } from '@delta/journal'
+import {
+  type EngineStart,
+  isJournalError,
+  isKnownEvent,
+  latestRunId,
+  runDirectory,
+  streamJournal,
+} from '@delta/journal'
+import { journalOfRun } from './journal-of-run.js'
 import type { Terminal } from './terminal.js'
 
 /** The key and the address of the model's API, as a run of this agent in this workspace would find them. */
@@ -22,16 +29,27 @@ export async function findEnvironment(
   })
 }
 
-/** The endpoint settings that the workspace's `.env` had when its latest run was first started. */
+/**
+ * The endpoint settings that the workspace's `.env` had when its latest run was first started. If nobody can say that
+ * any more, it is taken to have had none: the settings that are there now are then refused until a person says they trust them.
+ */
 async function knownEndpoint(workDirectory: string): Promise<{ knownWorkspaceEndpoint?: string }> {
   const id = await latestRunId(workDirectory)
   if (id === undefined) return {}
-  for await (const event of streamJournal(join(runDirectory(workDirectory, id), 'journal.jsonl'))) {
-    if (!isKnownEvent(event) || event.type !== 'ENGINE_START') continue
-    const { environment } = Object(event.config) as { environment?: { workspace_endpoint?: string } }
-    return environment?.workspace_endpoint === undefined
-      ? {}
-      : { knownWorkspaceEndpoint: environment.workspace_endpoint }
+  const start = await firstStart(journalOfRun(runDirectory(workDirectory, id)))
+  if (start === undefined) return { knownWorkspaceEndpoint: '' }
+  const { environment } = Object(start.config) as { environment?: { workspace_endpoint?: string } }
+  const known = environment?.workspace_endpoint // an old run has none
+  return known === undefined ? {} : { knownWorkspaceEndpoint: known }
+}
+
+async function firstStart(journal: string): Promise<EngineStart | undefined> {
+  try {
+    for await (const event of streamJournal(journal))
+      if (isKnownEvent(event) && event.type === 'ENGINE_START') return event
+    return undefined
+  } catch (error) {
+    if (isJournalError(error)) return undefined // a damaged run keeps no other one from being started
+    throw error
   }
-  return {}
 }

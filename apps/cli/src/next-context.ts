@@ -2,12 +2,12 @@ import type { Agent } from '@delta/config-loader'
 import type { ContextManifest } from '@delta/context'
 import { type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand, killRunningCommands } from '@delta/executor'
-import { latestRunId, type RunSummary } from '@delta/journal'
+import { latestRunId } from '@delta/journal'
 import { findEnvironment } from './find-environment.js'
 import { type AgentFlags, loadAgentFor } from './load-agent.js'
 import { readMessage } from './message.js'
 import { printable } from './present/printable.js'
-import { findShownRun } from './shown-run.js'
+import { findShownRun, type ShownRun } from './shown-run.js'
 import { stopSignal } from './stop-signal.js'
 import type { Terminal } from './terminal.js'
 import { withOwnCommands } from './tool-path.js'
@@ -24,7 +24,7 @@ export interface ContextFlags extends AgentFlags {
 
 export interface NextContext extends NextRequest {
   agent: Agent
-  run: (RunSummary & { journalPath: string }) | undefined
+  run: ShownRun | undefined
 }
 
 /**

@@ -30,7 +30,7 @@ export function createParser(terminal: Terminal, finish: (exitCode: number) => v
     })
     .showSuggestionAfterError(true)
     .showHelpAfterError('(delta --help lists the commands and options)')
-    .helpCommand('help [command]', 'show the help of a command')
+    .helpCommand('help [command...]', 'show the help of a command')
     .addHelpText('after', WHAT_PEOPLE_DO)
 
   for (const { title, commands } of COMMAND_TABLE) {
@@ -45,7 +45,11 @@ function parentOf(entry: CommandEntry, program: Command): Command {
   const group = entry.name.split(' ').slice(0, -1)[0]
   if (group === undefined) return program
   const known = program.commands.find((command) => command.name() === group)
-  return known ?? program.command(group).description(GROUP_DESCRIPTIONS[group] ?? '')
+  if (known) return known
+  return program
+    .command(group)
+    .description(GROUP_DESCRIPTIONS[group] ?? '')
+    .showHelpAfterError(`(delta ${group} --help lists its commands)`)
 }
 
 function addCommand(
@@ -57,6 +61,7 @@ function addCommand(
   const command = parent
     .command(entry.name.split(' ').at(-1) ?? '', { hidden: entry.hidden ?? false })
     .description(entry.description)
+    .showHelpAfterError(`(delta ${entry.name} --help says what it takes)`)
     .addHelpText('after', () => furtherHelp(entry))
   for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument))
   for (const option of entry.options ?? []) command.addOption(optionOf(option))

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import { withoutHelpWord } from './help-word.js'
 import { createParser } from './parser.js'
 import { EXIT, type Terminal } from './terminal.js'
 
@@ -9,7 +10,7 @@ export async function runProgram(terminal: Terminal): Promise<number> {
     exitCode = code
   })
   try {
-    await parser.parseAsync(terminal.argv, { from: 'user' })
+    await parser.parseAsync(withoutHelpWord(parser, terminal.argv), { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.completed : EXIT.usage

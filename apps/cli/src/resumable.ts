@@ -15,7 +15,8 @@ interface Earlier {
 /**
  * Whether `delta run` takes up the workspace's latest run instead of starting one: only when the workspace was named,
  * the agent is the same, and the run was interrupted with the same message, or waits with the same message or with an
- * answer lying there. Another message is the person's wish for a new run; then the old one is only named.
+ * answer lying there. Another message is the person's wish for a new run; then the old one is only named, and so is a
+ * damaged one.
  */
 export async function resumableRun(about: {
   agent: Agent
@@ -26,7 +27,9 @@ export async function resumableRun(about: {
 }): Promise<Earlier | undefined> {
   const { agent, workDirectory, flags } = about
   const id = await latestRunId(workDirectory)
-  const summary = id === undefined ? undefined : await readRun(runDirectory(workDirectory, id))
+  const summary =
+    id === undefined ? undefined : await readRun(runDirectory(workDirectory, id), { tolerant: true })
+  if (summary?.problem !== undefined) return { notice: damageNotice(summary, workDirectory) }
   if (!summary || !(summary.status === 'INTERRUPTED' || summary.status === 'WAITING_FOR_INPUT'))
     return undefined
 
@@ -39,6 +42,12 @@ export async function resumableRun(about: {
   return {
     notice: `Run ${runId} in this workspace is ${status}; to resume it: ${quoteCommand(['delta', 'continue', '-w', workDirectory, '--run-id', runId])}`,
   }
+}
+
+function damageNotice({ runId, problem = '' }: RunSummary, workDirectory: string): string {
+  const [what = ''] = problem.split('\n')
+  const remedy = quoteCommand(['delta', 'journal', 'verify', runId, '-w', workDirectory])
+  return `Run ${runId} in this workspace is damaged, and left as it is: ${what}\nWhat can be done: ${remedy}`
 }
 
 function continuesWith(summary: RunSummary, message: string): boolean {

@@ -1,5 +1,3 @@
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { formatProblem, type LoadedTools } from '@delta/config-loader'
 import { type Policy, parsePolicy, type Tool } from '@delta/executor'
 import { loadTools, type ToolFlags } from './load-tools.js'
@@ -46,11 +44,4 @@ function readPolicy(value: unknown, path: string): Policy {
     : parsed.problems.map((problem) => `${problem.path === '' ? '' : `${problem.path}: `}${problem.message}`)
   if (!parsed.ok || wrong.length > 0) throw new UsageError(`${path}: policy: ${wrong.join('\n')}`)
   return parsed.policy
-}
-
-/** `-w` of a command that makes no directory. */
-export function existingDirectory(workDir: string, terminal: Terminal): string {
-  const directory = resolve(terminal.cwd, workDir)
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return directory
-  throw new UsageError(`-w ${workDir}: there is no such directory. Make it, or name another one.`)
 }

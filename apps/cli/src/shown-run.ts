@@ -1,36 +1,38 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { quoteCommand } from '@delta/executor'
 import { isJournalError, latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
+import { journalOfRun } from './journal-of-run.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
-import { workDirectoryOf } from './work-directory.js'
+import { existingWorkDirectoryOf } from './work-directory.js'
+
+/** A run to be looked at. */
+export interface ShownRun extends RunSummary {
+  journalPath: string
+}
 
 /**
  * The run that a command which only looks is about: the named one, or the workspace's latest. A damaged journal is no
- * reason to refuse; the summary's `problem` says so.
+ * reason to refuse, nor one in which no run began; the summary's `problem` and `status` say so.
  */
 export async function findShownRun(
   flags: { workDir: string },
   runId: string | undefined,
   terminal: Terminal,
-): Promise<RunSummary & { journalPath: string }> {
-  const workDirectory = workDirectoryOf(flags, terminal)
-  const id = runId ?? (await latestRunId(workDirectory))
-  if (id === undefined) throw new UsageError(`No runs in ${workDirectory}. -w names another workspace.`)
+): Promise<ShownRun> {
+  const workDirectory = existingWorkDirectoryOf(flags, terminal)
+  const latest = await latestRunId(workDirectory, { orEmpty: true })
+  if (latest === undefined) {
+    const what = runId === undefined ? 'No runs' : `No run ${runId}`
+    const others = runId === undefined ? '' : ' There are no others.'
+    throw new UsageError(`${what} in ${workDirectory}.${others} -w names another workspace.`)
+  }
+  const id = runId ?? latest
   try {
     const run = await readRun(runDirectory(workDirectory, id), { tolerant: true })
-    return { ...run, journalPath: journalIn(run.directory) }
+    return { ...run, journalPath: journalOfRun(run.directory) }
   } catch (error) {
     if (!isJournalError(error) || error.code !== 'ERR_RUN_NOT_FOUND') throw error
-    throw new UsageError(
-      `No run ${id} in ${workDirectory}. There are others: delta list-runs -w ${flags.workDir}`,
-    )
+    const list = quoteCommand(['delta', 'list-runs', '-w', workDirectory])
+    throw new UsageError(`No run ${id} in ${workDirectory}. There are others: ${list}`)
   }
-}
-
-/** The journal of a run of any layout: the first one kept it in `execution/`. */
-function journalIn(directory: string): string {
-  const old = join(directory, 'execution', 'journal.jsonl')
-  const journal = join(directory, 'journal.jsonl')
-  return !existsSync(journal) && existsSync(old) ? old : journal
 }

@@ -1,10 +1,11 @@
 import { accessSync, constants, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve, sep } from 'node:path'
+import { basename, join, sep } from 'node:path'
 import { makeDirectories } from './make-directories.js'
 import { readLine } from './read-line.js'
 import { explainSystemError } from './system-error.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
+import { danglingLink, namedDirectory } from './work-directory.js'
 
 interface Workspace {
   directory: string
@@ -50,12 +51,13 @@ export function unmakeWorkspace({ directory, made }: Workspace): void {
 }
 
 function makeNamed(workDir: string, terminal: Terminal): Workspace {
-  const directory = resolve(terminal.cwd, workDir)
+  const directory = namedDirectory(workDir, terminal)
   try {
     return { directory, made: makeDirectories(directory) }
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
-    const why = code === 'EEXIST' ? 'it is a file, not a directory.' : (explainSystemError(cause) ?? message)
+    const { code, message, path = directory } = cause as NodeJS.ErrnoException
+    const inTheWay = code === 'EEXIST' ? (danglingLink(path) ?? 'it is a file, not a directory.') : undefined
+    const why = inTheWay ?? explainSystemError(cause) ?? message
     throw new UsageError(`-w ${workDir}: ${why}`, { cause })
   }
 }

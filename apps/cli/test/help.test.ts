@@ -48,6 +48,36 @@ test('docs/cli.md is what the help says', async () => {
   expect(await runProcess(check)).toMatchObject({ exitCode: 0, stderr: '' })
 })
 
+test('help of words that name no command refuses them as they are refused without help', async () => {
+  const [nope, tool] = await Promise.all([delta(['help', 'rnu']), delta(['help', 'tool', 'expnad'])])
+  expect(nope).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(nope.stderr).toMatch(/^error: unknown command 'rnu'\n\(Did you mean run\?\)\n/)
+  expect(tool).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(tool.stderr).toMatch(/^error: unknown command 'expnad'\n\(Did you mean expand\?\)\n/)
+})
+
+test('help of a command with two words is that of the command, and further words change nothing', async () => {
+  const [help, further, flag] = await Promise.all([
+    delta(['help', 'tool', 'expand']),
+    delta(['help', 'tool', 'expand', 'x']),
+    delta(['tool', 'expand', '--help']),
+  ])
+  expect(flag.stdout).toMatch(/^Usage: delta tool expand /)
+  expect(help).toEqual(flag)
+  expect(further).toEqual(flag)
+})
+
+test.each([
+  [['show', '--requst', '1'], '(delta show --help says what it takes)'],
+  [['run', '--format', 'xml'], '(delta run --help says what it takes)'],
+  [['run', '-m', ''], '(delta run --help says what it takes)'],
+  [['tool', 'expand', '--nope'], '(delta tool expand --help says what it takes)'],
+  [['tool', 'nope'], '(delta tool --help lists its commands)'],
+  [['nope'], '(delta --help lists the commands and options)'],
+])('%j is refused with the help that lists what is right there', async (args, hint) => {
+  expect((await delta(args)).stderr.trimEnd().split('\n').at(-1)).toBe(hint)
+})
+
 test('--version prints the version of the package and nothing else', async () => {
   const { version } = JSON.parse(await readFile(`${ROOT}apps/cli/package.json`, 'utf8'))
   for (const flag of ['--version', '-V']) {

@@ -99,7 +99,10 @@ test('a run that is damaged or cannot be read keeps no other from being listed, 
     `Run asks is damaged: ${problem}\nPut back the file that was there, or delete the run.\n`,
   )
   const runs = JSON.parse((await delta(['list-runs', '--json', '-w', workspace.path])).stdout)
-  expect(runs).toMatchObject([{ run_id: 'done' }, { problem: expect.stringContaining(problem) }])
+  expect(runs).toMatchObject([
+    { run_id: 'done', status: 'COMPLETED' },
+    { run_id: 'asks', status: 'DAMAGED', problem: expect.stringContaining(problem) },
+  ])
 
   const shown = await delta(['show', 'asks', '-w', workspace.path])
   expect(shown).toMatchObject({ exitCode: 1, stdout: '' })
@@ -143,7 +146,10 @@ test('show prints the latest run as a transcript, or the one that is named', asy
 test('show --step prints one iteration and what the model saw before it', async () => {
   await using workspace = await twoRuns()
   const { stdout } = await delta(['show', 'done', '--step', '2', '-w', workspace.path])
-  expect(stdout).toContain('The model saw (all of it: delta show --request 2):\n   system_prompt: 1 messages')
+  const whole = `delta show done -w ${workspace.path} --request 2`
+  expect(stdout).toContain(`The model saw (all of it: ${whole}):\n   system_prompt: 1 messages`)
+  const inside = await delta(['show', '--step', '1'], { cwd: workspace.path })
+  expect(inside.stdout).toContain('The model saw (all of it: delta show --request 1):\n')
   expect(stdout).toMatch(/^2\. Said\.$/m)
   expect(stdout).not.toContain('I say it.')
 
@@ -211,6 +217,28 @@ test('show --json prints the journal lines as they are', async () => {
   expect(stdout).toBe(await workspace.read('.delta/done/journal.jsonl'))
 })
 
+test.each([['show'], ['list-runs']])(
+  '%s of a workspace that is not there is a usage error',
+  async (command) => {
+    await using workspace = await temporaryWorkspace({})
+    const result = await delta([command, '-w', 'a/b'], { cwd: workspace.path })
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toBe(
+      `Error: -w a/b: there is no such directory. The nearest that exists is ${workspace.path}\n`,
+    )
+  },
+)
+
+test('show and continue of a run that is not there name the command that lists the others', async () => {
+  await using workspace = await twoRuns()
+  const shown = await delta(['show', 'nope', '-w', workspace.path])
+  expect(shown).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(shown.stderr).toBe(
+    `Error: No run nope in ${workspace.path}. There are others: delta list-runs -w ${workspace.path}\n`,
+  )
+  expect(await delta(['continue', '--run-id', 'nope', '-w', workspace.path])).toEqual(shown)
+})
+
 test('a run or a workspace that is not there is named', async () => {
   await using workspace = await twoRuns()
   const none = await delta(['show', 'nope', '-w', workspace.path])
@@ -218,7 +246,11 @@ test('a run or a workspace that is not there is named', async () => {
   expect(none.stderr).toContain(`No run nope in ${workspace.path}`)
   const nowhere = await delta(['show', '-w', '/nowhere/at/all'])
   expect(nowhere).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(nowhere.stderr).toContain('No runs in /nowhere/at/all')
+  expect(nowhere.stderr).toContain(
+    '-w /nowhere/at/all: there is no such directory. The nearest that exists is /\n',
+  )
+  await using empty = await temporaryWorkspace({})
+  expect((await delta(['show', '-w', empty.path])).stderr).toContain(`No runs in ${empty.path}`)
   const outside = await delta(['show', '../../etc', '-w', workspace.path])
   expect(outside).toMatchObject({ exitCode: 2, stdout: '' })
 })

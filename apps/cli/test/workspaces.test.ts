@@ -1,4 +1,4 @@
-import { cp, readdir } from 'node:fs/promises'
+import { cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -60,4 +60,51 @@ test("a base URL that appears in the workspace's .env between two runs is refuse
   expect(server.requests()).toHaveLength(1)
 
   expect((await delta([...args, '--trust-workspace-env'], { env })).exitCode).toBe(0)
+})
+
+test('a "~" that no shell replaced names no workspace, and nothing is made', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  await using directory = await temporaryWorkspace({})
+  const named = (workDir: string) =>
+    delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workDir], { cwd: directory.path })
+  const refused = await named('~/foo')
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(refused.stderr).toMatch(/^Error: -w ~\/foo: no shell replaced the "~"/)
+  expect(await readdir(directory.path)).toEqual([])
+  expect((await named('./~/foo')).exitCode).toBe(0)
+})
+
+test.each([['.delta'], ['.delta/done'], ['.delta/done/new']])(
+  '%s is no workspace: it belongs to the records of one, which is named',
+  async (inside) => {
+    await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+    await using workspace = await temporaryWorkspace({})
+    await mkdir(join(workspace.path, '.delta/done'), { recursive: true })
+    for (const command of [['run', '--agent', agent.path, '-m', 'Go'], ['show'], ['continue', '-m', 'On']]) {
+      const refused = await delta([...command, '-w', inside], { cwd: workspace.path })
+      expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+      expect(refused.stderr).toContain(`-w ${inside}: it is no workspace; `)
+      expect(refused.stderr).toContain(`Name that: -w ${workspace.path}\n`)
+    }
+    expect(await readdir(join(workspace.path, '.delta/done'))).toEqual([])
+  },
+)
+
+test('a symbolic link to nothing is called that, as a workspace and above one; a file is called a file', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  await using directory = await temporaryWorkspace({})
+  const link = join(directory.path, 'link')
+  await symlink('gone', link)
+  await writeFile(join(directory.path, 'file'), '')
+  const refusal = async (...args: string[]) => {
+    const result = await delta(args, { cwd: directory.path })
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    return result.stderr
+  }
+  const run = ['run', '--agent', agent.path, '-m', 'Go']
+  const why = `${link} is a symbolic link to gone, and that does not exist.\n`
+  expect(await refusal(...run, '-w', 'link')).toContain(`-w link: ${why}`)
+  expect(await refusal(...run, '-w', 'link/below')).toContain(`-w link/below: ${why}`)
+  expect(await refusal('list-runs', '-w', 'link')).toContain(`-w link: ${why}`)
+  expect(await refusal(...run, '-w', 'file')).toContain('-w file: it is a file, not a directory.')
 })

@@ -1,19 +1,29 @@
-import { latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
+import { quoteCommand } from '@delta/executor'
+import { latestRunId, neverBegan, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { EngineError } from './errors.js'
 
 /**
  * What is known of a run of a workspace; by default of the latest one.
  *
  * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`.
+ *   {JournalError} `ERR_RUN_EMPTY`: it never began. `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
 export async function findRun(workDirectory: string, runId?: string): Promise<RunSummary> {
-  const id = runId ?? (await latestRunId(workDirectory))
+  const id = runId ?? (await latestRunId(workDirectory, { orEmpty: true }))
   const summary = id === undefined ? undefined : await readRun(runDirectory(workDirectory, id)).catch(missing)
-  if (summary) return summary
-  throw new EngineError(
-    'ERR_ENGINE_RUN_NOT_FOUND',
-    `No existing run found in the work directory${runId === undefined ? '' : ` with the id ${runId}`}: ${workDirectory}\nHint: Use \`delta run\` to start a new run`,
-  )
+  if (summary === undefined) throw await notFound(workDirectory, runId)
+  const begins = summary.owner?.alive ?? false // another process may be at its first write
+  if (summary.status === 'EMPTY' && !begins) throw neverBegan(summary.directory)
+  return summary
+}
+
+async function notFound(workDirectory: string, runId: string | undefined): Promise<EngineError> {
+  const hasRuns = (await latestRunId(workDirectory, { orEmpty: true })) !== undefined
+  const message =
+    hasRuns && runId !== undefined
+      ? `No run ${runId} in ${workDirectory}. There are others: ${quoteCommand(['delta', 'list-runs', '-w', workDirectory])}`
+      : `No existing run found in the work directory: ${workDirectory}\nHint: Use \`delta run\` to start a new run`
+  return new EngineError('ERR_ENGINE_RUN_NOT_FOUND', message)
 }
 
 /**

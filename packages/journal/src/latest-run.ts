@@ -7,14 +7,20 @@ import { deltaDirectory, isRunId, runDirectory } from './run-paths.js'
 /**
  * The id of the workspace's latest run: what `LATEST` (or v1.1's `runs/LATEST`) says, and if that names no run, the
  * newest that began. A crash can fall between a run's beginning and its name in `LATEST`. Undefined when there is none.
+ *
+ * @param options.orEmpty - If none began, the newest that did not: for whoever can say so of it.
  */
-export async function latestRunId(workDirectory: string): Promise<string | undefined> {
+export async function latestRunId(
+  workDirectory: string,
+  { orEmpty = false }: { orEmpty?: boolean } = {},
+): Promise<string | undefined> {
   const directory = deltaDirectory(workDirectory)
   const named =
     (await readName(join(directory, 'LATEST'))) ?? (await readName(join(directory, 'runs', 'LATEST')))
   if (named !== undefined && isRunId(named) && existsSync(runDirectory(workDirectory, named))) return named
-  const begun = (await listRuns(workDirectory)).filter(({ status }) => status !== 'EMPTY')
-  return begun.at(-1)?.runId
+  const runs = await listRuns(workDirectory)
+  const begun = runs.filter(({ status, problem }) => status !== 'EMPTY' || problem !== undefined)
+  return (begun.at(-1) ?? (orEmpty ? runs.at(-1) : undefined))?.runId
 }
 
 async function readName(path: string): Promise<string | undefined> {

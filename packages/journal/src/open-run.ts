@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { copyToNewInode } from './copy-journal.js'
 import { makeRunDirectory } from './create-run.js'
-import { JournalError } from './errors.js'
 import { checkLayout } from './layout.js'
 import { type Lease, takeLease } from './lease.js'
 import { migrateRun } from './migrate.js'
+import { neverBegan } from './never-began.js'
 import { notFound } from './read-run.js'
 import { holdRun, type Run } from './run.js'
 import { runPaths } from './run-paths.js'
@@ -36,7 +36,7 @@ export async function openRun(
   checkLayout(dirname(named))
   const migration = migrateRun(named)
   const directory = migration?.directory ?? named
-  if (!existsSync(runPaths(directory).journal)) throw empty(directory)
+  if (!existsSync(runPaths(directory).journal)) throw neverBegan(directory)
 
   const lease = await takeLease(runPaths(directory).lease, { force })
   try {
@@ -45,7 +45,7 @@ export async function openRun(
     if (migration) run.notices.unshift(migration.notice)
     if (run.summary().status !== 'EMPTY') return run
     run.journal.close()
-    throw empty(directory)
+    throw neverBegan(directory)
   } catch (error) {
     lease.release()
     throw error
@@ -69,13 +69,4 @@ function takeOver(directory: string, lease: Lease, sync: boolean): Run {
       : `The run was taken over from ${who}, which ended without releasing it.`,
   )
   return run
-}
-
-function empty(directory: string): JournalError {
-  return new JournalError(
-    'ERR_RUN_EMPTY',
-    `${directory}: This run never began: its first events were not written, and nothing was started in it.\n` +
-      'Start a new one with: delta run',
-    { path: directory },
-  )
 }

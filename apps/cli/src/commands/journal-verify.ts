@@ -1,4 +1,5 @@
 import { verifyJournal } from '@delta/journal'
+import { withExactCommands } from '../exact-commands.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { findShownRun } from '../shown-run.js'
@@ -12,6 +13,7 @@ export async function execute(
 ): Promise<number> {
   const run = await findShownRun(flags, runId, terminal)
   const { text, ...report } = verifyJournal(run.journalPath, { ofRun: true })
-  print(terminal, `${flags.json ? JSON.stringify(report, null, 2) : printable(text)}\n`)
+  const shown = printable(withExactCommands(text, run.journalPath))
+  print(terminal, `${flags.json ? JSON.stringify(report, null, 2) : shown}\n`)
   return report.ok ? EXIT.completed : EXIT.failed
 }

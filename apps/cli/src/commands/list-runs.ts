@@ -1,10 +1,11 @@
 import { listRuns, type RunSummary } from '@delta/journal'
+import { withExactCommands } from '../exact-commands.js'
 import { age } from '../present/age.js'
 import { print } from '../present/print.js'
 import { printable, printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal.js'
-import { workDirectoryOf } from '../work-directory.js'
+import { existingWorkDirectoryOf } from '../work-directory.js'
 
 interface ListFlags {
   workDir: string
@@ -15,27 +16,26 @@ interface ListFlags {
 }
 
 /**
- * `delta list-runs`: the runs of a workspace, newest first; of one that cannot be read, stderr says why. With `--first`
- * one id, or exit code 1 when there is none.
+ * `delta list-runs`: the runs of a workspace, newest first; of one that cannot be continued, stderr says why. With
+ * `--first` one id, or exit code 1 when there is none.
  */
 export async function execute(flags: ListFlags, terminal: Terminal): Promise<number> {
-  const workDirectory = workDirectoryOf(flags, terminal)
+  const workDirectory = existingWorkDirectoryOf(flags, terminal)
   const found = (await listRuns(workDirectory)).reverse().filter((run) => isWanted(run, flags))
   if (flags.first) return printFirst(found[0], flags, terminal)
 
   if (flags.json) print(terminal, `${JSON.stringify(found.map(recordOf), null, 2)}\n`)
   else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)]))
   else terminal.stderr.write(`No such runs in ${printable(workDirectory)}\n`)
-  for (const { runId, problem } of found)
-    if (problem !== undefined) terminal.stderr.write(`Run ${runId} is damaged: ${printable(problem)}\n`)
+  for (const run of found) explain(run, terminal)
   return EXIT.completed
 }
 
 /** What belongs to another run is resumed by that one; what is damaged, by nobody. */
 function isWanted(run: RunSummary, { status: statuses, resumable }: ListFlags): boolean {
-  const { status, metadata, problem } = run
-  const canGoOn = (status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT') && problem === undefined
-  if (resumable && (!canGoOn || metadata.parent_run !== null)) return false
+  const status = statusOf(run)
+  const canGoOn = status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT'
+  if (resumable && (!canGoOn || run.metadata.parent_run !== null)) return false
   return statuses.length === 0 || statuses.includes(status)
 }
 
@@ -45,19 +45,44 @@ function printFirst(run: RunSummary | undefined, { json }: ListFlags, terminal: 
   return EXIT.completed
 }
 
+/** The journal's own status only counts if all of it could be read. */
+function statusOf({ status, problem }: RunSummary): string {
+  return problem === undefined ? status : 'DAMAGED'
+}
+
+function explain(run: RunSummary, terminal: Terminal): void {
+  const { runId, status, owner } = run
+  const problem = problemOf(run)
+  if (problem !== undefined) terminal.stderr.write(`Run ${runId} is damaged: ${printable(problem)}\n`)
+  else if (status === 'EMPTY' && !owner?.alive) terminal.stderr.write(`Run ${runId} ${NEVER_BEGAN}\n`)
+}
+
+const NEVER_BEGAN = 'never began: its first events were not written, and nothing was started in it.'
+
+function problemOf({ problem, directory }: RunSummary): string | undefined {
+  return problem === undefined ? undefined : withExactCommands(problem, directory)
+}
+
 /** Every field of `metadata.json`, and where the run lies. */
-function recordOf({ metadata, directory, problem }: RunSummary): object {
-  return { ...metadata, run_directory: directory, ...(problem === undefined ? {} : { problem }) }
+function recordOf(run: RunSummary): object {
+  const problem = problemOf(run)
+  return {
+    ...run.metadata,
+    status: statusOf(run),
+    run_directory: run.directory,
+    ...(problem === undefined ? {} : { problem }),
+  }
 }
 
 const HEADER = ['RUN', 'STATUS', 'AGE', 'ITERATIONS', 'TASK']
 
-function row({ runId, status, lastIteration, metadata, problem }: RunSummary): string[] {
+function row(run: RunSummary): string[] {
+  const { runId, lastIteration, metadata } = run
   const owner = metadata.parent_run === null ? '' : `[of ${metadata.parent_run}] `
   const task = printableLine(owner + ((metadata.initial_message ?? '').split('\n')[0] ?? ''))
   return [
     runId,
-    problem === undefined ? status : 'DAMAGED',
+    statusOf(run),
     metadata.updated_at === null ? '' : age(Date.parse(metadata.updated_at), Date.now()),
     String(lastIteration),
     task.length > 60 ? `${task.slice(0, 59)}…` : task,

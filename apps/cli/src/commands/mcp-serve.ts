@@ -3,10 +3,11 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { ToolFlags } from '../load-tools.js'
 import { printable } from '../present/printable.js'
-import { existingDirectory, loadServedTools } from '../served-tools.js'
+import { loadServedTools } from '../served-tools.js'
 import { stopSignal } from '../stop-signal.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from '../terminal.js'
 import { withOwnCommands } from '../tool-path.js'
+import { existingWorkDirectoryOf } from '../work-directory.js'
 
 /** Clients kill a server about four seconds after they have closed its input; by then its commands must be gone. */
 const GRACE_MS = 1500
@@ -18,7 +19,7 @@ export async function execute(
   path: string,
 ): Promise<number> {
   const say = (message: string): void => void terminal.stderr.write(`${printable(message)}\n`)
-  const workDirectory = existingDirectory(flags.workDir, terminal)
+  const workDirectory = existingWorkDirectoryOf(flags, terminal)
   const { tools, warnings, ...served } = await loadServedTools(path, flags, terminal)
   for (const warning of warnings) say(warning)
 

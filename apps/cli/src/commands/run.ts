@@ -36,10 +36,10 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   if (notice !== undefined && !flags.quiet) presenter.warn(notice)
 
   const result = await withStopSignal(terminal, presenter, async (signal): Promise<RunResult> => {
-    const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter, signal })
-    const options = { ...shared, agent, workDirectory, message }
     const earlier = await resumableRun({ agent, message, workDirectory, flags, env: terminal.env })
     if (earlier) presenter.warn(earlier.notice)
+    const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter, signal })
+    const options = { ...shared, agent, workDirectory, message }
     if (earlier?.resume) return continueRun({ ...shared, ...earlier.resume, agent, workDirectory })
     return runAgent({ ...options, ...(flags.runId === undefined ? {} : { runId: flags.runId }) })
   }).catch((error: unknown) => {

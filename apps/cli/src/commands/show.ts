@@ -1,4 +1,4 @@
-import { isKnownEvent, readRequest, type StoredEvent, streamJournal } from '@delta/journal'
+import { isKnownEvent, neverBegan, readRequest, type StoredEvent, streamJournal } from '@delta/journal'
 import { contextOfStep } from '../context-of-step.js'
 import { followJournal } from '../follow.js'
 import { eventDescriber } from '../present/attribute.js'
@@ -27,6 +27,8 @@ export async function execute(
 ): Promise<number> {
   refuseTogether(flags)
   const run = await findShownRun(flags, runId, terminal)
+  if (run.status === 'EMPTY' && run.problem === undefined && !run.owner?.alive)
+    throw neverBegan(run.directory)
   if (flags.request !== undefined) {
     print(terminal, await readRequest(run.directory, wholeNumber('--request', flags.request)))
     return EXIT.completed
@@ -41,12 +43,23 @@ export async function execute(
   let found = false
   for await (const event of streamJournal(run.journalPath)) {
     if (!('iteration' in event) || event.iteration !== step) continue
-    if (!found && !flags.json) print(terminal, await contextOfStep(run.directory, event))
+    if (!found && !flags.json)
+      print(terminal, await contextOfStep(run.directory, event, asTyped(flags, runId)))
     found = true
     showEvent(event)
   }
   if (found) return EXIT.completed
   throw new UsageError(`--step ${step}: ${extent(run)}`)
+}
+
+/** As short as it was typed, for whoever stands where it was typed. */
+function asTyped({ workDir }: ShowFlags, runId: string | undefined): string[] {
+  return [
+    'delta',
+    'show',
+    ...(runId === undefined ? [] : [runId]),
+    ...(workDir === '.' ? [] : ['-w', workDir]),
+  ]
 }
 
 function extent({ runId, lastIteration }: { runId: string; lastIteration: number }): string {

@@ -1,7 +1,7 @@
 import type { CommandGroup } from './entry.js'
 import { IMPORT_ROOT, JSON_OUTPUT, TRUST_WORKSPACE_ENV, WORKSPACE } from './options.js'
 
-const STATUSES = ['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED']
+const STATUSES = ['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED', 'EMPTY', 'DAMAGED']
 
 export const INSPECT_COMMANDS: CommandGroup = {
   title: 'Look at runs',

@@ -1,0 +1,137 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  runProcess,
+  startScriptedServer,
+  type TemporaryWorkspace,
+  temporaryAgent,
+  temporaryWorkspace,
+} from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { cleanEnvironment, DELTA, delta } from './delta.js'
+
+/** Makes a run "one" in the workspace, and puts a line into its journal that is no event. */
+async function damagedRun(workspace: TemporaryWorkspace, directory = workspace.path): Promise<void> {
+  await using agent = await temporaryAgent({ turns: [{ content: 'First.' }] })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', directory, '--run-id', 'one', '-q'])
+  const path = join(directory, '.delta/one/journal.jsonl')
+  const lines = (await readFile(path, 'utf8')).split('\n')
+  await writeFile(path, lines.toSpliced(2, 0, 'no event').join('\n'))
+}
+
+/** A workspace with a run "one" whose first events never reached the disk; `named`: `LATEST` says its name all the same. */
+async function emptyRun({
+  named,
+  journal,
+}: {
+  named: boolean
+  journal: string
+}): Promise<TemporaryWorkspace> {
+  return temporaryWorkspace({
+    '.delta/one/journal.jsonl': journal,
+    ...(named ? { '.delta/LATEST': 'one\n' } : {}),
+  })
+}
+
+test.each([
+  [[], {}],
+  [['--new'], {}],
+  [['--run-id', 'fresh'], {}],
+  [[], { DELTA_NEW: '1' }],
+])('a damaged latest run keeps no other agent from running (%j %j); a note names it', async (flags, env) => {
+  await using workspace = await temporaryWorkspace({})
+  await damagedRun(workspace)
+  await using other = await temporaryAgent({ turns: [{ content: 'Other.' }] })
+  const args = ['run', '--agent', other.path, '-m', 'Go', '-w', workspace.path, ...flags]
+  const result = await delta(args, { env })
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'Other.\n' })
+  expect(result.stderr).toContain('Run one in this workspace is damaged, and left as it is: ')
+  expect(result.stderr).toContain(`delta journal verify one -w ${workspace.path}\n`)
+})
+
+test("the workspace's .env is not believed while nobody can read what the latest run began with", async () => {
+  await using server = await startScriptedServer([{ content: 'Done.' }])
+  await using agent = await temporaryAgent({ agent: { llm: { model: 'scripted' } } })
+  await using workspace = await temporaryWorkspace({})
+  await damagedRun(workspace)
+  await workspace.write('.env', `DELTA_BASE_URL=${server.baseUrl}\nDELTA_API_KEY=test-key-not-real\n`)
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const refused = await delta(args)
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(refused.stderr).toContain('Run one in this workspace is damaged')
+  expect(refused.stderr).toContain('--trust-workspace-env')
+  expect(server.requests()).toHaveLength(0)
+
+  await writeFile(join(workspace.path, '.delta/one/journal.jsonl'), '')
+  expect((await delta(args)).stderr).toContain('--trust-workspace-env')
+  expect((await delta([...args, '--trust-workspace-env'])).exitCode).toBe(0)
+  expect((await delta(['config', '--agent', agent.path, '-w', workspace.path])).exitCode).toBe(0)
+})
+
+test('the command that sets damage aside is whole wherever it is named: typed elsewhere, it mends that run', async () => {
+  await using workspace = await temporaryWorkspace({})
+  const directory = join(workspace.path, "a person's work")
+  await damagedRun(workspace, directory)
+  const command = `delta journal repair one -w '${directory.replaceAll("'", "'\\''")}'`
+  const continued = await delta(['continue', '-w', directory, '-m', 'On'])
+  const listed = await delta(['list-runs', '-w', directory])
+  const verified = await delta(['journal', 'verify', '-w', directory])
+  const [run] = JSON.parse((await delta(['list-runs', '--json', '-w', directory])).stdout)
+  for (const text of [continued.stderr, listed.stderr, verified.stdout, run.problem])
+    expect(text.trimEnd().split('\n').at(-1)).toContain(`: ${command}`)
+
+  const shell = ['sh', '-c', command.replace('delta', `'${process.execPath}' '${DELTA}'`)]
+  expect(await runProcess(shell, { cwd: '/', env: cleanEnvironment() })).toMatchObject({ exitCode: 0 })
+  expect((await delta(['journal', 'verify', '-w', directory])).exitCode).toBe(0)
+})
+
+test('a damaged run has the status DAMAGED in the table, in the JSON and for --status', async () => {
+  await using workspace = await temporaryWorkspace({})
+  await damagedRun(workspace)
+  const list = (...flags: string[]) => delta(['list-runs', '-w', workspace.path, ...flags])
+  expect((await list()).stdout).toMatch(/^one\s+DAMAGED/m)
+  expect(JSON.parse((await list('--json')).stdout)).toMatchObject([{ run_id: 'one', status: 'DAMAGED' }])
+  expect((await list('--status', 'DAMAGED', '--first')).stdout).toBe('one\n')
+  expect((await list('--status', 'EMPTY', '--first')).exitCode).toBe(1)
+})
+
+test.each([
+  { named: false, journal: '' },
+  { named: true, journal: '' },
+  { named: false, journal: '{"seq":1,"type":"ENGINE_ST' },
+])('a run that never began is called that by list-runs, show and continue: %j', async (scene) => {
+  await using workspace = await emptyRun(scene)
+  const listed = await delta(['list-runs', '-w', workspace.path])
+  expect(listed.stdout).toMatch(/^one\s+EMPTY/m)
+  expect(listed.stderr).toMatch(/^Run one never began: its first events were not written, /)
+  const filtered = await delta(['list-runs', '-w', workspace.path, '--status', 'EMPTY', '--first'])
+  expect(filtered.stdout).toBe('one\n')
+  for (const command of [
+    ['show'],
+    ['show', 'one'],
+    ['continue'],
+    ['continue', '--run-id', 'one', '-m', 'On'],
+  ]) {
+    const refused = await delta([...command, '-w', workspace.path])
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(refused.stderr).toContain(`${workspace.path}/.delta/one: This run never began: `)
+  }
+})
+
+test('a run that never began is not looked for where another one did', async () => {
+  await using workspace = await emptyRun({ named: false, journal: '' })
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'a', '-q'])
+  await rm(join(workspace.path, '.delta/LATEST'))
+  expect((await delta(['show', '-w', workspace.path])).stdout).toContain('1. Done.\n')
+})
+
+test('a run id that is taken is answered with the command that goes on with that run', async () => {
+  await using workspace = await temporaryWorkspace({})
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', '.', '--run-id', 'mine', '-q']
+  expect((await delta(args, { cwd: workspace.path })).exitCode).toBe(0)
+  const taken = await delta(args, { cwd: workspace.path })
+  expect(taken.exitCode).toBe(2)
+  expect(taken.stderr).toContain(`go on with that one: delta continue -w ${workspace.path} --run-id mine\n`)
+})
