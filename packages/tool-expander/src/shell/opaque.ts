@@ -24,7 +24,7 @@ export function skipArithmetic(scan: Scan, word?: Word): boolean {
   const [opening] = matchAt(/\$?\(\(/y, scan.template, scan.at)
   const inner = opening && behindBracket(scan, scan.at + opening.length - 1)
   if (!inner || inner >= scan.end || scan.template.charAt(inner) !== ')') return false
-  if (/['"`\\]/.test(scan.template.slice(scan.at, inner))) stop(scan, scan.at, 'Quotes in arithmetic')
+  if (/['"`\\]|\s#/.test(scan.template.slice(scan.at, inner))) stop(scan, scan.at, 'Quotes in arithmetic')
   skipTo(scan, inner + 1, word, 'arithmetic', CHECK_NUMBER)
   return true
 }
