@@ -12,7 +12,7 @@ export const SHELL_OPTION = /^(?:[-+][A-Za-z]*c|--(?:session-)?command(?:=|$))/
 /** Programs that are no shells and hand a text to one. */
 const STARTS_SHELL = namesOf('env git sg split tar watch')
 /** Variables whose text the shell runs. */
-export const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)\+?=/
+export const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)(?:\[.*\])?\+?=/s
 
 /** Programs that start another one: their `--` ends their own options, not those of what they start. */
 export const STARTS_ANOTHER = namesOf(
@@ -35,7 +35,7 @@ const INTERPRETERS = new Map([
   ['split', /^--filter(?:=|$)/],
   [
     'tar',
-    /^--(?:checkpoint-action|to-command|use-compress-program|rsh-command|(?:info|new-volume)-script)(?:=|$)/,
+    /^--(?:checkpoint-action|to-command|use-compress-program|rsh-command|(?:info|new-volume)-script)(?:=|$)|^-[A-Za-z]*[FI]$/,
   ],
   ['git', /^(?:alias\.|core\.\w*(?:pager|editor|command)|\w+\.\w*(?:cmd|helper)).*=/i],
 ])
@@ -68,7 +68,9 @@ export function runsShell(name: string): boolean {
 
 /** True for a text that may run a shell, which then reads what its own shell is fed. */
 export function namesShell(text: string): boolean {
-  return text.split(/[^\w./-]+/).some((word) => /^(?:\.|source)$/.test(word) || SHELLS.has(baseName(word)))
+  return text
+    .split(/[^\w./-]+/)
+    .some((word) => /^(?:\.|source|eval)$/.test(word) || SHELLS.has(baseName(word)))
 }
 
 /** Where the program stands that `env`, `sudo` and the like run in the end. */

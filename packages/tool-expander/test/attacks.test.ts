@@ -33,6 +33,8 @@ const ATTACKS: Record<string, Attack[]> = {
     ['echo ${x} | sh -c sh', 'both'],
     ['echo ${x} | sh -c "exec /bin/sh -s"', 'both'],
     ['echo ${x} | bash -c "source /dev/stdin"', 'both'],
+    ['echo "${x}" | sh -c \'eval "$(cat)"\'', 'both'],
+    ['echo ${x} | flock l -c "cd /; sh"', 'both'],
   ],
   'a stream under another name': [
     ['command . /dev/stdin <<E\n${x}\nE', 'both'],
@@ -98,6 +100,7 @@ const ATTACKS: Record<string, Attack[]> = {
     ['((_=${x} , ")" ))'],
     ['((_=${x} + $(case a in a) echo 1;; esac) ))', 'bash', NUMBER],
     ['((echo a); echo ${x})'],
+    ["((1<<2))\n: '\n2\neval ${x} # '"],
   ],
   'a reserved word in front of the command': [
     ['time -p ! eval "${x}"', 'bash'],
@@ -115,6 +118,7 @@ const ATTACKS: Record<string, Attack[]> = {
   'text that is run or computed later': [
     ['[ -v "$(echo "${x}")" ]', 'bash', NUMBER],
     ['env BASH_ENV=${x} bash -c true'],
+    ['BASH_ENV[0]=${x}; export BASH_ENV; bash -c true'],
     ['env "PS4=${x}" bash -xc true'],
     ['for PS4 in "${x}"; do set -x; true; done', 'bash', '$(echo PW""NED >&2)'],
   ],

@@ -70,6 +70,7 @@ const STARTERS = new Map<string, [operands: number, takes: RegExp]>([
   ['chroot', [1, /^$/]],
   ['doas', [0, /^-[A-Za-z]*[Cu]$/]],
   ['env', [0, /^$/]],
+  ['flock', [0, /^$/]],
   ['newgrp', [Infinity, /^$/]],
   ['nsenter', [0, /^-[A-Za-z]*[tSG]$|^--(?:target|set[ug]id)$/]],
   ['script', [Infinity, /^$/]],
@@ -85,10 +86,10 @@ function readsInput(shapes: readonly string[], at: number): boolean {
   const behind = shapes.slice(at + 1)
   const name = baseName(shapes[at] ?? '')
   const [operands, takes] = STARTERS.get(name) ?? []
-  if (operands === undefined || takes === undefined) return name !== 'flock' && shellReadsInput(behind)
+  if (operands === undefined || takes === undefined) return shellReadsInput(behind)
   const texts = findProgramText([name, ...behind]).filter(([, interpreter]) => interpreter === name)
   if (texts.length > 0) return texts.some(([index]) => namesShell([name, ...behind][index] ?? ''))
-  if (name === 'env') return false
+  if (/^(?:env|flock)$/.test(name)) return false
   if (name === 'runuser' && behind.some((word) => /^-[A-Za-z]*u|^--user/.test(word))) return false
   if (
     /^(?:sudo|doas)$/.test(name) &&
