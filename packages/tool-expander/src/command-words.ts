@@ -1,4 +1,4 @@
-import { baseName, namesOf } from './interpreters.js'
+import { baseName, STARTS_ANOTHER } from './interpreters.js'
 import { isParameter, type Part, type Placeholder } from './template.js'
 
 /** A word of a command in pieces; null is what only a shell knows. */
@@ -10,11 +10,6 @@ export interface CommandWord {
 export function shapeOf(word: CommandWord | undefined): string {
   return word?.pieces.map((piece) => (typeof piece === 'string' ? piece : '\0')).join('') ?? ''
 }
-
-/** Programs that start another one: their `--` ends their own options, not those of what they start. */
-export const STARTS_ANOTHER = namesOf(
-  'command exec find env sudo doas su runuser xargs parallel nice ionice nohup setsid stdbuf time timeout watch flock chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh uv poetry',
-)
 
 /**
  * Calls back for each value that can begin a word which a program may take for an option.

@@ -62,9 +62,9 @@ export function checkWords(words: readonly ArgumentWord[]): ToolProblem[] {
   const [first] = words
   if (first?.pieces.length === 0) refuse(first, 'ERR_COMMAND_WORD', 'The command is empty.')
   if (first?.pieces.some(isParameter)) refuse(first, 'ERR_COMMAND_WORD', 'The first word must be literal.')
-  for (const [index, interpreter] of findProgramText(words.map(shapeOf))) {
+  for (const [index, interpreter, isJoined] of findProgramText(words.map(shapeOf))) {
     const word = words[index]
-    if (!word?.pieces.some(isParameter) || isWholeParameter(word.pieces)) continue
+    if (!word?.pieces.some(isParameter) || (!isJoined && isWholeParameter(word.pieces))) continue
     refuse(word, 'ERR_PROGRAM_TEXT', `In a program that ${interpreter} runs the value would become code.`)
   }
   return problems

@@ -1,22 +1,24 @@
 import { shapeOf } from '../command-words.js'
-import { namesOf } from '../interpreters.js'
+import { namesOf, RUN_LATER } from '../interpreters.js'
 import { readConditional } from './conditional.js'
 import { readNewline } from './here-documents.js'
 import { skipArithmetic } from './opaque.js'
-import { looksAt, missing, next, type Scan, stop, take, type Word } from './scan.js'
+import { RUN_LATER_PLACE } from './rules.js'
+import { disagree, looksAt, missing, next, refuse, type Scan, stop, take, type Word } from './scan.js'
 import { REDIRECTION, readSimple } from './simple.js'
 import { readWord } from './words.js'
 
 /** Words that only group or separate commands. */
-const NEUTRAL = namesOf('then else elif do ! time coproc')
+const NEUTRAL = namesOf('then else elif do !')
 const CLOSERS = namesOf('fi done esac }')
 const ENDS_CASE = namesOf(';; ;& ;;&')
 // Patterns used at every word are made once.
 const BLANKS = /(?:[ \t]|\\\n)+/y
-const COMMENT = /#.*/y
+const COMMENT = /#[^\n]*/y
 const COMMAND_END = /[\n;|)]|&(?!>)/y
 const OPERATOR = /;;?&?|&&|\|[|&]?|&(?!>)|\)/y
-const IN = /in(?=\s)/y
+const IN = /in(?=[ \t\n])/y
+const TIME_OPTION = /(?:-p|--)(?![^ \t\n;&|()<>])/y
 const ENDS = new Map([
   ['if', 'fi'],
   ['while', 'done'],
@@ -59,8 +61,10 @@ export function readCommands(scan: Scan, closers: readonly string[], opening = s
 function readCommand(scan: Scan, closers: readonly string[]): string | undefined {
   const opening = scan.at
   if (skipArithmetic(scan)) return undefined
-  if (take(scan, /\(/y)) readCommands(scan, [')'], opening)
-  else if (looksAt(scan, REDIRECTION)) readSimple(scan)
+  if (take(scan, /\(/y)) {
+    if (next(scan) === '(') disagree(scan, opening, 'these ((; write ( (')
+    readCommands(scan, [')'], opening)
+  } else if (looksAt(scan, REDIRECTION)) readSimple(scan)
   else {
     const word = readWord(scan)
     const name = word.quoted ? '' : shapeOf(word)
@@ -75,7 +79,11 @@ function readCommand(scan: Scan, closers: readonly string[]): string | undefined
       skipInline(scan)
       readWord(scan)
       readFunction(scan)
-    } else if (!NEUTRAL.has(name)) readSimple(scan, word)
+    } else if (name === 'time') {
+      do skipInline(scan)
+      while (take(scan, TIME_OPTION))
+    } else if (name === 'coproc') disagree(scan, opening, name)
+    else if (!NEUTRAL.has(name)) readSimple(scan, word)
   }
   return undefined
 }
@@ -87,6 +95,9 @@ export function readFunction(scan: Scan): void {
   const { inFunction } = scan
   scan.inFunction = true
   readCommand(scan, [])
+  skipInline(scan)
+  // What is redirected behind the body is expanded at each call.
+  if (looksAt(scan, REDIRECTION)) readSimple(scan)
   scan.inFunction = inFunction
 }
 
@@ -94,9 +105,12 @@ export function readFunction(scan: Scan): void {
 function readFor(scan: Scan, opening: number): void {
   skipInline(scan)
   if (!skipArithmetic(scan)) {
-    if (shapeOf(readWord(scan)).includes('\0')) missing(scan, opening, 'A name')
+    const name = shapeOf(readWord(scan))
+    if (name.includes('\0')) missing(scan, opening, 'A name')
     skipBlanks(scan)
+    const before = scan.found.length
     if (looksAt(scan, IN)) readSimple(scan)
+    if (RUN_LATER.test(`${name}=`)) refuse(scan, scan.found.slice(before), RUN_LATER_PLACE)
   }
   readCommands(scan, ['done'], opening)
 }
@@ -108,7 +122,7 @@ function readCase(scan: Scan, opening: number): void {
   if (!take(scan, IN)) missing(scan, opening, 'in')
   for (;;) {
     skipBlanks(scan)
-    if (take(scan, /esac(?![^\s;&|()<>])/y)) return
+    if (take(scan, /esac(?![^ \t\n;&|()<>])/y)) return
     take(scan, /\(/y)
     do {
       skipInline(scan)

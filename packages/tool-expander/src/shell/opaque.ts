@@ -1,5 +1,5 @@
 import { matchAt, openings } from '../template.js'
-import { missing, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { disagree, missing, refuse, type Scan, stop, take, type Word } from './scan.js'
 
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
 
@@ -24,7 +24,14 @@ export function skipArithmetic(scan: Scan, word?: Word): boolean {
   const [opening] = matchAt(/\$?\(\(/y, scan.template, scan.at)
   const inner = opening && behindBracket(scan, scan.at + opening.length - 1)
   if (!inner || inner >= scan.end || scan.template.charAt(inner) !== ')') return false
-  if (/['"`\\]/.test(scan.template.slice(scan.at, inner))) stop(scan, scan.at, 'Quotes in arithmetic')
+  if (/['"`\\]|\s#/.test(scan.template.slice(scan.at, inner))) stop(scan, scan.at, 'Quotes in arithmetic')
+  // Other shells than bash read ((1<<2)) as a here-document in two groups.
+  const [, delimiter] = (!word && /<<-?\s*([^\s()<]+)/.exec(scan.template.slice(scan.at, inner))) || []
+  if (
+    delimiter &&
+    new RegExp(`^\\t*${delimiter.replace(/\W/g, '\\$&')}$`, 'm').test(scan.template.slice(inner))
+  )
+    disagree(scan, scan.at, 'this <<')
   skipTo(scan, inner + 1, word, 'arithmetic', CHECK_NUMBER)
   return true
 }

@@ -1,5 +1,5 @@
 import { forLeadingValues, shapeOf } from '../command-words.js'
-import { namesOf } from '../interpreters.js'
+import { namesOf, RUN_LATER } from '../interpreters.js'
 import type { ToolProblemCode } from '../problems.js'
 import { writeElement } from '../template.js'
 import { CHECK_NUMBER } from './opaque.js'
@@ -13,21 +13,27 @@ const RUNS_ITS_WORDS = namesOf('eval trap let alias bind compgen complete enable
 export const TAKES_NAMES = namesOf(
   'declare typeset local readonly export unset read readarray mapfile getopts',
 )
-const ASSIGNMENT = /^[A-Za-z_]\w*(\[.*\])?\+?=/s
-/** Variables whose text the shell runs. */
-const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)\+?=/
+export const RUN_LATER_PLACE = 'a variable whose text the shell runs'
+export const ASSIGNMENT = /^[A-Za-z_]\w*(\[.*\])?\+?=/s
 
 /** Checks a finished simple command: what it would do with a value, and which values must not begin with `-`. */
 export function checkCommand(scan: Scan, command: SimpleCommand): void {
   const { words, elements } = command
   const first = words.findIndex((word) => !checkAssignment(scan, word))
   const assignments = words.splice(0, first < 0 ? words.length : first)
-  checkWords(scan, [...words, ...elements])
+  // A -- in a list is one more element.
+  const isList = shapeOf(words[0]) === 'in'
+  checkWords(scan, isList ? withoutDashes(words) : words)
+  checkWords(scan, withoutDashes(elements))
   checkScripts(scan, command, assignments)
   checkBuiltin(
     scan,
     words.slice(words.findIndex((word) => !/^(?:command$|builtin$|exec$|-)/.test(shapeOf(word)))),
   )
+}
+
+function withoutDashes(words: readonly Word[]): Word[] {
+  return words.filter((word) => shapeOf(word) !== '--')
 }
 
 /** False when a word is no assignment. */
@@ -36,7 +42,7 @@ function checkAssignment(scan: Scan, word: Word): boolean {
   const [written, subscript] = ASSIGNMENT.exec(shape) ?? []
   if (written === undefined) return false
   if (subscript?.includes('\0')) refuse(scan, word.found, 'an array subscript')
-  if (RUN_LATER.test(shape)) refuse(scan, word.found, 'a variable whose text the shell runs')
+  if (RUN_LATER.test(shape)) refuse(scan, word.found, RUN_LATER_PLACE)
   return true
 }
 
@@ -45,8 +51,11 @@ function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void
   const found = foundIn(operands)
   const hazard = (code: ToolProblemCode, what: string) =>
     scan.hazards.push([command?.offset ?? 0, code, `${what}.`])
-  if (RUNS_ITS_WORDS.has(name)) refuse(scan, found, `the words of ${name}`)
-  else if (TAKES_NAMES.has(name)) {
+  if (RUNS_ITS_WORDS.has(name)) {
+    refuse(scan, found, `the words of ${name}`)
+    if (!scan.inFunction && operands.some((word) => /\b(?:set|shift)\b/.test(shapeOf(word))))
+      hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
+  } else if (TAKES_NAMES.has(name)) {
     for (const word of operands) {
       const option = shapeOf(word)
       if (!checkAssignment(scan, word)) refuse(scan, word.found, `the words of ${name}`)
@@ -71,7 +80,9 @@ export function checkTest(scan: Scan, words: readonly Word[], outputIsSafe: bool
     const isNumeric = /^-(?:eq|ne|lt|le|gt|ge)$/.test(operator)
     if (!isNumeric && !/^-[vR]$/.test(operator)) return
     const operands = [words[index + 1], isNumeric ? words[index - 1] : undefined]
-    const found = operands.flatMap((operand) => (outputIsSafe ? valuesOf(operand) : (operand?.found ?? [])))
+    const found = operands.flatMap((operand) =>
+      isNumeric && outputIsSafe ? valuesOf(operand) : (operand?.found ?? []),
+    )
     refuse(scan, found, `an operand of ${operator}`, CHECK_NUMBER)
   })
 }

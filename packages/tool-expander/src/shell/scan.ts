@@ -32,6 +32,8 @@ export interface HereDocument {
   delimiter: string
   stripTabs: boolean
   quoted: boolean
+  /** It belongs to a function. */
+  inFunction: boolean
   /** Set when its command runs the text: for whom. */
   interpreter?: string
   /** The values in its text. */
@@ -63,6 +65,8 @@ export interface Scan extends Template {
   fedFrom: number
   /** Inside a function, where `$1` is the function's own. */
   inFunction: boolean
+  /** Inside `>( … )`, which anything may be written to. */
+  inOutput: boolean
 }
 
 /** A simple command, with what it may read. */
@@ -95,6 +99,7 @@ export function scanTemplate(
     pending: [],
     fedFrom: Infinity,
     inFunction: false,
+    inOutput: false,
   }
   try {
     read(scan)

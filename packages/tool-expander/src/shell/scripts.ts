@@ -1,31 +1,47 @@
-import { STARTS_ANOTHER, shapeOf } from '../command-words.js'
-import { baseName, findProgramText, operandIndex, SHELLS } from '../interpreters.js'
+import { shapeOf } from '../command-words.js'
+import {
+  baseName,
+  findProgramText,
+  namesShell,
+  operandIndex,
+  runsShell,
+  SHELL_OPTION,
+  SHELLS,
+  STARTS_ANOTHER,
+} from '../interpreters.js'
 import { isWholeParameter } from '../template.js'
 import { refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
-export const STANDARD_INPUT = /^(?:-(?:[A-Za-z]*s)?|\/.*\/(?:stdin|fd\/0))$/
+export const STANDARD_INPUT = /^-(?:[A-Za-z]*s)?$|(?:^|\/)(?:stdin|fd\/[\d\0]+)$/
 
 /** Refuses values in scripts that a command hands to another shell: as a word, or as what that reads. */
 export function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly Word[]): void {
   const { words, inputs, foundBefore, documentsBefore } = command
   const shapes = words.map(shapeOf)
-  const refuseGlued = (word: Word | undefined, place: string) => {
-    if (word && !isWholeParameter(word.pieces)) refuse(scan, word.found, place)
+  const refuseGlued = (word: Word | undefined, place: string, isJoined = false) => {
+    if (word && (isJoined || !isWholeParameter(word.pieces))) refuse(scan, word.found, place)
   }
-  const scripts = findProgramText(shapes).filter(([, interpreter]) => SHELLS.has(interpreter))
-  for (const [index, interpreter] of scripts) refuseGlued(words[index], `a script for ${interpreter} -c`)
+  for (const [index, interpreter, isJoined] of findProgramText(shapes))
+    if (isJoined || runsShell(interpreter))
+      refuseGlued(words[index], `a script for ${interpreter} -c`.replace(/(ssh|watch) -c/, '$1'), isJoined)
 
   const fed = scan.found.slice(scan.fedFrom, foundBefore)
   const documents = scan.pending.slice(scan.fedFrom < Infinity ? 0 : documentsBefore)
   scan.commands.push({ assignments, words, isFed: fed.length > 0, documents })
-  const at = shellIndex(shapes)
-  if (at < 0 || scripts.length > 0) return
+  const places = shellPlaces(shapes)
+  for (const at of places) {
+    const file = SHELLS.has(baseName(shapes[at] ?? '')) ? operandIndex(shapes, at) : at + 1
+    for (const word of words.slice(at + 1, file + 1))
+      if (scan.template.startsWith('<(', word.offset)) refuseGlued(word, `a script for ${shapes[at]}`)
+  }
+  const at = places.find((place) => readsInput(shapes, place))
+  if (at === undefined) return
   const shell = baseName(shapes[at] ?? '')
-  const file = operandIndex(shapes, at)
-  const operand = words[file]
-  if (operand && scan.template.startsWith('<(', operand.offset)) refuseGlued(operand, `a script for ${shell}`)
-  else if (operand && !shapes.slice(at + 1, file + 1).some((word) => STANDARD_INPUT.test(word))) return
+  if (scan.inOutput) {
+    const message = `What is written to this ${shell} would become code.`
+    scan.hazards.push([words[at]?.offset ?? 0, 'ERR_SHELL_CODE', message])
+  }
   refuse(scan, fed, `the input of ${shell}`)
   for (const word of inputs) refuseGlued(word, `a script for ${shell}`)
   for (const document of documents) document.interpreter = shell
@@ -33,9 +49,63 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
 
 /** Where a shell stands that the command starts. What `xargs` feeds becomes words, so that does not count. */
 export function shellIndex(shapes: readonly string[]): number {
-  const [name = '', ...others] = shapes.map(baseName)
-  if (/^(?:\.|source)$/.test(name) || SHELLS.has(name)) return 0
-  const index =
-    STARTS_ANOTHER.has(name) && name !== 'xargs' ? others.findIndex((word) => SHELLS.has(word)) : -1
-  return index < 0 ? index : index + 1
+  return shellPlaces(shapes).find((place) => !/^(?:sudo|doas|env)$/.test(shapes[place] ?? '')) ?? -1
+}
+
+/** Where shells stand that the command may start. */
+function shellPlaces(shapes: readonly string[]): number[] {
+  const names = shapes.map(baseName)
+  const [first = ''] = names
+  const builtin = names.findIndex((name) => !/^(?:command|builtin|exec|-.*)$/.test(name))
+  const startsAnother = STARTS_ANOTHER.has(first) && first !== 'xargs'
+  return [...names.keys()].filter((index) => {
+    const name = names[index] ?? ''
+    if (/^(?:\.|source)$/.test(name)) return index === builtin
+    return (index === 0 || startsAnother) && (SHELLS.has(name) || STARTERS.has(name))
+  })
+}
+
+/** Starts a shell where no command follows: how many operands stand before it, and options that take a word. */
+const STARTERS = new Map<string, [operands: number, takes: RegExp]>([
+  ['chroot', [1, /^$/]],
+  ['doas', [0, /^-[A-Za-z]*[Cu]$/]],
+  ['env', [0, /^$/]],
+  ['flock', [0, /^$/]],
+  ['newgrp', [Infinity, /^$/]],
+  ['nsenter', [0, /^-[A-Za-z]*[tSG]$|^--(?:target|set[ug]id)$/]],
+  ['script', [Infinity, /^$/]],
+  ['sg', [1, /^$/]],
+  ['su', [Infinity, /^$/]],
+  ['runuser', [Infinity, /^$/]],
+  ['sudo', [0, /^-[A-Za-z]*[CDghpRrTtUu]$/]],
+  ['unshare', [0, /^-[A-Za-z]*[SGRw]$|^--(?:set[ug]id|root|wd)$/]],
+])
+
+/** True for a shell that runs what it is fed: without a text or a file of its own, or with a text that starts another. */
+function readsInput(shapes: readonly string[], at: number): boolean {
+  const behind = shapes.slice(at + 1)
+  const name = baseName(shapes[at] ?? '')
+  const [operands, takes] = STARTERS.get(name) ?? []
+  if (operands === undefined || takes === undefined) return shellReadsInput(behind)
+  const texts = findProgramText([name, ...behind]).filter(([, interpreter]) => interpreter === name)
+  if (texts.length > 0) return texts.some(([index]) => namesShell([name, ...behind][index] ?? ''))
+  if (/^(?:env|flock)$/.test(name)) return false
+  if (name === 'runuser' && behind.some((word) => /^-[A-Za-z]*u|^--user/.test(word))) return false
+  if (
+    /^(?:sudo|doas)$/.test(name) &&
+    !behind.some((word) => /^-[A-Za-z]*[is]|^--(?:login|shell)$/.test(word))
+  )
+    return false
+  const given = behind.filter((word, index) => !/^-|^\w+=/.test(word) && !takes.test(behind[index - 1] ?? ''))
+  return given.length <= operands
+}
+
+/** For a shell by its name. A -c behind -s, -- or an operand is an operand. */
+function shellReadsInput(words: readonly string[]): boolean {
+  const first = operandIndex(['', ...words], 0) - 1
+  const end = words.findIndex((word, index) => index === first || /^--?$/.test(word))
+  const options = words.slice(0, end < 0 ? undefined : end)
+  const operand = end < 0 ? undefined : words[end + Number(/^--?$/.test(words[end] ?? ''))]
+  if (options.some((word) => SHELL_OPTION.test(word))) return namesShell(operand ?? '')
+  return operand === undefined || [...options, operand].some((word) => STANDARD_INPUT.test(word))
 }

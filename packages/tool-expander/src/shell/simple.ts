@@ -1,8 +1,8 @@
 import { shapeOf } from '../command-words.js'
 import { atEnd, readFunction, readOperand, skipBlanks, skipInline } from './commands.js'
 import { readDelimiter } from './here-documents.js'
-import { checkCommand } from './rules.js'
-import { next, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { ASSIGNMENT, checkCommand } from './rules.js'
+import { disagree, next, refuse, type Scan, stop, take, type Word } from './scan.js'
 
 /** A simple command: its words, and what it reads from. */
 export interface SimpleCommand {
@@ -28,11 +28,16 @@ export function readSimple(scan: Scan, first?: Word): void {
     documentsBefore: scan.pending.length,
   }
   if (first !== undefined) addWord(scan, command, first)
+  let isSplit = false
   for (skipInline(scan); !atEnd(scan); skipInline(scan)) {
     const redirection = take(scan, REDIRECTION)
-    if (redirection) readRedirection(scan, command, redirection)
-    else if (next(scan) !== '(') addWord(scan, command, readOperand(scan))
-    else {
+    if (redirection) {
+      readRedirection(scan, command, redirection)
+      isSplit ||= redirection.startsWith('&')
+    } else if (next(scan) !== '(') {
+      if (isSplit) disagree(scan, scan.at, 'words behind &>; write >f 2>&1')
+      addWord(scan, command, readOperand(scan))
+    } else {
       if (command.words.length !== 1 || !/^[\w.:-]+$/.test(shapeOf(command.words[0]))) {
         stop(scan, scan.at, 'This (')
       }
@@ -44,8 +49,20 @@ export function readSimple(scan: Scan, first?: Word): void {
 }
 
 function addWord(scan: Scan, command: SimpleCommand, word: Word): void {
+  if (command.words.every((word) => ASSIGNMENT.test(shapeOf(word))))
+    checkSubscript(scan, word, NAME_AND_BRACKET)
   command.words.push(word)
   if (next(scan) === '(' && /^[A-Za-z_]\w*\+?=$/.test(shapeOf(word))) readArray(scan, command)
+}
+
+const BRACKET = /^\[/
+const NAME_AND_BRACKET = /^[A-Za-z_]\w*\[/
+const CLOSED = /^\w*\[(?:[^[\]'"\\`\s]|\[[^[\]'"\\`\s]*\]|"[^"\\`$]*"|'[^']*')*\]/
+
+/** Where a subscript can stand, bash reads on to its bracket, over blanks and newlines. */
+function checkSubscript(scan: Scan, { offset }: Word, opening: RegExp): void {
+  const written = scan.template.slice(offset, scan.at).replace(/\\\n/g, '')
+  if (opening.test(written) && !CLOSED.test(written)) disagree(scan, offset, 'this subscript')
 }
 
 /** `name=( … )`; its words are as much arguments as any. */
@@ -53,6 +70,7 @@ function readArray(scan: Scan, command: SimpleCommand): void {
   scan.at += 1
   for (skipBlanks(scan); !take(scan, /\)/y); skipBlanks(scan)) {
     const word = readOperand(scan)
+    checkSubscript(scan, word, BRACKET)
     if (shapeOf(word).startsWith('[')) refuse(scan, word.found, 'an array subscript')
     command.elements.push(word)
   }

@@ -162,12 +162,16 @@ function readValue(scan: Scan, word: Word, quoting: Quoting, reference: Referenc
 /** `$( … )` and `<( … )`: commands by the same rules anew. */
 function readNested(scan: Scan, word: Word): void {
   const opening = scan.at - 2
-  const { pending: outer, fedFrom } = scan
+  const { pending: outer, fedFrom, inOutput } = scan
   scan.pending = []
   // Anything may feed a `>( … )`.
-  if (scan.template.charAt(opening) === '>') scan.fedFrom = 0
+  if (scan.template.charAt(opening) === '>') {
+    scan.fedFrom = 0
+    scan.inOutput = true
+  }
   readCommands(scan, [')'], opening)
   scan.fedFrom = fedFrom
+  scan.inOutput = inOutput
   if (scan.pending.length > 0) stop(scan, opening, 'This here-document')
   scan.pending = outer
   word.pieces.push(null)

@@ -1,0 +1,220 @@
+import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, load, refusal, run } from './helper.js'
+
+let workspace: TemporaryWorkspace
+beforeAll(async () => {
+  workspace = await temporaryWorkspace()
+})
+afterAll(() => workspace.remove())
+
+// Only who runs or computes these prints PWNED.
+const COMMAND = 'echo PW""NED'
+const NUMBER = 'a[$(echo PW""NED >&2)]'
+
+type Attack = [shell: string, runsIn?: 'dash' | 'bash' | 'both', value?: string]
+
+/** Scripts that ran the value of `${x}` when they were accepted. `$1` stands in the places of the placeholders. */
+const ATTACKS: Record<string, Attack[]> = {
+  'an option of the shell takes a word, which is no file': [
+    ['bash -eo pipefail <<E\necho ${x}; ${x}\nE', 'both'],
+    ['echo ${x} | bash -eo pipefail', 'both'],
+    ['bash -euo pipefail -s <<E\n${x}\nE', 'both'],
+    ['bash --init-file f <<E\n${x}\nE', 'both'],
+    ['bash -eoo pipefail errexit <<E\n${x}\nE', 'both'],
+    ['bash -ceuo pipefail "${x};"', 'both'],
+    ['bash -co errexit "${x};"', 'both'],
+    ['bash -O extglob +o errexit <<E\n${x}\nE', 'both'],
+  ],
+  'a -c that is an operand, or a script that starts a shell': [
+    ['sh -s -- -c foo <<E\n${x}\nE', 'both'],
+    ['sh -s foo -c foo <<E\n${x}\nE', 'both'],
+    ['echo ${x} | sh -s -- -c foo', 'both'],
+    ['echo ${x} | sh -c sh', 'both'],
+    ['echo ${x} | sh -c "exec /bin/sh -s"', 'both'],
+    ['echo ${x} | bash -c "source /dev/stdin"', 'both'],
+    ['echo "${x}" | sh -c \'eval "$(cat)"\'', 'both'],
+    ['echo ${x} | flock l -c "cd /; sh"', 'both'],
+  ],
+  'a stream under another name': [
+    ['command . /dev/stdin <<E\n${x}\nE', 'both'],
+    ['command -p . /dev/stdin <<E\n${x}\nE', 'dash'],
+    ['builtin source /dev/stdin <<E\n${x}\nE', 'bash'],
+    ['. /dev/fd/3 3<<E\n${x}\nE', 'both'],
+    ['sh /dev/fd/3 3<<E\n${x}\nE', 'both'],
+    ['sh /proc/self/fd/0 <<E\n${x}\nE', 'both'],
+    ['cd /dev; . ./stdin <<E\n${x}\nE', 'both'],
+    ['bash --rcfile <(echo "${x}") -i <&-', 'bash'],
+  ],
+  'an operand that is no script': [
+    ['echo ${x} | flock l sh', 'both'],
+    ['env -S "bash -s" <<E\n${x}\nE', 'both'],
+    ['taskset 1 bash <<E\n${x}\nE'],
+    ['rbash <<E\n${x}\nE', 'both'],
+    ['su root <<E\n${x}\nE'],
+    ['echo ${x} | su root'],
+    ['runuser -u root -- sh <<E\n${x}\nE'],
+    ['script -q /dev/null <<E\n${x}\nE'],
+    ['sudo -s <<E\n${x}\nE'],
+    ['sudo -u postgres -i <<E\n${x}\nE'],
+    ['sudo su postgres <<E\n${x}\nE'],
+    ['unshare -r <<E\n${x}\nE'],
+    ['nsenter -t 1 -m <<E\n${x}\nE'],
+    ['chroot /srv <<E\n${x}\nE'],
+    ['newgrp root <<E\n${x}\nE'],
+    ['sg root <<E\n${x}\nE'],
+  ],
+  'a program that hands its words to a shell': [
+    ['env -S "bash -c" "${x};"', 'both'],
+    ['sg root -c "echo ${x}"'],
+    ['sg root "echo ${x}"'],
+    ['watch -n1 "echo ${x}"'],
+    ['watch -n 1 ls ${x}'],
+    ['ssh host ls ${x}'],
+    ['split --filter="${x};" f', 'both'],
+    ['tar --checkpoint=1 --checkpoint-action="exec=${x}" -cf t f', 'both'],
+    ['git -c alias.x="!${x};" x', 'both'],
+  ],
+  'a here-document that ends earlier for some': [
+    ['cat <<EOF\nhello\nE\\\nOF\neval "${x}"\nEOF', 'bash'],
+    ['cat <<-EOF\nhello\n\tE\\\nOF\neval "${x}"\nEOF', 'bash'],
+  ],
+  'what dash reads as the end of a command': [
+    ['echo a&>f eval "${x}"; cat f', 'dash'],
+    ['echo a &>>f eval "${x}"; cat f', 'dash'],
+    ['echo a &>f sh <<E\n${x}\nE\ncat f', 'dash'],
+    ['{ echo a; } &>f eval "${x}"; cat f', 'dash'],
+  ],
+  'a subscript with blanks': [
+    ['a[ ${x} ]=1', 'bash', NUMBER],
+    ['b=1 a[ ${x} ]=1', 'bash', NUMBER],
+    ['>f a[ ${x} ]=1', 'bash', NUMBER],
+    ['if a[ ${x} ]=1; then :; fi', 'bash', NUMBER],
+    ['time -p a[ ${x} ]=1', 'bash', NUMBER],
+    ['a[\n${x}\n]=1', 'bash', NUMBER],
+    ['a["]" ${x} ]=1'],
+    ['x=( [ ${x} ]=1 )', 'bash', NUMBER],
+    ['x=(a [ ${x} ]=1)', 'bash', NUMBER],
+  ],
+  'arithmetic that ends later than its first ))': [
+    ['((_=${x} , ")" ))'],
+    ['((_=${x} + $(case a in a) echo 1;; esac) ))', 'bash', NUMBER],
+    ['((echo a); echo ${x})'],
+    ["((1<<2))\n: '\n2\neval ${x} # '"],
+  ],
+  'a reserved word in front of the command': [
+    ['time -p ! eval "${x}"', 'bash'],
+    ['time -p A=1 eval "${x}"', 'bash'],
+    ['time -- eval "${x}"', 'bash'],
+    ['time -p -- [[ 1 -eq ${x} ]]', 'bash', NUMBER],
+    ['coproc N [[ 1 -eq ${x} ]]; wait', 'bash', NUMBER],
+  ],
+  'a shell that anything may be written to': [
+    ['cat <<E > >(sh)\n${x}\nE', 'bash'],
+    ['tee >(sh) <<E\n${x}\nE', 'bash'],
+    ['> >(sh) echo ${x}', 'bash'],
+    ['exec > >(sh)\necho ${x}', 'bash'],
+  ],
+  'text that is run or computed later': [
+    ['[ -v "$(echo "${x}")" ]', 'bash', NUMBER],
+    ['env BASH_ENV=${x} bash -c true'],
+    ['BASH_ENV[0]=${x}; export BASH_ENV; bash -c true'],
+    ['env "PS4=${x}" bash -xc true'],
+    ['for PS4 in "${x}"; do set -x; true; done', 'bash', '$(echo PW""NED >&2)'],
+  ],
+}
+
+for (const [title, attacks] of Object.entries(ATTACKS)) {
+  describe(`${title}: refused`, () => {
+    for (const [shell, runsIn, value = COMMAND] of attacks) {
+      test(JSON.stringify(shell), async () => {
+        expect(refusal({ shell })).toMatch(
+          /would become code|disagree|cannot be followed|missing|changes \$1/,
+        )
+        await workspace.write('f', 'text\n')
+        const script = shell.replaceAll('${x}', '$1')
+        for (const name of runsIn === 'both' ? ['dash', 'bash'] : runsIn ? [runsIn] : []) {
+          const { stdout, stderr } = await run([name, '-c', script, '--', value], { cwd: workspace.path })
+          expect(stdout + stderr, name).toContain('PWNED')
+        }
+      })
+    }
+  })
+}
+
+/** Scripts in which `$1` is another one where the placeholder stands. */
+describe('refused, because another value would arrive', () => {
+  for (const shell of [
+    'f() { cat; } <<E\n${a}\nE\nf ${b}',
+    'f() { cat; } > ${a}; f ${b}',
+    'f() { cat <<E; }\n${a}\nE\nf ${b}',
+    'eval "set -- z"\necho ${x}',
+    "eval 'shift'; echo ${x}",
+  ])
+    test(JSON.stringify(shell), () => expect(refusal({ shell })).toMatch(/a function|changes \$1/))
+})
+
+describe('only a newline ends a comment, and only blanks end a word', () => {
+  for (const blank of ['\r', '\u2028', '\u2029', '\u00a0', '\u000b']) {
+    test(JSON.stringify(blank), async () => {
+      const tool = { shell: `: # it's${blank}"\nprintf "<%s>" \${x} #"` }
+      for (const shell of ['dash', 'bash'])
+        expect(await call(tool, { x: 'a  *' }, { shell })).toMatchObject({ stdout: '<a  *>', stderr: '' })
+      expect(refusal({ shell: `case a in${blank}b) echo \${x};; esac` })).toContain('missing')
+      expect(refusal({ shell: `case a in a) echo \${x};; esac${blank}` })).toContain('missing')
+    })
+  }
+})
+
+test('a -- in a list is an element like others', () => {
+  expect(load({ shell: 'for f in -- ${x}; do ls "$f"; done' }).parameters[0]?.allow_dash).toBe(false)
+  expect(load({ shell: 'a=(-- ${x}); ls "${a[@]}"' }).parameters[0]?.allow_dash).toBe(false)
+})
+
+describe('still accepted', () => {
+  for (const shell of [
+    'bash -eo pipefail x.sh <<E\n${x}\nE',
+    'echo ${x} | sudo -u root grep -i a',
+    'echo ${x} | flock l cat',
+    "echo ${x} | su root -c 'cat > f'",
+    'runuser -u root -- cat <<E\n${x}\nE',
+    'echo ${x} | env -i A=1 cat',
+    'unshare -r cat <<E\n${x}\nE',
+    'ssh -p 22 host ${x}',
+    'watch ${x}',
+    'watch -x ls ${x}',
+    'git -c user.name=${x} commit -m ${x}',
+    'tar -cf ${x} f',
+    'ls ${x} &>/dev/null && cat <<E &>f\n${x}\nE',
+    'cat <<E\na \\\n${x}\nE',
+    'a[1]=${x}; m["a b"]=1; b=([1]=x); [ -n ${x} ]',
+    'f[0]=1; ls f[0] ${x}',
+    'time -p grep -- ${x} f',
+    'tee >(cat) <<E\n${x}\nE',
+    '( (a); echo ${x})',
+    'f() { cat; } 2>/dev/null; f ${x}',
+  ])
+    test(JSON.stringify(shell), () => expect(load({ shell }).command[0]).toBe('sh'))
+})
+
+test('exec: refuses one word of several that a shell joins, and takes the whole command', () => {
+  for (const exec of [
+    'ssh host ls ${x}',
+    'timeout 5 ssh -p 22 host ls ${x}',
+    'watch ls ${x}',
+    'bash -co errexit "echo ${x}"',
+    'bash -ceuo pipefail "echo ${x}"',
+    'env BASH_ENV=a${x} bash -c true',
+    'env -S "bash -c" "echo ${x}"',
+    'git -c alias.x="!echo ${x}" x',
+    'split --filter="echo ${x}" f',
+  ])
+    expect(refusal({ exec }), exec).toContain('the value would become code')
+  for (const exec of [
+    'ssh host ${x}',
+    'ssh -i ${k} host uptime',
+    'watch -x ls ${x}',
+    'bash -co errexit ${x}',
+  ])
+    expect(load({ exec }).command.length, exec).toBeGreaterThan(0)
+})
