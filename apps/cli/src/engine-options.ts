@@ -2,6 +2,7 @@ import { type Agent, formatProblem } from '@delta/config-loader'
 import type { EngineOptions } from '@delta/engine'
 import { askAtTerminal } from './ask.js'
 import { findEnvironment } from './find-environment.js'
+import { keepingSmall } from './keep-small.js'
 import type { AgentFlags } from './load-agent.js'
 import type { Presenter } from './present/presenter.js'
 import type { Terminal } from './terminal.js'
@@ -46,7 +47,7 @@ export async function engineOptions(
     sync: flags.sync,
     signal,
     stream: presenter.wantsStream,
-    onEvent: (event) => presenter.show(event),
+    onEvent: keepingSmall((event) => presenter.show(event)),
     ...(flags.maxIterations === undefined
       ? {}
       : { maxIterations: wholeNumber('--max-iterations', flags.maxIterations) }),

@@ -1,10 +1,8 @@
 import { openBundles } from './bundles.js'
 import { closeDeadTerminals } from './dead-terminal.js'
-import { prepareForShortLife } from './short-life.js'
 
 /** Runs `main` and sets the exit code. The one thing besides `bin.cjs` that knows how this program was built. */
 export async function start(host: NodeJS.Process): Promise<void> {
-  prepareForShortLife()
   const bundles = openBundles({
     directory: __dirname,
     cacheDirectory: host.env.NODE_DISABLE_COMPILE_CACHE ? undefined : `${__dirname}/../compiled`,
