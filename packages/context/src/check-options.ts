@@ -10,7 +10,7 @@ export function checkOptions(options: BuildOptions): void {
   const { journalPath, variables, environment, iteration, task }: Partial<BuildOptions> = options ?? {}
   const isJournal = typeof journalPath === 'string' || typeof journalPath === 'object'
   if (!isJournal || journalPath === null)
-    refuse('journalPath', "a path, as in '/work/.delta/<run>/journal.jsonl', or events")
+    refuse('journalPath', "a path, as in '.delta/<run>/journal.jsonl', or events")
   for (const name of VARIABLE_NAMES) {
     const value: unknown = variables?.[name as keyof typeof variables]
     if (typeof value !== 'string' || !isAbsolute(value)) refuse(`variables.${name}`, 'an absolute path')
