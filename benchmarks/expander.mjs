@@ -5,7 +5,8 @@
  *
  * The floor replaces `${name}` in the words of a split template: no quoting, no checks, nothing refused.
  * Every figure is the median of alternations in this one run: absolute times drift, ratios hold. The last row is what 200
- * tools add to a process that has just started, in CPU time beside one that loads the package and no tools.
+ * tools add to a process that has just started and loaded the package: how much later it is done, and the CPU time of all
+ * its threads.
  */
 import { spawnSync } from 'node:child_process'
 import { bindArguments, expandTool, parseTool } from '../packages/tool-expander/dist/index.js'
@@ -76,25 +77,32 @@ const measured = rows.map(([what, count, floor, ours]) => {
 
 const COLD_TOOLS = 200
 
-/** Milliseconds of CPU that loading so many tools takes in a process of its own, all of it counted. */
-function coldMs(count) {
+/** What loading so many tools takes in a process of its own, in milliseconds. */
+function loadCold() {
   const program = `
     const { expandTool, parseTool } = await import(${JSON.stringify(new URL('../packages/tool-expander/dist/index.js', import.meta.url).href)})
-    for (const definition of ${JSON.stringify(definitions.slice(0, count))}) expandTool(parseTool(definition).tool)
-    const { user, system } = process.cpuUsage()
-    console.log((user + system) / 1000)`
-  return Number(
-    spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' }).stdout,
-  )
+    const definitions = ${JSON.stringify(definitions.slice(0, COLD_TOOLS))}
+    const [start, cpu] = [performance.now(), process.cpuUsage()]
+    for (const definition of definitions) expandTool(parseTool(definition).tool)
+    const time = performance.now() - start
+    const { user, system } = process.cpuUsage(cpu)
+    console.log(JSON.stringify({ time, cpu: (user + system) / 1000 }))`
+  const argv = ['--input-type=module', '-e', program]
+  return JSON.parse(spawnSync(process.execPath, argv, { encoding: 'utf8' }).stdout)
 }
 
-const cold = Array.from({ length: 2 * ROUNDS }, () => coldMs(COLD_TOOLS) - coldMs(0))
-const coldRow = { what: `${COLD_TOOLS} tools in a new process`, 'CPU ms': Number(median(cold).toFixed(1)) }
+const cold = Array.from({ length: 2 * ROUNDS }, loadCold)
+const coldMs = (key) => Number(median(cold.map((run) => run[key])).toFixed(1))
+const coldRow = {
+  what: `${COLD_TOOLS} tools in a new process`,
+  'time, ms': coldMs('time'),
+  'CPU, ms': coldMs('cpu'),
+}
 
 report('expander', {
   tables: [
     { title: 'Compiling tools and binding calls', rows: measured },
     { title: 'What tools add to a start', rows: [coldRow] },
   ],
-  figures: { bind_us: measured[1]['ours, µs'], cold_ms: coldRow['CPU ms'] },
+  figures: { bind_us: measured[1]['ours, µs'], cold_ms: coldRow['time, ms'], cold_cpu_ms: coldRow['CPU, ms'] },
 })
