@@ -96,7 +96,7 @@ export interface Template {
   path: string
 }
 
-export function placeAt(
+function placeAt(
   offset: number,
   template: string,
 ): Required<Pick<Excerpt, 'template' | 'line' | 'column'>> {

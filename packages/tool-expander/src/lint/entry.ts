@@ -1,0 +1,28 @@
+import type { ExpandedParameter, ExpandedTool } from '../tool.js'
+import type { Source } from './source.js'
+
+/** An entry of `parameters:`, as the rules about parameters see it. */
+export interface Entry {
+  parameter: ExpandedParameter
+  /** Where it stands: `parameters[1]`. */
+  path: string
+  /** The template itself keeps its values from being taken for options, or checks the finished word. */
+  isProtected: boolean
+}
+
+export function entriesOf(tool: ExpandedTool, source: Source | undefined): Entry[] {
+  const names = protectedNames(tool, source)
+  return tool.parameters.map((parameter, index) => ({
+    parameter,
+    path: `parameters[${index}]`,
+    isProtected: names.has(parameter.name),
+  }))
+}
+
+function protectedNames({ checked_words = [] }: ExpandedTool, source: Source | undefined): Set<string> {
+  const inWords = checked_words.flatMap((word) =>
+    [...word.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name),
+  )
+  const inTemplate = source?.inferred.filter(({ raw, allow_dash }) => raw || allow_dash) ?? []
+  return new Set([...inWords, ...inTemplate.map(({ name }) => name)])
+}

@@ -1,0 +1,27 @@
+import { shapeOf } from '../command-words.js'
+import { programIndex } from '../interpreters.js'
+import { valuesOf } from '../shell/rules.js'
+import { isParameter, type Placeholder } from '../template.js'
+import type { LintFinding } from './finding.js'
+import type { ExecSource, ShellSource, Source } from './source.js'
+
+/** `env ${program}`: a value names the program. Without a wrapper before it, `exec:` refuses that itself. */
+export function programChosenInExec(source: ExecSource): LintFinding[] {
+  const { words } = source
+  const index = programIndex(words.map(shapeOf))
+  const pieces = index > 0 ? (words[index]?.pieces ?? []) : []
+  return pieces.filter(isParameter).slice(0, 1).map(chosenIn(source))
+}
+
+/** `${program} --help`: a value names the program. */
+export function programChosenInShell(source: ShellSource): LintFinding[] {
+  return source.commands
+    .flatMap(({ words, shapes }) => valuesOf(words[programIndex(shapes)]))
+    .filter(isParameter)
+    .map(chosenIn(source))
+}
+
+function chosenIn({ at }: Source): (value: Placeholder) => LintFinding {
+  return ({ offset }) =>
+    at('program-chosen', offset, 'A value chooses the program that runs.', 'Write a tool for each program.')
+}

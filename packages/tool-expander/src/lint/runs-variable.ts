@@ -1,0 +1,52 @@
+import { shapeOf } from '../command-words.js'
+import { baseName, programIndex } from '../interpreters.js'
+import { valuesOf } from '../shell/rules.js'
+import { hasOwnInput, readsScript } from './fed-programs.js'
+import type { LintFinding } from './finding.js'
+import type { ScriptCommand, ShellSource } from './source.js'
+
+/** A word the shell makes others of: file names, or the pieces of braces. */
+const PATTERN = /[*?]|\[.+\]|\{.*(?:,|\.\.).*\}/
+
+/** What a script with values runs and does not spell out. */
+export function runsVariable({ scan, commands, template, at }: ShellSource): LintFinding[] {
+  if (scan.found.length === 0) return []
+  return commands.flatMap((command) => {
+    const message = runsWhat(command, template)
+    const hint = 'Write the command itself: "$x" is safe as an argument.'
+    return message === undefined ? [] : [at('runs-variable', command.offset, message, hint)]
+  })
+}
+
+function runsWhat(command: ScriptCommand, template: string): string | undefined {
+  const { words, shapes } = command
+  const [name = ''] = shapes
+  if (changesNames(command)) return `${name || 'This'} changes what commands behind it run.`
+  if (readsScript(command) && !hasOwnInput(template, command))
+    return `${name} runs what it is fed here, which may hold a value.`
+  const program = programIndex(shapes)
+  if (!words[program]?.quoted && PATTERN.test(shapes[program] ?? ''))
+    return 'The shell makes a name of this pattern, and runs it.'
+  return isComputed(command, program)
+    ? 'The shell runs what it computes here, which may hold a value.'
+    : undefined
+}
+
+/** Whether a command gives names to commands. */
+function changesNames({ shapes: [name = '', ...operands], assignments }: ScriptCommand): boolean {
+  return (
+    name === 'alias' ||
+    (name === 'shopt' && operands.includes('expand_aliases')) ||
+    (name === 'hash' && operands.some((word) => word.startsWith('-p'))) ||
+    assignments.some((word) => /^BASH_(?:ALIASES|CMDS)\b/.test(shapeOf(word)))
+  )
+}
+
+/** Whether only the shell knows the program, or a text that is run. Values in such a place are the other rules' matter. */
+function isComputed({ words, shapes, texts }: ScriptCommand, program: number): boolean {
+  const places = shapes[0] === 'eval' ? [...shapes.keys()] : [program, ...texts.map(([index]) => index)]
+  return places.some((index) => {
+    const shape = index === program ? baseName(shapes[index] ?? '') : shapes[index]
+    return shape?.includes('\0') && valuesOf(words[index]).length === 0
+  })
+}

@@ -1,0 +1,59 @@
+import { shapeOf } from '../command-words.js'
+import { compileExec } from '../exec.js'
+import type { ArgumentWord, Inferred } from '../inferred.js'
+import { findProgramText, type ProgramText } from '../interpreters.js'
+import { compileShell } from '../shell/compile.js'
+import type { Scan, ScannedCommand } from '../shell/scan.js'
+import type { ExpandedParameter, ExpandedTool } from '../tool.js'
+import { type FindingAt, findingsIn } from './finding.js'
+
+/** What the author of a tool wrote, compiled once for all rules. */
+export type Source = ExecSource | ShellSource
+
+interface Compiled {
+  template: string
+  parameters: readonly ExpandedParameter[]
+  /** What the template alone says about the parameters. */
+  inferred: readonly Inferred[]
+  at: FindingAt
+}
+
+export interface ExecSource extends Compiled {
+  syntax: 'exec'
+  words: readonly ArgumentWord[]
+}
+
+export interface ShellSource extends Compiled {
+  syntax: 'shell'
+  scan: Scan
+  commands: readonly ScriptCommand[]
+}
+
+/** A simple command of a script. */
+export interface ScriptCommand extends ScannedCommand {
+  offset: number
+  /** Its words, as `shapeOf` gives them. */
+  shapes: readonly string[]
+  /** The words of it that an interpreter runs. */
+  texts: readonly ProgramText[]
+}
+
+/** Undefined for a hand-written `command:`. */
+export function sourceOf({ __meta: origin, parameters }: ExpandedTool): Source | undefined {
+  if (origin === undefined) return undefined
+  const { syntax, template } = origin
+  const common = { template, parameters, at: findingsIn(origin) }
+  if (syntax === 'exec') {
+    const { words, inferred } = compileExec(template)
+    return { syntax, ...common, words, inferred }
+  }
+  const { scan, inferred } = compileShell(template)
+  return { syntax, ...common, scan, inferred, commands: scan.commands.map(commandOf) }
+}
+
+function commandOf(command: ScannedCommand): ScriptCommand {
+  const { assignments, words } = command
+  const shapes = words.map(shapeOf)
+  const offset = (assignments[0] ?? words[0])?.offset ?? 0
+  return { ...command, offset, shapes, texts: findProgramText(shapes) }
+}
