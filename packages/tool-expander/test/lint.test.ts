@@ -233,3 +233,33 @@ test('a pattern that repeats a repetition is named, because nothing bounds its t
   for (const pattern of ['[a-z]+(-[a-z]+x)*', '(ab)+', 'a+b*', '(\\+)*'])
     expect(withPattern(pattern)).toEqual([])
 })
+
+const MANY: [what: string, definition: (count: number) => object][] = [
+  ['placeholders', (count) => ({ shell: `x ${texts(count, (index) => `\${p${index}}`)}`, allow_dash: true })],
+  [
+    'optional words and programs',
+    (count) => ({
+      exec: `awk ${texts(count, (index) => `'{ print \${p${index}} }'`)} \${last}`,
+      parameters: [{ name: 'last', required: false }],
+    }),
+  ],
+  ['lines', (count) => ({ shell: texts(count, (index) => `p${index}=1; x \${p${index}:raw}\n`) })],
+]
+
+function texts(count: number, write: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => write(index)).join(' ')
+}
+
+test.each(MANY)('%s: four times as many do not take ten times as long to lint', (_, define) => {
+  const milliseconds = (count: number): number => {
+    const tool = load(define(count))
+    const start = process.cpuUsage()
+    expect(lintTool(tool).length).toBeGreaterThanOrEqual(count)
+    const { user, system } = process.cpuUsage(start)
+    return (user + system) / 1000
+  }
+  milliseconds(1_000)
+  // The best of three: a busy machine makes one of them slow.
+  const ratios = [1, 2, 3].map(() => milliseconds(4_000) / milliseconds(1_000))
+  expect(Math.min(...ratios)).toBeLessThan(10)
+})
