@@ -58,6 +58,6 @@ function checkStdin(inferred: readonly Inferred[], stdin: string | undefined): T
   const others = inferred.filter(({ name, inject_as, single }) =>
     name === stdin ? single !== undefined : inject_as === 'stdin',
   )
-  if (others.length + Number(stdin !== undefined) < 2) return []
+  if (others.length < (stdin === undefined ? 2 : 1)) return []
   return [problemOf('ERR_STDIN', 'stdin', 'Only one parameter can go to stdin, and to no other place')]
 }

@@ -26,7 +26,7 @@ const BLANKS = /[ \t\r\n]+/y
 
 /** Refuses what only a shell could do, in quotes too, and what looks like a placeholder and is none. */
 function refuseShell(scan: Scan): void {
-  for (const { 0: operator, index } of scan.template.matchAll(/\|\|?|&&?|[;<>`]|\$\(/g)) {
+  for (const { 0: operator, index } of scan.template.matchAll(/\|\|?|&&?|[;`]|<<?|>>?|\$\(/g)) {
     const name = operator === '|' ? 'pipe' : 'it'
     const message = `Shell metacharacter '${operator}' not allowed in exec: mode. Use shell: mode or remove ${name}.`
     complain(scan, index, 'ERR_EXEC_METACHARACTER', message)
@@ -64,8 +64,8 @@ export function checkWords(words: readonly ArgumentWord[]): ToolProblem[] {
   if (first?.pieces.some(isParameter)) refuse(first, 'ERR_COMMAND_WORD', 'The first word must be literal.')
   for (const [index, interpreter, isJoined] of findProgramText(words.map(shapeOf))) {
     const word = words[index]
-    if (!word?.pieces.some(isParameter) || (!isJoined && isWholeParameter(word.pieces))) continue
-    refuse(word, 'ERR_PROGRAM_TEXT', `In a program that ${interpreter} runs the value would become code.`)
+    if (word?.pieces.some(isParameter) && (isJoined || !isWholeParameter(word.pieces)))
+      refuse(word, 'ERR_PROGRAM_TEXT', `In a program that ${interpreter} runs the value would become code.`)
   }
   return problems
 }

@@ -1,6 +1,5 @@
 import { compileTool } from './compile.js'
 import { compileExec } from './exec.js'
-import { HINTS } from './hints.js'
 import { problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
 import { type Parsed, parseShape, type Refused, type ToolDefinition } from './schema.js'
 import { compileShell } from './shell/compile.js'
@@ -46,7 +45,7 @@ export function expandTool(definition: ToolDefinition): ExpandedTool {
 }
 
 /** The stack is the limit, and nothing a person writes comes near it. */
-const TOO_DEEP = problemOf('ERR_TOOL_SHAPE', '', 'This tool is nested too deeply.', HINTS.ERR_SHELL_SYNTAX)
+const TOO_DEEP = problemOf('ERR_TOOL_SHAPE', '', 'This tool is nested too deeply.')
 
 /** What the template of a misshapen tool says against itself, so that its author hears everything at once. */
 function templateProblems(input: unknown): ToolProblem[] {

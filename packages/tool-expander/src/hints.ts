@@ -7,17 +7,18 @@ export const HINTS: Partial<Record<ToolProblemCode, string>> = {
   ERR_PARAMETER_OPTIONAL:
     'Give it a default, write --option=${name}, or use command: with inject_as: option.',
   ERR_STDIN: 'Keep one of them.',
-  ERR_PLACEHOLDER: 'Write ${name} for a value (its default stands under parameters:), \\${ for a literal ${.',
+  ERR_PLACEHOLDER:
+    'Write ${name} (letters, digits, _) for a value, its default under parameters:, \\${ for a literal ${.',
   ERR_QUOTE: 'Close it, or write \\ before it.',
   ERR_RAW_IN_EXEC: 'Use shell:, or remove :raw.',
   ERR_EXEC_METACHARACTER:
     'In shell: parameters are passed safely quoted, too. Or write command: as an array.',
   ERR_EXEC_VARIABLE: 'Use shell:, or single quotes.',
-  ERR_COMMAND_WORD: 'Begin with a program.',
+  ERR_COMMAND_WORD: 'Begin with a program, not a value.',
   ERR_PROGRAM_TEXT:
-    "Hand it over as an argument: sh -c '… \"$1\"' _ ${value}, python3 -c '… sys.argv[1]' ${value}",
-  ERR_SHELL_CODE: 'Hand it over as an argument that nothing evaluates: sh -c \'… "$1"\' _ ${value}',
+    "Hand it over as an argument: sh -c '… \"$1\"' _ ${value}, python3 -c '… sys.argv[1]' ${value}. Or as stdin:.",
+  ERR_SHELL_CODE: 'Hand it over as an argument: sh -c \'… "$1"\' _ ${value}',
   ERR_SHELL_POSITIONAL:
     'Assign it first: x=${value}; … ${x%.txt}. Or hand it over: f() { … "$1"; }; f ${value}',
-  ERR_SHELL_SYNTAX: 'Write it another way, or move it into a file.',
+  ERR_SHELL_SYNTAX: 'Complete it, write it another way, or move it into a file.',
 }

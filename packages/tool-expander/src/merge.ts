@@ -52,8 +52,7 @@ function checkEntry(
     if (wanted !== was) refuse('ERR_PARAMETER_OVERRIDE', key, message)
   }
   const message = `:raw modifier must be specified in template syntax (\${${name}:raw})`
-  if (raw !== undefined && raw !== (known.raw ?? false))
-    refuse('ERR_PARAMETER_OVERRIDE', 'raw', message, `Write \${${name}:raw}.`)
+  if (raw !== undefined && raw !== (known.raw ?? false)) refuse('ERR_PARAMETER_OVERRIDE', 'raw', message)
   if (type === 'array' && (known.single || known.inject_as === 'stdin')) {
     const hint = 'Give it a word of its own, or inject_as: option.'
     refuse('ERR_PARAMETER', 'type', `Parameter '${name}' cannot be an array here`, hint)

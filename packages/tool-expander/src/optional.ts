@@ -24,7 +24,7 @@ export function checkOptionalWords(
     if (!optional.has(name) || (!takesNext && word === last)) return []
     const next = last?.pieces.find(isParameter)?.name
     const fault = takesNext ? `${option} would take the next word` : `\${${next}} would move to its place`
-    return [problemAt(word, offset, 'ERR_PARAMETER_OPTIONAL', `Without \${${name}} ${fault}.`)]
+    return [problemAt(word, offset, 'ERR_PARAMETER_OPTIONAL', `Without \${${name}}, ${fault}.`)]
   })
 }
 

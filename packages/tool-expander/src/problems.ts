@@ -87,21 +87,15 @@ export function problemAt(
   message: string,
   hint?: string,
 ): ToolProblem {
-  return { ...problemOf(code, path, message, hint), ...placeAt(offset, template) }
+  const before = template.slice(0, offset)
+  const place = { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
+  return { ...problemOf(code, path, message, hint), template, ...place }
 }
 
 /** Text with placeholders, and the key of the tool it stands in. */
 export interface Template {
   template: string
   path: string
-}
-
-function placeAt(
-  offset: number,
-  template: string,
-): Required<Pick<Excerpt, 'template' | 'line' | 'column'>> {
-  const before = template.slice(0, offset)
-  return { template, line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
 }
 
 function excerpt({ path, template, line = 1, column }: Excerpt): string[] {

@@ -97,10 +97,7 @@ function withoutNulls(value: unknown): unknown {
 }
 
 function explain({ path: keys, message }: z.core.$ZodIssue): ToolProblem {
-  const path = keys
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .slice(1)
+  const path = keys.join('.').replace(/\.(\d+)/g, '[$1]')
   return problemOf(
     path === 'name' ? 'ERR_TOOL_NAME' : 'ERR_TOOL_SHAPE',
     path,

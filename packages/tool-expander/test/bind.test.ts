@@ -157,9 +157,9 @@ describe('missing values', () => {
   test('an optional word that others would move up for is refused at load time', () => {
     const parameters = [{ name: 'a', required: false }]
     expect(refusal({ exec: 'cp ${a} ${b}', parameters })).toContain(
-      'Without ${a} ${b} would move to its place.',
+      'Without ${a}, ${b} would move to its place.',
     )
-    expect(refusal({ exec: 'x -o ${a}', parameters })).toContain('Without ${a} -o would take the next word.')
+    expect(refusal({ exec: 'x -o ${a}', parameters })).toContain('Without ${a}, -o would take the next word.')
     expect(refusal({ exec: 'x -o ${a}', parameters })).toContain('--option=${name}')
     expect(argvOf({ exec: 'x --color=auto ${a} -l', parameters }, {})).toEqual(['x', '--color=auto', '-l'])
   })

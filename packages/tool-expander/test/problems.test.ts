@@ -64,3 +64,46 @@ test('problems of the parameters do not hide those of the template', () => {
     'parameters[1].name',
   ])
 })
+
+describe('the hint says what to write', () => {
+  const hintsOf = (definition: object) => problemsOf(definition).map(({ hint }) => hint)
+  const PLACEHOLDER =
+    'Write ${name} (letters, digits, _) for a value, its default under parameters:, \\${ for a literal ${.'
+  const COMPLETE = 'Complete it, write it another way, or move it into a file.'
+  const CHECK = 'Compare with =, or check it first: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
+  const HINTS: [definition: object, hint: string][] = [
+    [{ exec: 'docker run \\\n  -it ${image}' }, 'Remove it: lines go on without.'],
+    [{ exec: 'ls \\' }, 'Remove it: lines go on without.'],
+    [{ exec: "echo don't ${x}" }, 'Close it, or write \\ before it.'],
+    [{ exec: 'cat ${my-file}' }, PLACEHOLDER],
+    [{ exec: 'cat ${file' }, PLACEHOLDER],
+    [{ exec: '${program} --help' }, 'Begin with a program, not a value.'],
+    [{ exec: '' }, 'Begin with a program, not a value.'],
+    [
+      { exec: 'ssh host ls ${directory}' },
+      `Hand it over as an argument: sh -c '… "$1"' _ \${value}, python3 -c '… sys.argv[1]' \${value}. Or as stdin:.`,
+    ],
+    [{ shell: 'echo `ls ${x}`' }, 'Write $( … ).'],
+    [{ shell: 'echo ${a[${i}]}' }, CHECK],
+    [{ shell: 'if [ -n ${x} ]; then echo a' }, COMPLETE],
+    [{ shell: 'cat ${f} >' }, COMPLETE],
+  ]
+  test.each(HINTS)('%j', (definition, hint) => expect(hintsOf(definition)).toEqual([hint]))
+
+  test('and following it helps', () => {
+    for (const definition of [
+      { exec: 'docker run\n  -it ${image}' },
+      { exec: 'cat ${my_file}' },
+      { exec: "ssh host 'xargs -0 ls'", stdin: 'directory' },
+      { shell: 'echo $(ls ${x})' },
+      { shell: 'case ${i} in *[!0-9]*) exit 1;; esac; n=${i}; echo ${a[n]}' },
+    ])
+      expect(problemsOf(definition)).toEqual([])
+  })
+})
+
+test('a redirection of two characters is one problem', () => {
+  expect(problemsOf({ exec: 'echo ${x} >> log' }).map(({ message }) => message)).toEqual([
+    "Shell metacharacter '>>' not allowed in exec: mode. Use shell: mode or remove it.",
+  ])
+})

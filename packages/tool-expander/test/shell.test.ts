@@ -341,6 +341,6 @@ test('every problem of a script is reported at once, in order', () => {
   expect(problems.map((problem) => problem.split('\n')[0])).toEqual([
     '${a} stands in backticks: the value would become code.',
     '${b} stands in the words of eval: the value would become code.',
-    'Unknown modifier :x.',
+    'Unknown modifier :x; there is only :raw.',
   ])
 })

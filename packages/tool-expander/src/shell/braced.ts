@@ -1,6 +1,6 @@
 import { matchAt } from '../template.js'
 import { skipSubscript } from './opaque.js'
-import { giveUp, looksAt, missing, type Quoting, refuse, type Scan, take, type Word } from './scan.js'
+import { giveUp, looksAt, type Quoting, refuse, type Scan, take, unclosed, type Word } from './scan.js'
 import { readPieces } from './words.js'
 
 const BEGINNING = /\$\{[#!]?([A-Za-z_]\w*|\d+|[@*#?$!-])/y
@@ -23,7 +23,7 @@ export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
   readPieces(scan, word, operator && !isPattern ? quoting : 'bare', '}')
   word.operands -= 1
   word.leads = leads
-  if (!take(scan, /\}/y)) missing(scan, offset, 'The closing }', 'ERR_QUOTE')
+  if (!take(scan, /\}/y)) unclosed(scan, offset, '}')
 
   if (!operator) refuse(scan, found.slice(before), 'an expansion that computes or rewrites')
   // dash and bash disagree about quotes around such a pattern.

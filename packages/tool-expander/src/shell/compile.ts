@@ -14,8 +14,8 @@ export function compileShell(template: string): Compiled & { scan: Scan } {
     readCommands(scan, [''])
     checkScript(scan)
   })
-  const names = new Set(scan.found.map(({ name }) => name))
-  const ordered = [...names].sort((a, b) => Number(isEngineVariable(a)) - Number(isEngineVariable(b)))
+  const names = [...new Set(scan.found.map(({ name }) => name))]
+  const ordered = [...names.filter((name) => !isEngineVariable(name)), ...names.filter(isEngineVariable)]
   const words: Part[][] = [['sh'], ['-c'], [writeScript(scan, ordered)], ['--']]
   words.push(...ordered.map((name) => [{ name, offset: 0 }]))
   const checkedWords = [...scan.checkedWords]

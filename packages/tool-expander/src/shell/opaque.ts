@@ -1,5 +1,5 @@
 import { matchAt, openings } from '../template.js'
-import { disagree, missing, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { disagree, refuse, type Scan, stop, take, unclosed, type Word } from './scan.js'
 
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
 
@@ -38,16 +38,16 @@ export function skipArithmetic(scan: Scan, word?: Word): boolean {
 
 /** Skips `[…]`, which bash computes; `$[…]` is its old arithmetic. */
 export function skipSubscript(scan: Scan, word: Word, place = 'an array subscript'): void {
-  skipTo(scan, behindBracket(scan, scan.template.indexOf('[', scan.at)), word, place)
+  skipTo(scan, behindBracket(scan, scan.template.indexOf('[', scan.at)), word, place, CHECK_NUMBER)
 }
 
 /** Skips `` `…` ``: a backslash in it means something else at each level. */
 export function skipBackticks(scan: Scan, word: Word): void {
   const { at } = scan
   const end = at + take(scan, /`(?:\\.|[^\\`])*`/sy).length
-  if (end === at || end > scan.end) missing(scan, at, 'The closing `', 'ERR_QUOTE')
+  if (end === at || end > scan.end) unclosed(scan, at, '`')
   scan.at = at
-  skipTo(scan, end, word, 'backticks')
+  skipTo(scan, end, word, 'backticks', 'Write $( … ).')
 }
 
 /** Skips text that must hold no placeholder, and refuses those it holds. */

@@ -104,14 +104,14 @@ export function scanTemplate(
   try {
     read(scan)
   } catch (error) {
-    if (!(error instanceof Stopped)) throw error
+    if (error !== STOPPED) throw error
   }
   const complaints = scan.found.length > 0 ? [...scan.complaints, ...scan.hazards] : scan.complaints
   complaints.sort(([a], [b]) => a - b)
   return { scan, problems: complaints.map((complaint) => problemAt(scan, ...complaint)) }
 }
 
-class Stopped extends Error {}
+const STOPPED = new Error()
 
 /** Steps over what a sticky pattern matches here, and returns it; '' when it does not match. */
 export function take(scan: Scan, pattern: RegExp): string {
@@ -140,21 +140,21 @@ export function stop(scan: Scan, offset: number, what: string): never {
   giveUp(scan, offset, 'ERR_SHELL_SYNTAX', `${what} cannot be followed.`)
 }
 
-/** Stops where something is missing that belongs to what began at an offset. An open quote no shell would run either. */
-export function missing(
-  scan: Scan,
-  offset: number,
-  what: string,
-  code: ToolProblemCode = 'ERR_SHELL_SYNTAX',
-): never {
-  giveUp(scan, offset, code, `${what} is missing.`)
+/** Stops where something is missing that belongs to what began at an offset. */
+export function missing(scan: Scan, offset: number, what: string): never {
+  giveUp(scan, offset, 'ERR_SHELL_SYNTAX', `${what} is missing.`)
+}
+
+/** Stops at what is never closed, which no shell would run either. */
+export function unclosed(scan: Scan, offset: number, mark: string): never {
+  giveUp(scan, offset, 'ERR_QUOTE', `The closing ${mark} is missing.`)
 }
 
 export function giveUp(scan: Scan, ...complaint: Complaint): never {
   const [, code] = complaint
   // Without placeholders nothing can go wrong but an open quote: the script is the shell's business.
   if (code === 'ERR_QUOTE' || openings(scan.template).some(({ name }) => name)) complain(scan, ...complaint)
-  throw new Stopped()
+  throw STOPPED
 }
 
 /** Refuses placeholders whose values would be run or computed. */

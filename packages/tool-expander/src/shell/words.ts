@@ -7,11 +7,11 @@ import {
   disagree,
   type Found,
   looksAt,
-  missing,
   type Quoting,
   type Scan,
   stop,
   take,
+  unclosed,
   type Word,
 } from './scan.js'
 
@@ -19,6 +19,7 @@ const PROCESS_SUBSTITUTION = /[<>]\(/y
 const PLAIN = /[\w./:=-]+|./sy
 const BACKSLASHES = /\\+/y
 const FIXED = /[^\\$'\n]+|./sy
+const REMOVE = 'Remove it: lines go on without.'
 const IN_FIXED = 'a here-document with a quoted delimiter'
 const IN_FUNCTION = 'a function, which has its own $1'
 
@@ -84,7 +85,7 @@ function readBackslash(scan: Scan, word: Word, quoting: Quoting): void {
   const isExec = scan.path === 'exec'
   const isBare = quoting === 'bare'
   if (isExec && (isBare ? /^\n?$/.test(next) : next === '$' && behind !== '{')) {
-    complain(scan, scan.at, 'ERR_QUOTE', 'This backslash escapes nothing.')
+    complain(scan, scan.at, 'ERR_QUOTE', 'This backslash escapes nothing.', REMOVE)
   }
   const escapes = isBare || (isExec ? '$"\\' : '$`"\\\n').includes(next)
   scan.at += 1 + (escapes ? next.length : 0)
@@ -98,7 +99,7 @@ function readQuoted(scan: Scan, word: Word, quoting: Quoting, quote: string): vo
   const opening = scan.at++
   word.quoted = true
   readPieces(scan, word, quoting, quote)
-  if (scan.at >= scan.end) missing(scan, opening, `The closing ${quote}`, 'ERR_QUOTE')
+  if (scan.at >= scan.end) unclosed(scan, opening, quote)
   scan.at += 1
 }
 
@@ -147,7 +148,7 @@ function readValue(scan: Scan, word: Word, quoting: Quoting, reference: Referenc
   const { name, modifier, length } = reference
   const raw = modifier === 'raw'
   if (modifier && !raw) {
-    complain(scan, offset, 'ERR_PLACEHOLDER', `Unknown modifier :${modifier}.`)
+    complain(scan, offset, 'ERR_PLACEHOLDER', `Unknown modifier :${modifier}; there is only :raw.`)
   }
   const place = quoting === 'fixed' ? IN_FIXED : scan.inFunction && IN_FUNCTION
   if (place) complain(scan, offset, 'ERR_SHELL_POSITIONAL', `\${${name}} stands in ${place}.`)
