@@ -234,6 +234,87 @@ test('a pattern that repeats a repetition is named, because nothing bounds its t
     expect(withPattern(pattern)).toEqual([])
 })
 
+test('a value read or printed into a variable whose text the shell runs is named', () => {
+  for (const [shell, column] of [
+    ['read -r PS4 <<E\n${p}\nE', 1],
+    ['echo -- ${p} > x; command read PROMPT_COMMAND < x', 19],
+    ['mapfile -t BASH_ENV <<E\n${p}\nE', 1],
+    ['printf -v PS4 %s ${p}', 1],
+    ['x=${p}; printf -vPS4 %s "$x"', 9],
+    ['x=${p}; PS4="$x"', 9],
+    ['x=${p}; export PROMPT_COMMAND="$x"', 9],
+  ])
+    expect(found({ shell, allow_dash: false }), String(shell)).toEqual([`runs-variable shell:${column}`])
+  for (const shell of [
+    'read -r line <<E\n${p}\nE',
+    "PS4='+ '; set -x; ls -- ${p}",
+    'printf -v line %s ${p}',
+    'printf -v PS4 +; ls -- ${p}',
+    'read -r PS4',
+  ])
+    expect(found({ shell, allow_dash: false }), shell).toEqual([])
+})
+
+test('a value in a command that parallel hands to a shell is named', () => {
+  for (const [template, column] of [
+    ['parallel grep ${p} ::: a b', 15],
+    ['parallel -j 4 "grep -- ${p}" ::: a b', 24],
+    ['sudo parallel ls -- ${p}', 21],
+    ['parallel -k ::: ${p}', 17],
+  ])
+    for (const mode of ['exec', 'shell'])
+      expect(found({ [mode]: template, allow_dash: false }), String(template)).toEqual([
+        `value-in-program ${mode}:${column}`,
+      ])
+  expect(found({ shell: 'echo -- ${p} | parallel sh -c "echo {}"' })).toEqual(['value-in-program shell:16'])
+  for (const shell of [
+    'parallel gzip ::: ${p}',
+    'parallel -j ${p} gzip ::: a b',
+    'parallel -q grep ${p} ::: a b',
+    'find . -name ${p} | parallel gzip {}',
+  ])
+    expect(found({ shell, allow_dash: false }), shell).toEqual([])
+})
+
+test('a value that is or joins the command an option takes is named, unless it is a number or a choice', () => {
+  for (const [template, rule] of [
+    ['rsync -e ${p} a b', 'program-chosen'],
+    ['rsync -aze ${p} a b', 'program-chosen'],
+    ['timeout 9 rsync --rsh=${p} a b', 'program-chosen'],
+    ['rsync -e "ssh -p ${p}" a b', 'value-in-program'],
+    ['scp -S ${p} a b', 'program-chosen'],
+    ['rg --pre=${p} a b', 'program-chosen'],
+    ['sort --compress-program ${p} a', 'program-chosen'],
+  ])
+    for (const mode of ['exec', 'shell'])
+      expect(found({ [mode]: template, allow_dash: false }), String(template)).toEqual([
+        `${rule} ${mode}:${(template?.indexOf('${') ?? 0) + 1}`,
+      ])
+  const exec = 'rsync -e "ssh -p ${p}" a b'
+  expect(found({ exec, parameters: [{ name: 'p', type: 'integer' }] })).toEqual([])
+  expect(found({ exec, parameters: [{ name: 'p', enum: ['22', '2222'] }] })).toEqual([])
+  for (const exec of ['rsync -a -- ${p} b', 'rsync --exclude ${p} a b', 'grep -e ${p} a', 'sort -S ${p} a'])
+    expect(found({ exec, allow_dash: false }), exec).toEqual([])
+})
+
+test('a value in a variable that holds a command is named', () => {
+  for (const [shell, finding] of [
+    ['GIT_SSH_COMMAND=${p} git fetch', 'program-chosen shell:17'],
+    ['GIT_SSH_COMMAND="ssh -i ${p}" git fetch', 'value-in-program shell:25'],
+    ['export PAGER=${p}; man ls', 'program-chosen shell:14'],
+    ['env EDITOR=${p} git commit', 'program-chosen shell:12'],
+  ])
+    expect(found({ shell }), String(shell)).toEqual([finding])
+  expect(found({ exec: 'env PAGER=${p} man ls' })).toEqual(['program-chosen exec:11'])
+  for (const shell of [
+    `KEY=\${p} GIT_SSH_COMMAND='ssh -i "$KEY"' git fetch`,
+    'MY_PAGER=${p} man ls',
+    'grep PAGER=${p} a',
+    'PAGER=cat man -- ${p}',
+  ])
+    expect(found({ shell }), shell).toEqual([])
+})
+
 const MANY: [what: string, definition: (count: number) => object][] = [
   ['placeholders', (count) => ({ shell: `x ${texts(count, (index) => `\${p${index}}`)}`, allow_dash: true })],
   [

@@ -1,6 +1,7 @@
 import { baseName, operandIndex, SHELLS } from '../interpreters.js'
 import { STANDARD_INPUT, shellIndex } from '../shell/scripts.js'
 import { beginningOf } from '../template.js'
+import { commandIndex } from './parallel.js'
 import type { ScriptCommand } from './source.js'
 
 // What commands make of what a pipe or a here-document feeds to them.
@@ -15,13 +16,14 @@ export function readsProgram({ words, texts, shapes }: ScriptCommand): boolean {
   const [name = '', ...operands] = words.map(({ pieces }) => baseName(beginningOf(pieces)))
   // Behind the destination stands what to run, and then it is that which reads.
   if (name === 'ssh') return !texts.some(([index]) => index === words.length - 1)
-  if (name === 'xargs') {
+  if (name === 'parallel' && commandIndex(shapes, 0) === shapes.length) return true
+  if (name === 'xargs' || name === 'parallel') {
     if (operands.includes('ssh')) return true
     // -I makes what is read part of the script, and a script that is missing is read, too.
     const script = shapes[texts[1]?.[0] ?? 0] ?? ''
     return operands.some((word) => SHELLS.has(word)) && (texts.length < 2 || /[{%]/.test(script))
   }
-  if (name === 'parallel' || CLIENT.test(name)) return texts.length === 0
+  if (CLIENT.test(name)) return texts.length === 0
   return READS_PROGRAM.test(name) && operands.every((word) => word.startsWith('-'))
 }
 

@@ -3,15 +3,21 @@ import { baseName, programIndex } from '../interpreters.js'
 import { valuesOf } from '../shell/rules.js'
 import { hasOwnInput, readsScript } from './fed-programs.js'
 import type { LintFinding } from './finding.js'
+import { setsRunLater } from './run-later.js'
 import type { ScriptCommand, ShellSource } from './source.js'
 
 /** A word the shell makes others of: file names, or the pieces of braces. */
-const PATTERN = /[*?]|\[.+\]|\{.*(?:,|\.\.).*\}/
+const PATTERN = /[*?]|^[^[]*\[.+\]|^[^{]*\{.*(?:,|\.\.).*\}/
 
 /** What a script with values runs and does not spell out. */
 export function runsVariable({ scan, commands, template, at }: ShellSource): LintFinding[] {
   if (scan.found.length === 0) return []
   return commands.flatMap((command) => {
+    const name = setsRunLater(command)
+    if (name !== undefined) {
+      const message = `The shell runs what ${name} holds, which may be a value.`
+      return [at('runs-variable', command.offset, message, 'Use a variable of another name.')]
+    }
     const message = runsWhat(command, template)
     const hint = 'Write the command itself: "$x" is safe as an argument.'
     return message === undefined ? [] : [at('runs-variable', command.offset, message, hint)]

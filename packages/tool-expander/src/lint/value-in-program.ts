@@ -4,7 +4,8 @@ import { valuesOf } from '../shell/rules.js'
 import { beginningOf, isParameter, isWholeParameter } from '../template.js'
 import { readsProgram } from './fed-programs.js'
 import type { FindingAt, LintFinding } from './finding.js'
-import type { ExecSource, ScriptCommand, ShellSource } from './source.js'
+import { handedIn } from './handed-commands.js'
+import type { ExecSource, ScriptCommand, ShellSource, Source } from './source.js'
 
 /** Programs that run a text given to them as a word. */
 const RUNS_A_WORD = /^(?:[gmn]?awk|g?sed|jq|yq|perl|python[\d.]*|node|ruby|php|ssh)$/
@@ -13,21 +14,31 @@ const RUNS_A_WORD = /^(?:[gmn]?awk|g?sed|jq|yq|perl|python[\d.]*|node|ruby|php|s
 type Glued = [program: string, offset: number]
 
 /** `awk '{ print ${n} }'` without a shell. */
-export function valueInExecProgram({ words, at }: ExecSource): LintFinding[] {
+export function valueInExecProgram(source: ExecSource): LintFinding[] {
+  const { words, at } = source
   const program = baseName(beginningOf(words[0]?.pieces))
-  if (!RUNS_A_WORD.test(program)) return []
-  return words.flatMap(({ pieces }) => {
+  const glued = (RUNS_A_WORD.test(program) ? words : []).flatMap(({ pieces }) => {
     const value = pieces.length > 1 ? pieces.find(isParameter) : undefined
     const isProgram = pieces.some((part) => typeof part === 'string' && /[\s(){}]|^[sy]\W/.test(part))
     return value && isProgram ? finding(at, [program, value.offset]) : []
   })
+  return [...glued, ...gluedIntoHanded(source)]
 }
 
 /** The same in a script, and values that a program reads there and runs. */
-export function valueInShellProgram({ commands, at }: ShellSource): LintFinding[] {
-  return commands
-    .flatMap((command) => (command.isFed && readsProgram(command) ? [fedTo(command)] : gluedIn(command)))
-    .map((glued) => finding(at, glued))
+export function valueInShellProgram(source: ShellSource): LintFinding[] {
+  const glued = source.commands.flatMap((command) =>
+    command.isFed && readsProgram(command) ? [fedTo(command)] : gluedIn(command),
+  )
+  return [...glued.map((each) => finding(source.at, each)), ...gluedIntoHanded(source)]
+}
+
+/** `rsync -e "ssh -p ${port}"` and the like. */
+function gluedIntoHanded(source: Source): LintFinding[] {
+  return handedIn(source).flatMap(({ runner, isProgram, values, hint }) => {
+    const message = `The value becomes part of a command for ${runner}.`
+    return (isProgram ? [] : values).map(({ offset }) => source.at('value-in-program', offset, message, hint))
+  })
 }
 
 function finding(at: FindingAt, [program, offset]: Glued): LintFinding {
