@@ -19,7 +19,7 @@ export const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)(?:\[.*\])?\+?=/s
 const SSH_COMMAND = /^(?:-o\s*)?(?:Proxy|Local|Remote|KnownHosts)Command[=\s]/i
 
 /** Programs that start another one: their `--` ends their own options, not those of what they start. */
-export const STARTS_ANOTHER = namesOf(
+const STARTS_ANOTHER = namesOf(
   'command builtin exec find env sudo doas pkexec su runuser sg xargs parallel nice ionice nohup setsid stdbuf time timeout watch flock taskset chrt numactl fakeroot busybox script chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh sshpass vagrant gcloud uv poetry',
 )
 const NODE_OPTION = /^(?:-[A-Za-z]*[ep]|--(?:eval|print)(?:=|$))/
