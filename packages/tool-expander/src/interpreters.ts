@@ -7,16 +7,20 @@ export function namesOf(names: string): ReadonlySet<string> {
 }
 
 /** Programs whose program text is a shell script. */
-export const SHELLS = namesOf('sh bash rbash dash zsh ksh mksh ash fish su runuser script flock')
+export const SHELLS = namesOf('sh bash rbash dash zsh ksh mksh ash fish csh tcsh su runuser script flock')
 export const SHELL_OPTION = /^(?:[-+][A-Za-z]*c|--(?:session-)?command(?:=|$))/
 /** Programs that are no shells and hand a text to one. */
-const STARTS_SHELL = namesOf('env git sg split tar watch')
+const STARTS_SHELL = namesOf(
+  'adb difftool env filter-branch foreach git parallel rebase sg split ssh tar watch',
+)
 /** Variables whose text the shell runs. */
 export const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)(?:\[.*\])?\+?=/s
+/** Settings of `ssh` and `scp` whose text a shell runs. */
+const SSH_COMMAND = /^(?:-o\s*)?(?:Proxy|Local|Remote|KnownHosts)Command[=\s]/i
 
 /** Programs that start another one: their `--` ends their own options, not those of what they start. */
-export const STARTS_ANOTHER = namesOf(
-  'command builtin exec find env sudo doas pkexec su runuser sg xargs parallel nice ionice nohup setsid stdbuf time timeout watch flock taskset chrt numactl fakeroot busybox script chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh uv poetry',
+const STARTS_ANOTHER = namesOf(
+  'command builtin exec find env sudo doas pkexec su runuser sg xargs parallel nice ionice nohup setsid stdbuf time timeout watch flock taskset chrt numactl fakeroot busybox script chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh sshpass vagrant gcloud uv poetry',
 )
 const NODE_OPTION = /^(?:-[A-Za-z]*[ep]|--(?:eval|print)(?:=|$))/
 const PERL_OPTION = /^-[A-Za-z\d]*[eE]/
@@ -37,7 +41,11 @@ const INTERPRETERS = new Map([
     'tar',
     /^--(?:checkpoint-action|to-command|use-compress-program|rsh-command|(?:info|new-volume)-script)(?:=|$)|^-[A-Za-z]*[FI]$/,
   ],
-  ['git', /^(?:alias\.|core\.\w*(?:pager|editor|command)|\w+\.\w*(?:cmd|helper)).*=/i],
+  ['git', /^(?:alias\.|[\w-]+\.[\w.-]*(?:pager|editor|command|cmd|helper)).*=|^--\w+-pack(?:=|$)/i],
+  ['rebase', /^(?:-x$|--exec(?:=|$))/],
+  ['difftool', /^(?:-x$|--extcmd(?:=|$))/],
+  ['filter-branch', /^--[\w-]+-filter(?:=|$)/],
+  ['foreach', /[^\w\0./-]/],
 ])
 
 /**
@@ -48,17 +56,29 @@ const INTERPRETERS = new Map([
  * @param words - Each as `shapeOf` gives it.
  */
 export function findProgramText(words: readonly string[]): ProgramText[] {
-  const startsAnother = STARTS_ANOTHER.has(baseName(words[0] ?? ''))
-  return words.flatMap((word, index): ProgramText[] => {
-    const name = baseName(word)
-    if (index > 0 && RUN_LATER.test(word)) return [[index, 'bash']]
-    const isRun = index === 0 || startsAnother
-    if (name === 'ssh') return remoteCommand(words, index, isRun)
-    if (name === 'watch' && isRun) return watchedCommand(words, index)
-    if (name === 'sg' && isRun) return placesFrom(words, operandIndex(words, index) + 1, name)
-    const option = SHELLS.has(name) ? SHELL_OPTION : INTERPRETERS.get(name.replace(/[\d.]+$/, ''))
-    return option ? programOf(words, index, option).map((place) => [place, name]) : []
-  })
+  const startsAnother = mayStartAnother(words)
+  const places: ProgramText[] = []
+  for (const [index, word] of words.entries()) {
+    const joined = index === 0 || startsAnother ? JOINED.get(baseName(word))?.(words, index) : undefined
+    places.push(...(joined ?? programTextAt(words, index)))
+    // All that follows is part of the text.
+    if (joined?.length) break
+  }
+  return places
+}
+
+function programTextAt(words: readonly string[], index: number): ProgramText[] {
+  const word = words[index] ?? ''
+  const name = baseName(word)
+  if (index > 0 && RUN_LATER.test(word)) return [[index, 'bash']]
+  if (index > 0 && SSH_COMMAND.test(word)) return [[index, 'ssh']]
+  const option = SHELLS.has(name) ? SHELL_OPTION : INTERPRETERS.get(name.replace(/[\d.]+$/, ''))
+  return option ? programOf(words, index, option).map((place) => [place, name]) : []
+}
+
+/** True where the first word starts another program, or only a shell knows what it is: `$SUDO`. */
+export function mayStartAnother([first = '']: readonly string[]): boolean {
+  return STARTS_ANOTHER.has(baseName(first)) || /^\0+$/.test(first)
 }
 
 /** True for a program that hands a text to a shell. */
@@ -82,14 +102,27 @@ export function programIndex(words: readonly string[]): number {
 
 const RUNS_THE_REST = namesOf('env sudo doas xargs nice nohup setsid stdbuf time exec command builtin')
 
+/** The name of a program from its path, also behind `--entrypoint=`. */
 export function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('=')) + 1)
 }
 
-/** From the option on to the first operand behind it, which is the program. */
+/** From each of the options on to the first operand behind it, which is the program. A shell takes one. */
 function programOf(words: readonly string[], start: number, option: RegExp): number[] {
-  const first = words.findIndex((word, index) => index > start && option.test(word))
-  if (first < 0) return []
+  const name = baseName(words[start] ?? '')
+  // Behind its script everything is the script's, but `docker --entrypoint sh` has an image there, and $OPTIONS may be options.
+  const script = start === 0 && /^(?:ba|da)?sh$/.test(name) ? operandIndex(words, start) : words.length
+  const end = /^\0+$/.test(words[script] ?? '') ? words.length : script
+  const options = [...words.keys()].filter(
+    (index) => index > start && index < end && option.test(words[index] ?? ''),
+  )
+  const places = options
+    .slice(0, STARTS_SHELL.has(name) ? undefined : 1)
+    .flatMap((first) => programBehind(words, start, first))
+  return [...new Set(places)]
+}
+
+function programBehind(words: readonly string[], start: number, first: number): number[] {
   const isAttached = /^(?:--|[^-+]).*=/s.test(words[first] ?? '')
   const end = isAttached ? first : operandIndex(words, first)
   const places = [...words.keys()]
@@ -104,9 +137,9 @@ function takenByShell(option: string): number {
   return /^[-+][A-Za-z]+$/.test(option) ? option.replace(/[^o]/gi, '').length : 0
 }
 
-/** For options that take a word when they end in one of some letters. */
+/** For options that take a word when the first of some letters is their last. */
 function takenBehind(letters: string): (option: string) => number {
-  const pattern = new RegExp(`^-[A-Za-z]*[${letters}]$`)
+  const pattern = new RegExp(`^-[^-${letters}]*[${letters}]$`)
   return (option) => Number(pattern.test(option))
 }
 
@@ -123,26 +156,47 @@ export function operandIndex(words: readonly string[], start: number, taken = ta
   return words.length
 }
 
-function placesFrom(words: readonly string[], start: number, name: string, isJoined = false): ProgramText[] {
+/** Programs that join words to a text for a shell, and which words these are. */
+const JOINED = new Map<string, (words: readonly string[], start: number) => ProgramText[]>([
+  ['sg', (words, start) => placesFrom(words, operandIndex(words, start) + 1, 'sg', false)],
+  ['ssh', remoteCommand],
+  ['watch', watchedCommand],
+  ['adb', (words) => placesFrom(words, words.indexOf('shell') + 1 || words.length, 'adb')],
+  ['parallel', parallelCommand],
+])
+
+function placesFrom(
+  words: readonly string[],
+  start: number,
+  name: string,
+  isJoined = words.length > start + 1,
+): ProgramText[] {
   return words.slice(start).map((_, index) => [start + index, name, isJoined])
 }
 
 const TAKEN_BY_SSH = takenBehind('BbcDEeFIiJLlmOopQRSWw')
 const TAKEN_BY_WATCH = takenBehind('nq')
 
-/** Everything behind ssh's destination is joined and run by a shell over there; `-o` can name a command, too. */
-function remoteCommand(words: readonly string[], start: number, isRun: boolean): ProgramText[] {
+const TAKEN_BY_PARALLEL = takenBehind('aCdEIjLlNnPSs')
+
+/** What stands behind ssh's destination is joined and run by a shell over there; options come before both. */
+function remoteCommand(words: readonly string[], start: number): ProgramText[] {
   const destination = operandIndex(words, start, TAKEN_BY_SSH)
-  const isJoined = isRun && words.length > destination + 2
-  return [
-    ...placesFrom(words.slice(0, destination), start + 1, 'ssh'),
-    ...placesFrom(words, destination + 1, 'ssh', isJoined),
-  ]
+  const isEnded = words.slice(start, destination).includes('--')
+  const command = isEnded ? destination + 1 : operandIndex(words, destination, TAKEN_BY_SSH)
+  const options = programOf(words.slice(0, command), start, SHELL_OPTION) // of `vagrant ssh`
+  return [...options.map((index): ProgramText => [index, 'ssh']), ...placesFrom(words, command, 'ssh')]
+}
+
+function parallelCommand(words: readonly string[], start: number): ProgramText[] {
+  const inputs = words.findIndex((word) => word.startsWith(':::'))
+  const command = inputs < 0 ? words : words.slice(0, inputs)
+  return placesFrom(command, operandIndex(command, start, TAKEN_BY_PARALLEL), 'parallel')
 }
 
 /** So is what `watch` runs, unless it is told to start it itself. */
 function watchedCommand(words: readonly string[], start: number): ProgramText[] {
   const first = operandIndex(words, start, TAKEN_BY_WATCH)
   const isExec = words.slice(start, first).some((word) => /^-[A-Za-wyz]*x|^--exec$/.test(word))
-  return isExec ? [] : placesFrom(words, first, 'watch', words.length > first + 1)
+  return isExec ? [] : placesFrom(words, first, 'watch')
 }

@@ -63,7 +63,7 @@ export interface Opening extends Partial<Reference> {
 
 /** Every `${` between two offsets. */
 export function openings(text: string, start = 0, end?: number): Opening[] {
-  return [...text.slice(start, end).matchAll(/\\*\$\{/g)].map(({ 0: { length }, index }) => {
+  return [...text.slice(start, end).matchAll(/(?<!\\)\\*\$\{/g)].map(({ 0: { length }, index }) => {
     const offset = start + index + length - 2
     return { offset, backslashes: length - 2, ...readReference(text, offset) }
   })
@@ -107,8 +107,8 @@ export function writeElement(parts: readonly Part[]): string {
   return parts
     .map((part, index) => {
       if (typeof part !== 'string') return writePart(part)
-      const escaped = part.replace(/(\\*)\$\{/g, '$1$1\\${')
-      return index === parts.length - 1 ? escaped : escaped.replace(/\\+$/, '$&$&')
+      const escaped = part.replace(/(?<!\\)(\\*)\$\{/g, '$1$1\\${')
+      return index === parts.length - 1 ? escaped : escaped.replace(/(?<!\\)\\+$/, '$&$&')
     })
     .join('')
 }

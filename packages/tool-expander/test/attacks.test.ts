@@ -12,6 +12,9 @@ afterAll(() => workspace.remove())
 const COMMAND = 'echo PW""NED'
 const NUMBER = 'a[$(echo PW""NED >&2)]'
 
+const WORDS = '($(echo PW""NED >&2))'
+const NAME = '-v a[$(echo${IFS}PW""NED>&2)]'
+
 type Attack = [shell: string, runsIn?: 'dash' | 'bash' | 'both', value?: string]
 
 /** Scripts that ran the value of `${x}` when they were accepted. `$1` stands in the places of the placeholders. */
@@ -121,6 +124,85 @@ const ATTACKS: Record<string, Attack[]> = {
     ['BASH_ENV[0]=${x}; export BASH_ENV; bash -c true'],
     ['env "PS4=${x}" bash -xc true'],
     ['for PS4 in "${x}"; do set -x; true; done', 'bash', '$(echo PW""NED >&2)'],
+    ['wait -p ${x}'],
+    ['wait -np ${x}'],
+  ],
+  'words for an array, which bash reads anew': [
+    ['declare -a a=${x}', 'bash', WORDS],
+    ['declare -A a=${x}', 'bash', WORDS],
+    ['declare -a "a=(b ${x})"', 'bash', '$(echo PW""NED >&2)'],
+    ['readonly -a a=${x}', 'bash', WORDS],
+    ['a=(1); declare a=${x}', 'bash', WORDS],
+    ['typeset -a a; typeset a="${x}"', 'bash', WORDS],
+  ],
+  'a raw value that becomes -v and a name': [
+    ['[ ${x:raw} ]', 'bash', NAME],
+    ['test -n ${x:raw}', 'bash', `a -o ${NAME}`],
+    ['printf ${x:raw} a', 'bash', NAME],
+  ],
+  'a subscript in the name of a descriptor': [
+    ['echo a {a[${x}]}>f', 'bash', NUMBER],
+    ['exec {a[${x}]}<f', 'bash', NUMBER],
+  ],
+  'a quoted ]] ends nothing': [
+    ['[[ a == "]]" || b -eq ${x} ]]', 'bash', NUMBER],
+    ["[[ a == ']]' || b -eq ${x} ]]", 'bash', NUMBER],
+    ['[[ a == \\]] || b -eq ${x} ]]', 'bash', NUMBER],
+  ],
+  'a process substitution inside a word': [
+    ['a=<(true) eval ${x}', 'bash'],
+    ['. -- <(echo "${x}")', 'bash'],
+    ['source -- <(echo "${x}") a', 'bash'],
+    ['echo "${x}" | tee f>(sh)'],
+    ["cat <<E>(a)\nit's\nE\na\nE>(a)\neval ${x} # '", 'bash'],
+  ],
+  'a shell that a variable names': [
+    ['$SHELL -c "${x};"'],
+    ['"$BASH" -c "${x};"', 'bash'],
+    ['${BASH:-sh} -c "${x};"', 'both'],
+    ['exec ${SHELL:-sh} -ec "${x};"', 'both'],
+    ['echo "${x}" | "$BASH"', 'bash'],
+    ['echo "${x}" | $SUDO sh', 'both'],
+    ['$SUDO sh -s <<E\n${x}\nE', 'both'],
+    ['docker run --entrypoint=sh image -c "ls ${x}"'],
+    ['csh -c "ls ${x}"'],
+    ['bash $v -c "${x};"', 'both'],
+    ['bash ${y:raw} -c "ls ${x}"'],
+    ['fish -C a -c "ls ${x}"'],
+  ],
+  'time as a program': [
+    ['time -f %e sh <<E\n${x}\nE'],
+    ['echo ${x} | time -o f sh'],
+    ['time -p -o f sh <<E\n${x}\nE'],
+  ],
+  'the words of a command over there': [
+    ['ssh host "ls ${x}"'],
+    ['ssh host "ls ${x}" -l'],
+    ['ssh -lbob host ls ${x}'],
+    ['ssh -p22 -i k host -p 22 ls ${x}'],
+    ['ssh -- host -p ${x}'],
+    ['sshpass -p x ssh host ls ${x}'],
+    ['$SUDO ssh host ls ${x}'],
+    ['vagrant ssh -c "ls ${x}"'],
+    ['gcloud compute ssh vm --command="ls ${x}"'],
+    ['adb -s d shell ls ${x}'],
+    ['adb shell "ls ${x}"'],
+    ['parallel -j 4 grep ${x} ::: f'],
+    ['parallel "grep ${x} {}" ::: f'],
+    ['scp -o "ProxyCommand=echo ${x}" a b:c', 'both', '$(echo PW""NED >&2)'],
+    ['scp -oProxyCommand="echo ${x}" a b:c', 'both', '$(echo PW""NED >&2)'],
+    ['ssh -o "ProxyCommand echo ${x}" b', 'both', '$(echo PW""NED >&2)'],
+  ],
+  'a script that git hands to a shell': [
+    ['git -c core.pager=cat -c alias.x="!${x};" x', 'both'],
+    ['git -c sequence.editor="sed ${x}" rebase -i main'],
+    ['git -c difftool.t.cmd="cat ${x}" difftool'],
+    ['git difftool -x "cat ${x}"'],
+    ['git rebase --exec "make ${x}" main'],
+    ['git rebase -i -x "make ${x}" main'],
+    ['git filter-branch --msg-filter cat --tree-filter "rm -f ${x}" HEAD'],
+    ['git submodule foreach --quiet "git checkout ${x}"'],
+    ['git clone --upload-pack="nice ${x}" host:a b'],
   ],
 }
 
@@ -132,7 +214,7 @@ for (const [title, attacks] of Object.entries(ATTACKS)) {
           /would become code|disagree|cannot be followed|missing|changes \$1/,
         )
         await workspace.write('f', 'text\n')
-        const script = shell.replaceAll('${x}', '$1')
+        const script = shell.replaceAll(/\$\{x(?::raw)?\}/g, '$1')
         for (const name of runsIn === 'both' ? ['dash', 'bash'] : runsIn ? [runsIn] : []) {
           const { stdout, stderr } = await run([name, '-c', script, '--', value], { cwd: workspace.path })
           expect(stdout + stderr, name).toContain('PWNED')
@@ -193,8 +275,46 @@ describe('still accepted', () => {
     'tee >(cat) <<E\n${x}\nE',
     '( (a); echo ${x})',
     'f() { cat; } 2>/dev/null; f ${x}',
+    'ssh host -p ${x} uptime',
+    'ssh -o ConnectTimeout=${x} -i ~/.ssh/id_${y} host uptime',
+    'ssh -o ConnectTimeout=5 host ${x}',
+    'parallel -j ${x} gzip ::: f ${y}',
+    'git rebase "origin/${x}"',
+    'git submodule foreach git checkout "origin/${x}"',
+    'git -c core.pager=cat log "${x}..main"',
+    'bash deploy.sh -c "config/${x}.yml"',
+    'sh ./x.sh --command="a ${x}"',
+    '"$SHELL" -c \'echo "$1"\' _ ${x}',
+    'echo ${x} | $SUDO tee f',
+    'time -f %e grep -- ${x} f',
+    '[ "${x:raw}" = a ] && printf "%s\\n" ${x:raw}',
+    'declare -r x; x=${y}; export y=${y}; readonly z=${y}',
+    '[[ a == "]]" || -n ${x} ]]',
   ])
     test(JSON.stringify(shell), () => expect(load({ shell }).command[0]).toBe('sh'))
+})
+
+describe('a -- that protects nothing', () => {
+  for (const command of [
+    'find -- ${x} -name a',
+    'sudo find -- ${x}',
+    'npm run x -- ${x}',
+    'cargo test -- ${x}',
+  ]) {
+    test(command, () => {
+      for (const tool of [{ exec: command }, { shell: command }])
+        expect(load(tool).parameters[0]?.allow_dash).toBe(false)
+    })
+  }
+  test('npm run x -- -- ${x}: the second one does', () => {
+    expect(load({ exec: 'npm run x -- -- ${x}' }).parameters[0]?.allow_dash).toBe(true)
+  })
+})
+
+test('a hundred kilobytes of one word are read to the end', () => {
+  for (const word of ['a=1 ', '\\'])
+    expect(load({ shell: `${word.repeat(100_000 / word.length)} \${x}` }).command[0]).toBe('sh')
+  expect(refusal({ exec: `ssh ${'ssh '.repeat(25_000)} \${x}` })).toContain('the value would become code')
 })
 
 test('exec: refuses one word of several that a shell joins, and takes the whole command', () => {

@@ -124,7 +124,7 @@ describe('the -- of a program that starts another one protects nothing behind th
     'grep -- ${p} -x ${p}',
     'sudo grep -- ${p}',
     'sudo -- grep -- ${p}',
-    'npm run x -- ${p}',
+    'npm run x -- -- ${p}',
     'rg -- docker ${p}',
     'grep docker -- src ${p}',
   ]) {

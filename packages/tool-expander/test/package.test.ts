@@ -7,9 +7,9 @@ import { build } from 'tsup'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
-// docs/decisions/0014-thirteen-kilobytes.md
-const LIMIT_BYTES = 14_700
-const WITH_DEPENDENCIES_BYTES = 21_800
+// docs/decisions/0014-over-twelve-kilobytes.md
+const LIMIT_BYTES = 15_400
+const WITH_DEPENDENCIES_BYTES = 22_500
 
 let workspace: TemporaryWorkspace
 beforeAll(async () => {

@@ -82,6 +82,8 @@ function readCommand(scan: Scan, closers: readonly string[]): string | undefined
     } else if (name === 'time') {
       do skipInline(scan)
       while (take(scan, TIME_OPTION))
+      // Behind another option it is a program, but in bash.
+      if (next(scan) === '-') readSimple(scan, word)
     } else if (name === 'coproc') disagree(scan, opening, name)
     else if (!NEUTRAL.has(name)) readSimple(scan, word)
   }

@@ -21,7 +21,7 @@ export function readConditional(scan: Scan, opening: number): void {
     if (word.offset === scan.at) missing(scan, opening, ']]')
     const place = '[[ ]], where other shells run it'
     if (isFirst) refuse(scan, word.found, place, 'Write [ … ] || [ … ].')
-    if (shapeOf(word) === ']]') break
+    if (shapeOf(word) === ']]' && !word.quoted) break
     words.push(word)
   }
   checkTest(scan, words, false)

@@ -7,7 +7,7 @@ export function readDelimiter(scan: Scan, stripTabs: boolean): void {
   take(scan, /[ \t]*/y)
   const { found, quoted, pieces } = readWord(scan)
   refuse(scan, found, 'the delimiter of a here-document')
-  if (!/^[ \t]*[^ \t$`\n]+$/.test(scan.template.slice(offset, scan.at))) stop(scan, offset, 'This delimiter')
+  if (!/^[ \t]*[^ \t$`\n(]+$/.test(scan.template.slice(offset, scan.at))) stop(scan, offset, 'This delimiter')
   const { inFunction } = scan
   scan.pending.push({ offset, delimiter: pieces.join(''), stripTabs, quoted, inFunction, found: [] })
 }

@@ -13,6 +13,7 @@ const RUNS_ITS_WORDS = namesOf('eval trap let alias bind compgen complete enable
 export const TAKES_NAMES = namesOf(
   'declare typeset local readonly export unset read readarray mapfile getopts',
 )
+const ASSIGN_FIRST = 'Assign it first: x=${value}; declare -r x'
 export const RUN_LATER_PLACE = 'a variable whose text the shell runs'
 export const ASSIGNMENT = /^[A-Za-z_]\w*(\[.*\])?\+?=/s
 
@@ -56,17 +57,29 @@ function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void
     if (!scan.inFunction && operands.some((word) => /\b(?:set|shift)\b/.test(shapeOf(word))))
       hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
   } else if (TAKES_NAMES.has(name)) {
+    const isArray = operands.some((word) => /^-\w*[aA]/.test(shapeOf(word)))
     for (const word of operands) {
       const option = shapeOf(word)
-      if (!checkAssignment(scan, word)) refuse(scan, word.found, `the words of ${name}`)
+      // What is assigned to an array is read as words: ($(…)).
+      const isRead = isArray || (/^[dt]/.test(name) && /=[(\0]/.test(option))
+      const isAssignment = checkAssignment(scan, word)
+      if (!isAssignment || isRead)
+        refuse(scan, word.found, `the words of ${name}`, isAssignment ? ASSIGN_FIRST : undefined)
       if (/^[dtl]/.test(name) && /^[-+]\w*[in]/.test(option))
         hazard('ERR_SHELL_CODE', `${name} ${option} computes what is assigned`)
     }
-  } else if (name === 'printf' && shapeOf(operands[0]).startsWith('-v'))
-    refuse(scan, foundIn(operands.slice(0, 2)), 'the name printf -v takes')
+  } else if (/^(?:printf -v|wait -\w*p)/.test(`${name} ${shapeOf(operands[0])}`))
+    refuse(scan, foundIn(operands.slice(0, 2)), `the name ${name} takes`)
   else if (!scan.inFunction && (name === 'shift' || (name === 'set' && !operands.every(isSetOption))))
     hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
   else if (name === '[' || name === 'test') checkTest(scan, operands, true)
+  // One value becomes several words, -v and a name among them.
+  const split = name === 'printf' ? operands.slice(0, 1) : /^(?:\[|test)$/.test(name) ? operands : []
+  refuse(
+    scan,
+    foundIn(split).filter(({ raw, quoting }) => raw && quoting === 'bare'),
+    `the words of ${name}`,
+  )
 }
 
 function isSetOption(word: Word, index: number, words: readonly Word[]): boolean {

@@ -2,12 +2,12 @@ import { shapeOf } from '../command-words.js'
 import {
   baseName,
   findProgramText,
+  mayStartAnother,
   namesShell,
   operandIndex,
   runsShell,
   SHELL_OPTION,
   SHELLS,
-  STARTS_ANOTHER,
 } from '../interpreters.js'
 import { isWholeParameter } from '../template.js'
 import { refuse, type Scan, type Word } from './scan.js'
@@ -18,21 +18,24 @@ export const STANDARD_INPUT = /^-(?:[A-Za-z]*s)?$|(?:^|\/)(?:stdin|fd\/[\d\0]+)$
 /** Refuses values in scripts that a command hands to another shell: as a word, or as what that reads. */
 export function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly Word[]): void {
   const { words, inputs, foundBefore, documentsBefore } = command
-  const shapes = words.map(shapeOf)
+  const shapes = words.map((word) => shapeInScript(scan, word))
   const refuseGlued = (word: Word | undefined, place: string, isJoined = false) => {
     if (word && (isJoined || !isWholeParameter(word.pieces))) refuse(scan, word.found, place)
   }
   for (const [index, interpreter, isJoined] of findProgramText(shapes))
     if (isJoined || runsShell(interpreter))
-      refuseGlued(words[index], `a script for ${interpreter} -c`.replace(/(ssh|watch) -c/, '$1'), isJoined)
+      refuseGlued(
+        words[index],
+        `a script for ${interpreter} -c`.replace(/(adb|foreach|parallel|ssh|watch) -c/, '$1'),
+        isJoined,
+      )
 
   const fed = scan.found.slice(scan.fedFrom, foundBefore)
   const documents = scan.pending.slice(scan.fedFrom < Infinity ? 0 : documentsBefore)
   scan.commands.push({ assignments, words, isFed: fed.length > 0, documents })
   const places = shellPlaces(shapes)
   for (const at of places) {
-    const file = SHELLS.has(baseName(shapes[at] ?? '')) ? operandIndex(shapes, at) : at + 1
-    for (const word of words.slice(at + 1, file + 1))
+    for (const word of words.slice(at + 1, operandIndex(shapes, at) + 1))
       if (scan.template.startsWith('<(', word.offset)) refuseGlued(word, `a script for ${shapes[at]}`)
   }
   const at = places.find((place) => readsInput(shapes, place))
@@ -47,6 +50,13 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
   for (const document of documents) document.interpreter = shell
 }
 
+/** A word as text, and a variable that holds a shell as one. */
+function shapeInScript({ template }: Scan, word: Word): string {
+  const shape = shapeOf(word)
+  const isShell = /^"?\$\{?(?:BASH|SHELL)\b/.test(template.slice(word.offset, word.offset + 10))
+  return isShell && /^\0+$/.test(shape) ? 'sh' : shape
+}
+
 /** Where a shell stands that the command starts. What `xargs` feeds becomes words, so that does not count. */
 export function shellIndex(shapes: readonly string[]): number {
   return shellPlaces(shapes).find((place) => !/^(?:sudo|doas|env)$/.test(shapes[place] ?? '')) ?? -1
@@ -57,7 +67,7 @@ function shellPlaces(shapes: readonly string[]): number[] {
   const names = shapes.map(baseName)
   const [first = ''] = names
   const builtin = names.findIndex((name) => !/^(?:command|builtin|exec|-.*)$/.test(name))
-  const startsAnother = STARTS_ANOTHER.has(first) && first !== 'xargs'
+  const startsAnother = mayStartAnother(shapes) && first !== 'xargs'
   return [...names.keys()].filter((index) => {
     const name = names[index] ?? ''
     if (/^(?:\.|source)$/.test(name)) return index === builtin

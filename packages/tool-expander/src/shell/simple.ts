@@ -14,6 +14,8 @@ export interface SimpleCommand {
   /** How many values were found, and how many here-documents were pending, before it. */
   foundBefore: number
   documentsBefore: number
+  /** Only assignments so far. */
+  isOpen: boolean
 }
 
 export const REDIRECTION = /&>>?|(?:\d+|\{\w+\})?(?:<<<|<<-?|<[>&]?(?!\()|>[>|&]?(?!\())/y
@@ -26,6 +28,7 @@ export function readSimple(scan: Scan, first?: Word): void {
     inputs: [],
     foundBefore: scan.found.length - (first?.found.length ?? 0),
     documentsBefore: scan.pending.length,
+    isOpen: true,
   }
   if (first !== undefined) addWord(scan, command, first)
   let isSplit = false
@@ -49,10 +52,12 @@ export function readSimple(scan: Scan, first?: Word): void {
 }
 
 function addWord(scan: Scan, command: SimpleCommand, word: Word): void {
-  if (command.words.every((word) => ASSIGNMENT.test(shapeOf(word))))
-    checkSubscript(scan, word, NAME_AND_BRACKET)
+  const shape = shapeOf(word)
+  if (command.isOpen) checkSubscript(scan, word, NAME_AND_BRACKET)
+  command.isOpen &&= ASSIGNMENT.test(shape)
   command.words.push(word)
-  if (next(scan) === '(' && /^[A-Za-z_]\w*\+?=$/.test(shapeOf(word))) readArray(scan, command)
+  if (next(scan) === '(' && /^[A-Za-z_]\w*\+?=$/.test(shape)) readArray(scan, command)
+  if (/[<>]/.test(next(scan)) && /^\{\w+\[.*\}$/s.test(shape)) refuse(scan, word.found, 'an array subscript')
 }
 
 const BRACKET = /^\[/

@@ -28,8 +28,8 @@ export function readWord(scan: Scan): Word {
   const word = startWord(scan)
   const before = scan.found.length
   const isShell = scan.path === 'shell'
-  if (isShell && take(scan, PROCESS_SUBSTITUTION)) readNested(scan, word)
-  readPieces(scan, word, 'bare', isShell ? ' \t\n;&|<>()' : ' \t\r\n')
+  do readPieces(scan, word, 'bare', isShell ? ' \t\n;&|<>()' : ' \t\r\n')
+  while (isShell && take(scan, PROCESS_SUBSTITUTION) && readNested(scan, word))
   word.found = scan.found.slice(before)
   return word
 }
@@ -161,7 +161,7 @@ function readValue(scan: Scan, word: Word, quoting: Quoting, reference: Referenc
 }
 
 /** `$( … )` and `<( … )`: commands by the same rules anew. */
-function readNested(scan: Scan, word: Word): void {
+function readNested(scan: Scan, word: Word): true {
   const opening = scan.at - 2
   const { pending: outer, fedFrom, inOutput } = scan
   scan.pending = []
@@ -176,6 +176,7 @@ function readNested(scan: Scan, word: Word): void {
   if (scan.pending.length > 0) stop(scan, opening, 'This here-document')
   scan.pending = outer
   word.pieces.push(null)
+  return true
 }
 
 /** `$'…'` and `$"…"`: bash reads escapes in the one and translates the other, dash does neither. */
