@@ -60,7 +60,8 @@ function readContent(content: unknown): string | null {
 function readCalls(list: unknown): ToolCall[] {
   if (saysNothing(list) || isEmptyList(list)) return []
   const calls = Array.isArray(list) ? list.filter((call) => call !== null) : []
-  if (calls.length === 0 || !calls.every(isObject)) throw malformed('its tool_calls are no list of calls', list)
+  if (calls.length === 0 || !calls.every(isObject))
+    throw malformed('its tool_calls are no list of calls', list)
   return calls.map(readCall)
 }
 
