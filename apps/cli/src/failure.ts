@@ -1,7 +1,7 @@
 import { withExactCommands } from './exact-commands.js'
 import { printable } from './present/printable.js'
 import { explainSystemError } from './system-error.js'
-import { EXIT, type Terminal } from './terminal.js'
+import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
 
 /** Errors that a person can mend by another command line or another file; the rest are failures of the run. */
 const USAGE_CODES = [
@@ -48,5 +48,6 @@ function codeOf(error: unknown): string {
 function exitCodeOf(error: unknown): number {
   const code = codeOf(error)
   if (code === 'ERR_RUN_BUSY') return EXIT.busy
+  if (code === 'ERR_CLI_STOPPED') return SIGNAL_EXIT[(error as { signal: string }).signal] ?? EXIT.failed
   return USAGE_CODES.some((pattern) => pattern.test(code)) ? EXIT.usage : EXIT.failed
 }

@@ -8,7 +8,7 @@ import { type AgentFlags, loadAgentFor } from './load-agent.js'
 import { readMessage } from './message.js'
 import { printable } from './present/printable.js'
 import { findShownRun, type ShownRun } from './shown-run.js'
-import { stopSignal } from './stop-signal.js'
+import { StoppedError, stopSignal } from './stop-signal.js'
 import type { Terminal } from './terminal.js'
 import { withOwnCommands } from './tool-path.js'
 import { workDirectoryOf } from './work-directory.js'
@@ -41,9 +41,10 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
   for (const notice of noticesOn(run, message)) warn(notice)
 
   using stop = stopSignal(terminal, {
-    onFirst: () => undefined,
+    onFirst: (name) => warn(`${name}: stopping; once more to stop at once.`),
     onSecond: (exitCode) => {
       killRunningCommands()
+      warn('Stopped at once.')
       terminal.exit(exitCode)
     },
   })
@@ -59,6 +60,8 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
     environment,
     credentials,
     signal: stop.signal,
+  }).catch((error: unknown) => {
+    throw stop.signal.aborted ? new StoppedError(stop.signal, error) : error
   })
   for (const warning of next.context.warnings) warn(warning)
   return { ...next, agent, run }

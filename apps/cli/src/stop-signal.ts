@@ -1,5 +1,17 @@
 import { SIGNAL_EXIT, type Terminal } from './terminal.js'
 
+/** The command was ended by a signal before it had a result. */
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError'
+  readonly code = 'ERR_CLI_STOPPED'
+  readonly signal: string
+
+  constructor({ reason }: AbortSignal, cause: unknown) {
+    super(`Stopped (${reason}).`, { cause })
+    this.signal = String(reason)
+  }
+}
+
 /** Aborts on the first SIGINT, SIGTERM or SIGHUP, with its name as the reason; `onSecond` is called for another one. */
 export function stopSignal(
   terminal: Terminal,

@@ -3,9 +3,10 @@ import {
   type TemporaryWorkspace,
   temporaryAgent,
   temporaryWorkspace,
+  waitForFile,
 } from '@delta/testkit'
-import { expect, test } from 'vitest'
-import { delta } from './delta.js'
+import { describe, expect, test } from 'vitest'
+import { delta, startDelta } from './delta.js'
 
 const SAY = { name: 'say', description: 'Says.', exec: 'echo ${text}' }
 const CALL = { tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }
@@ -228,4 +229,44 @@ test('context build of a run that is not there, or with a source that is missing
   const noRun = await delta([...build, '--run-id', 'nope'])
   expect(noRun).toMatchObject({ exitCode: 2, stdout: '' })
   expect(noRun.stderr).toContain('No run nope in ')
+})
+
+describe('Ctrl+C while a generator of context build runs', () => {
+  const STUBBORN = (ignored: string) => `sources:
+  - type: computed_file
+    id: slow
+    generator: { command: [sh, -c, 'trap "" ${ignored}; echo > "$CWD/begun"; while :; do sleep 1; done'] }
+    output_path: "\${CWD}/slow.txt"
+  - { type: journal, id: conversation }
+`
+
+  test('stops it, says so, and exits like any command that a signal ended', async () => {
+    await using agent = await temporaryAgent({
+      turns: [{ content: 'Hi.' }],
+      files: { 'context.yaml': STUBBORN('HUP') },
+    })
+    await using workspace = await temporaryWorkspace({})
+    const build = startDelta(['context', 'build', '--agent', agent.path, '-w', workspace.path])
+    await waitForFile(`${workspace.path}/begun`)
+    build.kill('SIGINT')
+    const { exitCode, stdout, stderr } = await build.result
+    expect({ exitCode, stdout }).toEqual({ exitCode: 130, stdout: '' })
+    expect(stderr).toContain('SIGINT: stopping; once more to stop at once.\nError: Stopped (SIGINT).\n')
+  })
+
+  test('and once more, ends it at once', async () => {
+    await using agent = await temporaryAgent({
+      turns: [{ content: 'Hi.' }],
+      files: { 'context.yaml': STUBBORN('INT TERM') },
+    })
+    await using workspace = await temporaryWorkspace({})
+    const build = startDelta(['context', 'build', '--agent', agent.path, '-w', workspace.path])
+    await waitForFile(`${workspace.path}/begun`)
+    build.kill('SIGINT')
+    await build.waitForOutput('once more', { stream: 'stderr' })
+    build.kill('SIGINT')
+    const { exitCode, stderr } = await build.result
+    expect(exitCode).toBe(130)
+    expect(stderr).toMatch(/once more to stop at once\.\nStopped at once\.\n$/)
+  })
 })

@@ -135,3 +135,11 @@ test('a run id that is taken is answered with the command that goes on with that
   expect(taken.exitCode).toBe(2)
   expect(taken.stderr).toContain(`go on with that one: delta continue -w ${workspace.path} --run-id mine\n`)
 })
+
+test('a damaged run is listed with what its whole lines say: how far it came, and its task', async () => {
+  await using workspace = await temporaryWorkspace({})
+  await damagedRun(workspace)
+  const listed = await delta(['list-runs', '-w', workspace.path])
+  expect(listed.stdout).toMatch(/^one +DAMAGED +\d+s +1 +Go$/m)
+  expect(listed.stderr).toContain('Run one is damaged: ')
+})

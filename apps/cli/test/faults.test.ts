@@ -10,7 +10,7 @@ import {
   waitForFile,
 } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { delta, journalOf, startDelta } from './delta.js'
+import { delta, eventTypes, journalOf, startDelta } from './delta.js'
 
 const KEY = { DELTA_API_KEY: 'test-key-not-real' }
 const isRoot = process.getuid?.() === 0
@@ -237,6 +237,33 @@ test('what a command printed onto a full disk is said to be lost in part', async
   if (!disk.mounted) return
   const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', disk.path])
   expect(stderr).toContain('[exit code 1; the disk is full: what it printed may be lost in part]')
+})
+
+test('a tool whose record finds no room is not started, and runs once when there is room again', async () => {
+  await using server = await startScriptedServer([
+    { tool_calls: [{ name: 'note', arguments: {} }], hold: 'full' },
+    { content: 'Done.' },
+  ])
+  const tools = [{ name: 'note', shell: 'echo ran >> "$AGENT_HOME/witness"' }]
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl, tools })
+  await using disk = await smallDisk()
+  if (!disk.mounted) return
+  const run = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', disk.path], { env: KEY })
+  await server.waitForRequests(1)
+  spawnSync('sh', ['-c', 'head -c 9000000 /dev/zero > big'], { cwd: disk.path })
+  server.release('full')
+  const full = await run.result
+  expect(full).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(full.stderr).toMatch(
+    /io\/tool_executions\/\w+\.json: Could not be written: no space is left on the disk \(ENOSPC\)/,
+  )
+  expect(full.stderr).not.toContain('is not recorded')
+  expect(await eventTypes(disk.path)).not.toContain('ACTION_REQUEST')
+
+  await rm(join(disk.path, 'big'))
+  const result = await delta(['continue', '-w', disk.path], { env: KEY })
+  expect(result, result.stderr).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  expect(await agent.read('witness')).toBe('ran\n')
 })
 
 /** A disk of 400 KB, where one can be mounted; otherwise that is said. */

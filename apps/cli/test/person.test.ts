@@ -288,3 +288,15 @@ test('of two runs that wait in one workspace each is answered by the line that i
   const answered = await delta(['continue', '-w', workspace.path, '--run-id', runId, '-m', 'Ann'])
   expect(answered).toMatchObject({ exitCode: 0, stdout: 'Hello Ann.\n' })
 })
+
+test("show tells a person's answer once", async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [ask('Which?')] }, { content: 'Thanks.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q']
+  await delta(args, { input: 'the blue one\n' })
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  expect(stdout).toContain('   ? Which?\n   > the blue one\n')
+  expect(stdout.match(/the blue one/g)).toHaveLength(1)
+})

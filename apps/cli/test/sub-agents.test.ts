@@ -80,7 +80,9 @@ test("in one workspace the run to continue is the parent's, however often it cal
   const list = (...flags: string[]) => delta(['list-runs', '-w', workspace.path, ...flags])
   expect((await list('--resumable', '--first')).stdout).toBe('boss\n')
   expect((await list()).stdout).toContain('[of boss] Help')
+  expect((await list('--first')).stdout).toBe('boss\n')
   expect((await delta(['continue', '-w', workspace.path])).stdout).toBe('Parent.\n')
+  expect((await list('--status', 'COMPLETED', '--first')).stdout).toBe('boss\n')
 })
 
 test("a sub-agent gets its parent's key and address, other tools do not", async () => {

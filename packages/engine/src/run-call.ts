@@ -8,6 +8,9 @@ import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
 import type { Outcome } from './outcome.js'
 
+/** Longer than a note of who runs: a command that fills the disk must not keep it from being written. */
+const ROOM = `${' '.repeat(511)}\n`
+
 /**
  * Runs a command that may run. `ACTION_REQUEST` means "may have started" and is on disk before the process is:
  * a crash in between leaves a request without a result, which `settle` answers for the next engine.
@@ -21,6 +24,7 @@ export async function runCall(
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
   const recordPath = join(run.run.paths.toolExecutions, `${recordName(new Date(), call.name)}.json`)
   const executionRef = relative(run.run.directory, recordPath)
+  overwriteFile(recordPath, ROOM) // where nothing can be written any more, nothing may be started
   record(run, {
     type: 'ACTION_REQUEST',
     ...about,

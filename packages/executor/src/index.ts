@@ -11,6 +11,7 @@ export {
   toolMap,
   toolTimeoutMs,
 } from './define-tool.js'
+export { isTooDeep } from './depth.js'
 export {
   COST_ESTIMATES,
   type CostEstimate,

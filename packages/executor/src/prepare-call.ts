@@ -1,6 +1,7 @@
 import { bindArguments } from '@delta/tool-expander'
 import { decide } from './decide.js'
 import type { Tool } from './define-tool.js'
+import { isTooDeep } from './depth.js'
 import type { Policy } from './policy.js'
 import { quoteCommand } from './quote.js'
 import { badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
@@ -105,5 +106,6 @@ function asObject(value: unknown): ReadArguments {
   if (value === null) return { ok: false, reason: 'are null' }
   if (Array.isArray(value)) return { ok: false, reason: 'are an array' }
   if (typeof value !== 'object') return { ok: false, reason: `are a ${typeof value}` }
+  if (isTooDeep(value)) return { ok: false, reason: 'are nested too deeply' }
   return { ok: true, args: value as Record<string, unknown> }
 }

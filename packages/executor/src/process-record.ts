@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { readStat } from './processes.js'
 
 /** Who a running process is, so that it is recognised after a crash, a reboot or a reuse of its pid. */
@@ -12,10 +12,20 @@ export interface ProcessRecord {
 /**
  * Writes down who a running command is (one JSON object, mode 0600), for `findOrphans`.
  * Not synced: a command whose record was lost is still found by its environment, on Linux.
+ *
+ * A file that is there is written in place, so that whoever made it has reserved the room: by now the command runs, and
+ * may have filled the disk.
  */
 export function recordProcess(path: string, pid: number): void {
   const record: ProcessRecord = { pid, start_time: readStat(pid)?.startTime ?? '', boot_id: bootId() }
-  writeFileSync(path, `${JSON.stringify(record)}\n`, { mode: 0o600 })
+  const bytes = Buffer.from(`${JSON.stringify(record)}\n`)
+  const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+  try {
+    writeSync(descriptor, bytes, 0, bytes.length, 0)
+    ftruncateSync(descriptor, bytes.length)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** Undefined when there is no record, or only half of one. */

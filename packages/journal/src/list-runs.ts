@@ -6,7 +6,7 @@ import type { RunSummary } from './run-summary.js'
 
 /**
  * Every run of a workspace, of today's layout and of v1.1's, oldest first. A workspace without `.delta` has none.
- * A run whose journal is damaged or cannot be read is listed too, with what stood before the damage and a `problem`.
+ * A run whose journal is damaged or cannot be read is listed too, with what its whole lines say and a `problem`.
  */
 export async function listRuns(workDirectory: string): Promise<RunSummary[]> {
   const today = deltaDirectory(workDirectory)

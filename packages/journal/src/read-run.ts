@@ -1,19 +1,23 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { isJournalError, JournalError } from './errors.js'
 import { holderState } from './holder.js'
+import { inspectJournal } from './inspect.js'
 import { readLease } from './lease-file.js'
 import { streamJournal } from './read.js'
 import { asReadError } from './read-error.js'
 import { journalPath, runPaths } from './run-paths.js'
 import { type Owner, type RunSummary, summarizeRun } from './run-summary.js'
-import { summarizer } from './summary.js'
+import { type Summarizer, summarizer } from './summary.js'
+
+/** Inspecting a journal takes all of it into memory. */
+const LARGEST_INSPECTED_BYTES = 64 * 1024 * 1024
 
 /**
  * Reads a run from its journal. Writes nothing, and needs no `metadata.json`.
  *
  * @param options.tolerant - Report damage, and files that cannot be read, in `problem` instead of throwing; the rest is
- *   what stood before it.
+ *   what the whole lines say (of a journal above 64 MiB, those well before the damage).
  * @throws {JournalError} `ERR_RUN_NOT_FOUND`; `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
 export async function readRun(
@@ -22,24 +26,31 @@ export async function readRun(
 ): Promise<RunSummary> {
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
-  const fold = summarizer()
-  const damage = await readInto(fold.add, journalPath(directory), tolerant)
+  const { fold, damage } = await foldJournal(journalPath(directory), tolerant)
   const { owner, problem = damage } = readOwnerOr(directory, tolerant)
   return { ...summarizeRun(directory, fold, owner), ...(problem !== undefined && { problem }) }
 }
 
-async function readInto(
-  add: ReturnType<typeof summarizer>['add'],
+async function foldJournal(
   path: string,
   tolerant: boolean,
-): Promise<string | undefined> {
+): Promise<{ fold: Summarizer; damage?: string | undefined }> {
+  const fold = summarizer()
   try {
-    for await (const event of streamJournal(path)) add(event)
-    return undefined
+    for await (const event of streamJournal(path)) fold.add(event)
+    return { fold }
   } catch (error) {
-    if (tolerant && isJournalError(error)) return error.message
-    throw error
+    if (!tolerant || !isJournalError(error)) throw error
+    const isDamaged = error.code === 'ERR_JOURNAL_CORRUPT' && statSync(path).size <= LARGEST_INSPECTED_BYTES
+    return { fold: isDamaged ? foldReadable(path) : fold, damage: error.message }
   }
+}
+
+/** Reading stops at damage a whole piece of the file early; this looks at each line of it. */
+function foldReadable(path: string): Summarizer {
+  const fold = summarizer()
+  for (const { event } of inspectJournal(path).lines) if (event) fold.add(event)
+  return fold
 }
 
 function readOwnerOr(directory: string, tolerant: boolean): { owner?: Owner | undefined; problem?: string } {

@@ -65,12 +65,17 @@ const causes: Record<string, string> = {
   ENOENT: 'its directory does not exist (ENOENT).',
 }
 
+const NO_PERMISSION =
+  'What was recorded before is whole. Give yourself write permission on the directory and its files, then continue the run.'
+
 const remedies: Record<string, string> = {
   ENOSPC: 'What was recorded before is whole. Free some space, then continue the run.',
   EDQUOT: 'What was recorded before is whole. Free some space, then continue the run.',
-  EROFS: 'Nothing was changed. Use a directory that can be written, or mount this one read-write.',
-  EACCES: 'Nothing was changed. Give yourself write permission on the directory and its files.',
-  EPERM: 'Nothing was changed. Give yourself write permission on the directory and its files.',
+  ENOENT: 'It was deleted or moved. Put it back, then continue the run; what is gone cannot be continued.',
+  EROFS:
+    'What was recorded before is whole. Mount the file system read-write, or use another directory, then continue the run.',
+  EACCES: NO_PERMISSION,
+  EPERM: NO_PERMISSION,
   EIO: 'Copy the directory to a healthy disk, then continue the run there.',
 }
 

@@ -94,7 +94,7 @@ test('a run on a read-only disk can be read, and opening it is one clear refusal
   expect((await readRun(run.directory)).status).toBe('INTERRUPTED')
   await expect(openRun(run.directory)).rejects.toThrow(
     `${run.paths.lease}: Could not be written: the file system is read-only (EROFS).\n` +
-      'Nothing was changed. Use a directory that can be written, or mount this one read-write.',
+      'What was recorded before is whole. Mount the file system read-write, or use another directory, then continue the run.',
   )
 })
 

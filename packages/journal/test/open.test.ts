@@ -136,7 +136,7 @@ test('a directory that is gone is one clear message', () => {
   const path = join(directory, 'journal.jsonl')
   expect(() => openJournal(path)).toThrow(
     `${path}: Could not be written: its directory does not exist (ENOENT).\n` +
-      'What was recorded before is whole. Mend the cause, then continue the run.',
+      'It was deleted or moved. Put it back, then continue the run; what is gone cannot be continued.',
   )
 })
 

@@ -1,4 +1,5 @@
 import type { AssistantMessage, ChatResponse, ToolCall, Usage } from './chat.js'
+import { checkDepth } from './depth.js'
 import { ModelError } from './errors.js'
 
 /**
@@ -8,9 +9,10 @@ import { ModelError } from './errors.js'
  * any server: fields that are `null` or an empty list say nothing and are left out, `content` is a string or `null`, and
  * the calls' `arguments` are text.
  *
- * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is neither.
+ * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is neither, or holds what cannot be read as text or calls.
  */
 export function parseCompletion(value: unknown): ChatResponse {
+  checkDepth(value)
   if (!isObject(value)) throw notACompletion(value)
   const choice = Array.isArray(value.choices) ? value.choices[0] : { message: value }
   const message = isObject(choice) ? choice.message : undefined
@@ -36,7 +38,7 @@ function readUsage(usage: unknown): Usage | undefined {
 
 function readMessage(message: Record<string, unknown>): AssistantMessage {
   const { role: _role, content, tool_calls, ...rest } = message
-  const calls = Array.isArray(tool_calls) ? tool_calls.filter(isObject).map(readCall) : []
+  const calls = readCalls(tool_calls)
   const told = Object.entries(rest).filter(([, value]) => value !== null && !isEmptyList(value))
   return {
     role: 'assistant',
@@ -49,8 +51,18 @@ function readMessage(message: Record<string, unknown>): AssistantMessage {
 /** Some servers answer with a list of parts; what is text in them is the content. */
 function readContent(content: unknown): string | null {
   if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return null
+  if (saysNothing(content)) return null
+  if (!Array.isArray(content)) throw malformed('its content is neither a text nor a list of parts', content)
   return content.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
+}
+
+/** Calls that cannot be read must not vanish: without them the message would pass for the answer. */
+function readCalls(list: unknown): ToolCall[] {
+  if (saysNothing(list) || isEmptyList(list)) return []
+  const calls = Array.isArray(list) ? list.filter((call) => call !== null) : []
+  if (calls.length === 0 || !calls.every(isObject))
+    throw malformed('its tool_calls are no list of calls', list)
+  return calls.map(readCall)
 }
 
 function readCall(call: Record<string, unknown>): ToolCall {
@@ -69,12 +81,20 @@ function readCall(call: Record<string, unknown>): ToolCall {
 }
 
 function notACompletion(value: unknown): ModelError {
-  const text = JSON.stringify(value) ?? String(value)
+  return malformed('it has no choices[0].message', value)
+}
+
+function malformed(what: string, said: unknown): ModelError {
+  const text = JSON.stringify(said) ?? String(said)
   return new ModelError(
     'ERR_MODEL_RESPONSE',
-    `The answer is no chat completion: it has no choices[0].message. It says: ${text.slice(0, 200)}`,
+    `The answer is no chat completion: ${what}. It says: ${text.slice(0, 200)}`,
     { retryable: true },
   )
+}
+
+function saysNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
 }
 
 function readCount(value: unknown): number {

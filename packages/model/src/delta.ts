@@ -22,7 +22,7 @@ export function addDelta(message: Fields, delta: Fields): void {
 function addParts(parts: readonly unknown[], pieces: readonly unknown[]): unknown[] {
   const all = [...parts]
   for (const piece of pieces) {
-    const at = isFields(piece) ? all.findIndex((part) => isFields(part) && samePart(part, piece)) : -1
+    const at = isFields(piece) ? all.findLastIndex((part) => isFields(part) && samePart(part, piece)) : -1
     const part = all[at]
     if (isFields(part) && isFields(piece)) all[at] = addToPart(part, piece)
     else all.push(piece)
@@ -30,10 +30,16 @@ function addParts(parts: readonly unknown[], pieces: readonly unknown[]): unknow
   return all
 }
 
-/** Some servers leave the index out and repeat the id. */
+/** Some servers leave the index out and repeat the id; some number every call 0, each with its own id and name. */
 function samePart(part: Fields, piece: Fields): boolean {
-  if (piece.index !== undefined) return part.index === piece.index
+  if (piece.index !== undefined) return part.index === piece.index && !isAnother(part, piece)
   return piece.id !== undefined && part.id === piece.id
+}
+
+/** A new id alone says nothing: there are servers that make one up for every piece. */
+function isAnother(part: Fields, piece: Fields): boolean {
+  const named = isFields(piece.function) && Boolean(piece.function.name)
+  return named && Boolean(part.id) && Boolean(piece.id) && part.id !== piece.id
 }
 
 function addToPart(part: Fields, piece: Fields): Fields {
@@ -42,11 +48,19 @@ function addToPart(part: Fields, piece: Fields): Fields {
     const known = sum[field]
     if (value === null || value === undefined) continue
     if (isFields(known) && isFields(value)) sum[field] = addToPart(known, value)
+    else if (field === 'name' && typeof known === 'string' && typeof value === 'string')
+      sum[field] = joinName(known, value)
     else if (PIECEWISE.has(field) && typeof known === 'string' && typeof value === 'string')
       sum[field] = known + value
     else if (value !== '' || known === undefined) sum[field] = value
   }
   return sum
+}
+
+/** A name comes whole, again with every piece, or cut like any other text. */
+function joinName(known: string, piece: string): string {
+  if (piece === '' || piece === known) return known
+  return piece.startsWith(known) ? piece : known + piece
 }
 
 function isFields(value: unknown): value is Fields {

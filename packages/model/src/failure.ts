@@ -23,14 +23,14 @@ export interface Asked {
 export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
   const said = serverWords(answer.body)
   const kind = kindOf(answer.status, said.code)
-  const passes = kind.code === 'ERR_MODEL_RATE_LIMIT' || kind.code === 'ERR_MODEL_SERVER'
-  const retryAfterMs = passes ? parseRetryAfter((name) => answer.header(name)) : undefined
+  const isPassing = passes(kind)
+  const retryAfterMs = isPassing ? parseRetryAfter((name) => answer.header(name)) : undefined
   const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
   const advice = isTooLong ? comeBackIn(retryAfterMs) : kind.advice(asked, answer)
   return new ModelError(
     kind.code,
     `${asked.url} ${kind.happened} (${answer.status}): ${said.message}\n${advice}`,
-    { status: answer.status, retryable: passes && !isTooLong, retryAfterMs },
+    { status: answer.status, retryable: isPassing && !isTooLong, retryAfterMs },
   )
 }
 
@@ -49,16 +49,21 @@ function longTime(ms: number): string {
 }
 
 /** The error in a body or event with status 200, as gateways send it: `{"error": {"code": 502, "message": …}}`. */
-export function inlineError(body: Readonly<Record<string, unknown>>): ModelError | undefined {
+export function inlineError(body: Readonly<Record<string, unknown>>, asked: Asked): ModelError | undefined {
   const { error } = body
   if (error === undefined || error === null) return undefined
   const { message, code } = serverWords(JSON.stringify(body))
   const status = /^[45]\d\d$/.test(code) ? Number(code) : undefined
-  const kind = status === undefined ? 'ERR_MODEL_SERVER' : kindOf(status, code).code
-  return new ModelError(kind, `The server answered with an error: ${message}`, {
+  const kind: Kind = status === undefined ? KINDS.server : kindOf(status, code)
+  const advice = kind.advice(asked, { status: 200, body: '', header: () => null })
+  return new ModelError(kind.code, `${asked.url} answered with an error: ${message}\n${advice}`, {
     status,
-    retryable: kind === 'ERR_MODEL_SERVER' || kind === 'ERR_MODEL_RATE_LIMIT',
+    retryable: passes(kind),
   })
+}
+
+function passes({ code }: Kind): boolean {
+  return code === 'ERR_MODEL_RATE_LIMIT' || code === 'ERR_MODEL_SERVER'
 }
 
 /** The error for a body with status 200 that is not JSON. */
@@ -74,6 +79,12 @@ export function notJson(body: string, asked: Asked, cause?: unknown): ModelError
     status: 200,
     cause,
   })
+}
+
+/** The error for an answer that is JSON but for bytes that are no text: what they stood for is not known. */
+export function notUtf8(asked: Asked, cause?: unknown): ModelError {
+  const text = `${asked.url} answered with bytes that are no UTF-8 text, so a part of the answer is not known. What came is not used.`
+  return new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true, status: 200, cause })
 }
 
 interface Kind {

@@ -1,11 +1,13 @@
+import { isUtf8 } from 'node:buffer'
 import type { OpenAI } from 'openai'
-import type { ChatModel, ChatRequest, ChatResponse, CompleteOptions } from './chat.js'
+import type { ChatModel, ChatResponse, CompleteOptions } from './chat.js'
 import { openClient, post } from './client.js'
 import { parseCompletion } from './completion.js'
 import { unreadableBody } from './connection.js'
 import { LLM_DEFAULTS } from './defaults.js'
+import { checkDepth } from './depth.js'
 import { ModelError } from './errors.js'
-import { type Asked, inlineError, notJson } from './failure.js'
+import { type Asked, inlineError, notJson, notUtf8 } from './failure.js'
 import { withoutKey } from './key.js'
 import { readEvents } from './server-sent-events.js'
 import { checkBaseUrl, checkKey } from './settings.js'
@@ -47,7 +49,7 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
       try {
         client ??= openClient(apiKey, baseUrl)
         const answer = await post(await client, request, { body: text, signal: watch.signal, asked })
-        return await readAnswer(answer, { request, onDelta, asked, heard: watch.heard })
+        return await readAnswer(answer, { onDelta, onDone: watch.hurry, asked, heard: watch.heard })
       } catch (error) {
         const failure = signal?.aborted ? stopped(error) : watch.timedOut ? silent(asked, timeoutMs) : error
         throw withoutKey(failure, apiKey)
@@ -58,23 +60,27 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   }
 }
 
+const BYTE_ORDER_MARK = /^\uFEFF/
+
 interface AnswerContext {
-  readonly request: ChatRequest
   readonly onDelta: CompleteOptions['onDelta']
+  /** The answer is there, though its stream has not ended. */
+  readonly onDone: () => void
   readonly asked: Asked
   /** Something came. */
   readonly heard: () => void
 }
 
 async function readAnswer(answer: HttpAnswer, context: AnswerContext): Promise<ChatResponse> {
-  const { request, onDelta, asked, heard } = context
+  const { onDelta, onDone, asked, heard } = context
+  // some servers stream whether they were asked to or not
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
-  if (request.stream && isStream) return readStream(readEvents(pieces(answer, context)), onDelta)
+  if (isStream) return readStream(readEvents(pieces(answer, context), asked), { onDelta, onDone, asked })
 
-  const text = await answer.text(heard).catch((error: unknown) => {
+  const bytes = await answer.bytes(heard).catch((error: unknown) => {
     throw unreadableBody(error, asked)
   })
-  const response = parseCompletion(parseBody(text, asked))
+  const response = parseCompletion(parseBody(bytes, asked))
   if (response.message.content) onDelta?.({ content: response.message.content })
   return response
 }
@@ -90,14 +96,17 @@ async function* pieces({ body }: HttpAnswer, { heard, asked }: AnswerContext): A
   }
 }
 
-function parseBody(text: string, asked: Asked): unknown {
+function parseBody(bytes: Uint8Array, asked: Asked): unknown {
+  const text = Buffer.from(bytes).toString('utf8').replace(BYTE_ORDER_MARK, '')
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch (cause) {
     throw notJson(text, asked, cause)
   }
-  const failure = inlineError((body ?? {}) as Record<string, unknown>)
+  if (!isUtf8(bytes)) throw notUtf8(asked)
+  checkDepth(body)
+  const failure = inlineError((body ?? {}) as Record<string, unknown>, asked)
   if (failure) throw failure
   return body
 }

@@ -1,4 +1,5 @@
 const LONGEST_TIMER_MS = 2 ** 31 - 1
+const HURRIED_MS = 1000
 
 export interface SilenceWatch {
   /** Aborts when the caller's signal does, or when nothing was heard for too long. */
@@ -6,6 +7,8 @@ export interface SilenceWatch {
   readonly timedOut: boolean
   /** Something came: the time starts anew. */
   heard(): void
+  /** What was waited for has come: little time is left for the rest. */
+  hurry(): void
   stop(): void
 }
 
@@ -14,13 +17,11 @@ export function watchSilence(timeoutMs: number, outer: AbortSignal | undefined):
   const controller = new AbortController()
   const abort = () => controller.abort()
   let timedOut = false
-  const timer = setTimeout(
-    () => {
-      timedOut = true
-      abort()
-    },
-    Math.min(timeoutMs || LONGEST_TIMER_MS, LONGEST_TIMER_MS),
-  )
+  const giveUp = () => {
+    timedOut = true
+    abort()
+  }
+  let timer = setTimeout(giveUp, Math.min(timeoutMs || LONGEST_TIMER_MS, LONGEST_TIMER_MS))
   outer?.addEventListener('abort', abort, { once: true })
   if (outer?.aborted) abort()
 
@@ -30,6 +31,10 @@ export function watchSilence(timeoutMs: number, outer: AbortSignal | undefined):
       return timedOut
     },
     heard: () => void timer.refresh(),
+    hurry: () => {
+      clearTimeout(timer)
+      timer = setTimeout(giveUp, HURRIED_MS)
+    },
     stop: () => {
       clearTimeout(timer)
       outer?.removeEventListener('abort', abort)

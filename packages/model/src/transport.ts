@@ -10,8 +10,10 @@ export interface HttpAnswer {
   readonly headers: AnswerHeaders
   /** The bytes as they come; ends with an error when the connection breaks. */
   readonly body: AsyncIterable<Uint8Array>
-  /** The whole body as UTF-8; `heard` is called with every piece. Rejects when the connection breaks. */
-  text(heard?: () => void): Promise<string>
+  /** The whole body; `heard` is called with every piece. Rejects when the connection breaks. */
+  bytes(heard?: () => void): Promise<Uint8Array>
+  /** The whole body as UTF-8, for people: bytes that are none become replacement characters. */
+  text(): Promise<string>
 }
 
 /** What of `Headers` is used: the global one loads a whole HTTP client. */
@@ -45,7 +47,9 @@ export function createTransport(): Transport {
 
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
       const call = { ...options, method, headers: Object.fromEntries(headers), ...(signal ? { signal } : {}) }
-      request(call).once('response', resolve).once('error', reject).end(body)
+      const notHttp = () =>
+        reject(new Error('The server wants to speak something other than HTTP (status 101).'))
+      request(call).once('response', resolve).once('error', reject).once('upgrade', notHttp).end(body)
     })
     return answerOf(incoming, url)
   }
@@ -71,7 +75,8 @@ function answerOf(incoming: IncomingMessage, url: string): HttpAnswer {
     url,
     headers: headersOf(incoming),
     body: incoming,
-    text: (heard) => readText(incoming, heard),
+    bytes: (heard) => readBytes(incoming, heard),
+    text: async () => (await readBytes(incoming)).toString('utf8'),
   }
 }
 
@@ -81,7 +86,7 @@ function headersOf({ headers }: IncomingMessage): AnswerHeaders {
 }
 
 /** By events: an iterator over so short a stream costs more than the rest of the answer. */
-function readText(incoming: IncomingMessage, heard: () => void = () => undefined): Promise<string> {
+function readBytes(incoming: IncomingMessage, heard: () => void = () => undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     incoming
@@ -89,7 +94,7 @@ function readText(incoming: IncomingMessage, heard: () => void = () => undefined
         heard()
         chunks.push(chunk)
       })
-      .once('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+      .once('end', () => resolve(Buffer.concat(chunks)))
       .once('error', reject)
       .once('close', () => reject(new Error('The connection was closed.'))) // after an end it changes nothing
   })

@@ -3,13 +3,15 @@ import { describe, expect, test } from 'vitest'
 import { readEvents } from '../src/server-sent-events.js'
 import { readStream } from '../src/stream.js'
 
+const asked = { url: 'http://localhost/v1/chat/completions', model: 'm', hasKey: false }
+
 async function* each<T>(values: Iterable<T>): AsyncGenerator<T> {
   yield* values
 }
 
 async function read(...deltas: object[]) {
   const chunks = deltas.map((delta) => JSON.stringify({ id: 'c1', choices: [{ index: 0, delta }] }))
-  return (await readStream(each([...chunks, '[DONE]']), undefined)).message
+  return (await readStream(each([...chunks, '[DONE]']), { asked })).message
 }
 
 describe('events', () => {
@@ -22,7 +24,7 @@ describe('events', () => {
       bytes.slice(index * size, (index + 1) * size),
     )
     const seen: string[] = []
-    for await (const event of readEvents(each(pieces))) seen.push(event)
+    for await (const event of readEvents(each(pieces), asked)) seen.push(event)
     expect(seen).toEqual(events)
   })
 })
@@ -31,7 +33,7 @@ test('any text, cut anywhere into events and bytes, arrives as it was', async ()
   const text = fc.string({ unit: 'binary', maxLength: 20 })
   await fc.assert(
     fc.asyncProperty(
-      fc.array(text),
+      fc.array(text, { minLength: 1 }),
       fc.array(text),
       fc.integer({ min: 1, max: 40 }),
       async (texts, values, size) => {
@@ -47,12 +49,13 @@ test('any text, cut anywhere into events and bytes, arrives as it was', async ()
           bytes.subarray(index * size, (index + 1) * size),
         )
         const heard: string[] = []
-        const { message } = await readStream(readEvents(each(pieces)), ({ content }) =>
-          heard.push(content ?? ''),
-        )
+        const { message } = await readStream(readEvents(each(pieces), asked), {
+          onDelta: ({ content }) => heard.push(content ?? ''),
+          asked,
+        })
 
         expect(heard.join('')).toBe(texts.join(''))
-        expect(message.content).toBe(texts.length === 0 ? null : texts.join(''))
+        expect(message.content).toBe(texts.join(''))
         expect(message.tool_calls?.[0]?.function.arguments).toBe(
           values.length === 0 ? undefined : values.join(''),
         )
@@ -136,7 +139,7 @@ test('a stream is complete with a finish_reason or with [DONE], and keeps what s
       chunk({ delta: {}, finish_reason: 'length' }),
       JSON.stringify({ choices: [], usage }),
     ]),
-    undefined,
+    { asked },
   )
   expect(finished).toEqual({
     message: { role: 'assistant', content: 'x' },
@@ -151,13 +154,15 @@ test('a stream is complete with a finish_reason or with [DONE], and keeps what s
     },
   })
   expect(
-    (await readStream(each([chunk({ delta: { content: 'x' } }), '[DONE]']), undefined)).finishReason,
+    (await readStream(each([chunk({ delta: { content: 'x' } }), '[DONE]']), { asked })).finishReason,
   ).toBe(undefined)
 })
 
 test('a stream that says nothing at all is an error, too', async () => {
-  await expect(readStream(each(['[DONE]']), undefined)).resolves.toMatchObject({ message: { content: null } })
-  await expect(readStream(each([]), undefined)).rejects.toThrow(
+  await expect(readStream(each(['[DONE]']), { asked })).rejects.toThrow(
+    'The stream ended at once, before the answer did: no message came. What came is not used.',
+  )
+  await expect(readStream(each([]), { asked })).rejects.toThrow(
     'The stream ended at once, before the answer did',
   )
 })

@@ -1,4 +1,4 @@
-import { listRuns, type RunSummary } from '@delta/journal'
+import { latestRunId, listRuns, type RunSummary } from '@delta/journal'
 import { withExactCommands } from '../exact-commands.js'
 import { age } from '../present/age.js'
 import { print } from '../present/print.js'
@@ -17,12 +17,17 @@ interface ListFlags {
 
 /**
  * `delta list-runs`: the runs of a workspace, newest first; of one that cannot be continued, stderr says why. With
- * `--first` one id, or exit code 1 when there is none.
+ * `--first` one id, the latest as `delta continue` understands it, or exit code 1 when there is none.
  */
 export async function execute(flags: ListFlags, terminal: Terminal): Promise<number> {
   const workDirectory = existingWorkDirectoryOf(flags, terminal)
-  const found = (await listRuns(workDirectory)).reverse().filter((run) => isWanted(run, flags))
-  if (flags.first) return printFirst(found[0], flags, terminal)
+  const all = (await listRuns(workDirectory)).reverse()
+  const found = all.filter((run) => isWanted(run, flags))
+  if (flags.first) {
+    const own = withoutSubAgents(found, all)
+    const latest = await latestRunId(workDirectory)
+    return printFirst(own.find(({ runId }) => runId === latest) ?? own[0], flags, terminal)
+  }
 
   if (flags.json) print(terminal, `${JSON.stringify(found.map(recordOf), null, 2)}\n`)
   else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)]))
@@ -37,6 +42,12 @@ function isWanted(run: RunSummary, { status: statuses, resumable }: ListFlags): 
   const canGoOn = status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT'
   if (resumable && (!canGoOn || run.metadata.parent_run !== null)) return false
   return statuses.length === 0 || statuses.includes(status)
+}
+
+/** The runs that people started here: whoever gives an id on to delta continue means none that one of these called. */
+function withoutSubAgents(found: readonly RunSummary[], all: readonly RunSummary[]): RunSummary[] {
+  const ids = new Set<string | null>(all.map(({ runId }) => runId))
+  return found.filter(({ metadata }) => !ids.has(metadata.parent_run))
 }
 
 function printFirst(run: RunSummary | undefined, { json }: ListFlags, terminal: Terminal): number {

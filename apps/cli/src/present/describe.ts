@@ -38,6 +38,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'ACTION_REQUEST':
       return event.tool_name === 'ask_human' ? [] : command(event, detail)
     case 'ACTION_RESULT':
+      if (transcript && isAnswer(event)) return [] // HUMAN_INPUT_RECEIVED has told it
       return [
         ...output(event.observation_content, verbose),
         ...outcome(event).map((line) => style.dim(`     ${line}`)),
@@ -122,10 +123,15 @@ function failure(event: ErrorEvent, { style, transcript }: Detail): string[] {
 }
 
 /** How a command ended; nothing for a person's answer, which has neither an exit code nor a time. */
-function outcome({ tool_name: name, exit_code: exitCode, status, duration_ms: ms }: ActionResult): string[] {
-  if (name === 'ask_human' && status === 'SUCCESS') return []
+function outcome(event: ActionResult): string[] {
+  if (isAnswer(event)) return []
+  const { exit_code: exitCode, status, duration_ms: ms } = event
   const ended = typeof exitCode === 'number' ? `exit ${exitCode}` : status
   return [typeof ms === 'number' ? `${ended}, ${duration(ms)}` : ended]
+}
+
+function isAnswer({ tool_name: name, status }: ActionResult): boolean {
+  return name === 'ask_human' && status === 'SUCCESS'
 }
 
 function ending(event: EngineEnd, { transcript }: Detail): string {

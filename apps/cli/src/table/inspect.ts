@@ -21,7 +21,7 @@ export const INSPECT_COMMANDS: CommandGroup = {
         {
           flags: '--first',
           description:
-            "print one id, of the newest, which may be a sub-agent's unless --resumable; exit code 1 if there is none",
+            "print one id, of the newest of them that is not the run of another one's sub-agent; exit code 1 if there is none",
         },
         JSON_OUTPUT,
       ],

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isTooDeep } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
 import type { FunctionTool } from '@delta/model'
 import type { Question } from '../outcome.js'
@@ -65,7 +66,7 @@ export function questionOf(request: HumanInputRequest): Question {
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) && !isTooDeep(value)
       ? (value as Record<string, unknown>)
       : undefined
   } catch {

@@ -1,0 +1,147 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type ChatRequest, isModelError, streamingRequest } from '../src/index.js'
+import { openAiModel } from '../src/openai.js'
+
+const request: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'Go.' }] }
+const STREAM = { 'content-type': 'text/event-stream' }
+
+/** A model behind a server that answers with these very bytes. */
+async function modelBehind(answer: (response: ServerResponse) => void) {
+  const server = createServer((_request, response) => answer(response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  return openAiModel({ baseUrl })
+}
+
+async function failureOf(
+  answer: Promise<unknown>,
+): Promise<{ code: string; retryable: boolean; message: string }> {
+  const error = await answer.then(
+    (value) => new Error(`answered with ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  )
+  if (!isModelError(error)) throw error
+  const { code, retryable, message } = error
+  return { code, retryable, message: message.replace(/http:\S+/, '<url>') }
+}
+
+const NOT_UTF8 = {
+  code: 'ERR_MODEL_RESPONSE',
+  retryable: true,
+  message:
+    '<url> answered with bytes that are no UTF-8 text, so a part of the answer is not known. What came is not used.',
+}
+
+function plain(message: unknown): string {
+  return JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
+}
+
+function event(choice: object): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`
+}
+
+function callEvent(call: object): string {
+  return event({ delta: { tool_calls: [{ index: 0, ...call }] } })
+}
+
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+
+describe('an answer that is not used, and asked for again', () => {
+  test('holds bytes that are no UTF-8 text, whole or streamed', async () => {
+    const bytes = Buffer.from(plain({ role: 'assistant', content: 'caf\xe9' }), 'latin1')
+    const whole = await modelBehind((response) => response.end(bytes))
+    expect(await failureOf(whole.complete(request))).toEqual(NOT_UTF8)
+
+    const streamed = await modelBehind((response) =>
+      response.writeHead(200, STREAM).end(Buffer.from(event({ delta: { content: 'caf\xe9' } }), 'latin1')),
+    )
+    expect(await failureOf(streamed.complete(streamingRequest(request)))).toEqual(NOT_UTF8)
+  })
+
+  test('is nested so deeply that nobody could write it down', async () => {
+    const deep = plain({ content: 'x', extra: 0 }).replace('"extra":0', `"extra":${nested(50_000)}`)
+    const model = await modelBehind((response) => response.end(deep))
+    expect(await failureOf(model.complete(request))).toEqual({
+      code: 'ERR_MODEL_RESPONSE',
+      retryable: true,
+      message: 'The answer is no chat completion: it is nested more than 200 levels deep.',
+    })
+  })
+
+  test.each([
+    [{ content: 5 }, 'its content is neither a text nor a list of parts. It says: 5'],
+    [{ content: 'x', tool_calls: { id: 'a' } }, 'its tool_calls are no list of calls. It says: {"id":"a"}'],
+    [{ content: null, tool_calls: [null] }, 'its tool_calls are no list of calls. It says: [null]'],
+  ])('has a message that cannot be read: %j', async (message, what) => {
+    const model = await modelBehind((response) => response.end(plain(message)))
+    expect((await failureOf(model.complete(request))).message).toBe(
+      `The answer is no chat completion: ${what}`,
+    )
+  })
+
+  test('is another protocol', async () => {
+    const model = await modelBehind((response) => {
+      response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
+    })
+    expect(await failureOf(model.complete(request))).toMatchObject({
+      code: 'ERR_MODEL_CONNECTION',
+      retryable: true,
+      message: expect.stringContaining('something other than HTTP (status 101)'),
+    })
+  })
+})
+
+describe('an answer that is read', () => {
+  test('may begin with a byte order mark', async () => {
+    const model = await modelBehind((response) => response.end(`\uFEFF${plain({ content: 'Hello.' })}`))
+    expect((await model.complete(request)).message.content).toBe('Hello.')
+  })
+
+  test('may be streamed though nobody asked for it', async () => {
+    const body = `${event({ delta: { content: 'Hello.' } })}data: [DONE]\n\n`
+    const model = await modelBehind((response) => response.writeHead(200, STREAM).end(body))
+    expect((await model.complete(request)).message.content).toBe('Hello.')
+  })
+
+  test('is complete with [DONE], though the stream is left open or breaks', async () => {
+    const body = `${event({ delta: { content: 'Hello.' } })}data: [DONE]\n\n`
+    const open = await modelBehind((response) => response.writeHead(200, STREAM).write(body))
+    expect((await open.complete(streamingRequest(request))).message.content).toBe('Hello.')
+
+    const broken = await modelBehind((response) =>
+      response.writeHead(200, STREAM).write(body, () => response.socket?.resetAndDestroy()),
+    )
+    expect((await broken.complete(streamingRequest(request))).message.content).toBe('Hello.')
+  })
+
+  test('may cut a name, repeat it, or number every call 0', async () => {
+    const body = [
+      callEvent({ id: 'c1', function: { name: 'echo', arguments: '{"a"' } }),
+      callEvent({ function: { name: '_it' } }),
+      callEvent({ function: { arguments: ':1}' } }),
+      callEvent({ id: 'c2', function: { name: 'look', arguments: '{' } }),
+      callEvent({ id: 'c2', function: { name: 'look', arguments: '}' } }),
+      event({ delta: {}, finish_reason: 'tool_calls' }),
+    ]
+    const model = await modelBehind((response) => response.writeHead(200, STREAM).end(body.join('')))
+    const { message } = await model.complete(streamingRequest(request))
+    expect(message.tool_calls?.map((call) => [call.id, call.function])).toEqual([
+      ['c1', { name: 'echo_it', arguments: '{"a":1}' }],
+      ['c2', { name: 'look', arguments: '{}' }],
+    ])
+  })
+
+  test('is one choice where several come mixed', async () => {
+    const both = [0, 1].map((index) => event({ index, delta: { content: `I am ${index}.` } }))
+    const model = await modelBehind((response) =>
+      response.writeHead(200, STREAM).end(`${both.join('')}data: [DONE]\n\n`),
+    )
+    expect((await model.complete(streamingRequest(request))).message.content).toBe('I am 0.')
+  })
+})
