@@ -286,3 +286,22 @@ test.skipIf(!hasTerminal)('show is coloured on a terminal, plain in a pipe, and 
     expect(shown).not.toContain(`${ESCAPE}[2J`)
   }
 })
+
+test.skipIf(!hasTerminal)(
+  'on a narrow terminal a long name is cut, and the time stands behind it',
+  async () => {
+    const name = 'a_name_that_is_longer_than_this_line'
+    await using agent = await temporaryAgent({
+      tools: [{ name, shell: 'until test -e enough; do :; done' }],
+      turns: [{ tool_calls: [{ name, arguments: {} }] }, { content: 'Done.' }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const screen = shellOnTerminal('stty cols 30 && exec "$@"', args, { env: { NO_COLOR: '1' } })
+    const shown = /\r\u001b\[K(\S+ a_name_that\S*… (?:\d+ ms|\d+\.\d s))/
+    await screen.waitForOutput(shown)
+    await workspace.write('enough', '')
+    const [, line = ''] = shown.exec((await screen.result).stdout) ?? []
+    expect(line.length).toBeLessThan(30)
+  },
+)

@@ -36,10 +36,18 @@ export function createSpinner(stream: NodeJS.WriteStream, style: Style): Spinner
         const waited = performance.now() - began
         if (waited < PATIENCE_MS) return
         visible = true
-        const text = `${FRAMES[frame++ % FRAMES.length]} ${printable(label)} ${duration(waited)}`
-        stream.write(`${ERASE_LINE}${style.dim(text.slice(0, Math.max(1, (stream.columns || 80) - 1)))}`)
+        const mark = FRAMES[frame++ % FRAMES.length] ?? ''
+        const text = fitted([mark, printable(label), duration(waited)], (stream.columns || 80) - 1)
+        stream.write(`${ERASE_LINE}${style.dim(text)}`)
       }, FRAME_MS)
       timer.unref()
     },
   }
+}
+
+/** On a narrow terminal the name is cut, not the time: that it goes on is what a person looks for. */
+function fitted([mark, label, time]: readonly [string, string, string], columns: number): string {
+  const room = columns - mark.length - time.length - 2
+  const name = label.length <= room ? label : `${label.slice(0, Math.max(0, room - 1))}…`
+  return `${mark} ${name} ${time}`.slice(0, Math.max(1, columns))
 }
