@@ -126,6 +126,16 @@ test('a failure that stays until something is mended says that before it says ho
   expect(stderr).toMatch(/^Once that is mended, retry with: delta continue .* -m "Try again"$/m)
 })
 
+test('a script that has no further turn is something to be mended, too', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'The end.' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const { stderr } = await delta(['continue', '-w', workspace.path, '-m', 'More'])
+  expect(stderr).toMatch(
+    /Add a turn to the script.*\nOnce that is mended, retry with: delta continue .* -m "Try again"$/m,
+  )
+})
+
 test('a second Ctrl+C, too, says how to go on', async () => {
   await using agent = await temporaryAgent({
     tools: [{ name: 'work', shell: 'trap "" TERM; echo begun > witness; sleep 300; sleep 300' }],
