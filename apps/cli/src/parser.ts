@@ -63,6 +63,7 @@ function addCommand(
     .description(entry.description)
     .showHelpAfterError(`(delta ${entry.name} --help says what it takes)`)
     .addHelpText('after', () => furtherHelp(entry))
+  if (takesMessage(entry)) command.configureOutput({ outputError: withMessageHint(entry) })
   for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument))
   for (const option of entry.options ?? []) command.addOption(optionOf(option))
   command.action(async (...given: unknown[]) => {
@@ -70,6 +71,16 @@ function addCommand(
     const { execute } = await entry.load()
     finish(await execute(options as never, terminal, ...positional))
   })
+}
+
+/** Only an option says what is to be done, and people type it without. */
+function takesMessage({ arguments: positional = [], options = [] }: CommandEntry): boolean {
+  return positional.length === 0 && options.some(({ flags }) => flags.startsWith('-m,'))
+}
+
+function withMessageHint({ name }: CommandEntry): (text: string, write: (text: string) => void) => void {
+  return (text, write) =>
+    write(text.includes('too many arguments') ? `${text}A text goes behind -m: delta ${name} -m "…"\n` : text)
 }
 
 function argumentOf({ name, description, choices, default: value }: ArgumentEntry): Argument {

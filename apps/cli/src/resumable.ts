@@ -39,8 +39,9 @@ export async function resumableRun(about: {
   if (wanted && isSameAgent(summary, agent) && continuesWith(summary, about.message)) {
     return { notice: `Resuming run ${runId} (${status}). --new starts another one.`, resume: { runId } }
   }
+  const purpose = status === 'INTERRUPTED' ? 'to resume it' : 'to see what it asks'
   return {
-    notice: `Run ${runId} in this workspace is ${status}; to resume it: ${quoteCommand(['delta', 'continue', '-w', workDirectory, '--run-id', runId])}`,
+    notice: `Run ${runId} in this workspace is ${status}; ${purpose}: ${quoteCommand(['delta', 'continue', '-w', workDirectory, '--run-id', runId])}`,
   }
 }
 

@@ -57,6 +57,7 @@ function howToAnswer(result: RunResult): string[] {
   return [
     `The agent asks: ${printable(question.prompt)}`,
     `Agent paused. Provide response in ${printable(join(result.runDirectory, 'interaction', 'response.txt'))}`,
+    `Then go on with: ${resume(result)}`,
     // a sensitive answer must not stay in the shell's history
     `Or use: ${resume(result)} -m ${question.sensitive ? '-   (reads stdin)' : '<response>'}`,
     ...typedAnswer(result, question),
