@@ -147,7 +147,7 @@ test('show --step prints one iteration and what the model saw before it', async 
   await using workspace = await twoRuns()
   const { stdout } = await delta(['show', 'done', '--step', '2', '-w', workspace.path])
   const whole = `delta show done -w ${workspace.path} --request 2`
-  expect(stdout).toContain(`The model saw (all of it: ${whole}):\n   system_prompt: 1 messages`)
+  expect(stdout).toContain(`The model saw (all of it: ${whole}):\n   system_prompt: 1 message`)
   const inside = await delta(['show', '--step', '1'], { cwd: workspace.path })
   expect(inside.stdout).toContain('The model saw (all of it: delta show --request 1):\n')
   expect(stdout).toMatch(/^2\. Said\.$/m)

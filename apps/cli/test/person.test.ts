@@ -188,7 +188,9 @@ test.skipIf(!hasTerminal)('Ctrl+C at a visible prompt interrupts the run with 13
   const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
   await screen.waitForOutput(/Name\? $/)
   screen.write('\u0003')
-  expect((await screen.result).exitCode).toBe(130)
+  const { exitCode, stdout } = await screen.result
+  expect(exitCode).toBe(130)
+  expect(stdout).toMatch(/\nName\? (\^C)?\r\n[^\n]*SIGINT: stopping/)
 })
 
 test.skipIf(!hasTerminal)(

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { startScriptedServer, temporaryAgent, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta } from './delta.js'
 import { deltaOnTerminal, hasTerminal, shellOnTerminal } from './terminal.js'
@@ -285,6 +285,20 @@ test.skipIf(!hasTerminal)('show is coloured on a terminal, plain in a pipe, and 
     expect(shown).toContain('a\\x1b[2Jb')
     expect(shown).not.toContain(`${ESCAPE}[2J`)
   }
+})
+
+test.skipIf(!hasTerminal)('what a second Ctrl+C is answered with begins a line of its own', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: "trap '' TERM INT; echo begun > witness; while :; do sleep 1; done" }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const screen = deltaOnTerminal(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  await waitForFile(`${workspace.path}/witness`)
+  screen.write('\u0003')
+  await screen.waitForOutput(/once more to stop at once[^\n]*\n/)
+  screen.write('\u0003')
+  expect((await screen.result).stdout).toMatch(/\n\^C\r\u001b\[K\S*Stopped at once\. Go on with: /)
 })
 
 test.skipIf(!hasTerminal)(

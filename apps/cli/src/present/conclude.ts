@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import type { Question, RunResult } from '@delta/engine'
 import { quoteCommand } from '@delta/executor'
 import { EXIT } from '../terminal.js'
+import { counted } from './counted.js'
 import { claimOf } from './effects.js'
 import { printable } from './printable.js'
 
@@ -29,7 +30,7 @@ export function withoutAnswer({ answer: _, ...rest }: RunResult): RunResult {
 function howToRetry(result: RunResult): string[] {
   if (result.reason === 'MAX_ITERATIONS') {
     return [
-      `Error: the run failed: MAX_ITERATIONS (no answer after ${result.iterations} iterations)`,
+      `Error: the run failed: MAX_ITERATIONS (no answer after ${counted(result.iterations, 'iteration')})`,
       `Go on with: ${resume(result)} -m "Go on"`,
     ]
   }

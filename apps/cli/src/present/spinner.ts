@@ -6,7 +6,7 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const FRAME_MS = 100
 /** Most waits are shorter than this, and a line that flickers says nothing. */
 const PATIENCE_MS = 600
-const ERASE_LINE = '\r\u001b[K'
+export const ERASE_LINE = '\r\u001b[K'
 
 export interface Spinner {
   /** Shows, after a moment, what is waited for and how long. Replaces what was waited for before. */
