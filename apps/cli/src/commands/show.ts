@@ -6,6 +6,7 @@ import { print } from '../present/print.js'
 import { printableLine } from '../present/printable.js'
 import { styleFor } from '../present/style.js'
 import { findShownRun } from '../shown-run.js'
+import { spokenName } from '../spoken-name.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 import { wholeNumber } from '../whole-number.js'
@@ -44,7 +45,7 @@ export async function execute(
   for await (const event of streamJournal(run.journalPath)) {
     if (!('iteration' in event) || event.iteration !== step) continue
     if (!found && !flags.json)
-      print(terminal, await contextOfStep(run.directory, event, asTyped(flags, runId)))
+      print(terminal, await contextOfStep(run.directory, event, asTyped(flags, runId, terminal.env)))
     found = true
     showEvent(event)
   }
@@ -53,9 +54,9 @@ export async function execute(
 }
 
 /** As short as it was typed, for whoever stands where it was typed. */
-function asTyped({ workDir }: ShowFlags, runId: string | undefined): string[] {
+function asTyped({ workDir }: ShowFlags, runId: string | undefined, env: NodeJS.ProcessEnv): string[] {
   return [
-    'delta',
+    ...spokenName(env),
     'show',
     ...(runId === undefined ? [] : [runId]),
     ...(workDir === '.' ? [] : ['-w', workDir]),
