@@ -67,6 +67,8 @@ function suggest(home: string, shown: string, names: ReadonlySet<string>): strin
     if (isFile(join(home, name, MAIN_FILE))) inside.push(join(shown, name))
   }
   if (inside.length > 0) return `Agents inside of it: ${inside.slice(0, 10).join(', ')}`
+  if (names.size > 0)
+    return 'Name the directory of an agent with --agent, or make a new one: delta init my-agent' // init wants it empty
   return `Make an agent there with: ${quoteCommand(['delta', 'init', basename(shown) === '.' ? '.' : shown])}`
 }
 
