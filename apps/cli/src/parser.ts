@@ -27,6 +27,7 @@ export function createParser(terminal: Terminal, finish: (exitCode: number) => v
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
       writeErr: (text) => terminal.stderr.write(text),
+      outputError: (text, write) => write(withVersionHint(text)),
     })
     .showSuggestionAfterError(true)
     .showHelpAfterError('(delta --help lists the commands and options)')
@@ -38,6 +39,11 @@ export function createParser(terminal: Terminal, finish: (exitCode: number) => v
     for (const entry of commands) addCommand(parentOf(entry, program), entry, terminal, finish)
   }
   return program
+}
+
+/** The nearest of the commands would be `sessions`. */
+function withVersionHint(text: string): string {
+  return text.replace(/('version'\n\(Did you mean )[^?]*/, '$1--version')
 }
 
 /** `tool expand` is a command of `tool`, which is made when its first command comes. */

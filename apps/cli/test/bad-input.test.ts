@@ -90,3 +90,9 @@ test.each([['run'], ['continue', '-w', '.']])(
     expect(result.stderr).toContain(`\nA text goes behind -m: delta ${words[0]} -m "…"\n`)
   },
 )
+
+test('version as a word leads to the option of that name', async () => {
+  const result = await delta(['version'])
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).toContain("unknown command 'version'\n(Did you mean --version?)\n")
+})

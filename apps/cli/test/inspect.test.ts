@@ -175,8 +175,8 @@ test('show --request of an iteration that is not there names those that are', as
   await using workspace = await twoRuns()
   const beyond = await delta(['show', 'done', '--request', '99', '-w', workspace.path])
   expect(beyond).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(beyond.stderr).toContain(
-    'There is no request of iteration 99. There are those of the iterations 1 to 2.',
+  expect(beyond.stderr).toBe(
+    'Error: --request 99: There is no request of iteration 99. There are those of the iterations 1 to 2.\n',
   )
 })
 
