@@ -20,7 +20,8 @@ export function wayOn(result: RunResult, { quiet, env }: Situation): string[] {
     case 'WAITING_FOR_INPUT':
       return howToAnswer(result, env)
     case 'INTERRUPTED':
-      return quiet ? [] : [`Interrupted (${result.reason}). Go on with: ${resume(result, env)}`]
+      if (quiet && env.DELTA_PARENT_RUN === undefined) return []
+      return [`Interrupted (${result.reason}). Go on with: ${resume(result, env)}`]
     case 'FAILED':
       return howToRetry(result, env)
     default:
