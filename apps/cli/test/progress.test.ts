@@ -319,3 +319,23 @@ test.skipIf(!hasTerminal)(
     expect(line.length).toBeLessThan(30)
   },
 )
+
+test('a long task or output is cut between two characters, and a task in the columns that they take', async () => {
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [
+      { tool_calls: [{ name: 'say', arguments: { text: `${'x'.repeat(299)}😀😀` } }] },
+      { content: 'Done.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const run = ['run', '--agent', agent.path, '-w', workspace.path, '--no-sync']
+  const { stderr } = await delta([...run, '-m', '全'.repeat(40)])
+  expect(stderr).toContain(`     ${'x'.repeat(299)}😀 … 1 more character\n`)
+  await delta([...run, '-m', `${'x'.repeat(58)}😀😀`])
+  await delta([...run, '-m', 'e\u0301'.repeat(60)])
+  const tasks = (await delta(['list-runs', '-w', workspace.path])).stdout.split('\n').slice(1, 4)
+  expect(tasks.map((line) => line.split(/ {2,}/).at(-1)).sort()).toEqual(
+    ['e\u0301'.repeat(60), `${'x'.repeat(58)}…`, `${'全'.repeat(29)}…`].sort(),
+  )
+})

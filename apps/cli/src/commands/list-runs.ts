@@ -1,6 +1,7 @@
 import { listRuns, type RunSummary } from '@delta/journal'
 import { withExactCommands } from '../exact-commands.js'
 import { age } from '../present/age.js'
+import { inColumns } from '../present/columns.js'
 import { print } from '../present/print.js'
 import { printable, printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
@@ -82,6 +83,7 @@ function recordOf(run: RunSummary, terminal: Terminal): object {
   }
 }
 
+const TASK_COLUMNS = 60
 const HEADER = ['RUN', 'STATUS', 'AGE', 'ITERATIONS', 'TASK']
 
 function row(run: RunSummary): string[] {
@@ -93,6 +95,6 @@ function row(run: RunSummary): string[] {
     statusOf(run),
     metadata.updated_at === null ? '' : age(Date.parse(metadata.updated_at), Date.now()),
     String(lastIteration),
-    task.length > 60 ? `${task.slice(0, 59)}…` : task,
+    inColumns(task, TASK_COLUMNS),
   ]
 }

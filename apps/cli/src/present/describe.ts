@@ -103,8 +103,12 @@ function beginning(text: string, whole: boolean): string[] {
 }
 
 function cut(line: string): string {
-  const rest = line.length - SHOWN_CHARACTERS
-  return rest <= 0 ? line : `${line.slice(0, SHOWN_CHARACTERS)} … ${rest} more characters`
+  if (line.length <= SHOWN_CHARACTERS) return line
+  const characters = [...line] // of some a half is none
+  const rest = characters.length - SHOWN_CHARACTERS
+  return rest <= 0
+    ? line
+    : `${characters.slice(0, SHOWN_CHARACTERS).join('')} … ${counted(rest, 'more character')}`
 }
 
 function hookLine(event: HookExecutionAudit): string {

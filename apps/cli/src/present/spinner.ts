@@ -1,3 +1,4 @@
+import { inColumns } from './columns.js'
 import { duration } from './describe.js'
 import { printable } from './printable.js'
 import type { Style } from './style.js'
@@ -48,6 +49,5 @@ export function createSpinner(stream: NodeJS.WriteStream, style: Style): Spinner
 /** On a narrow terminal the name is cut, not the time: that it goes on is what a person looks for. */
 function fitted([mark, label, time]: readonly [string, string, string], columns: number): string {
   const room = columns - mark.length - time.length - 2
-  const name = label.length <= room ? label : `${label.slice(0, Math.max(0, room - 1))}…`
-  return `${mark} ${name} ${time}`.slice(0, Math.max(1, columns))
+  return `${mark} ${inColumns(label, Math.max(1, room))} ${time}`.slice(0, Math.max(1, columns))
 }
