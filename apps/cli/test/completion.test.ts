@@ -54,6 +54,7 @@ test('bash completes the ids of the runs of the workspace that the line names', 
   expect(await offered('delta continue -w my\\_place --run-id 2', files)).toEqual([there])
   expect(await offered('delta show --work-dir "my_place" ', files)).toEqual([there])
   expect(await offered('delta show -w nowhere ', files)).toEqual([])
+  expect(await offered(`delta show ${here} `, files)).toEqual([])
 })
 
 test.skipIf(!hasTerminal)(

@@ -18,7 +18,7 @@ _delta_runs() {
   for file in "$workspace/.delta/$current"*/journal.jsonl; do
     [[ -e $file ]] || continue
     file=\${file%/journal.jsonl}
-    COMPREPLY+=("\${file##*/}")
+    [[ $previous == "\${file##*/}" ]] || COMPREPLY+=("\${file##*/}")
   done
 }
 `
