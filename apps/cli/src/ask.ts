@@ -31,11 +31,14 @@ async function askOnce(
 ): Promise<string | undefined> {
   const prompt = `${printable(question.prompt)}${claim(question)}${hint(question)} `
   const hidden = question.sensitive && terminal.stdin.isTTY === true
+  const endLine = (): void => void terminal.stderr.write('\n')
+  signal.addEventListener('abort', endLine, { once: true }) // before anybody says why
   const line = hidden
     ? await readHidden(prompt, terminal, signal)
     : await Promise.race([promptForLine(prompt, terminal), aborted(signal)])
   if (signal.aborted) terminal.stdin.unref?.() // a line that may still come keeps nobody here
-  if (hidden || line === undefined) terminal.stderr.write('\n')
+  signal.removeEventListener('abort', endLine)
+  if (!signal.aborted && (hidden || line === undefined)) endLine()
   return line
 }
 
@@ -57,5 +60,6 @@ function claim(question: Question): string {
 }
 
 function hint(question: Question): string {
+  if (question.command !== undefined) return '\nAllow it? [yes/no]'
   return question.inputType === 'confirmation' ? ' [yes/no]' : ''
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { ContextBlock } from '@delta/context'
 import { quoteCommand } from '@delta/executor'
 import type { StoredEvent } from '@delta/journal'
+import { counted } from './present/counted.js'
 import { printable } from './present/printable.js'
 
 /**
@@ -22,7 +23,7 @@ export async function contextOfStep(
   if (blocks.length === 0) return ''
   const lines = blocks.map(
     ({ source_id: id, messages, bytes, tokens, note }) =>
-      `   ${printable(String(id))}: ${messages} messages, ${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
+      `   ${printable(String(id))}: ${counted(messages, 'message')}, ${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
   )
   const whole = quoteCommand([...show, '--request', String(iteration)])
   return `The model saw (all of it: ${printable(whole)}):\n${lines.join('\n')}\n`

@@ -1,5 +1,6 @@
 import { withExactCommands } from './exact-commands.js'
 import { printable } from './present/printable.js'
+import { spokenName } from './spoken-name.js'
 import { explainSystemError } from './system-error.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
 
@@ -15,23 +16,24 @@ const USAGE_CODES = [
 
 /** Prints what went wrong, without a stack trace unless `DELTA_DEBUG` is set, and returns the exit code. */
 export function reportFailure(terminal: Terminal, error: unknown): number {
-  terminal.stderr.write(`${printable(messageOf(error))}\n`)
+  terminal.stderr.write(`${printable(messageOf(error, terminal.env))}\n`)
   if (terminal.env.DELTA_DEBUG && error instanceof Error)
     terminal.stderr.write(`${printable(error.stack ?? '')}\n`)
   return exitCodeOf(error)
 }
 
-function messageOf(error: unknown): string {
-  const message = explained(error) ?? exactMessage(error)
+function messageOf(error: unknown, env: NodeJS.ProcessEnv): string {
+  const message = explained(error) ?? exactMessage(error, env)
   if (codeOf(error) === 'ERR_RUN_BUSY')
     return `Error: Run is currently executing. Wait for completion or interrupt first.\n${message}`
   return message.startsWith('Error: ') ? message : `Error: ${message}`
 }
 
-function exactMessage(error: unknown): string {
+function exactMessage(error: unknown, env: NodeJS.ProcessEnv): string {
   if (!(error instanceof Error)) return String(error)
   const { path } = error as { path?: unknown }
-  return typeof path === 'string' ? withExactCommands(error.message, path) : error.message
+  if (typeof path === 'string') return withExactCommands(error.message, path, env)
+  return error.message.replace(/^Example: delta /gm, `Example: ${spokenName(env).join(' ')} `)
 }
 
 /** What the system said to us directly, with the path if it named one. */

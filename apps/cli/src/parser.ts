@@ -27,6 +27,7 @@ export function createParser(terminal: Terminal, finish: (exitCode: number) => v
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
       writeErr: (text) => terminal.stderr.write(text),
+      outputError: (text, write) => write(withVersionHint(text)),
     })
     .showSuggestionAfterError(true)
     .showHelpAfterError('(delta --help lists the commands and options)')
@@ -38,6 +39,11 @@ export function createParser(terminal: Terminal, finish: (exitCode: number) => v
     for (const entry of commands) addCommand(parentOf(entry, program), entry, terminal, finish)
   }
   return program
+}
+
+/** The nearest of the commands would be `sessions`. */
+function withVersionHint(text: string): string {
+  return text.replace(/('version'\n\(Did you mean )[^?]*/, '$1--version')
 }
 
 /** `tool expand` is a command of `tool`, which is made when its first command comes. */
@@ -63,6 +69,7 @@ function addCommand(
     .description(entry.description)
     .showHelpAfterError(`(delta ${entry.name} --help says what it takes)`)
     .addHelpText('after', () => furtherHelp(entry))
+  if (takesMessage(entry)) command.configureOutput({ outputError: withMessageHint(entry) })
   for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument))
   for (const option of entry.options ?? []) command.addOption(optionOf(option))
   command.action(async (...given: unknown[]) => {
@@ -70,6 +77,16 @@ function addCommand(
     const { execute } = await entry.load()
     finish(await execute(options as never, terminal, ...positional))
   })
+}
+
+/** Only an option says what is to be done, and people type it without. */
+function takesMessage({ arguments: positional = [], options = [] }: CommandEntry): boolean {
+  return positional.length === 0 && options.some(({ flags }) => flags.startsWith('-m,'))
+}
+
+function withMessageHint({ name }: CommandEntry): (text: string, write: (text: string) => void) => void {
+  return (text, write) =>
+    write(text.includes('too many arguments') ? `${text}A text goes behind -m: delta ${name} -m "…"\n` : text)
 }
 
 function argumentOf({ name, description, choices, default: value }: ArgumentEntry): Argument {

@@ -4,6 +4,8 @@ import type { Agent } from '@delta/config-loader'
 import { quoteCommand } from '@delta/executor'
 import { latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import type { RunFlags } from './commands/run.js'
+import { commandToContinue } from './present/conclude.js'
+import { spokenName } from './spoken-name.js'
 
 interface Earlier {
   /** One line for the person. */
@@ -29,7 +31,7 @@ export async function resumableRun(about: {
   const id = await latestRunId(workDirectory)
   const summary =
     id === undefined ? undefined : await readRun(runDirectory(workDirectory, id), { tolerant: true })
-  if (summary?.problem !== undefined) return { notice: damageNotice(summary, workDirectory) }
+  if (summary?.problem !== undefined) return { notice: damageNotice(summary, workDirectory, about.env) }
   if (!summary || !(summary.status === 'INTERRUPTED' || summary.status === 'WAITING_FOR_INPUT'))
     return undefined
 
@@ -39,14 +41,19 @@ export async function resumableRun(about: {
   if (wanted && isSameAgent(summary, agent) && continuesWith(summary, about.message)) {
     return { notice: `Resuming run ${runId} (${status}). --new starts another one.`, resume: { runId } }
   }
+  const purpose = status === 'INTERRUPTED' ? 'to resume it' : 'to see what it asks'
   return {
-    notice: `Run ${runId} in this workspace is ${status}; to resume it: ${quoteCommand(['delta', 'continue', '-w', workDirectory, '--run-id', runId])}`,
+    notice: `Run ${runId} in this workspace is ${status}; ${purpose}: ${commandToContinue(workDirectory, runId, about.env)}`,
   }
 }
 
-function damageNotice({ runId, problem = '' }: RunSummary, workDirectory: string): string {
+function damageNotice(
+  { runId, problem = '' }: RunSummary,
+  workDirectory: string,
+  env: NodeJS.ProcessEnv,
+): string {
   const [what = ''] = problem.split('\n')
-  const remedy = quoteCommand(['delta', 'journal', 'verify', runId, '-w', workDirectory])
+  const remedy = quoteCommand([...spokenName(env), 'journal', 'verify', runId, '-w', workDirectory])
   return `Run ${runId} in this workspace is damaged, and left as it is: ${what}\nWhat can be done: ${remedy}`
 }
 

@@ -3,6 +3,7 @@ import { killRunningCommands } from '@delta/executor'
 import type { RunPresenter } from './present/last-word.js'
 import { stopSignal } from './stop-signal.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
+import { isWithinRun } from './within-run.js'
 
 /** Does something that a first Ctrl+C (or SIGTERM, SIGHUP) stops in order, and a second one at once. */
 export async function withStopSignal<T>(
@@ -11,7 +12,10 @@ export async function withStopSignal<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   using stop = stopSignal(terminal, {
-    onFirst: (name) => presenter.warn(`${name}: stopping; once more to stop at once.`),
+    onFirst(name) {
+      if (isWithinRun(terminal)) return // its caller stops it, and nobody reads this but a model
+      presenter.warn(`${name}: stopping; once more to stop at once.`)
+    },
     onSecond: (exitCode) => {
       killRunningCommands()
       presenter.leave()

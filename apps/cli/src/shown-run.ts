@@ -1,6 +1,7 @@
 import { quoteCommand } from '@delta/executor'
 import { isJournalError, latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { journalOfRun } from './journal-of-run.js'
+import { spokenName } from './spoken-name.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
 import { existingWorkDirectoryOf } from './work-directory.js'
@@ -32,7 +33,7 @@ export async function findShownRun(
     return { ...run, journalPath: journalOfRun(run.directory) }
   } catch (error) {
     if (!isJournalError(error) || error.code !== 'ERR_RUN_NOT_FOUND') throw error
-    const list = quoteCommand(['delta', 'list-runs', '-w', workDirectory])
+    const list = quoteCommand([...spokenName(terminal.env), 'list-runs', '-w', workDirectory])
     throw new UsageError(`No run ${id} in ${workDirectory}. There are others: ${list}`)
   }
 }

@@ -24,8 +24,8 @@ export function stopSignal(
         onSecond(SIGNAL_EXIT[name] ?? 1)
         return
       }
+      controller.abort(name) // first, so that a question which stands there ends its line
       onFirst(name)
-      controller.abort(name)
     }
     terminal.signals.on(name, handler)
     return { name, handler }

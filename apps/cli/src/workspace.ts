@@ -108,13 +108,21 @@ function makeNext(home: string): string {
   }
 }
 
-/** The name of an old workspace, or undefined for a new one; end of input is no choice, so a new one too. */
+/** The name of an old workspace, or undefined for a new one. Ctrl+D is no choice, and nobody pays for a run they did not want. */
 async function ask(existing: string[], terminal: Terminal): Promise<string | undefined> {
   for (;;) {
     terminal.stderr.write(`Workspace (${existing.join(', ')}; Enter for a new one): `)
     const answer = (await readLine(terminal))?.trim()
-    if (answer === undefined || answer === '') return undefined
+    if (answer === undefined) throw noneChosen(terminal)
+    if (answer === '') return undefined
     if (existing.includes(answer)) return answer
     terminal.stderr.write(`There is no workspace ${JSON.stringify(answer)}.\n`)
   }
+}
+
+function noneChosen({ stderr }: Terminal): UsageError {
+  stderr.write('\n') // the question stands there still
+  return new UsageError(
+    'No workspace was chosen, so no run was started. Name one with -w, or take a new one with -y.',
+  )
 }

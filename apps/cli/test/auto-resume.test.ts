@@ -154,8 +154,12 @@ test('an answer in response.txt counts whatever the message', async () => {
   expect((await run('-m', 'Go on then')).stdout).toBe('You like blue.\n')
 })
 
-test('another message to a waiting run without an answer starts a new run', async () => {
+test('another message to a waiting run without an answer starts a new run, and the waiting one is named', async () => {
   const { workspace, run } = await waiting()
-  expect((await run('-m', 'Something else')).exitCode).toBe(101)
+  const other = await run('-m', 'Something else')
+  expect(other.exitCode).toBe(101)
+  expect(other.stderr).toMatch(
+    /^Run first in this workspace is WAITING_FOR_INPUT; to see what it asks: delta continue .* --run-id first$/m,
+  )
   expect(await runsIn(workspace)).toEqual(['WAITING_FOR_INPUT', 'WAITING_FOR_INPUT'])
 })

@@ -81,3 +81,18 @@ test('a workspace that a refused command line made is taken away again', async (
   expect(result.exitCode).toBe(2)
   expect(await directory.has('new')).toBe(false)
 })
+
+test.each([['run'], ['continue', '-w', '.']])(
+  '%s with a task that has no -m says where a task goes',
+  async (...words) => {
+    const result = await delta([...words, 'Summarise the files'])
+    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(result.stderr).toContain(`\nA text goes behind -m: delta ${words[0]} -m "…"\n`)
+  },
+)
+
+test('version as a word leads to the option of that name', async () => {
+  const result = await delta(['version'])
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).toContain("unknown command 'version'\n(Did you mean --version?)\n")
+})

@@ -18,7 +18,7 @@ const HAS_FISH = hasShell('fish')
 async function offered(line: string, files: Record<string, string> = {}): Promise<string[]> {
   await using directory = await temporaryWorkspace(files)
   const script = (await delta(['completion', 'bash'])).stdout
-  const words = line.split(' ')
+  const words = line.split(' ').map((word) => word.replace('_p', ' p')) // a blank within a word is written _
   const ask = `${script}
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
 _delta; printf '%s\\n' "\${COMPREPLY[@]}"`
@@ -41,10 +41,50 @@ test('bash completes commands, their commands, options and the values of options
   expect(await offered('delta --ver')).toEqual(['--version'])
 })
 
-test('bash completes files where a file is meant', async () => {
-  expect(await offered('delta tool expand ag', { 'agent.yaml': '' })).toEqual(['agent.yaml'])
-  expect(await offered('delta run -w wo', { 'work/x': '' })).toEqual(['work'])
+test('bash completes the ids of the runs of the workspace that the line names', async () => {
+  const files = {
+    '.delta/20261122_093000_aaaaaa/journal.jsonl': '',
+    '.delta/context_artifacts/x': '',
+    'my place/.delta/20261122_093000_bbbbbb/journal.jsonl': '',
+  }
+  const [here, there] = ['20261122_093000_aaaaaa', '20261122_093000_bbbbbb']
+  expect(await offered('delta show ', files)).toEqual([here])
+  expect(await offered('delta journal verify 2026', files)).toEqual([here])
+  expect(await offered('delta continue --run-id ', files)).toEqual([here])
+  expect(await offered('delta continue -w my\\_place --run-id 2', files)).toEqual([there])
+  expect(await offered('delta show --work-dir "my_place" ', files)).toEqual([there])
+  expect(await offered('delta show -w nowhere ', files)).toEqual([])
+  expect(await offered(`delta show ${here} `, files)).toEqual([])
 })
+
+test.skipIf(!hasTerminal)(
+  'bash completes files typed at its prompt, quoted as they must be, and offers none where a number or a new name is meant',
+  async () => {
+    await using directory = await temporaryWorkspace({ 'agent.yaml': '', 'my place/notes.txt': '' })
+    await directory.write('delta.bash', (await delta(['completion', 'bash'])).stdout)
+    const screen = startOnTerminal(['bash', '--norc', '--noprofile', '-i'], {
+      cwd: directory.path,
+      env: { HOME: directory.path, TERM: 'dumb' },
+    })
+    screen.write('source ./delta.bash && echo "READ"Y\r')
+    await screen.waitForOutput('READY')
+    // where there is nothing to fill in, the bell rings
+    for (const [typed, whole] of [
+      ['delta tool expand ag', 'delta tool expand agent.yaml !'],
+      ['delta run -w my', 'delta run -w my\\ place/!'],
+      ['delta run -w my\\ pl', 'delta run -w my\\ place/!'],
+      ['delta run -w "my place/no', 'delta run -w "my place/notes.txt" !'],
+      ['delta show --step ag', 'delta show --step ag\u0007!'],
+      ['delta run --run-id ag', 'delta run --run-id ag\u0007!'],
+    ] as const) {
+      screen.write(`${typed}\t!`)
+      await screen.waitForOutput(whole)
+      screen.write('\u0015') // empties the line
+    }
+    screen.write('exit\r')
+    await screen.result
+  },
+)
 
 test('where an argument has only some values, bash completes those', async () => {
   expect(await offered('delta completion ', { 'agent.yaml': '' })).toEqual(['bash', 'zsh', 'fish'])

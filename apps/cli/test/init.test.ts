@@ -89,6 +89,25 @@ test('what init advises works where it was typed: by its name, through npx, or b
   expect(result.exitCode).toBe(0)
 })
 
+test('a reviewer who finds nothing says so in the review', async () => {
+  await using directory = await temporaryWorkspace({ 'work/clean.txt': 'fine\n' })
+  const where = { cwd: directory.path }
+  await delta(['init', 'made', '-t', 'code-reviewer'], where)
+  expect(await delta(['run', '--agent', 'made', '-w', 'work', '-m', 'Review it'], where)).toMatchObject({
+    exitCode: 0,
+  })
+  expect(await directory.read('work/review.md')).toBe('# Review\n\nLeft undone:\n\nNo line matches.\n')
+})
+
+test('what init advises for a name with a blank or a quote in it can be pasted, too', async () => {
+  await using directory = await temporaryWorkspace({})
+  const name = "Ada's agent"
+  const { stderr } = await delta(['init', name], { cwd: directory.path })
+  const [, advice = ''] = /^ {2}(.* -m "What is here\?")$/m.exec(stderr) ?? []
+  const result = await runProcess(['sh', '-c', advice], { cwd: directory.path, env: cleanEnvironment() })
+  expect(result).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(name) })
+})
+
 test('init never writes into a directory that holds something', async () => {
   await using directory = await temporaryWorkspace({ 'made/mine.txt': 'keep\n' })
   const result = await delta(['init', 'made'], { cwd: directory.path })

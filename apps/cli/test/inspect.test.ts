@@ -147,7 +147,7 @@ test('show --step prints one iteration and what the model saw before it', async 
   await using workspace = await twoRuns()
   const { stdout } = await delta(['show', 'done', '--step', '2', '-w', workspace.path])
   const whole = `delta show done -w ${workspace.path} --request 2`
-  expect(stdout).toContain(`The model saw (all of it: ${whole}):\n   system_prompt: 1 messages`)
+  expect(stdout).toContain(`The model saw (all of it: ${whole}):\n   system_prompt: 1 message`)
   const inside = await delta(['show', '--step', '1'], { cwd: workspace.path })
   expect(inside.stdout).toContain('The model saw (all of it: delta show --request 1):\n')
   expect(stdout).toMatch(/^2\. Said\.$/m)
@@ -175,8 +175,8 @@ test('show --request of an iteration that is not there names those that are', as
   await using workspace = await twoRuns()
   const beyond = await delta(['show', 'done', '--request', '99', '-w', workspace.path])
   expect(beyond).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(beyond.stderr).toContain(
-    'There is no request of iteration 99. There are those of the iterations 1 to 2.',
+  expect(beyond.stderr).toBe(
+    'Error: --request 99: There is no request of iteration 99. There are those of the iterations 1 to 2.\n',
   )
 })
 

@@ -188,11 +188,13 @@ test.skipIf(!hasTerminal)('Ctrl+C at a visible prompt interrupts the run with 13
   const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
   await screen.waitForOutput(/Name\? $/)
   screen.write('\u0003')
-  expect((await screen.result).exitCode).toBe(130)
+  const { exitCode, stdout } = await screen.result
+  expect(exitCode).toBe(130)
+  expect(stdout).toMatch(/\nName\? (\^C)?\r\n[^\n]*SIGINT: stopping/)
 })
 
 test.skipIf(!hasTerminal)(
-  'on a terminal without -w the person may choose an old workspace; -y never asks',
+  'on a terminal without -w the person may choose an old workspace, or none and no run; -y never asks',
   async () => {
     await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
     const args = ['run', '--agent', agent.path, '-m', 'Go']
@@ -203,6 +205,14 @@ test.skipIf(!hasTerminal)(
     await screen.waitForOutput('There is no workspace "W009".')
     screen.write('W001\n')
     expect((await screen.result).exitCode).toBe(0)
+    expect(agent.has('workspaces/W002')).toBe(false)
+
+    const left = deltaOnTerminal(args)
+    await left.waitForOutput('Workspace (W001; Enter for a new one): ')
+    left.write('\u0004')
+    const { exitCode, stdout } = await left.result
+    expect(exitCode).toBe(2)
+    expect(stdout).toMatch(/\nError: No workspace was chosen, so no run was started\. .*-w.*-y/)
     expect(agent.has('workspaces/W002')).toBe(false)
 
     expect((await deltaOnTerminal([...args, '-y']).result).stdout).not.toContain('Enter for a new one')

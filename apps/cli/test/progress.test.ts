@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { startScriptedServer, temporaryAgent, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta } from './delta.js'
 import { deltaOnTerminal, hasTerminal, shellOnTerminal } from './terminal.js'
@@ -285,4 +285,57 @@ test.skipIf(!hasTerminal)('show is coloured on a terminal, plain in a pipe, and 
     expect(shown).toContain('a\\x1b[2Jb')
     expect(shown).not.toContain(`${ESCAPE}[2J`)
   }
+})
+
+test.skipIf(!hasTerminal)('what a second Ctrl+C is answered with begins a line of its own', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: "trap '' TERM INT; echo begun > witness; while :; do sleep 1; done" }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const screen = deltaOnTerminal(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  await waitForFile(`${workspace.path}/witness`)
+  screen.write('\u0003')
+  await screen.waitForOutput(/once more to stop at once[^\n]*\n/)
+  screen.write('\u0003')
+  expect((await screen.result).stdout).toMatch(/\n\^C\r\u001b\[K\S*Stopped at once\. Go on with: /)
+})
+
+test.skipIf(!hasTerminal)(
+  'on a narrow terminal a long name is cut, and the time stands behind it',
+  async () => {
+    const name = 'a_name_that_is_longer_than_this_line'
+    await using agent = await temporaryAgent({
+      tools: [{ name, shell: 'until test -e enough; do :; done' }],
+      turns: [{ tool_calls: [{ name, arguments: {} }] }, { content: 'Done.' }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const screen = shellOnTerminal('stty cols 30 && exec "$@"', args, { env: { NO_COLOR: '1' } })
+    const shown = /\r\u001b\[K(\S+ a_name_that\S*… (?:\d+ ms|\d+\.\d s))/
+    await screen.waitForOutput(shown)
+    await workspace.write('enough', '')
+    const [, line = ''] = shown.exec((await screen.result).stdout) ?? []
+    expect(line.length).toBeLessThan(30)
+  },
+)
+
+test('a long task or output is cut between two characters, and a task in the columns that they take', async () => {
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [
+      { tool_calls: [{ name: 'say', arguments: { text: `${'x'.repeat(299)}😀😀` } }] },
+      { content: 'Done.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const run = ['run', '--agent', agent.path, '-w', workspace.path, '--no-sync']
+  const { stderr } = await delta([...run, '-m', '全'.repeat(40)])
+  expect(stderr).toContain(`     ${'x'.repeat(299)}😀 … 1 more character\n`)
+  await delta([...run, '-m', `${'x'.repeat(58)}😀😀`])
+  await delta([...run, '-m', 'e\u0301'.repeat(60)])
+  const tasks = (await delta(['list-runs', '-w', workspace.path])).stdout.split('\n').slice(1, 4)
+  expect(tasks.map((line) => line.split(/ {2,}/).at(-1)).sort()).toEqual(
+    ['e\u0301'.repeat(60), `${'x'.repeat(58)}…`, `${'全'.repeat(29)}…`].sort(),
+  )
 })

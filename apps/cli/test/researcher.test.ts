@@ -90,7 +90,7 @@ test('answer: from another terminal, by the line that was printed or by the file
   expect(second.exitCode).toBe(101)
 
   const file = printedLine(second.stderr, 'Agent paused. Provide response in ')
-  const goOn = printedLine(second.stderr, 'Or use: ').replace(/ -m .*/, '')
+  const goOn = printedLine(second.stderr, 'Then go on with: ')
   expect(await type(`echo yes > ${file} && ${goOn}`)).toMatchObject({ exitCode: 0, stdout: 'So be it.\n' })
   const answers = (await journalOf(workspace.path)).filter(({ type }) => type === 'HUMAN_INPUT_RECEIVED')
   expect(answers).toMatchObject([{ response: 'dark green, "please"' }, { response: 'yes' }])

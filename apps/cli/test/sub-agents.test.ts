@@ -167,7 +167,7 @@ test("a sub-agent's question reaches the model with the way to answer it", async
   expect(stdout).toContain(`delta continue -w ${workspace.path}/analyst_job`)
 })
 
-test("the parent's interruption reaches the sub-agent and its tool; both can be continued", async () => {
+test("the parent's interruption reaches the sub-agent and its tool; both can be continued, and the model is told how", async () => {
   await using child = await temporaryAgent({
     tools: [{ name: 'work', shell: 'touch started; exec sleep 300' }],
     turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Child done.' }],
@@ -185,6 +185,10 @@ test("the parent's interruption reaches the sub-agent and its tool; both can be 
     type: 'ENGINE_END',
     status: 'INTERRUPTED',
   })
+  const [result] = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
+  const { observation_content: told } = result as unknown as { observation_content: string }
+  expect(told).toContain(`Interrupted (SIGTERM). Go on with: delta continue -w ${job} --run-id `)
+  expect(told).not.toContain('once more')
   expect((await delta(['continue', '-w', job])).stdout).toBe('Child done.\n')
   expect((await delta(['continue', '-w', workspace.path])).stdout).toBe('Parent done.\n')
 })

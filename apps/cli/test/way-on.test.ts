@@ -126,6 +126,16 @@ test('a failure that stays until something is mended says that before it says ho
   expect(stderr).toMatch(/^Once that is mended, retry with: delta continue .* -m "Try again"$/m)
 })
 
+test('a script that has no further turn is something to be mended, too', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'The end.' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const { stderr } = await delta(['continue', '-w', workspace.path, '-m', 'More'])
+  expect(stderr).toMatch(
+    /Add a turn to the script.*\nOnce that is mended, retry with: delta continue .* -m "Try again"$/m,
+  )
+})
+
 test('a second Ctrl+C, too, says how to go on', async () => {
   await using agent = await temporaryAgent({
     tools: [{ name: 'work', shell: 'trap "" TERM; echo begun > witness; sleep 300; sleep 300' }],
@@ -174,4 +184,25 @@ test.each([
   await using workspace = await temporaryWorkspace({})
   const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
   expect((await delta(args, { env: KEY })).stderr).toContain(`The server asks to wait ${said}, and`)
+})
+
+test('who came by npx is told to go on by npx, and what a run starts is not', async () => {
+  await using agent = await temporaryAgent({
+    turns: [
+      { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Sure?' } }] },
+      { content: 'So be it.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const said = async (env: Record<string, string>, ...args: string[]): Promise<string> =>
+    (await delta([...args, '-w', workspace.path], { env: { npm_lifecycle_event: 'npx', ...env } })).stderr
+  const run = ['run', '--agent', agent.path]
+  const [asked, other] = [await said({}, ...run, '-m', 'Go'), await said({}, ...run, '-m', 'Another')]
+  expect(asked).toMatch(/^Or use: npx @delta\/cli continue -w /m)
+  expect(other).toMatch(/to see what it asks: npx @delta\/cli continue -w /)
+  expect(await said({ DELTA_PARENT_RUN: '/some/run' }, ...run, '-m', 'Go')).toMatch(
+    /^Or use: delta continue /m,
+  )
+  expect(await said({}, 'continue', '-m', 'yes')).not.toContain('delta continue')
+  expect(await said({}, 'continue')).toMatch(/^Example: npx @delta\/cli continue -w /m)
 })

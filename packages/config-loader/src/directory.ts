@@ -1,5 +1,6 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { quoteCommand } from '@delta/executor'
 import { ConfigError } from './errors.js'
 import type { Findings } from './findings.js'
 import { tildeHint } from './path.js'
@@ -18,13 +19,13 @@ export function openDirectory(directory: string, shown = directory): Workplace {
     const what = code === 'EACCES' ? 'may not be read by you' : 'does not exist'
     throw notFound(
       `${shown}: the agent's directory ${what}.`,
-      tildeHint(shown) ?? `Give another with --agent, or make one: delta init ${shown}`,
+      tildeHint(shown) ?? `Give another with --agent, or make one: ${quoteCommand(['delta', 'init', shown])}`,
       error,
     )
   }
   throw notFound(
     `${shown}: is a file, but an agent is a directory.`,
-    `Give the directory that holds it: --agent ${dirname(shown)}`,
+    `Give the directory that holds it: ${quoteCommand(['--agent', dirname(shown)])}`,
   )
 }
 
@@ -66,7 +67,9 @@ function suggest(home: string, shown: string, names: ReadonlySet<string>): strin
     if (isFile(join(home, name, MAIN_FILE))) inside.push(join(shown, name))
   }
   if (inside.length > 0) return `Agents inside of it: ${inside.slice(0, 10).join(', ')}`
-  return `Make an agent there with: delta init ${basename(shown) === '.' ? '.' : shown}`
+  if (names.size > 0)
+    return 'Name the directory of an agent with --agent, or make a new one: delta init my-agent' // init wants it empty
+  return `Make an agent there with: ${quoteCommand(['delta', 'init', basename(shown) === '.' ? '.' : shown])}`
 }
 
 function namesIn(home: string, shown: string): ReadonlySet<string> {

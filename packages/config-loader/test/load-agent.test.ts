@@ -252,10 +252,17 @@ test('messages call the agent as the person did', async () => {
   expect(await load(join(home, 'no'), 'no')).toContain("no: the agent's directory does not exist.")
 })
 
-test('a directory that holds files but no agent is told how to get one', async () => {
-  await using directory = await temporaryWorkspace({ 'notes.txt': 'mine\n' })
-  await expect(loadAgent(directory.path, { environment: {} })).rejects.toMatchObject({
+test('an empty directory is told how it becomes an agent, and one that holds files how to get a new one', async () => {
+  await using directory = await temporaryWorkspace({ 'files/notes.txt': 'mine\n' })
+  const refusal = (shownAs: string) =>
+    loadAgent(join(directory.path, shownAs), { environment: {}, shownAs }).catch((error: Error) => error)
+  await mkdir(join(directory.path, 'my place'))
+  expect(await refusal('my place')).toMatchObject({
     code: 'ERR_CONFIG_NOT_FOUND',
-    message: expect.stringContaining('delta init'),
+    message: "my place: holds no agent.yaml.\nMake an agent there with: delta init 'my place'",
+  })
+  expect(await refusal('files')).toMatchObject({
+    message:
+      'files: holds no agent.yaml.\nName the directory of an agent with --agent, or make a new one: delta init my-agent',
   })
 })

@@ -19,6 +19,8 @@ const STAYS_AS_IT_IS: ReadonlySet<ModelError['code']> = new Set([
   'ERR_MODEL_NOT_FOUND',
   'ERR_MODEL_REQUEST',
   'ERR_MODEL_SETTINGS',
+  'ERR_MODEL_SCRIPT_END',
+  'ERR_MODEL_REPLAY_DIFFERS',
 ])
 
 /** What the model answered, and to what. */

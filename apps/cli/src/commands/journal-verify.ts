@@ -13,7 +13,7 @@ export async function execute(
 ): Promise<number> {
   const run = await findShownRun(flags, runId, terminal)
   const { text, ...report } = verifyJournal(run.journalPath, { ofRun: true })
-  const shown = printable(withExactCommands(text, run.journalPath))
+  const shown = printable(withExactCommands(text, run.journalPath, terminal.env))
   print(terminal, `${flags.json ? JSON.stringify(report, null, 2) : shown}\n`)
   return report.ok ? EXIT.completed : EXIT.failed
 }

@@ -1,6 +1,7 @@
 import { latestRunId, listRuns, type RunSummary } from '@delta/journal'
 import { withExactCommands } from '../exact-commands.js'
 import { age } from '../present/age.js'
+import { inColumns } from '../present/columns.js'
 import { print } from '../present/print.js'
 import { printable, printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
@@ -29,7 +30,15 @@ export async function execute(flags: ListFlags, terminal: Terminal): Promise<num
     return printFirst(own.find(({ runId }) => runId === latest) ?? own[0], flags, terminal)
   }
 
-  if (flags.json) print(terminal, `${JSON.stringify(found.map(recordOf), null, 2)}\n`)
+  if (flags.json)
+    print(
+      terminal,
+      `${JSON.stringify(
+        found.map((run) => recordOf(run, terminal)),
+        null,
+        2,
+      )}\n`,
+    )
   else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)]))
   else terminal.stderr.write(`No such runs in ${printable(workDirectory)}\n`)
   for (const run of found) explain(run, terminal)
@@ -52,7 +61,7 @@ function withoutSubAgents(found: readonly RunSummary[], all: readonly RunSummary
 
 function printFirst(run: RunSummary | undefined, { json }: ListFlags, terminal: Terminal): number {
   if (!run) return EXIT.failed
-  print(terminal, `${json ? JSON.stringify(recordOf(run), null, 2) : run.runId}\n`)
+  print(terminal, `${json ? JSON.stringify(recordOf(run, terminal), null, 2) : run.runId}\n`)
   return EXIT.completed
 }
 
@@ -63,20 +72,20 @@ function statusOf({ status, problem }: RunSummary): string {
 
 function explain(run: RunSummary, terminal: Terminal): void {
   const { runId, status, owner } = run
-  const problem = problemOf(run)
+  const problem = problemOf(run, terminal.env)
   if (problem !== undefined) terminal.stderr.write(`Run ${runId} is damaged: ${printable(problem)}\n`)
   else if (status === 'EMPTY' && !owner?.alive) terminal.stderr.write(`Run ${runId} ${NEVER_BEGAN}\n`)
 }
 
 const NEVER_BEGAN = 'never began: its first events were not written, and nothing was started in it.'
 
-function problemOf({ problem, directory }: RunSummary): string | undefined {
-  return problem === undefined ? undefined : withExactCommands(problem, directory)
+function problemOf({ problem, directory }: RunSummary, env: NodeJS.ProcessEnv): string | undefined {
+  return problem === undefined ? undefined : withExactCommands(problem, directory, env)
 }
 
 /** Every field of `metadata.json`, and where the run lies. */
-function recordOf(run: RunSummary): object {
-  const problem = problemOf(run)
+function recordOf(run: RunSummary, terminal: Terminal): object {
+  const problem = problemOf(run, terminal.env)
   return {
     ...run.metadata,
     status: statusOf(run),
@@ -85,6 +94,7 @@ function recordOf(run: RunSummary): object {
   }
 }
 
+const TASK_COLUMNS = 60
 const HEADER = ['RUN', 'STATUS', 'AGE', 'ITERATIONS', 'TASK']
 
 function row(run: RunSummary): string[] {
@@ -96,6 +106,6 @@ function row(run: RunSummary): string[] {
     statusOf(run),
     metadata.updated_at === null ? '' : age(Date.parse(metadata.updated_at), Date.now()),
     String(lastIteration),
-    task.length > 60 ? `${task.slice(0, 59)}…` : task,
+    inColumns(task, TASK_COLUMNS),
   ]
 }

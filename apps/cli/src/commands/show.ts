@@ -1,11 +1,19 @@
-import { isKnownEvent, neverBegan, readRequest, type StoredEvent, streamJournal } from '@delta/journal'
+import {
+  isJournalError,
+  isKnownEvent,
+  neverBegan,
+  readRequest,
+  type StoredEvent,
+  streamJournal,
+} from '@delta/journal'
 import { contextOfStep } from '../context-of-step.js'
 import { followJournal } from '../follow.js'
 import { eventDescriber } from '../present/attribute.js'
 import { print } from '../present/print.js'
 import { printableLine } from '../present/printable.js'
 import { styleFor } from '../present/style.js'
-import { findShownRun } from '../shown-run.js'
+import { findShownRun, type ShownRun } from '../shown-run.js'
+import { spokenName } from '../spoken-name.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 import { wholeNumber } from '../whole-number.js'
@@ -30,7 +38,7 @@ export async function execute(
   if (run.status === 'EMPTY' && run.problem === undefined && !run.owner?.alive)
     throw neverBegan(run.directory)
   if (flags.request !== undefined) {
-    print(terminal, await readRequest(run.directory, wholeNumber('--request', flags.request)))
+    print(terminal, await requestOf(run, flags.request))
     return EXIT.completed
   }
   const step = flags.step === undefined ? undefined : wholeNumber('--step', flags.step)
@@ -44,7 +52,7 @@ export async function execute(
   for await (const event of streamJournal(run.journalPath)) {
     if (!('iteration' in event) || event.iteration !== step) continue
     if (!found && !flags.json)
-      print(terminal, await contextOfStep(run.directory, event, asTyped(flags, runId)))
+      print(terminal, await contextOfStep(run.directory, event, asTyped(flags, runId, terminal.env)))
     found = true
     showEvent(event)
   }
@@ -52,10 +60,21 @@ export async function execute(
   throw new UsageError(`--step ${step}: ${extent(run)}`)
 }
 
+async function requestOf({ directory }: ShownRun, request: string): Promise<string> {
+  try {
+    return await readRequest(directory, wholeNumber('--request', request))
+  } catch (error) {
+    if (!isJournalError(error) || error.code !== 'ERR_REQUEST_NOT_FOUND') throw error
+    // the flag is what a person typed, and not where requests lie
+    const said = error.message.replace(`${error.path}: `, '')
+    throw new UsageError(`--request ${request}: ${said}`, { cause: error })
+  }
+}
+
 /** As short as it was typed, for whoever stands where it was typed. */
-function asTyped({ workDir }: ShowFlags, runId: string | undefined): string[] {
+function asTyped({ workDir }: ShowFlags, runId: string | undefined, env: NodeJS.ProcessEnv): string[] {
   return [
-    'delta',
+    ...spokenName(env),
     'show',
     ...(runId === undefined ? [] : [runId]),
     ...(workDir === '.' ? [] : ['-w', workDir]),

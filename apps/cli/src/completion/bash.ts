@@ -1,8 +1,35 @@
-import type { CommandWords, OptionWords } from './words.js'
+import type { CommandWords, OptionWords, ValueKind } from './words.js'
+
+/**
+ * Runs are found by their directories, for no process is started. Where no file is meant, the shell's own completion of
+ * files is turned off; a shell that has no compopt offers them.
+ */
+const VALUES = `_delta_nothing() {
+  compopt +o default 2> /dev/null
+}
+_delta_runs() {
+  _delta_nothing
+  local workspace=. index file
+  for ((index = 1; index < COMP_CWORD - 1; index++)); do
+    case "\${COMP_WORDS[index]}" in
+    -w | --work-dir) workspace=\${COMP_WORDS[index+1]//[\\\\\\"\\']/} ;;
+    esac
+  done
+  for file in "$workspace/.delta/$current"*/journal.jsonl; do
+    [[ -e $file ]] || continue
+    file=\${file%/journal.jsonl}
+    [[ $previous == "\${file##*/}" ]] || COMPREPLY+=("\${file##*/}")
+  done
+}
+`
+
+/** What fills in a value. With no reply the shell completes files by itself, and knows how to quote them. */
+const REPLIES: Record<ValueKind, string> = { file: 'return', run: '_delta_runs', nothing: '_delta_nothing' }
 
 export function bashScript(commands: readonly CommandWords[]): string {
   return `# bash completion of delta; load it with: source <(delta completion bash)
-_delta() {
+${VALUES}_delta() {
+  COMPREPLY=()
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} path='' word
   for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
     case "$path $word" in
@@ -21,10 +48,12 @@ ${indent(commands.map(wordsCase))}
   elif [[ -n $words ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$current"))
   else
-    COMPREPLY=($(compgen -f -- "$current"))
+    case "$path" in
+${indent(commands.flatMap(argumentCase))}
+    esac
   fi
 }
-complete -o filenames -F _delta delta
+complete -o default -F _delta delta
 `
 }
 
@@ -37,7 +66,7 @@ function pathCase({ path }: CommandWords): string {
 
 function valueCases({ path, options }: CommandWords): string[] {
   return options
-    .filter(({ takesValue }) => takesValue)
+    .filter(({ value }) => value !== undefined)
     .map((option) => `${patternOf(path, option)}) ${replyOf(option)}; return ;;`)
 }
 
@@ -45,10 +74,14 @@ function patternOf(path: string, { long, short }: OptionWords): string {
   return [long, ...(short ? [short] : [])].map((name) => `' ${path} ${name}'`).join('|')
 }
 
-function replyOf({ choices }: OptionWords): string {
+function replyOf({ choices, value }: OptionWords): string {
   return choices.length > 0
     ? `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$current"))`
-    : 'COMPREPLY=($(compgen -f -- "$current"))'
+    : REPLIES[value ?? 'file']
+}
+
+function argumentCase({ path, argument }: CommandWords): string[] {
+  return argument === undefined || argument === 'file' ? [] : [`' ${path}') ${REPLIES[argument]} ;;`]
 }
 
 function wordsCase({ path, children, options }: CommandWords): string {

@@ -1,4 +1,7 @@
-import type { CommandWords, OptionWords } from './words.js'
+import type { CommandWords, OptionWords, ValueKind } from './words.js'
+
+/** Files are what fish offers for any value unless told otherwise. */
+const VALUES: Record<ValueKind, string> = { file: ' -r', run: ' -x', nothing: ' -x' }
 
 export function fishScript(commands: readonly CommandWords[]): string {
   const top = commands[0]?.children ?? []
@@ -29,8 +32,8 @@ function commandLines({ path, children, options }: CommandWords): string[] {
   ]
 }
 
-function flagsOf({ long, short, description, takesValue, choices }: OptionWords): string {
-  const values = choices.length > 0 ? ` -x -a '${choices.join(' ')}'` : takesValue ? ' -r' : ''
+function flagsOf({ long, short, description, value, choices }: OptionWords): string {
+  const values = choices.length > 0 ? ` -x -a '${choices.join(' ')}'` : ((value && VALUES[value]) ?? '')
   const letter = short ? ` -s ${short.slice(1)}` : ''
   return `-l ${long.slice(2)}${letter}${values}${describe(description)}`
 }

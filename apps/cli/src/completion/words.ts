@@ -1,6 +1,9 @@
 import type { CommandEntry, OptionEntry } from '../table/entry.js'
 import { COMMAND_TABLE } from '../table/index.js'
 
+/** What a value is, as far as a shell can help with it. */
+export type ValueKind = 'file' | 'run' | 'nothing'
+
 /** What can follow a command. */
 export interface CommandWords {
   /** As typed after `delta`: `run`, `tool`, `tool expand`. */
@@ -8,6 +11,8 @@ export interface CommandWords {
   description: string
   /** The next words there are: commands of a group, or the values of an argument that has only some. */
   children: readonly string[]
+  /** What its argument is, if it takes one. */
+  argument?: ValueKind
   options: OptionWords[]
 }
 
@@ -15,7 +20,8 @@ export interface OptionWords {
   long: string
   short?: string
   description: string
-  takesValue: boolean
+  /** Of an option that takes one. */
+  value?: ValueKind
   choices: readonly string[]
 }
 
@@ -32,6 +38,7 @@ export function completionWords(): CommandWords[] {
       path: entry.name,
       description: entry.description,
       children: entry.arguments?.[0]?.choices ?? [],
+      ...argumentOf(entry),
       options: (entry.options ?? []).filter(({ hidden }) => !hidden).map(wordsOf),
     })),
   ]
@@ -53,7 +60,19 @@ function wordsOf({ flags, description, choices = [] }: OptionEntry): OptionWords
     long: /--[\w-]+/.exec(flags)?.[0] ?? '',
     ...(short === undefined ? {} : { short }),
     description,
-    takesValue: flags.includes('<'),
+    ...valueKindOf(flags, description),
     choices,
   }
+}
+
+function argumentOf({ arguments: [first] = [] }: CommandEntry): { argument?: ValueKind } {
+  return first === undefined ? {} : { argument: first.name === '[run]' ? 'run' : 'file' }
+}
+
+/** Told by the word in angle brackets; the id of a new run is made up, and everything else cannot be guessed. */
+function valueKindOf(flags: string, description: string): { value?: ValueKind } {
+  const [, word] = /<([\w-]+)>/.exec(flags) ?? []
+  if (word === undefined) return {}
+  if (['directory', 'file', 'text'].includes(word)) return { value: 'file' } // a text may be @file
+  return { value: word === 'id' && description.startsWith('which run') ? 'run' : 'nothing' }
 }

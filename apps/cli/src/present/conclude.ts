@@ -1,21 +1,29 @@
 import { dirname, join } from 'node:path'
 import type { Question, RunResult } from '@delta/engine'
 import { quoteCommand } from '@delta/executor'
+import { spokenName } from '../spoken-name.js'
 import { EXIT } from '../terminal.js'
+import { counted } from './counted.js'
 import { claimOf } from './effects.js'
 import { printable } from './printable.js'
 
+interface Situation {
+  quiet: boolean
+  env: NodeJS.ProcessEnv
+}
+
 /** What a person needs to know of a run that ended without an answer, or with an odd one: why, and how to go on. Lines, maybe none. */
-export function wayOn(result: RunResult, { quiet }: { quiet: boolean }): string[] {
+export function wayOn(result: RunResult, { quiet, env }: Situation): string[] {
   switch (result.status) {
     case 'COMPLETED':
       return result.reason === undefined ? [] : [`Warning: ${printable(result.reason)}.`]
     case 'WAITING_FOR_INPUT':
-      return howToAnswer(result)
+      return howToAnswer(result, env)
     case 'INTERRUPTED':
-      return quiet ? [] : [`Interrupted (${result.reason}). Go on with: ${resume(result)}`]
+      if (quiet && env.DELTA_PARENT_RUN === undefined) return []
+      return [`Interrupted (${result.reason}). Go on with: ${resume(result, env)}`]
     case 'FAILED':
-      return howToRetry(result)
+      return howToRetry(result, env)
     default:
       return result.status satisfies never
   }
@@ -26,22 +34,24 @@ export function withoutAnswer({ answer: _, ...rest }: RunResult): RunResult {
   return rest
 }
 
-function howToRetry(result: RunResult): string[] {
+function howToRetry(result: RunResult, env: NodeJS.ProcessEnv): string[] {
+  const goOn = resume(result, env)
   if (result.reason === 'MAX_ITERATIONS') {
     return [
-      `Error: the run failed: MAX_ITERATIONS (no answer after ${result.iterations} iterations)`,
-      `Go on with: ${resume(result)} -m "Go on"`,
+      `Error: the run failed: MAX_ITERATIONS (no answer after ${counted(result.iterations, 'iteration')})`,
+      `Go on with: ${goOn} -m "Go on"`,
     ]
   }
   const retry = result.needsMending ? 'Once that is mended, retry with' : 'Retry with'
   return [
     `Error: the run failed: ${printable(result.reason ?? 'for no reason given')}`,
-    ...(result.partialAnswer === undefined ? [] : [`What there is of it: ${showLastStep(result)}`]),
-    `${retry}: ${resume(result)} -m "Try again"`,
+    ...(result.partialAnswer === undefined ? [] : [`What there is of it: ${showLastStep(result, env)}`]),
+    `${retry}: ${goOn} -m "Try again"`,
   ]
 }
 
-function howToAnswer(result: RunResult): string[] {
+function howToAnswer(result: RunResult, env: NodeJS.ProcessEnv): string[] {
+  const goOn = resume(result, env)
   const { question } = result
   if (!question) return []
   if (question.command !== undefined) {
@@ -50,40 +60,42 @@ function howToAnswer(result: RunResult): string[] {
       `  ${printable(question.command)}`,
       `Asked because of: ${printable(question.reasons?.join(', ') || 'the policy')}`,
       claimOf(question.effects),
-      `Allow it:  ${resume(result)} --approve ${question.requestId}`,
-      `Refuse it: ${resume(result)} --deny ${question.requestId}`,
+      `Allow it:  ${goOn} --approve ${question.requestId}`,
+      `Refuse it: ${goOn} --deny ${question.requestId}`,
     ]
   }
   return [
     `The agent asks: ${printable(question.prompt)}`,
     `Agent paused. Provide response in ${printable(join(result.runDirectory, 'interaction', 'response.txt'))}`,
+    `Then go on with: ${goOn}`,
     // a sensitive answer must not stay in the shell's history
-    `Or use: ${resume(result)} -m ${question.sensitive ? '-   (reads stdin)' : '<response>'}`,
-    ...typedAnswer(result, question),
+    `Or use: ${goOn} -m ${question.sensitive ? '-   (reads stdin)' : '<response>'}`,
+    ...typedAnswer(goOn, question),
   ]
 }
 
 /** `<response>` is a place to fill; this can be typed as it stands. */
-function typedAnswer(result: RunResult, { inputType, sensitive }: Question): string[] {
+function typedAnswer(goOn: string, { inputType, sensitive }: Question): string[] {
   const isYesOrNo = inputType === 'confirmation'
   if (sensitive) return isYesOrNo ? ['It wants yes or no.'] : []
   return isYesOrNo
-    ? [`It wants yes or no: ${resume(result)} -m yes   (or: -m no)`]
-    : [`For example: ${resume(result)} -m "my answer"`]
+    ? [`It wants yes or no: ${goOn} -m yes   (or: -m no)`]
+    : [`For example: ${goOn} -m "my answer"`]
 }
 
 /** The command line that takes the run up again, ready to be pasted. */
-function resume(result: RunResult): string {
-  return commandToContinue(workspaceOf(result), result.runId)
+function resume(result: RunResult, env: NodeJS.ProcessEnv): string {
+  return commandToContinue(workspaceOf(result), result.runId, env)
 }
 
-export function commandToContinue(workspace: string, runId: string): string {
-  return quoteCommand(['delta', 'continue', '-w', workspace, '--run-id', runId])
+export function commandToContinue(workspace: string, runId: string, env: NodeJS.ProcessEnv): string {
+  return quoteCommand([...spokenName(env), 'continue', '-w', workspace, '--run-id', runId])
 }
 
-function showLastStep(result: RunResult): string {
+function showLastStep(result: RunResult, env: NodeJS.ProcessEnv): string {
   const { runId, iterations } = result
-  return quoteCommand(['delta', 'show', runId, '-w', workspaceOf(result), '--step', String(iterations)])
+  const where = ['-w', workspaceOf(result), '--step', String(iterations)]
+  return quoteCommand([...spokenName(env), 'show', runId, ...where])
 }
 
 function workspaceOf({ runDirectory }: RunResult): string {

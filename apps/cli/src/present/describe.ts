@@ -7,6 +7,7 @@ import type {
   JournalEvent,
   Thought,
 } from '@delta/journal'
+import { counted } from './counted.js'
 import { printable, printableLine } from './printable.js'
 import type { Style } from './style.js'
 
@@ -98,13 +99,17 @@ function beginning(text: string, whole: boolean): string[] {
   const lines = printable(text).split('\n')
   if (whole) return lines
   const rest = lines.length - SHOWN_LINES
-  const more = rest > 0 ? [`… ${rest} more ${rest === 1 ? 'line' : 'lines'}`] : []
+  const more = rest > 0 ? [`… ${counted(rest, 'more line')}`] : []
   return [...lines.slice(0, SHOWN_LINES).map(cut), ...more]
 }
 
 function cut(line: string): string {
-  const rest = line.length - SHOWN_CHARACTERS
-  return rest <= 0 ? line : `${line.slice(0, SHOWN_CHARACTERS)} … ${rest} more characters`
+  if (line.length <= SHOWN_CHARACTERS) return line
+  const characters = [...line] // of some a half is none
+  const rest = characters.length - SHOWN_CHARACTERS
+  return rest <= 0
+    ? line
+    : `${characters.slice(0, SHOWN_CHARACTERS).join('')} … ${counted(rest, 'more character')}`
 }
 
 function hookLine(event: HookExecutionAudit): string {
@@ -139,7 +144,7 @@ function ending(event: EngineEnd, { transcript }: Detail): string {
   const tokens = usage?.total_tokens ? `, ${usage.total_tokens} tokens` : ''
   const told = (status === 'FAILED' || status === 'COMPLETED') && !transcript // by whoever ends the command
   const why = reason && !told ? ` (${printable(reason.split('\n')[0] ?? '')})` : ''
-  return `${status}${why} after ${iterations} ${iterations === 1 ? 'iteration' : 'iterations'}${tokens}`
+  return `${status}${why} after ${counted(iterations, 'iteration')}${tokens}`
 }
 
 function indent(prefix: string, text: string, paint: (text: string) => string): string[] {

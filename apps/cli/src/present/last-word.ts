@@ -9,14 +9,17 @@ export interface RunPresenter extends Presenter {
 }
 
 /** Remembers which run is shown, so that whoever leaves it in a hurry is told how to come back. */
-export function withLastWord(presenter: Presenter, { quiet }: { quiet: boolean }): RunPresenter {
+export function withLastWord(
+  presenter: Presenter,
+  { quiet, env }: { quiet: boolean; env: NodeJS.ProcessEnv },
+): RunPresenter {
   let way: string | undefined
 
   function notice(event: EngineEvent): void {
     if (event.kind !== 'journal' || !isKnownEvent(event.event)) return
     const { event: stored } = event
     if (stored.type === 'ENGINE_START' && stored.work_dir !== undefined)
-      way = commandToContinue(stored.work_dir, stored.run_id)
+      way = commandToContinue(stored.work_dir, stored.run_id, env)
   }
 
   return {

@@ -6,7 +6,7 @@ import { thoughtTokens } from './describe.js'
 import type { Presenter } from './presenter.js'
 import { printable } from './printable.js'
 import { progressPresenter } from './progress.js'
-import { createSpinner } from './spinner.js'
+import { createSpinner, ERASE_LINE } from './spinner.js'
 import { styleFor } from './style.js'
 
 /** Progress on a terminal: thoughts as they stream, and something that moves while nothing comes. */
@@ -67,7 +67,9 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
       if (wait !== undefined) spinner.start(wait)
     },
     warn(message) {
+      const empty = !midLine
       freshLine()
+      if (empty) terminal.stderr.write(ERASE_LINE) // but for a Ctrl+C, which the terminal shows as ^C
       lines.warn(message)
     },
     finish(result) {

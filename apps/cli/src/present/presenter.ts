@@ -28,7 +28,8 @@ export interface PresenterFlags {
 /** What a run looks like from outside; all that is said also goes to the run's `engine.log`. */
 export function presenterFor(flags: PresenterFlags, terminal: Terminal): RunPresenter {
   const shown = { ...flags, quiet: isQuiet(flags, terminal) }
-  return withLastWord(withEngineLog(inFormat(flags.format, progressFor(shown, terminal), terminal)), shown)
+  const presenter = inFormat(flags.format, progressFor(shown, terminal), terminal)
+  return withLastWord(withEngineLog(presenter), { quiet: shown.quiet, env: terminal.env })
 }
 
 /** A sub-agent's stderr is read by its parent's model, which wants the result and not every step. */

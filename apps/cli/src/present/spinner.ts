@@ -1,3 +1,4 @@
+import { inColumns } from './columns.js'
 import { duration } from './describe.js'
 import { printable } from './printable.js'
 import type { Style } from './style.js'
@@ -6,7 +7,7 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const FRAME_MS = 100
 /** Most waits are shorter than this, and a line that flickers says nothing. */
 const PATIENCE_MS = 600
-const ERASE_LINE = '\r\u001b[K'
+export const ERASE_LINE = '\r\u001b[K'
 
 export interface Spinner {
   /** Shows, after a moment, what is waited for and how long. Replaces what was waited for before. */
@@ -36,10 +37,17 @@ export function createSpinner(stream: NodeJS.WriteStream, style: Style): Spinner
         const waited = performance.now() - began
         if (waited < PATIENCE_MS) return
         visible = true
-        const text = `${FRAMES[frame++ % FRAMES.length]} ${printable(label)} ${duration(waited)}`
-        stream.write(`${ERASE_LINE}${style.dim(text.slice(0, Math.max(1, (stream.columns || 80) - 1)))}`)
+        const mark = FRAMES[frame++ % FRAMES.length] ?? ''
+        const text = fitted([mark, printable(label), duration(waited)], (stream.columns || 80) - 1)
+        stream.write(`${ERASE_LINE}${style.dim(text)}`)
       }, FRAME_MS)
       timer.unref()
     },
   }
+}
+
+/** On a narrow terminal the name is cut, not the time: that it goes on is what a person looks for. */
+function fitted([mark, label, time]: readonly [string, string, string], columns: number): string {
+  const room = columns - mark.length - time.length - 2
+  return `${mark} ${inColumns(label, Math.max(1, room))} ${time}`.slice(0, Math.max(1, columns))
 }

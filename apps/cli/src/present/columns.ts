@@ -1,0 +1,21 @@
+const NOTHING = /[\p{Mark}\u200b-\u200f]/u
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u
+
+/** A text in at most so many columns of a terminal, where some characters take two and some none; a cut is marked. */
+export function inColumns(text: string, columns: number): string {
+  const characters = [...text]
+  const whole = fitting(characters, columns)
+  if (whole === characters.length) return text
+  return `${characters.slice(0, fitting(characters, columns - 1)).join('')}…`
+}
+
+/** How many of the characters fit. */
+function fitting(characters: readonly string[], columns: number): number {
+  let used = 0
+  for (const [index, character] of characters.entries()) {
+    used += NOTHING.test(character) ? 0 : WIDE.test(character) ? 2 : 1
+    if (used > columns) return index
+  }
+  return characters.length
+}

@@ -1,0 +1,9 @@
+/**
+ * The words before a command in what we advise to type. Started by npx, there is no `delta` to be found afterwards; what
+ * a run starts finds it on its PATH. In a clone the name is that of the alias which its README gives.
+ */
+export function spokenName(env: NodeJS.ProcessEnv): string[] {
+  return env.npm_lifecycle_event === 'npx' && env.DELTA_PARENT_RUN === undefined
+    ? ['npx', '@delta/cli']
+    : ['delta']
+}
