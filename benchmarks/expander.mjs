@@ -104,5 +104,9 @@ report('expander', {
     { title: 'Compiling tools and binding calls', rows: measured },
     { title: 'What tools add to a start', rows: [coldRow] },
   ],
-  figures: { bind_us: measured[1]['ours, µs'], cold_ms: coldRow['time, ms'], cold_cpu_ms: coldRow['CPU, ms'] },
+  figures: {
+    bind_us: measured[1]['ours, µs'],
+    cold_ms: coldRow['time, ms'],
+    cold_cpu_ms: coldRow['CPU, ms'],
+  },
 })

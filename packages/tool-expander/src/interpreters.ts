@@ -10,9 +10,7 @@ export function namesOf(names: string): ReadonlySet<string> {
 export const SHELLS = namesOf('sh bash rbash dash zsh ksh mksh ash fish csh tcsh su runuser script flock')
 export const SHELL_OPTION = /^(?:[-+][A-Za-z]*c|--(?:session-)?command(?:=|$))/
 /** Programs that are no shells and hand a text to one. */
-const STARTS_SHELL = namesOf(
-  'adb difftool env filter-branch foreach git parallel rebase sg split ssh tar watch',
-)
+const STARTS_SHELL = namesOf('adb difftool env filter-branch foreach git parallel rebase sg split tar watch')
 /** Variables whose text the shell runs. */
 export const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)(?:\[.*\])?\+?=/s
 /** Settings of `ssh` and `scp` whose text a shell runs. */
@@ -71,7 +69,7 @@ function programTextAt(words: readonly string[], index: number): ProgramText[] {
   const word = words[index] ?? ''
   const name = baseName(word)
   if (index > 0 && RUN_LATER.test(word)) return [[index, 'bash']]
-  if (index > 0 && SSH_COMMAND.test(word)) return [[index, 'ssh']]
+  if (index > 0 && SSH_COMMAND.test(word)) return [[index, 'sh']]
   const option = SHELLS.has(name) ? SHELL_OPTION : INTERPRETERS.get(name.replace(/[\d.]+$/, ''))
   return option ? programOf(words, index, option).map((place) => [place, name]) : []
 }

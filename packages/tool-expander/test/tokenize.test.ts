@@ -178,7 +178,7 @@ describe('exec: templates', () => {
     ['node --eval=${x}', 13, 'a program that node runs'],
     ['perl -ne "print ${x}"', 17, 'a program that perl runs'],
     ['ssh host "ls ${x}"', 14, 'a program that ssh runs'],
-    ['ssh -oProxyCommand="nc ${x}" host', 24, 'a program that ssh runs'],
+    ['ssh -oProxyCommand="nc ${x}" host', 24, 'a program that sh runs'],
   ]
   for (const [exec, column, words] of REFUSED) {
     test(`${JSON.stringify(exec)} is refused at column ${column}`, () => {

@@ -20,7 +20,7 @@ export function readsProgram({ words, texts, shapes }: ScriptCommand): boolean {
   if (name === 'xargs' || name === 'parallel') {
     if (operands.includes('ssh')) return true
     // -I makes what is read part of the script, and a script that is missing is read, too.
-    const script = shapes[texts[1]?.[0] ?? 0] ?? ''
+    const script = shapes[texts.at(-1)?.[0] ?? 0] ?? ''
     return operands.some((word) => SHELLS.has(word)) && (texts.length < 2 || /[{%]/.test(script))
   }
   if (CLIENT.test(name)) return texts.length === 0

@@ -1,5 +1,5 @@
 import { type CommandWord, shapeOf } from '../command-words.js'
-import { baseName, namesOf, programIndex, STARTS_ANOTHER } from '../interpreters.js'
+import { baseName, mayStartAnother, namesOf, programIndex } from '../interpreters.js'
 import { TAKES_NAMES } from '../shell/rules.js'
 import { isParameter, type Placeholder } from '../template.js'
 import type { ExpandedParameter } from '../tool.js'
@@ -52,7 +52,7 @@ function isHarmless({ type, enum: values }: ExpandedParameter): boolean {
 
 function handedBy(words: readonly CommandWord[], assignments: readonly CommandWord[]): HandedCommand[] {
   const shapes = words.map(shapeOf)
-  const startsAnother = STARTS_ANOTHER.has(baseName(shapes[0] ?? ''))
+  const startsAnother = mayStartAnother(shapes)
   const places = [...shapes.keys()].filter((index) => index === 0 || startsAnother)
   return [
     ...[...assignments, ...words.slice(0, settingsEnd(shapes))].flatMap(inVariable),
