@@ -1,4 +1,5 @@
-export { type BuildOptions, type BuiltContext, buildContext, type ContextBlock } from './build.js'
+export { type BuiltContext, buildContext, type ContextBlock } from './build.js'
+export type { BuildOptions } from './build-options.js'
 export { type CacheBreak, findCacheBreak } from './cache-break.js'
 export { conversationFromEvents } from './conversation.js'
 export { ContextError, type ContextErrorCode, isContextError } from './errors.js'
