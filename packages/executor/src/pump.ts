@@ -1,7 +1,15 @@
 import { writeSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ByteFilter } from './channels.js'
+
+/**
+ * Changes bytes on their way from a command to its file. `push` may hold bytes back until
+ * it has seen what follows; `end` returns those.
+ */
+export interface ByteFilter {
+  push(chunk: Buffer): Buffer
+  end(): Buffer
+}
 
 /** More than a kernel holds back in one pipe. */
 const PIPE_BYTES = 4 * 1024 * 1024
