@@ -7,20 +7,7 @@ import {
   type StoredEvent,
   type Thought,
 } from './event.js'
-
-/** A call of the last THOUGHT that has no result yet. */
-export interface PendingCall {
-  action_id: string
-  id: string
-  name: string
-  /** The raw string the model sent. */
-  arguments: string
-  iteration: number
-  /** True when it may have been started: there is an ACTION_REQUEST. */
-  requested: boolean
-  /** How many ACTION_REQUESTs there are. */
-  attempts: number
-}
+import { callTracker } from './pending-calls.js'
 
 export interface Usage {
   prompt_tokens: number
@@ -59,8 +46,7 @@ export function summarizer() {
     usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
     lastSeq: 0,
   }
-  let attempts = new Map<string, number>()
-  let answered = new Set<string>()
+  const calls = callTracker()
 
   function add(event: StoredEvent): void {
     summary.firstTimestamp ??= event.timestamp
@@ -89,10 +75,10 @@ export function summarizer() {
         addThought(event)
         break
       case 'ACTION_REQUEST':
-        attempts.set(event.action_id, (attempts.get(event.action_id) ?? 0) + 1)
+        calls.requested(event.action_id)
         break
       case 'ACTION_RESULT':
-        answered.add(event.action_id)
+        calls.answered(event.action_id)
         if (summary.humanRequest?.action_id === event.action_id) delete summary.humanRequest
         break
       case 'HUMAN_INPUT_REQUEST':
@@ -120,29 +106,8 @@ export function summarizer() {
     for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const) {
       summary.usage[key] += event.usage?.[key] ?? 0
     }
-    attempts = new Map()
-    answered = new Set()
+    calls.askedFor(event)
   }
 
-  function pendingCalls(): PendingCall[] {
-    const thought = summary.lastThought
-    if (!thought) return []
-    return thought.tool_calls
-      .filter((call) => !answered.has(call.action_id))
-      .map((call) => {
-        const tried = attempts.get(call.action_id) ?? 0
-        const { action_id, id, name, arguments: raw } = call
-        return {
-          action_id,
-          id,
-          name,
-          arguments: raw,
-          iteration: thought.iteration,
-          requested: tried > 0,
-          attempts: tried,
-        }
-      })
-  }
-
-  return { add, summary, pendingCalls }
+  return { add, summary, pendingCalls: calls.pending }
 }
