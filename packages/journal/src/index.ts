@@ -24,7 +24,6 @@ export {
 export { readRequest, recordInvocation } from './invocation.js'
 export { journalJsonSchema } from './json-schema.js'
 export { latestRunId } from './latest-run.js'
-export { LAYOUT_VERSION } from './layout.js'
 export { listRuns } from './list-runs.js'
 export type { RunMetadata } from './metadata.js'
 export { neverBegan } from './never-began.js'

@@ -14,6 +14,8 @@ export interface PendingCall {
   attempts: number
 }
 
+export type CallTracker = ReturnType<typeof callTracker>
+
 /** Follows what became of the calls of the last THOUGHT. */
 export function callTracker() {
   let thought: Thought | undefined

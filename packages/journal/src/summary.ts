@@ -7,7 +7,7 @@ import {
   type StoredEvent,
   type Thought,
 } from './event.js'
-import { callTracker } from './pending-calls.js'
+import { type CallTracker, callTracker } from './pending-calls.js'
 
 export interface Usage {
   prompt_tokens: number
@@ -52,62 +52,62 @@ export function summarizer() {
     summary.firstTimestamp ??= event.timestamp
     summary.lastTimestamp = event.timestamp
     summary.lastSeq = Math.max(summary.lastSeq, event.seq)
-    if (isKnownEvent(event)) addKnown(event)
-  }
-
-  function addKnown(event: JournalEvent): void {
-    switch (event.type) {
-      case 'ENGINE_START':
-        summary.firstStart ??= event
-        summary.lastStart = event
-        delete summary.end
-        delete summary.lastError
-        break
-      case 'ENGINE_END':
-        summary.end = event
-        break
-      case 'USER_MESSAGE':
-        summary.firstMessage ??= event.content
-        summary.messageSinceThought = true
-        summary.iterationsSinceMessage = 0
-        break
-      case 'THOUGHT':
-        addThought(event)
-        break
-      case 'ACTION_REQUEST':
-        calls.requested(event.action_id)
-        break
-      case 'ACTION_RESULT':
-        calls.answered(event.action_id)
-        if (summary.humanRequest?.action_id === event.action_id) delete summary.humanRequest
-        break
-      case 'HUMAN_INPUT_REQUEST':
-        summary.humanRequest = event
-        break
-      case 'HUMAN_INPUT_RECEIVED':
-        delete summary.humanRequest
-        break
-      case 'ERROR':
-        summary.lastError = event.error_message
-        break
-      case 'SYSTEM_MESSAGE':
-      case 'HOOK_EXECUTION_AUDIT':
-        break
-      default:
-        event satisfies never
-    }
-  }
-
-  function addThought(event: Thought): void {
-    if (event.iteration !== summary.lastThought?.iteration) summary.iterationsSinceMessage += 1
-    summary.lastThought = event
-    summary.messageSinceThought = false
-    summary.lastIteration = Math.max(summary.lastIteration, event.iteration)
-    for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const) {
-      summary.usage[key] += event.usage?.[key] ?? 0
-    }
-    calls.askedFor(event)
+    if (isKnownEvent(event)) addKnown(event, summary, calls)
   }
 
   return { add, summary, pendingCalls: calls.pending }
+}
+
+function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTracker): void {
+  switch (event.type) {
+    case 'ENGINE_START':
+      summary.firstStart ??= event
+      summary.lastStart = event
+      delete summary.end
+      delete summary.lastError
+      break
+    case 'ENGINE_END':
+      summary.end = event
+      break
+    case 'USER_MESSAGE':
+      summary.firstMessage ??= event.content
+      summary.messageSinceThought = true
+      summary.iterationsSinceMessage = 0
+      break
+    case 'THOUGHT':
+      addThought(event, summary)
+      calls.askedFor(event)
+      break
+    case 'ACTION_REQUEST':
+      calls.requested(event.action_id)
+      break
+    case 'ACTION_RESULT':
+      calls.answered(event.action_id)
+      if (summary.humanRequest?.action_id === event.action_id) delete summary.humanRequest
+      break
+    case 'HUMAN_INPUT_REQUEST':
+      summary.humanRequest = event
+      break
+    case 'HUMAN_INPUT_RECEIVED':
+      delete summary.humanRequest
+      break
+    case 'ERROR':
+      summary.lastError = event.error_message
+      break
+    case 'SYSTEM_MESSAGE':
+    case 'HOOK_EXECUTION_AUDIT':
+      break
+    default:
+      event satisfies never
+  }
+}
+
+function addThought(event: Thought, summary: JournalSummary): void {
+  if (event.iteration !== summary.lastThought?.iteration) summary.iterationsSinceMessage += 1
+  summary.lastThought = event
+  summary.messageSinceThought = false
+  summary.lastIteration = Math.max(summary.lastIteration, event.iteration)
+  for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const) {
+    summary.usage[key] += event.usage?.[key] ?? 0
+  }
 }
