@@ -27,6 +27,7 @@ export interface ContextBlock {
   note?: string
 }
 
+/** What the model is to see, and an account of where it came from. */
 export interface BuiltContext {
   messages: ChatMessage[]
   /** Each message as JSON. */

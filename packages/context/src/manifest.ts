@@ -17,12 +17,14 @@ interface CommonSource {
   condition?: Condition
 }
 
+/** A file as it is, under a header with its name. */
 export interface FileSource extends CommonSource {
   type: 'file'
   path: string
   onMissing: 'skip' | 'error'
 }
 
+/** A file that a command writes anew for each request. */
 export interface ComputedFileSource extends CommonSource {
   type: 'computed_file'
   generator: ContextCommand
@@ -32,6 +34,7 @@ export interface ComputedFileSource extends CommonSource {
   cache?: { strategy: 'file_hash'; invalidateOn: string[] }
 }
 
+/** The conversation, or its last iterations. */
 export interface JournalSource extends CommonSource {
   type: 'journal'
   maxIterations?: number

@@ -9,6 +9,7 @@ import {
 } from './event.js'
 import { type CallTracker, callTracker } from './pending-calls.js'
 
+/** Tokens as the provider counted them, added up over a run. */
 export interface Usage {
   prompt_tokens: number
   completion_tokens: number

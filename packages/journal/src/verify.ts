@@ -17,6 +17,7 @@ export interface Finding {
   message: string
 }
 
+/** What `verifyJournal` found. */
 export interface JournalReport {
   path: string
   /** True when there is no damage, and of a run its beginning: the journal can be read and continued. */

@@ -3,6 +3,7 @@ import { isObject } from './is-object.js'
 import { furtherProblems, problemOfIssue, type SettingsProblem, show } from './llm-problems.js'
 import { llmSchema } from './llm-schema.js'
 
+/** Who answers: a server, a command, a script, or a recorded run. */
 export type Provider = 'openai' | 'command' | 'script' | 'replay'
 
 /** The `llm` block of an agent, checked. */
