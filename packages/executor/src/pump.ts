@@ -55,6 +55,7 @@ export function pump(source: Readable, descriptor: number, filter: ByteFilter): 
   }
 }
 
-function writeWhole(descriptor: number, bytes: Buffer): void {
+/** Writes all bytes: a disk that is nearly full takes a part of them. */
+export function writeWhole(descriptor: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
 }
