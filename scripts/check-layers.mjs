@@ -3,6 +3,7 @@ import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { layers } from './layers.mjs'
+import { findCircles } from './lib/circles.mjs'
 import { root } from './lib/environment.mjs'
 import { filesUnder } from './lib/files.mjs'
 import { findImports } from './lib/imports.mjs'
@@ -30,7 +31,11 @@ export function checkLayers(directory, diagram = layers) {
   for (const [folder, layer] of Object.entries(diagram)) {
     if (!existsSync(join(directory, folder, 'package.json'))) continue // reported by checkFolders
     const member = readMember(directory, folder, layer)
-    problems.push(...checkManifest(member, diagram), ...checkSources(member, directory))
+    problems.push(
+      ...checkManifest(member, diagram),
+      ...checkSources(member, directory),
+      ...checkCircles(member),
+    )
   }
   return problems
 }
@@ -135,6 +140,12 @@ function checkSources(member, root) {
     }
   }
   return problems
+}
+
+/** @param {Member} member */
+function checkCircles({ folder, directory, layer }) {
+  const circles = findCircles(directory, sourceFiles(directory), layer.circles)
+  return circles.map((files) => `${folder}: files import each other in a circle: ${files.join(' -> ')}`)
 }
 
 /**

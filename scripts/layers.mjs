@@ -4,6 +4,8 @@
  * @typedef {object} Layer
  * @property {string[]} imports packages of ours that it may import, by folder name
  * @property {string[]} [loaders] files that may import computed paths: they load what this package is built into
+ * @property {string[]} [circles] files, or folders ending in `/`, that may import each other in a circle, as the parts of a
+ *   recursive grammar do
  * @property {true} [pure] no built-in module of Node.js either: it must run in a browser
  * @property {true} [testOnly] may be a devDependency of anyone, and a dependency of no one
  */
@@ -36,7 +38,16 @@ export const layers = {
   'packages/atip-execute': { imports: ['atip', 'executor'] },
   'packages/atip': { imports: ['tool-expander'] },
   'packages/tool-adapters': { imports: ['executor', 'tool-expander'] },
-  'packages/tool-expander': { imports: [], pure: true },
+  'packages/tool-expander': {
+    imports: [],
+    pure: true,
+    circles: [
+      'src/shell/', // the shell's grammar: words hold commands, commands hold words
+      ...['src/bind.ts', 'src/check-expanded.ts'], // these share a type
+      ...['src/problems.ts', 'src/hints.ts'],
+      ...['src/lint/handed-commands.ts', 'src/lint/parallel.ts'],
+    ],
+  },
   'packages/journal': { imports: [] },
   'packages/model': { imports: [] },
   'packages/testkit': { imports: [], testOnly: true },

@@ -1,8 +1,9 @@
 import ts from 'typescript'
 
 /**
- * @typedef {{ specifier: string | undefined, line: number }} Import
- *   `specifier` is undefined when an `import()` computes it; `line` is 1-based
+ * @typedef {{ specifier: string | undefined, line: number, later: boolean }} Import
+ *   `specifier` is undefined when an `import()` computes it; `line` is 1-based; `later` is true for `import()`, which
+ *   loads nothing before it is called
  */
 
 /**
@@ -26,6 +27,7 @@ export function findImports(text, fileName) {
       found.push({
         specifier: ts.isStringLiteralLike(specifier) ? specifier.text : undefined,
         line: line + 1,
+        later: ts.isCallExpression(node) && isImportCall(node),
       })
     }
     ts.forEachChild(node, visit)
@@ -46,7 +48,11 @@ function specifierOf(node) {
   if (ts.isImportTypeNode(node))
     return ts.isLiteralTypeNode(node.argument) ? node.argument.literal : node.argument
   if (!ts.isCallExpression(node)) return undefined
-  const isImport = node.expression.kind === ts.SyntaxKind.ImportKeyword
   const isRequire = ts.isIdentifier(node.expression) && node.expression.text === 'require'
-  return isImport || isRequire ? node.arguments[0] : undefined
+  return isImportCall(node) || isRequire ? node.arguments[0] : undefined
+}
+
+/** @param {import('typescript').CallExpression} node */
+function isImportCall(node) {
+  return node.expression.kind === ts.SyntaxKind.ImportKeyword
 }

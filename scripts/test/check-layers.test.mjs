@@ -140,6 +140,31 @@ test('a package that imports itself by name in shipped code is a violation: it w
   ])
 })
 
+test('files of a package that import each other in a circle are a violation, types included', () => {
+  const circle = {
+    'packages/lower/src/a.ts': `import type { B } from './b.js'\nexport type A = B[]`,
+    'packages/lower/src/b.ts': `import type { A } from './c.js'\nexport type B = { inner: A }`,
+    'packages/lower/src/c.ts': `export type { A } from './a.js'`,
+  }
+  expect(problemsWith(circle)).toEqual([
+    'packages/lower: files import each other in a circle: src/a.ts -> src/b.ts -> src/c.ts -> src/a.ts',
+  ])
+})
+
+test('a circle is allowed among files that the diagram names, and one that import() closes is none', () => {
+  const circle = {
+    'packages/lower/src/grammar/word.ts': `import { command } from './command.js'\nexport const word = () => command()`,
+    'packages/lower/src/grammar/command.ts': `import { word } from './word.js'\nexport const command = () => word()`,
+    'packages/lower/src/table.ts': `export const help = () => import('./help.js')`,
+    'packages/lower/src/help.ts': `import { help } from './table.js'\nexport const names = [help]`,
+  }
+  const grammar = {
+    ...diagram,
+    'packages/lower': { ...diagram['packages/lower'], circles: ['src/grammar/'] },
+  }
+  expect(problemsWith(circle, grammar)).toEqual([])
+})
+
 test('a folder that the diagram does not know is a violation, and so is a package that is missing', () => {
   const changes = {
     'packages/utils/package.json': { name: '@delta/utils' },

@@ -45,3 +45,24 @@ test('the README of every library says what to install, and its first program ne
     expect(line.split(' '), folder).toEqual(expect.arrayContaining(needed))
   }
 })
+
+test('the README of every library names each function, class and constant that it exports', async () => {
+  const libraries = Object.keys(layers).filter((folder) => folder !== 'apps/cli' && !layers[folder]?.testOnly)
+  for (const folder of libraries) {
+    const readme = readFileSync(join(root, folder, 'README.md'), 'utf8')
+    const names = (await Promise.all(entriesOf(folder).map((path) => import(path)))).flatMap(Object.keys)
+    const missing = names.filter((name) => !new RegExp(`\\b${name}\\b`).test(readme))
+    expect(missing, folder).toEqual([])
+  }
+})
+
+/**
+ * The built files that a package may be imported by.
+ *
+ * @param {string} folder
+ */
+function entriesOf(folder) {
+  const { exports } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+  const targets = Object.values(exports).map((entry) => (typeof entry === 'string' ? entry : entry.default))
+  return targets.filter((target) => target.endsWith('.js')).map((target) => join(root, folder, target))
+}

@@ -4,19 +4,16 @@ import { askAtTerminal } from './ask.js'
 import { findEnvironment } from './find-environment.js'
 import { keepingSmall } from './keep-small.js'
 import type { AgentFlags } from './load-agent.js'
-import type { Presenter } from './present/presenter.js'
+import type { Presenter, PresenterFlags } from './present/presenter.js'
 import type { Terminal } from './terminal.js'
 import { withOwnCommands } from './tool-path.js'
 import { wholeNumber } from './whole-number.js'
 import { isWithinRun } from './within-run.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
-export interface EngineFlags extends AgentFlags {
+export interface EngineFlags extends AgentFlags, PresenterFlags {
   maxIterations?: string
   interactive?: boolean
-  format: 'text' | 'json' | 'stream-json' | 'raw'
-  quiet?: boolean
-  verbose?: boolean
   sync: boolean
   trustWorkspaceEnv?: boolean
 }

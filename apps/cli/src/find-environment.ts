@@ -3,11 +3,11 @@ import {
   type EngineStart,
   isJournalError,
   isKnownEvent,
+  journalPath,
   latestRunId,
   runDirectory,
   streamJournal,
 } from '@delta/journal'
-import { journalOfRun } from './journal-of-run.js'
 import type { Terminal } from './terminal.js'
 
 /** The key and the address of the model's API, as a run of this agent in this workspace would find them. */
@@ -36,7 +36,7 @@ export async function findEnvironment(
 async function knownEndpoint(workDirectory: string): Promise<{ knownWorkspaceEndpoint?: string }> {
   const id = await latestRunId(workDirectory)
   if (id === undefined) return {}
-  const start = await firstStart(journalOfRun(runDirectory(workDirectory, id)))
+  const start = await firstStart(journalPath(runDirectory(workDirectory, id)))
   if (start === undefined) return { knownWorkspaceEndpoint: '' }
   const { environment } = Object(start.config) as { environment?: { workspace_endpoint?: string } }
   const known = environment?.workspace_endpoint // an old run has none

@@ -58,11 +58,7 @@ function currentDirectory(host: NodeJS.Process): string {
   try {
     return host.cwd()
   } catch (cause) {
-    throw new UsageError(
-      'The current directory has been deleted. Change to one that exists, and try again.',
-      {
-        cause,
-      },
-    )
+    const message = 'The current directory has been deleted. Change to one that exists, and try again.'
+    throw new UsageError(message, { cause })
   }
 }

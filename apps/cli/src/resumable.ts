@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { quoteCommand } from '@delta/executor'
 import { latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
-import type { RunFlags } from './commands/run.js'
 import { commandToContinue } from './present/conclude.js'
 import { spokenName } from './spoken-name.js'
 
@@ -24,7 +23,7 @@ export async function resumableRun(about: {
   agent: Agent
   message: string
   workDirectory: string
-  flags: RunFlags
+  flags: { workDir?: string; runId?: string; new?: boolean }
   env: NodeJS.ProcessEnv
 }): Promise<Earlier | undefined> {
   const { agent, workDirectory, flags } = about

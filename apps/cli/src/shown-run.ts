@@ -1,6 +1,12 @@
 import { quoteCommand } from '@delta/executor'
-import { isJournalError, latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
-import { journalOfRun } from './journal-of-run.js'
+import {
+  isJournalError,
+  journalPath,
+  latestRunId,
+  type RunSummary,
+  readRun,
+  runDirectory,
+} from '@delta/journal'
 import { spokenName } from './spoken-name.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
@@ -30,7 +36,7 @@ export async function findShownRun(
   const id = runId ?? latest
   try {
     const run = await readRun(runDirectory(workDirectory, id), { tolerant: true })
-    return { ...run, journalPath: journalOfRun(run.directory) }
+    return { ...run, journalPath: journalPath(run.directory) }
   } catch (error) {
     if (!isJournalError(error) || error.code !== 'ERR_RUN_NOT_FOUND') throw error
     const list = quoteCommand([...spokenName(terminal.env), 'list-runs', '-w', workDirectory])

@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { runProcess, smallDisk, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { cleanEnvironment, DELTA, delta } from './delta.js'
 
@@ -108,22 +107,14 @@ test.skipIf(process.getuid?.() === 0)('what may not be read or written is named'
   }
 })
 
-test('init on a full disk says so and leaves nothing half made', async () => {
-  await using disk = await temporaryWorkspace({})
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8k', 'tmpfs', disk.path]).status === 0
-  if (!mounted) {
-    console.warn('SKIPPED: no file system can be mounted here, so init on a full disk is not tested.')
-    return
-  }
-  try {
-    const result = await delta(['init', join(disk.path, 'agent'), '-t', 'research'])
-    expect(result).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(result.stderr).toContain('no space is left on the disk (ENOSPC)')
-    expect(result.stderr).toContain(disk.path)
-    expect(existsSync(join(disk.path, 'agent'))).toBe(false)
-  } finally {
-    spawnSync('umount', [disk.path])
-  }
+test('init on a full disk says so and leaves nothing half made', async ({ skip }) => {
+  await using disk = await smallDisk('size=8k')
+  if (!disk.mounted) return skip()
+  const result = await delta(['init', join(disk.path, 'agent'), '-t', 'research'])
+  expect(result).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(result.stderr).toContain('no space is left on the disk (ENOSPC)')
+  expect(result.stderr).toContain(disk.path)
+  expect(existsSync(join(disk.path, 'agent'))).toBe(false)
 })
 
 test('an error that nobody foresaw is one line, and a stack trace only with DELTA_DEBUG', async () => {
@@ -144,25 +135,19 @@ test('an error that nobody foresaw is one line, and a stack trace only with DELT
   expect((await run({ DELTA_DEBUG: '1' })).stderr).toMatch(/^\s+at .*bug\.cjs/m)
 })
 
-test('a workspace on a read-only file system is refused as such, and nothing is said of going on', async () => {
-  await using disk = await temporaryWorkspace({})
+test('a workspace on a read-only file system is refused as such, and nothing is said of going on', async ({
+  skip,
+}) => {
+  await using disk = await smallDisk()
   await using agent = await temporaryAgent({})
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', disk.path]).status === 0
-  if (!mounted) {
-    console.warn('SKIPPED: no file system can be mounted here, so a read-only workspace is not tested.')
-    return
-  }
-  try {
-    await mkdir(join(disk.path, '.delta'))
-    spawnSync('mount', ['-o', 'remount,ro', disk.path])
-    const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', disk.path])
-    expect(result).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(result.stderr).toMatch(
-      /^Error: .*: Could not be written: the file system is read-only \(EROFS\)\.$/m,
-    )
-    expect(result.stderr).toContain('The run was not started. Use a workspace that can be written')
-    expect(result.stderr).not.toContain('ontinue')
-  } finally {
-    spawnSync('umount', [disk.path])
-  }
+  if (!disk.mounted) return skip()
+  await mkdir(join(disk.path, '.delta'))
+  disk.makeReadOnly()
+  const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', disk.path])
+  expect(result).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(result.stderr).toMatch(
+    /^Error: .*: Could not be written: the file system is read-only \(EROFS\)\.$/m,
+  )
+  expect(result.stderr).toContain('The run was not started. Use a workspace that can be written')
+  expect(result.stderr).not.toContain('ontinue')
 })

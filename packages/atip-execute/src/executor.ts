@@ -1,23 +1,12 @@
-import { type AtipCommand, type AtipTool, durationMs, type ToolCall, trustOf } from '@delta/atip'
+import { type AtipCommand, type AtipTool, durationMs, type ToolCall } from '@delta/atip'
+import { assertAllowed } from './assert-allowed.js'
 import { type BatchExecutionResult, type BatchOptions, runBatch } from './batch.js'
 import { buildCommandArray } from './command-array.js'
-import {
-  ArgumentValidationError,
-  InsufficientTrustError,
-  InteractiveNotSupportedError,
-  PolicyViolationError,
-  RequiresConfirmationError,
-  UnknownCommandError,
-} from './errors.js'
+import { ArgumentValidationError, UnknownCommandError } from './errors.js'
 import { type ExecutionOptions, executeCommand } from './execute-command.js'
 import { type FormattedResult, formatResult, type OutputOptions } from './format-result.js'
 import { type CommandMapping, mapCommands } from './mapping.js'
-import {
-  type ConfirmationContext,
-  checkPolicy,
-  type ExecutionPolicy,
-  type PolicyCheckResult,
-} from './policy.js'
+import { checkPolicy, type ExecutionPolicy, type PolicyCheckResult } from './policy.js'
 import { givenArguments, type ValidationResult, validateToolCall } from './validate-call.js'
 
 export interface ExecutorConfig {
@@ -94,57 +83,6 @@ function checkArguments(
     `The arguments of ${call.name} were not accepted: ${reasons}`,
     call.name,
     errors,
-  )
-}
-
-/** Throws the most telling error for what may not run, and asks a person where one can decide. */
-async function assertAllowed(
-  call: ToolCall,
-  mapping: CommandMapping,
-  command: string[],
-  policy: ExecutionPolicy | undefined,
-): Promise<void> {
-  const { allowed, requiresConfirmation, reasons, violations } = checkPolicy(call, mapping, policy)
-  if (allowed) return
-  if (!requiresConfirmation) throw refusal(call, mapping, policy, violations)
-
-  const { effects, tool } = mapping
-  const context: ConfirmationContext = {
-    toolName: call.name,
-    command,
-    arguments: givenArguments(call) ?? {},
-    reasons,
-    effects,
-    ...(tool.trust && { trust: tool.trust }),
-  }
-  if (!policy?.confirmationHandler) throw new RequiresConfirmationError(context)
-  if (!(await policy.confirmationHandler(context))) {
-    throw new PolicyViolationError(
-      `The person asked did not agree to ${call.name}. Nothing was run.`,
-      call.name,
-      violations,
-    )
-  }
-}
-
-function refusal(
-  call: ToolCall,
-  { tool, effects }: CommandMapping,
-  policy: ExecutionPolicy | undefined,
-  violations: PolicyCheckResult['violations'],
-) {
-  const codes = violations.map(({ code }) => code)
-  if (codes.includes('TRUST_INSUFFICIENT')) {
-    return new InsufficientTrustError(call.name, trustOf(tool), policy?.minTrustLevel ?? 'inferred')
-  }
-  if (codes.includes('INTERACTIVE_BLOCKED')) {
-    return new InteractiveNotSupportedError(call.name, effects.interactive ?? {})
-  }
-  const reasons = violations.map(({ message }) => message).join(' ')
-  return new PolicyViolationError(
-    `The policy does not allow ${call.name}: ${reasons} Nothing was run.`,
-    call.name,
-    violations,
   )
 }
 

@@ -25,6 +25,7 @@ export type {
 } from './metadata.js'
 export { isRepeated, isRequired, longFlag, valueType } from './parameters.js'
 export { parseToolCall } from './parse-call.js'
+export type { Policy, ViolationCode } from './policy.js'
 export type {
   AnthropicParameter,
   AnthropicTool,
@@ -57,11 +58,9 @@ export { type AtipExpandedTool, atipToTools, type ImportOptions } from './tools.
 export { lowerTrust, TRUST_LEVEL_ORDER, trustOf } from './trust.js'
 export {
   createValidator,
-  type Policy,
   type PolicyViolation,
   type ValidationResult,
   type Validator,
-  type ViolationCode,
 } from './validator.js'
 export { type ReadValue, readValue } from './value.js'
 export { versionNotice } from './version.js'

@@ -2,6 +2,7 @@ import { mergeEffects, overlayEffects } from './effects.js'
 import { AtipValidationError } from './errors.js'
 import type { AtipCommand, AtipEffects, AtipOption, AtipTool } from './metadata.js'
 import { flatName } from './names.js'
+import { firstTwice, withGlobal } from './parameter-names.js'
 import { isObject } from './shape.js'
 import { assertCommand, assertTool, membersTo, shownPath } from './validate.js'
 
@@ -94,50 +95,11 @@ function makeLeaf(
   return leaf
 }
 
-function withGlobal(command: AtipCommand, global: AtipOption[] = []): AtipOption[] {
-  const { arguments: positional = [], options = [] } = command
-  if (global.length === 0) return options
-  const isOwn = lookup(positional, options)
-  return options.concat(global.filter(({ name }) => !isOwn(name)))
-}
-
 function assertDistinctParameters(leaf: AtipLeaf): void {
-  const twice = firstTwice(parametersOf(leaf.command.arguments, leaf.options))
+  const twice = firstTwice(leaf.command.arguments, leaf.options)
   if (twice === undefined) return
   const line = commandLine(leaf).join(' ')
   throw new AtipValidationError(`"${line}" has two parameters named "${twice}".`, membersTo(leaf.path), twice)
-}
-
-type Named = { name: string }
-
-function parametersOf(own: readonly Named[] = [], options: readonly Named[]): readonly Named[] {
-  return own.length === 0 ? options : own.concat(options)
-}
-
-/** Building a set costs more than looking through a few names, and most commands have a few. */
-const FEW = 16
-
-function lookup(some: readonly Named[], others: readonly Named[]): (name: string) => boolean {
-  if (some.length + others.length <= FEW) return (name) => isAmong(some, name) || isAmong(others, name)
-  const names = new Set([...some, ...others].map(({ name }) => name))
-  return (name) => names.has(name)
-}
-
-function isAmong(parameters: readonly Named[], wanted: string): boolean {
-  for (const { name } of parameters) if (name === wanted) return true
-  return false
-}
-
-function firstTwice(parameters: readonly Named[]): string | undefined {
-  if (parameters.length > FEW) {
-    const seen = new Set<string>()
-    return parameters.find(({ name }) => seen.size === seen.add(name).size)?.name
-  }
-  for (let index = 1; index < parameters.length; index++) {
-    const { name } = parameters[index] as Named
-    for (let other = 0; other < index; other++) if (parameters[other]?.name === name) return name
-  }
-  return undefined
 }
 
 type Visit = (path: string[], command: AtipCommand, inherited: AtipEffects) => void

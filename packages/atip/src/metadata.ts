@@ -1,6 +1,6 @@
 /*
  * The members of ATIP metadata we act on. Unknown members are allowed and kept, and an absent
- * effect means "unknown", never "safe". validate.ts holds the checks that stand behind these types.
+ * effect means "unknown", never "safe". schema.ts holds the checks that stand behind these types.
  */
 
 /** What a command does to the world. Absent members are unknown, not safe. */

@@ -1,31 +1,9 @@
 import { indexLeaves } from './compile.js'
 import { costRank, statesNothing } from './effects.js'
 import type { AtipLeaf } from './leaves.js'
-import type { AtipEffects, AtipTool, CostEstimate, TrustSource } from './metadata.js'
+import type { AtipTool } from './metadata.js'
+import { type Policy, RULES, type ViolationCode } from './policy.js'
 import { TRUST_LEVEL_ORDER, trustOf } from './trust.js'
-
-/** What may be called. Everything left out is allowed. */
-export interface Policy {
-  allowDestructive?: boolean
-  allowNonReversible?: boolean
-  allowBillable?: boolean
-  allowNetwork?: boolean
-  allowFilesystemWrite?: boolean
-  allowFilesystemDelete?: boolean
-  maxCostEstimate?: CostEstimate
-  minTrustLevel?: TrustSource
-}
-
-export type ViolationCode =
-  | 'DESTRUCTIVE_OPERATION'
-  | 'NON_REVERSIBLE_OPERATION'
-  | 'BILLABLE_OPERATION'
-  | 'NETWORK_OPERATION'
-  | 'FILESYSTEM_WRITE'
-  | 'FILESYSTEM_DELETE'
-  | 'COST_EXCEEDS_LIMIT'
-  | 'TRUST_BELOW_THRESHOLD'
-  | 'UNKNOWN_COMMAND'
 
 export interface PolicyViolation {
   code: ViolationCode
@@ -44,63 +22,6 @@ export interface Validator {
   /** Checks one call by its flat name and returns every violation, not just the first. */
   validate(toolName: string, args: Record<string, unknown>): ValidationResult
 }
-
-interface Rule {
-  code: ViolationCode
-  severity: 'error' | 'warning'
-  what: string
-  /** Whether the policy forbids it for a command with these effects. */
-  forbidden(policy: Policy, effects: AtipEffects): boolean
-  applies(effects: AtipEffects): boolean
-}
-
-const RULES: readonly Rule[] = [
-  {
-    code: 'DESTRUCTIVE_OPERATION',
-    severity: 'error',
-    what: 'may destroy data',
-    forbidden: (policy) => policy.allowDestructive === false,
-    applies: (effects) => effects.destructive === true,
-  },
-  {
-    code: 'NON_REVERSIBLE_OPERATION',
-    severity: 'error',
-    what: 'cannot be undone',
-    // Forbidding destruction forbids the irreversible part of it too.
-    forbidden: (policy, effects) =>
-      policy.allowNonReversible === false ||
-      (policy.allowDestructive === false && effects.destructive === true),
-    applies: (effects) => effects.reversible === false,
-  },
-  {
-    code: 'BILLABLE_OPERATION',
-    severity: 'error',
-    what: 'may cost money',
-    forbidden: (policy) => policy.allowBillable === false,
-    applies: (effects) => effects.cost?.billable === true,
-  },
-  {
-    code: 'NETWORK_OPERATION',
-    severity: 'warning',
-    what: 'may use the network',
-    forbidden: (policy) => policy.allowNetwork === false,
-    applies: (effects) => effects.network === true,
-  },
-  {
-    code: 'FILESYSTEM_WRITE',
-    severity: 'warning',
-    what: 'may write files',
-    forbidden: (policy) => policy.allowFilesystemWrite === false,
-    applies: (effects) => effects.filesystem?.write === true,
-  },
-  {
-    code: 'FILESYSTEM_DELETE',
-    severity: 'warning',
-    what: 'may delete files',
-    forbidden: (policy) => policy.allowFilesystemDelete === false,
-    applies: (effects) => effects.filesystem?.delete === true,
-  },
-]
 
 /** Builds the lookup once; each `validate` is then a map access and a handful of comparisons. */
 export function createValidator(tools: readonly AtipTool[], policy: Policy): Validator {

@@ -28,40 +28,35 @@ export async function readAtipTools(
 ): Promise<LoadedTool[]> {
   const { atipToTools, isAtipError, versionNotice } = await import('@delta/atip') // most agents do without
   const { commands, prefix, trust } = entry ?? {}
-  const failureOf = (chosen: readonly string[] | undefined, use?: (tools: readonly unknown[]) => void) => {
+  const convert = (chosen: readonly string[] | undefined) => {
     try {
-      const settings = {
+      return atipToTools(withFoundBinary(file) as Parameters<typeof atipToTools>[0], {
         ...(chosen && { commands: chosen }),
         ...(prefix && { prefix }),
         ...(trust && { trust }),
-      }
-      const tools = atipToTools(withFoundBinary(file) as Parameters<typeof atipToTools>[0], settings)
-      use?.(tools)
+      })
     } catch (error) {
       if (isAtipError(error)) return error
       throw error
     }
-    return undefined
   }
 
-  let tools: LoadedTool[] = []
-  const failure = failureOf(commands, (found) => {
-    tools = readTools(found, file, [], { ...findings, unknownKey: () => undefined }) // of newer programs
-  })
-  if (failure === undefined) {
-    const notice = versionNotice(file.value as Parameters<typeof versionNotice>[0])
-    if (notice !== undefined) findings.warn(file.locate(['atip']), notice)
-    if (tools.length === 0) warnOfNone(commands, file, importer, findings)
-    return tools
+  const found = convert(commands)
+  if (!Array.isArray(found)) {
+    if (!isAboutChoice(found)) findings.error(file.locate(placeIn(file.value, found)), found.message)
+    for (const [index, command] of (commands ?? []).entries()) {
+      const unknown = convert([command])
+      if (Array.isArray(unknown) || !isAboutChoice(unknown)) continue
+      const path = [...importer.path, 'commands', index]
+      findings.error(importer.file.locate(path), sentence(path, unknown.message))
+    }
+    return []
   }
-  if (!isAboutChoice(failure)) findings.error(file.locate(placeIn(file.value, failure)), failure.message)
-  for (const [index, command] of (commands ?? []).entries()) {
-    const unknown = failureOf([command])
-    if (unknown === undefined || !isAboutChoice(unknown)) continue
-    const path = [...importer.path, 'commands', index]
-    findings.error(importer.file.locate(path), sentence(path, unknown.message))
-  }
-  return []
+  const tools = readTools(found, file, [], { ...findings, unknownKey: () => undefined }) // of newer programs
+  const notice = versionNotice(file.value as Parameters<typeof versionNotice>[0])
+  if (notice !== undefined) findings.warn(file.locate(['atip']), notice)
+  if (tools.length === 0) warnOfNone(commands, file, importer, findings)
+  return tools
 }
 
 /** An import without effect is no mistake of the form, and hardly meant. */

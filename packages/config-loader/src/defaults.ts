@@ -1,16 +1,18 @@
 import { DEFAULT_SETTINGS, DEFAULT_TOOL_TIMEOUT_MS } from '@delta/executor'
 import { LLM_DEFAULTS } from '@delta/model'
 import { AGENT_DEFAULTS } from './agent.js'
-import type { Setting } from './list-settings.js'
 import type { CompleteParts } from './parts.js'
 
+/** Where the value stands in a configuration, as in `llm.base_url`, and the value. */
+type DefaultValue = [path: string, value: unknown]
+
 /** Every value that counts unless a file says something else; those of all tools, hooks and sources once, under `*`. */
-export function defaultsOf(parts: CompleteParts): Setting[] {
+export function defaultsOf(parts: CompleteParts): DefaultValue[] {
   const { llm, prompt, tools, context } = parts
   const hasTools = tools.size > 0
   const hasFiles = context.manifest.sources.some(({ type }) => type !== 'journal')
-  const values: [path: string, value: unknown][] = [
-    ...(prompt === undefined ? [] : [['system_prompt', prompt.name] satisfies [string, string]]),
+  return [
+    ...(prompt === undefined ? [] : [['system_prompt', prompt.name] satisfies DefaultValue]),
     ['max_iterations', AGENT_DEFAULTS.maxIterations],
     ['tool_concurrency', AGENT_DEFAULTS.toolConcurrency],
     ['llm.provider', llm.provider],
@@ -28,22 +30,20 @@ export function defaultsOf(parts: CompleteParts): Setting[] {
     ]),
     ...when(hasFiles, [['context.sources[*].on_missing', 'error']]),
   ]
-  return values.map(([path, value]) => ({ path, value, origin: 'default' }))
 }
 
-function when(
-  condition: boolean,
-  values: [path: string, value: unknown][],
-): [path: string, value: unknown][] {
+function when(condition: boolean, values: DefaultValue[]): DefaultValue[] {
   return condition ? values : []
 }
 
 /** Rules count only where a policy is given. */
-function policyDefaults({ policy }: CompleteParts): [path: string, value: unknown][] {
+function policyDefaults({ policy }: CompleteParts): DefaultValue[] {
   if (policy === undefined) return []
-  const rules = Object.entries(policy.rules ?? {}).map(([name, value]): [string, unknown] => [
-    `policy.${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
-    value,
-  ])
+  const rules = Object.entries(policy.rules ?? {}).map(
+    ([name, value]): DefaultValue => [
+      `policy.${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+      value,
+    ],
+  )
   return [...rules, ['policy.on_confirmation', policy.onConfirmation]]
 }

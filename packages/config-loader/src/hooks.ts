@@ -1,34 +1,11 @@
 import { nearestNames } from '@delta/executor'
-import * as z from 'zod/mini'
 import type { Findings } from './findings.js'
+import { HOOK_NAMES, type Hook, type HookName, type Hooks, hookSchema } from './hook.js'
 import type { ValuePath } from './path.js'
 import { reportShape, reportUnreplaced, sentence } from './report.js'
-import { fitShape, type ShapeProblem } from './shape.js'
+import { fitShape } from './shape.js'
+import type { ShapeProblem } from './shape-problem.js'
 import type { YamlFile } from './yaml-file.js'
-
-export const HOOK_NAMES = [
-  'pre_llm_request',
-  'post_llm_response',
-  'pre_tool_execution',
-  'post_tool_execution',
-  'on_error',
-  'on_run_end',
-  'on_iteration_start',
-  'on_iteration_end',
-] as const
-
-export type HookName = (typeof HOOK_NAMES)[number]
-
-/** A command that runs at one point of a run. */
-export interface Hook {
-  /** May contain `${AGENT_HOME}` and `${CWD}`. */
-  command: string[]
-  timeoutMs: number
-  /** Names of engine credentials this command may see. */
-  passEnv: string[]
-}
-
-export type Hooks = { [name in HookName]?: Hook }
 
 const DEFAULT_TIMEOUT_MS = 30_000
 
@@ -39,18 +16,6 @@ const OLD_NAMES: Record<string, HookName> = {
   pre_tool_exec: 'pre_tool_execution',
   post_tool_exec: 'post_tool_execution',
 }
-
-export const hookSchema = z.strictObject({
-  command: z
-    .array(z.string().check(z.minLength(1)))
-    .check(
-      z.minLength(1),
-      z.describe('The program and its arguments; ${AGENT_HOME} and ${CWD} are replaced.'),
-    ),
-  timeout_ms: z.optional(z.int().check(z.gte(0), z.describe('Default 30000; 0 for no limit.'))),
-  pass_env: z.optional(z.array(z.string()).check(z.describe('Engine credentials it may see, by name.'))),
-  description: z.optional(z.string()),
-})
 
 const HOOK_KEYS = Object.keys(hookSchema.shape)
 

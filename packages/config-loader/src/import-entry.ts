@@ -4,6 +4,7 @@ import { nearestNames } from '@delta/executor'
 import { importSchema } from './agent-schema.js'
 import type { AtipImport } from './atip-import.js'
 import type { Findings } from './findings.js'
+import { isMap } from './is-map.js'
 import type { ValuePath } from './path.js'
 import { reportShape, sentence } from './report.js'
 import { fitShape } from './shape.js'
@@ -56,8 +57,4 @@ export function filesIn(directory: string, importer: YamlFile): string {
   const way = relative(dirname(importer.path), directory)
   const shown = names.slice(0, 10).map((name) => `./${way === '' ? '' : `${way}/`}${name}`)
   return `Import the files in it, one by one: ${shown.join(', ')}${names.length > 10 ? ', …' : ''}`
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

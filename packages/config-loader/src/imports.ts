@@ -5,21 +5,10 @@ import { type Roots, resolveImport } from './import-path.js'
 import type { ValuePath } from './path.js'
 import { sentence } from './report.js'
 import { readToolFile } from './tool-file.js'
+import { addTool, byName, type Override, type ToolSet } from './tool-set.js'
 import { type LoadedTool, readTools } from './tools.js'
 import { displayName, readYaml, type Workplace } from './workplace.js'
 import type { YamlFile } from './yaml-file.js'
-
-/** Tools by name. A later definition replaces an earlier one in its place. */
-export type ToolSet = ReadonlyMap<string, LoadedTool>
-
-/** A tool that another file's tool of the same name replaced. */
-export interface Override {
-  name: string
-  /** `file:line` of the definition that counts. */
-  by: string
-  /** `file:line` of the one that does not. */
-  replaced: string
-}
 
 /** What one load of an agent knows while it follows imports. */
 export interface ImportState {
@@ -52,42 +41,10 @@ export async function collectTools(
   const tools = new Map<string, LoadedTool>()
   for (const [index, entry] of entries.entries()) {
     for (const imported of await importEntry(entry, ['imports', index], importer, state))
-      add(tools, imported, state)
+      addTool(tools, imported, state)
   }
-  for (const own of readTools(items, importer.file, base, state.findings)) add(tools, own, state)
+  for (const own of readTools(items, importer.file, base, state.findings)) addTool(tools, own, state)
   return tools
-}
-
-function add(tools: Map<string, LoadedTool>, loaded: LoadedTool, { overrides, findings }: ImportState): void {
-  const { name } = loaded.tool.expanded
-  const earlier = tools.get(name)
-  if (earlier !== undefined && areTwoCommands(earlier, loaded)) {
-    findings.error(
-      { file: loaded.file.name },
-      `"${name}" would be two commands, of this file and of ${earlier.file.name}: nobody chose between them.`,
-      'Give one import a "prefix:", or choose its "commands:".',
-    )
-  } else if (earlier !== undefined && earlier.file !== loaded.file) {
-    const override = { name, by: origin(loaded), replaced: origin(earlier) }
-    const isKnown = overrides.some(
-      (known) => known.name === name && known.by === override.by && known.replaced === override.replaced,
-    )
-    if (!isKnown) overrides.push(override) // two files may meet along several ways
-  }
-  tools.set(name, loaded)
-}
-
-/** A tool that somebody wrote may replace one of a program. That two programs meet in one name is an accident. */
-function areTwoCommands(one: LoadedTool, other: LoadedTool): boolean {
-  const [command, otherCommand] = [one, other].map(({ tool: { expanded, settings } }) =>
-    settings.trust === undefined ? undefined : expanded.command.join('\0'),
-  )
-  return command !== undefined && otherCommand !== undefined && command !== otherCommand
-}
-
-function origin({ file, path }: LoadedTool): string {
-  const { line } = file.locate(path)
-  return `${file.name}:${line}`
 }
 
 async function importEntry(
@@ -170,8 +127,4 @@ export async function followGuess(
     if (ok) await importEntry(entry, ['imports', index], { ...importer, file: guess }, state)
   }
   return new Map()
-}
-
-function byName(tools: readonly LoadedTool[]): ToolSet {
-  return new Map(tools.map((loaded) => [loaded.tool.expanded.name, loaded]))
 }

@@ -9,10 +9,10 @@ export {
   isConfigError,
 } from './errors.js'
 export { formatProblem, formatReport } from './format.js'
-export { HOOK_NAMES, type Hook, type HookName, type Hooks } from './hooks.js'
-export type { Override } from './imports.js'
+export { HOOK_NAMES, type Hook, type HookName, type Hooks } from './hook.js'
 export { listSettings, type Setting } from './list-settings.js'
 export { loadAgent } from './load-agent.js'
 export { type LoadedTools, loadToolsFile } from './load-tools-file.js'
 export type { LoadOptions } from './parts.js'
 export type { Snapshot } from './snapshot.js'
+export type { Override } from './tool-set.js'

@@ -40,7 +40,8 @@ function ofMainFile(parts: CompleteParts): Setting[] {
     ...inner('policy', document.policy),
   ].map(([path, value]) => setting(main, path, value))
   const isWritten = new Set(written.map(({ path }) => path))
-  return [...written, ...defaultsOf(parts).filter(({ path }) => !isWritten.has(path))]
+  const unwritten = defaultsOf(parts).filter(([path]) => !isWritten.has(path))
+  return [...written, ...unwritten.map(([path, value]) => ({ path, value, origin: 'default' }))]
 }
 
 function inner(name: string, map: unknown): [ValuePath, unknown][] {

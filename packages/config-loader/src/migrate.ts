@@ -1,4 +1,5 @@
 import type { Findings } from './findings.js'
+import { isMap } from './is-map.js'
 import type { ValuePath } from './path.js'
 import type { YamlFile } from './yaml-file.js'
 
@@ -37,8 +38,4 @@ export function migrateMainFile(file: YamlFile, findings: Findings): YamlFile {
 function oldPath([, key, ...inner]: ValuePath, renamed: boolean): ValuePath {
   if (key === undefined) return ['llm_config']
   return ['llm_config', renamed && key === 'model' ? 'model_name' : key, ...inner]
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
 import { findUnreplaced } from '@delta/executor'
 import type { Findings } from './findings.js'
 import { formatPath, parsePath, type ValuePath } from './path.js'
-import type { ShapeProblem } from './shape.js'
+import type { ShapeProblem } from './shape-problem.js'
 import type { YamlFile } from './yaml-file.js'
 
 /** Reports what `fitShape` found about the value at `base` of a file. */

@@ -3,7 +3,7 @@ import { COST_ESTIMATES, TRUST_LEVELS } from '@delta/executor'
 import { llmSchema } from '@delta/model'
 import * as z from 'zod/mini'
 import { agentSchema, importSchema, toolFileSchema } from './agent-schema.js'
-import { HOOK_NAMES, hookSchema } from './hooks.js'
+import { HOOK_NAMES, hookSchema } from './hook.js'
 import { toolEditorSchema } from './tool-editor-schema.js'
 
 /** Where the published schemas are found: put behind `# yaml-language-server: $schema=` at the top of a file. */

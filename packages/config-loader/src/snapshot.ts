@@ -1,4 +1,4 @@
-import type { ToolSet } from './imports.js'
+import type { ToolSet } from './tool-set.js'
 
 /** What a run keeps of the agent it ran: a record, never executed. */
 export interface Snapshot {

@@ -1,5 +1,6 @@
 import { effectsSchema, nearestNames, TOOL_SETTING_KEYS } from '@delta/executor'
 import type { Findings } from './findings.js'
+import { isMap } from './is-map.js'
 import { parsePath, type ValuePath } from './path.js'
 import { sentence } from './report.js'
 import type { YamlFile } from './yaml-file.js'
@@ -98,8 +99,4 @@ export function strangeParameterKeys(item: unknown): string[] {
       .filter((key) => !PARAMETER_KEYS.includes(key) && !key.startsWith('x-'))
       .map((key) => `parameters[${index}].${key}`),
   )
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

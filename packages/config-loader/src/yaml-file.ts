@@ -2,7 +2,8 @@ import { LineCounter, parseDocument } from 'yaml'
 import type { ConfigProblem } from './errors.js'
 import { excerptOf } from './format.js'
 import type { ValuePath } from './path.js'
-import { explainFault, explainUnfolding, MOST_UNFOLDING, mendAliases, type YamlFault } from './yaml-faults.js'
+import { explainUnfolding, MOST_UNFOLDING, mendAliases } from './yaml-aliases.js'
+import { explainFault, type YamlFault } from './yaml-faults.js'
 import { offsetOf, type PlaceInValue, writtenText } from './yaml-position.js'
 
 /** A YAML file that was read: its value, and the way from a place in the value back to a line of the file. */

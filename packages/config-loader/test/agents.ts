@@ -1,6 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { temporaryWorkspace } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
 import { type Agent, ConfigError, type ConfigWarning, type LoadOptions, loadAgent } from '../src/index.js'
 
@@ -18,15 +16,8 @@ export const MINIMAL: Files = {
 
 /** Writes files into a new directory that is removed after the test. */
 export async function directoryOf(files: Files): Promise<string> {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), 'delta-config-')))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  for (const [name, text] of Object.entries(files)) {
-    if (text === undefined) continue
-    const path = join(directory, name)
-    await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, text)
-  }
-  return directory
+  const present = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return (await temporaryWorkspace(Object.fromEntries(present), { onCleanup: onTestFinished })).path
 }
 
 /** The minimal agent with these files laid over it. */

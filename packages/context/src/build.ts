@@ -1,37 +1,15 @@
 import type { ChatMessage } from '@delta/model'
 import { fitIntoBudget } from './budget.js'
-import { checkOptions } from './check-options.js'
+import { type BuildOptions, checkOptions } from './build-options.js'
 import { commandCounter } from './counter.js'
 import { ContextError } from './errors.js'
 import { growingDigest } from './growing-digest.js'
 import type { ContextManifest, ContextSource } from './manifest.js'
-import { type CountTokens, createMeter, type Meter } from './meter.js'
+import { createMeter, type Meter } from './meter.js'
 import { bytesOf, type Part } from './part.js'
 import { readPart } from './read-part.js'
 import { textReader } from './read-text.js'
 import { sourceName } from './source-name.js'
-import type { JournalInput } from './sources.js'
-import type { Calibration } from './tokens.js'
-import type { ContextVariables } from './variables.js'
-
-export interface BuildOptions {
-  /** The run's journal, its events if they are at hand, or a follower (`followJournal`) for a run that goes on. */
-  journalPath: JournalInput
-  variables: ContextVariables
-  /** For generators, and for conditions. Engine credentials in it reach no generator without `pass_env`. */
-  environment: NodeJS.ProcessEnv
-  /** Engine credentials by name that are not in `environment`; for `pass_env`, and for generators that are agents. */
-  credentials?: Readonly<Record<string, string>>
-  /** The iteration that is about to begin, from 1. */
-  iteration: number
-  /** Everything users said in this run. */
-  task: string
-  /** Makes estimates true to the provider; see `Calibration`. */
-  calibration?: Calibration
-  /** Counts instead of estimating; comes before `token_counter` of the manifest. */
-  countTokens?: CountTokens
-  signal?: AbortSignal
-}
 
 /** What one source of `context.yaml` became. */
 export interface ContextBlock {
@@ -49,6 +27,7 @@ export interface ContextBlock {
   note?: string
 }
 
+/** What the model is to see, and an account of where it came from. */
 export interface BuiltContext {
   messages: ChatMessage[]
   /** Each message as JSON. */

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { runInThisContext } from 'node:vm'
 import { ContextError } from './errors.js'
-import type { Condition } from './manifest.js'
+import type { Condition } from './schema.js'
 import { type ContextVariables, resolvePath } from './variables.js'
 
 /** What conditions look at. */

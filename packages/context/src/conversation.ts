@@ -1,6 +1,7 @@
 import type { StoredEvent } from '@delta/journal'
 import type { ChatMessage } from '@delta/model'
-import { collectTurns, type Turn } from './turns.js'
+import type { Turn } from './turn.js'
+import { collectTurns } from './turns.js'
 
 /** The whole conversation of a run as chat messages, in a form that a strict API accepts. See `collectTurns`. */
 export function conversationFromEvents(events: Iterable<StoredEvent>): ChatMessage[] {

@@ -1,5 +1,5 @@
+import { type CommandContext, describeEnd, runContextCommand } from './context-command.js'
 import { ContextError } from './errors.js'
-import { describeEnd, type GeneratorContext, runContextCommand } from './generator.js'
 import type { ContextCommand } from './manifest.js'
 import type { CountTokens } from './meter.js'
 
@@ -10,7 +10,7 @@ import type { CountTokens } from './meter.js'
  *
  * @throws {ContextError} `ERR_CONTEXT_COUNTER`: it failed, or printed something else.
  */
-export function commandCounter(command: ContextCommand, context: GeneratorContext): CountTokens {
+export function commandCounter(command: ContextCommand, context: CommandContext): CountTokens {
   return async (texts) => {
     if (texts.length === 0) return []
     const stdin = `${texts.map((text) => JSON.stringify(text)).join('\n')}\n`

@@ -1,7 +1,8 @@
 import { isJournalError, type JournalContents, parseJournal, readJournal } from '@delta/journal'
 import { turnsOf } from './conversation.js'
 import { knownBytes } from './known-bytes.js'
-import { collectTurns, type Turn, type TurnCollector } from './turns.js'
+import type { Turn } from './turn.js'
+import { collectTurns, type TurnCollector } from './turns.js'
 
 /** A journal that is read again and again while it grows. */
 export interface JournalFollower {

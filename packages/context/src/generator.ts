@@ -1,30 +1,12 @@
 import type { BigIntStats } from 'node:fs'
 import { mkdir, rename, stat, utimes, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import {
-  type CommandOutcome,
-  commandEnvironment,
-  credentialsOf,
-  quoteCommand,
-  runCommand,
-  startsDelta,
-} from '@delta/executor'
+import { dirname } from 'node:path'
+import { quoteCommand } from '@delta/executor'
+import { type CommandContext, describeEnd, MOST_STDOUT_BYTES, runContextCommand } from './context-command.js'
 import type { ContextCommand } from './manifest.js'
 import { isSettled, stampOf } from './stamp.js'
-import { type ContextVariables, replaceVariables } from './variables.js'
-
-export interface GeneratorContext {
-  variables: ContextVariables
-  environment: NodeJS.ProcessEnv
-  /** Engine credentials by name, besides those in `environment`. */
-  credentials?: Readonly<Record<string, string>>
-  signal?: AbortSignal
-}
 
 export type Generated = { ok: true } | { ok: false; message: string; aborted: boolean }
-
-/** Standard output may stand in for the file; no more than this of it. */
-const MOST_STDOUT_BYTES = 16 * 1024 * 1024
 
 /**
  * Runs a generator in the work directory, and makes sure that the file it was to write is new.
@@ -35,7 +17,7 @@ const MOST_STDOUT_BYTES = 16 * 1024 * 1024
 export async function runGenerator(
   generator: ContextCommand,
   outputPath: string,
-  context: GeneratorContext,
+  context: CommandContext,
 ): Promise<Generated> {
   try {
     return await generate(generator, outputPath, context)
@@ -49,7 +31,7 @@ export async function runGenerator(
 async function generate(
   generator: ContextCommand,
   outputPath: string,
-  context: GeneratorContext,
+  context: CommandContext,
 ): Promise<Generated> {
   await mkdir(dirname(outputPath), { recursive: true, mode: isPrivate(outputPath) ? 0o700 : 0o777 })
   const before = await stampBefore(outputPath)
@@ -72,61 +54,6 @@ async function generate(
 
 function failed(message: string, aborted = false): Generated {
   return { ok: false, message, aborted }
-}
-
-/** Runs a command of `context.yaml` in the work directory, with the variables of the generator protocol. */
-export function runContextCommand(
-  { command, timeoutMs, passEnv }: ContextCommand,
-  { variables, environment, credentials, signal }: GeneratorContext,
-  stdin?: string,
-): Promise<CommandOutcome> {
-  const { AGENT_HOME: agentHome, CWD: workDirectory, RUN_DIR: runDirectory } = variables
-  const argv = command.map((word) => replaceVariables(word, variables))
-  const isDelta = startsDelta(argv, { cwd: workDirectory, env: environment, trusted: environment })
-  const passed = Object.entries({ ...credentialsOf(environment), ...credentials }).filter(
-    ([name]) => passEnv.includes(name) || isDelta, // a sub-agent asks a model of its own
-  )
-  return runCommand(argv, {
-    cwd: workDirectory,
-    env: commandEnvironment(environment, {
-      agentHome,
-      workDirectory,
-      runDirectory,
-      runId: basename(runDirectory),
-      journalPath: join(runDirectory, 'journal.jsonl'),
-      extra: Object.fromEntries(passed),
-    }),
-    keepBytes: MOST_STDOUT_BYTES,
-    timeoutMs,
-    ...(stdin === undefined ? {} : { stdin }),
-    ...(signal === undefined ? {} : { signal }),
-  })
-}
-
-/** How a command ended that did not end well, with the beginning and the end of its complaint. */
-export function describeEnd(outcome: CommandOutcome, { timeoutMs }: ContextCommand): string {
-  return `${ending(outcome, timeoutMs)}${complaint(outcome)}`
-}
-
-function ending({ status, exitCode, signal, startError }: CommandOutcome, timeoutMs: number): string {
-  switch (status) {
-    case 'TIMEOUT':
-      return `did not end within ${timeoutMs} ms (timeout_ms) and was stopped`
-    case 'NOT_STARTED':
-      return `could not be started: ${startError?.message.replace(/\.$/, '') ?? 'unknown reason'}`
-    case 'ABORTED':
-      return 'was stopped'
-    case 'SIGNALED':
-      return `was ended by ${signal}`
-    default:
-      return `ended with exit code ${exitCode}`
-  }
-}
-
-function complaint({ stderr }: CommandOutcome): string {
-  const text = stderr.text.trim()
-  if (text === '') return ''
-  return `:\n${text.length <= 600 ? text : `${text.slice(0, 300)}\n…\n${text.slice(-300)}`}`
 }
 
 /** The stamp of the last output; one so new that writing it again might not change it is first made a little older. */

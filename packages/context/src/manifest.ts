@@ -1,14 +1,5 @@
-import { checkCommand, checkManifest, type PlacedSource } from './check-manifest.js'
-import { describeIssue, type ManifestProblem, withoutUnknownKeys } from './issues.js'
-import {
-  type Condition,
-  manifestSchema,
-  sourceSchema,
-  type WrittenManifest,
-  type WrittenSource,
-} from './schema.js'
+import type { Condition } from './schema.js'
 
-export type { ManifestProblem } from './issues.js'
 export type { Condition } from './schema.js'
 
 /** A command the context layer runs: a generator, or a token counter. */
@@ -26,12 +17,14 @@ interface CommonSource {
   condition?: Condition
 }
 
+/** A file as it is, under a header with its name. */
 export interface FileSource extends CommonSource {
   type: 'file'
   path: string
   onMissing: 'skip' | 'error'
 }
 
+/** A file that a command writes anew for each request. */
 export interface ComputedFileSource extends CommonSource {
   type: 'computed_file'
   generator: ContextCommand
@@ -41,6 +34,7 @@ export interface ComputedFileSource extends CommonSource {
   cache?: { strategy: 'file_hash'; invalidateOn: string[] }
 }
 
+/** The conversation, or its last iterations. */
 export interface JournalSource extends CommonSource {
   type: 'journal'
   maxIterations?: number
@@ -54,107 +48,4 @@ export interface ContextManifest {
   totalMaxTokens?: number
   /** Counts tokens exactly: text on stdin, a number on stdout. Without it they are estimated. */
   tokenCounter?: ContextCommand
-}
-
-export type ParsedManifest =
-  | { ok: true; manifest: ContextManifest; warnings: ManifestProblem[] }
-  | {
-      ok: false
-      problems: ManifestProblem[]
-      warnings: ManifestProblem[]
-      /** The sources of the right form, at their places, so that a caller can check them further. */
-      sources: (ContextSource | undefined)[]
-    }
-
-const GENERATOR_TIMEOUT_MS = 30_000
-
-/**
- * Reads the value of a `context.yaml`, whatever parsed it.
- *
- * Unknown keys are warnings (keys that begin with `x-` are the author's own); everything else that does not fit
- * is a problem, and all of them are reported. Paths are written as in the file, their variables not yet replaced.
- */
-export function parseManifest(input: unknown): ParsedManifest {
-  const first = manifestSchema.safeParse(input)
-  const issues = first.success ? [] : first.error.issues
-  const warnings = issues.filter(isUnknownKey).flatMap((issue) => describeIssue(issue, input))
-  const problems = issues
-    .filter((issue) => !isUnknownKey(issue))
-    .flatMap((issue) => describeIssue(issue, input))
-  const readable = issues.reduce(withoutUnknownKeys, input)
-  const written = manifestSchema.safeParse(readable)
-  const sources = written.success ? [...written.data.sources.entries()] : soundSources(readable)
-  const found = checkManifest(sources, { isWhole: written.success })
-  if (written.success && written.data.token_counter)
-    checkCommand(written.data.token_counter.command, 'token_counter.command', found)
-  problems.push(...found.problems)
-  warnings.push(...found.warnings)
-  if (written.success && problems.length === 0)
-    return { ok: true, manifest: toManifest(written.data), warnings }
-
-  const placed: (ContextSource | undefined)[] = []
-  for (const [index, source] of sources) placed[index] = toSource(source)
-  return { ok: false, problems, warnings, sources: placed }
-}
-
-/** What of a manifest with mistakes can be checked further. */
-function soundSources(input: unknown): PlacedSource[] {
-  const { sources } = (input ?? {}) as { sources?: unknown }
-  if (!Array.isArray(sources)) return []
-  return sources.flatMap((source: unknown, index): PlacedSource[] => {
-    const { success, data } = sourceSchema.safeParse(source)
-    return success ? [[index, data]] : []
-  })
-}
-
-function isUnknownKey({ code }: { code?: string | undefined }): boolean {
-  return code === 'unrecognized_keys'
-}
-
-function toManifest({ sources, total_max_tokens, token_counter }: WrittenManifest): ContextManifest {
-  return {
-    sources: sources.map(toSource),
-    ...(total_max_tokens === undefined ? {} : { totalMaxTokens: total_max_tokens }),
-    ...(token_counter === undefined ? {} : { tokenCounter: toCommand(token_counter) }),
-  }
-}
-
-function toSource(source: WrittenSource): ContextSource {
-  const { id, max_tokens, condition } = source
-  const common = {
-    ...(id === undefined ? {} : { id }),
-    ...(max_tokens === undefined ? {} : { maxTokens: max_tokens }),
-    ...(condition === undefined ? {} : { condition }),
-  }
-  switch (source.type) {
-    case 'file':
-      return { type: 'file', path: source.path, onMissing: source.on_missing ?? 'error', ...common }
-    case 'journal':
-      return {
-        type: 'journal',
-        ...(source.max_iterations === undefined ? {} : { maxIterations: source.max_iterations }),
-        ...common,
-      }
-    case 'computed_file':
-      return {
-        type: 'computed_file',
-        generator: toCommand(source.generator),
-        outputPath: source.output_path,
-        onMissing: source.on_missing ?? 'error',
-        ...(source.cache === undefined
-          ? {}
-          : { cache: { strategy: source.cache.strategy, invalidateOn: source.cache.invalidate_on } }),
-        ...common,
-      }
-    default:
-      return source satisfies never
-  }
-}
-
-function toCommand({
-  command,
-  timeout_ms,
-  pass_env,
-}: NonNullable<WrittenManifest['token_counter']>): ContextCommand {
-  return { command, timeoutMs: timeout_ms ?? GENERATOR_TIMEOUT_MS, passEnv: pass_env ?? [] }
 }

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@delta/model'
 import { ContextError } from './errors.js'
 import { bytesPerToken, type Calibration } from './tokens.js'
-import type { Turn } from './turns.js'
+import type { Turn } from './turn.js'
 
 /** Counts the tokens of several texts at once. */
 export type CountTokens = (texts: readonly string[]) => readonly number[] | Promise<readonly number[]>

@@ -1,19 +1,20 @@
 import { readJournal, readTail, type StoredEvent } from '@delta/journal'
 import { isFresh, readReceipt, remember } from './cache.js'
+import type { CommandContext } from './context-command.js'
 import { keepLastCycles, turnsOf } from './conversation.js'
 import { ContextError } from './errors.js'
 import type { JournalFollower } from './follow-journal.js'
-import { type GeneratorContext, runGenerator } from './generator.js'
+import { runGenerator } from './generator.js'
 import type { ComputedFileSource, FileSource, JournalSource } from './manifest.js'
 import type { TextReader } from './read-text.js'
 import { sourceName } from './source-name.js'
-import type { Turn } from './turns.js'
+import type { Turn } from './turn.js'
 import { resolvePath } from './variables.js'
 
 /** A source's text, or why there is none. `note` says what is worth knowing about it. */
 export type SourceText = { text: string; note?: string } | { skipped: string; warning?: string }
 
-export interface SourceContext extends GeneratorContext {
+export interface SourceContext extends CommandContext {
   readText: TextReader
 }
 

@@ -1,21 +1,13 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { StoredEvent } from '@delta/journal'
+import { temporaryWorkspace } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
 import { type BuildOptions, buildContext, type ContextManifest, parseManifest } from '../src/index.js'
 
 /** An agent, a workspace with these files, and a run in it; removed after the test. */
 export async function placeWith(files: Record<string, string> = {}) {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), 'delta-context-')))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const { path: directory, write } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
   const work = join(directory, 'work')
-  const write = async (name: string, text: string | Uint8Array) => {
-    const path = join(directory, name)
-    await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, text)
-    return path
-  }
   await write('agent/agent.yaml', '')
   await write('work/.delta/r1/journal.jsonl', '')
   for (const [name, text] of Object.entries(files)) await write(name, text)

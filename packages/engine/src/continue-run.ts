@@ -1,14 +1,10 @@
-import { join } from 'node:path'
 import { AGENT_DEFAULTS, type Agent, loadAgent } from '@delta/config-loader'
-import { quoteCommand } from '@delta/executor'
-import { latestRunId, type NewEvent, openRun, type Run, type RunSummary } from '@delta/journal'
+import { type NewEvent, openRun, type Run, type RunSummary } from '@delta/journal'
+import { checkContinuable } from './check-continuable.js'
 import { changedFiles } from './configuration.js'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
-import { EngineError } from './errors.js'
 import { agentHomeIn, findRun } from './find-run.js'
-import { readResponse } from './human/interaction.js'
-import { isYesOrNo, questionOf } from './human/question.js'
 import type { Reply } from './human/reply.js'
 import { live } from './live.js'
 import type { EngineOptions } from './options.js'
@@ -43,9 +39,7 @@ export interface ContinueRunOptions extends EngineOptions {
 export async function continueRun(options: ContinueRunOptions): Promise<RunResult> {
   const { workDirectory } = options
   const summary = await findRun(workDirectory, options.runId)
-  requireWaiting(summary, options)
-  await requireMessage(summary, options)
-  requireAnswer(summary, options)
+  await checkContinuable(summary, options)
 
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
   const model = options.model ?? (await createModel(agent, modelSources(options)))
@@ -91,50 +85,6 @@ async function goOn(
 function answerIn(summary: RunSummary, message: string | undefined): Reply | undefined {
   const waits = summary.humanRequest !== undefined && summary.humanRequest.argv === undefined
   return waits && message !== undefined ? { kind: 'answer', text: message } : undefined
-}
-
-async function requireMessage(summary: RunSummary, options: ContinueRunOptions): Promise<void> {
-  const ended = summary.status === 'COMPLETED' || summary.status === 'FAILED'
-  if (!ended || options.message !== undefined) return
-  throw new EngineError(
-    'ERR_ENGINE_MESSAGE_REQUIRED',
-    `Run is ${summary.status}. To continue, provide a message using -m/--message\nExample: ${await example(summary, options)}`,
-  )
-}
-
-/** Ready to be pasted. Of a failed run what is said matters little: that anything is said makes the model be asked again. */
-async function example(
-  { status, runId }: RunSummary,
-  { workDirectory }: ContinueRunOptions,
-): Promise<string> {
-  const which = runId === (await latestRunId(workDirectory)) ? [] : ['--run-id', runId]
-  const command = quoteCommand(['delta', 'continue', '-w', workDirectory, ...which])
-  return `${command} -m "${status === 'FAILED' ? 'Try again' : 'Now do something else'}"`
-}
-
-function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: ContinueRunOptions): void {
-  const waiting = humanRequest?.argv === undefined ? undefined : humanRequest.request_id
-  if (decision === undefined || decision.requestId === waiting) return
-  const known =
-    waiting === undefined ? 'No command waits for approval there.' : `The one that waits is ${waiting}.`
-  throw new EngineError(
-    'ERR_ENGINE_NOT_WAITING',
-    `No command with the request id ${decision.requestId} waits in run ${runId}. ${known}`,
-  )
-}
-
-/** A confirmation takes a yes or a no; a word that is neither is the model's to interpret, and may be taken for a yes. */
-function requireAnswer(summary: RunSummary, { message }: ContinueRunOptions): void {
-  const { humanRequest: request, directory } = summary
-  if (request === undefined || request.argv !== undefined || request.input_type !== 'confirmation') return
-  const interaction = join(directory, 'interaction')
-  const answer = message ?? readResponse(interaction, questionOf(request))
-  if (answer === undefined || isYesOrNo(answer)) return
-  const where = message === undefined ? join(interaction, 'response.txt') : '-m'
-  throw new EngineError(
-    'ERR_ENGINE_NO_ANSWER',
-    `${where}: ${request.sensitive ? 'The answer' : JSON.stringify(answer)} is neither yes nor no, and the agent asks for one of them: ${request.prompt}\nAnswer with yes or no (or y, n); more may follow: "yes, but …".`,
-  )
 }
 
 async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {

@@ -1,5 +1,5 @@
 import type { Effects } from '@delta/executor'
-import type { RunStatus, Usage } from './types.js'
+import type { RunStatus, Usage } from '@delta/journal'
 
 /** How a run's present life ends. `RUNNING` is not an ending. */
 export type Outcome =

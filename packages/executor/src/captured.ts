@@ -1,5 +1,6 @@
 import { fstatSync, readSync } from 'node:fs'
 
+/** Which part of an output that is too long is kept. */
 export type Keep = 'head' | 'tail' | 'both'
 
 /** What a command wrote to one stream. */

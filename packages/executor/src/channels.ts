@@ -3,16 +3,7 @@ import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CapturedOutput, captureFile, type Keep } from './captured.js'
-import { pump } from './pump.js'
-
-/**
- * Changes bytes on their way from a command to its file. `push` may hold bytes back until
- * it has seen what follows; `end` returns those.
- */
-export interface ByteFilter {
-  push(chunk: Buffer): Buffer
-  end(): Buffer
-}
+import { type ByteFilter, pump } from './pump.js'
 
 export interface ChannelOptions {
   stdin?: string | Uint8Array

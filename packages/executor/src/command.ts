@@ -2,7 +2,6 @@
  * The runner alone, for programs that need no tools: it loads neither zod nor the expander.
  */
 export type { CapturedOutput, Keep } from './captured.js'
-export type { ByteFilter } from './channels.js'
 export {
   CREDENTIAL_NAMES,
   commandEnvironment,
@@ -11,6 +10,7 @@ export {
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { killRunningCommands } from './process-group.js'
+export type { ByteFilter } from './pump.js'
 export { quoteCommand } from './quote.js'
 export { redactFile } from './redact-file.js'
 export { createRedactor, type Redactor } from './redactor.js'

@@ -1,6 +1,7 @@
 import { COST_ESTIMATES, type Effects, TRUST_LEVELS, type TrustLevel } from './effects.js'
 import { DEFAULT_RULES, type Policy, type PolicyRules } from './policy.js'
 
+/** What a policy says to a call. */
 export interface PolicyDecision {
   decision: 'allow' | 'ask' | 'deny'
   /** `destructive`, `network`, …; with ` (not declared)` where the tool does not say. */

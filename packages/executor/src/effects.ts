@@ -12,6 +12,7 @@ export const COST_ESTIMATES = ['free', 'low', 'medium', 'high'] as const
 
 /** Who vouches for what a tool says about itself, least first. */
 export type TrustLevel = (typeof TRUST_LEVELS)[number]
+/** How much a call costs, in its author's judgement. */
 export type CostEstimate = (typeof COST_ESTIMATES)[number]
 
 /**

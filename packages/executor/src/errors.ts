@@ -1,5 +1,5 @@
 /** What a caller may want to tell apart. */
-export type ExecutorErrorCode = 'ERR_EXECUTOR_TOOL' | 'ERR_EXECUTOR_POLICY' | 'ERR_EXECUTOR_USAGE'
+export type ExecutorErrorCode = 'ERR_EXECUTOR_TOOL' | 'ERR_EXECUTOR_USAGE'
 
 /** One thing wrong in what a person wrote; `path` is relative to the value that was parsed. */
 export interface SettingsProblem {

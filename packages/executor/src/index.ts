@@ -1,6 +1,5 @@
 export { isAgentCommand, startsDelta } from './agent-command.js'
 export type { CapturedOutput, Keep } from './captured.js'
-export type { ByteFilter } from './channels.js'
 export { decide, type PolicyDecision } from './decide.js'
 export {
   DEFAULT_TOOL_TIMEOUT_MS,
@@ -50,6 +49,7 @@ export {
 } from './prepare-call.js'
 export { killRunningCommands } from './process-group.js'
 export { isRunning, type ProcessRecord, readProcessRecord, recordProcess } from './process-record.js'
+export type { ByteFilter } from './pump.js'
 export { quoteCommand, quoteForPerson } from './quote.js'
 export { redactFile } from './redact-file.js'
 export { createRedactor, type Redactor } from './redactor.js'

@@ -15,6 +15,7 @@ export interface PolicyRules {
   maxCostEstimate: CostEstimate
 }
 
+/** `policy:` of an agent, read. */
 export interface Policy {
   /** Undefined: every effect is allowed. */
   rules?: PolicyRules
@@ -27,6 +28,7 @@ export interface Policy {
   redact?: 'declared' | 'patterns'
 }
 
+/** What holds where a policy does not say otherwise, and for imported tools without any policy. */
 export const DEFAULT_RULES: PolicyRules = {
   allowDestructive: false,
   allowNonReversible: true,

@@ -14,12 +14,14 @@ export interface ToolCall {
   arguments: unknown
 }
 
+/** What a call is judged and bound by. */
 export interface CallContext {
   variables: { AGENT_HOME: string; CWD: string }
   workDirectory: string
   policy?: Policy | undefined
 }
 
+/** A call that will not run. */
 export interface RefusedCall {
   decision: 'refuse'
   status: 'ERROR' | 'BLOCKED'
@@ -29,6 +31,7 @@ export interface RefusedCall {
   observation: string
 }
 
+/** A call whose command is known to the last word, and has not been started. */
 export interface RunnableCall {
   /** `ask`: only after a person has approved exactly this `argv`. */
   decision: 'allow' | 'ask'

@@ -1,7 +1,15 @@
 import { writeSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ByteFilter } from './channels.js'
+
+/**
+ * Changes bytes on their way from a command to its file. `push` may hold bytes back until
+ * it has seen what follows; `end` returns those.
+ */
+export interface ByteFilter {
+  push(chunk: Buffer): Buffer
+  end(): Buffer
+}
 
 /** More than a kernel holds back in one pipe. */
 const PIPE_BYTES = 4 * 1024 * 1024
@@ -47,6 +55,7 @@ export function pump(source: Readable, descriptor: number, filter: ByteFilter): 
   }
 }
 
-function writeWhole(descriptor: number, bytes: Buffer): void {
+/** Writes all bytes: a disk that is nearly full takes a part of them. */
+export function writeWhole(descriptor: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
 }

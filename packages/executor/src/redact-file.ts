@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readSync, renameSync } from 'node:fs'
+import { writeWhole } from './pump.js'
 import type { Redactor } from './redactor.js'
 
 const CHUNK_BYTES = 1024 * 1024
@@ -10,11 +11,8 @@ export function redactFile(path: string, known: Redactor): void {
   const target = openSync(beside, 'w', 0o600)
   try {
     const filter = known.filter()
-    const write = (bytes: Buffer) => {
-      for (let written = 0; written < bytes.length; ) written += writeSync(target, bytes, written)
-    }
-    for (const chunk of chunksOf(path)) write(filter.push(chunk))
-    write(filter.end())
+    for (const chunk of chunksOf(path)) writeWhole(target, filter.push(chunk))
+    writeWhole(target, filter.end())
   } finally {
     closeSync(target)
   }

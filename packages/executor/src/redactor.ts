@@ -1,4 +1,4 @@
-import type { ByteFilter } from './channels.js'
+import type { ByteFilter } from './pump.js'
 import { secretForms } from './secret-forms.js'
 import { REDACTED, redactPatterns } from './secret-patterns.js'
 

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
-import { type ByteFilter, type Channels, openChannels } from './channels.js'
+import { type Channels, openChannels } from './channels.js'
 import { isDiskFull } from './disk-room.js'
 import { ExecutorError } from './errors.js'
 import { endGroup, forgetGroup, rememberGroup, signalGroup } from './process-group.js'
+import type { ByteFilter } from './pump.js'
 import { explainStartError, type StartError } from './start-error.js'
 
 export interface CommandOptions {

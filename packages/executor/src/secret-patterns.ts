@@ -1,3 +1,4 @@
+/** What stands in the place of a secret. */
 export const REDACTED = '[REDACTED]'
 
 /*

@@ -11,6 +11,7 @@ export type StartErrorCode =
   | 'NO_OUTPUT_FILE'
   | 'FAILED'
 
+/** The command did not start, and nothing was run. */
 export interface StartError {
   code: StartErrorCode
   /** One or two sentences: what is wrong, and what to do. */

@@ -8,8 +8,10 @@ import type { ToolSettings } from './settings.js'
 import { showControls } from './show-controls.js'
 import { INLINE_BYTES, type StreamRecord, settleStream } from './stream-record.js'
 
+/** `FAILED`: another exit code than 0, or a signal. `ERROR`: could not be run as asked. `BLOCKED`: not allowed. */
 export type ToolStatus = 'SUCCESS' | 'FAILED' | 'ERROR' | 'TIMEOUT' | 'BLOCKED' | 'INTERRUPTED'
 
+/** What became of a call: for the model, and for the record. */
 export interface ToolResult {
   status: ToolStatus
   /** Null unless the command exited by itself. */

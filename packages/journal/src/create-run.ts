@@ -10,7 +10,7 @@ import { recordStamp } from './record-name.js'
 import { syncPath } from './replace.js'
 import { holdRun, type Run } from './run.js'
 import { runDirectory, runPaths } from './run-paths.js'
-import { asStartError, asWriteError } from './write.js'
+import { asStartError, asWriteError } from './write-error.js'
 
 export interface CreateRunOptions {
   /** Default: `<date>_<time>_<six hex digits>`. */

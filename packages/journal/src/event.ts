@@ -5,18 +5,30 @@ type Schemas = typeof eventSchemas
 
 /** A tool call as a THOUGHT carries it; `arguments` is the raw string the model sent. */
 export type ToolCallRecord = z.infer<typeof toolCall>
+/** How a run stands. No event of today says `RUNNING`: whether a run goes on, its lease tells. */
 export type RunStatus = z.infer<typeof status>
 
+/** An engine process took the run; each one that does appends its own. */
 export type EngineStart = z.infer<Schemas['ENGINE_START']>
+/** What the user said: the task first, further instructions later. */
 export type UserMessage = z.infer<Schemas['USER_MESSAGE']>
+/** What the model answered. Without calls it is the answer to the user. */
 export type Thought = z.infer<Schemas['THOUGHT']>
+/** A command may have been started, or was refused: then `argv` is null. */
 export type ActionRequest = z.infer<Schemas['ACTION_REQUEST']>
+/** What became of a call; there is exactly one for each call of a `Thought`. */
 export type ActionResult = z.infer<Schemas['ACTION_RESULT']>
+/** A person is asked: for an answer, or whether exactly this `argv` may run. */
 export type HumanInputRequest = z.infer<Schemas['HUMAN_INPUT_REQUEST']>
+/** The person answered. In place of a sensitive answer stands a token. */
 export type HumanInputReceived = z.infer<Schemas['HUMAN_INPUT_RECEIVED']>
+/** What the engine says to the model; part of the agent's memory. */
 export type SystemMessage = z.infer<Schemas['SYSTEM_MESSAGE']>
+/** A hook ran. With `observation_override` the model reads that in place of the result, which stays. */
 export type HookExecutionAudit = z.infer<Schemas['HOOK_EXECUTION_AUDIT']>
+/** Something failed; `recoverable` when it is tried again. */
 export type ErrorEvent = z.infer<Schemas['ERROR']>
+/** An engine process let the run go, and how the run stands then. */
 export type EngineEnd = z.infer<Schemas['ENGINE_END']>
 
 /** Every event this version knows, told apart by `type`. */
@@ -35,6 +47,7 @@ export type StoredEvent = JournalEvent | UnknownEvent
 
 /** What `append` takes: an event without the fields the journal stamps. */
 export type NewEventOf<Event> = Event extends unknown ? Omit<Event, 'seq' | 'timestamp'> : never
+/** An event of a run, as `append` takes it. */
 export type NewEvent = NewEventOf<JournalEvent>
 
 /** True for an event of a type this version knows; `event.type` then tells which. */

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { isEvent } from './check.js'
 import type { StoredEvent } from './event.js'
-import { isObject } from './is-object.js'
 import { type Block, lineSplitter, type Remainder, splitLines } from './lines.js'
-import { modernise, type RawLine } from './modernise.js'
+import { modernise } from './modernise.js'
 import { lineProblem, parseJson } from './parse.js'
+import { isRawLine, type RawLine } from './raw-line.js'
 import { asReadError } from './read-error.js'
 
 /** One line of a journal: what it is, or why it is nothing. */
@@ -90,10 +90,6 @@ function understand(lines: InspectedLine[], ioDirectory: string): void {
     if (isEvent(event)) line.event = event
     else line.problem = lineProblem(event)
   }
-}
-
-function isRawLine(value: unknown): value is RawLine {
-  return isObject(value) && typeof value.type === 'string'
 }
 
 /** v1.1 kept its records in `runtime_io/`, beside `execution/`, where its journal lies. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import * as z from 'zod/mini'
 import { JournalError } from './errors.js'
 import { isKnownEvent } from './event.js'
 import { parseJson } from './parse.js'
@@ -10,6 +9,7 @@ import { readParts } from './parts.js'
 import { addToRanges, fromRanges, type Ranges } from './ranges.js'
 import { streamJournal } from './read.js'
 import type { InvocationRecord } from './request-log.js'
+import { corruptRequest, type RequestRecord, recordSchema } from './request-record.js'
 import { joinRequest } from './request-text.js'
 import type { Run } from './run.js'
 import { journalPath, runPaths } from './run-paths.js'
@@ -46,21 +46,13 @@ export async function readRequest(runDirectory: string, iteration: number): Prom
   const path = await findRecord(paths.invocations, iteration)
   if (path === undefined) return await readOldRequest(runDirectory, iteration)
   const record = recordSchema.safeParse(parseJson(await readFile(path, 'utf8'))).data
-  if (!record) throw corruptRequest(path, 'the record is not whole')
+  if (!record) throw corruptRequest(path, notAsSent('the record is not whole'))
   const body = await rebuild(paths.parts, record.parts)
   if (createHash('sha256').update(body).digest('hex') === record.sha256) return body
-  throw corruptRequest(path, 'what io/parts.jsonl holds does not have its SHA-256')
+  throw corruptRequest(path, notAsSent('what io/parts.jsonl holds does not have its SHA-256'))
 }
 
-export const recordSchema = z.object({
-  sha256: z.string(),
-  parts: z.object({
-    parameters: z.int(),
-    messages: z.nullable(z.array(z.tuple([z.int(), z.int()]))),
-  }),
-})
-
-async function rebuild(path: string, record: z.infer<typeof recordSchema>['parts']): Promise<string> {
+async function rebuild(path: string, record: RequestRecord['parts']): Promise<string> {
   const lines = fromRanges(record.messages ?? [])
   const parts = await readParts(path, new Set([record.parameters, ...lines]))
   const parameters = parts.get(record.parameters) ?? {}
@@ -117,11 +109,6 @@ function noneIfMissing(error: NodeJS.ErrnoException): string[] {
   throw error
 }
 
-function corruptRequest(path: string, problem: string): JournalError {
-  return new JournalError(
-    'ERR_REQUEST_CORRUPT',
-    `${path}: The request cannot be given back as it was sent: ${problem}.\n` +
-      'Somebody changed these files, or the disk did. The run itself is not affected.',
-    { path },
-  )
+function notAsSent(problem: string): string {
+  return `The request cannot be given back as it was sent: ${problem}.`
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { JournalError } from './errors.js'
 import { replaceFile } from './replace.js'
 import { deltaDirectory } from './run-paths.js'
-import { asWriteError } from './write.js'
+import { asWriteError } from './write-error.js'
 
 /** The version of the directory layout this package writes. */
-export const LAYOUT_VERSION = '1.9'
+const LAYOUT_VERSION = '1.9'
 
 /** Creates `<workDirectory>/.delta` (0700) when it is missing. */
 export function makeDeltaDirectory(workDirectory: string): string {

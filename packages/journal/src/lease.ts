@@ -2,7 +2,7 @@ import { type HeldLease, holdLease } from './hold-lease.js'
 import { type HolderState, holderState } from './holder.js'
 import { type Candidate, leaseRecord, readLease, type StoredLease, writeCandidate } from './lease-file.js'
 import { makeWay } from './make-way.js'
-import { asWriteError } from './write.js'
+import { asWriteError } from './write-error.js'
 
 /** The right to write a run, held until `release` or until somebody takes it. */
 export interface Lease extends HeldLease {

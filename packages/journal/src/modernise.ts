@@ -3,9 +3,7 @@ import { isEvent } from './check.js'
 import type { StoredEvent } from './event.js'
 import { isObject } from './is-object.js'
 import { claimRequest, claimResult, type OldCalls, requestsAfter, thoughtCalls } from './old-calls.js'
-
-/** A line as it was parsed: an object with a `type`, in whatever format. */
-export type RawLine = Record<string, unknown> & { type: string }
+import type { RawLine } from './raw-line.js'
 
 /** What the lines so far tell about the next one. */
 interface Past {

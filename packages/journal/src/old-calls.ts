@@ -1,5 +1,5 @@
 import { isObject } from './is-object.js'
-import type { RawLine } from './modernise.js'
+import type { RawLine } from './raw-line.js'
 
 /** A call of the last THOUGHT, and which lines about it were seen. */
 interface OpenCall {

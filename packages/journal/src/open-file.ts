@@ -4,7 +4,7 @@ import type { StoredEvent } from './event.js'
 import { type RepairedTail, repairTail } from './repair-tail.js'
 import { syncPath } from './replace.js'
 import { scanJournal } from './scan.js'
-import { asWriteError } from './write.js'
+import { asWriteError } from './write-error.js'
 
 /** A journal's file, open for appending, its end mended. */
 export interface OpenedFile {

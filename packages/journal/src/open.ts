@@ -5,7 +5,8 @@ import { openFile } from './open-file.js'
 import { presenceCheck } from './presence.js'
 import type { RepairedTail } from './repair-tail.js'
 import { stamp, toLine } from './stamp.js'
-import { asWriteError, syncData, writeWhole } from './write.js'
+import { syncData, writeWhole } from './write.js'
+import { asWriteError } from './write-error.js'
 
 export interface JournalOptions {
   /** False: `sync()` does nothing. For logs that may be lost with the power. */

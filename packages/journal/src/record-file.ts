@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
-import { asWriteError } from './write.js'
+import { asWriteError } from './write-error.js'
 
 /** A record that gets its end later. Stays open in between, for opening a file costs more than writing to it. */
 export interface RecordFile {

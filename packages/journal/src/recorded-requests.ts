@@ -1,11 +1,10 @@
 import { closeSync, fstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { JournalError } from './errors.js'
-import { recordSchema } from './invocation.js'
 import { lineSplitter, splitLines } from './lines.js'
 import { parseJson } from './parse.js'
 import { fromRanges, type Ranges } from './ranges.js'
 import { openIfThere, readAt } from './read-at.js'
+import { corruptRequest, recordSchema } from './request-record.js'
 import { runPaths } from './run-paths.js'
 
 /** The answered requests of a run, oldest first, each read when it is asked for. */
@@ -70,7 +69,7 @@ function readAnswered(path: string): Answered[] {
   const value = readRecord(path)
   if (value.response === undefined) return []
   const { data } = recordSchema.safeParse(value)
-  if (!data) throw corrupt(path, 'The record is not whole.')
+  if (!data) throw corruptRequest(path, 'The record is not whole.')
   return [{ path, parameters: data.parts.parameters, messages: data.parts.messages ?? [] }]
 }
 
@@ -109,7 +108,7 @@ function findParts(path: string): Map<number, Place> {
 function readPart(path: string, place: Place | undefined, number: number): unknown {
   const file = place && openIfThere(path)
   if (place === undefined || file === undefined)
-    throw corrupt(path, `Part ${number} of a recorded request is missing.`)
+    throw corruptRequest(path, `Part ${number} of a recorded request is missing.`)
   try {
     const { part } = Object(parseJson(readAt(file, place.offset, place.length).toString('utf8'))) as {
       part?: unknown
@@ -118,12 +117,4 @@ function readPart(path: string, place: Place | undefined, number: number): unkno
   } finally {
     closeSync(file)
   }
-}
-
-function corrupt(path: string, problem: string): JournalError {
-  return new JournalError(
-    'ERR_REQUEST_CORRUPT',
-    `${path}: ${problem}\nSomebody changed these files, or the disk did. The run itself is not affected.`,
-    { path },
-  )
 }

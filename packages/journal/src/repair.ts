@@ -5,6 +5,7 @@ import { recordStamp } from './record-name.js'
 import { replaceFile } from './replace.js'
 import { type Finding, verifyJournal } from './verify.js'
 
+/** What `repairJournal` did. */
 export interface RepairResult {
   path: string
   /** False when there was nothing to repair; the file is as it was. */

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { asWriteError } from './write.js'
+import { asWriteError } from './write-error.js'
 
 /**
  * Replaces a whole file: written beside, then renamed into place.

@@ -25,6 +25,7 @@ interface Invocation {
   texts?: readonly string[]
 }
 
+/** What a run sends to its model, written to `io/` before it is sent; see `recordInvocation`. */
 export interface RequestLog {
   record(invocation: Invocation): InvocationRecord
   sync(): void

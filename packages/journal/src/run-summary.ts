@@ -1,7 +1,8 @@
 import { basename } from 'node:path'
 import type { HumanInputRequest, Thought } from './event.js'
 import { deriveMetadata, type RunMetadata } from './metadata.js'
-import type { PendingCall, Summarizer, Usage } from './summary.js'
+import type { PendingCall } from './pending-calls.js'
+import type { Summarizer, Usage } from './summary.js'
 
 /** Who holds a run, unless it was released. */
 export interface Owner {

@@ -7,21 +7,9 @@ import {
   type StoredEvent,
   type Thought,
 } from './event.js'
+import { type CallTracker, callTracker } from './pending-calls.js'
 
-/** A call of the last THOUGHT that has no result yet. */
-export interface PendingCall {
-  action_id: string
-  id: string
-  name: string
-  /** The raw string the model sent. */
-  arguments: string
-  iteration: number
-  /** True when it may have been started: there is an ACTION_REQUEST. */
-  requested: boolean
-  /** How many ACTION_REQUESTs there are. */
-  attempts: number
-}
-
+/** Tokens as the provider counted them, added up over a run. */
 export interface Usage {
   prompt_tokens: number
   completion_tokens: number
@@ -59,90 +47,68 @@ export function summarizer() {
     usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
     lastSeq: 0,
   }
-  let attempts = new Map<string, number>()
-  let answered = new Set<string>()
+  const calls = callTracker()
 
   function add(event: StoredEvent): void {
     summary.firstTimestamp ??= event.timestamp
     summary.lastTimestamp = event.timestamp
     summary.lastSeq = Math.max(summary.lastSeq, event.seq)
-    if (isKnownEvent(event)) addKnown(event)
+    if (isKnownEvent(event)) addKnown(event, summary, calls)
   }
 
-  function addKnown(event: JournalEvent): void {
-    switch (event.type) {
-      case 'ENGINE_START':
-        summary.firstStart ??= event
-        summary.lastStart = event
-        delete summary.end
-        delete summary.lastError
-        break
-      case 'ENGINE_END':
-        summary.end = event
-        break
-      case 'USER_MESSAGE':
-        summary.firstMessage ??= event.content
-        summary.messageSinceThought = true
-        summary.iterationsSinceMessage = 0
-        break
-      case 'THOUGHT':
-        addThought(event)
-        break
-      case 'ACTION_REQUEST':
-        attempts.set(event.action_id, (attempts.get(event.action_id) ?? 0) + 1)
-        break
-      case 'ACTION_RESULT':
-        answered.add(event.action_id)
-        if (summary.humanRequest?.action_id === event.action_id) delete summary.humanRequest
-        break
-      case 'HUMAN_INPUT_REQUEST':
-        summary.humanRequest = event
-        break
-      case 'HUMAN_INPUT_RECEIVED':
-        delete summary.humanRequest
-        break
-      case 'ERROR':
-        summary.lastError = event.error_message
-        break
-      case 'SYSTEM_MESSAGE':
-      case 'HOOK_EXECUTION_AUDIT':
-        break
-      default:
-        event satisfies never
-    }
-  }
+  return { add, summary, pendingCalls: calls.pending }
+}
 
-  function addThought(event: Thought): void {
-    if (event.iteration !== summary.lastThought?.iteration) summary.iterationsSinceMessage += 1
-    summary.lastThought = event
-    summary.messageSinceThought = false
-    summary.lastIteration = Math.max(summary.lastIteration, event.iteration)
-    for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const) {
-      summary.usage[key] += event.usage?.[key] ?? 0
-    }
-    attempts = new Map()
-    answered = new Set()
+function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTracker): void {
+  switch (event.type) {
+    case 'ENGINE_START':
+      summary.firstStart ??= event
+      summary.lastStart = event
+      delete summary.end
+      delete summary.lastError
+      break
+    case 'ENGINE_END':
+      summary.end = event
+      break
+    case 'USER_MESSAGE':
+      summary.firstMessage ??= event.content
+      summary.messageSinceThought = true
+      summary.iterationsSinceMessage = 0
+      break
+    case 'THOUGHT':
+      addThought(event, summary)
+      calls.askedFor(event)
+      break
+    case 'ACTION_REQUEST':
+      calls.requested(event.action_id)
+      break
+    case 'ACTION_RESULT':
+      calls.answered(event.action_id)
+      if (summary.humanRequest?.action_id === event.action_id) delete summary.humanRequest
+      break
+    case 'HUMAN_INPUT_REQUEST':
+      summary.humanRequest = event
+      break
+    case 'HUMAN_INPUT_RECEIVED':
+      delete summary.humanRequest
+      break
+    case 'ERROR':
+      summary.lastError = event.error_message
+      break
+    case 'SYSTEM_MESSAGE':
+    case 'HOOK_EXECUTION_AUDIT':
+      break
+    default:
+      event satisfies never
   }
+}
 
-  function pendingCalls(): PendingCall[] {
-    const thought = summary.lastThought
-    if (!thought) return []
-    return thought.tool_calls
-      .filter((call) => !answered.has(call.action_id))
-      .map((call) => {
-        const tried = attempts.get(call.action_id) ?? 0
-        const { action_id, id, name, arguments: raw } = call
-        return {
-          action_id,
-          id,
-          name,
-          arguments: raw,
-          iteration: thought.iteration,
-          requested: tried > 0,
-          attempts: tried,
-        }
-      })
+function addThought(event: Thought, summary: JournalSummary): void {
+  if (event.iteration !== summary.lastThought?.iteration) summary.iterationsSinceMessage += 1
+  summary.lastThought = event
+  summary.messageSinceThought = false
+  summary.lastIteration = Math.max(summary.lastIteration, event.iteration)
+  for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const) {
+    summary.usage[key] += event.usage?.[key] ?? 0
   }
-
-  return { add, summary, pendingCalls }
 }

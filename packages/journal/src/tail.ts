@@ -1,9 +1,7 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { isJournalError } from './errors.js'
 import type { StoredEvent } from './event.js'
-import { lineSplitter } from './lines.js'
-import { eventParser } from './parse.js'
-import { readJournal } from './read.js'
+import { parseJournal, readJournal } from './read.js'
 import { openIfThere, readAt } from './read-at.js'
 import { readUserMessages } from './user-messages.js'
 
@@ -83,12 +81,7 @@ function readWindow(file: number, from: number, to: number) {
 }
 
 function parseWindow({ bytes, offset }: { bytes: Buffer; offset: number }, path: string) {
-  const splitter = lineSplitter(offset)
-  const parser = eventParser(path, { fromStart: false })
-  const block = splitter.push(bytes)
-  const events = block ? parser.parseBlock(block) : []
-  const last = parser.parseRemainder(splitter.end())
-  if (last) events.push(last)
+  const { events } = parseJournal(bytes, { path, offset })
   return { events, offsets: lineOffsets(bytes, offset, events.length) }
 }
 

@@ -17,6 +17,7 @@ export interface Finding {
   message: string
 }
 
+/** What `verifyJournal` found. */
 export interface JournalReport {
   path: string
   /** True when there is no damage, and of a run its beginning: the journal can be read and continued. */
@@ -49,17 +50,14 @@ function findAll(inspection: Inspection, path: string): Finding[] {
   return [
     ...lines.flatMap((line) => damageOf(line)),
     ...tornEnd(inspection),
-    ...(old
-      ? [
-          note(
-            'An older version wrote this journal; it is read as it is, and written anew when the run is continued.',
-          ),
-        ]
-      : []),
+    ...(old ? [note(WRITTEN_EARLIER)] : []),
     ...numberFindings(lines, path),
     ...callFindings(events).map((message) => note(message)),
   ]
 }
+
+const WRITTEN_EARLIER =
+  'An older version wrote this journal; it is read as it is, and written anew when the run is continued.'
 
 /** As the status `EMPTY` is told: what has no start, or neither a message nor a thought, was never begun. */
 function missingBeginning(lines: readonly InspectedLine[]): Finding[] {
@@ -110,17 +108,16 @@ function describe(path: string, events: number, findings: Finding[]): string {
     ({ line, message }) => `  ${line === undefined ? '' : `line ${line}: `}${message}`,
   )
   const damaged = findings.filter(({ kind }) => kind === 'damage').length
+  const whatIsDamaged = damaged === 1 ? 'One line is' : `${damaged} lines are`
   const verdicts = [
-    ...(damaged
-      ? [
-          `${damaged === 1 ? 'One line is' : `${damaged} lines are`} damaged. Mend by hand, or set aside with: delta journal repair`,
-        ]
-      : []),
+    ...(damaged > 0 ? [`${whatIsDamaged} damaged. ${MEND}`] : []),
     ...(findings.some(({ kind }) => kind === 'beginning') ? [NO_BEGINNING] : []),
   ]
   const verdict = verdicts.length > 0 ? verdicts : ['The journal can be read and continued.']
   return [`${path}: ${events} events.`, ...lines, ...verdict].join('\n')
 }
+
+const MEND = 'Mend by hand, or set aside with: delta journal repair'
 
 /** What to do about a journal without its beginning. */
 export const NO_BEGINNING = 'Put the journal back from a copy, or start a new run with: delta run'

@@ -1,5 +1,5 @@
 import { fdatasyncSync, fstatSync, ftruncateSync, writeSync } from 'node:fs'
-import { isJournalError, JournalError } from './errors.js'
+import { asWriteError } from './write-error.js'
 
 /**
  * Appends all bytes or none: after a write that stopped half-way the file is cut back.
@@ -27,66 +27,3 @@ export function syncData(descriptor: number, path: string): void {
     throw asWriteError(error, path)
   }
 }
-
-/** The system's error with the file's name and what to do about it; an error of ours stays as it is. */
-export function asWriteError(error: unknown, path: string): JournalError {
-  if (isJournalError(error)) return error
-  const code = (error as NodeJS.ErrnoException).code ?? ''
-  return new JournalError(
-    'ERR_JOURNAL_WRITE',
-    `${path}: Could not be written: ${causes[code] ?? (error as Error).message}\n${remedies[code] ?? remedyForOthers}`,
-    { path, cause: error },
-  )
-}
-
-/** The error for a run that has not begun: there is nothing to be continued. */
-export function asStartError(error: unknown): unknown {
-  if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') return error
-  const [whatAndWhy = ''] = error.message.split('\n')
-  const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? ''
-  const { path, cause } = error
-  return new JournalError(
-    'ERR_JOURNAL_WRITE',
-    `${whatAndWhy}\n${startRemedies[code] ?? startRemedyForOthers}`,
-    {
-      path,
-      cause,
-    },
-  )
-}
-
-const causes: Record<string, string> = {
-  ENOSPC: 'no space is left on the disk (ENOSPC).',
-  EDQUOT: 'your disk quota is used up (EDQUOT).',
-  EROFS: 'the file system is read-only (EROFS).',
-  EACCES: 'permission denied (EACCES).',
-  EPERM: 'permission denied (EPERM).',
-  EIO: 'the disk reported an error (EIO).',
-  ENOENT: 'its directory does not exist (ENOENT).',
-}
-
-const NO_PERMISSION =
-  'What was recorded before is whole. Give yourself write permission on the directory and its files, then continue the run.'
-
-const remedies: Record<string, string> = {
-  ENOSPC: 'What was recorded before is whole. Free some space, then continue the run.',
-  EDQUOT: 'What was recorded before is whole. Free some space, then continue the run.',
-  ENOENT: 'It was deleted or moved. Put it back, then continue the run; what is gone cannot be continued.',
-  EROFS:
-    'What was recorded before is whole. Mount the file system read-write, or use another directory, then continue the run.',
-  EACCES: NO_PERMISSION,
-  EPERM: NO_PERMISSION,
-  EIO: 'Copy the directory to a healthy disk, then continue the run there.',
-}
-
-const startRemedies: Record<string, string> = {
-  ENOSPC: 'The run was not started. Free some space, then start it again.',
-  EDQUOT: 'The run was not started. Free some space, then start it again.',
-  EROFS: 'The run was not started. Use a workspace that can be written, or mount this one read-write.',
-  EACCES: 'The run was not started. Give yourself write permission on the directory and its files.',
-  EPERM: 'The run was not started. Give yourself write permission on the directory and its files.',
-  EIO: 'The run was not started. Use a directory on a healthy disk.',
-}
-
-const startRemedyForOthers = 'The run was not started. Mend the cause, then start it again.'
-const remedyForOthers = 'What was recorded before is whole. Mend the cause, then continue the run.'

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { smallDisk } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import {
   createRun,
@@ -16,32 +17,15 @@ import { afterTest, firstEvents, needsBuild, readText, temporaryDirectory, until
 
 const isRoot = process.getuid?.() === 0
 
-/** A file system of its own; undefined, said loudly, where nobody may mount one. */
-function smallDisk(kilobytes: number): string | undefined {
-  const directory = temporaryDirectory()
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k`, 'tmpfs', directory], {
-      stdio: 'ignore',
-    })
-  } catch {
-    console.warn(
-      'SKIPPED: mounting a small disk needs root; the tests of a full and of a read-only disk did not run.',
-    )
-    return undefined
-  }
-  afterTest(() => execFileSync('umount', ['-l', directory]))
-  return directory
-}
-
 const note = (content: string): NewEvent => ({ type: 'SYSTEM_MESSAGE', level: 'INFO', content })
 
 test('on a full disk an append fails as a whole, says what to do, and the journal goes on once there is space', async ({
   skip,
 }) => {
-  const disk = smallDisk(512)
-  if (disk === undefined) return skip()
-  writeFileSync(join(disk, 'ballast'), Buffer.alloc(300_000))
-  const path = join(disk, 'journal.jsonl')
+  await using disk = await smallDisk('size=512k')
+  if (!disk.mounted) return skip()
+  writeFileSync(join(disk.path, 'ballast'), Buffer.alloc(300_000))
+  const path = join(disk.path, 'journal.jsonl')
   const journal = openJournal(path)
   let appended = 0
   let failure: unknown
@@ -60,37 +44,39 @@ test('on a full disk an append fails as a whole, says what to do, and the journa
   expect(await readJournal(path)).toMatchObject({ tornBytes: 0, warnings: [] })
   expect([journal.lastSeq, (await readJournal(path)).events.length]).toEqual([appended, appended])
 
-  rmSync(join(disk, 'ballast'))
+  rmSync(join(disk.path, 'ballast'))
   expect(journal.append(note('there is space again'))[0]?.seq).toBe(appended + 1)
   journal.close()
   expect((await readJournal(path)).events).toHaveLength(appended + 1)
 })
 
 test('a disk too full for a run leaves nothing that is taken for one', async ({ skip }) => {
-  const disk = smallDisk(64)
-  if (disk === undefined) return skip()
-  mkdirSync(join(disk, '.delta'))
-  const ballast = join(disk, 'ballast')
+  await using disk = await smallDisk('size=64k')
+  if (!disk.mounted) return skip()
+  mkdirSync(join(disk.path, '.delta'))
+  const ballast = join(disk.path, 'ballast')
   try {
     writeFileSync(ballast, Buffer.alloc(200_000))
   } catch (error) {
     expect(error).toMatchObject({ code: 'ENOSPC' })
   }
-  const failure = await createRun(disk, { runId: 'r', events: firstEvents }).catch((error: unknown) => error)
+  const failure = await createRun(disk.path, { runId: 'r', events: firstEvents }).catch(
+    (error: unknown) => error,
+  )
   expect(failure).toMatchObject({ code: 'ERR_JOURNAL_WRITE' })
-  expect((await listRuns(disk)).filter((run) => run.status !== 'EMPTY')).toEqual([])
+  expect((await listRuns(disk.path)).filter((run) => run.status !== 'EMPTY')).toEqual([])
   rmSync(ballast)
-  const run = await createRun(disk, { runId: 'r', events: firstEvents })
+  const run = await createRun(disk.path, { runId: 'r', events: firstEvents })
   run.close()
   expect((await readRun(run.directory)).status).toBe('INTERRUPTED')
 })
 
 test('a run on a read-only disk can be read, and opening it is one clear refusal', async ({ skip }) => {
-  const disk = smallDisk(1024)
-  if (disk === undefined) return skip()
-  const run = await createRun(disk, { events: firstEvents })
+  await using disk = await smallDisk('size=1024k')
+  if (!disk.mounted) return skip()
+  const run = await createRun(disk.path, { events: firstEvents })
   run.close()
-  execFileSync('mount', ['-o', 'remount,ro', disk])
+  disk.makeReadOnly()
   expect((await readRun(run.directory)).status).toBe('INTERRUPTED')
   await expect(openRun(run.directory)).rejects.toThrow(
     `${run.paths.lease}: Could not be written: the file system is read-only (EROFS).\n` +
@@ -99,11 +85,11 @@ test('a run on a read-only disk can be read, and opening it is one clear refusal
 })
 
 test('a run on a disk that was read-only from the start is refused for that reason', async ({ skip }) => {
-  const disk = smallDisk(1024)
-  if (disk === undefined) return skip()
-  execFileSync('mount', ['-o', 'remount,ro', disk])
-  await expect(createRun(disk, { events: firstEvents })).rejects.toThrow(
-    `${disk}/.delta: Could not be written: the file system is read-only (EROFS).`,
+  await using disk = await smallDisk('size=1024k')
+  if (!disk.mounted) return skip()
+  disk.makeReadOnly()
+  await expect(createRun(disk.path, { events: firstEvents })).rejects.toThrow(
+    `${disk.path}/.delta: Could not be written: the file system is read-only (EROFS).`,
   )
 })
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
   isKnownEvent,
+  journalPath,
   latestRunId,
   listRuns,
   openRun,
@@ -225,7 +226,8 @@ test('runs of both old layouts are listed, found by id, and read where they lie'
     pendingCalls: [{ action_id: '2-1', requested: false }],
     metadata: { initial_message: 'list the files', agent_home: '/agents/lister', iterations: 2 },
   })
-  const { events } = await readJournal(join(run?.directory ?? '', 'execution', 'journal.jsonl'))
+  expect(journalPath(run?.directory ?? '')).toBe(join(run?.directory ?? '', 'execution', 'journal.jsonl'))
+  const { events } = await readJournal(journalPath(run?.directory ?? ''))
   expect(events[3]).toMatchObject({ execution_ref: 'runtime_io/tool_executions/call_0' })
 })
 

@@ -1,12 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   createRun,
   latestRunId,
   listRuns,
-  type NewEvent,
   openRun,
   readJournal,
   readRequest,
@@ -14,44 +12,10 @@ import {
   readTail,
   recordInvocation,
 } from '../src/index.js'
-
-const directories: string[] = []
-afterEach(() => {
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true })
-})
-
-function workDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'journal-run-'))
-  directories.push(directory)
-  return directory
-}
-
-function firstEvents({ runId, epoch }: { runId: string; epoch: number }): NewEvent[] {
-  return [
-    {
-      type: 'ENGINE_START',
-      run_id: runId,
-      agent_name: 'greeter',
-      task: 'say hi',
-      engine: { epoch },
-      resumed: false,
-    },
-    { type: 'USER_MESSAGE', content: 'say hi' },
-  ]
-}
-
-function thought(iteration: number, ...ids: string[]): NewEvent {
-  return {
-    type: 'THOUGHT',
-    iteration,
-    content: `thought ${iteration}`,
-    tool_calls: ids.map((id) => ({ id, action_id: id, name: 'echo', arguments: '{}' })),
-    usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 },
-  }
-}
+import { firstEvents, temporaryDirectory, thought } from './helpers.js'
 
 test('a run is created, written, closed and read back from its journal alone', async () => {
-  const work = workDirectory()
+  const work = temporaryDirectory()
   const run = await createRun(work, { events: firstEvents })
   run.journal.append(thought(1, 'a', 'b'))
   run.journal.append({ type: 'ACTION_REQUEST', iteration: 1, action_id: 'a', attempt: 1, tool_name: 'echo' })
@@ -77,7 +41,7 @@ test('a run is created, written, closed and read back from its journal alone', a
 })
 
 test('a run is taken up again under the next epoch, and numbers go on', async () => {
-  const run = await createRun(workDirectory(), { events: firstEvents })
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
   run.close()
   const again = await openRun(run.directory)
   expect(again.epoch).toBe(2)
@@ -91,7 +55,7 @@ test('a run is taken up again under the next epoch, and numbers go on', async ()
 })
 
 test('any request is given back byte for byte', async () => {
-  const run = await createRun(workDirectory(), { events: firstEvents })
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
   const bodies: string[] = []
   for (let iteration = 1; iteration <= 15; iteration++) {
     const messages = Array.from({ length: iteration * 2 }, (_, index) => ({
@@ -113,7 +77,7 @@ test('any request is given back byte for byte', async () => {
 })
 
 test('the tail holds the last iterations and everything the user said before them', async () => {
-  const run = await createRun(workDirectory(), { events: firstEvents })
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
   for (let iteration = 1; iteration <= 2000; iteration++) run.journal.append(thought(iteration))
   run.close()
   const { events, complete } = await readTail(run.paths.journal, 3)
@@ -128,7 +92,7 @@ test('the tail holds the last iterations and everything the user said before the
 })
 
 test('a run whose journal cannot be read is listed with the others, and its problem says why', async () => {
-  const directory = workDirectory()
+  const directory = temporaryDirectory()
   for (const runId of ['one', 'two'])
     (await createRun(directory, { runId, sync: false, events: firstEvents })).close()
   const path = join(directory, '.delta', 'two', 'journal.jsonl')

@@ -1,18 +1,21 @@
 /** A conversation's messages, spelled as OpenAI's chat completions spell them. Unknown fields are kept. */
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
+/** Instructions, and what is to be known besides the conversation. */
 export interface SystemMessage {
   role: 'system'
   content: string
   [field: string]: unknown
 }
 
+/** What a person said. */
 export interface UserMessage {
   role: 'user'
   content: string
   [field: string]: unknown
 }
 
+/** What the model said, and the calls it asks for. */
 export interface AssistantMessage {
   role: 'assistant'
   content: string | null
@@ -21,6 +24,7 @@ export interface AssistantMessage {
   [field: string]: unknown
 }
 
+/** The result of the call with this id. */
 export interface ToolMessage {
   role: 'tool'
   tool_call_id: string
@@ -28,6 +32,7 @@ export interface ToolMessage {
   [field: string]: unknown
 }
 
+/** A call that the model asks for. */
 export interface ToolCall {
   id: string
   type: 'function'
@@ -36,6 +41,7 @@ export interface ToolCall {
   [field: string]: unknown
 }
 
+/** A tool as the model is told of it; `parameters` is a JSON Schema. */
 export interface FunctionTool {
   type: 'function'
   function: {

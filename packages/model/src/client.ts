@@ -2,7 +2,8 @@ import type { OpenAI } from 'openai'
 import type { ChatRequest } from './chat.js'
 import { connectionError } from './connection.js'
 import { ModelError } from './errors.js'
-import { type Asked, statusError } from './failure.js'
+import { statusError } from './failure.js'
+import type { Asked } from './failure-kind.js'
 import { createTransport, type HttpAnswer, type HttpCall } from './transport.js'
 
 /** Everything the client would otherwise take from the environment is given here. */

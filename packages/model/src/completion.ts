@@ -1,6 +1,7 @@
 import type { AssistantMessage, ChatResponse, ToolCall, Usage } from './chat.js'
 import { checkDepth } from './depth.js'
 import { ModelError } from './errors.js'
+import { isObject } from './is-object.js'
 
 /**
  * Reads a `chat.completion` object, or a bare assistant message.
@@ -103,8 +104,4 @@ function readCount(value: unknown): number {
 
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

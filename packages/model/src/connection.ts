@@ -1,5 +1,5 @@
 import { ModelError } from './errors.js'
-import type { Asked } from './failure.js'
+import type { Asked } from './failure-kind.js'
 
 /** The error for a request that got no answer. */
 export function connectionError(error: unknown, asked: Asked): ModelError {

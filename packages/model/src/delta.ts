@@ -1,3 +1,5 @@
+import { isObject } from './is-object.js'
+
 type Fields = Record<string, unknown>
 
 /** Fields whose text comes in pieces inside listed parts; everything else in a part comes whole. */
@@ -22,9 +24,9 @@ export function addDelta(message: Fields, delta: Fields): void {
 function addParts(parts: readonly unknown[], pieces: readonly unknown[]): unknown[] {
   const all = [...parts]
   for (const piece of pieces) {
-    const at = isFields(piece) ? all.findLastIndex((part) => isFields(part) && samePart(part, piece)) : -1
+    const at = isObject(piece) ? all.findLastIndex((part) => isObject(part) && samePart(part, piece)) : -1
     const part = all[at]
-    if (isFields(part) && isFields(piece)) all[at] = addToPart(part, piece)
+    if (isObject(part) && isObject(piece)) all[at] = addToPart(part, piece)
     else all.push(piece)
   }
   return all
@@ -38,7 +40,7 @@ function samePart(part: Fields, piece: Fields): boolean {
 
 /** A new id alone says nothing: there are servers that make one up for every piece. */
 function isAnother(part: Fields, piece: Fields): boolean {
-  const named = isFields(piece.function) && Boolean(piece.function.name)
+  const named = isObject(piece.function) && Boolean(piece.function.name)
   return named && Boolean(part.id) && Boolean(piece.id) && part.id !== piece.id
 }
 
@@ -47,7 +49,7 @@ function addToPart(part: Fields, piece: Fields): Fields {
   for (const [field, value] of Object.entries(piece)) {
     const known = sum[field]
     if (value === null || value === undefined) continue
-    if (isFields(known) && isFields(value)) sum[field] = addToPart(known, value)
+    if (isObject(known) && isObject(value)) sum[field] = addToPart(known, value)
     else if (field === 'name' && typeof known === 'string' && typeof value === 'string')
       sum[field] = joinName(known, value)
     else if (PIECEWISE.has(field) && typeof known === 'string' && typeof value === 'string')
@@ -61,8 +63,4 @@ function addToPart(part: Fields, piece: Fields): Fields {
 function joinName(known: string, piece: string): string {
   if (piece === '' || piece === known) return known
   return piece.startsWith(known) ? piece : known + piece
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,5 @@
+import { isObject } from './is-object.js'
+
 export interface Difference {
   /** Where: `messages[2].content`. */
   readonly path: string
@@ -51,8 +53,4 @@ function show(value: unknown): string {
   if (value === undefined) return '(nothing)'
   const text = JSON.stringify(value)
   return text.length > LENGTH ? `${text.slice(0, LENGTH)}…` : text
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
 import type { ChatRequest } from './chat.js'
 
 export type ModelErrorCode =
-  /** No connection, or it broke. */
+  /** No connection, or it broke; of a model that is a command: it did not start, or failed. */
   | 'ERR_MODEL_CONNECTION'
   /** Nothing was heard for too long. */
   | 'ERR_MODEL_TIMEOUT'
@@ -23,8 +23,6 @@ export type ModelErrorCode =
   | 'ERR_MODEL_RESPONSE'
   /** The settings cannot work: a base URL that is none, the `openai` package not installed. */
   | 'ERR_MODEL_SETTINGS'
-  /** A model that is a command: it did not start, failed, or printed something else. */
-  | 'ERR_MODEL_COMMAND'
   /** A scripted or recorded conversation has no further turn. */
   | 'ERR_MODEL_SCRIPT_END'
   /** A request that differs from the recorded one. */

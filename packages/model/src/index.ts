@@ -21,8 +21,8 @@ export {
   type ParsedLlm,
   type Provider,
   parseLlm,
-  type SettingsProblem,
 } from './llm.js'
+export type { SettingsProblem } from './llm-problems.js'
 export { LLM_KEYS, llmSchema } from './llm-schema.js'
 export type { RecordedParts, Recording, ReplayRecord } from './recording.js'
 export { replayModel } from './replay.js'

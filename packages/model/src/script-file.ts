@@ -1,4 +1,5 @@
-import type { SettingsProblem } from './llm.js'
+import { isObject } from './is-object.js'
+import type { SettingsProblem } from './llm-problems.js'
 
 /** One answer of a scripted model. In texts, `{{last_observation}}` is the newest tool result without its final newlines; `\{{last_observation}}` stays as text, without its backslash. */
 export interface ScriptTurn {
@@ -74,8 +75,4 @@ function unknownKeys(unknown: object, path: string, known: string): SettingsProb
     path: `${path}.${key}`,
     message: `Unknown key. Known: ${known}.`,
   }))
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
-import { type Asked, notUtf8 } from './failure.js'
+import { notUtf8 } from './failure.js'
+import type { Asked } from './failure-kind.js'
 
 /**
  * Reads the `data` of each event in a `text/event-stream`, as its bytes come.

@@ -1,9 +1,11 @@
 import type { ChatResponse, CompleteOptions } from './chat.js'
 import { parseCompletion } from './completion.js'
-import { addDelta } from './delta.js'
 import { checkDepth } from './depth.js'
 import { ModelError } from './errors.js'
-import { type Asked, inlineError } from './failure.js'
+import { inlineError } from './failure.js'
+import type { Asked } from './failure-kind.js'
+import { isObject } from './is-object.js'
+import { collectAnswer } from './streamed-answer.js'
 
 interface StreamContext {
   readonly onDelta?: CompleteOptions['onDelta']
@@ -12,7 +14,7 @@ interface StreamContext {
 }
 
 /**
- * Adds the pieces of a streamed completion up to the completion they stand for.
+ * Reads a streamed completion to the end of its answer.
  *
  * `[DONE]` ends the answer. The rest of the stream is still read, so that the connection can be used again, but nothing
  * that goes wrong there takes the answer away.
@@ -25,58 +27,21 @@ export async function readStream(
   events: AsyncIterable<string>,
   { onDelta, onDone, asked }: StreamContext,
 ): Promise<ChatResponse> {
-  const message: Record<string, unknown> = {}
-  let envelope: Record<string, unknown> = {}
-  let usage: unknown
-  let finishReason: unknown
-  let chosen: unknown
-  let hasBegun = false
+  const answer = collectAnswer()
   let done = false
-
   try {
     for await (const data of events) {
       if (done) continue
-      if (data === '[DONE]') {
-        done = true
-        onDone?.()
-        continue
-      }
-      const { choices, usage: count, ...rest } = parseChunk(data, asked)
-      envelope = { ...envelope, ...rest, object: 'chat.completion' }
-      usage = count ?? usage
-      const choice = choiceOf(choices, chosen)
-      if (!isObject(choice)) continue
-      chosen ??= choice.index
-      hasBegun = true
-      finishReason = choice.finish_reason ?? finishReason
-      if (!isObject(choice.delta)) continue
-      addDelta(message, choice.delta)
-      if (typeof choice.delta.content === 'string' && choice.delta.content !== '') {
-        onDelta?.({ content: choice.delta.content })
-      }
+      done = data === '[DONE]'
+      const content = done ? '' : answer.add(parseChunk(data, asked))
+      if (done) onDone?.()
+      if (content !== '') onDelta?.({ content })
     }
   } catch (error) {
     if (!done) throw error
   }
-  if (!hasBegun || (!done && finishReason === undefined)) throw cutOff(message, done)
-
-  const whole = { content: null, ...message, role: 'assistant', ...numberless(message.tool_calls) }
-  const choices = [{ index: 0, message: whole, finish_reason: finishReason ?? null }]
-  return parseCompletion({ ...envelope, choices, ...(usage ? { usage } : {}) })
-}
-
-/** Where several choices were asked for they come mixed; the answer is the one that came first. */
-function choiceOf(choices: unknown, chosen: unknown): unknown {
-  if (!Array.isArray(choices)) return undefined
-  return chosen === undefined
-    ? choices[0]
-    : choices.find((choice) => isObject(choice) && choice.index === chosen)
-}
-
-/** The number of a call belongs to the stream; in a message that is sent back, strict servers do not know it. */
-function numberless(calls: unknown): { tool_calls?: unknown[] } {
-  if (!Array.isArray(calls)) return {}
-  return { tool_calls: calls.map(({ index: _index, ...call }) => call) }
+  if (!answer.hasBegun || (!done && !answer.hasEnded)) throw cutOff(answer.text, done)
+  return parseCompletion(answer.completion())
 }
 
 function parseChunk(data: string, asked: Asked): Record<string, unknown> {
@@ -94,17 +59,12 @@ function parseChunk(data: string, asked: Asked): Record<string, unknown> {
   return chunk
 }
 
-function cutOff(message: Record<string, unknown>, done: boolean): ModelError {
-  const got =
-    typeof message.content === 'string' ? `after ${message.content.length} characters of text` : 'at once'
+function cutOff(text: string | undefined, done: boolean): ModelError {
+  const got = text === undefined ? 'at once' : `after ${text.length} characters of text`
   const missing = done ? 'no message' : 'no finish_reason and no [DONE]'
   return new ModelError(
     'ERR_MODEL_RESPONSE',
     `The stream ended ${got}, before the answer did: ${missing} came. What came is not used.`,
     { retryable: true },
   )
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -12,5 +12,6 @@ export {
 } from './process.js'
 export type { AnswerTurn, Fault, FaultName, ScriptedCall, ScriptedTurn, ServerScript } from './script.js'
 export { type LoggedRequest, type ScriptedServer, startScriptedServer } from './scripted-server.js'
+export { type SmallDisk, smallDisk } from './small-disk.js'
 export { type Condition, type WaitOptions, waitForFile } from './wait.js'
 export { type TemporaryWorkspace, temporaryWorkspace, type WorkspaceOptions } from './workspace.js'

@@ -30,15 +30,8 @@ export async function execute(flags: ListFlags, terminal: Terminal): Promise<num
     return printFirst(own.find(({ runId }) => runId === latest) ?? own[0], flags, terminal)
   }
 
-  if (flags.json)
-    print(
-      terminal,
-      `${JSON.stringify(
-        found.map((run) => recordOf(run, terminal)),
-        null,
-        2,
-      )}\n`,
-    )
+  const records = found.map((run) => recordOf(run, terminal))
+  if (flags.json) print(terminal, `${JSON.stringify(records, null, 2)}\n`)
   else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)]))
   else terminal.stderr.write(`No such runs in ${printable(workDirectory)}\n`)
   for (const run of found) explain(run, terminal)

@@ -7,13 +7,11 @@ import type {
   JournalEvent,
   Thought,
 } from '@delta/journal'
+import { beginning } from './beginning.js'
 import { counted } from './counted.js'
+import { duration } from './duration.js'
 import { printable, printableLine } from './printable.js'
 import type { Style } from './style.js'
-
-/** Lines of a command or of what it printed that are shown when not all are wanted, and characters of each. */
-const SHOWN_LINES = 8
-const SHOWN_CHARACTERS = 300
 
 export interface Detail {
   style: Style
@@ -62,13 +60,6 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
   }
 }
 
-/** `12 ms`, `3.4 s`, `2 min 5 s`. */
-export function duration(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
-  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`
-  return `${Math.floor(milliseconds / 60_000)} min ${Math.floor((milliseconds % 60_000) / 1000)} s`
-}
-
 export function thoughtTokens({ usage }: Thought): string {
   if (usage?.prompt_tokens === undefined) return ''
   return ` (${usage.prompt_tokens} + ${usage.completion_tokens ?? 0} tokens)`
@@ -92,24 +83,6 @@ function command(event: ActionRequest, { style, verbose }: Detail): string[] {
 
 function output(text: string, whole: boolean): string[] {
   return text === '' ? [] : beginning(text.replace(/\n$/, ''), whole).map((line) => `     ${line}`)
-}
-
-/** A long text by its beginning: the whole is in the journal, and `delta show --step` prints it. */
-function beginning(text: string, whole: boolean): string[] {
-  const lines = printable(text).split('\n')
-  if (whole) return lines
-  const rest = lines.length - SHOWN_LINES
-  const more = rest > 0 ? [`… ${counted(rest, 'more line')}`] : []
-  return [...lines.slice(0, SHOWN_LINES).map(cut), ...more]
-}
-
-function cut(line: string): string {
-  if (line.length <= SHOWN_CHARACTERS) return line
-  const characters = [...line] // of some a half is none
-  const rest = characters.length - SHOWN_CHARACTERS
-  return rest <= 0
-    ? line
-    : `${characters.slice(0, SHOWN_CHARACTERS).join('')} … ${counted(rest, 'more character')}`
 }
 
 function hookLine(event: HookExecutionAudit): string {

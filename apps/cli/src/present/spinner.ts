@@ -1,5 +1,5 @@
 import { inColumns } from './columns.js'
-import { duration } from './describe.js'
+import { duration } from './duration.js'
 import { printable } from './printable.js'
 import type { Style } from './style.js'
 

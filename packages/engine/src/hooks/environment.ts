@@ -1,6 +1,6 @@
 import type { Hook } from '@delta/config-loader'
 import type { ActiveRun } from '../active-run.js'
-import type { HookInput } from './run-hook.js'
+import type { HookInput } from './hook-input.js'
 
 /** `TOOL_RESULT` is cut here; the whole is in `input/payload.dat`. Bytes. */
 const RESULT_LIMIT = 32 * 1024

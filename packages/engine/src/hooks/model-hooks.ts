@@ -2,8 +2,9 @@ import type { AssistantMessage, ChatRequest, ChatResponse } from '@delta/model'
 import { type ActiveRun, record } from '../active-run.js'
 import type { Step } from '../outcome.js'
 import { readOutput } from './control.js'
+import type { Replacement } from './hook-input.js'
 import { stopAskedFor } from './notify.js'
-import { type HookOutcome, type Replacement, runHook } from './run-hook.js'
+import { type HookOutcome, runHook } from './run-hook.js'
 
 /** `pre_llm_request`: the hook reads `proposed_payload.json` and may write `final_payload.json`, the request that is sent. */
 export async function overrideRequest(

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Hook, HookName } from '@delta/config-loader'
 import { type CommandOutcome, runCommand } from '@delta/executor'
@@ -6,30 +5,7 @@ import { recordName, replaceFile } from '@delta/journal'
 import { type ActiveRun, record, variablesOf } from '../active-run.js'
 import { type Control, readControl, readOutput } from './control.js'
 import { hookEnvironment } from './environment.js'
-
-/** What the engine tells a hook; files in `input/`, the small things also as variables. */
-export interface HookInput {
-  iteration: number
-  actionId?: string
-  toolName?: string
-  toolResult?: string
-  errorMessage?: string
-  /** The main payload, made only if there is a hook to read it, and the name of its file in `input/`. */
-  payload?: { file: string; data: () => string }
-  /** What the hook may write instead of the payload. */
-  replacement?: Replacement
-  /** Milliseconds; shortens the hook's own limit when a run is being stopped. */
-  timeoutMs?: number
-  /** False when the hook must run although the run was told to stop. */
-  abortable?: boolean
-}
-
-/** A file of `output/` that must be of use if it is there. */
-export interface Replacement {
-  file: string
-  /** What the hook did wrong when it wrote this text, in words: `wrote …`. */
-  problemOf(text: string): string | undefined
-}
+import { type HookInput, type Replacement, writeInput } from './hook-input.js'
 
 export interface HookOutcome {
   name: HookName
@@ -60,7 +36,7 @@ export async function runHook(
   if (!hook) return undefined
 
   const directory = join(run.run.paths.hooks, recordName(new Date(), name))
-  prepare(run, directory, name, input)
+  writeInput(run, name, { directory, input })
   run.run.journal.sync()
   const result = await runCommand(commandOf(run, hook), {
     cwd: run.run.workDirectory,
@@ -105,25 +81,6 @@ function commandOf(run: ActiveRun, hook: Hook): string[] {
   return hook.command.map((word) =>
     word.replace(/\$\{(AGENT_HOME|CWD)\}/g, (text, name) => variables[name] ?? text),
   )
-}
-
-function prepare(run: ActiveRun, directory: string, name: HookName, input: HookInput): void {
-  mkdirSync(join(directory, 'input'), { recursive: true, mode: 0o700 })
-  mkdirSync(join(directory, 'output'), { mode: 0o700 })
-  const context = {
-    hook: name,
-    run_id: run.run.runId,
-    iteration: input.iteration,
-    action_id: input.actionId,
-    tool_name: input.toolName,
-    error_message: input.errorMessage,
-    agent_home: run.agent.home,
-    work_dir: run.run.workDirectory,
-  }
-  const write = (file: string, data: string): void =>
-    replaceFile(join(directory, 'input', file), data, { durable: false })
-  write('context.json', JSON.stringify(context, null, 2))
-  if (input.payload) write(input.payload.file, input.payload.data())
 }
 
 function describe(

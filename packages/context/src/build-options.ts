@@ -1,7 +1,28 @@
 import { isAbsolute } from 'node:path'
-import type { BuildOptions } from './build.js'
 import { ContextError } from './errors.js'
-import { VARIABLE_NAMES } from './variables.js'
+import type { CountTokens } from './meter.js'
+import type { JournalInput } from './sources.js'
+import type { Calibration } from './tokens.js'
+import { type ContextVariables, VARIABLE_NAMES } from './variables.js'
+
+export interface BuildOptions {
+  /** The run's journal, its events if they are at hand, or a follower (`followJournal`) for a run that goes on. */
+  journalPath: JournalInput
+  variables: ContextVariables
+  /** For generators, and for conditions. Engine credentials in it reach no generator without `pass_env`. */
+  environment: NodeJS.ProcessEnv
+  /** Engine credentials by name that are not in `environment`; for `pass_env`, and for generators that are agents. */
+  credentials?: Readonly<Record<string, string>>
+  /** The iteration that is about to begin, from 1. */
+  iteration: number
+  /** Everything users said in this run. */
+  task: string
+  /** Makes estimates true to the provider; see `Calibration`. */
+  calibration?: Calibration
+  /** Counts instead of estimating; comes before `token_counter` of the manifest. */
+  countTokens?: CountTokens
+  signal?: AbortSignal
+}
 
 // For callers without a type checker: said here, before a missing option becomes the text "undefined" in a context.
 

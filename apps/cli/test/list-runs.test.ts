@@ -1,0 +1,86 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { temporaryWorkspace } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta } from './delta.js'
+import { twoRuns } from './two-runs.js'
+
+test('list-runs shows each run with status, age, iterations and task, newest first', async () => {
+  await using workspace = await twoRuns()
+  const { stdout } = await delta(['list-runs', '-w', workspace.path])
+  const [header, ...rows] = stdout.trimEnd().split('\n')
+  expect(header).toMatch(/^RUN\s+STATUS\s+AGE\s+ITERATIONS\s+TASK$/)
+  expect(rows).toEqual([
+    expect.stringMatching(/^asks\s+WAITING_FOR_INPUT\s+\d+s\s+1\s+Task asks$/),
+    expect.stringMatching(/^done\s+COMPLETED\s+\d+s\s+2\s+Task done$/),
+  ])
+})
+
+test('list-runs --resumable --first prints one id for a script, and exits with 1 when there is none', async () => {
+  await using workspace = await twoRuns()
+  expect(await delta(['list-runs', '--resumable', '--first', '-w', workspace.path])).toMatchObject({
+    exitCode: 0,
+    stdout: 'asks\n',
+    stderr: '',
+  })
+  expect(await delta(['list-runs', '--status', 'FAILED', '--first', '-w', workspace.path])).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+  })
+  expect((await delta(['list-runs', '--status', 'DONE', '-w', workspace.path])).exitCode).toBe(2)
+})
+
+test('list-runs --json has every field of metadata.json, and a workspace without runs is an empty list', async () => {
+  await using workspace = await twoRuns()
+  const runs = JSON.parse((await delta(['list-runs', '--json', '-w', workspace.path])).stdout)
+  expect(runs[1]).toMatchObject({
+    run_id: 'done',
+    status: 'COMPLETED',
+    initial_message: 'Task done',
+    iterations: 2,
+    run_directory: join(workspace.path, '.delta/done'),
+  })
+  await using empty = await temporaryWorkspace({})
+  expect((await delta(['list-runs', '--json', '-w', empty.path])).stdout).toBe('[]\n')
+})
+
+test('a run that is damaged or cannot be read keeps no other from being listed, and stderr says what is wrong with it', async () => {
+  await using workspace = await twoRuns()
+  const journal = join(workspace.path, '.delta/asks/journal.jsonl')
+  await rm(journal)
+  await mkdir(journal) // nobody can read a directory as a file, not even root
+  const problem = `${journal}: Could not be read: it is a directory, not a file (EISDIR).`
+
+  const listed = await delta(['list-runs', '-w', workspace.path])
+  expect(listed.exitCode).toBe(0)
+  expect(listed.stdout).toMatch(/^done\s+COMPLETED\s.*\nasks\s+DAMAGED\s+0$/m)
+  expect(listed.stderr).toBe(
+    `Run asks is damaged: ${problem}\nPut back the file that was there, or delete the run.\n`,
+  )
+  const runs = JSON.parse((await delta(['list-runs', '--json', '-w', workspace.path])).stdout)
+  expect(runs).toMatchObject([
+    { run_id: 'done', status: 'COMPLETED' },
+    { run_id: 'asks', status: 'DAMAGED', problem: expect.stringContaining(problem) },
+  ])
+
+  const shown = await delta(['show', 'asks', '-w', workspace.path])
+  expect(shown).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(shown.stderr).toContain(`Error: ${problem}\n`)
+})
+
+test('a damaged run is not offered to a script that resumes runs', async () => {
+  await using workspace = await twoRuns()
+  const path = join(workspace.path, '.delta/asks/journal.jsonl')
+  await writeFile(path, `${await readFile(path, 'utf8')}no event\n{"seq":99}\n`)
+  const result = await delta(['list-runs', '--resumable', '--first', '-w', workspace.path])
+  expect(result).toMatchObject({ exitCode: 1, stdout: '' })
+})
+
+test('a time that is none is a question mark in list-runs, and no number', async () => {
+  await using workspace = await twoRuns()
+  const path = join(workspace.path, '.delta/done/journal.jsonl')
+  const text = await readFile(path, 'utf8')
+  await writeFile(path, text.replace(/"timestamp":"[^"]*"(?=[^\n]*\n$)/, '"timestamp":"yesterday"'))
+  const { stdout } = await delta(['list-runs', '-w', workspace.path])
+  expect(stdout).toMatch(/^done\s+COMPLETED\s+\?\s+2\s+Task done$/m)
+})

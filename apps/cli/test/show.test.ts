@@ -1,0 +1,97 @@
+import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta, startDelta } from './delta.js'
+import { SAY, twoRuns } from './two-runs.js'
+
+const KEY = { DELTA_API_KEY: 'test-key-not-real' }
+
+test('show prints the latest run as a transcript, or the one that is named', async () => {
+  await using workspace = await twoRuns()
+  const latest = await delta(['show', '-w', workspace.path])
+  expect(latest.stdout).toContain('   ? Which?\n')
+  const { stdout } = await delta(['show', 'done', '-w', workspace.path])
+  expect(stdout.split('\n').slice(1)).toEqual([
+    '> Task done',
+    '1. I say it.',
+    '   $ echo hi',
+    '     hi',
+    expect.stringMatching(/^ {5}exit 0, \d+ ms$/),
+    '2. Said.',
+    'COMPLETED after 2 iterations',
+    '',
+  ])
+})
+
+test('show --step prints one iteration and what the model saw before it', async () => {
+  await using workspace = await twoRuns()
+  const { stdout } = await delta(['show', 'done', '--step', '2', '-w', workspace.path])
+  const whole = `delta show done -w ${workspace.path} --request 2`
+  expect(stdout).toContain(`The model saw (all of it: ${whole}):\n   system_prompt: 1 message`)
+  const inside = await delta(['show', '--step', '1'], { cwd: workspace.path })
+  expect(inside.stdout).toContain('The model saw (all of it: delta show --request 1):\n')
+  expect(stdout).toMatch(/^2\. Said\.$/m)
+  expect(stdout).not.toContain('I say it.')
+
+  const beyond = await delta(['show', 'done', '--step', '3', '-w', workspace.path])
+  expect(beyond).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: --step 3: run done has the iterations 1 to 2.\n',
+  })
+})
+
+test.each([
+  ['--step', '1', '--follow'],
+  ['--request', '1', '--follow'],
+  ['--step', '1', '--request', '1'],
+])('show refuses %s %s %s: each says what is to be shown', async (...flags) => {
+  await using workspace = await twoRuns()
+  const result = await delta(['show', 'done', '-w', workspace.path, ...flags])
+  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(result.stderr).toMatch(/^Error: --\S+ and --\S+ exclude each other: .* Leave one out\.\n$/)
+})
+
+test('show --request of an iteration that is not there names those that are', async () => {
+  await using workspace = await twoRuns()
+  const beyond = await delta(['show', 'done', '--request', '99', '-w', workspace.path])
+  expect(beyond).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(beyond.stderr).toBe(
+    'Error: --request 99: There is no request of iteration 99. There are those of the iterations 1 to 2.\n',
+  )
+})
+
+test('show --request prints the body that was sent, byte for byte', async () => {
+  await using server = await startScriptedServer([
+    { content: null, tool_calls: [{ name: 'say', arguments: { text: 'ü "quoted" \u2028' } }] },
+    { content: 'Done.' },
+  ])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl, tools: [SAY] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'], { env: KEY })
+  for (const [index, request] of server.requests().entries()) {
+    const shown = await delta(['show', '--request', String(index + 1), '-w', workspace.path])
+    expect(shown.stdout).toBe(request.body)
+  }
+  const missing = await delta(['show', '--request', '9', '-w', workspace.path])
+  expect(missing).toMatchObject({ exitCode: 2, stdout: '' })
+})
+
+test('show --follow prints what comes until the run ends', async () => {
+  await using server = await startScriptedServer([{ content: 'The end.', hold: 'thinking' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
+  await server.waitForRequests(1)
+  const follower = startDelta(['show', '--follow', '-w', workspace.path])
+  await follower.waitForOutput('> Go\n')
+  await server.release('thinking')
+  const { stdout, exitCode } = await follower.result
+  expect(exitCode).toBe(0)
+  expect(stdout).toMatch(/1\. The end\.\nCOMPLETED after 1 iteration.*\n$/)
+  await engine.result
+})
+
+test('show --json prints the journal lines as they are', async () => {
+  await using workspace = await twoRuns()
+  const { stdout } = await delta(['show', 'done', '--json', '-w', workspace.path])
+  expect(stdout).toBe(await workspace.read('.delta/done/journal.jsonl'))
+})

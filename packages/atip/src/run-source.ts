@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { AtipLoadError, type AtipLoadErrorCode } from './errors.js'
+
+const MAX_BYTES = 1_048_576
+
+/**
+ * What a command prints, at most 1 MB of it. It runs without a shell, with an empty stdin, in a process group of its own,
+ * which ends as a whole when it takes too long or prints too much.
+ *
+ * @throws {AtipLoadError} `ERR_ATIP_COMMAND`, `ERR_ATIP_TIMEOUT`, `ERR_ATIP_TOO_LARGE`.
+ */
+export async function runSource(
+  command: readonly string[],
+  timeoutMs: number,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  const source = command.join(' ')
+  const [program, ...args] = command
+  if (program === undefined) throw new AtipLoadError('ERR_ATIP_COMMAND', 'The command is empty.', source)
+  const problem = (code: AtipLoadErrorCode, what: string, options?: { cause: unknown }) =>
+    new AtipLoadError(code, `${source}: ${what}`, source, options)
+
+  return await new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true, env })
+    const chunks: Buffer[] = []
+    let bytes = 0
+    let failure: AtipLoadError | undefined
+
+    const giveUp = (error: AtipLoadError) => {
+      failure ??= error
+      endGroup(child.pid)
+      child.stdout.destroy()
+    }
+    const late = () => giveUp(problem('ERR_ATIP_TIMEOUT', `no metadata after ${timeoutMs} ms.`))
+    const timer = setTimeout(late, timeoutMs)
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      chunks.push(chunk)
+      if (bytes > MAX_BYTES) giveUp(problem('ERR_ATIP_TOO_LARGE', `printed more than ${MAX_BYTES} bytes.`))
+    })
+    child.on('error', (error) => {
+      clearTimeout(timer)
+      reject(problem('ERR_ATIP_COMMAND', startProblem(error), { cause: error }))
+    })
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      if (code !== 0) failure ??= problem('ERR_ATIP_COMMAND', `ended with ${signal ?? `exit code ${code}`}.`)
+      if (failure) reject(failure)
+      else resolve(Buffer.concat(chunks).toString('utf8'))
+    })
+  })
+}
+
+/** The child leads its own process group, so whatever it started ends with it. */
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // it was gone already
+  }
+}
+
+function startProblem(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return 'there is no such program.'
+  if (error.code === 'EACCES') return 'the program is there, but it cannot be executed.'
+  return `cannot be started (${error.message}).`
+}

@@ -1,0 +1,10 @@
+import type { ChatMessage } from '@delta/model'
+
+/** A piece of a conversation that is kept or dropped as a whole. */
+export interface Turn {
+  /** `cycle`: what the model said, with all results; the others are single messages from outside. */
+  kind: 'cycle' | 'user' | 'system'
+  /** Of a cycle: its number in the run, from 1. */
+  iteration?: number
+  messages: ChatMessage[]
+}

@@ -1,0 +1,268 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, readFile, stat, symlink, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isAlive } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { FOLD_MEMORY } from './fold-memory.js'
+import { history, journalText, placeWith } from './place.js'
+
+const OUTPUT = '${CWD}/.delta/context_artifacts/summary.md'
+const computed = (script: string, more: object = {}) => ({
+  sources: [
+    {
+      type: 'computed_file',
+      id: 'summary',
+      generator: { command: ['sh', '-c', script] },
+      output_path: OUTPUT,
+      ...more,
+    },
+  ],
+})
+const block = (text: string, id = 'summary') => [
+  { role: 'system', content: `# Context Block: ${id}\n\n${text}` },
+]
+
+test('a generator runs in the work directory and finds its run in the environment', async () => {
+  const { build, options, directory } = await placeWith()
+  const script =
+    'for v in DELTA_RUN_ID DELTA_RUN_DIR RUN_DIR DELTA_AGENT_HOME DELTA_CWD JOURNAL_PATH PWD; do eval "echo \\$$v"; done > .delta/context_artifacts/summary.md'
+  const { messages } = await build(computed(script))
+  const { AGENT_HOME, CWD, RUN_DIR } = options.variables
+  expect(messages).toEqual(
+    block(
+      ['r1', RUN_DIR, RUN_DIR, AGENT_HOME, CWD, `${RUN_DIR}/journal.jsonl`, join(directory, 'work')]
+        .map((line) => `${line}\n`)
+        .join(''),
+    ),
+  )
+})
+
+test('variables are replaced in the words of a command, and only there', async () => {
+  const { build, directory } = await placeWith()
+  const command = ['printf', '%s|', '${AGENT_HOME}/x', '${OTHER}', '$CWD']
+  const { messages } = await build({
+    sources: [{ type: 'computed_file', id: 'a', generator: { command }, output_path: OUTPUT }],
+  })
+  expect(messages).toEqual(block(`${directory}/agent/x|\${OTHER}|$CWD|`, 'a'))
+})
+
+test('what a generator only prints is saved where it should have written', async () => {
+  const { build, directory } = await placeWith()
+  const { messages } = await build(computed('echo printed'))
+  expect(messages).toEqual(block('printed\n'))
+  const artifacts = join(directory, 'work/.delta/context_artifacts')
+  expect(await readFile(join(artifacts, 'summary.md'), 'utf8')).toBe('printed\n')
+  expect((await stat(artifacts)).mode & 0o777).toBe(0o700)
+  expect((await stat(join(artifacts, 'summary.md'))).mode & 0o777).toBe(0o600)
+})
+
+test('a generator that writes the file may print what it likes', async () => {
+  const { build } = await placeWith()
+  const { messages } = await build(
+    computed('echo written > .delta/context_artifacts/summary.md; echo progress'),
+  )
+  expect(messages).toEqual(block('written\n'))
+})
+
+test('the same text written again counts as new', async () => {
+  const { build } = await placeWith({ 'work/.delta/context_artifacts/summary.md': 'same\n' })
+  const { messages } = await build(
+    computed('cat .delta/context_artifacts/summary.md > t; mv t .delta/context_artifacts/summary.md'),
+  )
+  expect(messages).toEqual(block('same\n'))
+})
+
+test('last time’s file never passes for new: a generator that writes and prints nothing is an error', async () => {
+  const { build, directory } = await placeWith({ 'work/.delta/context_artifacts/summary.md': 'old\n' })
+  await expect(build(computed('true'))).rejects.toMatchObject({
+    code: 'ERR_CONTEXT_GENERATOR',
+    source: 'summary',
+    message: `context.yaml: the source "summary": the generator sh -c true neither wrote ${directory}/work/.delta/context_artifacts/summary.md nor printed anything; one that finds nothing to say touches the file
+To go on without it: on_missing: skip`,
+  })
+})
+
+test('nor is it used when the generator fails, whether it wrote or not', async () => {
+  const { build } = await placeWith({ 'work/.delta/context_artifacts/summary.md': 'old\n' })
+  const script = 'echo half > .delta/context_artifacts/summary.md; echo "no index" >&2; exit 3'
+  await expect(build(computed(script))).rejects.toThrow('ended with exit code 3:\nno index')
+  await expect(build(computed('echo first >&2; seq 5000 >&2; echo last >&2; exit 3'))).rejects.toThrow(
+    /ended with exit code 3:\nfirst\n1\n2\n[\d\s]+\n…\n[\d\s]+\n5000\nlast\n/,
+  )
+
+  const { messages, blocks, warnings } = await build(computed(script, { on_missing: 'skip' }))
+  expect(messages).toEqual([])
+  expect(blocks).toMatchObject([{ note: 'left out: its generator failed' }])
+  expect(warnings).toEqual([expect.stringContaining('ended with exit code 3')])
+})
+
+test('a generator that hangs is stopped with everything it started', async () => {
+  const { build, directory } = await placeWith()
+  const [source] = computed('').sources
+  const generator = { command: ['sh', '-c', 'sleep 300 & echo $! > pid; wait'], timeout_ms: 300 }
+  await expect(build({ sources: [{ ...source, generator }] })).rejects.toThrow(
+    'did not end within 300 ms (timeout_ms) and was stopped',
+  )
+  const pid = Number(await readFile(join(directory, 'work/pid'), 'utf8'))
+  expect(isAlive(pid)).toBe(false)
+})
+
+test('a generator that cannot be started, floods or writes binary is named', async () => {
+  const { build } = await placeWith()
+  const attempt = (manifest: unknown) => build(manifest).catch((error: Error) => error.message)
+  const missing = {
+    type: 'computed_file',
+    id: 'm',
+    generator: { command: ['no-such-program'] },
+    output_path: OUTPUT,
+  }
+  expect(await attempt({ sources: [missing] })).toMatch(
+    /the source "m": the generator no-such-program could not be started: .+/,
+  )
+  expect(await attempt(computed('head -c 20000000 /dev/zero'))).toContain(
+    'printed 20000000 bytes; at most 16777216 are taken',
+  )
+  expect(await attempt(computed('head -c 10 /dev/zero'))).toContain('is not a text: it contains NUL bytes.')
+})
+
+test('generators do not see the engine’s credentials, unless pass_env says so', async () => {
+  const { build, options } = await placeWith()
+  const environment = { ...options.environment, OPENAI_API_KEY: 'sk', OTHER: 'o' }
+  const script = 'echo "[$OPENAI_API_KEY] [$OTHER]"'
+  expect((await build(computed(script), { environment })).messages).toEqual(block('[] [o]\n'))
+  const generator = { command: ['sh', '-c', script], pass_env: ['OPENAI_API_KEY'] }
+  const { messages } = await build(
+    { sources: [{ type: 'computed_file', id: 'summary', generator, output_path: OUTPUT }] },
+    { environment },
+  )
+  expect(messages).toEqual(block('[sk] [o]\n'))
+})
+
+test('a generator that is an agent of its own gets the key for its model, other commands of delta do not', async () => {
+  const { build, options, write, directory } = await placeWith()
+  await chmod(await write('bin/delta', '#!/bin/sh\necho "$1 [$DELTA_API_KEY]"\n'), 0o755)
+  const environment = { PATH: `${directory}/bin:${options.environment.PATH}` }
+  const credentials = { DELTA_API_KEY: 'sk' }
+  for (const [subcommand, key] of [
+    ['run', 'sk'],
+    ['list-runs', ''],
+  ]) {
+    const generator = { command: ['delta', subcommand] }
+    const source = { type: 'computed_file', id: 'summary', generator, output_path: OUTPUT }
+    const { messages } = await build({ sources: [source] }, { environment, credentials })
+    expect(messages).toEqual(block(`${subcommand} [${key}]\n`))
+  }
+})
+
+test('stopping the run stops a generator', async () => {
+  const { build } = await placeWith()
+  const controller = new AbortController()
+  const building = build(computed('echo > started; sleep 300'), { signal: controller.signal })
+  controller.abort()
+  await expect(building).rejects.toMatchObject({ code: 'ERR_CONTEXT_ABORTED' })
+})
+
+test('a script that folds memory by grep and jq, and only prints, works unchanged', async () => {
+  const run = history()
+  run.user('Go.')
+  for (let index = 0; index < 30; index++) run.cycle(`I decided to look at file ${index}.`, 'fine')
+  const { build } = await placeWith({
+    'agent/tools/fold-memory.sh': FOLD_MEMORY,
+    'work/.delta/r1/journal.jsonl': journalText(run.events),
+  })
+  const generator = { command: ['bash', '${AGENT_HOME}/tools/fold-memory.sh'] }
+  const { messages } = await build({
+    sources: [{ type: 'computed_file', id: 'memory', generator, output_path: OUTPUT }],
+  })
+  expect(messages[0]?.content).toContain('## Memory Summary (Iterations 1-71)')
+  expect(messages[0]?.content).toContain('30 tool')
+  expect(messages[0]?.content).toContain('I decided to look at file 0.')
+})
+
+const SUMMARIZE = `#!/usr/bin/env python3
+import os
+import json
+
+journal_path = os.environ['JOURNAL_PATH']
+output_path = ".delta/context_artifacts/summary.md"
+
+# Read journal
+with open(journal_path) as f:
+    events = [json.loads(line) for line in f]
+
+# Extract key decisions
+decisions = [
+    e['content'] for e in events
+    if e['type'] == 'THOUGHT' and 'decided' in e['content'].lower()
+]
+
+# Write summary
+os.makedirs(os.path.dirname(output_path), exist_ok=True)
+with open(output_path, 'w') as f:
+    f.write("## Memory Summary\\n\\n")
+    for i, decision in enumerate(decisions, 1):
+        f.write(f"{i}. {decision}\\n\\n")
+`
+
+test('a summary in Python that reads the journal and writes the file works unchanged', async () => {
+  const run = history()
+  run.user('Go.')
+  run.cycle('I decided on TypeScript.', 'fine')
+  run.cycle('Looking.', 'fine')
+  const { build } = await placeWith({
+    'agent/tools/summarize.py': SUMMARIZE,
+    'work/.delta/r1/journal.jsonl': journalText(run.events),
+  })
+  const generator = { command: ['python3', '${AGENT_HOME}/tools/summarize.py'] }
+  const { messages } = await build({ sources: [{ type: 'computed_file', generator, output_path: OUTPUT }] })
+  expect(messages).toEqual(block('## Memory Summary\n\n1. I decided on TypeScript.\n\n', OUTPUT))
+})
+
+test('with cache, a generator runs again only when its inputs changed', async () => {
+  const { build, write, directory } = await placeWith({
+    'work/src/a.py': 'a',
+    'work/src/deep/b.py': 'b',
+    'work/notes.txt': 'n',
+  })
+  const manifest = computed('echo run >> count; wc -l < count', {
+    cache: { strategy: 'file_hash', invalidate_on: ['src/**/*.py'] },
+  })
+  const runs = async () => (await readFile(join(directory, 'work/count'), 'utf8')).split('\n').length - 1
+
+  await build(manifest)
+  const again = await build(manifest)
+  expect(again.messages).toEqual(block('1\n'))
+  expect(again.blocks).toMatchObject([{ note: 'from cache' }])
+  await write('work/notes.txt', 'changed')
+  await utimes(join(directory, 'work/src/a.py'), 1, 1)
+  await build(manifest)
+  expect(await runs()).toBe(1)
+
+  await write('work/src/deep/b.py', 'changed')
+  await build(manifest)
+  expect(await runs()).toBe(2)
+  await write('work/src/new.py', '')
+  await build(manifest)
+  expect(await runs()).toBe(3)
+  await write('work/.delta/context_artifacts/summary.md', 'tampered')
+  expect((await build(manifest)).messages).toEqual(block('4\n'))
+  await build(computed('echo other', { cache: { strategy: 'file_hash', invalidate_on: ['src/**/*.py'] } }))
+  expect((await stat(join(directory, 'work/.delta/context_artifacts/summary.md.inputs.json'))).isFile()).toBe(
+    true,
+  )
+})
+
+test('what cannot be read does not hold a cache up: a pipe, a device, a link to a directory', async () => {
+  const { directory, build, write } = await placeWith({ 'work/src/a.py': 'a' })
+  const source = join(directory, 'work/src')
+  execFileSync('mkfifo', [join(source, 'pipe')])
+  await symlink('/dev/zero', join(source, 'endless'))
+  await symlink(directory, join(source, 'elsewhere'))
+  const manifest = computed('echo run >> count; wc -l < count', {
+    cache: { strategy: 'file_hash', invalidate_on: ['src/**'] },
+  })
+  await build(manifest)
+  expect((await build(manifest)).messages).toEqual(block('1\n'))
+  await write('work/src/a.py', 'changed')
+  expect((await build(manifest)).messages).toEqual(block('2\n'))
+})

@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { HookName } from '@delta/config-loader'
+import { replaceFile } from '@delta/journal'
+import type { ActiveRun } from '../active-run.js'
+
+/** What the engine tells a hook; files in `input/`, the small things also as variables. */
+export interface HookInput {
+  iteration: number
+  actionId?: string
+  toolName?: string
+  toolResult?: string
+  errorMessage?: string
+  /** The main payload, made only if there is a hook to read it, and the name of its file in `input/`. */
+  payload?: { file: string; data: () => string }
+  /** What the hook may write instead of the payload. */
+  replacement?: Replacement
+  /** Milliseconds; shortens the hook's own limit when a run is being stopped. */
+  timeoutMs?: number
+  /** False when the hook must run although the run was told to stop. */
+  abortable?: boolean
+}
+
+/** A file of `output/` that must be of use if it is there. */
+export interface Replacement {
+  file: string
+  /** What the hook did wrong when it wrote this text, in words: `wrote …`. */
+  problemOf(text: string): string | undefined
+}
+
+/** Makes a hook's directory: `input/` with what it is told, and an empty `output/` for what it says. */
+export function writeInput(
+  run: ActiveRun,
+  name: HookName,
+  { directory, input }: { directory: string; input: HookInput },
+): void {
+  mkdirSync(join(directory, 'input'), { recursive: true, mode: 0o700 })
+  mkdirSync(join(directory, 'output'), { mode: 0o700 })
+  const context = {
+    hook: name,
+    run_id: run.run.runId,
+    iteration: input.iteration,
+    action_id: input.actionId,
+    tool_name: input.toolName,
+    error_message: input.errorMessage,
+    agent_home: run.agent.home,
+    work_dir: run.run.workDirectory,
+  }
+  const write = (file: string, data: string): void =>
+    replaceFile(join(directory, 'input', file), data, { durable: false })
+  write('context.json', JSON.stringify(context, null, 2))
+  if (input.payload) write(input.payload.file, input.payload.data())
+}

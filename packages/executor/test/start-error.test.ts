@@ -1,0 +1,82 @@
+import { chmod } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { run, workspace } from './workspace.js'
+
+describe('A command that cannot start says why', () => {
+  test.each<[string, string[], string, string]>([
+    [
+      'a program that is not installed',
+      ['no-such-program'],
+      'NOT_FOUND',
+      '"no-such-program" is not on the PATH. Install it, or write the path of the program.',
+    ],
+    [
+      'a path where nothing is',
+      ['./missing'],
+      'NOT_FOUND',
+      '"./missing" does not exist. Check the path; a relative one starts at the working directory.',
+    ],
+    [
+      'a script without its interpreter',
+      ['./badly-interpreted'],
+      'NOT_FOUND',
+      '"./badly-interpreted" exists, but the interpreter its first line names does not. Check the #! line.',
+    ],
+    [
+      'a file that is no program',
+      ['./plain'],
+      'NOT_EXECUTABLE',
+      '"./plain" is not an executable file. Check its path, and its permissions (chmod +x).',
+    ],
+    [
+      'an argument that is too long',
+      ['echo', 'x'.repeat(200_000)],
+      'TOO_LARGE',
+      'Argument 1 is 200000 bytes long; the system passes at most 131071 bytes in one argument. Large values belong on standard input: let the tool take this parameter with stdin:.',
+    ],
+    [
+      'an argument with a NUL byte',
+      ['echo', 'a\0b'],
+      'NUL_BYTE',
+      'Argument 1 of the command holds a NUL byte, which no command can be given there. Pass it through stdin.',
+    ],
+  ])('%s', async (...[, argv, code, message]) => {
+    const { path } = await workspace({ 'badly-interpreted': '#!/no/such/interpreter\n', plain: 'text' })
+    await chmod(join(path, 'badly-interpreted'), 0o755)
+    await chmod(join(path, 'plain'), 0o644)
+    const outcome = await run(argv, { cwd: path })
+    expect(outcome).toMatchObject({ status: 'NOT_STARTED', exitCode: null, startError: { code, message } })
+  })
+
+  test('arguments that are too many together', async () => {
+    const outcome = await run(['echo', ...Array.from({ length: 100 }, () => 'x'.repeat(100_000))])
+    expect(outcome.startError).toMatchObject({
+      code: 'TOO_LARGE',
+      message: expect.stringContaining('The arguments are 10000105 bytes together'),
+    })
+  })
+
+  test('a working directory that is not there', async () => {
+    const { path } = await workspace()
+    expect((await run(['true'], { cwd: join(path, 'gone') })).startError).toEqual({
+      code: 'NO_CWD',
+      message: `The working directory ${path}/gone cannot be entered (ENOENT). Create it, or give another cwd.`,
+    })
+  })
+
+  test('a working directory that is a file', async () => {
+    const { path } = await workspace({ file: '' })
+    expect((await run(['true'], { cwd: join(path, 'file') })).startError?.code).toBe('NO_CWD')
+  })
+
+  test('an output file that cannot be written', async () => {
+    const { path } = await workspace()
+    const outcome = await run(['true'], { stdoutPath: join(path, 'no/such/directory') })
+    expect(outcome.startError?.code).toBe('NO_OUTPUT_FILE')
+  })
+
+  test('but an empty argv is a mistake of the program', async () => {
+    await expect(run([])).rejects.toMatchObject({ code: 'ERR_EXECUTOR_USAGE' })
+  })
+})

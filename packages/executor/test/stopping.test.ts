@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fixtures, isAlive, waitForFile } from '@delta/testkit'
+import { describe, expect, test } from 'vitest'
+import { killRunningCommands } from '../src/index.js'
+import { pidIn, run, workspace } from './workspace.js'
+
+function fail(message: string): never {
+  throw new Error(message)
+}
+
+describe('Stopping', () => {
+  test('a timeout ends the whole group, and is no failure of the command', async () => {
+    const { path } = await workspace()
+    const pids: number[] = []
+    const outcome = await run([fixtures.sleep, '60', join(path, 'pid')], {
+      timeoutMs: 1000,
+      onSpawn: ({ pid }) => pids.push(pid),
+    })
+    expect(outcome).toMatchObject({ status: 'TIMEOUT', exitCode: null, signal: 'SIGTERM' })
+    expect([...pids, pidIn(await waitForFile(join(path, 'pid'), '\n'))].filter(isAlive)).toEqual([])
+  })
+
+  test('a group that ignores TERM is killed after the grace', async () => {
+    const { path } = await workspace()
+    const controller = new AbortController()
+    const started = run([fixtures.ignoreSigterm, '60', join(path, 'pid')], {
+      signal: controller.signal,
+      graceMs: 100,
+    })
+    const pid = pidIn(await waitForFile(join(path, 'pid'), '\n'))
+    controller.abort()
+
+    expect(await started).toMatchObject({ status: 'ABORTED', exitCode: null, signal: 'SIGKILL' })
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('takes the background with it, also under nohup, but not what has a session of its own', async () => {
+    const { path } = await workspace()
+    const script = [
+      'sleep 300 & echo $! > plain',
+      'nohup sleep 300 > /dev/null 2>&1 & echo $! > nohup',
+      `setsid sh -c 'echo $$ > own; exec sleep 300' &`,
+      'wait',
+    ].join('\n')
+    const controller = new AbortController()
+    const started = run(['sh', '-c', script], { cwd: path, signal: controller.signal })
+    const [plain, nohup, own] = await Promise.all(
+      ['plain', 'nohup', 'own'].map(async (name) => Number(await waitForFile(join(path, name), '\n'))),
+    )
+    controller.abort()
+    expect((await started).status).toBe('ABORTED')
+    expect([plain, nohup, own].map((pid) => isAlive(pid ?? 0))).toEqual([false, false, true])
+    process.kill(own ?? 0, 'SIGKILL')
+  })
+
+  test('a child that outlives the command it belongs to gets its grace, too', async () => {
+    const { path } = await workspace()
+    const script = `sh -c 'trap "sleep 0.2; echo saved > saved; exit" TERM; echo $$ > ready; while :; do sleep 0.05; done' & wait`
+    const controller = new AbortController()
+    const started = run(['sh', '-c', script], { cwd: path, signal: controller.signal, graceMs: 10_000 })
+    await waitForFile(join(path, 'ready'), '\n')
+    controller.abort()
+
+    expect((await started).status).toBe('ABORTED')
+    expect(readFileSync(join(path, 'saved'), 'utf8')).toBe('saved\n')
+  })
+
+  test('a signal that is already aborted starts nothing', async () => {
+    const { path } = await workspace()
+    const outcome = await run(['touch', 'started'], { cwd: path, signal: AbortSignal.abort() })
+    expect(outcome.status).toBe('ABORTED')
+    expect(existsSync(join(path, 'started'))).toBe(false)
+  })
+
+  test('what was printed before the end is there', async () => {
+    const outcome = await run(['sh', '-c', 'echo begun; sleep 60'], { timeoutMs: 1000 })
+    expect(outcome).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })
+  })
+
+  test('a program that must leave at once kills everything it runs, within the tick', async () => {
+    const { path } = await workspace()
+    const started = ['a', 'b'].map((name) => run([fixtures.ignoreSigterm, '60', join(path, name)]))
+    const pids = await Promise.all(
+      ['a', 'b'].map(async (name) => pidIn(await waitForFile(join(path, name), '\n'))),
+    )
+    killRunningCommands()
+
+    for (const outcome of await Promise.all(started)) {
+      expect(outcome).toMatchObject({ status: 'SIGNALED', signal: 'SIGKILL' })
+    }
+    expect(pids.filter(isAlive)).toEqual([])
+  })
+
+  test('an exception of onSpawn leaves nothing running', async () => {
+    let started = 0
+    const onSpawn = ({ pid }: { pid: number }) => {
+      started = pid
+      fail('the disk is full')
+    }
+    await expect(run(['sleep', '60'], { onSpawn })).rejects.toThrow('the disk is full')
+    await expect.poll(() => isAlive(started)).toBe(false)
+  })
+})

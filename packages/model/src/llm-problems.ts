@@ -1,0 +1,109 @@
+import type * as z from 'zod/mini'
+import { WORDS_HINT } from './llm-schema.js'
+
+/** Something a person wrote that cannot be used. `path` is relative to what was parsed: `base_url`, `[1].content`. */
+export interface SettingsProblem {
+  readonly path: string
+  readonly message: string
+  readonly hint?: string
+}
+
+const KEY_HINT =
+  'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=… or OPENAI_API_KEY=…, or into the environment.'
+
+/** What the schema found, with what stands there instead. */
+export function problemOfIssue(issue: z.core.$ZodIssue, input: object): SettingsProblem {
+  const path = issue.path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+  const found = issue.path.reduce<unknown>((at, part) => (at as Record<PropertyKey, unknown>)[part], input)
+  const hint = issue.path.length === 1 ? hintFor(String(issue.path[0]), found) : undefined
+  return {
+    path: path.replace(/^\./, ''),
+    message: `${issue.message}, not ${show(found)}.`,
+    ...(hint === undefined ? {} : { hint }),
+  }
+}
+
+function hintFor(key: string, found: unknown): string | undefined {
+  if (key === 'command') return WORDS_HINT
+  if (key !== 'provider' || typeof found !== 'string') return undefined
+  return 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.'
+}
+
+/** What a schema cannot find: keys that have no place here, addresses that cannot work, a provider without its needs. */
+export function furtherProblems(llm: Record<string, unknown>): SettingsProblem[] {
+  return [...forbiddenKeys(llm), ...baseUrlProblems(llm.base_url), ...providerProblems(llm)]
+}
+
+function forbiddenKeys(llm: object): SettingsProblem[] {
+  return Object.keys(llm).flatMap((key) => {
+    if (/^(([a-z]+[_-]?)?api[_-]?)?key$|^authorization$/i.test(key)) {
+      return [{ path: key, message: 'An API key must not be written here.', hint: KEY_HINT }]
+    }
+    if (key === 'messages' || key === 'tools') {
+      return [{ path: key, message: 'Is filled with every request and cannot be set.' }]
+    }
+    if (key === 'stream') {
+      return [{ path: key, message: 'Cannot be set: answers are streamed when something listens.' }]
+    }
+    if (key === 'n') return [{ path: key, message: 'Cannot be set: one answer is used.' }]
+    return []
+  })
+}
+
+/** What is no text was reported before. */
+function baseUrlProblems(baseUrl: unknown): SettingsProblem[] {
+  if (typeof baseUrl !== 'string' || baseUrl === '') return []
+  const problem = (message: string, hint: string) => [{ path: 'base_url', message, hint }]
+  const url = parseUrl(baseUrl)
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    return problem('Must be an http or https URL.', 'For example http://localhost:11434/v1.')
+  }
+  const secretParameter = [...url.searchParams.keys()].some((name) => /key|token|secret/i.test(name))
+  if (url.username !== '' || url.password !== '' || secretParameter) {
+    return problem('Credentials must not be written into the URL.', KEY_HINT)
+  }
+  if (/\/chat\/completions\/?$/.test(url.pathname)) {
+    return problem('Must end before /chat/completions, which is appended.', 'Usually it ends in /v1.')
+  }
+  return []
+}
+
+/** What the provider cannot do without. A key that is given and wrong was reported before. */
+function providerProblems({
+  provider = 'openai',
+  model,
+  script,
+  command,
+}: Record<string, unknown>): SettingsProblem[] {
+  if (provider === 'openai' && model === undefined) {
+    const message = 'The provider openai needs the name of a model.'
+    return [{ path: 'model', message, hint: 'For example model: gpt-4o.' }]
+  }
+  if (provider === 'script' && script === undefined) {
+    const message = 'The provider script needs a file with the turns.'
+    return [{ path: 'script', message, hint: 'script: script.yaml' }]
+  }
+  if (provider === 'replay' && script === undefined) {
+    const message = 'The provider replay needs the directory of a recorded run.'
+    return [{ path: 'script', message, hint: 'script: ../workspaces/W001/.delta/20261120_093000_a1b2c3' }]
+  }
+  if (provider === 'command' && command === undefined) {
+    return [{ path: 'command', message: 'The provider command needs a program.', hint: WORDS_HINT }]
+  }
+  return []
+}
+
+/** A value as it is named in a message. */
+export function show(value: unknown): string {
+  if (value === null) return 'nothing'
+  if (value === '') return 'an empty text'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (typeof value === 'object') return 'a map'
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)
+}
+
+function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined
+}

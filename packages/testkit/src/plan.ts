@@ -1,0 +1,113 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { completionBody, completionEvents } from './completion.js'
+import { type Failure, sendFailure, sendFault } from './fault.js'
+import { findHistoryProblem } from './history.js'
+import {
+  type AnswerTurn,
+  chooseTurn,
+  type Fault,
+  isFault,
+  type ScriptRequest,
+  type ServerScript,
+} from './script.js'
+
+/** What a request gets, and how it is sent. */
+export interface Plan {
+  readonly outcome: string
+  readonly turn?: number
+  readonly problem?: string
+  send(response: ServerResponse): Promise<void> | void
+}
+
+/** Says for one request after the other what the script has for it. `wait` resolves when a gate is opened. */
+export function createPlanner(script: ServerScript, wait: (gate: string) => Promise<void>) {
+  const visits = new Map<string, number>()
+  let chosen = 0
+
+  return (request: IncomingMessage, body: string): Plan => {
+    const refusal = refuse(script, request, body)
+    if (refusal) return planFailure('refused', refusal)
+
+    const parsed = JSON.parse(body) as ScriptRequest
+    const { index, turn, key, length } = chooseTurn(script, parsed.messages, chosen++)
+    if (!turn) return planFailure('exhausted', exhausted(index, length))
+
+    const visit = visits.get(key) ?? 0
+    visits.set(key, visit + 1)
+    const fault = isFault(turn) ? turn : turn.before?.[visit]
+    if (fault) return planFault(fault, index)
+    return {
+      outcome: 'answer',
+      turn: index,
+      send: (response) => answer(turn as AnswerTurn, parsed, index, response),
+    }
+  }
+
+  async function answer(turn: AnswerTurn, request: ScriptRequest, index: number, response: ServerResponse) {
+    if (turn.hold !== undefined) await wait(turn.hold)
+    const parts = request.stream
+      ? completionEvents(turn, request, index)
+      : halves(completionBody(turn, request, index))
+    response.setHeader('content-type', request.stream ? 'text/event-stream' : 'application/json')
+    if (turn.holdMidway !== undefined) {
+      const middle = Math.ceil(parts.length / 2)
+      for (const part of parts.splice(0, middle)) response.write(part)
+      await wait(turn.holdMidway)
+    }
+    for (const part of parts) response.write(part)
+    response.end()
+  }
+}
+
+function planFault(fault: Fault, turn: number): Plan {
+  const outcome = 'status' in fault ? `status ${fault.status}` : fault.fault
+  return { outcome, turn, send: (response) => sendFault(fault, response) }
+}
+
+function planFailure(outcome: string, failure: Failure): Plan {
+  return { outcome, problem: failure.message, send: (response) => sendFailure(failure, response) }
+}
+
+function refuse(script: ServerScript, request: IncomingMessage, body: string): Failure | undefined {
+  const path = (request.url ?? '').replace(/\?.*/, '')
+  if (request.method !== 'POST' || !/^(\/v1)?\/chat\/completions$/.test(path)) {
+    return { status: 404, message: `Invalid URL (${request.method} ${request.url})` }
+  }
+  if (script.apiKey !== undefined && request.headers.authorization !== `Bearer ${script.apiKey}`) {
+    return { status: 401, message: 'Incorrect API key provided.', code: 'invalid_api_key' }
+  }
+  const parsed = parseJson(body)
+  if (parsed === undefined)
+    return { status: 400, message: 'We could not parse the JSON body of your request.' }
+  const problem = findHistoryProblem(parsed)
+  if (problem) return { status: 400, ...problem }
+  if (script.refuseStreamOptions && 'stream_options' in (parsed as object)) {
+    return {
+      status: 400,
+      message: 'Unrecognized request argument supplied: stream_options',
+      param: 'stream_options',
+    }
+  }
+  return undefined
+}
+
+function exhausted(index: number, length: number): Failure {
+  return {
+    status: 400,
+    message: `The script has ${length} turns, and this request asks for turn ${index + 1}.`,
+    code: 'script_exhausted',
+  }
+}
+
+function halves(text: string): string[] {
+  const middle = Math.ceil(text.length / 2)
+  return [text.slice(0, middle), text.slice(middle)]
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // the caller answers 400, as an API does
+  }
+}
