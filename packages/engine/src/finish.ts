@@ -15,7 +15,7 @@ const STOPPING_HOOK_MS = 1000
  */
 export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Promise<RunResult> {
   const outcome = await loop().catch((error: unknown) => unexpected(run, error))
-  if (outcome.status !== 'WAITING_FOR_INPUT') await endHook(run, outcome)
+  if (outcome.status !== 'WAITING_FOR_INPUT') await endHook(run)
   if (outcome.status === 'COMPLETED' || outcome.status === 'FAILED') eraseSecrets(run.run.paths.secrets)
 
   const summary = run.run.summary()
@@ -38,10 +38,9 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
   }
 }
 
-async function endHook(run: ActiveRun, outcome: Outcome): Promise<void> {
+async function endHook(run: ActiveRun): Promise<void> {
   const { lastIteration } = run.run.summary()
-  const stopping = outcome.status === 'INTERRUPTED' ? { timeoutMs: STOPPING_HOOK_MS, abortable: false } : {}
-  await notifyHook(run, 'on_run_end', { iteration: lastIteration, ...stopping })
+  await notifyHook(run, 'on_run_end', { iteration: lastIteration, lingerMs: STOPPING_HOOK_MS })
 }
 
 /** The run's end is in the journal by now, and whoever reads it needs no `metadata.json`. */

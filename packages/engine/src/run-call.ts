@@ -1,12 +1,12 @@
 import { join, relative } from 'node:path'
-import { recordProcess, removeInlined, runPrepared, type ToolResult } from '@delta/executor'
-import { overwriteFile, recordName } from '@delta/journal'
+import { interruptPolicy, recordProcess, removeInlined, runPrepared, type ToolResult } from '@delta/executor'
+import { type ActionResult, overwriteFile, recordName } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
 import type { Call, ReadyCall } from './call.js'
 import { executionRecord } from './execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
-import type { Outcome } from './outcome.js'
+import { interrupted, type Outcome } from './outcome.js'
 
 /** Longer than a note of who runs: a command that fills the disk must not keep it from being written. */
 const ROOM = `${' '.repeat(511)}\n`
@@ -21,6 +21,7 @@ export async function runCall(
   prepared: ReadyCall,
   { iteration, attempt }: { iteration: number; attempt: number },
 ): Promise<Outcome | undefined> {
+  if (run.signal.aborted) return interrupted(run.signal) // while a hook or a person was asked
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
   const recordPath = join(run.run.paths.toolExecutions, `${recordName(new Date(), call.name)}.json`)
   const executionRef = relative(run.run.directory, recordPath)
@@ -37,7 +38,24 @@ export async function runCall(
   run.run.journal.sync()
 
   const result = await execute(run, call, prepared, recordPath)
+  if (isLeftOpen(prepared, result)) {
+    run.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
+    return interrupted(run.signal)
+  }
   overwriteFile(recordPath, executionRecord(call, prepared, result)) // torn, it is that of a call without a result
+  recordResult(run, result, about, executionRef)
+  removeInlined(outputPrefixOf(recordPath), result) // not before: a crash in between must find what was printed
+  if (result.status === 'INTERRUPTED') return interrupted(run.signal)
+  const stopped = await reportResult(run, call, result, iteration)
+  return stopped ?? failedCritically(call, prepared, result)
+}
+
+function recordResult(
+  run: ActiveRun,
+  result: ToolResult,
+  about: Pick<ActionResult, 'iteration' | 'action_id' | 'tool_name'>,
+  executionRef: string,
+): void {
   record(run, {
     type: 'ACTION_RESULT',
     ...about,
@@ -48,9 +66,11 @@ export async function runCall(
     execution_ref: executionRef,
     duration_ms: result.durationMs,
   })
-  removeInlined(outputPrefixOf(recordPath), result) // not before: a crash in between must find what was printed
-  const stopped = await reportResult(run, call, result, iteration)
-  return stopped ?? failedCritically(call, prepared, result)
+}
+
+/** Where `on_interrupt` says more than to report, a stop leaves the call as a crash would: `settle` runs it again, or asks. */
+function isLeftOpen({ tool }: ReadyCall, { status }: ToolResult): boolean {
+  return status === 'INTERRUPTED' && interruptPolicy(tool) !== 'report'
 }
 
 function execute(run: ActiveRun, call: Call, prepared: ReadyCall, recordPath: string): Promise<ToolResult> {
@@ -75,8 +95,7 @@ export function outputPrefixOf(recordPath: string): string {
 }
 
 function failedCritically(call: Call, prepared: ReadyCall, result: ToolResult): Outcome | undefined {
-  const stops =
-    prepared.tool.settings.critical && result.status !== 'SUCCESS' && result.status !== 'INTERRUPTED'
+  const stops = prepared.tool.settings.critical && result.status !== 'SUCCESS'
   return stops
     ? { status: 'FAILED', reason: `critical tool "${call.name}" ended with ${result.status}` }
     : undefined

@@ -1,19 +1,12 @@
 import { startScriptedServer, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { eventsOfType, scene } from './run.js'
+import { eventsOfType, hooks, scene } from './run.js'
 
 const ECHO = { name: 'say', exec: 'echo ${text}' }
 const SAY_HI = [
   { content: 'I speak.', tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] },
   { content: 'Said {{last_observation}}' },
 ]
-
-function hooks(entries: Record<string, string>): Record<string, string> {
-  const lines = Object.entries(entries).map(
-    ([name, script]) => `${name}:\n  command: ${JSON.stringify(['sh', '-c', script])}\n`,
-  )
-  return { 'hooks.yaml': lines.join('') }
-}
 
 test('all eight hooks run, each at its moment, in the workspace', async () => {
   const names = [

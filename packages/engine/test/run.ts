@@ -56,3 +56,11 @@ export async function eventsOf(result: RunResult): Promise<StoredEvent[]> {
 export async function eventsOfType(result: RunResult, type: string): Promise<StoredEvent[]> {
   return (await eventsOf(result)).filter((event) => event.type === type)
 }
+
+/** The `files` of an agent whose hooks are shell scripts. */
+export function hooks(entries: Record<string, string>): Record<string, string> {
+  const lines = Object.entries(entries).map(
+    ([name, script]) => `${name}:\n  command: ${JSON.stringify(['sh', '-c', script])}\n`,
+  )
+  return { 'hooks.yaml': lines.join('') }
+}

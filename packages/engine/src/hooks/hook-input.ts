@@ -15,10 +15,8 @@ export interface HookInput {
   payload?: { file: string; data: () => string }
   /** What the hook may write instead of the payload. */
   replacement?: Replacement
-  /** Milliseconds; shortens the hook's own limit when a run is being stopped. */
-  timeoutMs?: number
-  /** False when the hook must run although the run was told to stop. */
-  abortable?: boolean
+  /** Milliseconds that it has left when the run is told to stop. None by default: it ends at once, or does not begin. */
+  lingerMs?: number
 }
 
 /** A file of `output/` that must be of use if it is there. */

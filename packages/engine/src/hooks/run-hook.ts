@@ -6,6 +6,10 @@ import { type ActiveRun, record, variablesOf } from '../active-run.js'
 import { type Control, readControl, readOutput } from './control.js'
 import { hookEnvironment } from './environment.js'
 import { type HookInput, type Replacement, writeInput } from './hook-input.js'
+import { abortLater } from './linger.js'
+
+/** A hook that begins while its run is being stopped is killed this long after its time is up. Milliseconds. */
+const STOPPING_GRACE_MS = 200
 
 export interface HookOutcome {
   name: HookName
@@ -22,7 +26,8 @@ export interface HookOutcome {
 
 /**
  * Runs one hook by the directory protocol: `input/` is written, the command runs in the workspace with
- * `DELTA_HOOK_IO_PATH`, and `output/` is read if it exits with 0. Undefined when the agent has no such hook.
+ * `DELTA_HOOK_IO_PATH`, and `output/` is read if it exits with 0. Undefined when the agent has no such hook, or the run
+ * is being stopped and the hook is none of those that may linger.
  *
  * A hook may run again after a crash; `context.json` carries the iteration and the call by which it can tell.
  * What the hook did is journaled as `HOOK_EXECUTION_AUDIT`; the record lies beside its directory.
@@ -33,18 +38,20 @@ export async function runHook(
   input: HookInput,
 ): Promise<HookOutcome | undefined> {
   const hook = run.agent.hooks[name]
-  if (!hook) return undefined
+  const stopping = run.signal.aborted
+  if (!hook || (stopping && !input.lingerMs)) return undefined
 
   const directory = join(run.run.paths.hooks, recordName(new Date(), name))
   writeInput(run, name, { directory, input })
   run.run.journal.sync()
+  const lingering = abortLater(run.signal, input.lingerMs ?? 0)
   const result = await runCommand(commandOf(run, hook), {
     cwd: run.run.workDirectory,
     env: hookEnvironment(run, hook, { directory, input }),
-    graceMs: run.graceMs,
-    timeoutMs: shorter(hook.timeoutMs, input.timeoutMs ?? 0),
-    ...(input.abortable === false ? {} : { signal: run.signal }),
-  })
+    graceMs: stopping ? STOPPING_GRACE_MS : run.graceMs,
+    timeoutMs: hook.timeoutMs,
+    signal: lingering.signal,
+  }).finally(lingering.clear)
   const outcome = describe(name, directory, input, result)
   const text = JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { durable: false })
@@ -61,11 +68,6 @@ export async function runHook(
   })
   if (!outcome.succeeded && !outcome.rejected) run.emit({ kind: 'notice', message: outcome.failure })
   return outcome
-}
-
-/** The shorter of two limits, of which 0 is none. */
-function shorter(one: number, other: number): number {
-  return one === 0 || other === 0 ? one + other : Math.min(one, other)
 }
 
 /** What the model is to read instead of the tool's own words; the `ACTION_RESULT` stays as it is. */

@@ -1,7 +1,7 @@
 import type { ToolResult } from '@delta/executor'
 import type { ActiveRun } from '../active-run.js'
 import type { Call, ReadyCall } from '../call.js'
-import type { Outcome } from '../outcome.js'
+import { interrupted, type Outcome } from '../outcome.js'
 import { stopAskedFor } from './notify.js'
 import { runHook } from './run-hook.js'
 
@@ -10,7 +10,13 @@ type Verdict =
   | { verdict: 'refuse'; observation: string }
   | { verdict: 'stop'; outcome: Outcome }
 
-/** `pre_tool_execution`: may refuse the call or stop the run. A guard that fails blocks the call: a crash must not open the door. */
+/** What has been done is to be seen, also when the run is told to stop. Milliseconds. */
+const LAST_LOOK_MS = 500
+
+/**
+ * `pre_tool_execution`: may refuse the call or stop the run. A guard that fails blocks the call: a crash must not open
+ * the door. One that is ended because the run is being stopped has said nothing: the call waits for the next engine.
+ */
 export async function guardCall(
   run: ActiveRun,
   call: Call,
@@ -27,6 +33,7 @@ export async function guardCall(
   if (stopped) return { verdict: 'stop', outcome: stopped }
   if (hook.control?.action === 'skip') return { verdict: 'refuse', observation: hook.control.observation }
   if (hook.succeeded) return { verdict: 'run' }
+  if (run.signal.aborted) return { verdict: 'stop', outcome: interrupted(run.signal) }
   return {
     verdict: 'refuse',
     observation: `The call was not run, because the ${hook.failure.replace(/\.$/, '')}.`,
@@ -45,6 +52,7 @@ export async function reportResult(
     actionId: call.action_id,
     toolName: call.name,
     toolResult: result.observation,
+    lingerMs: LAST_LOOK_MS,
     payload: { file: 'payload.dat', data: () => result.observation },
   })
   return stopAskedFor(hook)

@@ -1,0 +1,89 @@
+import { waitForFile } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { eventsOfType, hooks, scene } from './run.js'
+
+const WORK = { tool_calls: [{ name: 'work', arguments: {} }] }
+const SLEEPS_ONCE = 'echo started >> witness.txt; test -e began || { touch began; exec sleep 300; }'
+
+/** Runs until there is a file `began` in the workspace, and is told to stop. */
+async function stopped(play: Awaited<ReturnType<typeof scene>>) {
+  const controller = new AbortController()
+  const running = play.run({ signal: controller.signal })
+  await waitForFile(`${play.workspace.path}/began`)
+  controller.abort('SIGINT')
+  const result = await running
+  expect(result).toMatchObject({ status: 'INTERRUPTED', reason: 'SIGINT' })
+  return result
+}
+
+test('a stop while pre_tool_execution decides refuses nothing: the call is made when the run goes on', async () => {
+  const play = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: 'echo ran' }],
+    files: hooks({ pre_tool_execution: 'test -e began || { touch began; exec sleep 300; }' }),
+  })
+  expect(await eventsOfType(await stopped(play), 'ACTION_RESULT')).toEqual([])
+
+  expect(await eventsOfType(await play.resume(), 'ACTION_RESULT')).toMatchObject([
+    { status: 'SUCCESS', observation_content: 'ran\n' },
+  ])
+})
+
+test('a stopped call is reported to the model as interrupted, and not made again', async () => {
+  const play = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: SLEEPS_ONCE }],
+  })
+  await stopped(play)
+  expect(await eventsOfType(await play.resume(), 'ACTION_RESULT')).toMatchObject([{ status: 'INTERRUPTED' }])
+  expect(await play.workspace.read('witness.txt')).toBe('started\n')
+})
+
+test('with on_interrupt: rerun a stopped call is made again when the run goes on, as after a crash', async () => {
+  const play = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'rerun' }],
+  })
+  await stopped(play)
+  const result = await play.resume()
+  expect(await eventsOfType(result, 'ACTION_REQUEST')).toMatchObject([{ attempt: 1 }, { attempt: 2 }])
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ status: 'SUCCESS' }])
+})
+
+test('with on_interrupt: ask a person is asked about a stopped call when the run goes on', async () => {
+  const play = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'ask' }],
+  })
+  await stopped(play)
+  expect(await play.resume()).toMatchObject({
+    status: 'WAITING_FOR_INPUT',
+    question: { command: expect.stringContaining('witness') },
+  })
+})
+
+test('post_tool_execution has time to see the result of a command that ended as the stop came', async () => {
+  const play = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: 'echo ran' }],
+    files: hooks({
+      post_tool_execution: 'touch began; sleep 0.1; cp "$DELTA_HOOK_IO_PATH/input/payload.dat" seen.txt',
+    }),
+  })
+  await stopped(play)
+  expect(await play.workspace.read('seen.txt')).toBe('ran\n')
+})
+
+test('no hook holds a stop for long: one that hangs is ended, and the run is INTERRUPTED', async () => {
+  const hangs = 'touch began; trap "" TERM; while :; do sleep 1; done'
+  const play = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: 'echo ran' }],
+    files: hooks({ post_tool_execution: hangs, on_run_end: hangs }),
+  })
+  const result = await stopped(play)
+  expect(await eventsOfType(result, 'HOOK_EXECUTION_AUDIT')).toMatchObject([
+    { hook_name: 'post_tool_execution', status: 'FAILED' },
+    { hook_name: 'on_run_end', status: 'FAILED' },
+  ])
+})
