@@ -1,4 +1,4 @@
-import { baseName, mayStartAnother, namesOf } from './interpreters.js'
+import { baseName, mayStartAnother, namesOf } from './programs.js'
 import { isParameter, type Part, type Placeholder } from './template.js'
 
 /** A word of a command in pieces; null is what only a shell knows. */

@@ -1,7 +1,7 @@
 import { forLeadingValues, shapeOf } from './command-words.js'
 import { type ArgumentWord, type Compiled, type Inferred, inferParameters, writeCommand } from './inferred.js'
-import { findProgramText } from './interpreters.js'
 import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js'
+import { findProgramText } from './program-text.js'
 import { complain, type Scan, scanTemplate, take } from './shell/scan.js'
 import { readWord } from './shell/words.js'
 import { isParameter, isWholeParameter, type Opening, openings } from './template.js'

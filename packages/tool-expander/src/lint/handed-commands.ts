@@ -1,5 +1,5 @@
 import { type CommandWord, shapeOf } from '../command-words.js'
-import { baseName, mayStartAnother, namesOf, programIndex } from '../interpreters.js'
+import { baseName, mayStartAnother, namesOf, programIndex } from '../programs.js'
 import { TAKES_NAMES } from '../shell/rules.js'
 import { isParameter, type Placeholder } from '../template.js'
 import type { ExpandedParameter } from '../tool.js'

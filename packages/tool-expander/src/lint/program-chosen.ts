@@ -1,5 +1,5 @@
 import { shapeOf } from '../command-words.js'
-import { programIndex } from '../interpreters.js'
+import { programIndex } from '../programs.js'
 import { valuesOf } from '../shell/rules.js'
 import { isParameter, type Placeholder } from '../template.js'
 import type { LintFinding } from './finding.js'

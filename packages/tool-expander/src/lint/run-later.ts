@@ -1,5 +1,5 @@
 import { shapeOf } from '../command-words.js'
-import { RUN_LATER } from '../interpreters.js'
+import { RUN_LATER } from '../program-text.js'
 import { TAKES_NAMES } from '../shell/rules.js'
 import type { ScriptCommand } from './source.js'
 

@@ -1,5 +1,5 @@
 import { shapeOf } from '../command-words.js'
-import { baseName, programIndex } from '../interpreters.js'
+import { baseName, programIndex } from '../programs.js'
 import { valuesOf } from '../shell/rules.js'
 import { hasOwnInput, readsScript } from './fed-programs.js'
 import type { LintFinding } from './finding.js'

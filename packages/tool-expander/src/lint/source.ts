@@ -1,7 +1,7 @@
 import { shapeOf } from '../command-words.js'
 import { compileExec } from '../exec.js'
 import type { ArgumentWord, Inferred } from '../inferred.js'
-import { findProgramText, type ProgramText } from '../interpreters.js'
+import { findProgramText, type ProgramText } from '../program-text.js'
 import { compileShell } from '../shell/compile.js'
 import type { Scan, ScannedCommand } from '../shell/scan.js'
 import type { ExpandedParameter, ExpandedTool } from '../tool.js'

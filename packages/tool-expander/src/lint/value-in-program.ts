@@ -1,5 +1,5 @@
 import { shapeOf } from '../command-words.js'
-import { baseName } from '../interpreters.js'
+import { baseName } from '../programs.js'
 import { valuesOf } from '../shell/rules.js'
 import { beginningOf, isParameter, isWholeParameter } from '../template.js'
 import { readsProgram } from './fed-programs.js'

@@ -1,5 +1,6 @@
 import { shapeOf } from '../command-words.js'
-import { namesOf, RUN_LATER } from '../interpreters.js'
+import { RUN_LATER } from '../program-text.js'
+import { namesOf } from '../programs.js'
 import { readConditional } from './conditional.js'
 import { readNewline } from './here-documents.js'
 import { skipArithmetic } from './opaque.js'

@@ -1,6 +1,7 @@
 import { forLeadingValues, shapeOf } from '../command-words.js'
-import { namesOf, RUN_LATER } from '../interpreters.js'
 import type { ToolProblemCode } from '../problems.js'
+import { RUN_LATER } from '../program-text.js'
+import { namesOf } from '../programs.js'
 import { writeElement } from '../template.js'
 import { CHECK_NUMBER } from './opaque.js'
 import { type Found, refuse, type Scan, type Word } from './scan.js'

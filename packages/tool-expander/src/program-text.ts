@@ -1,0 +1,72 @@
+import { baseName, isUnknown, mayStartAnother, operandIndex, programOf, takenBy } from './programs.js'
+
+/** Index of a word that is program text, who runs it, and whether it is only one word of several that make the text. */
+export type ProgramText = [index: number, interpreter: string, isJoined?: boolean]
+
+/** Variables whose text the shell runs. */
+export const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)(?:\[.*\])?\+?=/s
+/** Settings of `ssh` and `scp` whose text a shell runs. */
+const SSH_COMMAND = /^(?:-o\s*)?(?:Proxy|Local|Remote|KnownHosts)Command[=\s]/i
+
+/**
+ * The words of one command that an interpreter runs as a program.
+ *
+ * Looks for interpreters at every position, because `env`, `xargs`, `timeout`, `find -exec` and many others run one.
+ *
+ * @param words - Each as `shapeOf` gives it.
+ */
+export function findProgramText(words: readonly string[]): ProgramText[] {
+  const startsAnother = mayStartAnother(words)
+  const places: ProgramText[] = []
+  /** The programs met so far, by the options of theirs that have text. */
+  const met = new Map<RegExp, string>()
+  /** Who reads all words up to the next operand. */
+  let reading: string[] = []
+  /** The words that will be joined, which are all that is left then. */
+  let joined: ProgramText[] = []
+  let taken = 0
+  // Behind its script everything is the script's, but `docker --entrypoint sh` has an image there, and $OPTIONS may be options.
+  let isScriptNext = /^(?:ba|da)?sh$/.test(baseName(words[0]))
+  for (const [index, word] of words.entries()) {
+    if (index === joined[0]?.[0]) return [...places, ...joined]
+    if (joined.length === 0 && (index === 0 || startsAnother)) joined = joinedBehind(words, index)
+    const told = [...met].flatMap(([option, name]) => (option.test(word) ? [name] : []))
+    // What stands behind `env -S 'sh -c'` is the shell's.
+    if (told.includes('env')) return [...places, ...placesFrom(words, index, 'env', false)]
+    if (index > 0 && (RUN_LATER.test(word) || SSH_COMMAND.test(word))) places.push([index, 'sh'])
+    for (const name of [...reading, ...told]) places.push([index, name])
+    if (!/^(?:--|[^-+]).*=/s.test(word)) reading.push(...told)
+
+    const isOption = /^[-+]/.test(word)
+    if (taken > 0) taken -= 1
+    else if (isOption) taken = takenBy(word)
+    else if (index > 0) {
+      reading = []
+      if (isScriptNext && !isUnknown(word)) met.clear()
+      isScriptNext = false
+    }
+    const { text } = programOf(word)
+    if (text) met.set(text, baseName(word))
+  }
+  return places
+}
+
+/** The words that a program joins to a text for a shell: `ssh host ls a`. */
+function joinedBehind(words: readonly string[], start: number): ProgramText[] {
+  const { joins, takes, when } = programOf(words[start])
+  if (joins === undefined) return []
+  const end = words.findIndex((word, index) => index > start && word.startsWith(':::'))
+  const command = end < 0 ? words : words.slice(0, end)
+  const first = operandIndex(command, start, takes, joins)
+  const written = ['', ...words.slice(start + 1, first + 1)].join(' ')
+  return when?.test(written) === false ? [] : placesFrom(command, first, baseName(words[start]))
+}
+
+function placesFrom(
+  words: readonly string[],
+  start: number,
+  name: string,
+  isJoined = words.length > start + 1,
+): ProgramText[] {
+  return words.slice(start).map((_, index) => [start + index, name, isJoined])
+}
