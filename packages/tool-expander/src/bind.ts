@@ -63,7 +63,7 @@ export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOp
 
   const stdin = tool.parameters.find(({ inject_as }) => inject_as === 'stdin')
   const [text] = values.get(stdin?.name ?? '')?.texts ?? []
-  return { ok: true, argv, ...(text === undefined ? {} : { stdin: text }) }
+  return text === undefined ? { ok: true, argv } : { ok: true, argv, stdin: text }
 }
 
 function readValues({ tool, values, refuse }: Call, args: unknown): void {

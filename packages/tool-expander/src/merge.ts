@@ -82,16 +82,13 @@ function parameterOf(
   entry: Partial<ParameterDefinition> = {},
   allowDash?: boolean,
 ): ExpandedParameter {
-  const { inject_as } = known
+  const { name, inject_as, position } = known
   const isExempt = inject_as === 'argument' && (allowDash || entry.enum !== undefined)
-  return defined({
-    // First, so that they come first where the tool is printed.
-    ...{ name: known.name, type: undefined, inject_as, position: known.position },
-    ...entry,
-    type: entry.type ?? 'string',
-    inject_as,
+  // These come first where the tool is printed. `Object.assign`, because V8 is slow at spreading behind other keys.
+  const parameter = Object.assign({ name, type: 'string' as const, inject_as, position }, entry, {
     raw: undefined,
     required: entry.required !== false && entry.default === undefined,
     allow_dash: entry.allow_dash ?? (isExempt || known.allow_dash),
   })
+  return defined(parameter) as ExpandedParameter // an entry holds no undefined
 }

@@ -19,7 +19,7 @@ export function checkOptionalWords(
   return words.flatMap((word, index) => {
     if (!isWholeParameter(word.pieces)) return []
     const [{ name, offset }] = word.pieces
-    const option = shapeOf(words[index - 1])
+    const option = words[index - 1]?.shape ?? ''
     const takesNext = /^-(?!-$)[^=\0]+$/.test(option)
     if (!optional.has(name) || (!takesNext && word === last)) return []
     const next = last?.pieces.find(isParameter)?.name
@@ -30,5 +30,5 @@ export function checkOptionalWords(
 
 /** `--in=${a}`: an option that carries its own value. */
 export function isOptionWord(pieces: readonly Part[]): boolean {
-  return /^-[^=\0]+=\0$/.test(shapeOf({ pieces })) && isParameter(pieces[1])
+  return /^-[^=\0]+=\0$/.test(shapeOf(pieces)) && isParameter(pieces[1])
 }

@@ -16,36 +16,44 @@ const SSH_COMMAND = /^(?:-o\s*)?(?:Proxy|Local|Remote|KnownHosts)Command[=\s]/i
  * @param words - Each as `shapeOf` gives it.
  */
 export function findProgramText(words: readonly string[]): ProgramText[] {
-  const startsAnother = mayStartAnother(words)
+  const settings = words.flatMap((word, index): ProgramText[] =>
+    index > 0 && (RUN_LATER.test(word) || SSH_COMMAND.test(word)) ? [[index, 'sh']] : [],
+  )
+  const start = words.findIndex((word) => programOf(word))
+  return start < 0 ? settings : [...settings, ...textsBehind(words, start)]
+}
+
+/** The same from the first program on that has texts. */
+function textsBehind(words: readonly string[], start: number): ProgramText[] {
+  const startsAnother = mayStartAnother(words[0])
   const places: ProgramText[] = []
   /** The programs met so far, by the options of theirs that have text. */
   const met = new Map<RegExp, string>()
   /** Who reads all words up to the next operand. */
-  let reading: string[] = []
+  const reading = new Set<string>()
   /** The words that will be joined, which are all that is left then. */
   let joined: ProgramText[] = []
   let taken = 0
   // Behind its script everything is the script's, but `docker --entrypoint sh` has an image there, and $OPTIONS may be options.
   let isScriptNext = /^(?:ba|da)?sh$/.test(baseName(words[0]))
-  for (const [index, word] of words.entries()) {
+  for (let index = start; index < words.length; index++) {
+    const word = words[index] ?? ''
     if (index === joined[0]?.[0]) return [...places, ...joined]
     if (joined.length === 0 && (index === 0 || startsAnother)) joined = joinedBehind(words, index)
     const told = [...met].flatMap(([option, name]) => (option.test(word) ? [name] : []))
     // What stands behind `env -S 'sh -c'` is the shell's.
     if (told.includes('env')) return [...places, ...placesFrom(words, index, 'env', false)]
-    if (index > 0 && (RUN_LATER.test(word) || SSH_COMMAND.test(word))) places.push([index, 'sh'])
-    for (const name of [...reading, ...told]) places.push([index, name])
-    if (!/^(?:--|[^-+]).*=/s.test(word)) reading.push(...told)
+    for (const name of new Set([...reading, ...told])) places.push([index, name])
+    if (!/^(?:--|[^-+]).*=/s.test(word)) for (const name of told) reading.add(name)
 
-    const isOption = /^[-+]/.test(word)
     if (taken > 0) taken -= 1
-    else if (isOption) taken = takenBy(word)
+    else if (/^[-+]/.test(word)) taken = takenBy(word)
     else if (index > 0) {
-      reading = []
+      reading.clear()
       if (isScriptNext && !isUnknown(word)) met.clear()
       isScriptNext = false
     }
-    const { text } = programOf(word)
+    const text = programOf(word)?.text
     if (text) met.set(text, baseName(word))
   }
   return places
@@ -53,9 +61,9 @@ export function findProgramText(words: readonly string[]): ProgramText[] {
 
 /** The words that a program joins to a text for a shell: `ssh host ls a`. */
 function joinedBehind(words: readonly string[], start: number): ProgramText[] {
-  const { joins, takes, when } = programOf(words[start])
+  const { joins, until, takes, when } = programOf(words[start]) ?? {}
   if (joins === undefined) return []
-  const end = words.findIndex((word, index) => index > start && word.startsWith(':::'))
+  const end = until ? words.findIndex((word) => word.startsWith(until)) : -1
   const command = end < 0 ? words : words.slice(0, end)
   const first = operandIndex(command, start, takes, joins)
   const written = ['', ...words.slice(start + 1, first + 1)].join(' ')

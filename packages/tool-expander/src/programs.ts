@@ -8,6 +8,8 @@ interface Program {
   takes?: RegExp
   /** From this operand on, counted from 0, it joins its words to a text for a shell. */
   joins?: number
+  /** Up to a word that begins so. */
+  until?: string
   /** It starts a shell unless it has this operand. */
   command?: number
   /** That operand is the file of its script, or the text of an option before it. */
@@ -48,7 +50,7 @@ const PROGRAMS = new Map(
       ['sg', { text: /^-/, joins: 1, command: 1 }],
       ['ssh', { takes: /^-[^-BbcDEeFIiJLlmOopQRSWw]*[BbcDEeFIiJLlmOopQRSWw]$/g, joins: 1, isForeign: true }],
       ['watch', { takes: /^-[^-nq]*[nq]$/g, joins: 0, when: /^(?!.* (?:-[A-Za-wyz]*x|--exec\b))/ }],
-      ['parallel', { takes: /^-[^-aCdEIjLlNnPSs]*[aCdEIjLlNnPSs]$/g, joins: 0 }],
+      ['parallel', { takes: /^-[^-aCdEIjLlNnPSs]*[aCdEIjLlNnPSs]$/g, joins: 0, until: ':::' }],
       ['adb', { takes: /^-[HLPs]$/g, joins: 1, when: / shell(?: |$)/ }],
       ['python', { text: /^-[A-Za-z]*c/, isForeign: true }],
       ['node nodejs bun deno', { text: /^(?:-[A-Za-z]*[ep]|--(?:eval|print)(?:=|$))/, isForeign: true }],
@@ -72,11 +74,11 @@ const PROGRAMS = new Map(
     ] satisfies [names: string, program: Program][]
   ).flatMap(([names, program]) => names.split(' ').map((name): [string, Program] => [name, program])),
 )
-const UNKNOWN: Program = {}
 
 /** What is known of the program a word names. */
-export function programOf(word = ''): Program {
-  return PROGRAMS.get(baseName(word).replace(/(?<=\w)[\d.]+$/, '')) ?? UNKNOWN
+export function programOf(word?: string): Program | undefined {
+  const name = baseName(word)
+  return PROGRAMS.get(/\d$/.test(name) ? name.replace(/[\d.]+$/, '') : name)
 }
 
 /** The name of a program from its path, also behind `--entrypoint=`. */
@@ -86,8 +88,8 @@ export function baseName(path = ''): string {
 
 /** True for a shell, and for programs that take a script as one does. */
 export function isShell(word: string): boolean {
-  const { text, isForeign } = programOf(word)
-  return text === SHELL_TEXT && !isForeign
+  const program = programOf(word)
+  return program?.text === SHELL_TEXT && !program.isForeign
 }
 
 /** True for an option of a shell that has a script. */
@@ -109,7 +111,7 @@ const STARTS_ANOTHER = namesOf(
 )
 
 /** True where the first word starts another program, or only a shell knows what it is: `$SUDO`. */
-export function mayStartAnother([first]: readonly string[]): boolean {
+export function mayStartAnother(first?: string): boolean {
   return STARTS_ANOTHER.has(baseName(first)) || isUnknown(first)
 }
 

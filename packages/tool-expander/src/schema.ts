@@ -78,7 +78,7 @@ export interface Refused {
   problems: ToolProblem[]
 }
 
-/** Checks the shape alone: which keys hold what. An empty YAML key (null) counts as absent. */
+/** Checks the shape alone: which keys hold what. An empty YAML key (null) counts as absent, as undefined does. */
 export function parseShape(input: unknown): Parsed | Refused {
   const result = Definition.safeParse(withoutNulls(input))
   if (!result.success) return { ok: false, problems: result.error.issues.map(explain) }
@@ -90,10 +90,10 @@ export function parseShape(input: unknown): Parsed | Refused {
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([, entry]) => entry !== null)
-  return Object.fromEntries(
-    entries.map(([key, entry]) => [key, key === 'default' ? entry : withoutNulls(entry)]),
+  const entries = Object.entries(value).flatMap(([key, entry]) =>
+    (entry ?? null) === null ? [] : [[key, key === 'default' ? entry : withoutNulls(entry)]],
   )
+  return Object.fromEntries(entries)
 }
 
 function explain({ path: keys, message }: z.core.$ZodIssue): ToolProblem {

@@ -108,10 +108,12 @@ export function scanTemplate(
   }
   const complaints = scan.found.length > 0 ? [...scan.complaints, ...scan.hazards] : scan.complaints
   complaints.sort(([a], [b]) => a - b)
-  return { scan, problems: complaints.map((complaint) => problemAt(scan, ...complaint)) }
+  return { scan, problems: complaints.slice(0, ENOUGH).map((complaint) => problemAt(scan, ...complaint)) }
 }
 
 const STOPPED = new Error()
+/** More problems than a person reads, each with its line. */
+const ENOUGH = 100
 
 /** Steps over what a sticky pattern matches here, and returns it; '' when it does not match. */
 export function take(scan: Scan, pattern: RegExp): string {

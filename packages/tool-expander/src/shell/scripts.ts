@@ -1,4 +1,3 @@
-import { shapeOf } from '../command-words.js'
 import { findProgramText, type ProgramText } from '../program-text.js'
 import {
   baseName,
@@ -26,7 +25,7 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
     if (word && (isJoined || !isWholeParameter(word.pieces))) refuse(scan, word.found, place)
   }
   for (const [index, interpreter, isJoined] of texts)
-    if (isJoined || !programOf(interpreter).isForeign)
+    if (isJoined || !programOf(interpreter)?.isForeign)
       refuseGlued(words[index], `a script for ${interpreter}${isShell(interpreter) ? ' -c' : ''}`, isJoined)
 
   const fed = scan.found.slice(scan.fedFrom, foundBefore)
@@ -34,7 +33,7 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
   scan.commands.push({ assignments, words, isFed: fed.length > 0, documents })
   const places = shellPlaces(shapes)
   for (const at of places) {
-    if (!programOf(shapes[at]).readsFile) continue
+    if (!programOf(shapes[at])?.readsFile) continue
     for (const word of words.slice(at + 1, operandIndex(shapes, at) + 1))
       if (scan.template.startsWith('<(', word.offset)) refuseGlued(word, `a script for ${shapes[at]}`)
   }
@@ -52,16 +51,16 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
 
 /** A word as text, and a variable that holds a shell as one. */
 function shapeInScript({ template }: Scan, word: Word): string {
-  const shape = shapeOf(word)
-  const names = /^"?\$\{?(?:BASH|SHELL)\b/.test(template.slice(word.offset, word.offset + 10))
-  return names && isUnknown(shape) ? 'sh' : shape
+  const { shape, offset } = word
+  const isShellName = isUnknown(shape) && /^"?\$\{?(?:BASH|SHELL)\b/.test(template.slice(offset, offset + 10))
+  return isShellName ? 'sh' : shape
 }
 
 /** Where a shell stands that the command starts, by its own name. */
 export function shellIndex(shapes: readonly string[]): number {
   const isOwn = (place: number) => {
-    const { command, when } = programOf(shapes[place])
-    return command !== undefined && !when
+    const program = programOf(shapes[place])
+    return program?.command !== undefined && !program.when
   }
   return shellPlaces(shapes).find(isOwn) ?? -1
 }
@@ -69,18 +68,18 @@ export function shellIndex(shapes: readonly string[]): number {
 /** Where programs stand that the command may start and that may start a shell. What `xargs` feeds becomes words. */
 function shellPlaces(shapes: readonly string[]): number[] {
   const builtin = shapes.findIndex((word) => !/^(?:command|builtin|exec|-.*)$/.test(baseName(word)))
-  const startsAnother = mayStartAnother(shapes) && baseName(shapes[0]) !== 'xargs'
-  return [...shapes.keys()].filter((index) => {
-    const word = shapes[index]
-    const { text, command, isForeign } = programOf(word)
-    const mayStand = /^(?:\.|source)$/.test(baseName(word)) ? index === builtin : index === 0 || startsAnother
-    return mayStand && !isForeign && (text !== undefined || command !== undefined)
+  const startsAnother = mayStartAnother(shapes[0]) && baseName(shapes[0]) !== 'xargs'
+  return shapes.flatMap((word, index) => {
+    const program = programOf(word)
+    if (!program || program.isForeign || (program.text ?? program.command) === undefined) return []
+    const isDot = /^(?:\.|source)$/.test(baseName(word))
+    return (isDot ? index === builtin : index === 0 || startsAnother) ? [index] : []
   })
 }
 
 /** True for what runs what it is fed: no text, file or command was given to it, or a text that starts a shell. */
 function readsInput(shapes: readonly string[], at: number, texts: readonly ProgramText[]): boolean {
-  const { takes, command, when, readsFile } = programOf(shapes[at])
+  const { takes, command, when, readsFile } = programOf(shapes[at]) ?? {}
   let end = operandIndex(shapes, at, takes, command)
   while (/^\w+=/.test(shapes[end] ?? '')) end = operandIndex(shapes, end, takes)
   const options = shapes.slice(at + 1, end)

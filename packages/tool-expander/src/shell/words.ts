@@ -1,3 +1,4 @@
+import { shapeOf } from '../command-words.js'
 import { isEngineVariable, type Reference, readReference } from '../template.js'
 import { readBraced } from './braced.js'
 import { readCommands } from './commands.js'
@@ -30,12 +31,22 @@ export function readWord(scan: Scan): Word {
   const isShell = scan.path === 'shell'
   do readPieces(scan, word, 'bare', isShell ? ' \t\n;&|<>()' : ' \t\r\n')
   while (isShell && take(scan, PROCESS_SUBSTITUTION) && readNested(scan, word))
+  word.shape = shapeOf(word.pieces)
   word.found = scan.found.slice(before)
   return word
 }
 
 export function startWord({ at }: Scan): Word {
-  return { offset: at, pieces: [], quoted: false, leads: true, brace: false, operands: 0, found: [] }
+  return {
+    offset: at,
+    pieces: [],
+    shape: '',
+    quoted: false,
+    leads: true,
+    brace: false,
+    operands: 0,
+    found: [],
+  }
 }
 
 /** Reads up to one of `ends`, which it leaves, or to the end of the text. */
