@@ -20,22 +20,27 @@ export function mergeParameters(
   allowDash: boolean | undefined,
 ): { parameters: ExpandedParameter[]; problems: ToolProblem[] } {
   const problems: ToolProblem[] = []
-  const find = <Entry extends { name: string }>(entries: readonly Entry[], wanted: string) =>
-    entries.find(({ name }) => name === wanted)
-  const parameters = inferred.map((known) => parameterOf(known, find(explicit, known.name), allowDash))
+  const [entries, wanted] = [byName(explicit), byName(inferred)]
+  const parameters = inferred.map((known) => parameterOf(known, entries.get(known.name), allowDash))
+  const merged = byName(parameters)
   explicit.forEach((entry, index) => {
     const { name } = entry
     const refuse: Refuse = (code, key, message, hint) => {
       problems.push(problemOf(code, `parameters[${index}].${key}`, message, hint))
     }
-    const known = find(inferred, name)
-    const parameter = find(parameters, name)
-    if (find(explicit, name) !== entry)
+    const known = wanted.get(name)
+    const parameter = merged.get(name)
+    if (entries.get(name) !== entry)
       refuse('ERR_PARAMETER', 'name', `Parameter '${name}' is defined twice`, 'Keep one of them.')
     else if (known && parameter) checkEntry(entry, known, parameter, refuse)
     else refuse('ERR_PARAMETER_UNKNOWN', 'name', `Parameter '${name}' not found in template`)
   })
   return { parameters, problems }
+}
+
+/** The first of each name. */
+function byName<Entry extends { name: string }>(entries: readonly Entry[]): Map<string, Entry> {
+  return new Map(entries.toReversed().map((entry) => [entry.name, entry]))
 }
 
 function checkEntry(

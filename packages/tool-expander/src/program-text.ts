@@ -1,4 +1,4 @@
-import { baseName, isUnknown, mayStartAnother, operandIndex, programOf, takenBy } from './programs.js'
+import { baseName, isUnknown, mayStartAnother, operandIndex, programOf } from './programs.js'
 
 /** Index of a word that is program text, who runs it, and whether it is only one word of several that make the text. */
 export type ProgramText = [index: number, interpreter: string, isJoined?: boolean]
@@ -23,35 +23,31 @@ export function findProgramText(words: readonly string[]): ProgramText[] {
   return start < 0 ? settings : [...settings, ...textsBehind(words, start)]
 }
 
-/** The same from the first program on that has texts. */
+/** The same from the first program on that we know. */
 function textsBehind(words: readonly string[], start: number): ProgramText[] {
   const startsAnother = mayStartAnother(words[0])
   const places: ProgramText[] = []
-  /** The programs met so far, by the options of theirs that have text. */
+  /** The programs met so far, by the options of theirs that have text, and up to where such a text goes. */
   const met = new Map<RegExp, string>()
-  /** Who reads all words up to the next operand. */
-  const reading = new Set<string>()
+  const ends = new Map<RegExp, number>()
   /** The words that will be joined, which are all that is left then. */
   let joined: ProgramText[] = []
-  let taken = 0
   // Behind its script everything is the script's, but `docker --entrypoint sh` has an image there, and $OPTIONS may be options.
-  let isScriptNext = /^(?:ba|da)?sh$/.test(baseName(words[0]))
+  const script = /^(?:ba|da)?sh$/.test(baseName(words[0])) ? operandIndex(words, 0) : words.length
   for (let index = start; index < words.length; index++) {
     const word = words[index] ?? ''
     if (index === joined[0]?.[0]) return [...places, ...joined]
     if (joined.length === 0 && (index === 0 || startsAnother)) joined = joinedBehind(words, index)
-    const told = [...met].flatMap(([option, name]) => (option.test(word) ? [name] : []))
-    // What stands behind `env -S 'sh -c'` is the shell's.
-    if (told.includes('env')) return [...places, ...placesFrom(words, index, 'env', false)]
-    for (const name of new Set([...reading, ...told])) places.push([index, name])
-    if (!/^(?:--|[^-+]).*=/s.test(word)) for (const name of told) reading.add(name)
-
-    if (taken > 0) taken -= 1
-    else if (/^[-+]/.test(word)) taken = takenBy(word)
-    else if (index > 0) {
-      reading.clear()
-      if (isScriptNext && !isUnknown(word)) met.clear()
-      isScriptNext = false
+    if (index === script + 1 && !isUnknown(words[script])) met.clear()
+    for (const [option, name] of met) {
+      const isTold = option.test(word)
+      // What stands behind `env -S 'sh -c'` is the shell's.
+      if (isTold && name === 'env') return [...places, ...placesFrom(words, index, name, false)]
+      const isAttached = /^(?:--|[^-+]).*=/s.test(word)
+      let end = ends.get(option) ?? 0
+      if (isTold && end < index) end = isAttached ? index : operandIndex(words, index)
+      if (end >= index) places.push([index, name])
+      ends.set(option, end)
     }
     const text = programOf(word)?.text
     if (text) met.set(text, baseName(word))

@@ -23,57 +23,63 @@ export function namesOf(names: string): ReadonlySet<string> {
   return new Set(names.split(' '))
 }
 
-const SHELL_TEXT = /^(?:[-+][A-Za-z]*c|--(?:session-)?command(?:=|$))/
+/** Options with one of some letters, alone or among others, or long ones. Without a name there are none. */
+function optionsWith(letters: string, names = '(?!)'): RegExp {
+  return new RegExp(`^[-+][A-Za-z\\d]*[${letters}]|^--(?:${names})(?:=|$)`)
+}
+
+/** Options that take the word behind them: what is attached to a letter is all it takes. */
+function optionsTaking(letters: string, names = '(?!)'): RegExp {
+  return new RegExp(`^-[^-${letters}]*[${letters}]$|^--(?:${names})$`, 'g')
+}
+
+const SHELL_TEXT = optionsWith('c', '(?:session-)?command')
 /** Each o of an option of a shell takes a word. */
 const TAKEN_BY_SHELL = /^--(?:rcfile|init-file)$|(?<=^[-+][a-z]*)o(?=[a-z]*$)/gi
 const LOGIN = / (?:-[A-Za-z]*[is]|--(?:login|shell))/
+const SHELL: Program = { text: SHELL_TEXT, command: 0, readsFile: true }
 
-/** Names without their versions. Those of subcommands are here, too: `git rebase`. */
-const PROGRAMS = new Map(
-  (
-    [
-      [
-        'sh bash rbash dash zsh ksh mksh ash fish csh tcsh',
-        { text: SHELL_TEXT, command: 0, readsFile: true },
-      ],
-      ['. source', { command: 0, readsFile: true }],
-      ['su script', { text: SHELL_TEXT, command: Infinity }],
-      ['runuser', { text: SHELL_TEXT, command: Infinity, when: /^(?!.* (?:-[A-Za-z]*u|--user))/ }],
-      ['newgrp', { command: Infinity }],
-      ['flock', { text: SHELL_TEXT }],
-      ['vagrant', { text: SHELL_TEXT, isForeign: true }],
-      ['sudo', { takes: /^-[A-Za-z]*[CDghpRrTtUu]$/g, command: 0, when: LOGIN }],
-      ['doas', { takes: /^-[A-Za-z]*[Cu]$/g, command: 0, when: LOGIN }],
-      ['nsenter', { takes: /^-[A-Za-z]*[tSG]$|^--(?:target|set[ug]id)$/g, command: 0 }],
-      ['unshare', { takes: /^-[A-Za-z]*[SGRw]$|^--(?:set[ug]id|root|wd)$/g, command: 0 }],
-      ['chroot', { command: 1 }],
-      ['sg', { text: /^-/, joins: 1, command: 1 }],
-      ['ssh', { takes: /^-[^-BbcDEeFIiJLlmOopQRSWw]*[BbcDEeFIiJLlmOopQRSWw]$/g, joins: 1, isForeign: true }],
-      ['watch', { takes: /^-[^-nq]*[nq]$/g, joins: 0, when: /^(?!.* (?:-[A-Za-wyz]*x|--exec\b))/ }],
-      ['parallel', { takes: /^-[^-aCdEIjLlNnPSs]*[aCdEIjLlNnPSs]$/g, joins: 0, until: ':::' }],
-      ['adb', { takes: /^-[HLPs]$/g, joins: 1, when: / shell(?: |$)/ }],
-      ['python', { text: /^-[A-Za-z]*c/, isForeign: true }],
-      ['node nodejs bun deno', { text: /^(?:-[A-Za-z]*[ep]|--(?:eval|print)(?:=|$))/, isForeign: true }],
-      ['perl ruby', { text: /^-[A-Za-z\d]*[eE]/, isForeign: true }],
-      ['php', { text: /^-[A-Za-z]*r/, isForeign: true }],
-      ['env', { text: /^(?:-[A-Za-z]*S|--split-string(?:=|$))/ }],
-      ['split', { text: /^--filter(?:=|$)/ }],
-      [
-        'tar',
-        {
-          text: /^--(?:checkpoint-action|to-command|use-compress-program|rsh-command|(?:info|new-volume)-script)(?:=|$)|^-[A-Za-z]*[FI]$/,
-        },
-      ],
-      [
-        'git',
-        { text: /^(?:alias\.|[\w-]+\.[\w.-]*(?:pager|editor|command|cmd|helper)).*=|^--\w+-pack(?:=|$)/i },
-      ],
-      ['rebase difftool', { text: /^(?:-x$|--ex(?:ec|tcmd)(?:=|$))/ }],
-      ['filter-branch', { text: /^--[\w-]+-filter(?:=|$)/ }],
-      ['foreach', { text: /[^\w\0./-]/ }],
-    ] satisfies [names: string, program: Program][]
-  ).flatMap(([names, program]) => names.split(' ').map((name): [string, Program] => [name, program])),
-)
+/** By their names without versions. Those of subcommands are here, too: `git rebase`. */
+const PROGRAMS = new Map<string, Program>()
+for (const [names, program] of [
+  ['sh bash rbash dash zsh ksh mksh ash fish csh tcsh', SHELL],
+  ['. source', { command: 0, readsFile: true }],
+  ['su script', { text: SHELL_TEXT, command: Infinity }],
+  ['runuser', { text: SHELL_TEXT, command: Infinity, when: /^(?!.* (?:-[A-Za-z]*u|--user))/ }],
+  ['newgrp', { command: Infinity }],
+  ['flock', { text: SHELL_TEXT }],
+  ['vagrant', { text: SHELL_TEXT, isForeign: true }],
+  ['sudo', { takes: optionsTaking('CDghpRrTtUu'), command: 0, when: LOGIN }],
+  ['doas', { takes: optionsTaking('Cu'), command: 0, when: LOGIN }],
+  ['nsenter', { takes: optionsTaking('tSG', 'target|set[ug]id'), command: 0 }],
+  ['unshare', { takes: optionsTaking('SGRw', 'set[ug]id|root|wd'), command: 0 }],
+  ['chroot', { command: 1 }],
+  ['sg', { text: /^-/, joins: 1, command: 1 }],
+  ['ssh', { takes: optionsTaking('BbcDEeFIiJLlmOopQRSWw'), joins: 1, isForeign: true }],
+  ['watch', { takes: optionsTaking('nq'), joins: 0, when: /^(?!.* (?:-[A-Za-wyz]*x|--exec\b))/ }],
+  ['parallel', { takes: optionsTaking('aCdEIjLlNnPSs'), joins: 0, until: ':::' }],
+  ['adb', { takes: optionsTaking('HLPs'), joins: 1, when: / shell(?: |$)/ }],
+  ['python', { text: optionsWith('c'), isForeign: true }],
+  ['node nodejs bun deno', { text: optionsWith('ep', 'eval|print'), isForeign: true }],
+  ['perl ruby', { text: optionsWith('eE'), isForeign: true }],
+  ['php', { text: optionsWith('r'), isForeign: true }],
+  ['env', { text: optionsWith('S', 'split-string') }],
+  ['split', { text: optionsWith('', 'filter') }],
+  [
+    'tar',
+    {
+      text: optionsWith(
+        'FI',
+        'checkpoint-action|to-command|use-compress-program|rsh-command|(?:info|new-volume)-script',
+      ),
+    },
+  ],
+  ['git', { text: /^(?:alias\.|[\w-]+\.[\w.-]*(?:pager|editor|command|cmd|helper)).*=|^--\w+-pack(?:=|$)/i }],
+  ['rebase difftool', { text: optionsWith('x', 'exec|extcmd') }],
+  ['filter-branch', { text: optionsWith('', '[\\w-]+-filter') }],
+  ['foreach', { text: /[^\w\0./-]/ }],
+] satisfies [names: string, program: Program][])
+  for (const name of names.split(' ')) PROGRAMS.set(name, program)
 
 /** What is known of the program a word names. */
 export function programOf(word?: string): Program | undefined {
@@ -127,22 +133,23 @@ export function programIndex(words: readonly string[]): number {
   )
 }
 
-/** Where an operand of a program stands, counted from 0: no option, and not what an option takes. */
-export function operandIndex(words: readonly string[], start: number, takes?: RegExp, count = 0): number {
+/** Where an operand behind a program or an option stands, counted from 0: no option, and not what an option takes. */
+export function operandIndex(
+  words: readonly string[],
+  start: number,
+  takes = TAKEN_BY_SHELL,
+  count = 0,
+): number {
   let taken = 0
+  let left = count
   let hasEnded = false
-  for (let index = start + 1; index < words.length; index++) {
+  for (let index = start; index < words.length; index++) {
     const word = words[index] ?? ''
     if (taken > 0) taken -= 1
     else if (!hasEnded && /^[-+]/.test(word)) {
       hasEnded = /^--?$/.test(word)
-      taken = takenBy(word, takes)
-    } else if (count-- === 0) return index
+      taken = word.match(takes)?.length ?? 0
+    } else if (index > start && left-- === 0) return index
   }
   return words.length
-}
-
-/** How many words an option takes. */
-export function takenBy(option: string, takes = TAKEN_BY_SHELL): number {
-  return option.match(takes)?.length ?? 0
 }

@@ -29,10 +29,7 @@ export function skipArithmetic(scan: Scan, word?: Word): boolean {
   if (/['"`\\]|\s#/.test(scan.template.slice(scan.at, inner))) stop(scan, scan.at, 'Quotes in arithmetic')
   // Other shells than bash read ((1<<2)) as a here-document in two groups.
   const [, delimiter] = (!word && /<<-?\s*([^\s()<]+)/.exec(scan.template.slice(scan.at, inner))) || []
-  if (
-    delimiter &&
-    new RegExp(`^\\t*${delimiter.replace(/\W/g, '\\$&')}$`, 'm').test(scan.template.slice(inner))
-  )
+  if (delimiter && scan.template.slice(inner).split(/\n\t*/).includes(delimiter))
     disagree(scan, scan.at, 'this <<')
   skipTo(scan, inner + 1, word, 'arithmetic', CHECK_NUMBER)
   return true
