@@ -17,7 +17,7 @@ export function shapeOf(pieces: CommandWord['pieces']): string {
 }
 
 /** Programs whose first `--` makes an option of nothing they pass on, or, for `find`, of nothing at all. */
-const PASSES_ON = namesOf('bun cargo find npm pnpm yarn')
+export const PASSES_ON = namesOf('bun cargo find npm pnpm yarn')
 
 /**
  * Calls back for each value that can begin a word which a program may take for an option.

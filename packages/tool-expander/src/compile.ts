@@ -15,8 +15,10 @@ export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; p
   const compiled = compileSyntax(definition)
   const { command, substitute, inferred, checkedWords, words = [] } = compiled
   const problems = [...compiled.problems, ...checkModes(definition), ...checkStdin(inferred, stdin)]
-  const all = inferred.filter((known) => known.name !== stdin)
-  if (stdin !== undefined) all.push({ name: stdin, inject_as: 'stdin' })
+  const all: Inferred[] =
+    stdin === undefined
+      ? inferred
+      : [...inferred.filter(({ name }) => name !== stdin), { name: stdin, inject_as: 'stdin' }]
   // Behind a broken template every parameter would look unknown.
   if (problems.length > 0) all.push(...explicit.map(asWritten))
   const merged = mergeParameters(all, explicit, allow_dash)
@@ -42,7 +44,8 @@ export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; p
   return { tool, problems }
 }
 
-function compileSyntax(definition: ToolDefinition): Compiled {
+/** What the template alone says. */
+export function compileSyntax(definition: ToolDefinition): Compiled {
   const { exec, shell } = definition
   if (exec !== undefined) return compileExec(exec)
   return shell === undefined ? compileCommand(definition) : compileShell(shell)

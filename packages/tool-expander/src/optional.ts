@@ -15,6 +15,7 @@ export function checkOptionalWords(
   parameters: readonly ExpandedParameter[],
 ): ToolProblem[] {
   const optional = new Set(parameters.filter(isOptional).map(({ name }) => name))
+  if (optional.size === 0) return []
   const last = words.findLast(({ pieces }) => pieces.some(isParameter) && !isOptionWord(pieces))
   return words.flatMap((word, index) => {
     if (!isWholeParameter(word.pieces)) return []

@@ -33,10 +33,10 @@ function optionsTaking(letters: string, names = '(?!)'): RegExp {
   return new RegExp(`^-[^-${letters}]*[${letters}]$|^--(?:${names})$`, 'g')
 }
 
-const SHELL_TEXT = optionsWith('c', '(?:session-)?command')
+/** Options of a shell that have a script. */
+export const SHELL_TEXT = optionsWith('c', '(?:session-)?command')
 /** Each o of an option of a shell takes a word. */
 const TAKEN_BY_SHELL = /^--(?:rcfile|init-file)$|(?<=^[-+][a-z]*)o(?=[a-z]*$)/gi
-const LOGIN = / (?:-[A-Za-z]*[is]|--(?:login|shell))/
 const SHELL: Program = { text: SHELL_TEXT, command: 0, readsFile: true }
 
 /** By their names without versions. Those of subcommands are here, too: `git rebase`. */
@@ -49,10 +49,11 @@ for (const [names, program] of [
   ['newgrp', { command: Infinity }],
   ['flock', { text: SHELL_TEXT }],
   ['vagrant', { text: SHELL_TEXT, isForeign: true }],
-  ['sudo', { takes: optionsTaking('CDghpRrTtUu'), command: 0, when: LOGIN }],
-  ['doas', { takes: optionsTaking('Cu'), command: 0, when: LOGIN }],
-  ['nsenter', { takes: optionsTaking('tSG', 'target|set[ug]id'), command: 0 }],
-  ['unshare', { takes: optionsTaking('SGRw', 'set[ug]id|root|wd'), command: 0 }],
+  [
+    'sudo doas',
+    { takes: optionsTaking('CDghpRrTtUu'), command: 0, when: / (?:-[A-Za-z]*[is]|--(?:login|shell))/ },
+  ],
+  ['nsenter unshare', { takes: optionsTaking('GRStw', 'target|set[ug]id|root|wd'), command: 0 }],
   ['chroot', { command: 1 }],
   ['sg', { text: /^-/, joins: 1, command: 1 }],
   ['ssh', { takes: optionsTaking('BbcDEeFIiJLlmOopQRSWw'), joins: 1, isForeign: true }],
@@ -96,11 +97,6 @@ export function baseName(path = ''): string {
 export function isShell(word: string): boolean {
   const program = programOf(word)
   return program?.text === SHELL_TEXT && !program.isForeign
-}
-
-/** True for an option of a shell that has a script. */
-export function isScriptOption(option: string): boolean {
-  return SHELL_TEXT.test(option)
 }
 
 /** True for a text that may run a shell, which then reads what its own shell is fed. */

@@ -80,7 +80,7 @@ export interface Refused {
 
 /** Checks the shape alone: which keys hold what. An empty YAML key (null) counts as absent, as undefined does. */
 export function parseShape(input: unknown): Parsed | Refused {
-  const result = Definition.safeParse(withoutNulls(input))
+  const result = Definition.safeParse(withoutNulls(input), { reportInput: true })
   if (!result.success) return { ok: false, problems: result.error.issues.map(explain) }
   const { data: tool } = result
   const rest = Object.entries(input as object).filter(([key]) => !Object.hasOwn(Definition.shape, key))
@@ -96,11 +96,11 @@ function withoutNulls(value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-function explain({ path: keys, message }: z.core.$ZodIssue): ToolProblem {
+function explain({ path: keys, message, input }: z.core.$ZodIssue): ToolProblem {
   const path = keys.join('.').replace(/\.(\d+)/g, '[$1]')
   return problemOf(
     path === 'name' ? 'ERR_TOOL_NAME' : 'ERR_TOOL_SHAPE',
     path,
-    `${path || 'A tool'} ${message}`,
+    `${path || 'A tool'} ${input === undefined ? 'is missing' : message}`,
   )
 }

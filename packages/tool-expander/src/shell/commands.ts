@@ -109,7 +109,7 @@ function readFor(scan: Scan, opening: number): void {
   skipInline(scan)
   if (!skipArithmetic(scan)) {
     const name = readWord(scan).shape
-    if (name.includes('\0')) missing(scan, opening, 'A name')
+    if (name.includes('\0')) missing(scan, opening, 'The variable of this loop')
     skipBlanks(scan)
     const before = scan.found.length
     if (looksAt(scan, IN)) readSimple(scan)

@@ -1,13 +1,13 @@
 import { findProgramText, type ProgramText } from '../program-text.js'
 import {
   baseName,
-  isScriptOption,
   isShell,
   isUnknown,
   mayStartAnother,
   namesShell,
   operandIndex,
   programOf,
+  SHELL_TEXT,
 } from '../programs.js'
 import { isWholeParameter } from '../template.js'
 import { refuse, type Scan, type Word } from './scan.js'
@@ -84,7 +84,7 @@ function readsInput(shapes: readonly string[], at: number, texts: readonly Progr
   while (/^\w+=/.test(shapes[end] ?? '')) end = operandIndex(shapes, end, takes)
   const options = shapes.slice(at + 1, end)
   const own = readsFile
-    ? options.some(isScriptOption)
+    ? options.some((option) => SHELL_TEXT.test(option))
       ? [end]
       : []
     : texts.flatMap(([index, interpreter]) => (interpreter === baseName(shapes[at]) ? [index] : []))

@@ -32,7 +32,7 @@ export function readWord(scan: Scan): Word {
   do readPieces(scan, word, 'bare', isShell ? ' \t\n;&|<>()' : ' \t\r\n')
   while (isShell && take(scan, PROCESS_SUBSTITUTION) && readNested(scan, word))
   word.shape = shapeOf(word.pieces)
-  word.found = scan.found.slice(before)
+  if (scan.found.length > before) word.found = scan.found.slice(before)
   return word
 }
 
