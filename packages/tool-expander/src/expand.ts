@@ -1,5 +1,5 @@
 import { compileSyntax, compileTool } from './compile.js'
-import { problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
+import { ENOUGH, problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
 import { type Parsed, parseShape, type Refused, type ToolDefinition } from './schema.js'
 import type { ExpandedTool } from './tool.js'
 
@@ -19,7 +19,7 @@ export function parseTool(input: unknown): ParseResult {
     const shape = parseShape(input)
     if (!shape.ok) return { ok: false, problems: [...shape.problems, ...templateProblems(input)] }
     const { tool, problems } = compileTool(shape.tool)
-    if (problems.length > 0) return { ok: false, problems }
+    if (problems.length > 0) return { ok: false, problems: problems.slice(0, ENOUGH) }
     EXPANDED.set(shape.tool, tool)
     return shape
   } catch (error) {

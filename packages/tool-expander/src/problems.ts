@@ -49,6 +49,9 @@ export function formatProblem(problem: Excerpt, where?: string): string {
   return lines.filter((line) => line !== undefined).join('\n')
 }
 
+/** More problems than a person reads: what is behind them is not told. */
+export const ENOUGH = 100
+
 /** A problem of a tool as a whole, or of one of its keys. */
 export function problemOf(
   code: ToolProblemCode,

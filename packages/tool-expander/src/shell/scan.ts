@@ -1,5 +1,5 @@
 import type { CommandWord } from '../command-words.js'
-import { problemAt, type Template, type ToolProblem, type ToolProblemCode } from '../problems.js'
+import { ENOUGH, problemAt, type Template, type ToolProblem, type ToolProblemCode } from '../problems.js'
 import { openings, type Placeholder } from '../template.js'
 
 /** How the shell reads the text a placeholder stands in. Here-documents are a `document`, or `fixed` when quoted. */
@@ -112,8 +112,6 @@ export function scanTemplate(
 }
 
 const STOPPED = new Error()
-/** More problems than a person reads, each with its line. */
-const ENOUGH = 100
 
 /** Steps over what a sticky pattern matches here, and returns it; '' when it does not match. */
 export function take(scan: Scan, pattern: RegExp): string {

@@ -1,4 +1,4 @@
-import { findProgramText, type ProgramText } from '../program-text.js'
+import { findProgramText } from '../program-text.js'
 import {
   baseName,
   isShell,
@@ -20,13 +20,16 @@ export const STANDARD_INPUT = /^-[A-Za-z]*s$|(?:^|\/)(?:stdin|fd\/[\d\0]+)$/
 export function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly Word[]): void {
   const { words, inputs, foundBefore, documentsBefore } = command
   const shapes = words.map((word) => shapeInScript(scan, word))
-  const texts = findProgramText(shapes)
   const refuseGlued = (word: Word | undefined, place: string, isJoined = false) => {
     if (word && (isJoined || !isWholeParameter(word.pieces))) refuse(scan, word.found, place)
   }
-  for (const [index, interpreter, isJoined] of texts)
+  /** By interpreters with a text: whether that starts a shell. */
+  const told = new Map<string, boolean>()
+  for (const [index, interpreter, isJoined] of findProgramText(shapes)) {
+    told.set(interpreter, told.get(interpreter) || namesShell(shapes[index] ?? ''))
     if (isJoined || !programOf(interpreter)?.isForeign)
       refuseGlued(words[index], `a script for ${interpreter}${isShell(interpreter) ? ' -c' : ''}`, isJoined)
+  }
 
   const fed = scan.found.slice(scan.fedFrom, foundBefore)
   const documents = scan.pending.slice(scan.fedFrom < Infinity ? 0 : documentsBefore)
@@ -37,7 +40,7 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
     for (const word of words.slice(at + 1, operandIndex(shapes, at) + 1))
       if (scan.template.startsWith('<(', word.offset)) refuseGlued(word, `a script for ${shapes[at]}`)
   }
-  const at = places.find((place) => readsInput(shapes, place, texts))
+  const at = places.find((place) => readsInput(shapes, place, told))
   if (at === undefined) return
   const shell = baseName(shapes[at])
   if (scan.inOutput) {
@@ -78,20 +81,15 @@ function shellPlaces(shapes: readonly string[]): number[] {
 }
 
 /** True for what runs what it is fed: no text, file or command was given to it, or a text that starts a shell. */
-function readsInput(shapes: readonly string[], at: number, texts: readonly ProgramText[]): boolean {
+function readsInput(shapes: readonly string[], at: number, told: ReadonlyMap<string, boolean>): boolean {
   const { takes, command, when, readsFile } = programOf(shapes[at]) ?? {}
+  const startsShell = told.get(baseName(shapes[at]))
+  if (!readsFile && (startsShell !== undefined || command === undefined)) return startsShell === true
   let end = operandIndex(shapes, at, takes, command)
   while (/^\w+=/.test(shapes[end] ?? '')) end = operandIndex(shapes, end, takes)
   const options = shapes.slice(at + 1, end)
-  const own = readsFile
-    ? options.some((option) => SHELL_TEXT.test(option))
-      ? [end]
-      : []
-    : texts.flatMap(([index, interpreter]) => (interpreter === baseName(shapes[at]) ? [index] : []))
-  if (own.length > 0) return own.some((index) => namesShell(shapes[index] ?? ''))
-  if (command === undefined || when?.test(['', ...options].join(' ')) === false) return false
-  return (
-    end === shapes.length ||
-    (readsFile === true && shapes.slice(at + 1, end + 1).some((word) => STANDARD_INPUT.test(word)))
-  )
+  if (!readsFile) return end === shapes.length && when?.test(['', ...options].join(' ')) !== false
+  // A -c behind -s, -- or an operand is an operand.
+  if (options.some((option) => SHELL_TEXT.test(option))) return namesShell(shapes[end] ?? '')
+  return end === shapes.length || shapes.slice(at + 1, end + 1).some((word) => STANDARD_INPUT.test(word))
 }
