@@ -19,6 +19,7 @@ interface Program {
 }
 
 /** A set of names. Looking one up costs less than a pattern, which is compiled first. */
+/* @__NO_SIDE_EFFECTS__ */
 export function namesOf(names: string): ReadonlySet<string> {
   return new Set(names.split(' '))
 }
@@ -34,19 +35,16 @@ function optionsTaking(letters: string, names = '(?!)'): RegExp {
 }
 
 /** Options of a shell that have a script. */
-export const SHELL_TEXT = optionsWith('c', '(?:session-)?command')
+export const SHELL_TEXT = /^[-+][A-Za-z\d]*c|^--(?:session-)?command(?:=|$)/
 /** Each o of an option of a shell takes a word. */
 const TAKEN_BY_SHELL = /^--(?:rcfile|init-file)$|(?<=^[-+][a-z]*)o(?=[a-z]*$)/gi
-const SHELL: Program = { text: SHELL_TEXT, command: 0, readsFile: true }
 
-/** By their names without versions. Those of subcommands are here, too: `git rebase`. */
-const PROGRAMS = new Map<string, Program>()
-for (const [names, program] of [
-  ['sh bash rbash dash zsh ksh mksh ash fish csh tcsh', SHELL],
+/** By their names without versions, subcommands such as `git rebase` among them. Not made before the first look-up: who only binds needs none. */
+const knownPrograms = (): [names: string, program: Program][] => [
+  ['sh bash rbash dash zsh ksh mksh ash fish csh tcsh', { text: SHELL_TEXT, command: 0, readsFile: true }],
   ['. source', { command: 0, readsFile: true }],
-  ['su script', { text: SHELL_TEXT, command: Infinity }],
+  ['su script newgrp', { text: SHELL_TEXT, command: Infinity }],
   ['runuser', { text: SHELL_TEXT, command: Infinity, when: /^(?!.* (?:-[A-Za-z]*u|--user))/ }],
-  ['newgrp', { command: Infinity }],
   ['flock', { text: SHELL_TEXT }],
   ['vagrant', { text: SHELL_TEXT, isForeign: true }],
   [
@@ -64,8 +62,7 @@ for (const [names, program] of [
   ['node nodejs bun deno', { text: optionsWith('ep', 'eval|print'), isForeign: true }],
   ['perl ruby', { text: optionsWith('eE'), isForeign: true }],
   ['php', { text: optionsWith('r'), isForeign: true }],
-  ['env', { text: optionsWith('S', 'split-string') }],
-  ['split', { text: optionsWith('', 'filter') }],
+  ['env split', { text: optionsWith('S', 'split-string|filter') }],
   [
     'tar',
     {
@@ -79,13 +76,19 @@ for (const [names, program] of [
   ['rebase difftool', { text: optionsWith('x', 'exec|extcmd') }],
   ['filter-branch', { text: optionsWith('', '[\\w-]+-filter') }],
   ['foreach', { text: /[^\w\0./-]/ }],
-] satisfies [names: string, program: Program][])
-  for (const name of names.split(' ')) PROGRAMS.set(name, program)
+]
+
+let programs: Map<string, Program> | undefined
 
 /** What is known of the program a word names. */
 export function programOf(word?: string): Program | undefined {
+  if (!programs) {
+    programs = new Map()
+    for (const [names, program] of knownPrograms())
+      for (const name of names.split(' ')) programs.set(name, program)
+  }
   const name = baseName(word)
-  return PROGRAMS.get(/\d$/.test(name) ? name.replace(/[\d.]+$/, '') : name)
+  return programs.get(/\d$/.test(name) ? name.replace(/[\d.]+$/, '') : name)
 }
 
 /** The name of a program from its path, also behind `--entrypoint=`. */
