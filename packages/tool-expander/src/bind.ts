@@ -1,8 +1,8 @@
 import { checkExpanded, checkOptions } from './check-expanded.js'
 import { looksLikeOption } from './dash.js'
 import { isOptionWord } from './optional.js'
-import { type EngineVariable, isParameter, isWholeParameter, type Part, parseElement } from './template.js'
-import type { ExpandedParameter, ExpandedTool } from './tool.js'
+import { isParameter, isWholeParameter, type Part, parseElement } from './template.js'
+import type { BindOptions, ExpandedParameter, ExpandedTool } from './tool.js'
 import { complaintAbout } from './values.js'
 
 /** Why a call was refused. `message` is written for the model that made the call. */
@@ -18,11 +18,6 @@ export interface BindProblem {
 }
 
 export type BindResult = { ok: true; argv: string[]; stdin?: string } | { ok: false; reasons: BindProblem[] }
-
-export interface BindOptions {
-  /** Absolute paths that `${AGENT_HOME}` and `${CWD}` in the tool's command stand for. */
-  variables: Record<EngineVariable, string>
-}
 
 /** What stands for a piece of a word: fixed text, a path, or what was sent for a parameter; nothing when it is absent. */
 interface Value {
@@ -63,7 +58,7 @@ export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOp
 
   const stdin = tool.parameters.find(({ inject_as }) => inject_as === 'stdin')
   const [text] = values.get(stdin?.name ?? '')?.texts ?? []
-  return { ok: true, argv, ...(text === undefined ? {} : { stdin: text }) }
+  return text === undefined ? { ok: true, argv } : { ok: true, argv, stdin: text }
 }
 
 function readValues({ tool, values, refuse }: Call, args: unknown): void {

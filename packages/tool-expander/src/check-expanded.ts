@@ -1,22 +1,21 @@
-import type { BindOptions } from './bind.js'
 import { ToolExpansionError } from './problems.js'
-import type { ExpandedTool } from './tool.js'
+import type { BindOptions, ExpandedTool } from './tool.js'
 
 // For callers without a type checker: said here, before a missing key becomes the text "undefined" in a command.
 
 /** Refuses what `expandTool` did not make. */
 export function checkExpanded(tool: ExpandedTool): void {
-  if (!Array.isArray(tool?.command) || !tool.parameters?.every?.(({ inject_as }) => inject_as))
-    throw misuse('Pass a tool that expandTool returned.')
+  const isExpanded = Array.isArray(tool?.command) && tool.parameters?.every?.(({ inject_as }) => inject_as)
+  if (!isExpanded) refuseUse('a tool that expandTool returned')
 }
 
 /** Refuses options without both variables. */
 export function checkOptions(options: BindOptions): void {
   const { AGENT_HOME, CWD } = options?.variables ?? {}
   if (typeof AGENT_HOME !== 'string' || typeof CWD !== 'string')
-    throw misuse('Pass { variables: { AGENT_HOME, CWD } }.')
+    refuseUse('{ variables: { AGENT_HOME, CWD } }')
 }
 
-function misuse(message: string): ToolExpansionError {
-  return new ToolExpansionError([{ code: 'ERR_USAGE', path: '', message }])
+function refuseUse(wanted: string): never {
+  throw new ToolExpansionError([{ code: 'ERR_USAGE', path: '', message: `Pass ${wanted}.` }])
 }

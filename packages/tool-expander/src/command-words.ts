@@ -1,18 +1,23 @@
-import { baseName, mayStartAnother, namesOf } from './interpreters.js'
+import { baseName, mayStartAnother, namesOf } from './programs.js'
 import { isParameter, type Part, type Placeholder } from './template.js'
 
-/** A word of a command in pieces; null is what only a shell knows. */
+/** A word of a command. */
 export interface CommandWord {
+  /** Null is what only a shell knows. */
   pieces: readonly (Part | null)[]
+  /** Its pieces as `shapeOf` gives them. */
+  shape: string
 }
 
 /** A word as text, with a NUL for each piece that is not fixed. */
-export function shapeOf(word: CommandWord | undefined): string {
-  return word?.pieces.map((piece) => (typeof piece === 'string' ? piece : '\0')).join('') ?? ''
+export function shapeOf(pieces: CommandWord['pieces']): string {
+  let shape = ''
+  for (const piece of pieces) shape += typeof piece === 'string' ? piece : '\0'
+  return shape
 }
 
 /** Programs whose first `--` makes an option of nothing they pass on, or, for `find`, of nothing at all. */
-const PASSES_ON = namesOf('bun cargo find npm pnpm yarn')
+export const PASSES_ON = namesOf('bun cargo find npm pnpm yarn')
 
 /**
  * Calls back for each value that can begin a word which a program may take for an option.
@@ -23,16 +28,16 @@ export function forLeadingValues<Word extends CommandWord>(
   words: readonly Word[],
   note: (value: Placeholder, word: Word) => void,
 ): void {
-  const shapes = words.map(shapeOf)
-  const startsAnother = mayStartAnother(shapes)
-  const isRun = startsAnother ? shapes : shapes.slice(0, 1)
-  let unprotected = isRun.some((shape) => PASSES_ON.has(baseName(shape))) ? 1 : 0
+  const startsAnother = mayStartAnother(words[0]?.shape)
+  const isRun = startsAnother ? words : words.slice(0, 1)
+  let unprotected = isRun.some(({ shape }) => PASSES_ON.has(baseName(shape))) ? 1 : 0
   let isProtected = false
   for (const word of words) {
-    const values = word.pieces.filter(isParameter)
-    const shape = shapeOf(word)
-    if (values.length === 0 && shape === '--') isProtected = unprotected-- < 1
-    else if (values.length === 0 && startsAnother && !shape.startsWith('-')) isProtected = false
-    else if (!isProtected) for (const value of values) if (value.leads && !value.raw) note(value, word)
+    const { pieces, shape } = word
+    if (pieces.some(isParameter)) {
+      if (!isProtected)
+        for (const value of pieces) if (isParameter(value) && value.leads && !value.raw) note(value, word)
+    } else if (shape === '--') isProtected = unprotected-- < 1
+    else if (startsAnother && !shape.startsWith('-')) isProtected = false
   }
 }

@@ -1,3 +1,4 @@
+import { shapeOf } from './command-words.js'
 import { checkWords, faultOf, inferFromWords } from './exec.js'
 import type { ArgumentWord, Compiled, Inferred } from './inferred.js'
 import { problemAt, type ToolProblem } from './problems.js'
@@ -13,7 +14,8 @@ export function compileCommand(definition: ToolDefinition): Compiled {
     const refuse = (opening: Opening) => {
       problems.push(problemAt(place, opening.offset, ...faultOf(opening)))
     }
-    return { pieces: substitute ? parseElement(template, refuse) : textOf(template), ...place }
+    const pieces = substitute ? parseElement(template, refuse) : textOf(template)
+    return { ...place, pieces, shape: shapeOf(pieces) }
   })
   if (definition.command) problems.push(...checkWords(words))
   const placed = inferFromWords(words).map((known) =>

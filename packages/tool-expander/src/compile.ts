@@ -12,13 +12,17 @@ import type { ExpandedTool, ToolOrigin } from './tool.js'
 /** Expands as far as it goes, and says everything that is wrong. */
 export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
   const { name, description, exec, shell, stdin, parameters: explicit = [], allow_dash, __meta } = definition
-  const { command, substitute, inferred, checkedWords, words = [], ...compiled } = compileSyntax(definition)
+  const compiled = compileSyntax(definition)
+  const { command, substitute, inferred, checkedWords, words = [] } = compiled
   const problems = [...compiled.problems, ...checkModes(definition), ...checkStdin(inferred, stdin)]
-  const all = inferred.filter((known) => known.name !== stdin)
-  if (stdin !== undefined) all.push({ name: stdin, inject_as: 'stdin' })
+  const all: Inferred[] =
+    stdin === undefined
+      ? inferred
+      : [...inferred.filter(({ name }) => name !== stdin), { name: stdin, inject_as: 'stdin' }]
   // Behind a broken template every parameter would look unknown.
   if (problems.length > 0) all.push(...explicit.map(asWritten))
-  const { parameters, ...merged } = mergeParameters(all, explicit, allow_dash)
+  const merged = mergeParameters(all, explicit, allow_dash)
+  const { parameters } = merged
   problems.push(...merged.problems, ...checkOptionalWords(words, parameters))
   // A missing optional value is an empty text in a script. Said here, the full form needs no rule for it.
   if (shell !== undefined) {
@@ -40,7 +44,8 @@ export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; p
   return { tool, problems }
 }
 
-function compileSyntax(definition: ToolDefinition): Compiled {
+/** What the template alone says. */
+export function compileSyntax(definition: ToolDefinition): Compiled {
   const { exec, shell } = definition
   if (exec !== undefined) return compileExec(exec)
   return shell === undefined ? compileCommand(definition) : compileShell(shell)

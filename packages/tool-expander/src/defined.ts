@@ -4,6 +4,7 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 
 /** The object without its undefined entries, so that YAML and JSON made of it have no empty keys. */
 export function defined<T extends object>(object: T): Defined<T> {
-  const entries = Object.entries(object).filter(([key, value]) => value !== undefined && key !== '__proto__')
-  return Object.fromEntries(entries) as Defined<T>
+  const kept: Partial<T> = {}
+  for (const key in object) if (object[key] !== undefined && key !== '__proto__') kept[key] = object[key]
+  return kept as unknown as Defined<T>
 }

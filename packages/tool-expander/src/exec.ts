@@ -1,7 +1,7 @@
-import { forLeadingValues, shapeOf } from './command-words.js'
+import { forLeadingValues } from './command-words.js'
 import { type ArgumentWord, type Compiled, type Inferred, inferParameters, writeCommand } from './inferred.js'
-import { findProgramText } from './interpreters.js'
 import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js'
+import { findProgramText } from './program-text.js'
 import { complain, type Scan, scanTemplate, take } from './shell/scan.js'
 import { readWord } from './shell/words.js'
 import { isParameter, isWholeParameter, type Opening, openings } from './template.js'
@@ -12,11 +12,11 @@ export function compileExec(template: string): Compiled & { words: ArgumentWord[
   const { problems } = scanTemplate('exec', template, (scan) => {
     refuseShell(scan)
     for (take(scan, BLANKS); scan.at < scan.end; take(scan, BLANKS)) {
-      const pieces = readWord(scan).pieces.filter((piece) => piece !== null)
-      words.push({ pieces, template, path: 'exec' })
+      const { pieces, shape } = readWord(scan)
+      words.push({ pieces: pieces.filter((piece) => piece !== null), shape, template, path: 'exec' })
     }
   })
-  if (words.length === 0) words.push({ pieces: [], template, path: 'exec' })
+  if (words.length === 0) words.push({ pieces: [], shape: '', template, path: 'exec' })
   if (problems.length === 0) problems.push(...checkWords(words))
   const pieces = words.map((word) => word.pieces)
   return { ...writeCommand(pieces, inferFromWords(words)), problems, words }
@@ -62,7 +62,7 @@ export function checkWords(words: readonly ArgumentWord[]): ToolProblem[] {
   const [first] = words
   if (first?.pieces.length === 0) refuse(first, 'ERR_COMMAND_WORD', 'The command is empty.')
   if (first?.pieces.some(isParameter)) refuse(first, 'ERR_COMMAND_WORD', 'The first word must be literal.')
-  for (const [index, interpreter, isJoined] of findProgramText(words.map(shapeOf))) {
+  for (const [index, interpreter, isJoined] of findProgramText(words.map(({ shape }) => shape))) {
     const word = words[index]
     if (word?.pieces.some(isParameter) && (isJoined || !isWholeParameter(word.pieces)))
       refuse(word, 'ERR_PROGRAM_TEXT', `In a program that ${interpreter} runs the value would become code.`)

@@ -1,8 +1,6 @@
-import { compileTool } from './compile.js'
-import { compileExec } from './exec.js'
-import { problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
+import { compileSyntax, compileTool } from './compile.js'
+import { ENOUGH, problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
 import { type Parsed, parseShape, type Refused, type ToolDefinition } from './schema.js'
-import { compileShell } from './shell/compile.js'
 import type { ExpandedTool } from './tool.js'
 
 export type ParseResult = Parsed | Refused
@@ -21,7 +19,7 @@ export function parseTool(input: unknown): ParseResult {
     const shape = parseShape(input)
     if (!shape.ok) return { ok: false, problems: [...shape.problems, ...templateProblems(input)] }
     const { tool, problems } = compileTool(shape.tool)
-    if (problems.length > 0) return { ok: false, problems }
+    if (problems.length > 0) return { ok: false, problems: problems.slice(0, ENOUGH) }
     EXPANDED.set(shape.tool, tool)
     return shape
   } catch (error) {
@@ -49,7 +47,8 @@ const TOO_DEEP = problemOf('ERR_TOOL_SHAPE', '', 'This tool is nested too deeply
 
 /** What the template of a misshapen tool says against itself, so that its author hears everything at once. */
 function templateProblems(input: unknown): ToolProblem[] {
-  const { exec, shell } = (input ?? {}) as { exec?: unknown; shell?: unknown }
-  if (typeof exec === 'string') return compileExec(exec).problems
-  return typeof shell === 'string' ? compileShell(shell).problems : []
+  const { exec, shell } = (input ?? {}) as ToolDefinition
+  return typeof (exec ?? shell) === 'string'
+    ? compileSyntax({ name: '', exec: exec ?? undefined, shell }).problems
+    : []
 }

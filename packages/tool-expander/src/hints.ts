@@ -1,7 +1,28 @@
-import type { ToolProblemCode } from './problems.js'
+/** What can be wrong with a tool's definition. Branch on these; the messages are for people. */
+export type ToolProblemCode =
+  | 'ERR_TOOL_SHAPE'
+  | 'ERR_TOOL_NAME'
+  | 'ERR_TOOL_MODE'
+  | 'ERR_PARAMETER'
+  | 'ERR_PARAMETER_UNKNOWN'
+  | 'ERR_PARAMETER_OVERRIDE'
+  | 'ERR_PARAMETER_OPTIONAL'
+  | 'ERR_STDIN'
+  | 'ERR_PLACEHOLDER'
+  | 'ERR_QUOTE'
+  | 'ERR_RAW_IN_EXEC'
+  | 'ERR_EXEC_METACHARACTER'
+  | 'ERR_EXEC_VARIABLE'
+  | 'ERR_COMMAND_WORD'
+  | 'ERR_PROGRAM_TEXT'
+  | 'ERR_SHELL_CODE'
+  | 'ERR_SHELL_POSITIONAL'
+  | 'ERR_SHELL_SYNTAX'
+  | 'ERR_USAGE'
 
 /** What to write instead, where the place itself does not say something better. */
 export const HINTS: Partial<Record<ToolProblemCode, string>> = {
+  ERR_TOOL_NAME: 'Write name: list_files.',
   ERR_PARAMETER_UNKNOWN: 'Write ${name} in it, stdin: name, or use command: with inject_as: option.',
   ERR_PARAMETER_OVERRIDE: 'Remove it, or write stdin: name.',
   ERR_PARAMETER_OPTIONAL:

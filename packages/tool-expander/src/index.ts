@@ -1,4 +1,4 @@
-export { type BindOptions, type BindProblem, type BindResult, bindArguments } from './bind.js'
+export { type BindProblem, type BindResult, bindArguments } from './bind.js'
 export { expandTool, type ParseResult, parseTool } from './expand.js'
 export {
   type FunctionTool,
@@ -16,7 +16,14 @@ export {
   type ToolProblemCode,
 } from './problems.js'
 export { type ParameterDefinition, RESERVED_TOOL_NAMES, type ToolDefinition } from './schema.js'
-export type { ExpandedParameter, ExpandedTool, Injection, ParameterType, ToolOrigin } from './tool.js'
+export type {
+  BindOptions,
+  ExpandedParameter,
+  ExpandedTool,
+  Injection,
+  ParameterType,
+  ToolOrigin,
+} from './tool.js'
 
 /** What a model sends for a call, before it is bound. */
 export type Arguments = Record<string, unknown>

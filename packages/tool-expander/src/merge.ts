@@ -20,22 +20,27 @@ export function mergeParameters(
   allowDash: boolean | undefined,
 ): { parameters: ExpandedParameter[]; problems: ToolProblem[] } {
   const problems: ToolProblem[] = []
-  const find = <Entry extends { name: string }>(entries: readonly Entry[], wanted: string) =>
-    entries.find(({ name }) => name === wanted)
-  const parameters = inferred.map((known) => parameterOf(known, find(explicit, known.name), allowDash))
+  const [entries, wanted] = [byName(explicit), byName(inferred)]
+  const parameters = inferred.map((known) => parameterOf(known, entries.get(known.name), allowDash))
+  const merged = byName(parameters)
   explicit.forEach((entry, index) => {
     const { name } = entry
     const refuse: Refuse = (code, key, message, hint) => {
       problems.push(problemOf(code, `parameters[${index}].${key}`, message, hint))
     }
-    const known = find(inferred, name)
-    const parameter = find(parameters, name)
-    if (find(explicit, name) !== entry)
+    const known = wanted.get(name)
+    const parameter = merged.get(name)
+    if (entries.get(name) !== entry)
       refuse('ERR_PARAMETER', 'name', `Parameter '${name}' is defined twice`, 'Keep one of them.')
     else if (known && parameter) checkEntry(entry, known, parameter, refuse)
     else refuse('ERR_PARAMETER_UNKNOWN', 'name', `Parameter '${name}' not found in template`)
   })
   return { parameters, problems }
+}
+
+/** The first of each name. */
+function byName<Entry extends { name: string }>(entries: readonly Entry[]): Map<string, Entry> {
+  return new Map(entries.toReversed().map((entry) => [entry.name, entry]))
 }
 
 function checkEntry(
@@ -82,16 +87,13 @@ function parameterOf(
   entry: Partial<ParameterDefinition> = {},
   allowDash?: boolean,
 ): ExpandedParameter {
-  const { inject_as } = known
+  const { name, inject_as, position } = known
   const isExempt = inject_as === 'argument' && (allowDash || entry.enum !== undefined)
-  return defined({
-    // First, so that they come first where the tool is printed.
-    ...{ name: known.name, type: undefined, inject_as, position: known.position },
-    ...entry,
-    type: entry.type ?? 'string',
-    inject_as,
+  // These come first where the tool is printed. `Object.assign`, because V8 is slow at spreading behind other keys.
+  const parameter = Object.assign({ name, type: 'string' as const, inject_as, position }, entry, {
     raw: undefined,
     required: entry.required !== false && entry.default === undefined,
     allow_dash: entry.allow_dash ?? (isExempt || known.allow_dash),
   })
+  return defined(parameter) as ExpandedParameter // an entry holds no undefined
 }

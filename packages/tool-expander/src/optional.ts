@@ -15,11 +15,12 @@ export function checkOptionalWords(
   parameters: readonly ExpandedParameter[],
 ): ToolProblem[] {
   const optional = new Set(parameters.filter(isOptional).map(({ name }) => name))
+  if (optional.size === 0) return []
   const last = words.findLast(({ pieces }) => pieces.some(isParameter) && !isOptionWord(pieces))
   return words.flatMap((word, index) => {
     if (!isWholeParameter(word.pieces)) return []
     const [{ name, offset }] = word.pieces
-    const option = shapeOf(words[index - 1])
+    const option = words[index - 1]?.shape ?? ''
     const takesNext = /^-(?!-$)[^=\0]+$/.test(option)
     if (!optional.has(name) || (!takesNext && word === last)) return []
     const next = last?.pieces.find(isParameter)?.name
@@ -30,5 +31,5 @@ export function checkOptionalWords(
 
 /** `--in=${a}`: an option that carries its own value. */
 export function isOptionWord(pieces: readonly Part[]): boolean {
-  return /^-[^=\0]+=\0$/.test(shapeOf({ pieces })) && isParameter(pieces[1])
+  return /^-[^=\0]+=\0$/.test(shapeOf(pieces)) && isParameter(pieces[1])
 }

@@ -1,26 +1,6 @@
-import { HINTS } from './hints.js'
+import { HINTS, type ToolProblemCode } from './hints.js'
 
-/** What can be wrong with a tool's definition. Branch on these; the messages are for people. */
-export type ToolProblemCode =
-  | 'ERR_TOOL_SHAPE'
-  | 'ERR_TOOL_NAME'
-  | 'ERR_TOOL_MODE'
-  | 'ERR_PARAMETER'
-  | 'ERR_PARAMETER_UNKNOWN'
-  | 'ERR_PARAMETER_OVERRIDE'
-  | 'ERR_PARAMETER_OPTIONAL'
-  | 'ERR_STDIN'
-  | 'ERR_PLACEHOLDER'
-  | 'ERR_QUOTE'
-  | 'ERR_RAW_IN_EXEC'
-  | 'ERR_EXEC_METACHARACTER'
-  | 'ERR_EXEC_VARIABLE'
-  | 'ERR_COMMAND_WORD'
-  | 'ERR_PROGRAM_TEXT'
-  | 'ERR_SHELL_CODE'
-  | 'ERR_SHELL_POSITIONAL'
-  | 'ERR_SHELL_SYNTAX'
-  | 'ERR_USAGE'
+export type { ToolProblemCode } from './hints.js'
 
 /** One thing wrong with a tool's definition, and what to write instead. */
 export interface ToolProblem extends Excerpt {
@@ -68,6 +48,9 @@ export function formatProblem(problem: Excerpt, where?: string): string {
   const lines = [(where ? `${where}: ` : '') + message, ...excerpt(problem), hint]
   return lines.filter((line) => line !== undefined).join('\n')
 }
+
+/** More problems than a person reads: what is behind them is not told. */
+export const ENOUGH = 100
 
 /** A problem of a tool as a whole, or of one of its keys. */
 export function problemOf(

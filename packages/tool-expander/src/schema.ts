@@ -78,9 +78,9 @@ export interface Refused {
   problems: ToolProblem[]
 }
 
-/** Checks the shape alone: which keys hold what. An empty YAML key (null) counts as absent. */
+/** Checks the shape alone: which keys hold what. An empty YAML key (null) counts as absent, as undefined does. */
 export function parseShape(input: unknown): Parsed | Refused {
-  const result = Definition.safeParse(withoutNulls(input))
+  const result = Definition.safeParse(withoutNulls(input), { reportInput: true })
   if (!result.success) return { ok: false, problems: result.error.issues.map(explain) }
   const { data: tool } = result
   const rest = Object.entries(input as object).filter(([key]) => !Object.hasOwn(Definition.shape, key))
@@ -90,17 +90,17 @@ export function parseShape(input: unknown): Parsed | Refused {
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([, entry]) => entry !== null)
-  return Object.fromEntries(
-    entries.map(([key, entry]) => [key, key === 'default' ? entry : withoutNulls(entry)]),
+  const entries = Object.entries(value).flatMap(([key, entry]) =>
+    (entry ?? null) === null ? [] : [[key, key === 'default' ? entry : withoutNulls(entry)]],
   )
+  return Object.fromEntries(entries)
 }
 
-function explain({ path: keys, message }: z.core.$ZodIssue): ToolProblem {
+function explain({ path: keys, message, input }: z.core.$ZodIssue): ToolProblem {
   const path = keys.join('.').replace(/\.(\d+)/g, '[$1]')
   return problemOf(
     path === 'name' ? 'ERR_TOOL_NAME' : 'ERR_TOOL_SHAPE',
     path,
-    `${path || 'A tool'} ${message}`,
+    `${path || 'A tool'} ${input === undefined ? 'is missing' : message}`,
   )
 }

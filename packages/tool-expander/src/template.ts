@@ -41,18 +41,18 @@ export interface Reference {
   length: number
 }
 
-/** Reads `${name}` or `${name:modifier}` at an offset; undefined when something else stands there. */
-export function readReference(text: string, offset: number): Reference | undefined {
-  const [written = '', name, modifier] = matchAt(REFERENCE, text, offset)
-  return name === undefined ? undefined : { name, modifier, length: written.length }
+/** Reads `${name}` or `${name:modifier}` at an offset; null when something else stands there. */
+export function readReference(text: string, offset: number): Reference | null {
+  const match = matchAt(REFERENCE, text, offset)
+  return match && { name: match[1] ?? '', modifier: match[2], length: match[0].length }
 }
 
 const REFERENCE = /\$\{([A-Za-z_]\w*)(?::([A-Za-z]\w*))?\}/y
 
 /** What a sticky pattern matches at an offset, and its groups. */
-export function matchAt(pattern: RegExp, text: string, offset: number): readonly (string | undefined)[] {
+export function matchAt(pattern: RegExp, text: string, offset: number): RegExpExecArray | null {
   pattern.lastIndex = offset
-  return pattern.exec(text) ?? []
+  return pattern.exec(text)
 }
 
 /** A `${`, the number of backslashes before it, and the placeholder it begins, if any. */
@@ -65,7 +65,7 @@ export interface Opening extends Partial<Reference> {
 export function openings(text: string, start = 0, end?: number): Opening[] {
   return [...text.slice(start, end).matchAll(/(?<!\\)\\*\$\{/g)].map(({ 0: { length }, index }) => {
     const offset = start + index + length - 2
-    return { offset, backslashes: length - 2, ...readReference(text, offset) }
+    return { ...readReference(text, offset), offset, backslashes: length - 2 }
   })
 }
 

@@ -1,3 +1,5 @@
+import type { EngineVariable } from './template.js'
+
 /** What a value may be. `array` is a list of texts. */
 export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array'
 
@@ -45,4 +47,10 @@ export interface ToolOrigin {
   syntax: 'exec' | 'shell'
   template: string
   stdin?: string
+}
+
+/** What a call needs to know besides its arguments. */
+export interface BindOptions {
+  /** Absolute paths that `${AGENT_HOME}` and `${CWD}` in the tool's command stand for. */
+  variables: Record<EngineVariable, string>
 }

@@ -50,6 +50,6 @@ test('expandTool checks a definition that did not come from parseTool', () => {
     'tool "t": exec must be a text',
   )
   expect(thrownBy(() => expandTool(parseTool({ name: 't', exec: 'ls' }) as never))).toContain(
-    'name must be a text',
+    'name is missing\nWrite name: list_files.',
   )
 })

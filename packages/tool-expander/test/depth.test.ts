@@ -20,6 +20,43 @@ test.each(['echo x >&${p}', 'cat <&${p}', 'echo x >& "${p}"'])(
   },
 )
 
+/** Contrived templates of so many words, each of which could be looked at once for each other. */
+const CONTRIVED: Record<string, (count: number) => object> = {
+  'shells that are fed': (count) => ({ shell: `echo \${x} | ${'sh '.repeat(count)}` }),
+  'sudo in front of sudo': (count) => ({ shell: `echo \${x} | ${'sudo '.repeat(count)}ls` }),
+  'env in front of env': (count) => ({ exec: `${'env '.repeat(count)}ls \${x}` }),
+  'options with a text': (count) => ({ exec: `sudo sh ${'-c '.repeat(count)}\${x}` }),
+  'one word of placeholders': (count) => ({ shell: `ls ${placeholders(count).join('')}` }),
+  'parameters that are described': (count) => ({
+    exec: `ls ${placeholders(count).join(' ')}`,
+    parameters: Array.from({ length: count }, (_, index) => ({ name: `p${index}` })),
+  }),
+  'problems on as many lines': (count) => ({ shell: 'echo `${x}`\n'.repeat(count) }),
+}
+
+function placeholders(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `\${p${index}}`)
+}
+
+test.each(Object.keys(CONTRIVED))('%s: four times the words do not take ten times as long', (name) => {
+  const milliseconds = (count: number): number => {
+    const definition = { name: 'contrived', ...CONTRIVED[name]?.(count) }
+    const start = process.cpuUsage()
+    parseTool(definition)
+    const { user, system } = process.cpuUsage(start)
+    return (user + system) / 1000
+  }
+  milliseconds(2_000)
+  const ratios = [1, 2, 3].map(() => milliseconds(8_000) / milliseconds(2_000))
+  expect(Math.min(...ratios)).toBeLessThan(10)
+})
+
+test('of thousands of problems the first hundred are told', () => {
+  const result = parseTool({ name: 'wrong', shell: 'echo `${x}`\n'.repeat(5_000) })
+  expect(result.ok ? [] : result.problems).toHaveLength(100)
+  expect(result).toMatchObject({ problems: expect.arrayContaining([expect.objectContaining({ line: 100 })]) })
+})
+
 test.each(['exec', 'shell'])('%s: four times the placeholders do not take ten times as long', (mode) => {
   const milliseconds = (count: number): number => {
     const words = Array.from({ length: count }, (_, index) => `\${p${index}}`)

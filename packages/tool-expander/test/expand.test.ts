@@ -293,7 +293,8 @@ describe('parseTool', () => {
   const SHAPES: [input: unknown, path: string, message: string][] = [
     [null, '', 'A tool must be a map, like - name: list_files'],
     ['ls', '', 'A tool must be a map, like - name: list_files'],
-    [{ exec: 'ls' }, 'name', 'name must be a text'],
+    [{ exec: 'ls' }, 'name', 'name is missing'],
+    [{ name: 5, exec: 'ls' }, 'name', 'name must be a text'],
     [{ name: 'a b', exec: 'ls' }, 'name', 'name must be 1 to 64 letters, digits, _ or -'],
     [{ name: 'ask_human', exec: 'ls' }, 'name', 'name is reserved by the engine'],
     [{ name: 't', exec: ['ls'] }, 'exec', 'exec must be a text'],
@@ -307,7 +308,7 @@ describe('parseTool', () => {
       'parameters[0]',
       'parameters[0] must be a map, like - name: list_files',
     ],
-    [{ name: 't', exec: 'ls', parameters: [{}] }, 'parameters[0].name', 'parameters[0].name must be a text'],
+    [{ name: 't', exec: 'ls', parameters: [{}] }, 'parameters[0].name', 'parameters[0].name is missing'],
     [
       { name: 't', exec: 'ls', parameters: [{ name: 'a', enum: [true] }] },
       'parameters[0].enum[0]',

@@ -39,6 +39,15 @@ test('values that may be taken for options are named, unless the template protec
     'option-like-values parameters[0]',
   ])
   expect(found({ command: ['x'], parameters: [{ name: 'p' }] })).toEqual(['option-like-values parameters[0]'])
+  const advice = (command: string[]) =>
+    lintTool(
+      load({ command, description: 'A tool', parameters: [{ name: 'p', description: 'A file' }] }),
+    ).map(({ hint }) => hint)
+  expect(advice(['ls'])).toEqual(['Write -- before it, or allow_dash: false.'])
+  expect(advice(['sudo', 'find'])).toEqual(['Say allow_dash: false; for find, -- protects nothing.'])
+  expect(advice(['npm', 'run', 'x', '--'])).toEqual([
+    'Write -- -- before it, since the first is for npm itself, or allow_dash: false.',
+  ])
   expect(found({ exec: 'x -- ${p} --q=${q} ${e}', parameters: [{ name: 'e', enum: ['a'] }] })).toEqual([])
   expect(found({ shell: 'x ${p}.txt' })).toEqual([])
 })

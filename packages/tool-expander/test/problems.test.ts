@@ -102,6 +102,12 @@ describe('the hint says what to write', () => {
   })
 })
 
+test('what is missing in a loop is named', () => {
+  expect(problemsOf({ shell: 'for ${x}; do ls; done' })).toMatchObject([
+    { message: 'The variable of this loop is missing.', column: 1 },
+  ])
+})
+
 test('a redirection of two characters is one problem', () => {
   expect(problemsOf({ exec: 'echo ${x} >> log' }).map(({ message }) => message)).toEqual([
     "Shell metacharacter '>>' not allowed in exec: mode. Use shell: mode or remove it.",

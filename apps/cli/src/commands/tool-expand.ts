@@ -15,7 +15,9 @@ export async function execute(
   const { document, warnings } = await loadTools(path, flags, terminal)
   for (const warning of warnings) terminal.stderr.write(`${printable(formatProblem(warning))}\n`)
   const shown = flags.tool === undefined ? document : only(document, flags.tool)
-  const text = flags.json ? JSON.stringify(shown, null, 2) : stringify(shown, { lineWidth: 0 })
+  // Plain values have no tags, and looking for some would visit all of them.
+  const options = { lineWidth: 0, directives: false }
+  const text = flags.json ? JSON.stringify(shown, null, 2) : stringify(shown, options)
   print(terminal, `${text.trimEnd()}\n`)
   return EXIT.completed
 }

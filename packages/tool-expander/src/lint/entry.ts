@@ -1,3 +1,4 @@
+import { baseName, programIndex } from '../programs.js'
 import type { ExpandedParameter, ExpandedTool } from '../tool.js'
 import type { Source } from './source.js'
 
@@ -8,14 +9,18 @@ export interface Entry {
   path: string
   /** The template itself keeps its values from being taken for options, or checks the finished word. */
   isProtected: boolean
+  /** The program that a call runs. */
+  program: string
 }
 
 export function entriesOf(tool: ExpandedTool, source: Source | undefined): Entry[] {
   const names = protectedNames(tool, source)
+  const program = baseName(tool.command[programIndex(tool.command)])
   return tool.parameters.map((parameter, index) => ({
     parameter,
     path: `parameters[${index}]`,
     isProtected: names.has(parameter.name),
+    program,
   }))
 }
 

@@ -1,4 +1,4 @@
-import { baseName, operandIndex, SHELLS } from '../interpreters.js'
+import { baseName, isShell, operandIndex } from '../programs.js'
 import { STANDARD_INPUT, shellIndex } from '../shell/scripts.js'
 import { beginningOf } from '../template.js'
 import { commandIndex } from './parallel.js'
@@ -21,7 +21,7 @@ export function readsProgram({ words, texts, shapes }: ScriptCommand): boolean {
     if (operands.includes('ssh')) return true
     // -I makes what is read part of the script, and a script that is missing is read, too.
     const script = shapes[texts.at(-1)?.[0] ?? 0] ?? ''
-    return operands.some((word) => SHELLS.has(word)) && (texts.length < 2 || /[{%]/.test(script))
+    return operands.some((word) => isShell(word)) && (texts.length < 2 || /[{%]/.test(script))
   }
   if (CLIENT.test(name)) return texts.length === 0
   return READS_PROGRAM.test(name) && operands.every((word) => word.startsWith('-'))

@@ -1,5 +1,5 @@
-import { type CommandWord, shapeOf } from '../command-words.js'
-import { baseName, mayStartAnother, namesOf, programIndex } from '../interpreters.js'
+import type { CommandWord } from '../command-words.js'
+import { baseName, mayStartAnother, namesOf, programIndex } from '../programs.js'
 import { TAKES_NAMES } from '../shell/rules.js'
 import { isParameter, type Placeholder } from '../template.js'
 import type { ExpandedParameter } from '../tool.js'
@@ -51,8 +51,8 @@ function isHarmless({ type, enum: values }: ExpandedParameter): boolean {
 }
 
 function handedBy(words: readonly CommandWord[], assignments: readonly CommandWord[]): HandedCommand[] {
-  const shapes = words.map(shapeOf)
-  const startsAnother = mayStartAnother(shapes)
+  const shapes = words.map(({ shape }) => shape)
+  const startsAnother = mayStartAnother(shapes[0])
   const places = [...shapes.keys()].filter((index) => index === 0 || startsAnother)
   return [
     ...[...assignments, ...words.slice(0, settingsEnd(shapes))].flatMap(inVariable),
@@ -67,9 +67,9 @@ function settingsEnd(shapes: readonly string[]): number {
 }
 
 function inVariable(word: CommandWord): HandedCommand[] {
-  const [written, name = ''] = /^(\w+)\+?=/.exec(shapeOf(word)) ?? []
+  const [written, name = ''] = /^(\w+)\+?=/.exec(word.shape) ?? []
   if (written === undefined || !COMMAND_VARIABLES.has(name)) return []
-  return [handed(name, word, shapeOf(word).slice(written.length), VARIABLE_HINT)]
+  return [handed(name, word, word.shape.slice(written.length), VARIABLE_HINT)]
 }
 
 function behindOptions(
@@ -85,7 +85,7 @@ function behindOptions(
     if (written === undefined) return []
     const isAttached = written !== shape
     const word = words[start + 1 + index + Number(!isAttached)]
-    const text = isAttached ? shape.slice(written.length) : shapeOf(word)
+    const text = isAttached ? shape.slice(written.length) : (word?.shape ?? '')
     return word ? [handed(runner, word, text, OPTION_HINT)] : []
   })
 }

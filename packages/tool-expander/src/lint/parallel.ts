@@ -1,11 +1,11 @@
 import type { CommandWord } from '../command-words.js'
-import { baseName, operandIndex } from '../interpreters.js'
+import { baseName, operandIndex } from '../programs.js'
 import { isParameter } from '../template.js'
 import type { HandedCommand } from './handed-commands.js'
 
 /** Options of `parallel` that take a word. */
 const TAKES_WORD =
-  /^(?:-[A-Za-z]*[aCdEIjLNnPSs]|--(?:jobs|max-(?:args|procs)|colsep|delimiter|arg-file|arg-sep|sshlogin(?:file)?|joblog|results|timeout|retries|delay|halt|load|memfree|nice|block|tmpdir|workdir|wd|env|basefile|return|tagstring))$/
+  /^(?:-[A-Za-z]*[aCdEIjLNnPSs]|--(?:jobs|max-(?:args|procs)|colsep|delimiter|arg-file|arg-sep|sshlogin(?:file)?|joblog|results|timeout|retries|delay|halt|load|memfree|nice|block|tmpdir|workdir|wd|env|basefile|return|tagstring))$/g
 const QUOTES = /^(?:-[A-Za-z]*q|--quote)$/
 
 /** `parallel` joins the words up to `:::` and hands them to a shell; what stands behind that it quotes. */
@@ -28,5 +28,5 @@ export function joinedByParallel(
 
 /** Where the command stands that `parallel` is told, or `:::`, or the end. */
 export function commandIndex(shapes: readonly string[], start: number): number {
-  return operandIndex(shapes, start, (option) => Number(TAKES_WORD.test(option)))
+  return operandIndex(shapes, start, TAKES_WORD)
 }

@@ -1,5 +1,4 @@
-import { shapeOf } from '../command-words.js'
-import { programIndex } from '../interpreters.js'
+import { programIndex } from '../programs.js'
 import { valuesOf } from '../shell/rules.js'
 import { isParameter, type Placeholder } from '../template.js'
 import type { LintFinding } from './finding.js'
@@ -9,7 +8,7 @@ import type { ExecSource, ShellSource, Source } from './source.js'
 /** `env ${program}`: a value names the program. Without a wrapper before it, `exec:` refuses that itself. */
 export function programChosenInExec(source: ExecSource): LintFinding[] {
   const { words } = source
-  const index = programIndex(words.map(shapeOf))
+  const index = programIndex(words.map(({ shape }) => shape))
   const pieces = index > 0 ? (words[index]?.pieces ?? []) : []
   return [...pieces.filter(isParameter).slice(0, 1), ...handedPrograms(source)].map(chosenIn(source))
 }

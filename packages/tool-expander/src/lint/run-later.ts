@@ -1,5 +1,4 @@
-import { shapeOf } from '../command-words.js'
-import { RUN_LATER } from '../interpreters.js'
+import { RUN_LATER } from '../program-text.js'
 import { TAKES_NAMES } from '../shell/rules.js'
 import type { ScriptCommand } from './source.js'
 
@@ -15,7 +14,7 @@ export function setsRunLater({ assignments, shapes }: ScriptCommand): string | u
   const [name = '', ...operands] = shapes.slice(
     shapes.findIndex((word) => !/^(?:command|builtin)$/.test(word)),
   )
-  const settings = [...assignments.map(shapeOf), ...(TAKES_NAMES.has(name) ? operands : [])]
+  const settings = [...assignments.map(({ shape }) => shape), ...(TAKES_NAMES.has(name) ? operands : [])]
   return [
     ...settings.filter((word) => word.includes('\0')),
     ...(READS_INTO.test(name) ? operands.map((word) => `${word}=`) : []),

@@ -1,5 +1,4 @@
-import { shapeOf } from '../command-words.js'
-import { baseName, programIndex } from '../interpreters.js'
+import { baseName, programIndex } from '../programs.js'
 import { valuesOf } from '../shell/rules.js'
 import { hasOwnInput, readsScript } from './fed-programs.js'
 import type { LintFinding } from './finding.js'
@@ -44,7 +43,7 @@ function changesNames({ shapes: [name = '', ...operands], assignments }: ScriptC
     name === 'alias' ||
     (name === 'shopt' && operands.includes('expand_aliases')) ||
     (name === 'hash' && operands.some((word) => word.startsWith('-p'))) ||
-    assignments.some((word) => /^BASH_(?:ALIASES|CMDS)\b/.test(shapeOf(word)))
+    assignments.some((word) => /^BASH_(?:ALIASES|CMDS)\b/.test(word.shape))
   )
 }
 

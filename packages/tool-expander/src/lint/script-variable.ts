@@ -1,4 +1,3 @@
-import { shapeOf } from '../command-words.js'
 import { TAKES_NAMES } from '../shell/rules.js'
 import type { LintFinding } from './finding.js'
 import type { ShellSource } from './source.js'
@@ -25,7 +24,7 @@ function assignedIn({ template, commands }: ShellSource): { name: string; offset
     ...(TAKES_NAMES.has(command) ? words.slice(1) : []),
   ])
   const assigned = words.map((word) => ({
-    name: /^\w+(?=[[+=])/.exec(shapeOf(word))?.[0] ?? '',
+    name: /^\w+(?=[[+=])/.exec(word.shape)?.[0] ?? '',
     offset: word.offset,
   }))
   const loops = [...template.matchAll(LOOP)].map(({ 1: name = '', index: offset }) => ({ name, offset }))

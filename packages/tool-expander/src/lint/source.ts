@@ -1,7 +1,6 @@
-import { shapeOf } from '../command-words.js'
 import { compileExec } from '../exec.js'
 import type { ArgumentWord, Inferred } from '../inferred.js'
-import { findProgramText, type ProgramText } from '../interpreters.js'
+import { findProgramText, type ProgramText } from '../program-text.js'
 import { compileShell } from '../shell/compile.js'
 import type { Scan, ScannedCommand } from '../shell/scan.js'
 import type { ExpandedParameter, ExpandedTool } from '../tool.js'
@@ -53,7 +52,7 @@ export function sourceOf({ __meta: origin, parameters }: ExpandedTool): Source |
 
 function commandOf(command: ScannedCommand): ScriptCommand {
   const { assignments, words } = command
-  const shapes = words.map(shapeOf)
+  const shapes = words.map(({ shape }) => shape)
   const offset = (assignments[0] ?? words[0])?.offset ?? 0
   return { ...command, offset, shapes, texts: findProgramText(shapes) }
 }

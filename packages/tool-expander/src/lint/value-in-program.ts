@@ -1,5 +1,4 @@
-import { shapeOf } from '../command-words.js'
-import { baseName } from '../interpreters.js'
+import { baseName } from '../programs.js'
 import { valuesOf } from '../shell/rules.js'
 import { beginningOf, isParameter, isWholeParameter } from '../template.js'
 import { readsProgram } from './fed-programs.js'
@@ -56,7 +55,7 @@ function gluedIn(command: ScriptCommand): Glued[] {
   const glued = words.flatMap((word): Glued[] => {
     const runner = program
     program ||= RUNS_A_WORD.test(nameOf(word)) ? nameOf(word) : ''
-    const isProgram = word.quoted && !isWholeParameter(word.pieces) && /[\s(){}\\/]/.test(shapeOf(word))
+    const isProgram = word.quoted && !isWholeParameter(word.pieces) && /[\s(){}\\/]/.test(word.shape)
     return runner && isProgram ? valuesOf(word).map(({ offset }) => [runner, offset]) : []
   })
   const read = readsProgram(command) ? documents.flatMap(({ found }) => found) : []

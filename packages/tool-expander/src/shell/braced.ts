@@ -9,7 +9,7 @@ const BEGINNING = /\$\{[#!]?([A-Za-z_]\w*|\d+|[@*#?$!-])/y
 export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
   const { at: offset, found } = scan
   const before = found.length
-  const [written = '', name] = matchAt(BEGINNING, scan.template, offset)
+  const [written = '', name] = matchAt(BEGINNING, scan.template, offset) ?? []
   if (!name) giveUp(scan, offset, 'ERR_PLACEHOLDER', 'This is no placeholder.')
   scan.at += written.length
   scan.expanded.push({ name, offset })

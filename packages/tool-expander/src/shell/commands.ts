@@ -1,5 +1,5 @@
-import { shapeOf } from '../command-words.js'
-import { namesOf, RUN_LATER } from '../interpreters.js'
+import { RUN_LATER } from '../program-text.js'
+import { namesOf } from '../programs.js'
 import { readConditional } from './conditional.js'
 import { readNewline } from './here-documents.js'
 import { skipArithmetic } from './opaque.js'
@@ -60,14 +60,15 @@ export function readCommands(scan: Scan, closers: readonly string[], opening = s
 /** Reads one command, simple or compound. A closer is stepped over and returned. */
 function readCommand(scan: Scan, closers: readonly string[]): string | undefined {
   const opening = scan.at
-  if (skipArithmetic(scan)) return undefined
-  if (take(scan, /\(/y)) {
+  if (next(scan) === '(') {
+    if (skipArithmetic(scan)) return undefined
+    scan.at += 1
     if (next(scan) === '(') disagree(scan, opening, 'these ((; write ( (')
     readCommands(scan, [')'], opening)
   } else if (looksAt(scan, REDIRECTION)) readSimple(scan)
   else {
     const word = readWord(scan)
-    const name = word.quoted ? '' : shapeOf(word)
+    const name = word.quoted ? '' : word.shape
     const end = ENDS.get(name)
     if (name && closers.includes(name)) return name
     if (CLOSERS.has(name)) stop(scan, opening, `This ${name}`)
@@ -107,8 +108,8 @@ export function readFunction(scan: Scan): void {
 function readFor(scan: Scan, opening: number): void {
   skipInline(scan)
   if (!skipArithmetic(scan)) {
-    const name = shapeOf(readWord(scan))
-    if (name.includes('\0')) missing(scan, opening, 'A name')
+    const name = readWord(scan).shape
+    if (name.includes('\0')) missing(scan, opening, 'The variable of this loop')
     skipBlanks(scan)
     const before = scan.found.length
     if (looksAt(scan, IN)) readSimple(scan)

@@ -1,4 +1,3 @@
-import { shapeOf } from '../command-words.js'
 import { skipBlanks } from './commands.js'
 import { checkTest } from './rules.js'
 import { missing, refuse, type Scan, take, type Word } from './scan.js'
@@ -21,7 +20,7 @@ export function readConditional(scan: Scan, opening: number): void {
     if (word.offset === scan.at) missing(scan, opening, ']]')
     const place = '[[ ]], where other shells run it'
     if (isFirst) refuse(scan, word.found, place, 'Write [ … ] || [ … ].')
-    if (shapeOf(word) === ']]' && !word.quoted) break
+    if (word.shape === ']]' && !word.quoted) break
     words.push(word)
   }
   checkTest(scan, words, false)

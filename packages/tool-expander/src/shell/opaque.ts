@@ -7,6 +7,8 @@ import { disagree, refuse, type Scan, stop, take, unclosed, type Word } from './
 export const CHECK_NUMBER =
   'Compare with =, or check it first: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
 
+const ARITHMETIC = /\$?\(\(/y
+
 /** The offset behind the bracket that closes the one at `start`, or the end. */
 function behindBracket({ template: text, end }: Scan, start: number): number {
   const [opening, closing] = text.charAt(start) === '(' ? '()' : '[]'
@@ -21,16 +23,13 @@ function behindBracket({ template: text, end }: Scan, start: number): number {
 
 /** Skips `$((…))` or `((…))`; false when there is none, or these are nested parentheses. */
 export function skipArithmetic(scan: Scan, word?: Word): boolean {
-  const [opening] = matchAt(/\$?\(\(/y, scan.template, scan.at)
+  const opening = matchAt(ARITHMETIC, scan.template, scan.at)?.[0]
   const inner = opening && behindBracket(scan, scan.at + opening.length - 1)
   if (!inner || inner >= scan.end || scan.template.charAt(inner) !== ')') return false
   if (/['"`\\]|\s#/.test(scan.template.slice(scan.at, inner))) stop(scan, scan.at, 'Quotes in arithmetic')
   // Other shells than bash read ((1<<2)) as a here-document in two groups.
   const [, delimiter] = (!word && /<<-?\s*([^\s()<]+)/.exec(scan.template.slice(scan.at, inner))) || []
-  if (
-    delimiter &&
-    new RegExp(`^\\t*${delimiter.replace(/\W/g, '\\$&')}$`, 'm').test(scan.template.slice(inner))
-  )
+  if (delimiter && scan.template.slice(inner).split(/\n\t*/).includes(delimiter))
     disagree(scan, scan.at, 'this <<')
   skipTo(scan, inner + 1, word, 'arithmetic', CHECK_NUMBER)
   return true

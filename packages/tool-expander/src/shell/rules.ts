@@ -1,18 +1,19 @@
-import { forLeadingValues, shapeOf } from '../command-words.js'
-import { namesOf, RUN_LATER } from '../interpreters.js'
+import { forLeadingValues } from '../command-words.js'
 import type { ToolProblemCode } from '../problems.js'
+import { RUN_LATER } from '../program-text.js'
+import { namesOf } from '../programs.js'
 import { writeElement } from '../template.js'
 import { CHECK_NUMBER } from './opaque.js'
 import { type Found, refuse, type Scan, type Word } from './scan.js'
 import { checkScripts } from './scripts.js'
 import type { SimpleCommand } from './simple.js'
 
-/** Builtins whose words the shell runs or computes. */
-const RUNS_ITS_WORDS = namesOf('eval trap let alias bind compgen complete enable fc')
 /** Builtins whose words are names of variables; a name can hold a subscript, and that is computed. */
 export const TAKES_NAMES = namesOf(
   'declare typeset local readonly export unset read readarray mapfile getopts',
 )
+/** Builtins whose words the shell runs or computes. */
+const RUNS_ITS_WORDS = namesOf('eval trap let alias bind compgen complete enable fc')
 const ASSIGN_FIRST = 'Assign it first: x=${value}; declare -r x'
 export const RUN_LATER_PLACE = 'a variable whose text the shell runs'
 export const ASSIGNMENT = /^[A-Za-z_]\w*(\[.*\])?\+?=/s
@@ -23,90 +24,92 @@ export function checkCommand(scan: Scan, command: SimpleCommand): void {
   const first = words.findIndex((word) => !checkAssignment(scan, word))
   const assignments = words.splice(0, first < 0 ? words.length : first)
   // A -- in a list is one more element.
-  const isList = shapeOf(words[0]) === 'in'
-  checkWords(scan, isList ? withoutDashes(words) : words)
-  checkWords(scan, withoutDashes(elements))
+  noteValues(scan, words[0]?.shape === 'in' ? withoutDashes(words) : words)
+  noteValues(scan, withoutDashes(elements))
   checkScripts(scan, command, assignments)
-  checkBuiltin(
-    scan,
-    words.slice(words.findIndex((word) => !/^(?:command$|builtin$|exec$|-)/.test(shapeOf(word)))),
-  )
+  const builtin = words.findIndex(({ shape }) => !/^(?:command$|builtin$|exec$|-)/.test(shape))
+  const name = words[builtin]
+  if (name) checkBuiltin(scan, name, words.slice(builtin + 1))
 }
 
-function withoutDashes(words: readonly Word[]): Word[] {
-  return words.filter((word) => shapeOf(word) !== '--')
+function withoutDashes(words: readonly Word[]): readonly Word[] {
+  return words.filter(({ shape }) => shape !== '--')
+}
+
+/** Notes for each value that can begin a word how that word is checked at call time. */
+function noteValues(scan: Scan, words: readonly Word[]): void {
+  let last: Word | undefined
+  forLeadingValues(words, (value, word) => {
+    const { pieces, brace } = word
+    const start = pieces.findIndex((piece) => piece !== null)
+    const isAlone = pieces.length === start + 1
+    value.checked = isAlone ? 'value' : 'word'
+    // Once for all values of a word, unless each of them begins one.
+    if (!isAlone && (brace || word !== last))
+      scan.checkedWords.add(
+        writeElement(brace ? [value, '…'] : pieces.slice(start).map((piece) => piece ?? '…')),
+      )
+    last = word
+  })
 }
 
 /** False when a word is no assignment. */
-function checkAssignment(scan: Scan, word: Word): boolean {
-  const shape = shapeOf(word)
+function checkAssignment(scan: Scan, { shape, found }: Word): boolean {
   const [written, subscript] = ASSIGNMENT.exec(shape) ?? []
   if (written === undefined) return false
-  if (subscript?.includes('\0')) refuse(scan, word.found, 'an array subscript')
-  if (RUN_LATER.test(shape)) refuse(scan, word.found, RUN_LATER_PLACE)
+  if (subscript?.includes('\0')) refuse(scan, found, 'an array subscript')
+  if (RUN_LATER.test(shape)) refuse(scan, found, RUN_LATER_PLACE)
   return true
 }
 
-function checkBuiltin(scan: Scan, [command, ...operands]: readonly Word[]): void {
-  const name = shapeOf(command)
-  const found = foundIn(operands)
-  const hazard = (code: ToolProblemCode, what: string) =>
-    scan.hazards.push([command?.offset ?? 0, code, `${what}.`])
-  if (RUNS_ITS_WORDS.has(name)) {
-    refuse(scan, found, `the words of ${name}`)
-    if (!scan.inFunction && operands.some((word) => /\b(?:set|shift)\b/.test(shapeOf(word))))
-      hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
-  } else if (TAKES_NAMES.has(name)) {
-    const isArray = operands.some((word) => /^-\w*[aA]/.test(shapeOf(word)))
-    for (const word of operands) {
-      const option = shapeOf(word)
-      // What is assigned to an array is read as words: ($(…)).
-      const isRead = isArray || (/^[dt]/.test(name) && /=[(\0]/.test(option))
-      const isAssignment = checkAssignment(scan, word)
-      if (!isAssignment || isRead)
-        refuse(scan, word.found, `the words of ${name}`, isAssignment ? ASSIGN_FIRST : undefined)
-      if (/^[dtl]/.test(name) && /^[-+]\w*[in]/.test(option))
-        hazard('ERR_SHELL_CODE', `${name} ${option} computes what is assigned`)
-    }
-  } else if (/^(?:printf -v|wait -\w*p)/.test(`${name} ${shapeOf(operands[0])}`))
-    refuse(scan, foundIn(operands.slice(0, 2)), `the name ${name} takes`)
-  else if (!scan.inFunction && (name === 'shift' || (name === 'set' && !operands.every(isSetOption))))
-    hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
-  else if (name === '[' || name === 'test') checkTest(scan, operands, true)
+function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: readonly Word[]): void {
+  const place = `the words of ${name}`
+  const hazard = (code: ToolProblemCode, what: string) => scan.hazards.push([offset, code, `${what}.`])
+  const [first] = operands
   // One value becomes several words, -v and a name among them.
-  const split = name === 'printf' ? operands.slice(0, 1) : /^(?:\[|test)$/.test(name) ? operands : []
-  refuse(
-    scan,
-    foundIn(split).filter(({ raw, quoting }) => raw && quoting === 'bare'),
-    `the words of ${name}`,
-  )
+  const refuseRaw = (words: readonly Word[]) => {
+    const split = foundIn(words).filter(({ raw, quoting }) => raw && quoting === 'bare')
+    refuse(scan, split, place)
+  }
+  let changes = false
+  if (RUNS_ITS_WORDS.has(name)) {
+    refuse(scan, foundIn(operands), place)
+    changes = operands.some(({ shape }) => /\b(?:set|shift)\b/.test(shape))
+  } else if (TAKES_NAMES.has(name)) {
+    const isArray = operands.some(({ shape }) => /^-\w*[aA]/.test(shape))
+    for (const word of operands) {
+      const { shape, found } = word
+      // What is assigned to an array is read as words: ($(…)).
+      const isRead = isArray || (/^[dt]/.test(name) && /=[(\0]/.test(shape))
+      const isAssignment = checkAssignment(scan, word)
+      if (!isAssignment || isRead) refuse(scan, found, place, isAssignment ? ASSIGN_FIRST : undefined)
+      if (/^[dtl]/.test(name) && /^[-+]\w*[in]/.test(shape))
+        hazard('ERR_SHELL_CODE', `${name} ${shape} computes what is assigned`)
+    }
+  } else if (name === '[' || name === 'test') {
+    checkTest(scan, operands, true)
+    refuseRaw(operands)
+  } else if (name === 'printf' || name === 'wait') {
+    if (/^-(?:v|\w*p$)/.test(first?.shape ?? '')) refuse(scan, foundIn(operands.slice(0, 2)), place)
+    refuseRaw(operands.slice(0, 1))
+  } else changes = name === 'shift' || (name === 'set' && !operands.every(isSetOption))
+  if (changes && !scan.inFunction) hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
 }
 
-function isSetOption(word: Word, index: number, words: readonly Word[]): boolean {
-  return /^[-+][A-Za-z]+$/.test(shapeOf(word)) || /^[-+]\w*o$/.test(shapeOf(words[index - 1]))
+function isSetOption({ shape }: Word, index: number, words: readonly Word[]): boolean {
+  return /^[-+][A-Za-z]+$/.test(shape) || /^[-+]\w*o$/.test(words[index - 1]?.shape ?? '')
 }
 
 /** Operands of a numeric comparison, and names after -v, are computed by some shells. */
 export function checkTest(scan: Scan, words: readonly Word[], outputIsSafe: boolean): void {
-  words.forEach((word, index) => {
-    const operator = shapeOf(word)
+  for (const [index, { shape: operator }] of words.entries()) {
     const isNumeric = /^-(?:eq|ne|lt|le|gt|ge)$/.test(operator)
-    if (!isNumeric && !/^-[vR]$/.test(operator)) return
-    const operands = [words[index + 1], isNumeric ? words[index - 1] : undefined]
-    const found = operands.flatMap((operand) =>
-      isNumeric && outputIsSafe ? valuesOf(operand) : (operand?.found ?? []),
-    )
-    refuse(scan, found, `an operand of ${operator}`, CHECK_NUMBER)
-  })
-}
-
-/** Notes for each value that can begin a word how that word is checked at call time. */
-function checkWords(scan: Scan, words: readonly Word[]): void {
-  forLeadingValues(words, (value, { pieces, brace }) => {
-    const known = pieces.slice(pieces.findIndex((piece) => piece !== null)).map((piece) => piece ?? '…')
-    value.checked = known.length === 1 ? 'value' : 'word'
-    if (known.length > 1) scan.checkedWords.add(writeElement(brace ? [value, '…'] : known))
-  })
+    if (!isNumeric && !/^-[vR]$/.test(operator)) continue
+    for (const operand of [words[index + 1], isNumeric ? words[index - 1] : undefined]) {
+      const found = isNumeric && outputIsSafe ? valuesOf(operand) : (operand?.found ?? [])
+      refuse(scan, found, `an operand of ${operator}`, CHECK_NUMBER)
+    }
+  }
 }
 
 function foundIn(words: readonly Word[]): Found[] {

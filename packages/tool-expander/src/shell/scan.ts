@@ -1,5 +1,5 @@
 import type { CommandWord } from '../command-words.js'
-import { problemAt, type Template, type ToolProblem, type ToolProblemCode } from '../problems.js'
+import { ENOUGH, problemAt, type Template, type ToolProblem, type ToolProblemCode } from '../problems.js'
 import { openings, type Placeholder } from '../template.js'
 
 /** How the shell reads the text a placeholder stands in. Here-documents are a `document`, or `fixed` when quoted. */
@@ -108,7 +108,7 @@ export function scanTemplate(
   }
   const complaints = scan.found.length > 0 ? [...scan.complaints, ...scan.hazards] : scan.complaints
   complaints.sort(([a], [b]) => a - b)
-  return { scan, problems: complaints.map((complaint) => problemAt(scan, ...complaint)) }
+  return { scan, problems: complaints.slice(0, ENOUGH).map((complaint) => problemAt(scan, ...complaint)) }
 }
 
 const STOPPED = new Error()

@@ -1,19 +1,20 @@
-import { shapeOf } from '../command-words.js'
+import { findProgramText } from '../program-text.js'
 import {
   baseName,
-  findProgramText,
+  isShell,
+  isUnknown,
   mayStartAnother,
   namesShell,
   operandIndex,
-  runsShell,
-  SHELL_OPTION,
-  SHELLS,
-} from '../interpreters.js'
+  programOf,
+  SHELL_TEXT,
+} from '../programs.js'
 import { isWholeParameter } from '../template.js'
 import { refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
-export const STANDARD_INPUT = /^-(?:[A-Za-z]*s)?$|(?:^|\/)(?:stdin|fd\/[\d\0]+)$/
+/** Option or file by which a shell reads its script from standard input. */
+export const STANDARD_INPUT = /^-[A-Za-z]*s$|(?:^|\/)(?:stdin|fd\/[\d\0]+)$/
 
 /** Refuses values in scripts that a command hands to another shell: as a word, or as what that reads. */
 export function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly Word[]): void {
@@ -22,25 +23,26 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
   const refuseGlued = (word: Word | undefined, place: string, isJoined = false) => {
     if (word && (isJoined || !isWholeParameter(word.pieces))) refuse(scan, word.found, place)
   }
-  for (const [index, interpreter, isJoined] of findProgramText(shapes))
-    if (isJoined || runsShell(interpreter))
-      refuseGlued(
-        words[index],
-        `a script for ${interpreter} -c`.replace(/(adb|foreach|parallel|ssh|watch) -c/, '$1'),
-        isJoined,
-      )
+  /** By interpreters with a text: whether that starts a shell. */
+  const told = new Map<string, boolean>()
+  for (const [index, interpreter, isJoined] of findProgramText(shapes)) {
+    told.set(interpreter, told.get(interpreter) || namesShell(shapes[index] ?? ''))
+    if (isJoined || !programOf(interpreter)?.isForeign)
+      refuseGlued(words[index], `a script for ${interpreter}${isShell(interpreter) ? ' -c' : ''}`, isJoined)
+  }
 
   const fed = scan.found.slice(scan.fedFrom, foundBefore)
   const documents = scan.pending.slice(scan.fedFrom < Infinity ? 0 : documentsBefore)
   scan.commands.push({ assignments, words, isFed: fed.length > 0, documents })
   const places = shellPlaces(shapes)
   for (const at of places) {
+    if (!programOf(shapes[at])?.readsFile) continue
     for (const word of words.slice(at + 1, operandIndex(shapes, at) + 1))
       if (scan.template.startsWith('<(', word.offset)) refuseGlued(word, `a script for ${shapes[at]}`)
   }
-  const at = places.find((place) => readsInput(shapes, place))
+  const at = places.find((place) => readsInput(shapes, place, told))
   if (at === undefined) return
-  const shell = baseName(shapes[at] ?? '')
+  const shell = baseName(shapes[at])
   if (scan.inOutput) {
     const message = `What is written to this ${shell} would become code.`
     scan.hazards.push([words[at]?.offset ?? 0, 'ERR_SHELL_CODE', message])
@@ -52,70 +54,42 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
 
 /** A word as text, and a variable that holds a shell as one. */
 function shapeInScript({ template }: Scan, word: Word): string {
-  const shape = shapeOf(word)
-  const isShell = /^"?\$\{?(?:BASH|SHELL)\b/.test(template.slice(word.offset, word.offset + 10))
-  return isShell && /^\0+$/.test(shape) ? 'sh' : shape
+  const { shape, offset } = word
+  const isShellName = isUnknown(shape) && /^"?\$\{?(?:BASH|SHELL)\b/.test(template.slice(offset, offset + 10))
+  return isShellName ? 'sh' : shape
 }
 
-/** Where a shell stands that the command starts. What `xargs` feeds becomes words, so that does not count. */
+/** Where a shell stands that the command starts, by its own name. */
 export function shellIndex(shapes: readonly string[]): number {
-  return shellPlaces(shapes).find((place) => !/^(?:sudo|doas|env)$/.test(shapes[place] ?? '')) ?? -1
+  const isOwn = (place: number) => {
+    const program = programOf(shapes[place])
+    return program?.command !== undefined && !program.when
+  }
+  return shellPlaces(shapes).find(isOwn) ?? -1
 }
 
-/** Where shells stand that the command may start. */
+/** Where programs stand that the command may start and that may start a shell. What `xargs` feeds becomes words. */
 function shellPlaces(shapes: readonly string[]): number[] {
-  const names = shapes.map(baseName)
-  const [first = ''] = names
-  const builtin = names.findIndex((name) => !/^(?:command|builtin|exec|-.*)$/.test(name))
-  const startsAnother = mayStartAnother(shapes) && first !== 'xargs'
-  return [...names.keys()].filter((index) => {
-    const name = names[index] ?? ''
-    if (/^(?:\.|source)$/.test(name)) return index === builtin
-    return (index === 0 || startsAnother) && (SHELLS.has(name) || STARTERS.has(name))
+  const builtin = shapes.findIndex((word) => !/^(?:command|builtin|exec|-.*)$/.test(baseName(word)))
+  const startsAnother = mayStartAnother(shapes[0]) && baseName(shapes[0]) !== 'xargs'
+  return shapes.flatMap((word, index) => {
+    const program = programOf(word)
+    if (!program || program.isForeign || (program.text ?? program.command) === undefined) return []
+    const isDot = /^(?:\.|source)$/.test(baseName(word))
+    return (isDot ? index === builtin : index === 0 || startsAnother) ? [index] : []
   })
 }
 
-/** Starts a shell where no command follows: how many operands stand before it, and options that take a word. */
-const STARTERS = new Map<string, [operands: number, takes: RegExp]>([
-  ['chroot', [1, /^$/]],
-  ['doas', [0, /^-[A-Za-z]*[Cu]$/]],
-  ['env', [0, /^$/]],
-  ['flock', [0, /^$/]],
-  ['newgrp', [Infinity, /^$/]],
-  ['nsenter', [0, /^-[A-Za-z]*[tSG]$|^--(?:target|set[ug]id)$/]],
-  ['script', [Infinity, /^$/]],
-  ['sg', [1, /^$/]],
-  ['su', [Infinity, /^$/]],
-  ['runuser', [Infinity, /^$/]],
-  ['sudo', [0, /^-[A-Za-z]*[CDghpRrTtUu]$/]],
-  ['unshare', [0, /^-[A-Za-z]*[SGRw]$|^--(?:set[ug]id|root|wd)$/]],
-])
-
-/** True for a shell that runs what it is fed: without a text or a file of its own, or with a text that starts another. */
-function readsInput(shapes: readonly string[], at: number): boolean {
-  const behind = shapes.slice(at + 1)
-  const name = baseName(shapes[at] ?? '')
-  const [operands, takes] = STARTERS.get(name) ?? []
-  if (operands === undefined || takes === undefined) return shellReadsInput(behind)
-  const texts = findProgramText([name, ...behind]).filter(([, interpreter]) => interpreter === name)
-  if (texts.length > 0) return texts.some(([index]) => namesShell([name, ...behind][index] ?? ''))
-  if (/^(?:env|flock)$/.test(name)) return false
-  if (name === 'runuser' && behind.some((word) => /^-[A-Za-z]*u|^--user/.test(word))) return false
-  if (
-    /^(?:sudo|doas)$/.test(name) &&
-    !behind.some((word) => /^-[A-Za-z]*[is]|^--(?:login|shell)$/.test(word))
-  )
-    return false
-  const given = behind.filter((word, index) => !/^-|^\w+=/.test(word) && !takes.test(behind[index - 1] ?? ''))
-  return given.length <= operands
-}
-
-/** For a shell by its name. A -c behind -s, -- or an operand is an operand. */
-function shellReadsInput(words: readonly string[]): boolean {
-  const first = operandIndex(['', ...words], 0) - 1
-  const end = words.findIndex((word, index) => index === first || /^--?$/.test(word))
-  const options = words.slice(0, end < 0 ? undefined : end)
-  const operand = end < 0 ? undefined : words[end + Number(/^--?$/.test(words[end] ?? ''))]
-  if (options.some((word) => SHELL_OPTION.test(word))) return namesShell(operand ?? '')
-  return operand === undefined || [...options, operand].some((word) => STANDARD_INPUT.test(word))
+/** True for what runs what it is fed: no text, file or command was given to it, or a text that starts a shell. */
+function readsInput(shapes: readonly string[], at: number, told: ReadonlyMap<string, boolean>): boolean {
+  const { takes, command, when, readsFile } = programOf(shapes[at]) ?? {}
+  const startsShell = told.get(baseName(shapes[at]))
+  if (!readsFile && (startsShell !== undefined || command === undefined)) return startsShell === true
+  let end = operandIndex(shapes, at, takes, command)
+  while (/^\w+=/.test(shapes[end] ?? '')) end = operandIndex(shapes, end, takes)
+  const options = shapes.slice(at + 1, end)
+  if (!readsFile) return end === shapes.length && when?.test(['', ...options].join(' ')) !== false
+  // A -c behind -s, -- or an operand is an operand.
+  if (options.some((option) => SHELL_TEXT.test(option))) return namesShell(shapes[end] ?? '')
+  return end === shapes.length || shapes.slice(at + 1, end + 1).some((word) => STANDARD_INPUT.test(word))
 }

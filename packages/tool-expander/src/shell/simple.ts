@@ -1,4 +1,3 @@
-import { shapeOf } from '../command-words.js'
 import { atEnd, readFunction, readOperand, skipBlanks, skipInline } from './commands.js'
 import { readDelimiter } from './here-documents.js'
 import { ASSIGNMENT, checkCommand } from './rules.js'
@@ -41,7 +40,7 @@ export function readSimple(scan: Scan, first?: Word): void {
       if (isSplit) disagree(scan, scan.at, 'words behind &>; write >f 2>&1')
       addWord(scan, command, readOperand(scan))
     } else {
-      if (command.words.length !== 1 || !/^[\w.:-]+$/.test(shapeOf(command.words[0]))) {
+      if (command.words.length !== 1 || !/^[\w.:-]+$/.test(command.words[0]?.shape ?? '')) {
         stop(scan, scan.at, 'This (')
       }
       readFunction(scan)
@@ -52,7 +51,7 @@ export function readSimple(scan: Scan, first?: Word): void {
 }
 
 function addWord(scan: Scan, command: SimpleCommand, word: Word): void {
-  const shape = shapeOf(word)
+  const shape = word.shape
   if (command.isOpen) checkSubscript(scan, word, NAME_AND_BRACKET)
   command.isOpen &&= ASSIGNMENT.test(shape)
   command.words.push(word)
@@ -66,7 +65,8 @@ const CLOSED = /^\w*\[(?:[^[\]'"\\`\s]|\[[^[\]'"\\`\s]*\]|"[^"\\`$]*"|'[^']*')*\
 
 /** Where a subscript can stand, bash reads on to its bracket, over blanks and newlines. */
 function checkSubscript(scan: Scan, { offset }: Word, opening: RegExp): void {
-  const written = scan.template.slice(offset, scan.at).replace(/\\\n/g, '')
+  const text = scan.template.slice(offset, scan.at)
+  const written = text.includes('[') ? text.replace(/\\\n/g, '') : ''
   if (opening.test(written) && !CLOSED.test(written)) disagree(scan, offset, 'this subscript')
 }
 
@@ -76,7 +76,7 @@ function readArray(scan: Scan, command: SimpleCommand): void {
   for (skipBlanks(scan); !take(scan, /\)/y); skipBlanks(scan)) {
     const word = readOperand(scan)
     checkSubscript(scan, word, BRACKET)
-    if (shapeOf(word).startsWith('[')) refuse(scan, word.found, 'an array subscript')
+    if (word.shape.startsWith('[')) refuse(scan, word.found, 'an array subscript')
     command.elements.push(word)
   }
 }

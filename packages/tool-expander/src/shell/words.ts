@@ -1,3 +1,4 @@
+import { shapeOf } from '../command-words.js'
 import { isEngineVariable, type Reference, readReference } from '../template.js'
 import { readBraced } from './braced.js'
 import { readCommands } from './commands.js'
@@ -30,12 +31,22 @@ export function readWord(scan: Scan): Word {
   const isShell = scan.path === 'shell'
   do readPieces(scan, word, 'bare', isShell ? ' \t\n;&|<>()' : ' \t\r\n')
   while (isShell && take(scan, PROCESS_SUBSTITUTION) && readNested(scan, word))
-  word.found = scan.found.slice(before)
+  word.shape = shapeOf(word.pieces)
+  if (scan.found.length > before) word.found = scan.found.slice(before)
   return word
 }
 
 export function startWord({ at }: Scan): Word {
-  return { offset: at, pieces: [], quoted: false, leads: true, brace: false, operands: 0, found: [] }
+  return {
+    offset: at,
+    pieces: [],
+    shape: '',
+    quoted: false,
+    leads: true,
+    brace: false,
+    operands: 0,
+    found: [],
+  }
 }
 
 /** Reads up to one of `ends`, which it leaves, or to the end of the text. */
@@ -94,13 +105,22 @@ function readBackslash(scan: Scan, word: Word, quoting: Quoting): void {
   word.quoted = true
 }
 
-/** In single quotes a placeholder ends the author's quotes, stands in double ones, and opens them again. */
+/**
+ * In single quotes a placeholder ends the author's quotes, stands in double ones, and opens them again.
+ *
+ * In `$'…'` bash reads escapes and it translates `$"…"`; dash does neither.
+ */
 function readQuoted(scan: Scan, word: Word, quoting: Quoting, quote: string): void {
   const opening = scan.at++
+  const before = scan.found.length
   word.quoted = true
   readPieces(scan, word, quoting, quote)
   if (scan.at >= scan.end) unclosed(scan, opening, quote)
   scan.at += 1
+  if (scan.path === 'exec' || scan.template.charAt(opening - 1) !== '$') return
+  if (scan.template.startsWith("\\'", scan.at - 2)) stop(scan, opening, "This $'…'")
+  const found = scan.found[before]
+  if (found) disagree(scan, found.offset, `what $${quote} means`)
 }
 
 function readDollar(scan: Scan, word: Word, quoting: Quoting): void {
@@ -113,7 +133,8 @@ function readDollar(scan: Scan, word: Word, quoting: Quoting): void {
   else if (take(scan, /\$\(/y)) {
     if (looksAt(scan, /\(/y)) disagree(scan, opening, '$(( that is no arithmetic')
     readNested(scan, word)
-  } else if (quoting === 'bare' && take(scan, /\$(?=['"])/y)) readDollarQuote(scan, word)
+  } else if (quoting === 'bare' && take(scan, /\$(?=['"])/y))
+    return // readQuoted knows of it
   else if (looksAt(scan, /\$\[/y)) skipSubscript(scan, word, 'arithmetic')
   else readVariable(scan, word)
 }
@@ -177,15 +198,4 @@ function readNested(scan: Scan, word: Word): true {
   scan.pending = outer
   word.pieces.push(null)
   return true
-}
-
-/** `$'…'` and `$"…"`: bash reads escapes in the one and translates the other, dash does neither. */
-function readDollarQuote(scan: Scan, word: Word): void {
-  const opening = scan.at
-  const before = scan.found.length
-  const quote = scan.template.charAt(opening)
-  readQuoted(scan, word, quote === '"' ? 'double' : 'single', quote)
-  if (scan.template.startsWith("\\'", scan.at - 2)) stop(scan, opening, "This $'…'")
-  const found = scan.found[before]
-  if (found) disagree(scan, found.offset, `what $${quote} means`)
 }

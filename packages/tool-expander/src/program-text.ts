@@ -1,0 +1,76 @@
+import { baseName, isUnknown, mayStartAnother, operandIndex, programOf } from './programs.js'
+
+/** Index of a word that is program text, who runs it, and whether it is only one word of several that make the text. */
+export type ProgramText = [index: number, interpreter: string, isJoined?: boolean]
+
+/** Variables whose text the shell runs. */
+export const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)(?:\[.*\])?\+?=/s
+/** Settings of `ssh` and `scp` whose text a shell runs. */
+const SSH_COMMAND = /^(?:-o\s*)?(?:Proxy|Local|Remote|KnownHosts)Command[=\s]/i
+
+/**
+ * The words of one command that an interpreter runs as a program.
+ *
+ * Looks for interpreters at every position, because `env`, `xargs`, `timeout`, `find -exec` and many others run one.
+ *
+ * @param words - Each as `shapeOf` gives it.
+ */
+export function findProgramText(words: readonly string[]): ProgramText[] {
+  const settings = words.flatMap((word, index): ProgramText[] =>
+    index > 0 && (RUN_LATER.test(word) || SSH_COMMAND.test(word)) ? [[index, 'sh']] : [],
+  )
+  const start = words.findIndex((word) => programOf(word))
+  return start < 0 ? settings : [...settings, ...textsBehind(words, start)]
+}
+
+/** The same from the first program on that we know. */
+function textsBehind(words: readonly string[], start: number): ProgramText[] {
+  const startsAnother = mayStartAnother(words[0])
+  const places: ProgramText[] = []
+  /** The programs met so far, by the options of theirs that have text, and up to where such a text goes. */
+  const met = new Map<RegExp, string>()
+  const ends = new Map<RegExp, number>()
+  /** The words that will be joined, which are all that is left then. */
+  let joined: ProgramText[] = []
+  // Behind its script everything is the script's, but `docker --entrypoint sh` has an image there, and $OPTIONS may be options.
+  const script = /^(?:ba|da)?sh$/.test(baseName(words[0])) ? operandIndex(words, 0) : words.length
+  for (let index = start; index < words.length; index++) {
+    const word = words[index] ?? ''
+    if (index === joined[0]?.[0]) return [...places, ...joined]
+    if (joined.length === 0 && (index === 0 || startsAnother)) joined = joinedBehind(words, index)
+    if (index === script + 1 && !isUnknown(words[script])) met.clear()
+    for (const [option, name] of met) {
+      const isTold = option.test(word)
+      // What stands behind `env -S 'sh -c'` is the shell's.
+      if (isTold && name === 'env') return [...places, ...placesFrom(words, index, name, false)]
+      const isAttached = /^(?:--|[^-+]).*=/s.test(word)
+      let end = ends.get(option) ?? 0
+      if (isTold && end < index) end = isAttached ? index : operandIndex(words, index)
+      if (end >= index) places.push([index, name])
+      ends.set(option, end)
+    }
+    const text = programOf(word)?.text
+    if (text) met.set(text, baseName(word))
+  }
+  return places
+}
+
+/** The words that a program joins to a text for a shell: `ssh host ls a`. */
+function joinedBehind(words: readonly string[], start: number): ProgramText[] {
+  const { joins, until, takes, when } = programOf(words[start]) ?? {}
+  if (joins === undefined) return []
+  const end = until ? words.findIndex((word) => word.startsWith(until)) : -1
+  const command = end < 0 ? words : words.slice(0, end)
+  const first = operandIndex(command, start, takes, joins)
+  const written = ['', ...words.slice(start + 1, first + 1)].join(' ')
+  return when?.test(written) === false ? [] : placesFrom(command, first, baseName(words[start]))
+}
+
+function placesFrom(
+  words: readonly string[],
+  start: number,
+  name: string,
+  isJoined = words.length > start + 1,
+): ProgramText[] {
+  return words.slice(start).map((_, index) => [start + index, name, isJoined])
+}

@@ -1,0 +1,154 @@
+/** What is known of a program. */
+interface Program {
+  /** Options with program text: attached to them, or up to the next operand. */
+  text?: RegExp
+  /** That text is no script for a shell of this machine, so in `shell:` it is for `lintTool` to name. */
+  isForeign?: true
+  /** Options that take words which are no operands, one for each match. */
+  takes?: RegExp
+  /** From this operand on, counted from 0, it joins its words to a text for a shell. */
+  joins?: number
+  /** Up to a word that begins so. */
+  until?: string
+  /** It starts a shell unless it has this operand. */
+  command?: number
+  /** That operand is the file of its script, or the text of an option before it. */
+  readsFile?: true
+  /** That only if the words up to there, each with a blank before it, are like this. */
+  when?: RegExp
+}
+
+/** A set of names. Looking one up costs less than a pattern, which is compiled first. */
+/* @__NO_SIDE_EFFECTS__ */
+export function namesOf(names: string): ReadonlySet<string> {
+  return new Set(names.split(' '))
+}
+
+/** Options with one of some letters, alone or among others, or long ones. Without a name there are none. */
+function optionsWith(letters: string, names = '(?!)'): RegExp {
+  return new RegExp(`^[-+][A-Za-z\\d]*[${letters}]|^--(?:${names})(?:=|$)`)
+}
+
+/** Options that take the word behind them: what is attached to a letter is all it takes. */
+function optionsTaking(letters: string, names = '(?!)'): RegExp {
+  return new RegExp(`^-[^-${letters}]*[${letters}]$|^--(?:${names})$`, 'g')
+}
+
+/** Options of a shell that have a script. */
+export const SHELL_TEXT = /^[-+][A-Za-z\d]*c|^--(?:session-)?command(?:=|$)/
+/** Each o of an option of a shell takes a word. */
+const TAKEN_BY_SHELL = /^--(?:rcfile|init-file)$|(?<=^[-+][a-z]*)o(?=[a-z]*$)/gi
+
+/** By their names without versions, subcommands such as `git rebase` among them. Not made before the first look-up: who only binds needs none. */
+const knownPrograms = (): [names: string, program: Program][] => [
+  ['sh bash rbash dash zsh ksh mksh ash fish csh tcsh', { text: SHELL_TEXT, command: 0, readsFile: true }],
+  ['. source', { command: 0, readsFile: true }],
+  ['su script newgrp', { text: SHELL_TEXT, command: Infinity }],
+  ['runuser', { text: SHELL_TEXT, command: Infinity, when: /^(?!.* (?:-[A-Za-z]*u|--user))/ }],
+  ['flock', { text: SHELL_TEXT }],
+  ['vagrant', { text: SHELL_TEXT, isForeign: true }],
+  [
+    'sudo doas',
+    { takes: optionsTaking('CDghpRrTtUu'), command: 0, when: / (?:-[A-Za-z]*[is]|--(?:login|shell))/ },
+  ],
+  ['nsenter unshare', { takes: optionsTaking('GRStw', 'target|set[ug]id|root|wd'), command: 0 }],
+  ['chroot', { command: 1 }],
+  ['sg', { text: /^-/, joins: 1, command: 1 }],
+  ['ssh', { takes: optionsTaking('BbcDEeFIiJLlmOopQRSWw'), joins: 1, isForeign: true }],
+  ['watch', { takes: optionsTaking('nq'), joins: 0, when: /^(?!.* (?:-[A-Za-wyz]*x|--exec\b))/ }],
+  ['parallel', { takes: optionsTaking('aCdEIjLlNnPSs'), joins: 0, until: ':::' }],
+  ['adb', { takes: optionsTaking('HLPs'), joins: 1, when: / shell(?: |$)/ }],
+  ['python', { text: optionsWith('c'), isForeign: true }],
+  ['node nodejs bun deno', { text: optionsWith('ep', 'eval|print'), isForeign: true }],
+  ['perl ruby', { text: optionsWith('eE'), isForeign: true }],
+  ['php', { text: optionsWith('r'), isForeign: true }],
+  ['env split', { text: optionsWith('S', 'split-string|filter') }],
+  [
+    'tar',
+    {
+      text: optionsWith(
+        'FI',
+        'checkpoint-action|to-command|use-compress-program|rsh-command|(?:info|new-volume)-script',
+      ),
+    },
+  ],
+  ['git', { text: /^(?:alias\.|[\w-]+\.[\w.-]*(?:pager|editor|command|cmd|helper)).*=|^--\w+-pack(?:=|$)/i }],
+  ['rebase difftool', { text: optionsWith('x', 'exec|extcmd') }],
+  ['filter-branch', { text: optionsWith('', '[\\w-]+-filter') }],
+  ['foreach', { text: /[^\w\0./-]/ }],
+]
+
+let programs: Map<string, Program> | undefined
+
+/** What is known of the program a word names. */
+export function programOf(word?: string): Program | undefined {
+  if (!programs) {
+    programs = new Map()
+    for (const [names, program] of knownPrograms())
+      for (const name of names.split(' ')) programs.set(name, program)
+  }
+  const name = baseName(word)
+  return programs.get(/\d$/.test(name) ? name.replace(/[\d.]+$/, '') : name)
+}
+
+/** The name of a program from its path, also behind `--entrypoint=`. */
+export function baseName(path = ''): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('=')) + 1)
+}
+
+/** True for a shell, and for programs that take a script as one does. */
+export function isShell(word: string): boolean {
+  const program = programOf(word)
+  return program?.text === SHELL_TEXT && !program.isForeign
+}
+
+/** True for a text that may run a shell, which then reads what its own shell is fed. */
+export function namesShell(text: string): boolean {
+  return text.split(/[^\w./-]+/).some((word) => isShell(word) || /^(?:\.|source|eval)$/.test(word))
+}
+
+const RUNS_THE_REST = 'env sudo doas xargs nice nohup setsid stdbuf time exec command builtin'
+const BEHIND_THE_REST = namesOf(RUNS_THE_REST)
+
+/** Programs that start another one: their `--` ends their own options, not those of what they start. */
+const STARTS_ANOTHER = namesOf(
+  `${RUNS_THE_REST} find pkexec su runuser sg parallel ionice timeout watch flock taskset chrt numactl fakeroot busybox script chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh sshpass vagrant gcloud uv poetry`,
+)
+
+/** True where the first word starts another program, or only a shell knows what it is: `$SUDO`. */
+export function mayStartAnother(first?: string): boolean {
+  return STARTS_ANOTHER.has(baseName(first)) || isUnknown(first)
+}
+
+/** True for a word of which nothing is fixed. */
+export function isUnknown(shape = ''): boolean {
+  return /^\0+$/.test(shape)
+}
+
+/** Where the program stands that `env`, `sudo` and the like run in the end. */
+export function programIndex(words: readonly string[]): number {
+  return words.findIndex(
+    (word, index) => !BEHIND_THE_REST.has(baseName(word)) && (index === 0 || !/^-|^\w+=/.test(word)),
+  )
+}
+
+/** Where an operand behind a program or an option stands, counted from 0: no option, and not what an option takes. */
+export function operandIndex(
+  words: readonly string[],
+  start: number,
+  takes = TAKEN_BY_SHELL,
+  count = 0,
+): number {
+  let taken = 0
+  let left = count
+  let hasEnded = false
+  for (let index = start; index < words.length; index++) {
+    const word = words[index] ?? ''
+    if (taken > 0) taken -= 1
+    else if (!hasEnded && /^[-+]/.test(word)) {
+      hasEnded = /^--?$/.test(word)
+      taken = word.match(takes)?.length ?? 0
+    } else if (index > start && left-- === 0) return index
+  }
+  return words.length
+}
