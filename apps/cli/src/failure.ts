@@ -1,6 +1,6 @@
 import { withExactCommands } from './exact-commands.js'
 import { printable } from './present/printable.js'
-import { spokenName } from './spoken-name.js'
+import { withSpokenName } from './spoken-name.js'
 import { explainSystemError } from './system-error.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
 
@@ -23,7 +23,7 @@ export function reportFailure(terminal: Terminal, error: unknown): number {
 }
 
 function messageOf(error: unknown, env: NodeJS.ProcessEnv): string {
-  const message = explained(error) ?? exactMessage(error, env)
+  const message = explained(error) ?? withSpokenName(exactMessage(error, env), env)
   if (codeOf(error) === 'ERR_RUN_BUSY')
     return `Error: Run is currently executing. Wait for completion or interrupt first.\n${message}`
   return message.startsWith('Error: ') ? message : `Error: ${message}`
@@ -33,7 +33,7 @@ function exactMessage(error: unknown, env: NodeJS.ProcessEnv): string {
   if (!(error instanceof Error)) return String(error)
   const { path } = error as { path?: unknown }
   if (typeof path === 'string') return withExactCommands(error.message, path, env)
-  return error.message.replace(/^Example: delta /gm, `Example: ${spokenName(env).join(' ')} `)
+  return error.message
 }
 
 /** What the system said to us directly, with the path if it named one. */

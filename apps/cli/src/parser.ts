@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { spokenName } from './spoken-name.js'
 import type { ArgumentEntry, CommandEntry, OptionEntry } from './table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from './table/index.js'
 import type { Terminal } from './terminal.js'
@@ -69,7 +72,7 @@ function addCommand(
     .description(entry.description)
     .showHelpAfterError(`(delta ${entry.name} --help says what it takes)`)
     .addHelpText('after', () => furtherHelp(entry))
-  if (takesMessage(entry)) command.configureOutput({ outputError: withMessageHint(entry) })
+  if (takesMessage(entry)) command.configureOutput({ outputError: withHints(entry, terminal) })
   for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument))
   for (const option of entry.options ?? []) command.addOption(optionOf(option))
   command.action(async (...given: unknown[]) => {
@@ -84,9 +87,20 @@ function takesMessage({ arguments: positional = [], options = [] }: CommandEntry
   return positional.length === 0 && options.some(({ flags }) => flags.startsWith('-m,'))
 }
 
-function withMessageHint({ name }: CommandEntry): (text: string, write: (text: string) => void) => void {
+function withHints(
+  { name }: CommandEntry,
+  terminal: Terminal,
+): (text: string, write: (text: string) => void) => void {
+  const command = [...spokenName(terminal.env), name].join(' ')
+  const hints: [RegExp, () => string][] = [
+    [/too many arguments/, () => `A text goes behind -m: ${command} -m "…"\n`],
+    [
+      /required option '-w/,
+      () => (existsSync(join(terminal.cwd, '.delta')) ? `Of this directory: ${command} -w .\n` : ''),
+    ],
+  ]
   return (text, write) =>
-    write(text.includes('too many arguments') ? `${text}A text goes behind -m: delta ${name} -m "…"\n` : text)
+    write(text + hints.map(([fault, hint]) => (fault.test(text) ? hint() : '')).join(''))
 }
 
 function argumentOf({ name, description, choices, default: value }: ArgumentEntry): Argument {

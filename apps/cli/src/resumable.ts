@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { quoteCommand } from '@delta/executor'
@@ -61,13 +61,12 @@ function continuesWith(summary: RunSummary, message: string): boolean {
   return same || (summary.status === 'WAITING_FOR_INPUT' && hasResponse(summary))
 }
 
+/** What is no file is not read, for it may be a pipe: whoever takes the run up says what is wrong with it. */
 function hasResponse(summary: RunSummary): boolean {
-  try {
-    return readFileSync(join(summary.directory, 'interaction', 'response.txt'), 'utf8').trim() !== ''
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw error
-  }
+  const path = join(summary.directory, 'interaction', 'response.txt')
+  const what = statSync(path, { throwIfNoEntry: false })
+  if (what === undefined) return false
+  return !what.isFile() || readFileSync(path, 'utf8').trim() !== ''
 }
 
 function isSameAgent({ metadata }: RunSummary, agent: Agent): boolean {

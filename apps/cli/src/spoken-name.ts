@@ -7,3 +7,12 @@ export function spokenName(env: NodeJS.ProcessEnv): string[] {
     ? ['npx', '@delta/cli']
     : ['delta']
 }
+
+/** A text that advises a command of `delta`, with the words that start it here. A path that ends so is none. */
+export function withSpokenName(text: string, env: NodeJS.ProcessEnv): string {
+  const name = spokenName(env).join(' ')
+  return name === 'delta' ? text : text.replace(COMMAND, name)
+}
+
+const COMMAND =
+  /(?<![\w/@.-])delta(?= (?:run|continue|init|tool|list-runs|show|context|journal|config|mcp|completion)\b)/g

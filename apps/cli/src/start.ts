@@ -3,6 +3,7 @@ import { closeDeadTerminals } from './dead-terminal.js'
 
 /** Runs `main` and sets the exit code. The one thing besides `bin.cjs` that knows how this program was built. */
 export async function start(host: NodeJS.Process): Promise<void> {
+  ownFilesStayOpen(host)
   const bundles = openBundles({
     directory: __dirname,
     cacheDirectory: host.env.NODE_DISABLE_COMPILE_CACHE ? undefined : `${__dirname}/../compiled`,
@@ -14,6 +15,11 @@ export async function start(host: NodeJS.Process): Promise<void> {
   host.exitCode = await main(host)
   host.off('beforeExit', failUnfinished)
   bundles.keepCompiled()
+}
+
+/** Under a umask that takes its owner's permissions from a new file, no run could be read or continued by whoever made it. */
+function ownFilesStayOpen(host: NodeJS.Process): void {
+  host.umask(host.umask(0o077) & 0o077)
 }
 
 /** Node leaves, with 0, when there is nothing left to wait for; work that was not done is no success. */

@@ -153,6 +153,24 @@ test.skipIf(!HAS_FISH)(
   },
 )
 
+test.skipIf(!HAS_FISH)(
+  'fish completes the ids of the runs of the workspace that the line names',
+  async () => {
+    const files = {
+      '.delta/20261122_093000_aaaaaa/journal.jsonl': '',
+      '.delta/context_artifacts/x': '',
+      'there/.delta/20261122_093000_bbbbbb/journal.jsonl': '',
+    }
+    const [here, there] = ['20261122_093000_aaaaaa', '20261122_093000_bbbbbb']
+    expect(await offeredByFish('delta show ', files)).toEqual([here])
+    expect(await offeredByFish('delta journal verify 2026', files)).toEqual([here])
+    expect(await offeredByFish('delta continue --run-id ', files)).toEqual([here])
+    expect(await offeredByFish('delta continue -w there --run-id 2', files)).toEqual([there])
+    expect(await offeredByFish('delta show --work-dir there ', files)).toEqual([there])
+    expect(await offeredByFish('delta show -w nowhere ', files)).toEqual([])
+  },
+)
+
 test('an unknown shell is refused with those there are', async () => {
   const result = await delta(['completion', 'tcsh'])
   expect(result).toMatchObject({ exitCode: 2, stdout: '' })

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   runProcess,
@@ -142,4 +142,17 @@ test('a damaged run is listed with what its whole lines say: how far it came, an
   const listed = await delta(['list-runs', '-w', workspace.path])
   expect(listed.stdout).toMatch(/^one +DAMAGED +\d+s +1 +Go$/m)
   expect(listed.stderr).toContain('Run one is damaged: ')
+})
+
+test('a directory where metadata.json belongs stops nothing: the journal says the same', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
+  const path = `${workspace.path}/.delta/one/metadata.json`
+  await rm(path)
+  await mkdir(path)
+  const goesOn = await delta(['continue', '-w', workspace.path, '-m', 'More', '-q'])
+  expect(goesOn).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
+  const notice = `note: ${path}: Could not be written: a directory of that name is in the way (EISDIR). The run does not need it: the journal says the same.\n`
+  expect(goesOn.stderr).toBe(notice)
 })

@@ -2,14 +2,33 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { smallDisk, startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import {
+  runProcess,
+  smallDisk,
+  startScriptedServer,
+  temporaryAgent,
+  temporaryWorkspace,
+} from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { delta, eventTypes, startDelta } from './delta.js'
+import { cleanEnvironment, DELTA, delta, eventTypes, startDelta } from './delta.js'
 
 const KEY = { DELTA_API_KEY: 'test-key-not-real' }
 const isRoot = process.getuid?.() === 0
 if (isRoot)
   console.warn('SKIPPED: root may write everywhere, so directories without permission are not tested.')
+
+test('a umask that takes the owner every permission takes none from what a run and a session keep', async () => {
+  await using agent = await temporaryAgent({})
+  await using workspace = await temporaryWorkspace({})
+  const script = 'umask 0777; "$@"'
+  const command = (...args: string[]) => ['sh', '-c', script, '--', process.execPath, DELTA, ...args]
+  const run = command('run', '--agent', agent.path, '-m', 'Go', '-w', `${workspace.path}/new`, '-q')
+  expect(await runProcess(run, { env: cleanEnvironment() })).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  const start = command('sessions', 'start', '--sessions-dir', `${workspace.path}/new/sessions`)
+  expect(await runProcess(start, { env: cleanEnvironment() })).toMatchObject({ exitCode: 0 })
+  const modes = await runProcess(['find', workspace.path, '-not', '-type', 'l', '-printf', '%y%m\n'])
+  expect(new Set(modes.stdout.trim().split('\n'))).toEqual(new Set(['d700', 'f600']))
+})
 
 test.skipIf(isRoot)('a workspace that cannot be written is named, and no tool is started', async () => {
   await using agent = await temporaryAgent({})
@@ -22,17 +41,20 @@ test.skipIf(isRoot)('a workspace that cannot be written is named, and no tool is
   expect(result.stderr).not.toMatch(/^\s+at /m)
 })
 
-test.skipIf(isRoot)(
-  'a run whose files may not be written any more is not failed: it goes on once they may',
-  async () => {
+test.skipIf(isRoot).each([
+  ['500', '.delta/one/io/tool_executions'],
+  ['000', '.delta'],
+])(
+  'a run whose files may not be written any more is not failed: it goes on once they may (%s %s)',
+  async (mode, directory) => {
     await using agent = await temporaryAgent({
-      tools: [{ name: 'close', shell: 'chmod 500 .delta/one/io/tool_executions' }],
+      tools: [{ name: 'close', shell: `chmod ${mode} ${directory}` }],
       turns: [{ tool_calls: [{ name: 'close', arguments: {} }] }, { content: 'Done.' }],
     })
     await using workspace = await temporaryWorkspace({})
     const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one']
     const closed = await delta(['run', ...args])
-    await chmod(join(workspace.path, '.delta/one/io/tool_executions'), 0o700)
+    await chmod(join(workspace.path, directory), 0o700)
     expect(closed).toMatchObject({ exitCode: 1, stdout: '' })
     expect(closed.stderr).toMatch(/^Error: \/.*: Could not be written: permission denied \(EACCES\)\.$/m)
     expect(closed.stderr).toContain(`Go on with: delta continue -w ${workspace.path} --run-id one\n`)

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startScriptedServer, temporaryAgent, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { delta, journalOf, startDelta } from './delta.js'
+import { delta, eventTypes, journalOf, startDelta } from './delta.js'
 
 const KEY = { DELTA_API_KEY: 'sk-example-not-real' }
 
@@ -139,4 +139,26 @@ test('on_run_end runs after a signal and after the answer, never while waiting; 
   const run = (await workspace.read('.delta/LATEST')).trim()
   for (const record of records)
     expect(await readdir(join(workspace.path, '.delta', run, record))).toEqual(['input', 'output'])
+})
+
+test('a call whose guard was stopped by Ctrl+C is neither run nor blocked: its guard is asked again', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: 'echo done >> work.txt' }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+    files: {
+      'hooks.yaml':
+        'pre_tool_execution:\n  command: [sh, -c, "echo asked >> asked.txt; until [ -e go ]; do sleep 0.1; done"]\n',
+    },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  await waitForFile(`${workspace.path}/asked.txt`)
+  engine.kill('SIGINT')
+  expect((await engine.result).exitCode).toBe(130)
+  expect(await eventTypes(workspace.path)).not.toContain('ACTION_RESULT')
+
+  await workspace.write('go', '')
+  expect(await delta(['continue', '-w', workspace.path])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  expect(await workspace.read('asked.txt')).toBe('asked\nasked\n')
+  expect(await workspace.read('work.txt')).toBe('done\n')
 })

@@ -1,6 +1,8 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   isAlive,
+  runProcess,
   startScriptedServer,
   temporaryAgent,
   temporaryWorkspace,
@@ -49,6 +51,41 @@ test('a confirmation is asked again on -i until somebody says yes or no, and mor
   const again = 'Sure? [yes/no] Please answer yes or no.\n'
   expect(result.stderr).toBe(`${again}${again}${again}Sure? [yes/no] `)
   expect(await answersIn(workspace.path)).toEqual(['Yes, but be quick'])
+})
+
+test('a response.txt that is no file or no text is refused: exit code 2, and the run goes on waiting', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [ask('Colour?')] }, { content: 'Thanks.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  await delta(['run', ...args, '--run-id', 'one'])
+  const name = '.delta/one/interaction/response.txt'
+  const path = join(workspace.path, name)
+  const before = await workspace.read('.delta/one/journal.jsonl')
+  const refused = async (why: string) => {
+    for (const command of [
+      ['continue', '-w', workspace.path],
+      ['run', ...args],
+    ]) {
+      const result = await delta(command)
+      expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+      expect(result.stderr).toContain(
+        `Error: ${path} is ${why}.\nWrite the answer into a file of that name, or give it with -m.\n`,
+      )
+    }
+    expect(await workspace.read('.delta/one/journal.jsonl')).toBe(before)
+  }
+  await workspace.write(name, Buffer.from('gr\xfcn\n', 'latin1'))
+  await refused('no UTF-8 text')
+  await rm(path)
+  await runProcess(['mkfifo', path])
+  await refused('no file')
+
+  await rm(path)
+  await workspace.write(name, '\ufeffgreen\r\n') // as editors of Windows do
+  expect(await delta(['continue', '-w', workspace.path])).toMatchObject({ stdout: 'Thanks.\n' })
+  expect(await answersIn(workspace.path)).toEqual(['green'])
 })
 
 test('a confirmation takes no other answer from -m or response.txt: exit code 2, and the run goes on waiting', async () => {
@@ -251,6 +288,23 @@ test.each([
   expect((await engine.result).exitCode).toBe(exitCode)
   expect(isAlive(Number(await workspace.read('pid.txt')))).toBe(false)
 })
+
+test.skipIf(process.platform !== 'linux')(
+  'Ctrl+C ends what left the process group of its tool, too',
+  async () => {
+    const leaves = 'setsid sh -c \'trap "" TERM; echo $$ > pid.txt; while :; do sleep 1; done\' & sleep 300'
+    await using agent = await temporaryAgent({
+      tools: [{ name: 'work', shell: leaves }],
+      turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+    await waitForFile(`${workspace.path}/pid.txt`, (text) => text.endsWith('\n'))
+    engine.kill('SIGINT')
+    expect((await engine.result).exitCode).toBe(130)
+    await waitForExit(Number(await workspace.read('pid.txt')))
+  },
+)
 
 test.skipIf(!hasTerminal)(
   'on a terminal a hidden question may follow a visible one, and a visible one it',

@@ -206,3 +206,43 @@ test('who came by npx is told to go on by npx, and what a run starts is not', as
   expect(await said({}, 'continue', '-m', 'yes')).not.toContain('delta continue')
   expect(await said({}, 'continue')).toMatch(/^Example: npx @delta\/cli continue -w /m)
 })
+
+test('what the libraries advise is told to who came by npx in words that work there', async () => {
+  await using workspace = await temporaryWorkspace({})
+  const refused = async (...args: string[]) =>
+    (await delta([...args, '-w', workspace.path], { env: { npm_lifecycle_event: 'npx' } })).stderr
+  await using agent = await temporaryAgent({ files: { 'agent.yaml': '' } })
+  expect(await refused('run', '--agent', agent.path, '-m', 'Go')).toContain(
+    'npx @delta/cli init writes an example',
+  )
+  expect(await refused('continue')).toContain('Use `npx @delta/cli run` to start a new run')
+  expect(await refused('run')).toContain('Say what is to be done: npx @delta/cli run -m')
+})
+
+test('stopped by Ctrl+C, also a quiet run says how it goes on', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: 'echo begun > witness; exec sleep 300' }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q']
+  const engine = startDelta(args)
+  await waitForFile(`${workspace.path}/witness`)
+  engine.kill('SIGINT')
+  const { stderr, exitCode } = await engine.result
+  expect(exitCode).toBe(130)
+  expect(stderr).toContain(
+    `Interrupted (SIGINT). Go on with: delta continue -w ${workspace.path} --run-id one\n`,
+  )
+})
+
+test('continue wants its workspace named, and says how where the current directory is one', async () => {
+  await using workspace = await temporaryWorkspace({ '.delta/VERSION': '1.9\n' })
+  const said = async (cwd: string) => (await delta(['continue'], { cwd })).stderr
+  const refusal =
+    "error: required option '-w, --work-dir <directory>' not specified\n(delta continue --help says what it takes)\n"
+  expect(await said(`${workspace.path}/.delta`)).toBe(refusal)
+  expect(await said(workspace.path)).toBe(
+    refusal.replace('\n(', '\nOf this directory: delta continue -w .\n('),
+  )
+})

@@ -2,7 +2,7 @@ import { type AtipCommand, type AtipTool, durationMs, type ToolCall } from '@del
 import { assertAllowed } from './assert-allowed.js'
 import { type BatchExecutionResult, type BatchOptions, runBatch } from './batch.js'
 import { buildCommandArray } from './command-array.js'
-import { ArgumentValidationError, UnknownCommandError } from './errors.js'
+import { ArgumentValidationError, AtipExecuteError, UnknownCommandError } from './errors.js'
 import { type ExecutionOptions, executeCommand } from './execute-command.js'
 import { type FormattedResult, formatResult, type OutputOptions } from './format-result.js'
 import { type CommandMapping, mapCommands } from './mapping.js'
@@ -32,12 +32,17 @@ export interface Executor {
   getMetadata(toolName: string): AtipCommand | undefined
 }
 
+const NO_TOOLS =
+  'createExecutor: the option tools is missing, or not what it must be.\nPass a list of ATIP metadata, as loadAtip of @delta/atip reads it.'
+
 /**
  * Makes the one object most programs need. The map from names to commands is built here, once.
  *
+ * @throws {AtipExecuteError} `INVALID_CONFIG`: there is no list of tools.
  * @throws {AtipValidationError} A tool is invalid, or one name stands for two commands.
  */
 export function createExecutor(config: ExecutorConfig): Executor {
+  if (!Array.isArray(config?.tools)) throw new AtipExecuteError(NO_TOOLS, 'INVALID_CONFIG')
   const mappings = mapCommands(config.tools)
   const mappingOf = (call: ToolCall): CommandMapping => {
     const mapping = mappings.get(call.name)

@@ -220,3 +220,9 @@ describe('looking without running', () => {
     expect(() => look.checkPolicy(call('nothing'))).toThrow(UnknownCommandError)
   })
 })
+
+test('called from JavaScript without tools it says what to pass', () => {
+  expect(() => createExecutor({} as never)).toThrow(
+    'createExecutor: the option tools is missing, or not what it must be.\nPass a list of ATIP metadata',
+  )
+})

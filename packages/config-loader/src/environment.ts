@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { checkEnvironmentOptions } from './check-options.js'
 import { KEY_NAMES, URL_NAMES } from './env-file.js'
 import { checkKeyStaysHome, checkUnchanged, checkUrl } from './environment-checks.js'
 import { ALL_URL_NAMES, firstOf, readSources, type Source } from './environment-sources.js'
@@ -46,6 +47,7 @@ export interface Environment {
  *   `ERR_CONFIG_NOT_FOUND`: there is no such agent's directory.
  */
 export async function loadEnvironment(options: EnvironmentOptions): Promise<Environment> {
+  checkEnvironmentOptions(options)
   const findings = collectFindings()
   const sources = readSources(options, findings)
   const [workspace] = sources

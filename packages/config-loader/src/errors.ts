@@ -3,6 +3,7 @@ export type ConfigErrorCode =
   | 'ERR_CONFIG_INVALID' // a file was found, and something in it is wrong
   | 'ERR_CONFIG_NOT_FOUND' // no agent there
   | 'ERR_CONFIG_CONTEXT_MISSING' // everything is right, but there is no context.yaml
+  | 'ERR_CONFIG_USAGE' // a function was called without what it needs
   | 'ERR_CONFIG_ENVIRONMENT' // an .env file says something that is not to be trusted
 
 /** One thing that is wrong, and where. Lines and columns count from 1. */

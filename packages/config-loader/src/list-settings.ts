@@ -1,3 +1,4 @@
+import { checkLoading } from './check-options.js'
 import { defaultsOf } from './defaults.js'
 import { HOOKS_FILE } from './hooks-file.js'
 import { loadParts } from './load-agent.js'
@@ -24,6 +25,7 @@ export interface Setting {
  * @throws {ConfigError} as `loadAgent`.
  */
 export async function listSettings(directory: string, options: LoadOptions): Promise<Setting[]> {
+  checkLoading('listSettings', directory, options)
   const { parts } = await loadParts(directory, options)
   return [...ofMainFile(parts), ...ofTools(parts), ...ofHooks(parts), ...ofContext(parts)].map((setting) => ({
     ...setting,

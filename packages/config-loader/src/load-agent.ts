@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { AGENT_DEFAULTS, type Agent } from './agent.js'
+import { checkLoading } from './check-options.js'
 import { CONTEXT_FILE } from './context.js'
 import { CONTEXT_MISSING } from './context-file.js'
 import { openDirectory } from './directory.js'
@@ -24,6 +25,7 @@ export async function loadAgent(
   directory: string,
   options: LoadOptions,
 ): Promise<{ agent: Agent; warnings: ConfigWarning[] }> {
+  checkLoading('loadAgent', directory, options)
   const { parts, workplace, warnings } = await loadParts(directory, options)
   return { agent: assemble(parts, workplace), warnings }
 }

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Policy, Tool } from '@delta/executor'
+import { checkLoading } from './check-options.js'
 import { findMainFile, openDirectory } from './directory.js'
 import { ConfigError, type ConfigWarning } from './errors.js'
 import { collectFindings, type Findings, inReadingOrder } from './findings.js'
@@ -38,6 +39,7 @@ export async function loadToolsFile(
   path: string,
   options: LoadOptions & { partial?: boolean },
 ): Promise<LoadedTools> {
+  checkLoading('loadToolsFile', path, options)
   const findings = collectFindings(options)
   const { workplace, file: mainPath } = openFile(path, options.shownAs ?? path, findings)
   const { exists, file } = readYaml(mainPath, workplace, findings)

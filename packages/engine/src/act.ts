@@ -2,6 +2,7 @@ import { type PreparedCall, prepareCall } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
 import { type ActiveRun, variablesOf } from './active-run.js'
 import type { Call, ReadyCall } from './call.js'
+import { cutCall } from './cut-call.js'
 import { guardCall } from './hooks/tool-hooks.js'
 import { approve, type Decision, isDecided, resumeApproval } from './human/approve.js'
 import { askHuman } from './human/ask-human.js'
@@ -45,6 +46,11 @@ export async function actOn(
   if (run.signal.aborted) return interrupted(run.signal)
   if (call.name === ASK_HUMAN) return askHuman(run, call, iteration)
 
+  const cut = cutCall(run, call)
+  if (cut !== undefined) {
+    const refusal = { status: 'ERROR', args: call.arguments, observation: cut } as const
+    return refuse(run, call, { iteration, attempt, ...refusal })
+  }
   const prepared = prepare(run, call)
   if (prepared.decision === 'refuse') return refuse(run, call, { iteration, attempt, ...prepared })
 

@@ -5,7 +5,7 @@ import {
   type ChatResponse,
   isModelError,
   LLM_DEFAULTS,
-  type ModelError,
+  ModelError,
   retryDelayMs,
 } from '@delta/model'
 import { type ActiveRun, record } from './active-run.js'
@@ -91,9 +91,18 @@ async function complete(
     body: invocation.body,
     ...(run.stream ? { onDelta: (delta) => emitDelta(run, delta, iteration) } : {}),
   })
+  if (typeof response?.message !== 'object') throw noMessage()
   const durationMs = Math.round(performance.now() - started)
   invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
   return response
+}
+
+/** Only a model of the caller's own can do that, and a type checker would have told them. */
+function noMessage(): ModelError {
+  return new ModelError(
+    'ERR_MODEL_RESPONSE',
+    "The model's complete() resolved to no answer.\nIt must resolve to { message: { role: 'assistant', content, tool_calls? }, raw }.",
+  )
 }
 
 function emitDelta(run: ActiveRun, delta: { content?: string }, iteration: number): void {

@@ -50,13 +50,13 @@ function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: Wish)
   )
 }
 
-/** A confirmation takes a yes or a no; a word that is neither is the model's to interpret, and may be taken for a yes. */
+/** The answer must be readable. A confirmation takes a yes or a no; a word that is neither is the model's to interpret, and may be taken for a yes. */
 function requireAnswer(summary: RunSummary, { message }: Wish): void {
   const { humanRequest: request, directory } = summary
-  if (request === undefined || request.argv !== undefined || request.input_type !== 'confirmation') return
+  if (request === undefined || request.argv !== undefined) return
   const interaction = join(directory, 'interaction')
   const answer = message ?? readResponse(interaction, questionOf(request))
-  if (answer === undefined || isYesOrNo(answer)) return
+  if (request.input_type !== 'confirmation' || answer === undefined || isYesOrNo(answer)) return
   const where = message === undefined ? join(interaction, 'response.txt') : '-m'
   throw new EngineError(
     'ERR_ENGINE_NO_ANSWER',

@@ -1,6 +1,7 @@
 import { AGENT_DEFAULTS, type Agent, loadAgent } from '@delta/config-loader'
 import { type NewEvent, openRun, type Run, type RunSummary } from '@delta/journal'
 import { checkContinuable } from './check-continuable.js'
+import { checkContinueRun } from './check-options.js'
 import { changedFiles } from './configuration.js'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
@@ -11,6 +12,7 @@ import type { EngineOptions } from './options.js'
 import type { RunResult } from './outcome.js'
 import { releasing } from './releasing.js'
 import { modelSources } from './run-agent.js'
+import { updateMetadata } from './update-metadata.js'
 
 export interface ContinueRunOptions extends EngineOptions {
   /** Absolute path of the workspace. */
@@ -37,6 +39,7 @@ export interface ContinueRunOptions extends EngineOptions {
  *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run.
  */
 export async function continueRun(options: ContinueRunOptions): Promise<RunResult> {
+  checkContinueRun(options)
   const { workDirectory } = options
   const summary = await findRun(workDirectory, options.runId)
   await checkContinuable(summary, options)
@@ -75,7 +78,7 @@ async function goOn(
   if (message !== undefined && reply === undefined) events.push({ type: 'USER_MESSAGE', content: message })
   run.journal.append(...events)
   run.journal.sync()
-  await run.updateMetadata()
+  await updateMetadata(run, () => undefined) // what is in its way is told once, at the end
   if (message !== undefined && summary.humanRequest?.argv)
     options.onEvent?.({ kind: 'notice', message: NOT_AN_APPROVAL })
   return live(run, { ...options, maxIterations, reply })

@@ -6,6 +6,7 @@ export type EngineErrorCode =
   | 'ERR_ENGINE_NOT_WAITING'
   | 'ERR_ENGINE_NO_ANSWER'
   | 'ERR_ENGINE_TOO_DEEP'
+  | 'ERR_ENGINE_USAGE'
 
 /** The engine cannot start or go on. Branch on `code`; show `message` to people. */
 export class EngineError extends Error {

@@ -1,6 +1,7 @@
 import { quoteCommand } from '@delta/executor'
 import { latestRunId, neverBegan, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { EngineError } from './errors.js'
+import { isText, requireThat } from './usage.js'
 
 /**
  * What is known of a run of a workspace; by default of the latest one.
@@ -9,6 +10,11 @@ import { EngineError } from './errors.js'
  *   {JournalError} `ERR_RUN_EMPTY`: it never began. `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
 export async function findRun(workDirectory: string, runId?: string): Promise<RunSummary> {
+  requireThat(
+    isText(workDirectory),
+    'findRun: the workspace, its first argument,',
+    'the absolute path of a directory',
+  )
   const id = runId ?? (await latestRunId(workDirectory, { orEmpty: true }))
   const summary = id === undefined ? undefined : await readRun(runDirectory(workDirectory, id)).catch(missing)
   if (summary === undefined) throw await notFound(workDirectory, runId)

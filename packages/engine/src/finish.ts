@@ -4,6 +4,7 @@ import { notifyHook } from './hooks/notify.js'
 import { eraseSecrets } from './human/secrets.js'
 import { interrupted, type Outcome, type RunResult } from './outcome.js'
 import { asRecordFailure } from './record-failure.js'
+import { updateMetadata } from './update-metadata.js'
 
 /** A run that is being stopped has this long for its `on_run_end` hook. Milliseconds. */
 const STOPPING_HOOK_MS = 1000
@@ -28,7 +29,7 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
   })
   run.run.journal.sync()
-  await updateMetadata(run)
+  await updateMetadata(run.run, run.emit)
   return {
     ...outcome,
     runId: run.run.runId,
@@ -41,16 +42,6 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
 async function endHook(run: ActiveRun): Promise<void> {
   const { lastIteration } = run.run.summary()
   await notifyHook(run, 'on_run_end', { iteration: lastIteration, lingerMs: STOPPING_HOOK_MS })
-}
-
-/** The run's end is in the journal by now, and whoever reads it needs no `metadata.json`. */
-async function updateMetadata(run: ActiveRun): Promise<void> {
-  try {
-    await run.run.updateMetadata()
-  } catch (error) {
-    if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') throw error
-    run.emit({ kind: 'notice', message: error.message.split('\n')[0] ?? '' })
-  }
 }
 
 async function unexpected(run: ActiveRun, thrown: unknown): Promise<Outcome> {

@@ -5,6 +5,7 @@ import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { readJournal, type StoredEvent } from '@delta/journal'
 import type { ChatRequest } from '@delta/model'
+import { checkNextRequest } from './check-options.js'
 import type { Credentials } from './create-model.js'
 import { baseEnvironment, credentialVariables } from './environment.js'
 import { readHistory } from './history.js'
@@ -47,6 +48,7 @@ export interface NextRequest {
  * @throws {ContextError} as `buildContext`.
  */
 export async function nextRequest(options: NextRequestOptions): Promise<NextRequest> {
+  checkNextRequest(options)
   if (options.run) return build(options, options.run)
   // generators may look at the journal, or write to ${RUN_DIR}
   const directory = await mkdtemp(join(tmpdir(), 'delta-new-run-'))

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { quoteCommand } from '@delta/executor'
 import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
 import { ASK_HUMAN } from './human/question.js'
@@ -21,7 +21,7 @@ export function asRecordFailure(error: unknown, run: Run): unknown {
 
 /** Adds to an error of writing a run what was lost by it, and the command line that goes on. */
 export function withWayOn(error: unknown, run: Run): unknown {
-  if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE' || !existsSync(run.directory)) return error
+  if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE' || isGone(run.directory)) return error
   const started = run.summary().pendingCalls.filter(({ name, requested }) => requested && name !== ASK_HUMAN)
   const lost = started.map(
     ({ name }) => `The result of "${name}" is not recorded: it may have done its work.`,
@@ -31,4 +31,14 @@ export function withWayOn(error: unknown, run: Run): unknown {
     path: error.path,
     cause: error.cause,
   })
+}
+
+/** What merely cannot be reached, for want of permission, is there still. */
+function isGone(path: string): boolean {
+  try {
+    lstatSync(path)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+  }
 }

@@ -1,5 +1,6 @@
 import { AGENT_DEFAULTS, type Agent } from '@delta/config-loader'
 import { createRun } from '@delta/journal'
+import { checkRunAgent } from './check-options.js'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
 import { checkDepth, parentRun } from './environment.js'
@@ -27,6 +28,7 @@ export interface RunAgentOptions extends EngineOptions {
  * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`. {JournalError} when the workspace cannot be written.
  */
 export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
+  checkRunAgent(options)
   const { agent, workDirectory, message } = options
   const maxIterations = options.maxIterations ?? agent.maxIterations ?? AGENT_DEFAULTS.maxIterations
   const host = options.environment ?? process.env

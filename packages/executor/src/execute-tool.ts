@@ -3,6 +3,7 @@ import { CREDENTIAL_NAMES, credentialsOf } from './environment.js'
 import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './prepare-call.js'
 import { type RunContext, runPrepared } from './run-prepared.js'
 import { notRun, type ToolResult } from './tool-result.js'
+import { isObject, isText, requireThat } from './usage.js'
 import { variablesOf } from './working-directory.js'
 
 export interface ExecuteContext extends RunContext {
@@ -26,6 +27,7 @@ export async function executeTool(
   call: ToolCall,
   context: ExecuteContext,
 ): Promise<ToolResult> {
+  checkCall(tools, call, context)
   const { workDirectory, policy, variables = variablesOf(context) } = context
   const prepared = prepareCall(tools, call, { workDirectory, policy, variables })
   if (prepared.decision === 'refuse') return notRun(prepared.status, prepared.observation)
@@ -36,6 +38,14 @@ export async function executeTool(
     return notRun('BLOCKED', observation)
   }
   return runPrepared(prepared, withoutCredentials(context))
+}
+
+function checkCall(tools: unknown, call: unknown, context: unknown): void {
+  requireThat(tools instanceof Map, 'executeTool: the map of tools', 'what toolMap makes')
+  requireThat(isText(Object(call).name), 'executeTool: the call', '{ name, arguments }')
+  const { workDirectory, environment } = Object(context)
+  requireThat(isText(workDirectory), 'executeTool: the option workDirectory', 'the directory to run in')
+  requireThat(isObject(environment), 'executeTool: the option environment', 'process.env, or a part of it')
 }
 
 function withoutCredentials(context: ExecuteContext): ExecuteContext {

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
 import { type Channels, openChannels } from './channels.js'
 import { isDiskFull } from './disk-room.js'
-import { ExecutorError } from './errors.js'
 import { endGroup, forgetGroup, rememberGroup, signalGroup } from './process-group.js'
 import type { ByteFilter } from './pump.js'
 import { explainStartError, type StartError } from './start-error.js'
+import { isObject, isText, requireThat } from './usage.js'
 
 export interface CommandOptions {
   cwd: string
@@ -66,7 +66,7 @@ type Ending = Omit<CommandOutcome, 'stdout' | 'stderr' | 'durationMs' | 'diskFul
  * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty.
  */
 export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
-  if (!argv[0]) throw new ExecutorError('ERR_EXECUTOR_USAGE', 'runCommand: argv names no program')
+  checkCommand(argv, options)
   const startedAt = process.hrtime.bigint() // node loads all of perf_hooks for performance.now()
   const durationMs = () => Math.round(Number(process.hrtime.bigint() - startedAt) / 1e6)
   if (options.signal?.aborted)
@@ -97,6 +97,14 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     forgetGroup(pid)
     channels.close()
   }
+}
+
+function checkCommand(argv: unknown, options: unknown): void {
+  const isList = Array.isArray(argv) && isText(argv[0])
+  requireThat(isList, 'runCommand: the command', "a list that begins with a program, as in ['ls', '-l']")
+  const { cwd, env } = Object(options)
+  requireThat(isText(cwd), 'runCommand: the option cwd', 'the directory to run in')
+  requireThat(isObject(env), 'runCommand: the option env', 'the whole environment, as in process.env')
 }
 
 function notRun(ending: Ending, durationMs: number): CommandOutcome {

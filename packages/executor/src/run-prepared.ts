@@ -1,5 +1,6 @@
 import { toolTimeoutMs } from './define-tool.js'
 import { fillSecrets } from './fill-secrets.js'
+import { endOrphans } from './orphans.js'
 import type { Policy } from './policy.js'
 import type { RunnableCall } from './prepare-call.js'
 import { runCommand } from './run-command.js'
@@ -33,6 +34,9 @@ export interface RunContext {
   onSpawn?(process: { pid: number }): void
 }
 
+/** An engine that is stopped has 4 seconds, and the command's group may have used half of them. */
+const ESCAPED_GRACE_MS = 250
+
 /**
  * Runs a call that `prepareCall` allowed, or a person approved.
  * Whatever the command does is a result; nothing is thrown.
@@ -63,9 +67,19 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
     ...(onSpawn && { onSpawn }),
     ...(entrusted.length > 0 && { filter: known.filter }),
   })
+  if (outcome.status === 'TIMEOUT' || outcome.status === 'ABORTED') await endEscaped(context)
   const result = toResult(outcome, tool, context)
   if (outputPrefix !== undefined && !context.keepOutput) removeInlined(outputPrefix, result)
   return result
+}
+
+/** Whoever left the group (`setsid`, a daemon) still carries the call in its environment; the group has had its grace by now. */
+async function endEscaped({
+  actionId,
+  environment: { DELTA_RUN_DIR: runDirectory },
+}: RunContext): Promise<void> {
+  if (actionId !== undefined && runDirectory !== undefined)
+    await endOrphans({ actionId, runDirectory }, { graceMs: ESCAPED_GRACE_MS })
 }
 
 function sandboxRefusal(name: string, problem: string): string {

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { waitForFile } from '@delta/testkit'
+import { isAlive, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { defineTool, executeTool, type RunContext, type ToolResult, toolMap } from '../src/index.js'
 import { workspace } from './workspace.js'
@@ -218,6 +218,28 @@ test('output files stay until the result is stored, if the caller wants it so', 
   await call({ exec: 'echo a' }, {}, { workDirectory: path, outputPrefix })
   expect(has('record.stdout')).toBe(false)
 })
+
+test.skipIf(process.platform !== 'linux')(
+  'what left the process group of a call that was timed out is ended too, and nothing of another call',
+  async () => {
+    const { path } = await workspace()
+    const environment = { ...process.env, DELTA_RUN_DIR: join(path, '.delta/one') }
+    const leave = (file: string) =>
+      `setsid sh -c 'echo $$ > ${file}; exec sleep 300' & until [ -s ${file} ]; do :; done`
+    const context = { workDirectory: path, environment }
+    await call({ shell: `${leave('other')}` }, {}, { ...context, actionId: 'earlier' })
+    const result = await call(
+      { shell: `${leave('pid')}; sleep 300`, timeout_ms: 500 },
+      {},
+      { ...context, actionId: 'c1' },
+    )
+    const [other, escaped] = ['other', 'pid'].map((file) => Number(readFileSync(join(path, file), 'utf8')))
+    const alive = [other, escaped].map((pid) => isAlive(pid ?? 0))
+    for (const pid of [other, escaped]) if (isAlive(pid ?? 0)) process.kill(pid ?? 0, 'SIGKILL')
+    expect(result.status).toBe('TIMEOUT')
+    expect(alive).toEqual([true, false])
+  },
+)
 
 test('an interrupted call says so, and shows what was printed', async () => {
   const { path } = await workspace()

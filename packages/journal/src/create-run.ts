@@ -10,6 +10,7 @@ import { recordStamp } from './record-name.js'
 import { syncPath } from './replace.js'
 import { holdRun, type Run } from './run.js'
 import { runDirectory, runPaths } from './run-paths.js'
+import { isText, requireThat } from './usage.js'
 import { asStartError, asWriteError } from './write-error.js'
 
 export interface CreateRunOptions {
@@ -33,6 +34,17 @@ export interface CreateRunOptions {
  * @throws {JournalError} `ERR_RUN_EXISTS`, `ERR_RUN_BUSY`, `ERR_RUN_ID`, `ERR_LAYOUT_NEWER`, `ERR_JOURNAL_WRITE`.
  */
 export async function createRun(workDirectory: string, options: CreateRunOptions): Promise<Run> {
+  requireThat(isText(workDirectory), 'createRun: the workspace, its first argument,', 'a path as text')
+  requireThat(
+    typeof options?.events === 'function',
+    'createRun: the option events',
+    'a function that makes the first events: ENGINE_START and USER_MESSAGE',
+  )
+  requireThat(
+    options.runId === undefined || isText(options.runId),
+    'createRun: the option runId',
+    'an id as text, or nothing',
+  )
   const { runId = newRunId(new Date()), sync = true, latest = true, events } = options
   const directory = runDirectory(resolve(workDirectory), runId)
   let deltaDirectory: string

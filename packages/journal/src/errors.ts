@@ -5,6 +5,7 @@ export type JournalErrorCode =
   | 'ERR_JOURNAL_EVENT'
   | 'ERR_JOURNAL_READ'
   | 'ERR_JOURNAL_WRITE'
+  | 'ERR_JOURNAL_USAGE'
   | 'ERR_RUN_BUSY'
   | 'ERR_RUN_LOST'
   | 'ERR_RUN_EMPTY'

@@ -9,6 +9,7 @@ import { neverBegan } from './never-began.js'
 import { notFound } from './read-run.js'
 import { holdRun, type Run } from './run.js'
 import { runPaths } from './run-paths.js'
+import { isText, requireThat } from './usage.js'
 
 export interface OpenRunOptions {
   /** Take the run from a live owner too: one on this machine is ended first. */
@@ -31,6 +32,7 @@ export async function openRun(
   runDirectory: string,
   { force = false, sync = true }: OpenRunOptions = {},
 ): Promise<Run> {
+  requireThat(isText(runDirectory), 'openRun: the directory of the run', 'a path as text')
   const named = resolve(runDirectory)
   if (!existsSync(named)) throw notFound(named)
   checkLayout(dirname(named))

@@ -5,6 +5,7 @@ import { openFile } from './open-file.js'
 import { presenceCheck } from './presence.js'
 import type { RepairedTail } from './repair-tail.js'
 import { stamp, toLine } from './stamp.js'
+import { isText, requireThat } from './usage.js'
 import { syncData, writeWhole } from './write.js'
 import { asWriteError } from './write-error.js'
 
@@ -60,6 +61,7 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
   path: string,
   { sync = true, fence, syncFirst, onEvent }: JournalOptions = {},
 ): Journal<Event> {
+  requireThat(isText(path), 'openJournal: the path', 'the path of the journal as text')
   const opened = openFile(path, { sync, onEvent })
   let descriptor: number | undefined = opened.descriptor
   let lastSeq = opened.lastSeq

@@ -6,6 +6,7 @@ import { eventParser } from './parse.js'
 import { openIfThere, readAt } from './read-at.js'
 import { asReadError } from './read-error.js'
 import { readOldJournal } from './read-old.js'
+import { isText, requireThat } from './usage.js'
 
 /** What a journal holds. */
 export interface JournalContents {
@@ -35,6 +36,7 @@ export async function readJournal(
   path: string,
   { fromOffset = 0 }: { fromOffset?: number } = {},
 ): Promise<JournalContents> {
+  requireThat(isText(path), 'readJournal: the path', 'the path of the journal as text')
   const events: StoredEvent[] = []
   const reading = readBatches(path, fromOffset)
   for (;;) {

@@ -35,6 +35,7 @@ const causes: Record<string, string> = {
   EPERM: 'permission denied (EPERM).',
   EIO: 'the disk reported an error (EIO).',
   ENOENT: 'its directory does not exist (ENOENT).',
+  EISDIR: 'a directory of that name is in the way (EISDIR).',
 }
 
 const NO_PERMISSION =
@@ -48,6 +49,7 @@ const remedies: Record<string, string> = {
     'What was recorded before is whole. Mount the file system read-write, or use another directory, then continue the run.',
   EACCES: NO_PERMISSION,
   EPERM: NO_PERMISSION,
+  EISDIR: 'What was recorded before is whole. Move the directory away, then continue the run.',
   EIO: 'Copy the directory to a healthy disk, then continue the run there.',
 }
 

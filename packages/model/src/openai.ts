@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { OpenAI } from 'openai'
-import type { ChatModel, ChatResponse, CompleteOptions } from './chat.js'
+import type { ChatModel, ChatResponse } from './chat.js'
 import { openClient, post } from './client.js'
 import { parseCompletion } from './completion.js'
 import { unreadableBody } from './connection.js'
@@ -8,19 +8,20 @@ import { LLM_DEFAULTS } from './defaults.js'
 import { checkDepth } from './depth.js'
 import { ModelError } from './errors.js'
 import { type Asked, inlineError, notJson, notUtf8 } from './failure.js'
-import { withoutKey } from './key.js'
+import { errorWithoutKey, keyFilter, withoutKey } from './key.js'
 import { readEvents } from './server-sent-events.js'
 import { checkBaseUrl, checkKey } from './settings.js'
 import { watchSilence } from './silence.js'
 import { readStream } from './stream.js'
 import type { HttpAnswer } from './transport.js'
+import { requireThat } from './usage.js'
 
 export interface OpenAiModelOptions {
   /** Not needed by a local server. The environment is not looked at. */
   readonly apiKey?: string
   /** Ends where `/chat/completions` is appended. Default `https://api.openai.com/v1`. */
   readonly baseUrl?: string
-  /** How long the server may send nothing, in milliseconds. Default 600000; 0: for ever. */
+  /** How long the server may send nothing of an answer, in milliseconds. Default 600000; 0: for ever. */
   readonly timeoutMs?: number
 }
 
@@ -33,6 +34,7 @@ export interface OpenAiModelOptions {
  *   code but those of scripts and recordings.
  */
 export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
+  checkOptions(options)
   const baseUrl = checkBaseUrl(options.baseUrl ?? LLM_DEFAULTS.baseUrl)
   const apiKey = checkKey(options.apiKey)
   const timeoutMs = options.timeoutMs ?? LLM_DEFAULTS.timeoutMs
@@ -46,13 +48,17 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
         hasKey: apiKey !== undefined,
       }
       const watch = watchSilence(timeoutMs, signal)
+      const spoken = keyFilter(apiKey, (content) => onDelta?.({ content }))
       try {
         client ??= openClient(apiKey, baseUrl)
         const answer = await post(await client, request, { body: text, signal: watch.signal, asked })
-        return await readAnswer(answer, { onDelta, onDone: watch.hurry, asked, heard: watch.heard })
+        const onText = spoken.push
+        const response = await readAnswer(answer, { onText, onDone: watch.hurry, asked, heard: watch.heard })
+        spoken.end()
+        return withoutKey(response, apiKey)
       } catch (error) {
         const failure = signal?.aborted ? stopped(error) : watch.timedOut ? silent(asked, timeoutMs) : error
-        throw withoutKey(failure, apiKey)
+        throw errorWithoutKey(failure, apiKey)
       } finally {
         watch.stop()
       }
@@ -60,37 +66,48 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   }
 }
 
+function checkOptions(options: OpenAiModelOptions): void {
+  const of = 'openAiModel: the option'
+  requireThat(
+    typeof options === 'object' && options !== null,
+    'openAiModel: what it is given',
+    'an object with options, or nothing',
+  )
+  const { apiKey, baseUrl, timeoutMs } = options
+  requireThat(apiKey === undefined || typeof apiKey === 'string', `${of} apiKey`, 'a text, or nothing')
+  requireThat(baseUrl === undefined || typeof baseUrl === 'string', `${of} baseUrl`, 'a text, or nothing')
+  const isTime = timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs >= 0)
+  requireThat(isTime, `${of} timeoutMs`, 'milliseconds, 0 for no limit, or nothing')
+}
+
 const BYTE_ORDER_MARK = /^\uFEFF/
 
 interface AnswerContext {
-  readonly onDelta: CompleteOptions['onDelta']
+  readonly onText: (text: string) => void
   /** The answer is there, though its stream has not ended. */
   readonly onDone: () => void
   readonly asked: Asked
-  /** Something came. */
+  /** Something of the answer came; a sign of life alone is nothing. */
   readonly heard: () => void
 }
 
 async function readAnswer(answer: HttpAnswer, context: AnswerContext): Promise<ChatResponse> {
-  const { onDelta, onDone, asked, heard } = context
+  const { onText, onDone, asked, heard } = context
   // some servers stream whether they were asked to or not
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
-  if (isStream) return readStream(readEvents(pieces(answer, context), asked), { onDelta, onDone, asked })
+  if (isStream) return readStream(readEvents(pieces(answer, asked), asked), { onText, onDone, asked, heard })
 
   const bytes = await answer.bytes(heard).catch((error: unknown) => {
     throw unreadableBody(error, asked)
   })
   const response = parseCompletion(parseBody(bytes, asked))
-  if (response.message.content) onDelta?.({ content: response.message.content })
+  if (response.message.content) onText(response.message.content)
   return response
 }
 
-async function* pieces({ body }: HttpAnswer, { heard, asked }: AnswerContext): AsyncGenerator<Uint8Array> {
+async function* pieces({ body }: HttpAnswer, asked: Asked): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of body) {
-      heard()
-      yield chunk
-    }
+    for await (const chunk of body) yield chunk
   } catch (error) {
     throw unreadableBody(error, asked)
   }
@@ -118,7 +135,7 @@ function stopped(cause: unknown): ModelError {
 function silent(asked: Asked, timeoutMs: number): ModelError {
   return new ModelError(
     'ERR_MODEL_TIMEOUT',
-    `${asked.url} sent nothing for ${timeoutMs} ms. If the model needs longer, raise the time limit: timeoutMs (in agent.yaml, llm.timeout_ms).`,
+    `${asked.url} sent nothing of its answer for ${timeoutMs} ms. If the model needs longer, raise the time limit: timeoutMs (in agent.yaml, llm.timeout_ms).`,
     { retryable: true },
   )
 }

@@ -1,6 +1,7 @@
 import type { AssistantMessage, ChatMessage, ChatModel, ChatRequest, ToolCall } from './chat.js'
 import { ModelError } from './errors.js'
 import type { ScriptedCall, ScriptTurn } from './script-file.js'
+import { requireThat } from './usage.js'
 
 /**
  * A model that says what a list says. It keeps nothing in memory: the turn follows from the conversation in the request,
@@ -11,6 +12,7 @@ import type { ScriptedCall, ScriptTurn } from './script-file.js'
  * @returns A model whose `complete` throws `ERR_MODEL_SCRIPT_END` after the last turn.
  */
 export function scriptModel(turns: readonly ScriptTurn[]): ChatModel {
+  requireThat(Array.isArray(turns), 'scriptModel: the list of turns', 'what parseScript makes')
   return {
     async complete(request, { signal, onDelta } = {}) {
       if (signal?.aborted) throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.')

@@ -1,14 +1,17 @@
-import type { ChatResponse, CompleteOptions } from './chat.js'
+import type { ChatResponse } from './chat.js'
 import { parseCompletion } from './completion.js'
 import { checkDepth } from './depth.js'
 import { ModelError } from './errors.js'
 import { inlineError } from './failure.js'
 import type { Asked } from './failure-kind.js'
 import { isObject } from './is-object.js'
-import { collectAnswer } from './streamed-answer.js'
+import { bringsSomething, collectAnswer } from './streamed-answer.js'
 
 interface StreamContext {
-  readonly onDelta?: CompleteOptions['onDelta']
+  /** Called with each piece of text. */
+  readonly onText?: (text: string) => void
+  /** Called for each event that brings something of the answer. */
+  readonly heard?: () => void
   readonly onDone?: () => void
   readonly asked: Asked
 }
@@ -25,7 +28,7 @@ interface StreamContext {
  */
 export async function readStream(
   events: AsyncIterable<string>,
-  { onDelta, onDone, asked }: StreamContext,
+  { onText, heard, onDone, asked }: StreamContext,
 ): Promise<ChatResponse> {
   const answer = collectAnswer()
   let done = false
@@ -33,9 +36,14 @@ export async function readStream(
     for await (const data of events) {
       if (done) continue
       done = data === '[DONE]'
-      const content = done ? '' : answer.add(parseChunk(data, asked))
-      if (done) onDone?.()
-      if (content !== '') onDelta?.({ content })
+      if (done) {
+        onDone?.()
+        continue
+      }
+      const chunk = parseChunk(data, asked)
+      const content = answer.add(chunk)
+      if (bringsSomething(chunk)) heard?.()
+      if (content !== '') onText?.(content)
     }
   } catch (error) {
     if (!done) throw error

@@ -48,6 +48,15 @@ export function collectAnswer() {
   }
 }
 
+/** Some servers show that they are alive by pieces with nothing in them. */
+export function bringsSomething({ choices }: Record<string, unknown>): boolean {
+  if (!Array.isArray(choices)) return false
+  return choices.some(({ delta, finish_reason }) => {
+    const { role: _role, ...fields } = Object(delta) as Record<string, unknown>
+    return finish_reason || Object.values(fields).some((field) => field !== null && field !== '')
+  })
+}
+
 /** Where several choices were asked for they come mixed; the answer is the one that came first. */
 function choiceOf(choices: unknown, chosen: unknown): unknown {
   if (!Array.isArray(choices)) return undefined

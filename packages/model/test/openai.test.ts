@@ -31,6 +31,18 @@ async function failureOf(answer: Promise<unknown>): Promise<ModelError> {
   return error
 }
 
+/** A server whose answers are nothing but a beat, for as long as somebody listens. */
+async function startHeart(type: string, beat: string): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': type })
+    const beating = setInterval(() => response.write(beat), 10)
+    response.once('close', () => clearInterval(beating))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+}
+
 describe('a plain answer', () => {
   test('is the message, why it ended, its usage, and the whole answer as it came', async () => {
     const { model } = await start([
@@ -303,9 +315,24 @@ describe('errors that are worth another try', () => {
       const error = await failureOf(held.model.complete(body))
       expect(error.code).toBe('ERR_MODEL_TIMEOUT')
       expect(error.message).toBe(
-        `${held.server.baseUrl}/chat/completions sent nothing for 100 ms. If the model needs longer, raise the time limit: timeoutMs (in agent.yaml, llm.timeout_ms).`,
+        `${held.server.baseUrl}/chat/completions sent nothing of its answer for 100 ms. If the model needs longer, raise the time limit: timeoutMs (in agent.yaml, llm.timeout_ms).`,
       )
     }
+  })
+
+  test.each([
+    ['comments in a stream', 'text/event-stream', ': ping\n\n'],
+    [
+      'pieces of a stream that add nothing',
+      'text/event-stream',
+      'data: {"choices":[{"delta":{"content":""}}]}\n\n',
+    ],
+    ['white space before a whole answer', 'application/json', '\n'],
+  ])('signs of life do not keep a silent model going: %s', async (_what, type, beat) => {
+    const baseUrl = await startHeart(type, beat)
+    const model = openAiModel({ baseUrl, timeoutMs: 100 })
+    const error = await failureOf(model.complete(streamingRequest(request)))
+    expect(error).toMatchObject({ code: 'ERR_MODEL_TIMEOUT', retryable: true })
   })
 
   test('no silence is too long with timeoutMs: 0', async () => {
@@ -503,4 +530,56 @@ test('a key is in no message and no cause, though the server repeats it', async 
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(apiKey)
   }
   expect(messages.filter((message) => message.includes('[API key]'))).toHaveLength(6)
+})
+
+describe('a key that an answer repeats', () => {
+  const apiKey = 'sk-very-secret-123456'
+
+  test('is taken out of it, wherever it stands', async () => {
+    const { model } = await start(
+      [
+        {
+          content: `Key: ${apiKey}!`,
+          message: { reasoning: apiKey },
+          tool_calls: [{ name: 'n', arguments: { key: apiKey } }],
+        },
+      ],
+      { apiKey },
+    )
+    const answer = await model.complete(request)
+    expect(answer.message).toMatchObject({
+      content: 'Key: [API key]!',
+      reasoning: '[API key]',
+      tool_calls: [{ function: { arguments: '{"key":"[API key]"}' } }],
+    })
+    expect(JSON.stringify(answer)).not.toContain(apiKey)
+  })
+
+  test('is not heard either where a stream brings it in pieces, and what only begins like it is', async () => {
+    const pieces = ['Key: sk-', 'very-sec', 'ret-123456', '! And sk-', 'very', ' good, sk-v']
+    const chunks = pieces.map(
+      (content) => `data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`,
+    )
+    const { model } = await start(
+      [
+        {
+          status: 200,
+          body: `${chunks.join('')}data: [DONE]\n\n`,
+          headers: { 'content-type': 'text/event-stream' },
+        },
+      ],
+      { apiKey },
+    )
+    const heard: string[] = []
+    const answer = await model.complete(streamingRequest(request), {
+      onDelta: ({ content }) => heard.push(content ?? ''),
+    })
+    expect(heard.join('')).toBe('Key: [API key]! And sk-very good, sk-v')
+    expect(answer.message.content).toBe(heard.join(''))
+  })
+
+  test('a placeholder for a key, as local servers take it, is a word like any other', async () => {
+    const { model } = await start([{ content: 'Install ollama.' }], { apiKey: 'ollama' })
+    expect((await model.complete(request)).message.content).toBe('Install ollama.')
+  })
 })

@@ -50,7 +50,7 @@ test('any text, cut anywhere into events and bytes, arrives as it was', async ()
         )
         const heard: string[] = []
         const { message } = await readStream(readEvents(each(pieces), asked), {
-          onDelta: ({ content }) => heard.push(content ?? ''),
+          onText: (text) => heard.push(text),
           asked,
         })
 

@@ -6,6 +6,7 @@ export type SessionErrorCode =
   | 'ERR_SESSION_DAMAGED'
   | 'ERR_SESSION_ABORTED'
   | 'ERR_SESSION_BUSY'
+  | 'ERR_SESSION_USAGE'
 
 /** Branch on `code`; show `message` to people. What a command does is a result, never an error. */
 export class SessionError extends Error {

@@ -1,4 +1,5 @@
 import { createRedactor } from '@delta/executor/command'
+import { checkExec } from './check-options.js'
 import { collectState } from './collect.js'
 import { SessionError } from './errors.js'
 import { type ExecOptions, prepareExecution, runExecution } from './execution.js'
@@ -22,6 +23,7 @@ import { removeWorkFiles } from './work.js'
  *   `ERR_SESSION_ABORTED`: `signal` came before the command was started.
  */
 export async function execInSession(id: string, command: string, options: ExecOptions): Promise<ExecResult> {
+  checkExec(id, command, options)
   if (command.includes('\0')) {
     throw new SessionError(
       'ERR_SESSION_COMMAND',

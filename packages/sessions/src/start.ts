@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { runCommand } from '@delta/executor/command'
+import { checkStart } from './check-options.js'
 import { driverOf } from './drivers/index.js'
 import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
@@ -39,6 +40,7 @@ export interface StartedSession {
  *   `ERR_SESSION_COMMAND`: a secret name is no name of a variable.
  */
 export async function startSession(program: string, options: StartOptions): Promise<StartedSession> {
+  checkStart(program, options)
   driverOf(program)
   for (const name of options.secretNames ?? []) assertName(name)
   const path = await locate(program, options)

@@ -1,5 +1,6 @@
 import type { Tool, ToolResult } from '@delta/executor'
 import { type FunctionTool, toFunctionTool } from '@delta/tool-expander'
+import { checkTools } from './check-tools.js'
 import { AdapterError } from './errors.js'
 import { type AdapterOptions, createRunner } from './runner.js'
 
@@ -25,6 +26,7 @@ export interface DispatchOptions extends AdapterOptions {
 
 /** Tools as the `tools` of a chat completion request. */
 export function toOpenAITools(tools: readonly Tool[], options: { strict?: boolean } = {}): FunctionTool[] {
+  checkTools('toOpenAITools', tools)
   return tools.map((tool) => toFunctionTool(tool.expanded, options))
 }
 

@@ -7,6 +7,7 @@ import {
   type Tool,
   type ToolResult,
 } from '@delta/executor'
+import { checkTools } from './check-tools.js'
 import { AdapterError } from './errors.js'
 
 /** Where and how tools run; every adapter takes these. */
@@ -60,6 +61,7 @@ export type Runner = (
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`: two tools have one name.
  */
 export function createRunner(tools: readonly Tool[], options: AdapterOptions = {}): Runner {
+  checkTools('createRunner', tools)
   const {
     workDirectory = process.cwd(),
     environment = process.env,

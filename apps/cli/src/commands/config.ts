@@ -11,7 +11,7 @@ import {
 import { parse, stringify } from 'yaml'
 import { withEndpoint } from '../endpoint-settings.js'
 import { type AgentFlags, loadAgentFor, loadOptions } from '../load-agent.js'
-import { print } from '../present/print.js'
+import { print, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { describeSettings } from '../present/settings.js'
 import { EXIT, type Terminal } from '../terminal.js'
@@ -55,7 +55,12 @@ export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<n
     loadOptions(flags.agent, { flags, terminal }),
   )
   const effective = withEndpoint(settings, environment)
-  print(terminal, flags.json ? `${JSON.stringify(effective, null, 2)}\n` : describeSettings(effective))
+  print(
+    terminal,
+    flags.json
+      ? `${JSON.stringify(effective, null, 2)}\n`
+      : describeSettings(effective, screenWidth(terminal)),
+  )
   return EXIT.completed
 }
 

@@ -1,6 +1,6 @@
 import { type ExplainedBreak, findCacheBreaks } from '../cache-breaks.js'
 import { type ContextFlags, type NextContext, nextContext } from '../next-context.js'
-import { print } from '../present/print.js'
+import { print, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal.js'
@@ -9,7 +9,12 @@ import { EXIT, type Terminal } from '../terminal.js'
 export async function execute(flags: ContextFlags, terminal: Terminal): Promise<number> {
   const next = await nextContext(flags, terminal)
   const breaks = next.run ? await findCacheBreaks(next.run, next) : []
-  print(terminal, flags.json ? `${JSON.stringify(asRecord(next, breaks), null, 2)}\n` : asText(next, breaks))
+  print(
+    terminal,
+    flags.json
+      ? `${JSON.stringify(asRecord(next, breaks), null, 2)}\n`
+      : asText(next, breaks, screenWidth(terminal)),
+  )
   return EXIT.completed
 }
 
@@ -24,7 +29,11 @@ function asRecord({ context, iteration, run, agent }: NextContext, breaks: Expla
   }
 }
 
-function asText({ context, iteration, run, agent }: NextContext, breaks: ExplainedBreak[]): string {
+function asText(
+  { context, iteration, run, agent }: NextContext,
+  breaks: ExplainedBreak[],
+  screen: number | undefined,
+): string {
   const { messages, bytes, tokens } = totalOf(context)
   const limit = agent.manifest.totalMaxTokens
   const rows = context.blocks.map((block) => [
@@ -40,7 +49,7 @@ function asText({ context, iteration, run, agent }: NextContext, breaks: Explain
   const what = run ? `Iteration ${iteration} of run ${run.runId}` : 'The first iteration of a new run'
   return [
     `${what}, as it would be sent now:\n`,
-    table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, total]),
+    table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, total], screen),
     ...explainBreaks(breaks),
   ].join('')
 }

@@ -2,7 +2,7 @@ import { latestRunId, listRuns, type RunSummary } from '@delta/journal'
 import { withExactCommands } from '../exact-commands.js'
 import { age } from '../present/age.js'
 import { inColumns } from '../present/columns.js'
-import { print } from '../present/print.js'
+import { print, screenWidth } from '../present/print.js'
 import { printable, printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal.js'
@@ -32,7 +32,7 @@ export async function execute(flags: ListFlags, terminal: Terminal): Promise<num
 
   const records = found.map((run) => recordOf(run, terminal))
   if (flags.json) print(terminal, `${JSON.stringify(records, null, 2)}\n`)
-  else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)]))
+  else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)], screenWidth(terminal)))
   else terminal.stderr.write(`No such runs in ${printable(workDirectory)}\n`)
   for (const run of found) explain(run, terminal)
   return EXIT.completed

@@ -2,7 +2,7 @@ import { formatProblem } from '@delta/config-loader'
 import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
 import { loadTools, type ToolFlags } from '../load-tools.js'
 import { effectsOf } from '../present/effects.js'
-import { print } from '../present/print.js'
+import { print, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal.js'
@@ -17,7 +17,8 @@ export async function execute(
   for (const warning of warnings) terminal.stderr.write(`${printable(formatProblem(warning))}\n`)
   const listed = [...tools.values()].map((tool) => ({ tool, ...decisionOn(tool, policy) }))
   if (flags.json) print(terminal, `${JSON.stringify(listed.map(summaryOf), null, 2)}\n`)
-  else if (listed.length > 0) print(terminal, printable(table([HEADER, ...listed.map(row)])))
+  else if (listed.length > 0)
+    print(terminal, printable(table([HEADER, ...listed.map(row)], screenWidth(terminal))))
   return EXIT.completed
 }
 

@@ -1,12 +1,25 @@
 import type { CommandWords, OptionWords, ValueKind } from './words.js'
 
 /** Files are what fish offers for any value unless told otherwise. */
-const VALUES: Record<ValueKind, string> = { file: ' -r', run: ' -x', nothing: ' -x' }
+const VALUES: Record<ValueKind, string> = { file: ' -r', run: " -x -a '(__delta_runs)'", nothing: ' -x' }
+
+/** Runs are found by their directories, for no process is started. */
+const RUNS = `function __delta_runs
+  set -l workspace .
+  set -l words (commandline -opc)
+  for index in (seq 2 (count $words))
+    contains -- $words[$index] -w --work-dir; and set workspace $words[(math $index + 1)]
+  end
+  for journal in $workspace/.delta/*/journal.jsonl
+    string replace -r '.*/([^/]*)/journal.jsonl$' '$1' -- $journal
+  end
+end`
 
 export function fishScript(commands: readonly CommandWords[]): string {
   const top = commands[0]?.children ?? []
   return [
     '# fish completion of delta; load it with: delta completion fish | source',
+    RUNS,
     'complete -c delta -n __fish_use_subcommand -f',
     ...top.map((word) => topLine(word, commands)),
     ...commands.flatMap(commandLines),
@@ -19,7 +32,7 @@ function topLine(word: string, commands: readonly CommandWords[]): string {
   return `complete -c delta -n __fish_use_subcommand -a ${word}${describe(description)}`
 }
 
-function commandLines({ path, children, options }: CommandWords): string[] {
+function commandLines({ path, children, argument, options }: CommandWords): string[] {
   if (path === '') return []
   const condition = path
     .split(' ')
@@ -28,6 +41,7 @@ function commandLines({ path, children, options }: CommandWords): string[] {
   const first = `${condition}; and not __fish_seen_subcommand_from ${children.join(' ')}`
   return [
     ...children.map((child) => `complete -c delta -n '${first}' -f -a ${child}`),
+    ...(argument === 'run' ? [`complete -c delta -n '${condition}' -f -a '(__delta_runs)'`] : []),
     ...options.map((option) => `complete -c delta -n '${condition}' ${flagsOf(option)}`),
   ]
 }

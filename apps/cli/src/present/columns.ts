@@ -10,12 +10,36 @@ export function inColumns(text: string, columns: number): string {
   return `${characters.slice(0, fitting(characters, columns - 1)).join('')}…`
 }
 
+/** A text in lines of at most so many columns, broken between words where that is possible. */
+export function wrapped(text: string, columns: number): string[] {
+  const lines: string[] = []
+  let rest = [...text]
+  for (;;) {
+    const whole = fitting(rest, columns)
+    if (whole === rest.length) return [...lines, rest.join('')]
+    const space = rest.slice(0, whole + 1).lastIndexOf(' ')
+    const end = space > 0 ? space : Math.max(1, whole)
+    lines.push(rest.slice(0, end).join(''))
+    rest = rest.slice(space > 0 ? end + 1 : end)
+  }
+}
+
+/** How many columns of a terminal a text takes. */
+export function columnsOf(text: string): number {
+  return [...text].reduce((sum, character) => sum + widthOf(character), 0)
+}
+
 /** How many of the characters fit. */
 function fitting(characters: readonly string[], columns: number): number {
   let used = 0
   for (const [index, character] of characters.entries()) {
-    used += NOTHING.test(character) ? 0 : WIDE.test(character) ? 2 : 1
+    used += widthOf(character)
     if (used > columns) return index
   }
   return characters.length
+}
+
+function widthOf(character: string): number {
+  if (NOTHING.test(character)) return 0
+  return WIDE.test(character) ? 2 : 1
 }

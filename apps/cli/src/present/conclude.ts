@@ -7,20 +7,14 @@ import { counted } from './counted.js'
 import { claimOf } from './effects.js'
 import { printable } from './printable.js'
 
-interface Situation {
-  quiet: boolean
-  env: NodeJS.ProcessEnv
-}
-
 /** What a person needs to know of a run that ended without an answer, or with an odd one: why, and how to go on. Lines, maybe none. */
-export function wayOn(result: RunResult, { quiet, env }: Situation): string[] {
+export function wayOn(result: RunResult, env: NodeJS.ProcessEnv): string[] {
   switch (result.status) {
     case 'COMPLETED':
       return result.reason === undefined ? [] : [`Warning: ${printable(result.reason)}.`]
     case 'WAITING_FOR_INPUT':
       return howToAnswer(result, env)
     case 'INTERRUPTED':
-      if (quiet && env.DELTA_PARENT_RUN === undefined) return []
       return [`Interrupted (${result.reason}). Go on with: ${resume(result, env)}`]
     case 'FAILED':
       return howToRetry(result, env)

@@ -9,10 +9,7 @@ export interface RunPresenter extends Presenter {
 }
 
 /** Remembers which run is shown, so that whoever leaves it in a hurry is told how to come back. */
-export function withLastWord(
-  presenter: Presenter,
-  { quiet, env }: { quiet: boolean; env: NodeJS.ProcessEnv },
-): RunPresenter {
+export function withLastWord(presenter: Presenter, env: NodeJS.ProcessEnv): RunPresenter {
   let way: string | undefined
 
   function notice(event: EngineEvent): void {
@@ -29,7 +26,7 @@ export function withLastWord(
       presenter.show(event)
     },
     leave() {
-      if (way !== undefined && !quiet) presenter.warn(`Stopped at once. Go on with: ${way}`)
+      if (way !== undefined) presenter.warn(`Stopped at once. Go on with: ${way}`)
     },
   }
 }

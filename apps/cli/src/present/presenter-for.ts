@@ -10,7 +10,7 @@ import { progressPresenter } from './progress.js'
 export function presenterFor(flags: PresenterFlags, terminal: Terminal): RunPresenter {
   const shown = { ...flags, quiet: isQuiet(flags, terminal) }
   const presenter = inFormat(flags.format, progressFor(shown, terminal), terminal)
-  return withLastWord(withEngineLog(presenter), { quiet: shown.quiet, env: terminal.env })
+  return withLastWord(withEngineLog(presenter), terminal.env)
 }
 
 /** A sub-agent's stderr is read by its parent's model, which wants the result and not every step. */

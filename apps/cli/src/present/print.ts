@@ -5,3 +5,8 @@ import { printable } from './printable.js'
 export function print(terminal: Terminal, text: string): void {
   terminal.stdout.write(terminal.stdout.isTTY ? printable(text) : text)
 }
+
+/** How wide the screen is that shows the result; undefined where a file or a pipe takes it. */
+export function screenWidth({ stdout }: Terminal): number | undefined {
+  return stdout.isTTY && stdout.columns > 0 ? stdout.columns : undefined
+}

@@ -1,6 +1,7 @@
 import type { HumanInputRequest, PendingCall } from '@delta/journal'
 import { type ActiveRun, record } from '../active-run.js'
 import type { Call } from '../call.js'
+import { cutCall } from '../cut-call.js'
 import { lastEventOf } from '../find-event.js'
 import { interrupted, type Outcome, type Question } from '../outcome.js'
 import { refuse } from '../refuse.js'
@@ -13,7 +14,8 @@ import { keepSecret, secretToken } from './secrets.js'
 export async function askHuman(run: ActiveRun, call: Call, iteration: number): Promise<Outcome | undefined> {
   const question = parseQuestion(call.arguments)
   if (typeof question === 'string') {
-    const refusal = { status: 'ERROR', args: call.arguments, observation: question } as const
+    const observation = cutCall(run, call) ?? question
+    const refusal = { status: 'ERROR', args: call.arguments, observation } as const
     return refuse(run, call, { iteration, attempt: 1, ...refusal })
   }
   record(run, {

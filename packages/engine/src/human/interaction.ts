@@ -1,6 +1,8 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '@delta/journal'
+import { EngineError } from '../errors.js'
 import type { Question } from '../outcome.js'
 import { readIfThere } from '../read-if-there.js'
 
@@ -26,11 +28,32 @@ export function leaveQuestion(directory: string, question: Question): void {
 /**
  * The answer in `response.txt` without one final newline; undefined when there is none, when it is empty, or when it
  * answers another question: a crash can leave an old one lying there.
+ *
+ * @throws {EngineError} `ERR_ENGINE_NO_ANSWER`: what lies there is no file, or no text.
  */
 export function readResponse(directory: string, question: Question): string | undefined {
   if (!isAskedIn(directory, question)) return undefined
-  const text = readIfThere(join(directory, 'response.txt'))?.replace(/\r?\n$/, '')
+  const text = readText(join(directory, 'response.txt'))
+    ?.replace(/^\uFEFF/, '')
+    .replace(/\r?\n$/, '')
   return text === '' ? undefined : text
+}
+
+/** Whoever answers writes with whatever is at hand: other bytes would reach the model as replacement characters. */
+function readText(path: string): string | undefined {
+  const what = statSync(path, { throwIfNoEntry: false })
+  if (what === undefined) return undefined
+  if (!what.isFile()) throw noAnswer(`${path} is no file.`) // reading a pipe would wait for ever
+  const bytes = readFileSync(path)
+  if (!isUtf8(bytes)) throw noAnswer(`${path} is no UTF-8 text.`)
+  return bytes.toString('utf8')
+}
+
+function noAnswer(why: string): EngineError {
+  return new EngineError(
+    'ERR_ENGINE_NO_ANSWER',
+    `${why}\nWrite the answer into a file of that name, or give it with -m.`,
+  )
 }
 
 /** Removes question and answer once the answer is in the journal. */

@@ -1,0 +1,75 @@
+import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { delta } from './delta.js'
+import { hasTerminal, shellOnTerminal } from './terminal.js'
+
+// Tables on a screen that is narrower than they are.
+
+const TASK = 'Summarise what the text files here say about rain, snow and hail.'
+
+/** The lines of a command's table on a screen of so many columns. */
+async function onScreen(columns: number, args: string[]): Promise<string[]> {
+  const shown = shellOnTerminal(`stty cols ${columns}; "$@"`, args)
+  return (await shown.result).stdout.trimEnd().split('\r\n')
+}
+
+async function run() {
+  const agent = await temporaryAgent({})
+  const workspace = await temporaryWorkspace({})
+  await delta([
+    'run',
+    '--agent',
+    agent.path,
+    '-m',
+    TASK,
+    '-w',
+    workspace.path,
+    '--run-id',
+    'the-first-one',
+    '-q',
+  ])
+  return { agent, workspace }
+}
+
+test.skipIf(!hasTerminal)(
+  'list-runs breaks what is too long for the screen within its own column',
+  async () => {
+    const { workspace } = await run()
+    const [header, ...lines] = await onScreen(64, ['list-runs', '-w', workspace.path])
+    expect(header).toBe('RUN            STATUS     AGE  ITERATIONS  TASK')
+    expect(lines).toEqual([
+      expect.stringMatching(/^the-first-one {2}COMPLETED {2}\d+s {3}1 {11}Summarise what the$/),
+      `${' '.repeat(43)}text files here say`,
+      `${' '.repeat(43)}about rain, snow and…`,
+    ])
+    await workspace.remove()
+  },
+)
+
+test.skipIf(!hasTerminal)(
+  'on a narrow screen the cells of a row follow one another, and no id is broken',
+  async () => {
+    const { workspace } = await run()
+    const lines = await onScreen(40, ['list-runs', '-w', workspace.path])
+    expect(lines).toEqual([
+      'RUN  STATUS  AGE  ITERATIONS  TASK',
+      expect.stringMatching(/^the-first-one {2}COMPLETED {2}\d+s {2}1$/),
+      '  Summarise what the text files here say',
+      '  about rain, snow and…',
+    ])
+    await workspace.remove()
+  },
+)
+
+test.skipIf(!hasTerminal)(
+  'config --show-origin breaks no line of a pipe, and every line for a screen',
+  async () => {
+    const { agent } = await run()
+    const args = ['config', '--agent', agent.path, '--show-origin']
+    const piped = (await delta(args)).stdout
+    const lines = await onScreen(50, args)
+    expect(Math.max(...piped.split('\n').map((line) => line.length))).toBeGreaterThan(50)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(50)
+    expect(lines.join('').replaceAll(/\s/g, '')).toBe(piped.replaceAll(/\s/g, ''))
+  },
+)

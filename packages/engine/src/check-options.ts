@@ -1,0 +1,73 @@
+import { isAbsolute } from 'node:path'
+import type { EngineOptions } from './options.js'
+import { isObject, isText, requireThat } from './usage.js'
+
+/** @throws {EngineError} `ERR_ENGINE_USAGE`, naming the first option that cannot be used; as the others here. */
+export function checkRunAgent(options: unknown): void {
+  const { agent, workDirectory, message, runId } = Object(options)
+  const of = 'runAgent: the option'
+  requireThat(isAgent(agent), `${of} agent`, AGENT)
+  requireThat(isWorkspace(workDirectory), `${of} workDirectory`, WORKSPACE)
+  requireThat(typeof message === 'string', `${of} message`, 'a text: what is to be done')
+  requireThat(runId === undefined || isText(runId), `${of} runId`, RUN_ID)
+  checkShared(of, Object(options))
+}
+
+export function checkContinueRun(options: unknown): void {
+  const { agent, workDirectory, message, runId } = Object(options)
+  const of = 'continueRun: the option'
+  requireThat(isWorkspace(workDirectory), `${of} workDirectory`, WORKSPACE)
+  requireThat(runId === undefined || isText(runId), `${of} runId`, RUN_ID)
+  requireThat(message === undefined || typeof message === 'string', `${of} message`, 'a text, or nothing')
+  requireThat(agent === undefined || isAgent(agent), `${of} agent`, `${AGENT}, or nothing`)
+  checkShared(of, Object(options))
+}
+
+export function checkNextRequest(options: unknown): void {
+  const { agent, workDirectory } = Object(options)
+  requireThat(isAgent(agent), 'nextRequest: the option agent', AGENT)
+  requireThat(isWorkspace(workDirectory), 'nextRequest: the option workDirectory', WORKSPACE)
+}
+
+const AGENT =
+  "what loadAgent of @delta/config-loader loads: (await loadAgent('./my-agent', { environment: process.env })).agent"
+const WORKSPACE = 'the absolute path of a directory that exists'
+const RUN_ID = 'an id as text, or nothing'
+
+function checkShared(
+  of: string,
+  { model, maxIterations, signal, environment, onEvent, ask }: EngineOptions,
+): void {
+  const isCount = maxIterations === undefined || (Number.isInteger(maxIterations) && maxIterations > 0)
+  requireThat(isCount, `${of} maxIterations`, 'a whole number from 1 on, or nothing')
+  requireThat(
+    model === undefined || isFunction(Object(model).complete),
+    `${of} model`,
+    'an object with complete(request, options), or nothing',
+  )
+  requireThat(
+    signal === undefined || isFunction(Object(signal).addEventListener),
+    `${of} signal`,
+    'an AbortSignal, or nothing',
+  )
+  requireThat(
+    environment === undefined || isObject(environment),
+    `${of} environment`,
+    'process.env, a part of it, or nothing',
+  )
+  requireThat(onEvent === undefined || isFunction(onEvent), `${of} onEvent`, 'a function, or nothing')
+  requireThat(ask === undefined || isFunction(ask), `${of} ask`, 'a function, or nothing')
+}
+
+function isAgent(agent: unknown): boolean {
+  const { llm, manifest, tools } = Object(agent)
+  return isObject(llm) && isObject(manifest) && tools instanceof Map
+}
+
+function isWorkspace(path: unknown): boolean {
+  return isText(path) && isAbsolute(path)
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function'
+}

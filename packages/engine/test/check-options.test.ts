@@ -1,0 +1,47 @@
+import type { ChatModel } from '@delta/model'
+import { expect, test } from 'vitest'
+import { continueRun, nextRequest, runAgent } from '../src/index.js'
+import { scene } from './run.js'
+
+// Called from JavaScript, where no type checker has looked at what is passed.
+
+test.each([
+  ['agent', { agent: undefined }],
+  ['agent', { agent: './my-agent' }],
+  ['workDirectory', { workDirectory: undefined }],
+  ['workDirectory', { workDirectory: 'relative' }],
+  ['message', { message: 5 }],
+  ['runId', { runId: 5 }],
+  ['maxIterations', { maxIterations: '3' }],
+  ['model', { model: {} }],
+  ['signal', { signal: 5 }],
+  ['environment', { environment: 'PATH=/bin' }],
+  ['onEvent', { onEvent: 5 }],
+  ['ask', { ask: 5 }],
+])('runAgent names the option that it cannot use, and starts nothing: %s %o', async (option, change) => {
+  const { run, workspace } = await scene({})
+  await expect(run(change as never)).rejects.toMatchObject({
+    code: 'ERR_ENGINE_USAGE',
+    message: expect.stringContaining(
+      `runAgent: the option ${option} is missing, or not what it must be.\nPass `,
+    ),
+  })
+  expect(await workspace.files()).toEqual([])
+})
+
+test.each([
+  ['runAgent: the option agent', () => runAgent(undefined as never)],
+  ['continueRun: the option workDirectory', () => continueRun(undefined as never)],
+  ['nextRequest: the option agent', () => nextRequest(undefined as never)],
+])('called with nothing the first option is named: %s', async (what, call) => {
+  await expect(call()).rejects.toThrow(`${what} is missing`)
+})
+
+test('a model that resolves to no message fails the run with words about that', async () => {
+  const { run } = await scene({})
+  const model = { complete: async () => ({}) } as unknown as ChatModel
+  expect(await run({ model })).toMatchObject({
+    status: 'FAILED',
+    reason: expect.stringContaining("The model's complete() resolved to no answer."),
+  })
+})

@@ -1,0 +1,17 @@
+import { JournalError } from './errors.js'
+
+/**
+ * For callers without a type checker: what is wrong is said at the door, by its name, and not somewhere within.
+ *
+ * @param what - The function and the argument or option.
+ * @throws {JournalError} `ERR_JOURNAL_USAGE`
+ */
+export function requireThat(isRight: boolean, what: string, wanted: string): asserts isRight {
+  if (isRight) return
+  const message = `${what} is missing, or not what it must be.\nPass ${wanted}.`
+  throw new JournalError('ERR_JOURNAL_USAGE', message, { path: '' })
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
