@@ -13,14 +13,13 @@ export type JsonSchema = {
 export interface JsonSchemaProperty {
   type: string | string[]
   description?: string
-  enum?: (string | number | null)[]
+  enum?: (string | number | boolean | null)[]
   pattern?: string
   default?: unknown
-  items?: { type: 'string'; enum?: (string | number)[]; pattern?: string }
+  items?: { type: 'string'; enum?: (string | number | boolean)[]; pattern?: string }
 }
 
-/** A tool as the `tools` entry of a chat completion request. */
-/** Type aliases, not interfaces: other libraries take such objects as `Record<string, unknown>`. */
+/** A tool as the `tools` entry of a chat completion request. Type aliases, not interfaces: other libraries take such objects as `Record<string, unknown>`. */
 export type FunctionTool = {
   type: 'function'
   function: { name: string; description?: string; parameters: JsonSchema; strict?: boolean }
@@ -63,9 +62,9 @@ function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchema
   const isList = type === 'array'
   const isText = isList || type === 'string'
   // An empty default that is no text only keeps a place in a script.
-  const shown = value === '' && type !== 'string' ? undefined : value
+  const shown = value === undefined || (value === '' && type !== 'string') ? undefined : typed(value, type)
   const limits = defined({
-    enum: allowed && [...allowed, ...(nullable && !isList ? [null] : [])],
+    enum: allowed && [...allowed.map((each) => typed(each, type)), ...(nullable && !isList ? [null] : [])],
     pattern: isText && pattern !== undefined ? `^(?:${pattern})$` : undefined,
   })
   const sentences = [
@@ -78,4 +77,11 @@ function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchema
     ...(isList ? { items: { type: 'string' as const, ...(limits as object) } } : limits),
     default: nullable ? undefined : shown,
   })
+}
+
+/** As the schema's type has it: in YAML, `default: "8080"` of an integer is a text, and `enum: [2024]` of a text is a number. */
+function typed<T>(value: T, type: ExpandedParameter['type']): T | string | number | boolean {
+  if (typeof value === 'object') return value
+  if (type === 'boolean') return String(value) === 'true'
+  return type === 'integer' || type === 'number' ? Number(value) : String(value)
 }

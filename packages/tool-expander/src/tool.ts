@@ -6,8 +6,8 @@ export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array
 /** Where a value goes: into the argument vector, to standard input, or behind a flag of its own. */
 export type Injection = 'argument' | 'stdin' | 'option'
 
-/** A parameter with every default written out. */
-export interface ExpandedParameter {
+/** A parameter with every default written out. A type alias, not an interface: it is an entry of a `ToolDefinition` as well. */
+export type ExpandedParameter = {
   name: string
   type: ParameterType
   inject_as: Injection
@@ -17,7 +17,7 @@ export interface ExpandedParameter {
   description?: string
   required: boolean
   default?: unknown
-  enum?: readonly (string | number)[]
+  enum?: (string | number)[]
   /** A regular expression the whole value must match. */
   pattern?: string
   /** False: a value that begins with `-` is refused. True: it passes. Absent: see `checked_words`. */

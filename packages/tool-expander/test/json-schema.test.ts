@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toFunctionTool, toJsonSchema } from '../src/index.js'
+import { expandTool, type ToolDefinition, toFunctionTool, toJsonSchema } from '../src/index.js'
 import { argvOf, bind, load } from './helper.js'
 
 const SEARCH = {
@@ -87,4 +87,30 @@ test('an optional value of a script shows its empty default only where that is a
     a: { type: 'string', default: '' },
     n: { type: 'integer' },
   })
+})
+
+test('defaults and enums are told in the type of their parameter, however YAML has them', () => {
+  const tool = expandTool({
+    name: 'serve',
+    exec: 'serve --port=${port} --year=${year} --fast=${fast}',
+    parameters: [
+      { name: 'port', type: 'integer', enum: ['80', 8080], default: '8080' },
+      { name: 'year', enum: [2024, 'latest'], default: 2024 },
+      { name: 'fast', type: 'boolean', default: 'false' },
+    ],
+  })
+  expect(toJsonSchema(tool).properties).toEqual({
+    port: { type: 'integer', enum: [80, 8080], default: 8080 },
+    year: { type: 'string', enum: ['2024', 'latest'], default: '2024' },
+    fast: { type: 'boolean', default: false },
+  })
+})
+
+test('the full form is a definition, for the type checker as well', () => {
+  const expanded: ToolDefinition = expandTool({
+    name: 'serve',
+    exec: 'serve ${port}',
+    parameters: [{ name: 'port', enum: [80] }],
+  })
+  expect(expandTool(expanded)).toEqual(expanded)
 })
