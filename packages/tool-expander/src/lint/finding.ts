@@ -12,6 +12,8 @@ export type LintRule =
   | 'raw'
   | 'needs-bash'
   | 'value-in-program'
+  | 'value-in-format'
+  | 'runs-argument'
   | 'program-chosen'
   | 'runs-variable'
   | 'slow-pattern'
