@@ -1,10 +1,12 @@
 import { commandNotFound } from './lint/command-not-found.js'
+import { commandValues } from './lint/command-values.js'
 import { entriesOf } from './lint/entry.js'
 import { environmentName } from './lint/environment-name.js'
 import type { LintFinding } from './lint/finding.js'
 import { followValues } from './lint/follows-values.js'
 import { literalCharacter } from './lint/literal-character.js'
 import { needsBash } from './lint/needs-bash.js'
+import { neverSet } from './lint/never-set.js'
 import { noDescription, noParameterDescription } from './lint/no-description.js'
 import { optionLikeValues } from './lint/option-like-values.js'
 import { optionalMovesWords } from './lint/optional-moves-words.js'
@@ -27,7 +29,7 @@ export type { LintFinding, LintRule } from './lint/finding.js'
 export type { LintOptions } from './lint/options.js'
 
 // A rule lives in the file of its name. The order is that of the findings.
-const TOOL_RULES = [noDescription, commandNotFound]
+const TOOL_RULES = [noDescription, commandNotFound, commandValues]
 const PARAMETER_RULES = [noParameterDescription, unknownKey, environmentName, slowPattern, optionLikeValues]
 const EXEC_RULES = [programChosenInExec, optionalMovesWords, valueInExecProgram, valueInExecFormat, runsExecArgument, scriptsInExec, literalCharacter]
 const SHELL_RULES = [
@@ -41,6 +43,7 @@ const SHELL_RULES = [
   runsVariable,
   positional,
   scriptVariable,
+  neverSet,
 ]
 
 /** Rules for which a variable that holds a value is one. */

@@ -17,6 +17,8 @@ export type LintRule =
   | 'program-chosen'
   | 'runs-variable'
   | 'slow-pattern'
+  | 'never-set'
+  | 'literal-placeholder'
   | 'script-variable'
   | 'positional'
 

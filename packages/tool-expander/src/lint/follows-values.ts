@@ -1,4 +1,3 @@
-import { CHECK_NUMBER } from '../shell/opaque.js'
 import { ASSIGNMENT, TAKES_NAMES } from '../shell/rules.js'
 import { type Held, heldValues, standsOf } from './held-values.js'
 import { type Reading, readAsValues, type Stand } from './read-as-values.js'
@@ -8,6 +7,7 @@ const NUMBER_HINT = (written: string) =>
   `Say type: integer of the parameter, or check it first: case "${written}" in *[!0-9]*) exit 1;; esac`
 const TRAP_HINT = (written: string) =>
   `Write it in single quotes, so that it is an argument when the trap runs: trap 'rm -- "${written}"' EXIT`
+const NAME_HINT = () => 'Write the name of a variable itself: what a value names can hold a subscript.'
 const SCRIPT_HINT = (written: string) => `Hand it over as an argument: sh -c '… "$1"' _ "${written}"`
 
 /** A script read as if the variables that hold values were these, and what it would then be refused for. */
@@ -33,24 +33,26 @@ export function followValues(source: ShellSource, own?: Iterable<string>): Follo
   const reading = readAsValues(source.template, stands)
   const read = sourceOfReading(source, reading)
   const commandOf = commandsByValue(read)
-  const refused = reading.refused.flatMap(({ stand, offset, hint }) => {
+  const refused = reading.refused.flatMap(({ stand, offset, isNumber }) => {
     const command = commandOf.get(offset)
-    return command && isHarmlessIn(command, offset) ? [] : [refusal(stand, hint, command, command && reading.offsetBefore(command.offset))]
+    return command && isHarmlessIn(command, offset) ? [] : [refusal(stand, isNumber, command, command && reading.offsetBefore(command.offset))]
   })
-  return { source: read, refused: [...refused, ...indirect.map((stand) => refusal(stand, CHECK_NUMBER))] }
+  return { source: read, refused: [...refused, ...indirect.map((stand) => refusal(stand, true))] }
 }
 
 /** `trap "rm $x" EXIT`, `$((x + 1))`, `[[ $x -gt 1 ]]`, `read "$x"`: what the shell runs or computes of a variable. */
 function refusal(
   { written, offset, isComputed }: Stand,
-  hint?: string,
+  isNumber: boolean,
   command?: ScriptCommand,
   commandOffset?: number,
 ): Refused {
   const variable = /^\w/.test(written) ? `$${written}` : written
-  const isNumber = isComputed || hint === CHECK_NUMBER
-  const write = isNumber ? NUMBER_HINT : command?.shapes[0] === 'trap' ? TRAP_HINT : SCRIPT_HINT
-  const verb = isNumber ? 'computes' : 'runs'
+  const [name = ''] = command?.shapes ?? []
+  const isName = TAKES_NAMES.has(name) || /^(?:printf|test|\[)$/.test(name)
+  const isComputedHere = isComputed || isNumber || isName
+  const write = isName ? NAME_HINT : isComputedHere ? NUMBER_HINT : name === 'trap' ? TRAP_HINT : SCRIPT_HINT
+  const verb = isComputedHere ? 'computes' : 'runs'
   const message = `The shell ${verb} ${variable} here, which holds a value.`
   return { offset, commandOffset, message, hint: write(variable) }
 }

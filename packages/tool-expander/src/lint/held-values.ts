@@ -24,32 +24,38 @@ export interface Held {
 const DEFINITION = /(?<![^\s;&|({])(?:function\s+([\w:.-]+)\s*(?:\(\))?|([\w:.-]+)\s*\(\))/g
 const OWN = /^[1-9@*]$/
 
+/** Before the name of a function: what stands for its positionals. */
+const CALL = 'call '
+
 /** @param own - Positionals that hold values: those of a script inside a script. */
 export function heldValues(source: ShellSource, own: Iterable<string> = []): Held {
   const { template, commands, names } = source
   const functions = functionsOf(template)
+  const defined = new Set(functions.map(({ name }) => name))
   const called = new Set<string>()
   const copies = new Map<string, string[]>()
   const reached = [...own]
   const set = (name: string, word: Word) => {
     if (word.found.some((value) => names.withCode.has(value.name))) reached.push(name)
-    for (const other of variablesIn(textOf(template, word)))
-      copies.set(other, [...(copies.get(other) ?? []), name])
+    for (const other of variablesIn(textOf(template, word))) {
+      const key = OWN.test(other) ? (callOf(functions, word.offset) ?? other) : other
+      copies.set(key, [...(copies.get(key) ?? []), name])
+    }
   }
   for (const [index, command] of commands.entries()) {
     for (const [name, word] of settingsOf(command, template)) set(name, word)
     if (readsValues(command, commands[index - 1], names.withCode)) reached.push(...readInto(command))
-    const [name = '', ...words] = [command.shapes[0], ...command.words.slice(1)]
-    for (const word of words) if (typeof word === 'object') set(`call ${name}`, word)
+    const [name = ''] = command.shapes
+    if (defined.has(name)) for (const word of command.words.slice(1)) set(CALL + name, word)
   }
   const held = new Set<string>()
   for (let name = reached.pop(); name !== undefined; name = reached.pop()) {
     if (held.has(name)) continue
     held.add(name)
     reached.push(...(copies.get(name) ?? []))
-    if (name.startsWith('call ')) called.add(name.slice(5))
+    if (name.startsWith(CALL)) called.add(name.slice(CALL.length))
   }
-  for (const name of [...held]) if (name.startsWith('call ') || isChecked(template, name)) held.delete(name)
+  for (const name of [...held]) if (name.startsWith(CALL) || isChecked(template, name)) held.delete(name)
   return { names: held, functions: functions.filter(({ name }) => called.has(name)) }
 }
 
@@ -97,6 +103,12 @@ function variablesIn(text: string): string[] {
 function isChecked(template: string, name: string): boolean {
   const variable = `"?\\$\\{?${name.replace(/\W/g, '\\$&')}\\}?"?`
   return new RegExp(`\\bcase\\s+${variable}\\s+in\\s[^)]*\\[[!^]|${variable}\\s+=~\\s+\\^`).test(template)
+}
+
+/** What stands for the positionals of the function a place belongs to. */
+function callOf(functions: readonly FunctionText[], offset: number): string | undefined {
+  const at = functions.findLast(({ start, end }) => start < offset && offset < end)
+  return at && CALL + at.name
 }
 
 /** Each ends where the next one begins: what stands between them has no `$1` of its own that matters. */

@@ -1,4 +1,5 @@
 import { compileShell } from '../shell/compile.js'
+import { CHECK_NUMBER } from '../shell/opaque.js'
 import type { Scan } from '../shell/scan.js'
 
 // A script is read once more, with placeholders where variables stand that hold values. What would be refused then is what
@@ -18,8 +19,8 @@ export interface Stand {
 export interface Reading {
   template: string
   scan: Scan
-  /** What would be refused, and why. */
-  refused: { stand: Stand; offset: number; hint: string | undefined }[]
+  /** What would be refused; where a number is wanted, there is another way out. */
+  refused: { stand: Stand; offset: number; isNumber: boolean }[]
   /** What belongs to a function. */
   inFunction: Set<Stand>
   /** Where a place of it stands in the script that was read. */
@@ -44,9 +45,10 @@ export function readAsValues(template: string, stands: readonly Stand[]): Readin
   }
   text += template.slice(end)
   const { scan } = compileShell(text)
-  const complaints = scan.complaints.flatMap(([offset, code, , hint]) => {
+  const complaints = scan.complaints.flatMap(([offset, code, message, hint]) => {
     const stand = placed.get(offset)
-    return stand ? [{ stand, offset, code, hint }] : []
+    const isNumber = hint === CHECK_NUMBER || /arithmetic|subscript|computes|of let\b/.test(message)
+    return stand ? [{ stand, offset, code, isNumber }] : []
   })
   const inFunction = complaints.flatMap(({ stand, code }) => (code === 'ERR_SHELL_POSITIONAL' ? [stand] : []))
   const seen = new Set(scan.found.map(({ offset }) => offset))
