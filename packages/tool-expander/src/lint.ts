@@ -14,9 +14,9 @@ import type { LintOptions } from './lint/options.js'
 import { positional } from './lint/positional.js'
 import { programChosenInExec, programChosenInShell } from './lint/program-chosen.js'
 import { raw } from './lint/raw.js'
+import { runsExecArgument, runsShellArgument } from './lint/runs-argument.js'
 import { runsVariable } from './lint/runs-variable.js'
 import { scriptVariable } from './lint/script-variable.js'
-import { runsExecArgument, runsShellArgument } from './lint/runs-argument.js'
 import { scriptsInExec, scriptsInShell } from './lint/scripts-in-scripts.js'
 import { slowPattern } from './lint/slow-pattern.js'
 import { type ShellSource, sourceOf } from './lint/source.js'
@@ -31,7 +31,15 @@ export type { LintOptions } from './lint/options.js'
 // A rule lives in the file of its name. The order is that of the findings.
 const TOOL_RULES = [noDescription, commandNotFound, commandValues]
 const PARAMETER_RULES = [noParameterDescription, unknownKey, environmentName, slowPattern, optionLikeValues]
-const EXEC_RULES = [programChosenInExec, optionalMovesWords, valueInExecProgram, valueInExecFormat, runsExecArgument, scriptsInExec, literalCharacter]
+const EXEC_RULES = [
+  programChosenInExec,
+  optionalMovesWords,
+  valueInExecProgram,
+  valueInExecFormat,
+  runsExecArgument,
+  scriptsInExec,
+  literalCharacter,
+]
 const SHELL_RULES = [
   needsBash,
   raw,

@@ -21,7 +21,12 @@ function literalPlaceholders({ command, parameters }: ExpandedTool): LintFinding
     if (written === undefined) return []
     const message = `\${${written.name}} is text here, and the value comes behind the command.`
     return [
-      findingAbout('literal-placeholder', `command[${index}]`, message, 'Write substitute: true, or use exec:.'),
+      findingAbout(
+        'literal-placeholder',
+        `command[${index}]`,
+        message,
+        'Write substitute: true, or use exec:.',
+      ),
     ]
   })
 }

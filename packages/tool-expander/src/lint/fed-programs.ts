@@ -28,7 +28,9 @@ export function readsProgram({ words, texts, shapes }: ScriptCommand): boolean {
   if (CLIENT.test(name)) return texts.length === 0
   // sed -f -, make -f -
   const isTold = operands.some(
-    (word, index) => /^-f(?:-|\/dev\/stdin)$|^--file=-$/.test(word) || (/^-\w*f$/.test(word) && /^(?:-|\/dev\/stdin)$/.test(operands[index + 1] ?? '')),
+    (word, index) =>
+      /^-f(?:-|\/dev\/stdin)$|^--file=-$/.test(word) ||
+      (/^-\w*f$/.test(word) && /^(?:-|\/dev\/stdin)$/.test(operands[index + 1] ?? '')),
   )
   if (isTold && READS_FILE.test(name)) return true
   return READS_PROGRAM.test(name) && operands.every((word) => word.startsWith('-'))

@@ -35,7 +35,9 @@ export function followValues(source: ShellSource, own?: Iterable<string>): Follo
   const commandOf = commandsByValue(read)
   const refused = reading.refused.flatMap(({ stand, offset, isNumber }) => {
     const command = commandOf.get(offset)
-    return command && isHarmlessIn(command, offset) ? [] : [refusal(stand, isNumber, command, command && reading.offsetBefore(command.offset))]
+    return command && isHarmlessIn(command, offset)
+      ? []
+      : [refusal(stand, isNumber, command, command && reading.offsetBefore(command.offset))]
   })
   return { source: read, refused: [...refused, ...indirect.map((stand) => refusal(stand, true))] }
 }
@@ -66,7 +68,10 @@ function indirectIn({ scan, template }: ShellSource, { names }: Held): Stand[] {
 }
 
 function sourceOfReading(source: ShellSource, { template, scan, offsetBefore }: Reading): ShellSource {
-  const parameters = [...source.parameters, { name: '__held__', type: 'string', inject_as: 'argument', required: true } as const]
+  const parameters = [
+    ...source.parameters,
+    { name: '__held__', type: 'string', inject_as: 'argument', required: true } as const,
+  ]
   return shellSource(template, scan, parameters, (rule, offset, message, hint) =>
     source.at(rule, offsetBefore(offset), message, hint),
   )

@@ -1,5 +1,5 @@
 import type { CommandWord } from '../command-words.js'
-import { baseName, mayStartAnother, namesOf} from '../programs.js'
+import { baseName, mayStartAnother, namesOf } from '../programs.js'
 import { TAKES_NAMES } from '../shell/rules.js'
 import { isParameter, type Placeholder } from '../template.js'
 import { joinedByParallel } from './parallel.js'

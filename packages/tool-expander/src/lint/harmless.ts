@@ -26,7 +26,9 @@ function isChosen({ type, enum: values }: ExpandedParameter): boolean {
 function admitsCode({ pattern }: ExpandedParameter): boolean {
   if (pattern === undefined) return true
   const whole = wholePattern(pattern)
-  return MEANINGFUL.some((character) => AROUND.some(([before, behind]) => whole.test(before + character + behind)))
+  return MEANINGFUL.some((character) =>
+    AROUND.some(([before, behind]) => whole.test(before + character + behind)),
+  )
 }
 
 const AROUND = [

@@ -1,5 +1,5 @@
 import { baseName } from '../programs.js'
-import { TAKES_NAMES } from '../shell/rules.js'
+import { TAKES_NAMES, valuesOf } from '../shell/rules.js'
 import type { Word } from '../shell/scan.js'
 import type { Stand } from './read-as-values.js'
 import type { ScriptCommand, ShellSource } from './source.js'
@@ -22,6 +22,8 @@ export interface Held {
 }
 
 const DEFINITION = /(?<![^\s;&|({])(?:function\s+([\w:.-]+)\s*(?:\(\))?|([\w:.-]+)\s*\(\))/g
+/** `x=$(printf %s ${value})`, with nothing behind that could make something else of it. */
+const WRITES_IT = /^\w+\+?="?\$\(\s*(?:echo|printf)\s[^|)]*\)/
 const OWN = /^[1-9@*]$/
 
 /** Before the name of a function: what stands for its positionals. */
@@ -36,7 +38,8 @@ export function heldValues(source: ShellSource, own: Iterable<string> = []): Hel
   const copies = new Map<string, string[]>()
   const reached = [...own]
   const set = (name: string, word: Word) => {
-    if (word.found.some((value) => names.withCode.has(value.name))) reached.push(name)
+    const found = WRITES_IT.test(template.slice(word.offset, word.offset + 80)) ? word.found : valuesOf(word)
+    if (found.some((value) => names.withCode.has(value.name))) reached.push(name)
     for (const other of variablesIn(textOf(template, word))) {
       const key = OWN.test(other) ? (callOf(functions, word.offset) ?? other) : other
       copies.set(key, [...(copies.get(key) ?? []), name])
@@ -76,9 +79,16 @@ function settingsOf({ assignments, words, shapes }: ScriptCommand, template: str
 }
 
 /** Whether `read` gets a value: from a here-document, or from what writes it as it is. */
-function readsValues(command: ScriptCommand, before: ScriptCommand | undefined, withCode: ReadonlySet<string>): boolean {
+function readsValues(
+  command: ScriptCommand,
+  before: ScriptCommand | undefined,
+  withCode: ReadonlySet<string>,
+): boolean {
   const found = command.isFed && /^(?:echo|printf)$/.test(baseName(before?.shapes[0])) ? before?.words : []
-  const values = [...(found ?? []).flatMap((word) => word.found), ...command.documents.flatMap((each) => each.found)]
+  const values = [
+    ...(found ?? []).flatMap((word) => word.found),
+    ...command.documents.flatMap((each) => each.found),
+  ]
   return values.some(({ name }) => withCode.has(name))
 }
 
@@ -131,17 +141,21 @@ export function standsOf({ scan, template }: ShellSource, { names, functions }: 
       ? functions.some(({ start, end }) => start < offset && offset < end)
       : names.has(name)
   const stands = new Map<number, Stand>()
+  const expanded = new Set(scan.expanded.map(({ offset }) => offset))
   for (const { name, offset } of scan.expanded) {
     const bare = name.replace(/^\$(?=.)/, '')
     const written = name.startsWith('$') ? name : bracedAt(template, offset)
     if (written && holds(bare, offset)) stands.set(offset, { offset, length: written.length, written })
   }
   for (const { 0: text, index } of template.matchAll(COMPUTED)) {
-    if (text.startsWith('${') && /\b(?:declare|typeset|local)\s+-\w*A/.test(template)) continue
+    // An associative array has texts for subscripts.
+    if (/^\$\{\w+\[/.test(text) && /\b(?:declare|typeset|local)\s+-\w*A/.test(template)) continue
+    const isSubstring = /^\$\{\w+:/.test(text)
+    if (isSubstring && !expanded.has(index)) continue
     for (const { 0: written, 1: name = '', 2: positional = '', index: inside } of text.matchAll(NAMES)) {
       const offset = index + inside
       if (!stands.has(offset) && inside > 0 && holds(name || positional, offset))
-        stands.set(offset, { offset, length: written.length, written, isComputed: true })
+        stands.set(offset, { offset, length: written.length, written, isComputed: !isSubstring })
     }
   }
   return [...stands.values()]

@@ -28,11 +28,12 @@ export interface RunWord {
 
 const AS_ARGUMENT = 'Hand it over beside it, as an argument or a variable of the environment.'
 const AWK = `Hand it over beside it: N=\${n} awk '{ print ENVIRON["N"] }', behind env in exec:.`
-const SED = `sed has no variables; perl has: A=\${a} perl -pe 's/\\Q$ENV{A}\\E/b/', behind env in exec:.`
+const SED = `Give a number type: integer. For a text sed has no variables; perl has: A=\${a} perl -pe 's/\\Q$ENV{A}\\E/b/', behind env in exec:.`
 const JQ = "Hand it over beside it: jq --arg name ${name} '.[$name]'"
 const YQ = "Hand it over beside it: NAME=${name} yq '.[strenv(NAME)]', behind env in exec:."
 const REMOTE = `Let the other side read it: printf '%s\\n' \${file} | ssh host 'IFS= read -r file; cat -- "$file"'`
-const PSQL = "Hand it over beside it, behind -v name=${name}, and write :'name' in a file or a here-document with a quoted delimiter."
+const PSQL =
+  "Hand it over beside it, behind -v name=${name}, and write :'name' in a file or a here-document with a quoted delimiter."
 const SQL = "Give it type: integer or an enum, or write it as X'…', which cannot end."
 
 const RUNNERS = new Map(
@@ -40,7 +41,14 @@ const RUNNERS = new Map(
     [
       [
         'awk gawk mawk nawk',
-        { option: /^(?:-e|--source(?:=|$))/, from: 0, isOne: true, takes: /^-[vFfi]$/g, unless: /^-f|^--file/, hint: AWK },
+        {
+          option: /^(?:-e|--source(?:=|$))/,
+          from: 0,
+          isOne: true,
+          takes: /^-[vFfi]$/g,
+          unless: /^-f|^--file/,
+          hint: AWK,
+        },
       ],
       [
         'sed gsed',
@@ -58,26 +66,47 @@ const RUNNERS = new Map(
         {
           from: 0,
           isOne: true,
-          takes: /^--(?=(?:arg|argjson|slurpfile|rawfile)$)|(?<=^--)(?:arg|argjson|slurpfile|rawfile)$|^--indent$|^-L$/g,
+          takes:
+            /^--(?=(?:arg|argjson|slurpfile|rawfile)$)|(?<=^--)(?:arg|argjson|slurpfile|rawfile)$|^--indent$|^-L$/g,
           unless: /^-[a-z]*f$|^--from-file/,
           hint: JQ,
         },
       ],
       ['yq', { from: 0, hint: YQ }],
-      ['Rscript R lua luajit groovy ghc scala clojure clj bb gnuplot osascript', { option: /^-e/, hint: AS_ARGUMENT }],
+      [
+        'Rscript R lua luajit groovy ghc scala clojure clj bb gnuplot osascript',
+        { option: /^-e/, hint: AS_ARGUMENT },
+      ],
       ['julia elixir tsx ts-node', { option: /^(?:-[eEp]|--(?:eval|print)(?:=|$))/, hint: AS_ARGUMENT }],
       ['deno', { option: /^eval$/, hint: AS_ARGUMENT }],
-      ['pypy ipython', { option: /^-[A-Za-z]*c/, hint: "Hand it over beside it: python3 -c '… sys.argv[1]' ${value}" }],
+      [
+        'pypy ipython',
+        { option: /^-[A-Za-z]*c/, hint: "Hand it over beside it: python3 -c '… sys.argv[1]' ${value}" },
+      ],
       ['emacs emacsclient octave mongosh mongo', { option: /^--?e(?:val)?(?:=|$)/, hint: AS_ARGUMENT }],
       ['expect', { option: /^-c/, hint: AS_ARGUMENT }],
       ['swipl', { option: /^-[gt]$/, hint: AS_ARGUMENT }],
-      ['gdb', { option: /^--?(?:i?ex|(?:init-)?eval-command)(?:=|$)/, hint: 'Hand it over beside it: gdb --args program ${value}' }],
+      [
+        'gdb',
+        {
+          option: /^--?(?:i?ex|(?:init-)?eval-command)(?:=|$)/,
+          hint: 'Hand it over beside it: gdb --args program ${value}',
+        },
+      ],
       ['dc', { option: /^(?:-e|--expression(?:=|$))/, hint: 'Give it type: integer or number.' }],
       ['cmd', { option: /^\/[ck]$/i, from: 0, takes: /^\/[ck]$/gi, joins: true, hint: AS_ARGUMENT }],
       ['powershell pwsh', { option: /^-(?:c|command)$/i, hint: AS_ARGUMENT }],
       ['psql', { option: /^(?:-[A-Za-z]*c|--command(?:=|$))/, hint: PSQL }],
       ['mysql mariadb', { option: /^(?:-[A-Za-z]*e|--execute(?:=|$))/, hint: SQL }],
-      ['sqlite3', { option: /^--?cmd$/, from: 1, takes: /^--?(?:cmd|separator|nullvalue|newline|init|maxsize|mmap|vfs)$/g, hint: SQL }],
+      [
+        'sqlite3',
+        {
+          option: /^--?cmd$/,
+          from: 1,
+          takes: /^--?(?:cmd|separator|nullvalue|newline|init|maxsize|mmap|vfs)$/g,
+          hint: SQL,
+        },
+      ],
       ['duckdb', { option: /^-(?:c|s|cmd)$/, from: 1, hint: SQL }],
       ['clickhouse-client', { option: /^(?:-q|--query(?:=|$))/, hint: SQL }],
       ['autossh', { from: 1, takes: /^-[A-Za-z\d]*[BbcDEeFIiJLlMmOopQRSWw]$/g, joins: true, hint: REMOTE }],
@@ -85,8 +114,20 @@ const RUNNERS = new Map(
       ['rsh remsh mosh', { from: 1, takes: /^-[lp]$/g, joins: true, hint: REMOTE }],
       ['pssh parallel-ssh', { from: 0, takes: /^-[hHlptoexO]$/g, joins: true, hint: REMOTE }],
       ['fly flyctl', { option: /^(?:-C|--command(?:=|$))/, hint: REMOTE }],
-      ['fzf', { option: /^--(?:preview|bind)(?:=|$)/, hint: "Hand it over beside it: FILE=${file} fzf --preview 'cat -- \"$FILE\"', behind env in exec:." }],
-      ['socat', { option: /^(?:SYSTEM|EXEC|SHELL):/i, hint: "Hand it over beside it: FILE=${file} socat - 'SYSTEM:cat -- \"$FILE\"', behind env in exec:." }],
+      [
+        'fzf',
+        {
+          option: /^--(?:preview|bind)(?:=|$)/,
+          hint: 'Hand it over beside it: FILE=${file} fzf --preview \'cat -- "$FILE"\', behind env in exec:.',
+        },
+      ],
+      [
+        'socat',
+        {
+          option: /^(?:SYSTEM|EXEC|SHELL):/i,
+          hint: 'Hand it over beside it: FILE=${file} socat - \'SYSTEM:cat -- "$FILE"\', behind env in exec:.',
+        },
+      ],
     ] satisfies [names: string, runner: Runner][]
   ).flatMap(([names, runner]) => names.split(' ').map((name): [string, Runner] => [name, runner])),
 )
@@ -130,8 +171,13 @@ function behindOptions(shapes: readonly string[], start: number, { option }: Run
   })
 }
 
-function operandsOf(shapes: readonly string[], start: number, { from, isOne, takes, unless }: Runner): number[] {
-  if (from === undefined || (unless && shapes.some((shape, index) => index > start && unless.test(shape)))) return []
+function operandsOf(
+  shapes: readonly string[],
+  start: number,
+  { from, isOne, takes, unless }: Runner,
+): number[] {
+  if (from === undefined || (unless && shapes.some((shape, index) => index > start && unless.test(shape))))
+    return []
   const first = operandIndex(shapes, start, takes ?? /$^/g, from)
   return [...shapes.keys()].slice(first, isOne ? first + 1 : undefined)
 }

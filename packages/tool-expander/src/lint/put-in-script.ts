@@ -1,5 +1,5 @@
-import { baseName, isShell } from '../programs.js'
 import { findProgramText } from '../program-text.js'
+import { baseName, isShell } from '../programs.js'
 import { readsProgram } from './fed-programs.js'
 import type { LintFinding } from './finding.js'
 import type { Source } from './source.js'
@@ -26,7 +26,10 @@ export function putInScript({ at, ...source }: Source): LintFinding[] {
   })
 }
 
-function wordsOf(words: readonly { shape: string }[], template: string): { shapes: string[]; offset: number } {
+function wordsOf(
+  words: readonly { shape: string }[],
+  template: string,
+): { shapes: string[]; offset: number } {
   return { shapes: words.map(({ shape }) => shape), offset: template.search(/\S/) }
 }
 
@@ -39,7 +42,8 @@ function markOf(shapes: readonly string[]): [runner: string, mark?: string] {
   for (const [index, shape] of shapes.entries()) {
     if (index <= place) continue
     const [written, attached] = /^(?:-[0rt]*I|-i|--replace(?:=|$))(.*)/s.exec(shape) ?? []
-    if (written !== undefined) return [runner, attached || (written.endsWith('I') && shapes[index + 1]) || '{}']
+    if (written !== undefined)
+      return [runner, attached || (written.endsWith('I') && shapes[index + 1]) || '{}']
     if (!shape.startsWith('-') && !/^-[a-zA-Z]$/.test(shapes[index - 1] ?? '')) return [runner]
   }
   return [runner]

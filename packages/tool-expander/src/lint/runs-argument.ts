@@ -27,7 +27,8 @@ interface Danger {
 }
 
 const MAKE: Danger = {
-  runs: ({ shape, option }) => !/^-[CfIjloW]$/.test(option) && (!shape.startsWith('-') || /^--eval/.test(shape)),
+  runs: ({ shape, option }) =>
+    !/^-[CfIjloW]$/.test(option) && (!shape.startsWith('-') || /^--eval/.test(shape)),
   message: 'make expands what it is told to make or to set: $(shell …) runs.',
   hint: 'Give the value an enum, or a pattern without $ and other marks: [\\w.-]+',
 }

@@ -53,12 +53,7 @@ function isFirstFixed(words: readonly CommandWord[], script: number): boolean {
   return words[script + 2]?.shape.includes('\0') === false
 }
 
-function findingsIn(
-  source: Source,
-  text: string,
-  positionals: Positionals,
-  isFixed: boolean,
-): LintFinding[] {
+function findingsIn(source: Source, text: string, positionals: Positionals, isFixed: boolean): LintFinding[] {
   const [value] = [...positionals.values()]
   const at = (rule: LintRule, _: number, message: string, hint: string) =>
     source.at(rule, value?.offset ?? 0, `In the script before it: ${message}`, hint)

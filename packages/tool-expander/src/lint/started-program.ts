@@ -5,7 +5,10 @@ const TAKES_WORD = new Map([
   ['env', /^-[A-Za-z]*[uC]$|^--(?:unset|chdir)$/],
   ['sudo', /^-[A-Za-z]*[CDghpRrTtUu]$|^--(?:user|group|host|prompt|chdir|chroot|role|type|other-user)$/],
   ['doas', /^-[A-Za-z]*[Cu]$/],
-  ['xargs', /^-[A-Za-z\d]*[adEILnPs]$|^--(?:arg-file|delimiter|max-(?:args|lines|procs|chars)|process-slot-var)$/],
+  [
+    'xargs',
+    /^-[A-Za-z\d]*[adEILnPs]$|^--(?:arg-file|delimiter|max-(?:args|lines|procs|chars)|process-slot-var)$/,
+  ],
   ['nice', /^-n$|^--adjustment$/],
   ['time', /^-[A-Za-z]*[fo]$|^--(?:format|output)$/],
   ['stdbuf', /^-[ioe]$|^--(?:input|output|error)$/],

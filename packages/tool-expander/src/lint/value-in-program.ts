@@ -1,6 +1,6 @@
 import type { CommandWord } from '../command-words.js'
-import { baseName, programOf } from '../programs.js'
 import { findProgramText, type ProgramText } from '../program-text.js'
+import { baseName, programOf } from '../programs.js'
 import { beginningOf, isParameter, isWholeParameter } from '../template.js'
 import { readsProgram } from './fed-programs.js'
 import type { LintFinding } from './finding.js'
@@ -67,10 +67,8 @@ function gluedIn(
     const pieces = words[index]?.pieces ?? []
     if (seen.has(index) || (isWholeParameter(pieces) && !isJoined)) return []
     seen.add(index)
-    return pieces
-      .filter(isParameter)
-      .filter(({ name }) => names.withCode.has(name))
-      .map(({ offset }) => [runner, offset])
+    const value = pieces.filter(isParameter).find(({ name }) => names.withCode.has(name))
+    return value ? [[runner, value.offset]] : []
   })
 }
 
@@ -79,7 +77,9 @@ function readBy({ names }: Source, command: ScriptCommand): Glued[] {
   if (!readsProgram(command)) return []
   return command.documents
     .flatMap(({ found }) => found)
-    .flatMap(({ name, offset }): Glued[] => (names.withCode.has(name) ? [[nameOf(command.words[0]), offset]] : []))
+    .flatMap(({ name, offset }): Glued[] =>
+      names.withCode.has(name) ? [[nameOf(command.words[0]), offset]] : [],
+    )
 }
 
 function nameOf(word: ScriptCommand['words'][number] | undefined): string {
