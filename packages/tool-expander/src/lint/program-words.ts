@@ -34,7 +34,7 @@ const YQ = "Hand it over beside it: NAME=${name} yq '.[strenv(NAME)]', behind en
 const REMOTE = `Let the other side read it: printf '%s\\n' \${file} | ssh host 'IFS= read -r file; cat -- "$file"'`
 const PSQL =
   "Hand it over beside it, behind -v name=${name}, and write :'name' in a file or a here-document with a quoted delimiter."
-const SQL = "Give it type: integer or an enum, or write it as X'…', which cannot end."
+const SQL = `Give it type: integer or an enum, or write it in hexadecimal: CAST(X'$(printf %s \${v} | od -An -v -tx1 | tr -d ' \\n')' AS TEXT)`
 
 const RUNNERS = new Map(
   (
