@@ -44,8 +44,9 @@ const DANGERS = new Map<string, Danger>([
     {
       runs: ({ operands, all }) =>
         // The first operand is the program, behind -e or in a file.
-        operands > 0 && all.some((word) => /^-(?![MmI])[A-DF-Za-df-z\d]*[np]/.test(word)),
-      message: 'perl -n and -p open a name that ends in | as a command.',
+        operands > 0 &&
+        all.some((word) => /^-(?![MmI])[A-DF-Za-df-z\d]*[np]/.test(word) || /(?<!<)<>(?!>)/.test(word)),
+      message: 'perl -n, -p and <> open a name that ends in | as a command.',
       hint: "Give it as input: perl -ne '…' < ${file}, in shell:. Or read it with while (<<>>).",
     },
   ],
