@@ -1,7 +1,8 @@
 import { ASSIGNMENT, TAKES_NAMES } from '../shell/rules.js'
-import { type Held, heldValues, standsOf } from './held-values.js'
+import { type Held, heldValues } from './held-values.js'
 import { type Reading, readAsValues, type Stand } from './read-as-values.js'
 import { type ScriptCommand, type ShellSource, shellSource } from './source.js'
+import { standsOf } from './stands.js'
 
 const NUMBER_HINT = (written: string) =>
   `Say type: integer of the parameter, or check it first: case "${written}" in *[!0-9]*) exit 1;; esac`

@@ -7,7 +7,7 @@ const BASH_ONLY =
 const COMMANDS = /^(?:mapfile|readarray|shopt|pushd|popd|let|declare|typeset|builtin|caller|compgen)$/
 const VARIABLES =
   /^\$?(?:S?RANDOM|SECONDS|PIPESTATUS|FUNCNAME|BASHPID|BASH_\w+|EPOCH(?:SECONDS|REALTIME)|E?UID)$/
-const BRACES = /\{[^{}]*(?:,|\.\.)[^{}]*\}/
+const BRACES = /\{([^{}]*)\}/g
 
 /** Syntax, commands and variables of bash's own. Only the first is named: one change mends them all. */
 export function needsBash({ template, scan, commands, at }: ShellSource): LintFinding[] {
@@ -37,5 +37,5 @@ function isOfBash({ shapes: [name = '', ...words] }: ScriptCommand): boolean {
 
 /** `{a,b}`, which only some shells make two words of. */
 function hasBraces({ shape, quoted }: ScriptCommand['words'][number]): boolean {
-  return !quoted && BRACES.test(shape)
+  return !quoted && [...shape.matchAll(BRACES)].some(([, inside = '']) => /,|\.\./.test(inside))
 }

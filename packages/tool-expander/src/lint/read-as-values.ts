@@ -1,6 +1,7 @@
 import { compileShell } from '../shell/compile.js'
 import { CHECK_NUMBER } from '../shell/opaque.js'
 import type { Scan } from '../shell/scan.js'
+import { countUpTo } from './count-up-to.js'
 
 // A script is read once more, with placeholders where variables stand that hold values. What would be refused then is what
 // the shell makes of those variables: nothing has to be known twice.
@@ -38,6 +39,8 @@ export function readAsValues(template: string, stands: readonly Stand[]): Readin
   let text = ''
   let end = 0
   for (const stand of ordered) {
+    // ${y:x:1} is one where both hold values.
+    if (stand.offset < end) continue
     text += template.slice(end, stand.offset)
     placed.set(text.length, stand)
     text += PLACEHOLDER
@@ -61,13 +64,7 @@ export function readAsValues(template: string, stands: readonly Stand[]): Readin
 function before(placed: ReadonlyMap<number, Stand>): (offset: number) => number {
   const starts = [...placed.keys()]
   return (offset) => {
-    let [low, high] = [0, starts.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((starts[middle] ?? 0) <= offset) low = middle + 1
-      else high = middle
-    }
-    const start = starts[low - 1]
+    const start = starts[countUpTo(starts, offset) - 1]
     const stand = start === undefined ? undefined : placed.get(start)
     if (start === undefined || !stand) return offset
     const beyond = offset - start - PLACEHOLDER.length
