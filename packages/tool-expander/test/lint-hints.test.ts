@@ -248,12 +248,6 @@ const ADVICE: [bad: Definition, rule: LintRule, advice: string, advised: Definit
     'default under parameters:',
     [{ shell: 'cat -- ${file}', parameters: [{ name: 'file', default: 'README.md' }] }],
   ],
-  [
-    { command: ['ls', '${v}'], parameters: [{ name: 'v' }] },
-    'literal-placeholder',
-    'substitute: true',
-    [{ command: ['ls', '${v}'], substitute: true, parameters: [{ name: 'v' }] }, exec('ls ${v}')],
-  ],
 ]
 
 test.each(ADVICE)('%j: what lint advises loads, and gives no such finding', (bad, rule, advice, advised) => {

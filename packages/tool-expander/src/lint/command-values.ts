@@ -1,38 +1,19 @@
 import { shapeOf } from '../command-words.js'
 import { findProgramText } from '../program-text.js'
-import { isEngineVariable, openings, textOf } from '../template.js'
+import { textOf } from '../template.js'
 import type { ExpandedTool } from '../tool.js'
 import { findingAbout, type LintFinding } from './finding.js'
+import { namesByValues } from './harmless.js'
 import { hintFor } from './program-words.js'
 
-/** A hand-written `command:` whose values come behind it. */
-export function commandValues(tool: ExpandedTool): LintFinding[] {
-  if (tool.__meta !== undefined || tool.substitute) return []
-  return [...literalPlaceholders(tool), ...joinedValues(tool)]
-}
-
-/** `[ls, '${directory}']`: without `substitute: true` that is text, and the value comes once more behind it. */
-function literalPlaceholders({ command, parameters }: ExpandedTool): LintFinding[] {
-  const names = new Set(parameters.map(({ name }) => name))
-  return command.flatMap((element, index) => {
-    const written = openings(element).find(
-      ({ name = '', backslashes }) => names.has(name) && !isEngineVariable(name) && backslashes % 2 === 0,
-    )
-    if (written === undefined) return []
-    const message = `\${${written.name}} is text here, and the value comes behind the command.`
-    return [
-      findingAbout(
-        'literal-placeholder',
-        `command[${index}]`,
-        message,
-        'Write substitute: true, or use exec:.',
-      ),
-    ]
-  })
-}
-
-/** `[ssh, host, ls]`: what comes behind it is joined to a text for a shell. */
-function joinedValues({ command, parameters }: ExpandedTool): LintFinding[] {
+/** `command: [ssh, host, ls]`: the values that come behind it are joined to a text for a shell. */
+export function commandValues({
+  command,
+  parameters,
+  substitute,
+  __meta: origin,
+}: ExpandedTool): LintFinding[] {
+  if (origin !== undefined || substitute || namesByValues(parameters).withCode.size === 0) return []
   const values = parameters.filter(({ inject_as: place }) => place === 'argument').map(() => '\0')
   const shapes = [...command.map((element) => shapeOf(textOf(element))), ...values]
   const text = findProgramText(shapes).find(([index, , isJoined]) => isJoined && index >= command.length)

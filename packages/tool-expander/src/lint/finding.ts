@@ -19,7 +19,6 @@ export type LintRule =
   | 'runs-variable'
   | 'slow-pattern'
   | 'never-set'
-  | 'literal-placeholder'
   | 'script-variable'
   | 'positional'
 
