@@ -8,7 +8,8 @@ const NUMBER_HINT = (written: string) =>
   `Say type: integer of the parameter, or check it first: case "${written}" in *[!0-9]*) exit 1;; esac`
 const TRAP_HINT = (written: string) =>
   `Write it in single quotes, so that it is an argument when the trap runs: trap 'rm -- "${written}"' EXIT`
-const NAME_HINT = () => 'Write the name of a variable itself: what a value names can hold a subscript.'
+const NAME_HINT = () =>
+  'Write the name of a variable itself: a value may be one with a subscript, which is computed.'
 const SCRIPT_HINT = (written: string) => `Hand it over as an argument: sh -c '… "$1"' _ "${written}"`
 
 /** A script read as if the variables that hold values were these, and what it would then be refused for. */
@@ -43,7 +44,6 @@ export function followValues(source: ShellSource, own?: Iterable<string>): Follo
   return { source: read, refused: [...refused, ...indirect.map((stand) => refusal(stand, true))] }
 }
 
-/** `trap "rm $x" EXIT`, `$((x + 1))`, `[[ $x -gt 1 ]]`, `read "$x"`: what the shell runs or computes of a variable. */
 function refusal(
   { written, offset, isComputed }: Stand,
   isNumber: boolean,

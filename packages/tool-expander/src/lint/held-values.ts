@@ -25,11 +25,12 @@ const CALL = 'call '
 export function heldValues(source: ShellSource, own: Iterable<string> = []): Held {
   const { template, commands, names } = source
   const functions = functionsIn(template)
+  const checked = checkedIn(template)
   const copies = new Map<string, string[]>()
   const reached = [...own]
   const set = (name: string, word: Word) => {
     const found = WRITES_IT.test(template.slice(word.offset, word.offset + 80)) ? word.found : valuesOf(word)
-    if (found.some((value) => names.withCode.has(value.name))) reached.push(name)
+    if (found.some((value) => names.withCode.has(value.name) && !checked.has(value.name))) reached.push(name)
     for (const other of variablesIn(textOf(template, word))) {
       const key = OWN.test(other) ? callOf(functions.at(word.offset), other) : other
       const known = copies.get(key)
@@ -45,11 +46,10 @@ export function heldValues(source: ShellSource, own: Iterable<string> = []): Hel
   }
   const held = new Set<string>()
   for (let name = reached.pop(); name !== undefined; name = reached.pop()) {
-    if (held.has(name)) continue
+    if (held.has(name) || checked.has(name)) continue
     held.add(name)
     for (const copy of copies.get(name) ?? []) reached.push(copy)
   }
-  for (const name of checkedIn(template)) held.delete(name)
   return {
     names: held,
     positionalHolds: (name, offset) => held.has(callOf(functions.at(offset), name)),
@@ -109,7 +109,7 @@ function variablesIn(text: string): string[] {
 }
 
 /** `case $x in *[!0-9]*) exit 1;; esac` and `[[ $x =~ ^[0-9]+$ ]]`: who looks at a variable so knows what is in it. */
-const CHECKED = /\bcase\s+"?\$\{?(\w+)\}?"?\s+in\s[^)]*\[[!^]|"?\$\{?(\w+)\}?"?\s+=~\s+\^/g
+const CHECKED = /\bcase\s+"?\$\{?(\w+)\}?"?\s+in\s[^)]*\[[!^][\w.-]+\]|"?\$\{?(\w+)\}?"?\s+=~\s+\^\S*\$/g
 
 function checkedIn(template: string): Set<string> {
   return new Set([...template.matchAll(CHECKED)].map(([, looked, matched = '']) => looked ?? matched))
