@@ -166,7 +166,12 @@ const ADVICE: [bad: Definition, rule: LintRule, advice: string, advised: Definit
     [exec('ls -- ${v}', { pattern: 'a+' })],
   ],
   [exec('ls -- ${v}', { requird: 1 }), 'unknown-key', 'required', [exec('ls -- ${v}', { required: true })]],
-  [shell('${v} --help'), 'program-chosen', 'an enum', [shell('${v} --help', { enum: ['git', 'ls'] })]],
+  [
+    shell('${v} --help'),
+    'program-chosen',
+    'an enum',
+    [shell('${v} --help', { enum: ['git', 'ls'] }), shell('if ${v}; then ls; fi', { type: 'boolean' })],
+  ],
   [exec('env PATH=${v} ls'), 'program-chosen', 'an enum', [exec('env PATH=${v} ls', { enum: ['/bin'] })]],
   [exec('env ${v}=1 ls'), 'program-chosen', 'APP_${key}', [exec('env APP_${v}=1 ls')]],
   [shell('printf ${v}'), 'value-in-format', "printf '%s\\n' ${v}", [shell("printf '%s\\n' ${v}")]],

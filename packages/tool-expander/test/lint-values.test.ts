@@ -232,6 +232,7 @@ test('a default written in the template is named when nothing sets that variable
   for (const shell of [
     'file=a; cat -- "${file:-b}"',
     'read -r file; cat -- "${file:-b}"',
+    'cat -- "${file:=b}" "$file" "${other:-}" "${https_proxy:-b}"',
     'cat -- "${HOME:-b}" "${1:-b}"',
   ])
     expect(

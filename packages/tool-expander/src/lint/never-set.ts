@@ -4,9 +4,10 @@ import type { ShellSource } from './source.js'
 /** `cat ${file:-README.md}`: who writes a default in the template wants a parameter, and gets a variable that nothing sets. */
 export function neverSet({ scan, template, at }: ShellSource): LintFinding[] {
   const found = scan.expanded.filter(
-    // The environment's own names are in capitals.
+    // The environment's own names are in capitals, but for http_proxy and the like.
     ({ name, offset }) =>
-      /^[a-z]\w*$/.test(name) && WITH_DEFAULT.test(template.slice(offset, offset + name.length + 4)),
+      /^[a-z]\w*(?<!_proxy)$/.test(name) &&
+      WITH_DEFAULT.test(template.slice(offset, offset + name.length + 5)),
   )
   if (found.length === 0) return []
   // Whatever may set it names it: an assignment, read, for, getopts.
@@ -19,4 +20,4 @@ export function neverSet({ scan, template, at }: ShellSource): LintFinding[] {
     })
 }
 
-const WITH_DEFAULT = /^\$\{\w+:?[-=?+]/
+const WITH_DEFAULT = /^\$\{\w+:?-[^}]/

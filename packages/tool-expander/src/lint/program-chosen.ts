@@ -42,7 +42,7 @@ function chosenIn(
   values: readonly Placeholder[],
   message = 'A value chooses the program that runs.',
 ): LintFinding[] {
-  const hint = 'Write a tool for each program, or give the value an enum.'
+  const hint = 'Write a tool for each program, or give the value an enum or type: boolean.'
   return ofTheModel(source, values).map(({ offset }) => source.at('program-chosen', offset, message, hint))
 }
 
