@@ -8,6 +8,8 @@ import type { ScriptCommand } from './source.js'
 
 /** Programs that run what they read when they are not told what to run. */
 const READS_PROGRAM = /^(?:python[\d.]*|node|perl|ruby|php|bc|at|batch|make|ed)$/
+/** Programs that run the file of -f. */
+const READS_FILE = /^(?:[gmn]?awk|g?sed|g?make|jq|psql)$/
 /** Programs that run what they read although they are told a database. */
 const CLIENT = /^(?:psql|mysql|sqlite3)$/
 
@@ -24,6 +26,13 @@ export function readsProgram({ words, texts, shapes }: ScriptCommand): boolean {
     return operands.some((word) => isShell(word)) && (texts.length < 2 || /[{%]/.test(script))
   }
   if (CLIENT.test(name)) return texts.length === 0
+  // sed -f -, make -f -
+  const isTold = operands.some(
+    (word, index) =>
+      /^-f(?:-|\/dev\/stdin)$|^--file=-$/.test(word) ||
+      (/^-\w*f$/.test(word) && /^(?:-|\/dev\/stdin)$/.test(operands[index + 1] ?? '')),
+  )
+  if (isTold && READS_FILE.test(name)) return true
   return READS_PROGRAM.test(name) && operands.every((word) => word.startsWith('-'))
 }
 

@@ -1,5 +1,6 @@
 import type { Excerpt } from '../problems.js'
 import type { ToolOrigin } from '../tool.js'
+import { countUpTo } from './count-up-to.js'
 
 export type LintRule =
   | 'no-description'
@@ -12,9 +13,12 @@ export type LintRule =
   | 'raw'
   | 'needs-bash'
   | 'value-in-program'
+  | 'value-in-format'
+  | 'runs-argument'
   | 'program-chosen'
   | 'runs-variable'
   | 'slow-pattern'
+  | 'never-set'
   | 'script-variable'
   | 'positional'
 
@@ -39,15 +43,4 @@ export function findingsIn({ syntax, template }: ToolOrigin): FindingAt {
     const column = offset - (lineStarts[line - 1] ?? 0) + 1
     return { ...findingAbout(rule, syntax, message, hint), template, line, column }
   }
-}
-
-/** How many of some ascending numbers are not greater than a limit. */
-function countUpTo(numbers: readonly number[], limit: number): number {
-  let [low, high] = [0, numbers.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((numbers[middle] ?? 0) <= limit) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -1,11 +1,17 @@
 import type { LintFinding } from './finding.js'
+import { readAsValues } from './read-as-values.js'
 import type { ShellSource } from './source.js'
 
-/** `$1` in a script, where the positionals are the values of this tool. */
-export function positional({ scan, at }: ShellSource): LintFinding[] {
-  return scan.expanded
+/** `$1` in a script, where the positionals are the values of this tool. A function has its own. */
+export function positional({ scan, template, at }: ShellSource): LintFinding[] {
+  const written = scan.expanded
     .filter(({ name }) => /^\$[\d@*#]$/.test(name))
-    .map(({ name, offset }) =>
+    .map(({ name, offset }) => ({ offset, length: name.length, written: name }))
+  if (written.length === 0) return []
+  const { inFunction } = readAsValues(template, written)
+  return written
+    .filter((stand) => !inFunction.has(stand))
+    .map(({ written: name, offset }) =>
       at('positional', offset, `${name} counts the values of this tool.`, 'Write the placeholder.'),
     )
 }

@@ -2,6 +2,7 @@ import { baseName, programIndex } from '../programs.js'
 import { valuesOf } from '../shell/rules.js'
 import { hasOwnInput, readsScript } from './fed-programs.js'
 import type { LintFinding } from './finding.js'
+import type { Followed } from './follows-values.js'
 import { setsRunLater } from './run-later.js'
 import type { ScriptCommand, ShellSource } from './source.js'
 
@@ -9,18 +10,25 @@ import type { ScriptCommand, ShellSource } from './source.js'
 const PATTERN = /[*?]|^[^[]*\[.+\]|^[^{]*\{.*(?:,|\.\.).*\}/
 
 /** What a script with values runs and does not spell out. */
-export function runsVariable({ scan, commands, template, at }: ShellSource): LintFinding[] {
+export function runsVariable(source: ShellSource, followed?: Followed): LintFinding[] {
+  const { scan, commands, template, at } = source
   if (scan.found.length === 0) return []
-  return commands.flatMap((command) => {
+  const reported = new Set<number | undefined>()
+  const found = commands.flatMap((command) => {
     const name = setsRunLater(command)
     if (name !== undefined) {
+      reported.add(command.offset)
       const message = `The shell runs what ${name} holds, which may be a value.`
       return [at('runs-variable', command.offset, message, 'Use a variable of another name.')]
     }
     const message = runsWhat(command, template)
     const hint = 'Write the command itself: "$x" is safe as an argument.'
-    return message === undefined ? [] : [at('runs-variable', command.offset, message, hint)]
+    if (message === undefined) return []
+    reported.add(command.offset)
+    return [at('runs-variable', command.offset, message, hint)]
   })
+  const held = followed?.refused.filter(({ commandOffset }) => !reported.has(commandOffset)) ?? []
+  return [...found, ...held.map(({ offset, message, hint }) => at('runs-variable', offset, message, hint))]
 }
 
 function runsWhat(command: ScriptCommand, template: string): string | undefined {

@@ -5,6 +5,7 @@ import { compileShell } from '../shell/compile.js'
 import type { Scan, ScannedCommand } from '../shell/scan.js'
 import type { ExpandedParameter, ExpandedTool } from '../tool.js'
 import { type FindingAt, findingsIn } from './finding.js'
+import { type Names, namesByValues } from './harmless.js'
 
 /** What the author of a tool wrote, compiled once for all rules. */
 export type Source = ExecSource | ShellSource
@@ -14,6 +15,7 @@ interface Compiled {
   parameters: readonly ExpandedParameter[]
   /** What the template alone says about the parameters. */
   inferred: readonly Inferred[]
+  names: Names
   at: FindingAt
 }
 
@@ -41,13 +43,25 @@ export interface ScriptCommand extends ScannedCommand {
 export function sourceOf({ __meta: origin, parameters }: ExpandedTool): Source | undefined {
   if (origin === undefined) return undefined
   const { syntax, template } = origin
-  const common = { template, parameters, at: findingsIn(origin) }
+  const common = { template, parameters, names: namesByValues(parameters), at: findingsIn(origin) }
   if (syntax === 'exec') {
     const { words, inferred } = compileExec(template)
     return { syntax, ...common, words, inferred }
   }
   const { scan, inferred } = compileShell(template)
-  return { syntax, ...common, scan, inferred, commands: scan.commands.map(commandOf) }
+  return { ...shellSource(template, scan, parameters, common.at), inferred }
+}
+
+/** A script that was compiled. */
+export function shellSource(
+  template: string,
+  scan: Scan,
+  parameters: readonly ExpandedParameter[],
+  at: FindingAt,
+): ShellSource {
+  const names = namesByValues(parameters)
+  const commands = scan.commands.map(commandOf)
+  return { syntax: 'shell', template, parameters, names, inferred: [], at, scan, commands }
 }
 
 function commandOf(command: ScannedCommand): ScriptCommand {

@@ -1,35 +1,33 @@
-import { baseName } from '../programs.js'
-import { valuesOf } from '../shell/rules.js'
+import type { CommandWord } from '../command-words.js'
+import { findProgramText, type ProgramText } from '../program-text.js'
+import { baseName, programOf } from '../programs.js'
 import { beginningOf, isParameter, isWholeParameter } from '../template.js'
 import { readsProgram } from './fed-programs.js'
-import type { FindingAt, LintFinding } from './finding.js'
+import type { LintFinding } from './finding.js'
 import { handedIn } from './handed-commands.js'
+import { hintFor, runWords } from './program-words.js'
+import { putInScript } from './put-in-script.js'
 import type { ExecSource, ScriptCommand, ShellSource, Source } from './source.js'
-
-/** Programs that run a text given to them as a word. */
-const RUNS_A_WORD = /^(?:[gmn]?awk|g?sed|jq|yq|perl|python[\d.]*|node|ruby|php|ssh)$/
 
 /** A value that is a part of a program, and of which program. */
 type Glued = [program: string, offset: number]
 
 /** `awk '{ print ${n} }'` without a shell. */
 export function valueInExecProgram(source: ExecSource): LintFinding[] {
-  const { words, at } = source
-  const program = baseName(beginningOf(words[0]?.pieces))
-  const glued = (RUNS_A_WORD.test(program) ? words : []).flatMap(({ pieces }) => {
-    const value = pieces.length > 1 ? pieces.find(isParameter) : undefined
-    const isProgram = pieces.some((part) => typeof part === 'string' && /[\s(){}]|^[sy]\W/.test(part))
-    return value && isProgram ? finding(at, [program, value.offset]) : []
-  })
-  return [...glued, ...gluedIntoHanded(source)]
+  const { words } = source
+  const shapes = words.map(({ shape }) => shape)
+  const texts = findProgramText(shapes)
+  return [...findings(source, gluedIn(source, words, shapes, texts)), ...gluedIntoHanded(source)]
 }
 
 /** The same in a script, and values that a program reads there and runs. */
 export function valueInShellProgram(source: ShellSource): LintFinding[] {
-  const glued = source.commands.flatMap((command) =>
-    command.isFed && readsProgram(command) ? [fedTo(command)] : gluedIn(command),
-  )
-  return [...glued.map((each) => finding(source.at, each)), ...gluedIntoHanded(source)]
+  const glued = source.commands.flatMap((command) => {
+    const { words, shapes, texts } = command
+    if (command.isFed && readsProgram(command)) return [fedTo(command)]
+    return [...gluedIn(source, words, shapes, texts), ...readBy(source, command)]
+  })
+  return [...findings(source, glued), ...gluedIntoHanded(source), ...putInScript(source)]
 }
 
 /** `rsync -e "ssh -p ${port}"` and the like. */
@@ -40,26 +38,48 @@ function gluedIntoHanded(source: Source): LintFinding[] {
   })
 }
 
-function finding(at: FindingAt, [program, offset]: Glued): LintFinding {
-  const message = `The value becomes part of a program for ${program}.`
-  return at('value-in-program', offset, message, 'Hand it over beside it: awk -v, jq --arg, sys.argv.')
+function findings({ at }: Source, glued: readonly Glued[]): LintFinding[] {
+  return glued.map(([program, offset]) => {
+    const message = `The value becomes part of a program for ${program}.`
+    return at('value-in-program', offset, message, hintFor(program))
+  })
 }
 
 function fedTo({ words }: ScriptCommand): Glued {
   return [nameOf(words[0]), words[0]?.offset ?? 0]
 }
 
-function gluedIn(command: ScriptCommand): Glued[] {
-  const { words, documents } = command
-  let program = ''
-  const glued = words.flatMap((word): Glued[] => {
-    const runner = program
-    program ||= RUNS_A_WORD.test(nameOf(word)) ? nameOf(word) : ''
-    const isProgram = word.quoted && !isWholeParameter(word.pieces) && /[\s(){}\\/]/.test(word.shape)
-    return runner && isProgram ? valuesOf(word).map(({ offset }) => [runner, offset]) : []
+/** A value that is the whole text is what its author wishes. */
+function gluedIn(
+  { names }: Source,
+  words: readonly CommandWord[],
+  shapes: readonly string[],
+  texts: readonly ProgramText[],
+): Glued[] {
+  const run = [
+    ...texts.flatMap(([index, runner, isJoined]) =>
+      programOf(runner)?.isForeign ? [{ index, runner, isJoined }] : [],
+    ),
+    ...runWords(shapes),
+  ]
+  const seen = new Set<number>()
+  return run.flatMap(({ index, runner, isJoined }): Glued[] => {
+    const pieces = words[index]?.pieces ?? []
+    if (seen.has(index) || (isWholeParameter(pieces) && !isJoined)) return []
+    seen.add(index)
+    const value = pieces.filter(isParameter).find(({ name }) => names.withCode.has(name))
+    return value ? [[runner, value.offset]] : []
   })
-  const read = readsProgram(command) ? documents.flatMap(({ found }) => found) : []
-  return [...glued, ...read.map(({ offset }): Glued => [nameOf(words[0]), offset])]
+}
+
+/** Values in a here-document that a program reads and runs. */
+function readBy({ names }: Source, command: ScriptCommand): Glued[] {
+  if (!readsProgram(command)) return []
+  return command.documents
+    .flatMap(({ found }) => found)
+    .flatMap(({ name, offset }): Glued[] =>
+      names.withCode.has(name) ? [[nameOf(command.words[0]), offset]] : [],
+    )
 }
 
 function nameOf(word: ScriptCommand['words'][number] | undefined): string {
