@@ -1,22 +1,13 @@
 import type { CommandWord } from '../command-words.js'
 import { baseName, mayStartAnother, namesOf } from '../programs.js'
 import { TAKES_NAMES } from '../shell/rules.js'
-import { isParameter, type Placeholder } from '../template.js'
+import { isParameter } from '../template.js'
+import type { HandedCommand } from './handed-command.js'
 import { joinedByParallel } from './parallel.js'
 import type { Source } from './source.js'
 import { settingsIn } from './started-program.js'
 
 // Commands that one program is told to run by another word than the first: `rsync -e`, `PAGER=`, `parallel`.
-
-/** A place that holds such a command, with the values in it. */
-export interface HandedCommand {
-  /** What runs it. */
-  runner: string
-  /** Only the program, without arguments of its own. */
-  isProgram: boolean
-  values: Placeholder[]
-  hint: string
-}
 
 /** Options that take a command, alone or with it attached. */
 const COMMAND_OPTIONS = new Map([

@@ -1,7 +1,7 @@
 import type { CommandWord } from '../command-words.js'
 import { baseName, operandIndex } from '../programs.js'
 import { isParameter } from '../template.js'
-import type { HandedCommand } from './handed-commands.js'
+import type { HandedCommand } from './handed-command.js'
 
 /** Options of `parallel` that take a word. */
 const TAKES_WORD =
