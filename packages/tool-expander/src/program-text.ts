@@ -3,8 +3,9 @@ import { baseName, isUnknown, mayStartAnother, operandIndex, programOf } from '.
 /** Index of a word that is program text, who runs it, and whether it is only one word of several that make the text. */
 export type ProgramText = [index: number, interpreter: string, isJoined?: boolean]
 
-/** Variables whose text the shell runs. */
-export const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)(?:\[.*\])?\+?=/s
+/** Variables whose text the shell runs, or computes when they are set. */
+export const RUN_LATER =
+  /^(?:PS\d|PROMPT_COMMAND|BASH_ENV|BASHPID|S?RANDOM|SECONDS|OPTIND|HISTCMD)(?:\[.*\])?\+?=/s
 /** Settings of `ssh` and `scp` whose text a shell runs. */
 const SSH_COMMAND = /^(?:-o\s*)?(?:Proxy|Local|Remote|KnownHosts)Command[=\s]/i
 

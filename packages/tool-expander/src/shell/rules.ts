@@ -15,7 +15,7 @@ export const TAKES_NAMES = namesOf(
 /** Builtins whose words the shell runs or computes. */
 const RUNS_ITS_WORDS = namesOf('eval trap let alias bind compgen complete enable fc')
 const ASSIGN_FIRST = 'Assign it first: x=${value}; declare -r x'
-export const RUN_LATER_PLACE = 'a variable whose text the shell runs'
+const RUN_LATER_PLACE = 'a variable whose text the shell runs'
 export const ASSIGNMENT = /^[A-Za-z_]\w*(\[.*\])?\+?=/s
 
 /** Checks a finished simple command: what it would do with a value, and which values must not begin with `-`. */
@@ -90,7 +90,11 @@ function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: reado
     checkTest(scan, operands, true)
     refuseRaw(operands)
   } else if (name === 'printf' || name === 'wait') {
-    if (/^-(?:v|\w*p$)/.test(first?.shape ?? '')) refuse(scan, foundIn(operands.slice(0, 2)), place)
+    const { shape: option = '' } = first ?? {}
+    if (/^-(?:v|\w*p$)/.test(option)) {
+      const isLater = RUN_LATER.test(`${option.slice(2) || operands[1]?.shape}=`)
+      refuse(scan, foundIn(isLater ? operands : operands.slice(0, 2)), place)
+    }
     refuseRaw(operands.slice(0, 1))
   } else changes = name === 'shift' || (name === 'set' && !operands.every(isSetOption))
   if (changes && !scan.inFunction) hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
