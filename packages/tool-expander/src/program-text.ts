@@ -34,7 +34,9 @@ function textsBehind(words: readonly string[], start: number): ProgramText[] {
   /** The words that will be joined, which are all that is left then. */
   let joined: ProgramText[] = []
   // Behind its script everything is the script's, but `docker --entrypoint sh` has an image there, and $OPTIONS may be options.
-  const script = /^(?:ba|da)?sh$/.test(baseName(words[0])) ? operandIndex(words, 0) : words.length
+  const script = /^(?:(?:ba|da)?sh|npx)$/.test(baseName(words[0]))
+    ? operandIndex(words, 0, programOf(words[0])?.takes)
+    : words.length
   for (let index = start; index < words.length; index++) {
     const word = words[index] ?? ''
     if (index === joined[0]?.[0]) return [...places, ...joined]

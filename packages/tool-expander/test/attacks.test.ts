@@ -140,6 +140,12 @@ const ATTACKS: Record<string, Attack[]> = {
     ['[ ${x:raw} ]', 'bash', NAME],
     ['test -n ${x:raw}', 'bash', `a -o ${NAME}`],
     ['printf ${x:raw} a', 'bash', NAME],
+    ['true & wait ${x:raw}', 'bash', '-n -p a[$(echo${IFS}PW""NED>&2)]'],
+    ['true & wait -n ${x:raw}', 'bash', '-p a[$(echo${IFS}PW""NED>&2)]'],
+    ['sh -e ${x:raw}', 'both', '-c echo${IFS}PW""NED'],
+    ['sh ${x:raw} f', 'both', '-c echo${IFS}PW""NED'],
+    ['timeout 5 bash a${x:raw}.sh ${x:raw} f'],
+    ['sh ${x:raw} <<E\na\nE'],
   ],
   'a subscript in the name of a descriptor': [
     ['echo a {a[${x}]}>f', 'bash', NUMBER],
@@ -263,6 +269,50 @@ const ATTACKS: Record<string, Attack[]> = {
     ['git filter-branch --msg-filter cat --tree-filter "rm -f ${x}" HEAD'],
     ['git submodule foreach --quiet "git checkout ${x}"'],
     ['git clone --upload-pack="nice ${x}" host:a b'],
+    ['git clone -u "nice ${x}" host:a b'],
+    ['git rebase -x"make ${x}" main'],
+    ['git -c core.fsmonitor="x ${x}" status'],
+    ['git -c diff.external="x ${x}" diff'],
+    ['git -c core.gitproxy="x ${x}" fetch'],
+    ['git -c gpg.program="x ${x}" commit -S'],
+    ['git -c filter.a.clean="x ${x}" add .'],
+    ['git -c filter.a.smudge="x ${x}" checkout'],
+    ['git -c merge.a.driver="x ${x}" merge b'],
+    ['git -c interactive.diffFilter="x ${x}" add -p'],
+    ['git -c remote.a.uploadpack="x ${x}" fetch a'],
+    ['git clone -c core.sshCommand="ssh -i ${x}" a:b'],
+    ['git config --global alias.x "!ls ${x}"'],
+    ['git config set --global core.pager "less ${x}"'],
+    ['git config --add credential.helper "!f ${x}"'],
+  ],
+  'other programs that take a text for a shell': [
+    ['tar --to-comm="x ${x}" -xf a'],
+    ['tar --checkpoint=1 --checkpoint-act="exec=x ${x}" -cf t f', 'both', ';echo PW""NED'],
+    ['npx -c "ls ${x}"'],
+    ['npm exec -c "ls ${x}"'],
+    ['npm exec --call="ls ${x}"'],
+    ['npx --call "ls ${x}"'],
+    ['nix-shell --run "ls ${x}"'],
+    ['docker run --health-cmd "curl ${x}" image'],
+    ['docker run --health-cmd="curl ${x}" image'],
+  ],
+  'a shell by another name': [
+    ['ksh93 -c "ls ${x}"'],
+    ['bash-5.2 -c "ls ${x}"'],
+    ['bash.exe -c "ls ${x}"'],
+    ['yash -c "ls ${x}"'],
+    ['oksh -c "ls ${x}"'],
+    ['fish -C "ls ${x}"'],
+    ['fish --init-command="ls ${x}"'],
+    ['fish -C "set a b" <<E\n${x}\nE'],
+    ['python3.exe -c "print(1)" | bash-5.2.15 -s <<E\n${x}\nE'],
+  ],
+  'a shell behind a wrapper': [
+    ['cat <<E | setarch x86_64 sh\n${x}\nE', 'both'],
+    ['cat <<E | prlimit sh\n${x}\nE', 'both'],
+    ['xvfb-run sh -c "ls ${x}"'],
+    ['echo ${x} | bwrap --dev-bind / / sh'],
+    ['lxc exec c -- sh -c "ls ${x}"'],
   ],
 }
 
@@ -311,6 +361,28 @@ describe('only a newline ends a comment, and only blanks end a word', () => {
   }
 })
 
+test('a value that ${y:=…} assigns would be split where the shell does so, unless it stands in quotes', async () => {
+  for (const shell of ['ls ${y:=${x}}', 'ls a${y=${x}}', 'ls ${y:="${x}"}', 'ls ${y:-${z:=${x}}}'])
+    expect(refusal({ shell })).toContain('double quotes')
+  for (const name of ['dash', 'bash'])
+    for (const shell of ['printf "<%s>" "${y:=${x}}"', 'z="${y:=${x}}"; printf "<%s>" "$z"'])
+      expect((await call({ shell }, { x: 'a  *' }, { shell: name })).stdout).toBe('<a  *>')
+})
+
+test('a -- behind the script of a shell is $0, and protects nothing', () => {
+  for (const command of [
+    'sh -c \'ls "$1"\' -- ${x}',
+    'bash -c \'git grep -e x "$1"\' -- ${x}',
+    'bash -ec -- \'ls "$1"\' -- ${x}',
+    'sudo sh -c \'ls "$1"\' -- ${x}',
+    'find . -exec sh -c \'ls "$1"\' -- ${x} ;',
+  ])
+    for (const tool of [{ exec: command }, { shell: command }])
+      if (tool.shell || !command.includes(';')) expect(load(tool).parameters[0]?.allow_dash).toBe(false)
+  for (const command of ['sh x.sh -- ${x}', 'sh -e x.sh -- ${x}', 'grep -c -- ${x}'])
+    expect(load({ exec: command }).parameters[0]?.allow_dash).toBe(true)
+})
+
 test('a -- in a list is an element like others', () => {
   expect(load({ shell: 'for f in -- ${x}; do ls "$f"; done' }).parameters[0]?.allow_dash).toBe(false)
   expect(load({ shell: 'a=(-- ${x}); ls "${a[@]}"' }).parameters[0]?.allow_dash).toBe(false)
@@ -347,12 +419,21 @@ describe('still accepted', () => {
     'parallel -j ${x} gzip ::: f ${y}',
     'git rebase "origin/${x}"',
     'git submodule foreach git checkout "origin/${x}"',
+    'git config user.name "A ${x}"',
+    'git -c http.proxy="http://${x}" -c remote.a.url="a/${x}" fetch a',
+    'git log --author="a ${x}" --grep="b ${x}" -- "alias.${x}"',
+    'git push -u "origin-${x}" main',
+    'npx eslint -f "${x}.js"',
+    'docker run -c 5 image "ls ${x}"',
     'git -c core.pager=cat log "${x}..main"',
     'bash deploy.sh -c "config/${x}.yml"',
     'sh ./x.sh --command="a ${x}"',
     '"$SHELL" -c \'echo "$1"\' _ ${x}',
     'echo ${x} | $SUDO tee f',
     'time -f %e grep -- ${x} f',
+    'sh x.sh ${x:raw}',
+    'sh -c \'ls "$@"\' _ ${x:raw}',
+    'sh "${x:raw}"',
     '[ "${x:raw}" = a ] && printf "%s\\n" ${x:raw}',
     'declare -r x; x=${y}; export y=${y}; readonly z=${y}',
     '[[ a == "]]" || -n ${x} ]]',
@@ -374,6 +455,13 @@ describe('a -- that protects nothing', () => {
     'sudo find -- ${x}',
     'npm run x -- ${x}',
     'cargo test -- ${x}',
+    'sudo cargo test -- ${x}',
+    ...'prlimit|setarch x86_64|xvfb-run|oc exec p|lxc exec c|op run|aws-vault exec p|doppler run|bwrap|firejail|tini|perf stat|bundle exec|wsl|conda run|mise exec'
+      .split('|')
+      .map((wrapper) => `${wrapper} -- ls ${'${x}'}`),
+    ...'dotnet run|tox|nox|bazel run|nix run|turbo run x|nx run x|composer run x|stack exec x|cabal run|deno task x'
+      .split('|')
+      .map((runner) => `${runner} -- ${'${x}'}`),
   ]) {
     test(command, () => {
       for (const tool of [{ exec: command }, { shell: command }])

@@ -1,9 +1,26 @@
 import { matchAt } from '../template.js'
 import { skipSubscript } from './opaque.js'
-import { giveUp, looksAt, type Quoting, refuse, type Scan, take, unclosed, type Word } from './scan.js'
+import {
+  complain,
+  giveUp,
+  looksAt,
+  type Quoting,
+  refuse,
+  type Scan,
+  take,
+  unclosed,
+  type Word,
+} from './scan.js'
 import { readPieces } from './words.js'
 
 const BEGINNING = /\$\{[#!]?([A-Za-z_]\w*|\d+|[@*#?$!-])/y
+
+/** What `${y:=…}` becomes is the variable, and no longer a word in quotes. */
+const SPLIT = [
+  'ERR_SHELL_SYNTAX',
+  'The shell would split this value.',
+  'Put double quotes around the expansion.',
+] as const
 
 /** Reads a parameter expansion of the shell's own: `${x:-word}`, `${#x}`, `${x%.txt}`, `${10}`. */
 export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
@@ -25,6 +42,8 @@ export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
   word.leads = leads
   if (!take(scan, /\}/y)) unclosed(scan, offset, '}')
 
+  if (quoting === 'bare' && operator.endsWith('='))
+    for (const value of found.slice(before)) complain(scan, value.offset, ...SPLIT)
   if (!operator) refuse(scan, found.slice(before), 'an expansion that computes or rewrites')
   // dash and bash disagree about quotes around such a pattern.
   if (isPattern && quoting === 'document')

@@ -4,7 +4,7 @@ import { RUN_LATER } from '../program-text.js'
 import { namesOf } from '../programs.js'
 import { writeElement } from '../template.js'
 import { CHECK_NUMBER } from './opaque.js'
-import { type Found, refuse, type Scan, type Word } from './scan.js'
+import { type Found, isSplit, refuse, type Scan, type Word } from './scan.js'
 import { checkScripts } from './scripts.js'
 import type { SimpleCommand } from './simple.js'
 
@@ -66,11 +66,8 @@ function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: reado
   const place = `the words of ${name}`
   const hazard = (code: ToolProblemCode, what: string) => scan.hazards.push([offset, code, `${what}.`])
   const [first] = operands
-  // One value becomes several words, -v and a name among them.
-  const refuseRaw = (words: readonly Word[]) => {
-    const split = foundIn(words).filter(({ raw, quoting }) => raw && quoting === 'bare')
-    refuse(scan, split, place)
-  }
+  // -v and a name can be among its words.
+  const refuseRaw = (words: readonly Word[]) => refuse(scan, foundIn(words).filter(isSplit), place)
   let changes = false
   if (RUNS_ITS_WORDS.has(name)) {
     refuse(scan, foundIn(operands), place)
@@ -95,7 +92,7 @@ function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: reado
       const isLater = RUN_LATER.test(`${option.slice(2) || operands[1]?.shape}=`)
       refuse(scan, foundIn(isLater ? operands : operands.slice(0, 2)), place)
     }
-    refuseRaw(operands.slice(0, 1))
+    refuseRaw(name === 'wait' ? operands : operands.slice(0, 1))
   } else changes = name === 'shift' || (name === 'set' && !operands.every(isSetOption))
   if (changes && !scan.inFunction) hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
 }

@@ -170,6 +170,11 @@ export function refuse(
   }
 }
 
+/** True for a value that the shell makes several words of. */
+export function isSplit({ raw, quoting }: Found): boolean {
+  return raw === true && quoting === 'bare'
+}
+
 /** Shells read this differently, so nobody knows where a placeholder of this script stands. */
 export function disagree(scan: Scan, offset: number, what: string): void {
   scan.hazards.push([offset, 'ERR_SHELL_SYNTAX', `Shells disagree about ${what}.`])

@@ -10,7 +10,7 @@ import {
   SHELL_TEXT,
 } from '../programs.js'
 import { isWholeParameter } from '../template.js'
-import { refuse, type Scan, type Word } from './scan.js'
+import { isSplit, refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
 /** Builtins that put what they read into the variables they name. */
@@ -38,9 +38,14 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
   scan.commands.push({ assignments, words, isFed: fed.length > 0, documents })
   const places = shellPlaces(shapes)
   for (const at of places) {
-    if (!programOf(shapes[at])?.readsFile) continue
-    for (const word of words.slice(at + 1, operandIndex(shapes, at) + 1))
-      if (scan.template.startsWith('<(', word.offset)) refuseGlued(word, `a script for ${shapes[at]}`)
+    const { readsFile, text } = programOf(shapes[at]) ?? {}
+    if (!readsFile) continue
+    for (const word of words.slice(at + 1, operandIndex(shapes, at) + 1)) {
+      const place = `a script for ${shapes[at]}`
+      if (scan.template.startsWith('<(', word.offset)) refuseGlued(word, place)
+      // -c and a script can be among its words.
+      else if (text) refuse(scan, word.found.filter(isSplit), place)
+    }
   }
   const at = places.find((place) => readsInput(shapes, place, told))
   const shell = at === undefined ? readsIntoText(shapes) : baseName(shapes[at])
