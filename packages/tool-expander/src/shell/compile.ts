@@ -1,4 +1,5 @@
 import { type Compiled, inferParameters, writeCommand } from '../inferred.js'
+import { type KnownParameter, plainNames } from '../plain.js'
 import { isEngineVariable, isParameter, type Part } from '../template.js'
 import { readCommands } from './commands.js'
 import { complain, disagree, type Found, type Scan, scanTemplate } from './scan.js'
@@ -9,8 +10,11 @@ import { complain, disagree, type Found, type Scan, scanTemplate } from './scan.
  * Every placeholder becomes a reference to a positional, quoted for the place it stands in, so a value is never
  * part of the script. Where no reference would be safe, the template is refused.
  */
-export function compileShell(template: string): Compiled & { scan: Scan } {
-  const { scan, problems } = scanTemplate('shell', template, (scan) => {
+export function compileShell(
+  template: string,
+  parameters?: readonly KnownParameter[],
+): Compiled & { scan: Scan } {
+  const { scan, problems } = scanTemplate('shell', template, plainNames(parameters), (scan) => {
     readCommands(scan, [''])
     checkScript(scan)
   })

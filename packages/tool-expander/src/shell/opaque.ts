@@ -1,5 +1,6 @@
-import { matchAt, openings } from '../template.js'
-import { disagree, refuse, type Scan, stop, take, unclosed, type Word } from './scan.js'
+import { matchAt, openings, readReference } from '../template.js'
+import { disagree, refuseAll, type Scan, stop, take, unclosed, type Word } from './scan.js'
+import { readValue, startWord } from './words.js'
 
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
 
@@ -49,9 +50,17 @@ export function skipBackticks(scan: Scan, word: Word): void {
   skipTo(scan, end, word, 'backticks', 'Write $( … ).')
 }
 
-/** Skips text that must hold no placeholder, and refuses those it holds. */
+/** Skips text that is computed, and refuses values in it that could be code. Quotes in it are not followed. */
 function skipTo(scan: Scan, end: number, word: Word | undefined, place: string, hint?: string): void {
-  refuse(scan, openings(scan.template, scan.at, end), place, hint)
+  const isQuoted = /['"`\\]/.test(scan.template.slice(scan.at, end))
+  for (const opening of openings(scan.template, scan.at, end)) {
+    const reference = readReference(scan.template, opening.offset)
+    if (!reference || isQuoted || !scan.plain.has(reference.name)) refuseAll(scan, [opening], place, hint)
+    else {
+      scan.at = opening.offset
+      readValue(scan, startWord(scan), 'double', reference)
+    }
+  }
   scan.at = end
   word?.pieces.push(null)
 }

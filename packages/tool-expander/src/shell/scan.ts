@@ -47,6 +47,8 @@ type Complaint = [offset: number, code: ToolProblemCode, message: string, hint?:
 export interface Scan extends Template {
   readonly path: 'exec' | 'shell'
   readonly template: string
+  /** Parameters whose values are never code. */
+  readonly plain: ReadonlySet<string>
   at: number
   end: number
   readonly found: Found[]
@@ -82,11 +84,13 @@ export interface ScannedCommand {
 export function scanTemplate(
   path: Scan['path'],
   template: string,
+  plain: ReadonlySet<string>,
   read: (scan: Scan) => void,
 ): { scan: Scan; problems: ToolProblem[] } {
   const scan: Scan = {
     path,
     template,
+    plain,
     at: 0,
     end: template.length,
     found: [],
@@ -158,7 +162,13 @@ export function giveUp(scan: Scan, ...complaint: Complaint): never {
 }
 
 /** Refuses placeholders whose values would be run or computed. */
-export function refuse(
+export function refuse(scan: Scan, found: readonly Found[], place: string, hint?: string): void {
+  const others = found.filter(({ name }) => !scan.plain.has(name))
+  refuseAll(scan, others, place, hint)
+}
+
+/** The same where not even plain values may stand. */
+export function refuseAll(
   scan: Scan,
   found: readonly { name?: string; offset: number }[],
   place: string,
