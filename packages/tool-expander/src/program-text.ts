@@ -1,11 +1,8 @@
-import { baseName, isUnknown, mayStartAnother, operandIndex, programOf } from './programs.js'
+import { baseName, isUnknown, mayStartAnother, operandIndex, programOf, RUN_LATER } from './programs.js'
 
 /** Index of a word that is program text, who runs it, and whether it is only one word of several that make the text. */
 export type ProgramText = [index: number, interpreter: string, isJoined?: boolean]
 
-/** Variables whose text the shell runs, or computes when they are set. */
-export const RUN_LATER =
-  /^(?:PS\d|PROMPT_COMMAND|BASH_ENV|BASHPID|S?RANDOM|SECONDS|OPTIND|HISTCMD)(?:\[.*\])?\+?=/s
 /** Settings of `ssh` and `scp` whose text a shell runs. */
 const SSH_COMMAND = /^(?:-o\s*)?(?:Proxy|Local|Remote|KnownHosts)Command[=\s]/i
 

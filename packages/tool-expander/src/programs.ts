@@ -34,6 +34,9 @@ function optionsTaking(letters: string, names = '(?!)'): RegExp {
   return new RegExp(`^-[^-${letters}]*[${letters}]$|^--(?:${names})$`, 'g')
 }
 
+const RUNS_LATER = 'PS\\d|PROMPT_COMMAND|BASH_ENV|BASHPID|S?RANDOM|SECONDS|OPTIND|HISTCMD'
+/** What sets a variable whose text the shell runs, or computes at once. */
+export const RUN_LATER = new RegExp(`^(?:${RUNS_LATER})(?:\\[.*\\])?\\+?=`, 's')
 /** Options of a shell that have a script. */
 export const SHELL_TEXT = /^[-+][A-Za-z\d]*c|^--(?:session-)?command(?:=|$)/
 const FISH_TEXT = /^-[A-Za-z\d]*[cC]|^--(?:init-)?command(?:=|$)/
@@ -50,6 +53,7 @@ const knownPrograms = (): [names: string, program: Program][] => [
   ['. source', { command: 0, readsFile: true }],
   ['su script newgrp', { text: SHELL_TEXT, command: Infinity }],
   ['runuser', { text: SHELL_TEXT, command: Infinity, when: /^(?!.* (?:-[A-Za-z]*u|--user))/ }],
+  ['read readarray mapfile', { command: Infinity, when: new RegExp(` (?:${RUNS_LATER})(?: |$)`) }],
   ['flock', { text: SHELL_TEXT }],
   ['vagrant', { text: SHELL_TEXT, isForeign: true }],
   [

@@ -1,7 +1,9 @@
-import { RUN_LATER } from '../program-text.js'
+import { RUN_LATER } from '../programs.js'
 import { TAKES_NAMES } from '../shell/rules.js'
-import { READS_INTO } from '../shell/scripts.js'
 import type { ScriptCommand } from './source.js'
+
+/** Builtins that put what they read into the variables they name. */
+const READS_INTO = /^(?:read|readarray|mapfile)$/
 
 /**
  * The variable a command sets to what the script does not spell out, if the shell runs its text: `read PS4`, `PS4=$x`.

@@ -15,13 +15,6 @@ import { readPieces } from './words.js'
 
 const BEGINNING = /\$\{[#!]?([A-Za-z_]\w*|\d+|[@*#?$!-])/y
 
-/** What `${y:=…}` becomes is the variable, and no longer a word in quotes. */
-const SPLIT = [
-  'ERR_SHELL_SYNTAX',
-  'The shell would split this value.',
-  'Put double quotes around the expansion.',
-] as const
-
 /** Reads a parameter expansion of the shell's own: `${x:-word}`, `${#x}`, `${x%.txt}`, `${10}`. */
 export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
   const { at: offset, found } = scan
@@ -42,8 +35,15 @@ export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
   word.leads = leads
   if (!take(scan, /\}/y)) unclosed(scan, offset, '}')
 
-  if (quoting === 'bare' && operator.endsWith('='))
-    for (const value of found.slice(before)) complain(scan, value.offset, ...SPLIT)
+  // What it becomes is the variable, and no longer a word in quotes.
+  if (quoting === 'bare' && operator.endsWith('=') && found.length > before)
+    complain(
+      scan,
+      offset,
+      'ERR_SHELL_SYNTAX',
+      'The shell splits what this becomes.',
+      'Put it in double quotes.',
+    )
   if (!operator) refuse(scan, found.slice(before), 'an expansion that computes or rewrites')
   // dash and bash disagree about quotes around such a pattern.
   if (isPattern && quoting === 'document')

@@ -1,5 +1,4 @@
-import { RUN_LATER } from '../program-text.js'
-import { namesOf } from '../programs.js'
+import { namesOf, RUN_LATER } from '../programs.js'
 import { readConditional } from './conditional.js'
 import { readNewline } from './here-documents.js'
 import { skipArithmetic } from './opaque.js'

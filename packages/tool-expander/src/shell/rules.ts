@@ -1,7 +1,6 @@
 import { forLeadingValues } from '../command-words.js'
 import type { ToolProblemCode } from '../problems.js'
-import { RUN_LATER } from '../program-text.js'
-import { namesOf } from '../programs.js'
+import { namesOf, RUN_LATER } from '../programs.js'
 import { writeElement } from '../template.js'
 import { CHECK_NUMBER } from './opaque.js'
 import { type Found, isSplit, refuse, type Scan, type Word } from './scan.js'

@@ -1,4 +1,4 @@
-import { findProgramText, RUN_LATER } from '../program-text.js'
+import { findProgramText } from '../program-text.js'
 import {
   baseName,
   isShell,
@@ -13,8 +13,6 @@ import { isWholeParameter } from '../template.js'
 import { isSplit, refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
-/** Builtins that put what they read into the variables they name. */
-export const READS_INTO = /^(?:read|readarray|mapfile)$/
 /** Option or file by which a shell reads its script from standard input. */
 export const STANDARD_INPUT = /^-[A-Za-z]*s$|(?:^|\/)(?:stdin|fd\/[\d\0]+)$/
 
@@ -48,14 +46,14 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
     }
   }
   const at = places.find((place) => readsInput(shapes, place, told))
-  const shell = at === undefined ? readsIntoText(shapes) : baseName(shapes[at])
-  if (!shell) return
+  if (at === undefined) return
+  const shell = baseName(shapes[at])
   if (scan.inOutput) {
     const message = `What is written to this ${shell} would become code.`
-    scan.hazards.push([words[at ?? 0]?.offset ?? 0, 'ERR_SHELL_CODE', message])
+    scan.hazards.push([words[at]?.offset ?? 0, 'ERR_SHELL_CODE', message])
   }
   refuse(scan, fed, `the input of ${shell}`)
-  for (const word of inputs) refuseGlued(word, `a script for ${shell}`, at === undefined)
+  for (const word of inputs) refuseGlued(word, `a script for ${shell}`, !isShell(shell))
   for (const document of documents) document.interpreter = shell
 }
 
@@ -77,7 +75,7 @@ export function shellIndex(shapes: readonly string[]): number {
 
 /** Where programs stand that the command may start and that may start a shell. What `xargs` feeds becomes words. */
 function shellPlaces(shapes: readonly string[]): number[] {
-  const builtin = builtinIndex(shapes)
+  const builtin = shapes.findIndex((word) => !/^(?:command|builtin|exec|-.*)$/.test(baseName(word)))
   const startsAnother = mayStartAnother(shapes[0]) && baseName(shapes[0]) !== 'xargs'
   return shapes.flatMap((word, index) => {
     const program = programOf(word)
@@ -85,17 +83,6 @@ function shellPlaces(shapes: readonly string[]): number[] {
     const isDot = /^(?:\.|source)$/.test(baseName(word))
     return (isDot ? index === builtin : index === 0 || startsAnother) ? [index] : []
   })
-}
-
-/** Where a builtin may stand. */
-function builtinIndex(shapes: readonly string[]): number {
-  return shapes.findIndex((word) => !/^(?:command|builtin|exec|-.*)$/.test(baseName(word)))
-}
-
-/** `read`, where it reads into a variable whose text the shell runs. */
-function readsIntoText(shapes: readonly string[]): string | undefined {
-  const [name = '', ...operands] = shapes.slice(builtinIndex(shapes))
-  return READS_INTO.test(name) && operands.some((word) => RUN_LATER.test(`${word}=`)) ? name : undefined
 }
 
 /** True for what runs what it is fed: no text, file or command was given to it, or a text that starts a shell. */
