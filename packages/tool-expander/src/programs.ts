@@ -46,7 +46,7 @@ const TAKEN_BY_SHELL = /^--(?:rcfile|init-file)$|(?<=^[-+][a-z]*)o(?=[a-z]*$)/gi
 /** By their names without versions, subcommands such as `git rebase` among them. Not made before the first look-up: who only binds needs none. */
 const knownPrograms = (): [names: string, program: Program][] => [
   [
-    'sh bash rbash dash zsh ksh mksh oksh loksh posh ash yash csh tcsh',
+    'sh bash rbash dash zsh ksh mksh oksh ash yash csh tcsh',
     { text: SHELL_TEXT, command: 0, readsFile: true },
   ],
   ['fish', { text: FISH_TEXT, takes: optionsTaking('C', 'init-command'), command: 0, readsFile: true }],
@@ -82,7 +82,7 @@ const knownPrograms = (): [names: string, program: Program][] => [
   ],
   ['clone', { text: optionsWith('u') }],
   ['npm', { text: optionsWith('c', 'call') }],
-  ['npx', { text: optionsWith('c', 'call'), takes: optionsTaking('pw', 'package|workspace') }],
+  ['npx', { text: optionsWith('c', 'call'), takes: optionsTaking('p', 'package') }],
   ['nix-shell', { text: optionsWith('', 'run|command') }],
   ['docker podman', { text: optionsWith('', 'health-cmd') }],
   ['rebase difftool', { text: optionsWith('x', 'exec|extcmd') }],
@@ -103,7 +103,7 @@ export function programOf(word?: string): Program | undefined {
   return programs.get(/[\de]$/.test(name) ? name.replace(VERSION, '') : name)
 }
 
-const VERSION = /(?<![\d.])-?\d[\d.]*(?:\.exe)?$|\.exe$/
+const VERSION = /(?<![-\d.])[-\d.]*(?:\.exe)?$/
 
 /** The name of a program from its path, also behind `--entrypoint=`. */
 export function baseName(path = ''): string {
@@ -126,7 +126,7 @@ const BEHIND_THE_REST = namesOf(RUNS_THE_REST)
 
 /** Programs that start another one: their `--` ends their own options, not those of what they start. */
 const STARTS_ANOTHER = namesOf(
-  `${RUNS_THE_REST} find pkexec su runuser sg parallel ionice timeout watch flock taskset chrt numactl fakeroot busybox script chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh sshpass vagrant gcloud uv poetry prlimit setarch linux32 linux64 xvfb-run oc lxc op aws-vault doppler bwrap firejail tini perf bundle wsl conda mise`,
+  `${RUNS_THE_REST} find pkexec su runuser sg parallel ionice timeout watch flock taskset chrt numactl fakeroot busybox script chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh sshpass vagrant gcloud uv poetry prlimit setarch xvfb-run oc lxc op aws-vault doppler bwrap firejail tini perf bundle wsl conda mise`,
 )
 
 /** True where the first word starts another program, or only a shell knows what it is: `$SUDO`. */

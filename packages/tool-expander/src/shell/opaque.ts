@@ -6,7 +6,7 @@ import { readValue, startWord } from './words.js'
 
 /** What to write where a value would be computed. */
 export const CHECK_NUMBER =
-  'Compare with =, or check it first: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
+  'Say type: integer, compare with =, or check it first: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
 
 const ARITHMETIC = /\$?\(\(/y
 
