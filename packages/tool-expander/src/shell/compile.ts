@@ -27,7 +27,7 @@ export function compileShell(
 }
 
 /** What a `\` at the end of a line splits, which is one to the shell: `$(`, `((`, `$name`. */
-const SPLIT = /\$(?:\\\n)+\S|\$\{?[#!]?\w+(?:\\\n)+\w|[$(<>](?:\\\n)+[()<>&|]|[&|;](?:\\\n)+[&|;>]/g
+const SPLIT = /\$[{#!]*\w*(?:\\\n)+\S|[(<>](?:\\\n)+[()<>&|]|[&|;](?:\\\n)+[&|;>]/g
 
 function checkScript(scan: Scan): void {
   if (scan.template.trim() === '') complain(scan, 0, 'ERR_COMMAND_WORD', 'The script is empty.')

@@ -1,5 +1,5 @@
 import { matchAt, openings, readReference } from '../template.js'
-import { disagree, refuseAll, type Scan, stop, take, unclosed, type Word } from './scan.js'
+import { disagree, refuse, type Scan, stop, take, unclosed, type Word } from './scan.js'
 import { readValue, startWord } from './words.js'
 
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
@@ -52,14 +52,15 @@ export function skipBackticks(scan: Scan, word: Word): void {
 
 /** Skips text that is computed, and refuses values in it that could be code. Quotes in it are not followed. */
 function skipTo(scan: Scan, end: number, word: Word | undefined, place: string, hint?: string): void {
+  const all = openings(scan.template, scan.at, end)
+  refuse(scan, all, place, hint)
   const isQuoted = /['"`\\]/.test(scan.template.slice(scan.at, end))
-  for (const opening of openings(scan.template, scan.at, end)) {
-    const reference = readReference(scan.template, opening.offset)
-    if (!reference || isQuoted || !scan.plain.has(reference.name)) refuseAll(scan, [opening], place, hint)
-    else {
-      scan.at = opening.offset
-      readValue(scan, startWord(scan), 'double', reference)
-    }
+  for (const { offset } of all) {
+    const reference = readReference(scan.template, offset)
+    if (!reference || !scan.plain.has(reference.name)) continue
+    if (isQuoted) stop(scan, offset, `A value in ${place} with quotes`)
+    scan.at = offset
+    readValue(scan, startWord(scan), 'double', reference)
   }
   scan.at = end
   word?.pieces.push(null)

@@ -162,13 +162,7 @@ export function giveUp(scan: Scan, ...complaint: Complaint): never {
 }
 
 /** Refuses placeholders whose values would be run or computed. */
-export function refuse(scan: Scan, found: readonly Found[], place: string, hint?: string): void {
-  const others = found.filter(({ name }) => !scan.plain.has(name))
-  refuseAll(scan, others, place, hint)
-}
-
-/** The same where not even plain values may stand. */
-export function refuseAll(
+export function refuse(
   scan: Scan,
   found: readonly { name?: string; offset: number }[],
   place: string,
@@ -176,7 +170,7 @@ export function refuseAll(
 ): void {
   for (const { name, offset } of found) {
     const message = `\${${name}} stands in ${place}: the value would become code.`
-    if (name) complain(scan, offset, 'ERR_SHELL_CODE', message, hint)
+    if (name && !scan.plain.has(name)) complain(scan, offset, 'ERR_SHELL_CODE', message, hint)
   }
 }
 
