@@ -77,7 +77,7 @@ const knownPrograms = (): [names: string, program: Program][] => [
   [
     'git',
     {
-      text: /^(?:alias\.[\w-]*|[\w-]+\.[\w.-]*(?:pager|editor|command|cmd|helper|program|monitor|external|filter|clean|smudge|process|driver|textconv|gitproxy|pack|askpass))(?:=|$)|^--\w+-pack(?:=|$)/i,
+      text: /^(?:alias\.[^=\s]*|[\w-]+\.[^=\s]*(?:pager|editor|command|cmd|helper|program|monitor|external|filter|clean|smudge|process|driver|textconv|gitproxy|pack|askpass))(?:=|$)|^--\w+-pack(?:=|$)/i,
     },
   ],
   ['clone', { text: optionsWith('u') }],

@@ -13,6 +13,7 @@ import {
 } from './scan.js'
 import { readPieces } from './words.js'
 
+const QUOTE_IT = 'Put it in double quotes.'
 const BEGINNING = /\$\{[#!]?([A-Za-z_]\w*|\d+|[@*#?$!-])/y
 
 /** Reads a parameter expansion of the shell's own: `${x:-word}`, `${#x}`, `${x%.txt}`, `${10}`. */
@@ -37,13 +38,7 @@ export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
 
   // What it becomes is the variable, and no longer a word in quotes.
   if (quoting === 'bare' && operator.endsWith('=') && found.length > before)
-    complain(
-      scan,
-      offset,
-      'ERR_SHELL_SYNTAX',
-      'The shell splits what this becomes.',
-      'Put it in double quotes.',
-    )
+    complain(scan, offset, 'ERR_SHELL_SYNTAX', 'The shell splits what this becomes.', QUOTE_IT)
   if (!operator) refuse(scan, found.slice(before), 'an expansion that computes or rewrites')
   // dash and bash disagree about quotes around such a pattern.
   if (isPattern && quoting === 'document')

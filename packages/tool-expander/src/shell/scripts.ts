@@ -53,7 +53,8 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
     scan.hazards.push([words[at]?.offset ?? 0, 'ERR_SHELL_CODE', message])
   }
   refuse(scan, fed, `the input of ${shell}`)
-  for (const word of inputs) refuseGlued(word, `a script for ${shell}`, !isShell(shell))
+  // Whoever feeds a shell a whole script means to; no one means that with read.
+  for (const word of inputs) refuseGlued(word, `a script for ${shell}`, /^(?:read|map)/.test(shell))
   for (const document of documents) document.interpreter = shell
 }
 
