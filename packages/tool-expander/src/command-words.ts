@@ -1,4 +1,4 @@
-import { baseName, mayStartAnother, namesOf } from './programs.js'
+import { baseName, isShell, mayStartAnother, namesOf, SHELL_TEXT } from './programs.js'
 import { isParameter, type Part, type Placeholder } from './template.js'
 
 /** A word of a command. */
@@ -17,7 +17,9 @@ export function shapeOf(pieces: CommandWord['pieces']): string {
 }
 
 /** Programs whose first `--` makes an option of nothing they pass on, or, for `find`, of nothing at all. */
-export const PASSES_ON = namesOf('bun cargo find npm pnpm yarn')
+export const PASSES_ON = namesOf(
+  'bun cargo find npm pnpm yarn dotnet tox nox bazel nix turbo nx composer stack cabal deno',
+)
 
 /**
  * Calls back for each value that can begin a word which a program may take for an option.
@@ -30,7 +32,11 @@ export function forLeadingValues<Word extends CommandWord>(
 ): void {
   const startsAnother = mayStartAnother(words[0]?.shape)
   const isRun = startsAnother ? words : words.slice(0, 1)
-  let unprotected = isRun.some(({ shape }) => PASSES_ON.has(baseName(shape))) ? 1 : 0
+  // Behind the script of a shell it is $0.
+  const isScript =
+    isRun.some(({ shape }) => isShell(shape)) && words.some(({ shape }) => SHELL_TEXT.test(shape))
+  const passesOn = isRun.some(({ shape }) => PASSES_ON.has(baseName(shape)))
+  let unprotected = isScript ? Infinity : passesOn ? 1 : 0
   let isProtected = false
   for (const word of words) {
     const { pieces, shape } = word

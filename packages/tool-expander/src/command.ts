@@ -1,6 +1,7 @@
 import { shapeOf } from './command-words.js'
 import { checkWords, faultOf, inferFromWords } from './exec.js'
 import type { ArgumentWord, Compiled, Inferred } from './inferred.js'
+import { plainNames } from './plain.js'
 import { problemAt, type ToolProblem } from './problems.js'
 import type { ParameterDefinition, ToolDefinition } from './schema.js'
 import { type Opening, parseElement, textOf } from './template.js'
@@ -17,7 +18,7 @@ export function compileCommand(definition: ToolDefinition): Compiled {
     const pieces = substitute ? parseElement(template, refuse) : textOf(template)
     return { ...place, pieces, shape: shapeOf(pieces) }
   })
-  if (definition.command) problems.push(...checkWords(words))
+  if (definition.command) problems.push(...checkWords(words, plainNames(parameters)))
   const placed = inferFromWords(words).map((known) =>
     checkedWords?.some((word) => word.includes(`\${${known.name}}`))
       ? { ...known, allow_dash: undefined }

@@ -46,9 +46,9 @@ export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; p
 
 /** What the template alone says. */
 export function compileSyntax(definition: ToolDefinition): Compiled {
-  const { exec, shell } = definition
-  if (exec !== undefined) return compileExec(exec)
-  return shell === undefined ? compileCommand(definition) : compileShell(shell)
+  const { exec, shell, parameters } = definition
+  if (exec !== undefined) return compileExec(exec, parameters)
+  return shell === undefined ? compileCommand(definition) : compileShell(shell, parameters)
 }
 
 function checkModes({ exec, shell, command }: ToolDefinition): ToolProblem[] {

@@ -1,5 +1,6 @@
 import { forLeadingValues } from './command-words.js'
 import { type ArgumentWord, type Compiled, type Inferred, inferParameters, writeCommand } from './inferred.js'
+import { type KnownParameter, plainNames } from './plain.js'
 import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js'
 import { findProgramText } from './program-text.js'
 import { complain, type Scan, scanTemplate, take } from './shell/scan.js'
@@ -7,9 +8,13 @@ import { readWord } from './shell/words.js'
 import { isParameter, isWholeParameter, type Opening, openings } from './template.js'
 
 /** Compiles an `exec:` template: split into words as Python's `shlex.split` does, whatever the values hold. */
-export function compileExec(template: string): Compiled & { words: ArgumentWord[] } {
+export function compileExec(
+  template: string,
+  parameters?: readonly KnownParameter[],
+): Compiled & { words: ArgumentWord[] } {
+  const plain = plainNames(parameters)
   const words: ArgumentWord[] = []
-  const { problems } = scanTemplate('exec', template, (scan) => {
+  const { problems } = scanTemplate('exec', template, plain, (scan) => {
     refuseShell(scan)
     for (take(scan, BLANKS); scan.at < scan.end; take(scan, BLANKS)) {
       const { pieces, shape } = readWord(scan)
@@ -17,7 +22,7 @@ export function compileExec(template: string): Compiled & { words: ArgumentWord[
     }
   })
   if (words.length === 0) words.push({ pieces: [], shape: '', template, path: 'exec' })
-  if (problems.length === 0) problems.push(...checkWords(words))
+  if (problems.length === 0) problems.push(...checkWords(words, plain))
   const pieces = words.map((word) => word.pieces)
   return { ...writeCommand(pieces, inferFromWords(words)), problems, words }
 }
@@ -54,7 +59,7 @@ export function inferFromWords(words: readonly ArgumentWord[]): Inferred[] {
 }
 
 /** What no value may be: the command itself, or a part of a program. */
-export function checkWords(words: readonly ArgumentWord[]): ToolProblem[] {
+export function checkWords(words: readonly ArgumentWord[], plain: ReadonlySet<string>): ToolProblem[] {
   const problems: ToolProblem[] = []
   const refuse = (word: ArgumentWord, code: ToolProblemCode, message: string) => {
     problems.push(problemAt(word, word.pieces.find(isParameter)?.offset ?? 0, code, message))
@@ -64,7 +69,8 @@ export function checkWords(words: readonly ArgumentWord[]): ToolProblem[] {
   if (first?.pieces.some(isParameter)) refuse(first, 'ERR_COMMAND_WORD', 'The first word must be literal.')
   for (const [index, interpreter, isJoined] of findProgramText(words.map(({ shape }) => shape))) {
     const word = words[index]
-    if (word?.pieces.some(isParameter) && (isJoined || !isWholeParameter(word.pieces)))
+    const isCode = word?.pieces.some((piece) => isParameter(piece) && !plain.has(piece.name))
+    if (word && isCode && (isJoined || !isWholeParameter(word.pieces)))
       refuse(word, 'ERR_PROGRAM_TEXT', `In a program that ${interpreter} runs the value would become code.`)
   }
   return problems

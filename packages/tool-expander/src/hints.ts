@@ -38,8 +38,9 @@ export const HINTS: Partial<Record<ToolProblemCode, string>> = {
   ERR_COMMAND_WORD: 'Begin with a program, not a value.',
   ERR_PROGRAM_TEXT:
     "Hand it over as an argument: sh -c '… \"$1\"' _ ${value}, python3 -c '… sys.argv[1]' ${value}. Or as stdin:.",
-  ERR_SHELL_CODE: 'Hand it over as an argument: sh -c \'… "$1"\' _ ${value}',
+  ERR_SHELL_CODE:
+    'Hand it over as an argument: sh -c \'… "$1"\' _ ${value}. To trap, watch, git: export x=${value}; watch \'ls "$x"\'. To ssh: as stdin:.',
   ERR_SHELL_POSITIONAL:
-    'Assign it first: x=${value}; … ${x%.txt}. Or hand it over: f() { … "$1"; }; f ${value}',
+    'Assign it to another name first: x=${value}; … ${x%.txt}. Or hand it over: f() { … "$1"; }; f ${value}',
   ERR_SHELL_SYNTAX: 'Complete it, write it another way, or move it into a file.',
 }

@@ -1,10 +1,8 @@
-import { baseName, isUnknown, mayStartAnother, operandIndex, programOf } from './programs.js'
+import { baseName, isUnknown, mayStartAnother, operandIndex, programOf, RUN_LATER } from './programs.js'
 
 /** Index of a word that is program text, who runs it, and whether it is only one word of several that make the text. */
 export type ProgramText = [index: number, interpreter: string, isJoined?: boolean]
 
-/** Variables whose text the shell runs. */
-export const RUN_LATER = /^(?:PS\d|PROMPT_COMMAND|BASH_ENV)(?:\[.*\])?\+?=/s
 /** Settings of `ssh` and `scp` whose text a shell runs. */
 const SSH_COMMAND = /^(?:-o\s*)?(?:Proxy|Local|Remote|KnownHosts)Command[=\s]/i
 
@@ -33,7 +31,9 @@ function textsBehind(words: readonly string[], start: number): ProgramText[] {
   /** The words that will be joined, which are all that is left then. */
   let joined: ProgramText[] = []
   // Behind its script everything is the script's, but `docker --entrypoint sh` has an image there, and $OPTIONS may be options.
-  const script = /^(?:ba|da)?sh$/.test(baseName(words[0])) ? operandIndex(words, 0) : words.length
+  const script = /^(?:(?:ba|da)?sh|npx)$/.test(baseName(words[0]))
+    ? operandIndex(words, 0, programOf(words[0])?.takes)
+    : words.length
   for (let index = start; index < words.length; index++) {
     const word = words[index] ?? ''
     if (index === joined[0]?.[0]) return [...places, ...joined]

@@ -34,17 +34,26 @@ function optionsTaking(letters: string, names = '(?!)'): RegExp {
   return new RegExp(`^-[^-${letters}]*[${letters}]$|^--(?:${names})$`, 'g')
 }
 
+const RUNS_LATER = 'PS\\d|PROMPT_COMMAND|BASH_ENV|BASHPID|S?RANDOM|SECONDS|OPTIND|HISTCMD'
+/** What sets a variable whose text the shell runs, or computes at once. */
+export const RUN_LATER = new RegExp(`^(?:${RUNS_LATER})(?:\\[.*\\])?\\+?=`, 's')
 /** Options of a shell that have a script. */
 export const SHELL_TEXT = /^[-+][A-Za-z\d]*c|^--(?:session-)?command(?:=|$)/
+const FISH_TEXT = /^-[A-Za-z\d]*[cC]|^--(?:init-)?command(?:=|$)/
 /** Each o of an option of a shell takes a word. */
 const TAKEN_BY_SHELL = /^--(?:rcfile|init-file)$|(?<=^[-+][a-z]*)o(?=[a-z]*$)/gi
 
 /** By their names without versions, subcommands such as `git rebase` among them. Not made before the first look-up: who only binds needs none. */
 const knownPrograms = (): [names: string, program: Program][] => [
-  ['sh bash rbash dash zsh ksh mksh ash fish csh tcsh', { text: SHELL_TEXT, command: 0, readsFile: true }],
+  [
+    'sh bash rbash dash zsh ksh mksh oksh ash yash csh tcsh',
+    { text: SHELL_TEXT, command: 0, readsFile: true },
+  ],
+  ['fish', { text: FISH_TEXT, takes: optionsTaking('C', 'init-command'), command: 0, readsFile: true }],
   ['. source', { command: 0, readsFile: true }],
   ['su script newgrp', { text: SHELL_TEXT, command: Infinity }],
   ['runuser', { text: SHELL_TEXT, command: Infinity, when: /^(?!.* (?:-[A-Za-z]*u|--user))/ }],
+  ['read readarray mapfile', { command: Infinity, when: new RegExp(` (?:${RUNS_LATER})(?: |$)`) }],
   ['flock', { text: SHELL_TEXT }],
   ['vagrant', { text: SHELL_TEXT, isForeign: true }],
   [
@@ -63,16 +72,19 @@ const knownPrograms = (): [names: string, program: Program][] => [
   ['perl ruby', { text: optionsWith('eE'), isForeign: true }],
   ['php', { text: optionsWith('r'), isForeign: true }],
   ['env split', { text: optionsWith('S', 'split-string|filter') }],
+  // It takes these shortened, too.
+  ['tar', { text: optionsWith('FI', '(?:checkpoint-a|to-c|us|rsh|inf|new)[\\w-]*') }],
   [
-    'tar',
+    'git',
     {
-      text: optionsWith(
-        'FI',
-        'checkpoint-action|to-command|use-compress-program|rsh-command|(?:info|new-volume)-script',
-      ),
+      text: /^(?:alias\.[^=\s]*|[\w-]+\.[^=\s]*(?:pager|editor|command|cmd|helper|program|monitor|external|filter|clean|smudge|process|driver|textconv|gitproxy|pack|askpass))(?:=|$)|^--\w+-pack(?:=|$)/i,
     },
   ],
-  ['git', { text: /^(?:alias\.|[\w-]+\.[\w.-]*(?:pager|editor|command|cmd|helper)).*=|^--\w+-pack(?:=|$)/i }],
+  ['clone', { text: optionsWith('u') }],
+  ['npm', { text: optionsWith('c', 'call') }],
+  ['npx', { text: optionsWith('c', 'call'), takes: optionsTaking('p', 'package') }],
+  ['nix-shell', { text: optionsWith('', 'run|command') }],
+  ['docker podman', { text: optionsWith('', 'health-cmd') }],
   ['rebase difftool', { text: optionsWith('x', 'exec|extcmd') }],
   ['filter-branch', { text: optionsWith('', '[\\w-]+-filter') }],
   ['foreach', { text: /[^\w\0./-]/ }],
@@ -80,7 +92,7 @@ const knownPrograms = (): [names: string, program: Program][] => [
 
 let programs: Map<string, Program> | undefined
 
-/** What is known of the program a word names. */
+/** What is known of the program a word names: `sh`, `/bin/bash-5.2`, `python3.exe`. */
 export function programOf(word?: string): Program | undefined {
   if (!programs) {
     programs = new Map()
@@ -88,8 +100,10 @@ export function programOf(word?: string): Program | undefined {
       for (const name of names.split(' ')) programs.set(name, program)
   }
   const name = baseName(word)
-  return programs.get(/\d$/.test(name) ? name.replace(/[\d.]+$/, '') : name)
+  return programs.get(/[\de]$/.test(name) ? name.replace(VERSION, '') : name)
 }
+
+const VERSION = /(?<![-\d.])[-\d.]*(?:\.exe)?$/
 
 /** The name of a program from its path, also behind `--entrypoint=`. */
 export function baseName(path = ''): string {
@@ -98,8 +112,8 @@ export function baseName(path = ''): string {
 
 /** True for a shell, and for programs that take a script as one does. */
 export function isShell(word: string): boolean {
-  const program = programOf(word)
-  return program?.text === SHELL_TEXT && !program.isForeign
+  const { text, isForeign } = programOf(word) ?? {}
+  return !isForeign && (text === SHELL_TEXT || text === FISH_TEXT)
 }
 
 /** True for a text that may run a shell, which then reads what its own shell is fed. */
@@ -112,7 +126,7 @@ const BEHIND_THE_REST = namesOf(RUNS_THE_REST)
 
 /** Programs that start another one: their `--` ends their own options, not those of what they start. */
 const STARTS_ANOTHER = namesOf(
-  `${RUNS_THE_REST} find pkexec su runuser sg parallel ionice timeout watch flock taskset chrt numactl fakeroot busybox script chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh sshpass vagrant gcloud uv poetry`,
+  `${RUNS_THE_REST} find pkexec su runuser sg parallel ionice timeout watch flock taskset chrt numactl fakeroot busybox script chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh sshpass vagrant gcloud uv poetry prlimit setarch xvfb-run oc lxc op aws-vault doppler bwrap firejail tini perf bundle wsl conda mise`,
 )
 
 /** True where the first word starts another program, or only a shell knows what it is: `$SUDO`. */

@@ -140,6 +140,12 @@ const ATTACKS: Record<string, Attack[]> = {
     ['[ ${x:raw} ]', 'bash', NAME],
     ['test -n ${x:raw}', 'bash', `a -o ${NAME}`],
     ['printf ${x:raw} a', 'bash', NAME],
+    ['true & wait ${x:raw}', 'bash', '-n -p a[$(echo${IFS}PW""NED>&2)]'],
+    ['true & wait -n ${x:raw}', 'bash', '-p a[$(echo${IFS}PW""NED>&2)]'],
+    ['sh -e ${x:raw}', 'both', '-c echo${IFS}PW""NED'],
+    ['sh ${x:raw} f', 'both', '-c echo${IFS}PW""NED'],
+    ['timeout 5 bash a${x:raw}.sh ${x:raw} f'],
+    ['sh ${x:raw} <<E\na\nE'],
   ],
   'a subscript in the name of a descriptor': [
     ['echo a {a[${x}]}>f', 'bash', NUMBER],
@@ -193,6 +199,64 @@ const ATTACKS: Record<string, Attack[]> = {
     ['ssh -o "ProxyCommand=echo ${x}" b uptime'],
     ['sudo ssh -p 22 -o "ProxyCommand=echo ${x}" b uptime'],
   ],
+  'a continued line before a pipe': [
+    ['{ echo ${x}; echo b; } \\\n  | sh', 'both'],
+    ['( echo ${x}; echo b ) \\\n|sh', 'both'],
+    ['for i in 1; do echo ${x}; done \\\n| sh', 'both'],
+    ['if true; then echo ${x}; fi \\\n| sh', 'both'],
+    ['case a in a) echo ${x};; esac \\\n| sh', 'both'],
+    ['echo ${x} | { cat; } \\\n| sh', 'both'],
+    ['echo ${x} | while read -r l; do echo "$l"; done \\\n\\\n| sh', 'both'],
+  ],
+  'a continued line inside what opens something': [
+    ['echo "$\\\n(( ${x} ))"', 'bash', NUMBER],
+    ['echo "$\\\n{a[${x}]}"', 'bash', NUMBER],
+    ['echo $\\\n{y[${x}]}', 'bash', NUMBER],
+    ['echo $\\\n[ ${x} ]', 'bash', NUMBER],
+    ['echo $(\\\n( ${x} ))', 'bash', NUMBER],
+    ['echo $(\\\n\\\n( ${x} ))', 'bash', NUMBER],
+    ['(\\\n( ${x} ))', 'bash', NUMBER],
+    ['for (\\\n(i=${x};i<1;i++)); do :; done', 'bash', NUMBER],
+    ['cat <<E\n$\\\n(( ${x} ))\nE', 'bash', NUMBER],
+    ['cat <<E\n$(\\\n( ${x} ))\nE', 'bash', NUMBER],
+    ['cat <<E\n$\\\n{a[${x}]}\nE', 'bash', NUMBER],
+    ['echo "$\\\n(eval ${x})"', 'both'],
+    ['cat <\\\n(eval ${x})', 'bash'],
+    ['$SHE\\\nLL -c "${x};"'],
+    ['$SU\\\nDO sh -c "${x};"', 'both'],
+    ['${SU\\\nDO} sh -c "${x};"', 'both'],
+    ['echo ${x} |\\\n& sh', 'bash'],
+    ['case a in a) :;\\\n; b) ;; esac; echo ${x} | sh', 'both'],
+  ],
+  'a continued line behind a word that the shell knows': [
+    ['time -p\\\n eval ${x}', 'bash'],
+    ['time -\\\np eval ${x}', 'bash'],
+    ['time -p --\\\n eval ${x}', 'bash'],
+    ['for PS4 in\\\n "${x}"; do set -x; true; done', 'bash', '$(echo PW""NED >&2)'],
+    ['for PS4 i\\\nn "${x}"; do set -x; true; done', 'bash', '$(echo PW""NED >&2)'],
+    ['echo "$(case a in a) :;; esac\\\n; eval ${x})"', 'both'],
+  ],
+  'a variable that bash computes when it is set': [
+    ['RANDOM=${x}; echo $((RANDOM % 6))', 'bash', NUMBER],
+    ['RANDOM=1${x}', 'bash', '+a[$(echo PW""NED >&2)]'],
+    ['RANDOM+=${x}', 'bash', NUMBER],
+    ['OPTIND=${x}; getopts a o', 'bash', NUMBER],
+    ['HISTCMD=${x}', 'bash', NUMBER],
+    ['SRANDOM=${x}', 'bash', NUMBER],
+    ['BASHPID+=${x}', 'bash', NUMBER],
+    ['export RANDOM=${x}', 'bash', NUMBER],
+    ['for SECONDS in "${x}"; do :; done', 'bash', NUMBER],
+    ['for OPTIND in "${x}"; do :; done', 'bash', NUMBER],
+    ['read RANDOM <<E\n${x}\nE', 'bash', NUMBER],
+    ['read -r a OPTIND <<< "1 ${x}"', 'bash', NUMBER],
+    ['echo 1 ${x} | read -r a RANDOM', 'bash', NUMBER],
+    ['printf -v RANDOM %s ${x}', 'bash', NUMBER],
+    ['printf -vOPTIND %s ${x}', 'bash', NUMBER],
+    ['printf -v PS4 %s ${x}; set -x; :', 'bash', '$(echo PW""NED >&2)'],
+    ['mapfile -t BASH_ENV <<E\n${x}\nE'],
+    ['declare SECONDS=${x}', 'bash', NUMBER],
+    ['f() { local RANDOM=$1; }; declare RANDOM=${x}', 'bash', NUMBER],
+  ],
   'a script that git hands to a shell': [
     ['git -c core.pager=cat -c alias.x="!${x};" x', 'both'],
     ['git -c sequence.editor="sed ${x}" rebase -i main'],
@@ -205,6 +269,52 @@ const ATTACKS: Record<string, Attack[]> = {
     ['git filter-branch --msg-filter cat --tree-filter "rm -f ${x}" HEAD'],
     ['git submodule foreach --quiet "git checkout ${x}"'],
     ['git clone --upload-pack="nice ${x}" host:a b'],
+    ['git clone -u "nice ${x}" host:a b'],
+    ['git rebase -x"make ${x}" main'],
+    ['git -c "alias.${x}=!ls" x'],
+    ['git -c credential.https://a.b.helper="!f ${x}" fetch'],
+    ['git -c core.fsmonitor="x ${x}" status'],
+    ['git -c diff.external="x ${x}" diff'],
+    ['git -c core.gitproxy="x ${x}" fetch'],
+    ['git -c gpg.program="x ${x}" commit -S'],
+    ['git -c filter.a.clean="x ${x}" add .'],
+    ['git -c filter.a.smudge="x ${x}" checkout'],
+    ['git -c merge.a.driver="x ${x}" merge b'],
+    ['git -c interactive.diffFilter="x ${x}" add -p'],
+    ['git -c remote.a.uploadpack="x ${x}" fetch a'],
+    ['git clone -c core.sshCommand="ssh -i ${x}" a:b'],
+    ['git config --global alias.x "!ls ${x}"'],
+    ['git config set --global core.pager "less ${x}"'],
+    ['git config --add credential.helper "!f ${x}"'],
+  ],
+  'other programs that take a text for a shell': [
+    ['tar --to-comm="x ${x}" -xf a'],
+    ['tar --checkpoint=1 --checkpoint-act="exec=x ${x}" -cf t f', 'both', ';echo PW""NED'],
+    ['npx -c "ls ${x}"'],
+    ['npm exec -c "ls ${x}"'],
+    ['npm exec --call="ls ${x}"'],
+    ['npx --call "ls ${x}"'],
+    ['nix-shell --run "ls ${x}"'],
+    ['docker run --health-cmd "curl ${x}" image'],
+    ['docker run --health-cmd="curl ${x}" image'],
+  ],
+  'a shell by another name': [
+    ['ksh93 -c "ls ${x}"'],
+    ['bash-5.2 -c "ls ${x}"'],
+    ['bash.exe -c "ls ${x}"'],
+    ['yash -c "ls ${x}"'],
+    ['oksh -c "ls ${x}"'],
+    ['fish -C "ls ${x}"'],
+    ['fish --init-command="ls ${x}"'],
+    ['fish -C "set a b" <<E\n${x}\nE'],
+    ['python3.exe -c "print(1)" | bash-5.2.15 -s <<E\n${x}\nE'],
+  ],
+  'a shell behind a wrapper': [
+    ['cat <<E | setarch x86_64 sh\n${x}\nE', 'both'],
+    ['cat <<E | prlimit sh\n${x}\nE', 'both'],
+    ['xvfb-run sh -c "ls ${x}"'],
+    ['echo ${x} | bwrap --dev-bind / / sh'],
+    ['lxc exec c -- sh -c "ls ${x}"'],
   ],
 }
 
@@ -234,6 +344,9 @@ describe('refused, because another value would arrive', () => {
     'f() { cat <<E; }\n${a}\nE\nf ${b}',
     'eval "set -- z"\necho ${x}',
     "eval 'shift'; echo ${x}",
+    'f (\\\n) { echo ${x}; }; f',
+    'f( \\\n ) { echo ${x}; }; f',
+    'function f \\\n () { echo ${x}; }; f',
   ])
     test(JSON.stringify(shell), () => expect(refusal({ shell })).toMatch(/a function|changes \$1/))
 })
@@ -248,6 +361,28 @@ describe('only a newline ends a comment, and only blanks end a word', () => {
       expect(refusal({ shell: `case a in a) echo \${x};; esac${blank}` })).toContain('missing')
     })
   }
+})
+
+test('a value that ${y:=…} assigns would be split where the shell does so, unless it stands in quotes', async () => {
+  for (const shell of ['ls ${y:=${x}}', 'ls a${y=${x}}', 'ls ${y:="${x}"}', 'ls ${y:-${z:=${x}}}'])
+    expect(refusal({ shell })).toContain('double quotes')
+  for (const name of ['dash', 'bash'])
+    for (const shell of ['printf "<%s>" "${y:=${x}}"', 'z="${y:=${x}}"; printf "<%s>" "$z"'])
+      expect((await call({ shell }, { x: 'a  *' }, { shell: name })).stdout).toBe('<a  *>')
+})
+
+test('a -- behind the script of a shell is $0, and protects nothing', () => {
+  for (const command of [
+    'sh -c \'ls "$1"\' -- ${x}',
+    'bash -c \'git grep -e x "$1"\' -- ${x}',
+    'bash -ec -- \'ls "$1"\' -- ${x}',
+    'sudo sh -c \'ls "$1"\' -- ${x}',
+    'find . -exec sh -c \'ls "$1"\' -- ${x} ;',
+  ])
+    for (const tool of [{ exec: command }, { shell: command }])
+      if (tool.shell || !command.includes(';')) expect(load(tool).parameters[0]?.allow_dash).toBe(false)
+  for (const command of ['sh x.sh -- ${x}', 'sh -e x.sh -- ${x}', 'grep -c -- ${x}'])
+    expect(load({ exec: command }).parameters[0]?.allow_dash).toBe(true)
 })
 
 test('a -- in a list is an element like others', () => {
@@ -286,15 +421,35 @@ describe('still accepted', () => {
     'parallel -j ${x} gzip ::: f ${y}',
     'git rebase "origin/${x}"',
     'git submodule foreach git checkout "origin/${x}"',
+    'git config user.name "A ${x}"',
+    'git commit -m "v1.2 with a filter for ${x}"',
+    'sudo -s <<< ${x}',
+    'sh <<< ${x}',
+    'git -c http.proxy="http://${x}" -c remote.a.url="a/${x}" fetch a',
+    'git log --author="a ${x}" --grep="b ${x}" -- "a.${x}"',
+    'git push -u "origin-${x}" main',
+    'npx eslint -f "${x}.js"',
+    'docker run -c 5 image "ls ${x}"',
     'git -c core.pager=cat log "${x}..main"',
     'bash deploy.sh -c "config/${x}.yml"',
     'sh ./x.sh --command="a ${x}"',
     '"$SHELL" -c \'echo "$1"\' _ ${x}',
     'echo ${x} | $SUDO tee f',
     'time -f %e grep -- ${x} f',
+    'sh x.sh ${x:raw}',
+    'sh -c \'ls "$@"\' _ ${x:raw}',
+    'sh "${x:raw}"',
     '[ "${x:raw}" = a ] && printf "%s\\n" ${x:raw}',
     'declare -r x; x=${y}; export y=${y}; readonly z=${y}',
     '[[ a == "]]" || -n ${x} ]]',
+    '[[ a == b || -n \\\n ${x} ]]',
+    '{ echo ${x}; } \\\n  | grep a',
+    'echo ${x} |\\\ngrep a &&\\\n(true)',
+    'x=$(\\\necho "${x} a\\\nb")',
+    'for f in \\\n ${x}\\\n a; do echo $f; done',
+    "awk '{ print $1, \\\n$2 }' ${x}",
+    'echo ${x}\necho a | sh',
+    'OPTIND=1; RANDOM=4; read -r OPTIND; echo ${x}',
   ])
     test(JSON.stringify(shell), () => expect(load({ shell }).command[0]).toBe('sh'))
 })
@@ -305,6 +460,13 @@ describe('a -- that protects nothing', () => {
     'sudo find -- ${x}',
     'npm run x -- ${x}',
     'cargo test -- ${x}',
+    'sudo cargo test -- ${x}',
+    ...'prlimit|setarch x86_64|xvfb-run|oc exec p|lxc exec c|op run|aws-vault exec p|doppler run|bwrap|firejail|tini|perf stat|bundle exec|wsl|conda run|mise exec'
+      .split('|')
+      .map((wrapper) => `${wrapper} -- ls ${'${x}'}`),
+    ...'dotnet run|tox|nox|bazel run|nix run|turbo run x|nx run x|composer run x|stack exec x|cabal run|deno task x'
+      .split('|')
+      .map((runner) => `${runner} -- ${'${x}'}`),
   ]) {
     test(command, () => {
       for (const tool of [{ exec: command }, { shell: command }])

@@ -142,10 +142,10 @@ const ADVICE: [bad: Definition, rule: LintRule, advice: string, advised: Definit
     [shell(`printf '%s\\n' \${v} | plink host 'IFS= read -r file; cat -- "$file"'`)],
   ],
   [
-    shell('read -r PS4 <<E\n${v}\nE'),
+    shell('x=${v}; PS4=$x; set -x; ls'),
     'runs-variable',
     'a variable of another name',
-    [shell('read -r line <<E\n${v}\nE')],
+    [shell('x=${v}; mark=$x; set -x; ls')],
   ],
   [
     exec('ls ${v}', { allow_dash: true }),

@@ -297,10 +297,9 @@ test('a pattern that repeats a repetition is named, because nothing bounds its t
 
 test('a value read or printed into a variable whose text the shell runs is named', () => {
   for (const [shell, column] of [
-    ['read -r PS4 <<E\n${p}\nE', 1],
+    ['for l in ${p}; do read -r PS4; done', 19],
     ['echo -- ${p} > x; command read PROMPT_COMMAND < x', 19],
-    ['mapfile -t BASH_ENV <<E\n${p}\nE', 1],
-    ['printf -v PS4 %s ${p}', 1],
+    ['{ mapfile -t BASH_ENV; } <<E\n${p}\nE', 3],
     ['x=${p}; printf -vPS4 %s "$x"', 9],
     ['x=${p}; PS4="$x"', 9],
     ['x=${p}; export PROMPT_COMMAND="$x"', 9],

@@ -70,7 +70,9 @@ describe('the hint says what to write', () => {
   const PLACEHOLDER =
     'Write ${name} (letters, digits, _) for a value, its default under parameters:, \\${ for a literal ${.'
   const COMPLETE = 'Complete it, write it another way, or move it into a file.'
-  const CHECK = 'Compare with =, or check it first: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
+  const CHECK =
+    'Say type: integer, compare with =, or check it first: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
+  const HAND_OVER = `Hand it over as an argument: sh -c '… "$1"' _ \${value}. To trap, watch, git: export x=\${value}; watch 'ls "$x"'. To ssh: as stdin:.`
   const HINTS: [definition: object, hint: string][] = [
     [{ exec: 'docker run \\\n  -it ${image}' }, 'Remove it: lines go on without.'],
     [{ exec: 'ls \\' }, 'Remove it: lines go on without.'],
@@ -85,6 +87,16 @@ describe('the hint says what to write', () => {
     ],
     [{ shell: 'echo `ls ${x}`' }, 'Write $( … ).'],
     [{ shell: 'echo ${a[${i}]}' }, CHECK],
+    [{ shell: 'ssh host ls ${x}' }, HAND_OVER],
+    [{ shell: 'trap "rm ${f}" EXIT' }, HAND_OVER],
+    [
+      { shell: 'dir=${dir}; echo ${dir%/}' },
+      'Assign it to another name first: x=${value}; … ${x%.txt}. Or hand it over: f() { … "$1"; }; f ${value}',
+    ],
+    [
+      { shell: 'ls ${xs}', parameters: [{ name: 'xs', type: 'array' }] },
+      'In exec: give it a word of its own, in command: say inject_as: option. A script takes no list.',
+    ],
     [{ shell: 'if [ -n ${x} ]; then echo a' }, COMPLETE],
     [{ shell: 'cat ${f} >' }, COMPLETE],
   ]
@@ -96,6 +108,15 @@ describe('the hint says what to write', () => {
       { exec: 'cat ${my_file}' },
       { exec: "ssh host 'xargs -0 ls'", stdin: 'directory' },
       { shell: 'echo $(ls ${x})' },
+      { shell: "ssh host 'xargs -0 ls'", stdin: 'x' },
+      { shell: 'sh -c \'ls "$1"\' _ ${x}' },
+      { shell: 'export x=${value}; watch \'ls "$x"\'' },
+      { shell: 'export x=${value}; git rebase --exec \'make "$x"\'' },
+      { shell: 'export x=${value}; trap \'rm "$x"\' EXIT' },
+      { shell: 'export x=${f}; export $(grep a "$x")' },
+      { shell: 'x=${dir}; echo ${x%/}' },
+      { exec: 'ls ${xs}', parameters: [{ name: 'xs', type: 'array' }] },
+      { shell: 'echo ${a[${i}]}', parameters: [{ name: 'i', type: 'integer' }] },
       { shell: 'case ${i} in *[!0-9]*) exit 1;; esac; n=${i}; echo ${a[n]}' },
     ])
       expect(problemsOf(definition)).toEqual([])

@@ -1,4 +1,4 @@
-import { RUN_LATER } from '../program-text.js'
+import { RUN_LATER } from '../programs.js'
 import { TAKES_NAMES } from '../shell/rules.js'
 import type { ScriptCommand } from './source.js'
 

@@ -45,10 +45,10 @@ export function sourceOf({ __meta: origin, parameters }: ExpandedTool): Source |
   const { syntax, template } = origin
   const common = { template, parameters, names: namesByValues(parameters), at: findingsIn(origin) }
   if (syntax === 'exec') {
-    const { words, inferred } = compileExec(template)
+    const { words, inferred } = compileExec(template, parameters)
     return { syntax, ...common, words, inferred }
   }
-  const { scan, inferred } = compileShell(template)
+  const { scan, inferred } = compileShell(template, parameters)
   return { ...shellSource(template, scan, parameters, common.at), inferred }
 }
 

@@ -1,8 +1,19 @@
 import { matchAt } from '../template.js'
 import { skipSubscript } from './opaque.js'
-import { giveUp, looksAt, type Quoting, refuse, type Scan, take, unclosed, type Word } from './scan.js'
+import {
+  complain,
+  giveUp,
+  looksAt,
+  type Quoting,
+  refuse,
+  type Scan,
+  take,
+  unclosed,
+  type Word,
+} from './scan.js'
 import { readPieces } from './words.js'
 
+const QUOTE_IT = 'Put it in double quotes.'
 const BEGINNING = /\$\{[#!]?([A-Za-z_]\w*|\d+|[@*#?$!-])/y
 
 /** Reads a parameter expansion of the shell's own: `${x:-word}`, `${#x}`, `${x%.txt}`, `${10}`. */
@@ -25,6 +36,9 @@ export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
   word.leads = leads
   if (!take(scan, /\}/y)) unclosed(scan, offset, '}')
 
+  // What it becomes is the variable, and no longer a word in quotes.
+  if (quoting === 'bare' && operator.endsWith('=') && found.length > before)
+    complain(scan, offset, 'ERR_SHELL_SYNTAX', 'The shell splits what this becomes.', QUOTE_IT)
   if (!operator) refuse(scan, found.slice(before), 'an expansion that computes or rewrites')
   // dash and bash disagree about quotes around such a pattern.
   if (isPattern && quoting === 'document')

@@ -1,10 +1,8 @@
-import { RUN_LATER } from '../program-text.js'
-import { namesOf } from '../programs.js'
+import { namesOf, RUN_LATER } from '../programs.js'
 import { readConditional } from './conditional.js'
 import { readNewline } from './here-documents.js'
 import { skipArithmetic } from './opaque.js'
-import { RUN_LATER_PLACE } from './rules.js'
-import { disagree, looksAt, missing, next, refuse, type Scan, stop, take, type Word } from './scan.js'
+import { disagree, looksAt, missing, next, type Scan, stop, take, type Word } from './scan.js'
 import { REDIRECTION, readSimple } from './simple.js'
 import { readWord } from './words.js'
 
@@ -17,8 +15,7 @@ const BLANKS = /(?:[ \t]|\\\n)+/y
 const COMMENT = /#[^\n]*/y
 const COMMAND_END = /[\n;|)]|&(?!>)/y
 const OPERATOR = /;;?&?|&&|\|[|&]?|&(?!>)|\)/y
-const IN = /in(?=[ \t\n])/y
-const TIME_OPTION = /(?:-p|--)(?![^ \t\n;&|()<>])/y
+const IN = /in(?=[ \t\n\\])/y
 const ENDS = new Map([
   ['if', 'fi'],
   ['while', 'done'],
@@ -36,9 +33,7 @@ export function readCommands(scan: Scan, closers: readonly string[], opening = s
   let start = scan.found.length
   let isPipe = false
   for (;;) {
-    const before = scan.at
-    skipBlanks(scan)
-    if (!isPipe && scan.template.slice(before, scan.at).includes('\n')) {
+    if (skipBlanks(scan) && !isPipe) {
       scan.fedFrom = fedFrom
       start = scan.found.length
     }
@@ -81,10 +76,11 @@ function readCommand(scan: Scan, closers: readonly string[]): string | undefined
       readWord(scan)
       readFunction(scan)
     } else if (name === 'time') {
-      do skipInline(scan)
-      while (take(scan, TIME_OPTION))
-      // Behind another option it is a program, but in bash.
-      if (next(scan) === '-') readSimple(scan, word)
+      for (skipInline(scan); next(scan) === '-'; skipInline(scan)) {
+        const option = readWord(scan)
+        // Behind another option it is a program, but in bash.
+        if (!/^-[-p]$/.test(option.shape)) return readSimple(scan, word, option)
+      }
     } else if (name === 'coproc') disagree(scan, opening, name)
     else if (!NEUTRAL.has(name)) readSimple(scan, word)
   }
@@ -93,7 +89,8 @@ function readCommand(scan: Scan, closers: readonly string[]): string | undefined
 
 /** Reads `()` and the body of a function. In there, `$1` is the function's own. */
 export function readFunction(scan: Scan): void {
-  take(scan, /[ \t]*(?:\([ \t]*\))?/y)
+  skipInline(scan)
+  take(scan, /\((?:[ \t]|\\\n)*\)/y)
   skipBlanks(scan)
   const { inFunction } = scan
   scan.inFunction = true
@@ -111,9 +108,8 @@ function readFor(scan: Scan, opening: number): void {
     const name = readWord(scan).shape
     if (name.includes('\0')) missing(scan, opening, 'The variable of this loop')
     skipBlanks(scan)
-    const before = scan.found.length
     if (looksAt(scan, IN)) readSimple(scan)
-    if (RUN_LATER.test(`${name}=`)) refuse(scan, scan.found.slice(before), RUN_LATER_PLACE)
+    if (RUN_LATER.test(`${name}=`)) disagree(scan, opening, name)
   }
   readCommands(scan, ['done'], opening)
 }
@@ -125,13 +121,14 @@ function readCase(scan: Scan, opening: number): void {
   if (!take(scan, IN)) missing(scan, opening, 'in')
   for (;;) {
     skipBlanks(scan)
-    if (take(scan, /esac(?![^ \t\n;&|()<>])/y)) return
-    take(scan, /\(/y)
-    do {
+    const isPattern = take(scan, /\(/y)
+    skipInline(scan)
+    const { shape, quoted } = readOperand(scan)
+    if (!isPattern && shape === 'esac' && !quoted) return
+    for (skipInline(scan); take(scan, /\|/y); skipInline(scan)) {
       skipInline(scan)
       readOperand(scan)
-      skipInline(scan)
-    } while (take(scan, /\|/y))
+    }
     if (!take(scan, /\)/y)) missing(scan, scan.at, ')')
     if (readCommands(scan, [';;', 'esac'], opening) === 'esac') return
   }
@@ -149,12 +146,12 @@ export function skipInline(scan: Scan): void {
   take(scan, BLANKS)
 }
 
-/** Blanks, comments and newlines, with the here-documents behind them. */
-export function skipBlanks(scan: Scan): void {
-  for (;;) {
+/** Blanks, comments and newlines, with the here-documents behind them; true where a line ended. */
+export function skipBlanks(scan: Scan): boolean {
+  for (let hasEnded = false; ; hasEnded = true) {
     skipInline(scan)
     skipComment(scan)
-    if (next(scan) !== '\n') return
+    if (next(scan) !== '\n') return hasEnded
     readNewline(scan)
   }
 }

@@ -1,7 +1,8 @@
 import { type Compiled, inferParameters, writeCommand } from '../inferred.js'
+import { type KnownParameter, plainNames } from '../plain.js'
 import { isEngineVariable, isParameter, type Part } from '../template.js'
 import { readCommands } from './commands.js'
-import { complain, type Found, type Scan, scanTemplate } from './scan.js'
+import { complain, disagree, type Found, type Scan, scanTemplate } from './scan.js'
 
 /**
  * Compiles a `shell:` template to `sh -c` with positional parameters.
@@ -9,8 +10,11 @@ import { complain, type Found, type Scan, scanTemplate } from './scan.js'
  * Every placeholder becomes a reference to a positional, quoted for the place it stands in, so a value is never
  * part of the script. Where no reference would be safe, the template is refused.
  */
-export function compileShell(template: string): Compiled & { scan: Scan } {
-  const { scan, problems } = scanTemplate('shell', template, (scan) => {
+export function compileShell(
+  template: string,
+  parameters?: readonly KnownParameter[],
+): Compiled & { scan: Scan } {
+  const { scan, problems } = scanTemplate('shell', template, plainNames(parameters), (scan) => {
     readCommands(scan, [''])
     checkScript(scan)
   })
@@ -22,8 +26,14 @@ export function compileShell(template: string): Compiled & { scan: Scan } {
   return { ...writeCommand(words, inferParameters(scan.found)), checkedWords, problems, scan }
 }
 
+/** What a `\` at the end of a line splits, which is one to the shell: `$(`, `((`, `$name`. */
+const SPLIT = /\$[{#!]*\w*(?:\\\n)+\S|[(<>](?:\\\n)+[()<>&|]|[&|;](?:\\\n)+[&|;>]/g
+
 function checkScript(scan: Scan): void {
   if (scan.template.trim() === '') complain(scan, 0, 'ERR_COMMAND_WORD', 'The script is empty.')
+  if (scan.template.includes('\\\n'))
+    for (const { index } of scan.template.matchAll(SPLIT))
+      disagree(scan, index, 'this \\ at the end of a line')
   const parameters = new Set(scan.found.filter(isParameter).map(({ name }) => name))
   for (const { name, offset } of scan.expanded) {
     const message = `\${${name}} is a parameter, which the shell cannot expand.`

@@ -12,10 +12,11 @@ import { readWord } from './words.js'
 export function readConditional(scan: Scan, opening: number): void {
   const words: Word[] = []
   for (;;) {
-    const before = scan.at
-    do skipBlanks(scan)
-    while (take(scan, /[()&|<>]/y))
-    const isFirst = /[()&|<>\n]/.test(scan.template.slice(before, scan.at))
+    let isFirst = skipBlanks(scan)
+    while (take(scan, /[()&|<>]/y)) {
+      isFirst = true
+      skipBlanks(scan)
+    }
     const word = readWord(scan)
     if (word.offset === scan.at) missing(scan, opening, ']]')
     const place = '[[ ]], where other shells run it'

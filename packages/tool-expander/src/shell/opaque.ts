@@ -1,11 +1,12 @@
-import { matchAt, openings } from '../template.js'
+import { matchAt, openings, readReference } from '../template.js'
 import { disagree, refuse, type Scan, stop, take, unclosed, type Word } from './scan.js'
+import { readValue, startWord } from './words.js'
 
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
 
 /** What to write where a value would be computed. */
 export const CHECK_NUMBER =
-  'Compare with =, or check it first: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
+  'Say type: integer, compare with =, or check it first: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
 
 const ARITHMETIC = /\$?\(\(/y
 
@@ -49,9 +50,18 @@ export function skipBackticks(scan: Scan, word: Word): void {
   skipTo(scan, end, word, 'backticks', 'Write $( … ).')
 }
 
-/** Skips text that must hold no placeholder, and refuses those it holds. */
+/** Skips text that is computed, and refuses values in it that could be code. Quotes in it are not followed. */
 function skipTo(scan: Scan, end: number, word: Word | undefined, place: string, hint?: string): void {
-  refuse(scan, openings(scan.template, scan.at, end), place, hint)
+  const all = openings(scan.template, scan.at, end)
+  refuse(scan, all, place, hint)
+  const isQuoted = /['"`\\]/.test(scan.template.slice(scan.at, end))
+  for (const { offset } of all) {
+    const reference = readReference(scan.template, offset)
+    if (!reference || !scan.plain.has(reference.name)) continue
+    if (isQuoted) stop(scan, offset, `A value in ${place} with quotes`)
+    scan.at = offset
+    readValue(scan, startWord(scan), 'double', reference)
+  }
   scan.at = end
   word?.pieces.push(null)
 }

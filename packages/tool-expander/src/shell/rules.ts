@@ -1,10 +1,9 @@
 import { forLeadingValues } from '../command-words.js'
 import type { ToolProblemCode } from '../problems.js'
-import { RUN_LATER } from '../program-text.js'
-import { namesOf } from '../programs.js'
+import { namesOf, RUN_LATER } from '../programs.js'
 import { writeElement } from '../template.js'
 import { CHECK_NUMBER } from './opaque.js'
-import { type Found, refuse, type Scan, type Word } from './scan.js'
+import { type Found, isSplit, refuse, type Scan, type Word } from './scan.js'
 import { checkScripts } from './scripts.js'
 import type { SimpleCommand } from './simple.js'
 
@@ -15,7 +14,7 @@ export const TAKES_NAMES = namesOf(
 /** Builtins whose words the shell runs or computes. */
 const RUNS_ITS_WORDS = namesOf('eval trap let alias bind compgen complete enable fc')
 const ASSIGN_FIRST = 'Assign it first: x=${value}; declare -r x'
-export const RUN_LATER_PLACE = 'a variable whose text the shell runs'
+const RUN_LATER_PLACE = 'a variable whose text the shell runs'
 export const ASSIGNMENT = /^[A-Za-z_]\w*(\[.*\])?\+?=/s
 
 /** Checks a finished simple command: what it would do with a value, and which values must not begin with `-`. */
@@ -66,11 +65,8 @@ function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: reado
   const place = `the words of ${name}`
   const hazard = (code: ToolProblemCode, what: string) => scan.hazards.push([offset, code, `${what}.`])
   const [first] = operands
-  // One value becomes several words, -v and a name among them.
-  const refuseRaw = (words: readonly Word[]) => {
-    const split = foundIn(words).filter(({ raw, quoting }) => raw && quoting === 'bare')
-    refuse(scan, split, place)
-  }
+  // -v and a name can be among its words.
+  const refuseRaw = (words: readonly Word[]) => refuse(scan, foundIn(words).filter(isSplit), place)
   let changes = false
   if (RUNS_ITS_WORDS.has(name)) {
     refuse(scan, foundIn(operands), place)
@@ -90,8 +86,12 @@ function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: reado
     checkTest(scan, operands, true)
     refuseRaw(operands)
   } else if (name === 'printf' || name === 'wait') {
-    if (/^-(?:v|\w*p$)/.test(first?.shape ?? '')) refuse(scan, foundIn(operands.slice(0, 2)), place)
-    refuseRaw(operands.slice(0, 1))
+    const { shape: option = '' } = first ?? {}
+    if (/^-(?:v|\w*p$)/.test(option)) {
+      const isLater = RUN_LATER.test(`${option.slice(2) || operands[1]?.shape}=`)
+      refuse(scan, foundIn(isLater ? operands : operands.slice(0, 2)), place)
+    }
+    refuseRaw(name === 'wait' ? operands : operands.slice(0, 1))
   } else changes = name === 'shift' || (name === 'set' && !operands.every(isSetOption))
   if (changes && !scan.inFunction) hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
 }

@@ -47,6 +47,8 @@ type Complaint = [offset: number, code: ToolProblemCode, message: string, hint?:
 export interface Scan extends Template {
   readonly path: 'exec' | 'shell'
   readonly template: string
+  /** Parameters whose values are never code. */
+  readonly plain: ReadonlySet<string>
   at: number
   end: number
   readonly found: Found[]
@@ -82,11 +84,13 @@ export interface ScannedCommand {
 export function scanTemplate(
   path: Scan['path'],
   template: string,
+  plain: ReadonlySet<string>,
   read: (scan: Scan) => void,
 ): { scan: Scan; problems: ToolProblem[] } {
   const scan: Scan = {
     path,
     template,
+    plain,
     at: 0,
     end: template.length,
     found: [],
@@ -166,8 +170,13 @@ export function refuse(
 ): void {
   for (const { name, offset } of found) {
     const message = `\${${name}} stands in ${place}: the value would become code.`
-    if (name) complain(scan, offset, 'ERR_SHELL_CODE', message, hint)
+    if (name && !scan.plain.has(name)) complain(scan, offset, 'ERR_SHELL_CODE', message, hint)
   }
+}
+
+/** True for a value that the shell makes several words of. */
+export function isSplit({ raw, quoting }: Found): boolean {
+  return raw === true && quoting === 'bare'
 }
 
 /** Shells read this differently, so nobody knows where a placeholder of this script stands. */

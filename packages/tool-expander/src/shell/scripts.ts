@@ -10,7 +10,7 @@ import {
   SHELL_TEXT,
 } from '../programs.js'
 import { isWholeParameter } from '../template.js'
-import { refuse, type Scan, type Word } from './scan.js'
+import { isSplit, refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
 /** Option or file by which a shell reads its script from standard input. */
@@ -36,9 +36,14 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
   scan.commands.push({ assignments, words, isFed: fed.length > 0, documents })
   const places = shellPlaces(shapes)
   for (const at of places) {
-    if (!programOf(shapes[at])?.readsFile) continue
-    for (const word of words.slice(at + 1, operandIndex(shapes, at) + 1))
-      if (scan.template.startsWith('<(', word.offset)) refuseGlued(word, `a script for ${shapes[at]}`)
+    const { readsFile, text } = programOf(shapes[at]) ?? {}
+    if (!readsFile) continue
+    for (const word of words.slice(at + 1, operandIndex(shapes, at) + 1)) {
+      const place = `a script for ${shapes[at]}`
+      if (scan.template.startsWith('<(', word.offset)) refuseGlued(word, place)
+      // -c and a script can be among its words.
+      else if (text) refuse(scan, word.found.filter(isSplit), place)
+    }
   }
   const at = places.find((place) => readsInput(shapes, place, told))
   if (at === undefined) return
@@ -48,7 +53,8 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
     scan.hazards.push([words[at]?.offset ?? 0, 'ERR_SHELL_CODE', message])
   }
   refuse(scan, fed, `the input of ${shell}`)
-  for (const word of inputs) refuseGlued(word, `a script for ${shell}`)
+  // Whoever feeds a shell a whole script means to; no one means that with read.
+  for (const word of inputs) refuseGlued(word, `a script for ${shell}`, /^(?:read|map)/.test(shell))
   for (const document of documents) document.interpreter = shell
 }
 

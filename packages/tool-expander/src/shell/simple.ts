@@ -20,16 +20,16 @@ export interface SimpleCommand {
 export const REDIRECTION = /&>>?|(?:\d+|\{\w+\})?(?:<<<|<<-?|<[>&]?(?!\()|>[>|&]?(?!\())/y
 
 /** Reads the rest of a simple command behind its first word, then checks it. */
-export function readSimple(scan: Scan, first?: Word): void {
+export function readSimple(scan: Scan, ...first: Word[]): undefined {
   const command: SimpleCommand = {
     words: [],
     elements: [],
     inputs: [],
-    foundBefore: scan.found.length - (first?.found.length ?? 0),
+    foundBefore: scan.found.length - first.flatMap(({ found }) => found).length,
     documentsBefore: scan.pending.length,
     isOpen: true,
   }
-  if (first !== undefined) addWord(scan, command, first)
+  for (const word of first) addWord(scan, command, word)
   let isSplit = false
   for (skipInline(scan); !atEnd(scan); skipInline(scan)) {
     const redirection = take(scan, REDIRECTION)

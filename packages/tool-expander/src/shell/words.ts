@@ -164,7 +164,7 @@ function readVariable(scan: Scan, word: Word): void {
 }
 
 /** Records a placeholder; what it is replaced by depends on where it stands. */
-function readValue(scan: Scan, word: Word, quoting: Quoting, reference: Reference): void {
+export function readValue(scan: Scan, word: Word, quoting: Quoting, reference: Reference): void {
   const { at: offset } = scan
   const { name, modifier, length } = reference
   const raw = modifier === 'raw'
