@@ -1,6 +1,6 @@
 import { checkExpanded } from './check-expanded.js'
 import { defined } from './defined.js'
-import type { ExpandedParameter, ExpandedTool } from './tool.js'
+import type { ExpandedParameter, ExpandedTool, ParameterType } from './tool.js'
 
 /** The part of JSON Schema that describes a tool's arguments. */
 export type JsonSchema = {
@@ -62,9 +62,9 @@ function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchema
   const isList = type === 'array'
   const isText = isList || type === 'string'
   // An empty default that is no text only keeps a place in a script.
-  const shown = value === undefined || (value === '' && type !== 'string') ? undefined : typed(value, type)
+  const shown = value === undefined || (value === '' && type !== 'string') ? undefined : TYPED[type](value)
   const limits = defined({
-    enum: allowed && [...allowed.map((each) => typed(each, type)), ...(nullable && !isList ? [null] : [])],
+    enum: allowed && [...allowed.map(TYPED[type]), ...(nullable && !isList ? [null] : [])],
     pattern: isText && pattern !== undefined ? `^(?:${pattern})$` : undefined,
   })
   const sentences = [
@@ -80,8 +80,10 @@ function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchema
 }
 
 /** As the schema's type has it: in YAML, `default: "8080"` of an integer is a text, and `enum: [2024]` of a text is a number. */
-function typed<T>(value: T, type: ExpandedParameter['type']): T | string | number | boolean {
-  if (typeof value === 'object') return value
-  if (type === 'boolean') return String(value) === 'true'
-  return type === 'integer' || type === 'number' ? Number(value) : String(value)
+const TYPED: Record<ParameterType, (value: unknown) => string | number | boolean> = {
+  string: String,
+  integer: Number,
+  number: Number,
+  boolean: (value) => String(value) === 'true',
+  array: (value) => value as never, // a list, or an entry of its enum, stays what it is
 }

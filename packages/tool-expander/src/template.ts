@@ -61,16 +61,15 @@ export interface Opening extends Reference {
   backslashes: number
 }
 
-const NO_REFERENCE: Reference = { name: '', modifier: undefined, length: 0 }
+const NOTHING: Reference = { name: '', modifier: undefined, length: 0 }
 
 /** Every `${` between two offsets. */
 export function openings(text: string, start = 0, end?: number): Opening[] {
   return [...text.slice(start, end).matchAll(/(?<!\\)\\*\$\{/g)].map(({ 0: { length }, index }) => {
     const offset = start + index + length - 2
     // Every field by name: spreading costs more than all the rest of binding a call.
-    const reference = readReference(text, offset) ?? NO_REFERENCE
-    const { name, modifier } = reference
-    return { offset, backslashes: length - 2, name, modifier, length: reference.length }
+    const { name, modifier, length: written } = readReference(text, offset) ?? NOTHING
+    return { offset, backslashes: length - 2, name, modifier, length: written }
   })
 }
 
