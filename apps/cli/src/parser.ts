@@ -19,8 +19,11 @@ Each has more with --help: delta run --help
 For programs:
   delta --agent   describes every command as JSON (ATIP 0.6)`
 
-/** The argument parser for the whole table. `finish` gets the exit code of the command that ran. */
-export function createParser(terminal: Terminal, finish: (exitCode: number) => void): Command {
+/** What is done with a command line that was understood. */
+export type Execute = (name: string, options: object, positional: string[]) => Promise<void>
+
+/** The argument parser for the whole table. */
+export function createParser(terminal: Terminal, execute: Execute): Command {
   const program = new Command('delta')
     .description(
       'Runs agents made of YAML, Markdown and commands. Everything that happens is kept in plain files under .delta/.',
@@ -39,7 +42,7 @@ export function createParser(terminal: Terminal, finish: (exitCode: number) => v
 
   for (const { title, commands } of COMMAND_TABLE) {
     program.commandsGroup(`${title}:`)
-    for (const entry of commands) addCommand(parentOf(entry, program), entry, terminal, finish)
+    for (const entry of commands) addCommand(parentOf(entry, program), entry, terminal, execute)
   }
   return program
 }
@@ -61,12 +64,7 @@ function parentOf(entry: CommandEntry, program: Command): Command {
     .showHelpAfterError(`(delta ${group} --help lists its commands)`)
 }
 
-function addCommand(
-  parent: Command,
-  entry: CommandEntry,
-  terminal: Terminal,
-  finish: (exitCode: number) => void,
-): void {
+function addCommand(parent: Command, entry: CommandEntry, terminal: Terminal, execute: Execute): void {
   const command = parent
     .command(entry.name.split(' ').at(-1) ?? '', { hidden: entry.hidden ?? false })
     .description(entry.description)
@@ -75,11 +73,8 @@ function addCommand(
   if (takesMessage(entry)) command.configureOutput({ outputError: withHints(entry, terminal) })
   for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument))
   for (const option of entry.options ?? []) command.addOption(optionOf(option))
-  command.action(async (...given: unknown[]) => {
-    const [options, ...positional] = [given.at(-2), ...given.slice(0, -2)] as never[]
-    const { execute } = await entry.load()
-    finish(await execute(options as never, terminal, ...positional))
-  })
+  // commander gives what is positional, then the options, then itself
+  command.action((...given) => execute(entry.name, given.at(-2), given.slice(0, -2)))
 }
 
 /** Only an option says what is to be done, and people type it without. */

@@ -1,13 +1,15 @@
 import { CommanderError } from 'commander'
 import { withoutHelpWord } from './help-word.js'
+import { loadCommand } from './load-command.js'
 import { createParser } from './parser.js'
 import { EXIT, type Terminal } from './terminal.js'
 
 /** Parses the arguments, runs one command and returns its exit code. Every command's code is loaded when it runs. */
 export async function runProgram(terminal: Terminal): Promise<number> {
   let exitCode: number = EXIT.completed
-  const parser = createParser(terminal, (code) => {
-    exitCode = code
+  const parser = createParser(terminal, async (name, options, positional) => {
+    const { execute } = await loadCommand(name)
+    exitCode = await execute(options as never, terminal, ...(positional as never[]))
   })
   try {
     await parser.parseAsync(withoutHelpWord(parser, terminal.argv), { from: 'user' })

@@ -9,7 +9,7 @@ const WIDTH = 110
 /** `delta reference`: the help of every command as one Markdown page, which is docs/cli.md. */
 export async function execute(_flags: object, terminal: Terminal): Promise<number> {
   const page: string[] = []
-  const parser = createParser(terminal, () => undefined)
+  const parser = createParser(terminal, async () => undefined)
   collect(parser, (text) => page.push(text))
 
   page.push(

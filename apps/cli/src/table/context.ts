@@ -29,7 +29,6 @@ export const CONTEXT_COMMANDS: CommandGroup = {
         ['delta context build --agent ./my-agent -m "Go" | jq .messages', 'the first one of a new run'],
       ],
       notes: NOTES,
-      load: () => import('../commands/context-build.js'),
     },
     {
       name: 'context explain',
@@ -42,7 +41,6 @@ export const CONTEXT_COMMANDS: CommandGroup = {
         ],
       ],
       notes: NOTES,
-      load: () => import('../commands/context-explain.js'),
     },
   ],
 }

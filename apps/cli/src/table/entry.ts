@@ -1,5 +1,3 @@
-import type { Terminal } from '../terminal.js'
-
 /** One option, as data: help, completion and the reference page are made from the same table as the parser. */
 export interface OptionEntry {
   /** As in the help: `-m, --message <text>`. A name in angle brackets takes a value, `--no-…` negates. */
@@ -22,12 +20,7 @@ export interface ArgumentEntry {
   default?: string
 }
 
-/** What a file of `commands/` exports: options and arguments in, exit code out. */
-export interface CommandModule {
-  // `never` accepts every command's own type of options; the table above them is what makes that type true
-  execute(options: never, terminal: Terminal, ...argument: never[]): Promise<number>
-}
-
+/** One command; its code is the file of `commands/` that bears its name. */
 export interface CommandEntry {
   /** The words typed after `delta`, such as `tool expand`. */
   name: string
@@ -39,7 +32,6 @@ export interface CommandEntry {
   /** Further help, after the examples. */
   notes?: string
   hidden?: boolean
-  load(): Promise<CommandModule>
 }
 
 export interface CommandGroup {

@@ -29,7 +29,6 @@ export const INSPECT_COMMANDS: CommandGroup = {
         ['delta list-runs -w ./workspace', 'every run with its status, age, iterations and task'],
         ['delta list-runs -w ./workspace --resumable --first', 'for a script that goes on'],
       ],
-      load: () => import('../commands/list-runs.js'),
     },
     {
       name: 'show',
@@ -52,7 +51,6 @@ export const INSPECT_COMMANDS: CommandGroup = {
         ['delta show -w ./workspace --request 7 | jq .messages', 'what the model saw then'],
         ['delta show -w ./workspace --follow', 'from another terminal'],
       ],
-      load: () => import('../commands/show.js'),
     },
     {
       name: 'config',
@@ -70,7 +68,6 @@ export const INSPECT_COMMANDS: CommandGroup = {
         ['delta config --agent ./my-agent', 'imports resolved, tools in full form, no secrets'],
         ['delta config --agent ./my-agent --show-origin', 'which file, line or default each value is from'],
       ],
-      load: () => import('../commands/config.js'),
     },
   ],
 }

@@ -12,7 +12,6 @@ export const JOURNAL_COMMANDS: CommandGroup = {
       arguments: [RUN],
       options: [WORKSPACE, JSON_OUTPUT],
       examples: [['delta journal verify -w ./workspace', 'exit code 0 if the run can go on, 1 if it cannot']],
-      load: () => import('../commands/journal-verify.js'),
     },
     {
       name: 'journal repair',
@@ -24,7 +23,6 @@ export const JOURNAL_COMMANDS: CommandGroup = {
         JSON_OUTPUT,
       ],
       examples: [['delta journal repair -w ./workspace', 'the journal as it was stays beside it']],
-      load: () => import('../commands/journal-repair.js'),
     },
   ],
 }

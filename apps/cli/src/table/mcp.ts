@@ -20,5 +20,4 @@ It ends when its input ends; a command that runs then is ended first.
 Exit codes:
   0 the client has closed its side, 2 the tools do not load or the directory is missing,
   130/143/129 stopped by SIGINT/SIGTERM/SIGHUP`,
-  load: () => import('../commands/mcp-serve.js'),
 }

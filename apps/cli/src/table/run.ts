@@ -48,7 +48,6 @@ Environment:
   DELTA_NEW=1                          as --new
   DELTA_DEBUG=1                        stack traces of unexpected errors
   NO_COLOR                             no colours`,
-      load: () => import('../commands/run.js'),
     },
     {
       name: 'continue',
@@ -71,7 +70,6 @@ Environment:
       notes: `INTERRUPTED       resumes; a message is a further instruction
 WAITING_FOR_INPUT  the message is the answer; without one, interaction/response.txt
 COMPLETED, FAILED  need a message to go on with`,
-      load: () => import('../commands/continue.js'),
     },
   ],
 }

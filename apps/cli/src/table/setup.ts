@@ -23,7 +23,6 @@ export const SETUP_COMMANDS: CommandGroup = {
           'a first run, offline',
         ],
       ],
-      load: () => import('../commands/init.js'),
     },
     {
       name: 'completion',
@@ -33,14 +32,12 @@ export const SETUP_COMMANDS: CommandGroup = {
         ['source <(delta completion bash)', 'in ~/.bashrc; the same for zsh'],
         ['delta completion fish | source', 'in ~/.config/fish/config.fish'],
       ],
-      load: () => import('../commands/completion.js'),
     },
     {
       name: 'reference',
       description: 'Print the help of every command as one Markdown page',
       examples: [['delta reference > docs/cli.md', 'as scripts/cli-reference.mjs does']],
       hidden: true,
-      load: () => import('../commands/reference.js'),
     },
   ],
 }

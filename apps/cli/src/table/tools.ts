@@ -17,7 +17,6 @@ const EXPAND: CommandEntry = {
     ['delta tool expand ./my-agent', 'the same document, tools expanded, imports resolved'],
     ['delta tool expand tools/files.yaml --tool read_file --json', 'one tool as JSON'],
   ],
-  load: () => import('../commands/tool-expand.js'),
 }
 
 const LINT: CommandEntry = {
@@ -26,7 +25,6 @@ const LINT: CommandEntry = {
   arguments: [PATH],
   options: [JSON_OUTPUT, IMPORT_ROOT],
   examples: [['delta tool lint ./my-agent', 'exit code 0 without findings, 1 with, 2 if it does not load']],
-  load: () => import('../commands/tool-lint.js'),
 }
 
 const LIST: CommandEntry = {
@@ -38,7 +36,6 @@ const LIST: CommandEntry = {
     ['delta tool list ./my-agent', 'one tool a line'],
     ['delta tool list ./my-agent --json | jq \'.[] | select(.decision != "allow")\'', 'what wants a person'],
   ],
-  load: () => import('../commands/tool-list.js'),
 }
 
 const IMPORT: CommandEntry = {
@@ -52,7 +49,6 @@ const IMPORT: CommandEntry = {
   examples: [
     ['delta tool import gh --commands "pr,issue list" -o tools/gh.atip.json', 'then name it under imports:'],
   ],
-  load: () => import('../commands/tool-import.js'),
 }
 
 /** Found before the table is loaded, see `main.ts`; here for the help. */
@@ -66,7 +62,6 @@ const SESSIONS: CommandEntry = {
     ['delta sessions start bash', 'prints the id of a new session'],
     ['delta sessions exec <id> "cd src && ls"', 'runs in it; the next command starts where this one ended'],
   ],
-  load: () => import('../commands/sessions.js'),
 }
 
 const OLD_EXPAND: CommandEntry = { ...EXPAND, name: 'tool:expand', hidden: true }
