@@ -3,10 +3,10 @@ import { fitIntoBudget } from './budget.js'
 import { type BuildOptions, checkOptions } from './build-options.js'
 import { commandCounter } from './counter.js'
 import { ContextError } from './errors.js'
-import { growingDigest } from './growing-digest.js'
+import { type Block, growingBlock } from './growing-block.js'
 import type { ContextManifest, ContextSource } from './manifest.js'
 import { createMeter, type Meter } from './meter.js'
-import { bytesOf, type Part } from './part.js'
+import type { Part } from './part.js'
 import { readPart } from './read-part.js'
 import { textReader } from './read-text.js'
 import { sourceName } from './source-name.js'
@@ -55,15 +55,10 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   const fitted = await fitIntoBudget(parts, manifest, meter)
   const context: BuiltContext = { messages: [], texts: [], blocks: [], warnings: [] }
   for (const part of fitted) {
-    const texts: string[] = []
-    for (const { messages } of part.turns) {
-      for (const { message, json } of messages) {
-        context.messages.push(message)
-        texts.push(json)
-      }
-    }
-    for (const text of texts) context.texts.push(text)
-    context.blocks.push(describe(part, texts, meter))
+    const block = blockOf(part)
+    context.messages = context.messages.concat(block.messages)
+    context.texts = context.texts.concat(block.texts)
+    context.blocks.push(describe(part, block, meter))
     if (part.warning !== undefined) context.warnings.push(part.warning)
   }
   return context
@@ -75,23 +70,23 @@ function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Met
   return createMeter({ ...(count && { count }), ...(calibration && { calibration }) })
 }
 
-function describe({ source, turns, note }: Part, texts: readonly string[], meter: Meter): ContextBlock {
+function describe({ source, turns, note }: Part, block: Block, meter: Meter): ContextBlock {
   return {
     source_id: sourceName(source),
     type: source.type,
-    messages: texts.length,
-    bytes: bytesOf(turns),
+    messages: block.messages.length,
+    bytes: block.bytes,
     tokens: meter.tokensOf(turns),
-    sha256: digestOf(source)(texts),
+    sha256: block.sha256,
     ...(note !== undefined && { note }),
   }
 }
 
-const digests = new WeakMap<ContextSource, ReturnType<typeof growingDigest>>()
+const blocks = new WeakMap<ContextSource, ReturnType<typeof growingBlock>>()
 
-/** One for each source: what it became is much the same in every iteration. */
-function digestOf(source: ContextSource): ReturnType<typeof growingDigest> {
-  const digest = digests.get(source) ?? growingDigest()
-  digests.set(source, digest)
-  return digest
+/** What a source became is much the same in every iteration. */
+function blockOf({ source, turns }: Part): Block {
+  const grow = blocks.get(source) ?? growingBlock()
+  blocks.set(source, grow)
+  return grow(turns)
 }

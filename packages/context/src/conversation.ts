@@ -5,7 +5,7 @@ import { collectTurns } from './turns.js'
 
 /** The whole conversation of a run as chat messages, in a form that a strict API accepts. See `collectTurns`. */
 export function conversationFromEvents(events: Iterable<StoredEvent>): ChatMessage[] {
-  return turnsOf(events).flatMap(({ messages }) => messages)
+  return turnsOf(events).flatMap(({ messages }) => messages.map(({ message }) => message))
 }
 
 export function turnsOf(events: Iterable<StoredEvent>): Turn[] {

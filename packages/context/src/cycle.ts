@@ -1,6 +1,7 @@
 import { isKnownEvent, type StoredEvent, type Thought } from '@delta/journal'
 import type { ChatMessage } from '@delta/model'
 import { assistantMessage } from './assistant-message.js'
+import { sizeMessage } from './sized-message.js'
 import type { Turn } from './turn.js'
 
 /** A thought whose results may still come. */
@@ -15,6 +16,8 @@ export interface OpenCycle {
   /** How far calls without a result have come. */
   fates: Map<string, 'started' | 'asked'>
   later: Turn[]
+  /** The cycle as it was last rendered, until more is known of it. */
+  rendered?: Turn | undefined
 }
 
 export function openCycle(thought: Thought, usedIds: Set<string>): OpenCycle {
@@ -36,6 +39,7 @@ function unusedId(id: string, otherwise: string, usedIds: Set<string>): string {
 /** Remembers what an event says about one of the cycle's calls. */
 export function note(cycle: OpenCycle, event: StoredEvent): void {
   if (!isKnownEvent(event) || !('action_id' in event) || event.action_id === undefined) return
+  cycle.rendered = undefined
   switch (event.type) {
     case 'ACTION_REQUEST':
       cycle.fates.set(event.action_id, 'started')
@@ -58,7 +62,12 @@ export function isAnswered({ thought, results }: OpenCycle): boolean {
 
 /** The cycle as it stands now, and what was said meanwhile behind it. */
 export function render(cycle: OpenCycle): Turn[] {
-  const { thought, callIds, later } = cycle
+  cycle.rendered ??= turnOf(cycle)
+  return [cycle.rendered, ...cycle.later]
+}
+
+function turnOf(cycle: OpenCycle): Turn {
+  const { thought, callIds } = cycle
   const results = thought.tool_calls.map(
     ({ action_id }): ChatMessage => ({
       role: 'tool',
@@ -67,7 +76,7 @@ export function render(cycle: OpenCycle): Turn[] {
     }),
   )
   const messages = [assistantMessage(thought, callIds), ...results]
-  return [{ kind: 'cycle', iteration: thought.iteration, messages }, ...later]
+  return { kind: 'cycle', iteration: thought.iteration, messages: messages.map(sizeMessage) }
 }
 
 function observation({ results, overrides, fates }: OpenCycle, actionId: string): string {

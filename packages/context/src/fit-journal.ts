@@ -1,6 +1,7 @@
-import type { Meter, SizedTurn } from './meter.js'
+import type { Meter } from './meter.js'
 import type { Part } from './part.js'
 import { shortenResults } from './shorten.js'
+import type { Turn } from './turn.js'
 
 /**
  * Fits a conversation into so many tokens: whole cycles, the newest ones. What users said stays always, and so does the
@@ -24,7 +25,7 @@ export async function fitJournal(part: Part, budget: number, meter: Meter): Prom
 }
 
 /** What users said, and everything from the turn at `start` on. */
-function startingAt(turns: readonly SizedTurn[], start: number): SizedTurn[] {
+function startingAt(turns: readonly Turn[], start: number): Turn[] {
   return turns.filter(({ kind }, index) => kind === 'user' || index >= start)
 }
 
@@ -35,7 +36,7 @@ function startingAt(turns: readonly SizedTurn[], start: number): SizedTurn[] {
  * two. So the beginning stays the same for many iterations and a provider's cache is of use, though nothing is
  * remembered: the same journal always gives the same answer.
  */
-function firstKept(turns: readonly SizedTurn[], budget: number, meter: Meter): number {
+function firstKept(turns: readonly Turn[], budget: number, meter: Meter): number {
   const room = budget - meter.tokensOf(turns.filter(({ kind }) => kind === 'user'))
   const fitting: { index: number; power: number; taken: number }[] = []
   let taken = 0
@@ -59,7 +60,7 @@ function powerOfTwo(iteration = 1): number {
 
 async function shortenLast(
   part: Part,
-  must: readonly SizedTurn[],
+  must: readonly Turn[],
   excess: number,
   meter: Meter,
 ): Promise<Part | undefined> {
@@ -74,6 +75,6 @@ async function shortenLast(
   }
 }
 
-function cycles(turns: readonly SizedTurn[]): number {
+function cycles(turns: readonly Turn[]): number {
   return turns.filter(({ kind }) => kind === 'cycle').length
 }

@@ -17,6 +17,7 @@ export type {
 export type { CountTokens } from './meter.js'
 export { type ParsedManifest, parseManifest } from './parse-manifest.js'
 export { manifestSchema } from './schema.js'
+export type { SizedMessage } from './sized-message.js'
 export { type Calibration, estimateTokens } from './tokens.js'
 export type { Turn } from './turn.js'
 export { type ContextVariables, replaceVariables } from './variables.js'

@@ -1,31 +1,18 @@
 import type { ChatMessage } from '@delta/model'
 import { ContextError } from './errors.js'
+import type { SizedMessage } from './sized-message.js'
 import { bytesPerToken, type Calibration } from './tokens.js'
 import type { Turn } from './turn.js'
 
 /** Counts the tokens of several texts at once. */
 export type CountTokens = (texts: readonly string[]) => readonly number[] | Promise<readonly number[]>
 
-/** A message as it is sent. */
-export interface SizedMessage {
-  message: ChatMessage
-  json: string
-  bytes: number
-}
-
-/** A turn as it is sent: what budgets are made of. */
-export interface SizedTurn {
-  kind: Turn['kind']
-  iteration?: number
-  messages: SizedMessage[]
-}
-
 /** What messages cost: by an exact counter if there is one, else by their size and what the provider last counted. */
 export interface Meter {
   /** Counts several messages in one go: a counter may be a program. Comes before `tokensOf` these. */
   count(messages: Iterable<SizedMessage>): Promise<void>
   tokens(message: SizedMessage): number
-  tokensOf(turns: readonly SizedTurn[]): number
+  tokensOf(turns: readonly Turn[]): number
 }
 
 /** Role, separators and names cost this much besides the text, with most providers. */
@@ -65,22 +52,6 @@ function usable(count: number | undefined): number {
   if (Number.isSafeInteger(count) && count !== undefined && count >= 0) return count
   const message = `countTokens gave ${count} for a text; it returns a list with a whole number for each.`
   throw new ContextError('ERR_CONTEXT_COUNTER', message)
-}
-
-const sizedTurns = new WeakMap<Turn, SizedTurn>()
-
-/** Complete turns are the same objects in every iteration, and need not be written out again. */
-export function sizeTurn(turn: Turn): SizedTurn {
-  const known = sizedTurns.get(turn)
-  if (known !== undefined) return known
-  const sized = { ...turn, messages: turn.messages.map(sizeMessage) }
-  sizedTurns.set(turn, sized)
-  return sized
-}
-
-export function sizeMessage(message: ChatMessage): SizedMessage {
-  const json = JSON.stringify(message)
-  return { message, json, bytes: Buffer.byteLength(json) }
 }
 
 /** What a tokenizer sees of a message: every text in it, without JSON's quotes and escapes. */

@@ -1,22 +1,17 @@
 import type { ContextSource } from './manifest.js'
-import type { SizedMessage, SizedTurn } from './meter.js'
+import type { SizedMessage } from './sized-message.js'
+import type { Turn } from './turn.js'
 
 /** What one source became, while it is still being fitted into the budget. */
 export interface Part {
   source: ContextSource
   /** A block of text is one turn; a journal has many; a source that was left out has none. */
-  turns: SizedTurn[]
+  turns: Turn[]
   /** Why it was left out, or what was cut. */
   note?: string
   warning?: string
 }
 
-export function* messagesOf(turns: readonly SizedTurn[]): Generator<SizedMessage> {
+export function* messagesOf(turns: readonly Turn[]): Generator<SizedMessage> {
   for (const { messages } of turns) yield* messages
-}
-
-export function bytesOf(turns: readonly SizedTurn[]): number {
-  let total = 0
-  for (const { messages } of turns) for (const { bytes } of messages) total += bytes
-  return total
 }

@@ -1,8 +1,9 @@
 import { holds, type Situation } from './condition.js'
 import type { ContextSource } from './manifest.js'
-import { type Meter, sizeMessage, sizeTurn } from './meter.js'
+import type { Meter } from './meter.js'
 import { messagesOf, type Part } from './part.js'
 import type { TextReader } from './read-text.js'
+import { sizeMessage } from './sized-message.js'
 import { sourceName } from './source-name.js'
 import { computeSource, type JournalInput, readFileSource, readTurns } from './sources.js'
 
@@ -18,7 +19,7 @@ export async function readPart(source: ContextSource, options: ReadOptions, mete
     return { source, turns: [], note: `left out: ${source.condition.when} does not hold` }
   }
   if (source.type === 'journal') {
-    const turns = (await readTurns(source, options.journalPath)).map(sizeTurn)
+    const turns = await readTurns(source, options.journalPath)
     await meter.count(messagesOf(turns))
     return { source, turns }
   }

@@ -1,5 +1,7 @@
 import type { ChatMessage } from '@delta/model'
-import { type Meter, type SizedMessage, type SizedTurn, sizeMessage } from './meter.js'
+import type { Meter } from './meter.js'
+import { type SizedMessage, sizeMessage } from './sized-message.js'
+import type { Turn } from './turn.js'
 
 /** Less than this of a result tells the model nothing. */
 const FEWEST_RESULT_TOKENS = 40
@@ -24,11 +26,7 @@ export async function shortenText(
  * A cycle whose results are cut in the middle, the longest ones first, so that it has at most so many tokens.
  * Undefined if that cannot be done without cutting what the model itself said.
  */
-export async function shortenResults(
-  cycle: SizedTurn,
-  tokens: number,
-  meter: Meter,
-): Promise<SizedTurn | undefined> {
+export async function shortenResults(cycle: Turn, tokens: number, meter: Meter): Promise<Turn | undefined> {
   const [thought, ...results] = cycle.messages
   if (thought === undefined) return undefined
   const budget = tokens - meter.tokens(thought)

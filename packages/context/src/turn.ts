@@ -1,4 +1,4 @@
-import type { ChatMessage } from '@delta/model'
+import type { SizedMessage } from './sized-message.js'
 
 /** A piece of a conversation that is kept or dropped as a whole. */
 export interface Turn {
@@ -6,5 +6,5 @@ export interface Turn {
   kind: 'cycle' | 'user' | 'system'
   /** Of a cycle: its number in the run, from 1. */
   iteration?: number
-  messages: ChatMessage[]
+  messages: readonly SizedMessage[]
 }

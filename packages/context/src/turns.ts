@@ -1,5 +1,6 @@
 import { isKnownEvent, type StoredEvent } from '@delta/journal'
 import { isAnswered, note, type OpenCycle, openCycle, render } from './cycle.js'
+import { sizeMessage } from './sized-message.js'
 import type { Turn } from './turn.js'
 
 /** Reads a conversation out of a run's events, as they come. */
@@ -28,7 +29,7 @@ export function collectTurns(): TurnCollector {
   const say = (kind: 'user' | 'system', content: string) => {
     if (open !== undefined && isAnswered(open)) close()
     const turns = open === undefined ? closed : open.later
-    turns.push({ kind, messages: [{ role: kind, content }] })
+    turns.push({ kind, messages: [sizeMessage({ role: kind, content })] })
   }
 
   function push(event: StoredEvent): void {
@@ -53,6 +54,6 @@ export function collectTurns(): TurnCollector {
     push: (events) => {
       for (const event of events) push(event)
     },
-    turns: () => (open === undefined ? [...closed] : [...closed, ...render(open)]),
+    turns: () => closed.concat(open === undefined ? [] : render(open)),
   }
 }

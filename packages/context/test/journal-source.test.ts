@@ -82,7 +82,9 @@ test('a follower notices a journal that was edited, also where it had read alrea
   const follower = followJournal(path)
   await follower.turns()
   await writeFile(path, journalText(run.events).replace('result 1', 'edited'))
-  const contents = (await follower.turns()).flatMap(({ messages }) => messages.map(({ content }) => content))
+  const contents = (await follower.turns()).flatMap(({ messages }) =>
+    messages.map(({ message }) => message.content),
+  )
   expect(contents).toContain('edited')
   expect(contents).not.toContain('result 1')
 })

@@ -57,7 +57,7 @@ export async function askModel(
     run.run.journal.sync()
     try {
       const response = await complete(run, request, invocation, iteration)
-      return { value: { response, ref: invocation.ref, requestBytes: Buffer.byteLength(invocation.body) } }
+      return { value: { response, ref: invocation.ref, requestBytes: invocation.body.length } }
     } catch (error) {
       if (run.signal.aborted) return { stopped: interrupted(run.signal) }
       if (!isModelError(error)) throw error

@@ -12,7 +12,7 @@ export interface InvocationRecord {
   /** The record's path relative to the run directory; goes into `THOUGHT.llm_invocation_ref`. */
   ref: string
   /** The request as it was recorded, and as `readRequest` gives it back. */
-  body: string
+  body: Buffer
   /** Adds what came back (response, usage, duration …) to the record. */
   complete(response: object): void
 }
@@ -71,7 +71,7 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
       sha256,
       parts,
       ...(blocks && { blocks }),
-      ...(records <= WHOLE_REQUESTS && { request: JSON.parse(body) as unknown }),
+      ...(records <= WHOLE_REQUESTS && { request: JSON.parse(body.toString()) as unknown }),
     }
     const text = `${JSON.stringify(content)}\n`
     const end = Buffer.byteLength(text) - ENDING.length

@@ -1,11 +1,12 @@
 import { createHash, type Hash } from 'node:crypto'
+import { type GrowingBytes, growingBytes } from './growing-bytes.js'
 import type { Parts } from './parts.js'
 import { addToRanges, type Ranges } from './ranges.js'
 import { type RequestTexts, splitRequest } from './request-text.js'
 
 /** What a record holds of a request. */
 export interface RecordedRequest {
-  body: string
+  body: Buffer
   sha256: string
   parts: { parameters: number; messages: Ranges | null }
 }
@@ -17,7 +18,7 @@ interface Beginning {
   /** The lines of the parts log that hold them. */
   lines: Ranges
   /** The body so far, commas included. */
-  body: string
+  body: GrowingBytes
   hash: Hash
 }
 
@@ -37,12 +38,12 @@ export function requestParts(parts: Parts) {
     const line = lineOfParameters(parameters)
     if (messages === undefined) {
       const sha256 = createHash('sha256').update(parameters).digest('hex')
-      return { body: parameters, sha256, parts: { parameters: line, messages: null } }
+      return { body: Buffer.from(parameters), sha256, parts: { parameters: line, messages: null } }
     }
     last = withAdded(continued(messages) ?? beginning(messages.head), messages.texts)
     const tail = parameters.slice(messages.head.length)
     const sha256 = last.hash.copy().update(tail).digest('hex')
-    return { body: last.body + tail, sha256, parts: { parameters: line, messages: last.lines } }
+    return { body: last.body.endingWith(tail), sha256, parts: { parameters: line, messages: last.lines } }
   }
 
   /** The last beginning, when this request has the same messages and perhaps more. */
@@ -59,8 +60,7 @@ export function requestParts(parts: Parts) {
     if (added.length === 0) return before
     const lines = added.map((text) => parts.lineOf('MESSAGE', text)) // may throw, so nothing is changed before
     const text = `${before.texts.length > 0 ? ',' : ''}${added.join(',')}`
-    before.hash.update(text)
-    before.body += text
+    before.hash.update(before.body.add(text))
     before.texts.push(...added)
     for (const line of lines) addToRanges(before.lines, line)
     return before
@@ -75,5 +75,7 @@ export function requestParts(parts: Parts) {
 }
 
 function beginning(head: string): Beginning {
-  return { head, texts: [], lines: [], body: head, hash: createHash('sha256').update(head) }
+  const body = growingBytes()
+  const hash = createHash('sha256').update(body.add(head))
+  return { head, texts: [], lines: [], body, hash }
 }

@@ -28,7 +28,7 @@ test('any request is given back byte for byte, also after the run was taken up a
       iteration,
       request: { model: 'm', messages: turns(iteration), stream: true },
     })
-    bodies.set(iteration, body)
+    bodies.set(iteration, body.toString())
   }
   first.close()
   const second = await openRun(first.directory)
@@ -37,7 +37,7 @@ test('any request is given back byte for byte, also after the run was taken up a
       iteration,
       request: { messages: turns(iteration), temperature: 0.5 },
     })
-    bodies.set(iteration, body)
+    bodies.set(iteration, body.toString())
   }
   second.close()
   for (const [iteration, body] of bodies) expect(await readRequest(first.directory, iteration)).toBe(body)
@@ -101,10 +101,10 @@ test('whatever a request holds, and however it follows from the one before, its 
         messages = [...messages.slice(drop, drop + keep), ...add]
         const request = { ...before, model, messages, tools: [] }
         const { body, sha256, parts } = take(request)
-        expect(body).toBe(JSON.stringify(request))
+        expect(body.toString()).toBe(JSON.stringify(request))
         expect(sha256).toBe(createHash('sha256').update(body).digest('hex'))
         const sent = fromRanges(parts.messages ?? []).map(part)
-        expect(joinRequest(part(parts.parameters), sent)).toBe(body)
+        expect(joinRequest(part(parts.parameters), sent)).toBe(body.toString())
       }
     }),
     { numRuns: 1000 },
@@ -159,7 +159,7 @@ test('of several requests of one iteration the last one is given back', async ()
   recordInvocation(run, { iteration: 1, request: { messages: turns(1), try: 1 } })
   const { body } = recordInvocation(run, { iteration: 1, request: { messages: turns(1), try: 2 } })
   run.close()
-  expect(await readRequest(run.directory, 1)).toBe(body)
+  expect(await readRequest(run.directory, 1)).toBe(body.toString())
 })
 
 test('a request that was never sent, or whose parts were changed, is an error that says so', async () => {

@@ -84,8 +84,8 @@ export interface Usage {
 
 export interface CompleteOptions {
   signal?: AbortSignal
-  /** `JSON.stringify(request)`, if the caller has it already: a long conversation is not turned into text twice. */
-  body?: string
+  /** `JSON.stringify(request)` in UTF-8, if the caller has it already: a long conversation is not written out twice. */
+  body?: Uint8Array
   /** Called with each piece of text as it comes; at least once when there is any text. */
   onDelta?(delta: { content?: string }): void
 }

@@ -37,18 +37,18 @@ function keepErrorBody(answer: HttpAnswer): HttpAnswer {
   return { ...answer, text: async () => JSON.stringify({ error: { body: await answer.text() } }) }
 }
 
-/** With its type named, the client sends a text as it is. */
+/** With its type named, the client sends a body as it is. */
 const JSON_BODY = { 'content-type': 'application/json' }
 
 /** Sends a request. Answers with 2xx come back unread; everything else is thrown as a `ModelError`. */
 export async function post(
   client: OpenAI,
   request: ChatRequest,
-  { body, signal, asked }: { body: string | undefined; signal: AbortSignal; asked: Asked },
+  { body, signal, asked }: { body: Uint8Array | undefined; signal: AbortSignal; asked: Asked },
 ): Promise<HttpAnswer> {
   try {
-    const text = body ?? JSON.stringify(request)
-    const options = { body: text, headers: JSON_BODY, stream: request.stream === true, signal }
+    const sent = body ?? JSON.stringify(request)
+    const options = { body: sent, headers: JSON_BODY, stream: request.stream === true, signal }
     return (await client.post('/chat/completions', options).asResponse()) as unknown as HttpAnswer
   } catch (error) {
     throw failureOf(error, request, asked)

@@ -41,7 +41,7 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   let client: Promise<OpenAI> | undefined
 
   return {
-    async complete(request, { signal, body: text, onDelta } = {}) {
+    async complete(request, { signal, body, onDelta } = {}) {
       const asked: Asked = {
         url: `${baseUrl.origin}${baseUrl.pathname}/chat/completions`,
         model: request.model,
@@ -51,7 +51,7 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
       const spoken = keyFilter(apiKey, (content) => onDelta?.({ content }))
       try {
         client ??= openClient(apiKey, baseUrl)
-        const answer = await post(await client, request, { body: text, signal: watch.signal, asked })
+        const answer = await post(await client, request, { body, signal: watch.signal, asked })
         const onText = spoken.push
         const response = await readAnswer(answer, { onText, onDone: watch.hurry, asked, heard: watch.heard })
         spoken.end()

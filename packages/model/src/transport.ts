@@ -27,7 +27,7 @@ export interface AnswerHeaders {
 export interface HttpCall {
   readonly method?: string
   readonly headers?: Iterable<[string, string]>
-  readonly body?: string
+  readonly body?: string | Uint8Array
   readonly signal?: AbortSignal
 }
 
