@@ -14,15 +14,6 @@ const SSH_COMMAND = /^(?:-o\s*)?(?:Proxy|Local|Remote|KnownHosts)Command[=\s]/i
  * @param words - Each as `shapeOf` gives it.
  */
 export function findProgramText(words: readonly string[]): ProgramText[] {
-  const settings = words.flatMap((word, index): ProgramText[] =>
-    index > 0 && (RUN_LATER.test(word) || SSH_COMMAND.test(word)) ? [[index, 'sh']] : [],
-  )
-  const start = words.findIndex((word) => programOf(word))
-  return start < 0 ? settings : [...settings, ...textsBehind(words, start)]
-}
-
-/** The same from the first program on that we know. */
-function textsBehind(words: readonly string[], start: number): ProgramText[] {
   const startsAnother = mayStartAnother(words[0])
   const places: ProgramText[] = []
   /** The programs met so far, by the options of theirs that have text, and up to where such a text goes. */
@@ -34,8 +25,7 @@ function textsBehind(words: readonly string[], start: number): ProgramText[] {
   const script = /^(?:(?:ba|da)?sh|npx)$/.test(baseName(words[0]))
     ? operandIndex(words, 0, programOf(words[0])?.takes)
     : words.length
-  for (let index = start; index < words.length; index++) {
-    const word = words[index] ?? ''
+  for (const [index, word] of words.entries()) {
     if (index === joined[0]?.[0]) return [...places, ...joined]
     if (joined.length === 0 && (index === 0 || startsAnother)) joined = joinedBehind(words, index)
     if (index === script + 1 && !isUnknown(words[script])) met.clear()
@@ -49,6 +39,7 @@ function textsBehind(words: readonly string[], start: number): ProgramText[] {
       if (end >= index) places.push([index, name])
       ends.set(option, end)
     }
+    if (index > 0 && (RUN_LATER.test(word) || SSH_COMMAND.test(word))) places.push([index, 'sh'])
     const text = programOf(word)?.text
     if (text) met.set(text, baseName(word))
   }
