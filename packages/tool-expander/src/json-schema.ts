@@ -67,17 +67,13 @@ function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchema
     enum: allowed && [...allowed.map(TYPED[type]), ...(nullable && !isList ? [null] : [])],
     pattern: isText && pattern !== undefined ? `^(?:${pattern})$` : undefined,
   })
+  const sentences = [description?.replace(/(?<![.!?])$/, '.'), `Default: ${JSON.stringify(shown)}.`]
   return defined({
     type: nullable ? [type, 'null'] : type,
-    description: nullable && shown !== undefined ? withDefault(shown, description) : description,
+    description: nullable && shown !== undefined ? sentences.filter(Boolean).join(' ') : description,
     ...(isList ? { items: { type: 'string' as const, ...(limits as object) } } : limits),
     default: nullable ? undefined : shown,
   })
-}
-
-function withDefault(value: unknown, description?: string): string {
-  const sentences = [description?.replace(/(?<![.!?])$/, '.'), `Default: ${JSON.stringify(value)}.`]
-  return sentences.filter(Boolean).join(' ')
 }
 
 /** As the schema's type has it: in YAML, `default: "8080"` of an integer is a text, and `enum: [2024]` of a text is a number. */

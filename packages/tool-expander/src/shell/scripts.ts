@@ -98,6 +98,6 @@ function readsInput(shapes: readonly string[], at: number, told: ReadonlyMap<str
   // A -c behind -s, -- or an operand is an operand.
   if (options.some((option) => SHELL_TEXT.test(option))) return namesShell(shapes[end] ?? '')
   // The operand behind it is an image, and no script.
-  if (shapes.slice(at - 1, at + 1).join(' ').includes('--entrypoint')) return startsShell ?? true
+  if (shapes.slice(at - 1, at + 1).some((word) => word.startsWith('--entrypoint'))) return startsShell ?? true
   return end === shapes.length || shapes.slice(at + 1, end + 1).some((word) => STANDARD_INPUT.test(word))
 }
