@@ -50,11 +50,12 @@ export function findProgramText(words: readonly string[]): ProgramText[] {
 function joinedBehind(words: readonly string[], start: number): ProgramText[] | undefined {
   const { joins, until, takes, when } = programOf(words[start]) ?? {}
   if (joins === undefined) return undefined
-  const end = until ? words.findIndex((word) => word.startsWith(until)) : -1
+  const end = words.findIndex((word) => until && word.startsWith(until))
   const command = end < 0 ? words : words.slice(0, end)
   const first = operandIndex(command, start, takes, joins)
   const written = ['', ...words.slice(start + 1, first + 1)].join(' ')
-  return when?.test(written) === false ? undefined : placesFrom(command, first, baseName(words[start]))
+  const isOther = first < words.length && when?.test(written) === false
+  return isOther ? undefined : placesFrom(command, first, baseName(words[start]))
 }
 
 function placesFrom(
