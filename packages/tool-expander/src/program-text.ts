@@ -54,8 +54,8 @@ function joinedBehind(words: readonly string[], start: number): ProgramText[] | 
   const command = end < 0 ? words : words.slice(0, end)
   const first = operandIndex(command, start, takes, joins)
   const written = ['', ...words.slice(start + 1, first + 1)].join(' ')
-  const isOther = first < words.length && when?.test(written) === false
-  return isOther ? undefined : placesFrom(command, first, baseName(words[start]))
+  if (first === words.length || when?.test(written) !== false)
+    return placesFrom(command, first, baseName(words[start]))
 }
 
 function placesFrom(

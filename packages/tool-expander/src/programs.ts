@@ -112,7 +112,7 @@ const VERSION = /(?<![-\d.])[-\d.]*(?:\.exe)?$/
 
 /** The name of a program from its path, also behind `--entrypoint=`. */
 export function baseName(path = ''): string {
-  return path.split(/[/=]/).at(-1) ?? ''
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('=')) + 1)
 }
 
 /** True for a shell, and for programs that take a script as one does. */

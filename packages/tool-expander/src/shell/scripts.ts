@@ -49,7 +49,7 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
   if (at === undefined) return
   const shell = baseName(shapes[at])
   if (scan.inOutput) {
-    const message = `What is written to this ${shell} would become code.`
+    const message = `What this ${shell} reads would become code.`
     scan.hazards.push([words[at]?.offset ?? 0, 'ERR_SHELL_CODE', message])
   }
   refuse(scan, fed, `the input of ${shell}`)
