@@ -47,7 +47,7 @@ function oneParameter(parameter: AtipArgument | AtipOption): ExpandedTool {
   return { name: 'value', command: [], parameters: [value] }
 }
 
-const NO_VARIABLES = { variables: { AGENT_HOME: '', CWD: '' } }
+const NO_VARIABLES = { variables: { AGENT_HOME: '/', CWD: '/' } }
 
 function reasonOf({ message }: { message: string }): string {
   return message.replace(/^"value" /, '').replace(/\.$/, '')

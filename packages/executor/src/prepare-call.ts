@@ -7,6 +7,7 @@ import { quoteCommand } from './quote.js'
 import { badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
 import { sandboxPrefix } from './sandbox.js'
 import { showControls } from './show-controls.js'
+import { absolute } from './variables.js'
 
 /** A call as a model sends it: the arguments are JSON text, or the value already parsed. */
 export interface ToolCall {
@@ -68,7 +69,7 @@ export function prepareCall(
   if (!read.ok) return refuse('ERROR', call.arguments, badArguments(expanded, read.reason))
   const { args } = read
 
-  const bound = bindArguments(expanded, args, { variables: context.variables })
+  const bound = bindArguments(expanded, args, { variables: absolute(context.variables) })
   if (!bound.ok) return refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
 
   const { decision, reasons } = decide(settings.effects, context.policy, { trust: settings.trust })

@@ -34,6 +34,14 @@ test('a good call becomes an argv, and a line that can be pasted into a shell', 
   })
 })
 
+test('relative variables are made absolute: a command would look for them from where it runs', () => {
+  const own = toolMap([defineTool({ name: 'own', exec: 'ls ${AGENT_HOME}/a ${CWD}' })])
+  const relativePaths = { variables: { AGENT_HOME: 'agent', CWD: '.' }, workDirectory: '.' }
+  expect(prepareCall(own, { name: 'own', arguments: {} }, relativePaths)).toMatchObject({
+    argv: ['ls', `${process.cwd()}/agent/a`, process.cwd()],
+  })
+})
+
 describe('Whatever else a model sends has an answer it can act on', () => {
   const usage = 'Send one JSON object. Its parameters: pattern (string, required), file (string, required).'
   test.each([

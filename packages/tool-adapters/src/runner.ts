@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import {
   CREDENTIAL_NAMES,
   commandEnvironment,
@@ -63,12 +64,14 @@ export type Runner = (
 export function createRunner(tools: readonly Tool[], options: AdapterOptions = {}): Runner {
   checkTools('createRunner', tools)
   const {
-    workDirectory = process.cwd(),
+    workDirectory: runsIn = '.',
     environment = process.env,
-    agentHome = workDirectory,
+    agentHome: home = runsIn,
     credentials = PROVIDER_KEYS,
     ...rest
   } = options
+  // A command that is told a relative path would look for it from where it runs.
+  const [workDirectory, agentHome] = [resolve(runsIn), resolve(home)]
   const byName = indexTools(tools)
   const withheld = [...CREDENTIAL_NAMES, ...credentials]
   const context: ExecuteContext = {

@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import { defineTool, parsePolicy } from '@delta/executor'
 import { temporaryWorkspace } from '@delta/testkit'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -9,6 +10,7 @@ const tools = [
   defineTool({ name: 'hang', exec: 'sleep 600', timeout_ms: 100 }),
   defineTool({ name: 'sleep', exec: 'sleep 600' }),
   defineTool({ name: 'where', exec: 'pwd' }),
+  defineTool({ name: 'told', shell: 'echo "${CWD} $CWD ${AGENT_HOME} $AGENT_HOME"' }),
   defineTool({ name: 'environment', exec: 'env' }),
   defineTool({ name: 'wipe', exec: 'echo wiped', effects: { destructive: true } }),
 ]
@@ -127,6 +129,13 @@ describe('dispatch', () => {
     expect(where?.trim()).toBe(workDirectory)
     expect(env).toContain('OWN=kept')
     expect(env).not.toContain('OPENAI_API_KEY')
+  })
+
+  test('a relative work directory is told to commands as the absolute one it is', async () => {
+    const [told] = await contents(message(['told', {}]), {
+      workDirectory: relative(process.cwd(), workDirectory),
+    })
+    expect(told?.trim()).toBe(Array(4).fill(workDirectory).join(' '))
   })
 
   test("other providers' keys stay with the program, too, unless a tool lists one", async () => {

@@ -12,8 +12,8 @@ export function checkExpanded(tool: ExpandedTool): void {
 /** Refuses options without both variables. */
 export function checkOptions(options: BindOptions): void {
   const { AGENT_HOME, CWD } = options?.variables ?? {}
-  if (typeof AGENT_HOME !== 'string' || typeof CWD !== 'string')
-    refuseUse('{ variables: { AGENT_HOME, CWD } }')
+  if (![AGENT_HOME, CWD].every((path) => /^\/[^\0]*$/.test(path as string)))
+    refuseUse('{ variables: { AGENT_HOME, CWD } }, both absolute')
 }
 
 function refuseUse(wanted: string): never {

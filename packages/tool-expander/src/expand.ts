@@ -23,8 +23,9 @@ export function parseTool(input: unknown): ParseResult {
     EXPANDED.set(shape.tool, tool)
     return shape
   } catch (error) {
-    if (error instanceof RangeError) return { ok: false, problems: [TOO_DEEP] }
-    throw error
+    // The stack is the limit, and nothing a person writes comes near it. Or a getter of the input throws.
+    const message = `This tool cannot be read: ${(error as Error)?.message}`
+    return { ok: false, problems: [problemOf('ERR_TOOL_SHAPE', '', message)] }
   }
 }
 
@@ -41,9 +42,6 @@ export function expandTool(definition: ToolDefinition): ExpandedTool {
   if (!parsed.ok) throw new ToolExpansionError(parsed.problems, `tool "${definition?.name}"`)
   return expandTool(parsed.tool)
 }
-
-/** The stack is the limit, and nothing a person writes comes near it. */
-const TOO_DEEP = problemOf('ERR_TOOL_SHAPE', '', 'This tool is nested too deeply.')
 
 /** What the template of a misshapen tool says against itself, so that its author hears everything at once. */
 function templateProblems(input: unknown): ToolProblem[] {

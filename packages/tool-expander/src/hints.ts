@@ -20,6 +20,8 @@ export type ToolProblemCode =
   | 'ERR_SHELL_SYNTAX'
   | 'ERR_USAGE'
 
+const AS_ARGUMENT = `Hand it over as an argument: sh -c '… "$1"' _ \${value}`
+
 /** What to write instead, where the place itself does not say something better. */
 export const HINTS: Partial<Record<ToolProblemCode, string>> = {
   ERR_TOOL_NAME: 'Write name: list_files.',
@@ -36,10 +38,8 @@ export const HINTS: Partial<Record<ToolProblemCode, string>> = {
     'In shell: parameters are passed safely quoted, too. Or write command: as an array.',
   ERR_EXEC_VARIABLE: 'Use shell:, or single quotes.',
   ERR_COMMAND_WORD: 'Begin with a program, not a value.',
-  ERR_PROGRAM_TEXT:
-    "Hand it over as an argument: sh -c '… \"$1\"' _ ${value}, python3 -c '… sys.argv[1]' ${value}. Or as stdin:.",
-  ERR_SHELL_CODE:
-    'Hand it over as an argument: sh -c \'… "$1"\' _ ${value}. To trap, watch, git: export x=${value}; watch \'ls "$x"\'. To ssh: as stdin:.',
+  ERR_PROGRAM_TEXT: `${AS_ARGUMENT}, watch -x ls \${value}, python3 -c '… sys.argv[1]' \${value}. Or as stdin:.`,
+  ERR_SHELL_CODE: `${AS_ARGUMENT}. To trap, watch, git: export x=\${value}; watch 'ls "$x"'. To ssh: as stdin:.`,
   ERR_SHELL_POSITIONAL:
     'Assign it to another name first: x=${value}; … ${x%.txt}. Or hand it over: f() { … "$1"; }; f ${value}',
   ERR_SHELL_SYNTAX: 'Complete it, write it another way, or move it into a file.',

@@ -67,13 +67,10 @@ function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchema
     enum: allowed && [...allowed.map(TYPED[type]), ...(nullable && !isList ? [null] : [])],
     pattern: isText && pattern !== undefined ? `^(?:${pattern})$` : undefined,
   })
-  const sentences = [
-    description?.replace(/(?<![.!?])$/, '.'),
-    shown === undefined ? undefined : `Default: ${JSON.stringify(shown)}.`,
-  ]
+  const sentences = [description?.replace(/(?<![.!?])$/, '.'), `Default: ${JSON.stringify(shown)}.`]
   return defined({
     type: nullable ? [type, 'null'] : type,
-    description: nullable ? sentences.filter(Boolean).join(' ') || undefined : description,
+    description: nullable && shown !== undefined ? sentences.filter(Boolean).join(' ') : description,
     ...(isList ? { items: { type: 'string' as const, ...(limits as object) } } : limits),
     default: nullable ? undefined : shown,
   })

@@ -59,8 +59,7 @@ function checkEntry(
   const message = `:raw modifier must be specified in template syntax (\${${name}:raw})`
   if (raw !== undefined && raw !== (known.raw ?? false)) refuse('ERR_PARAMETER_OVERRIDE', 'raw', message)
   if (type === 'array' && (known.single || known.inject_as === 'stdin')) {
-    const hint =
-      'In exec: give it a word of its own, in command: say inject_as: option. A script takes no list.'
+    const hint = 'Give it a word of its own in exec:, or inject_as: option in command:.'
     refuse('ERR_PARAMETER', 'type', `Parameter '${name}' cannot be an array here`, hint)
   }
   if (pattern !== undefined && !isPattern(pattern)) {

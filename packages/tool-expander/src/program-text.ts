@@ -14,30 +14,20 @@ const SSH_COMMAND = /^(?:-o\s*)?(?:Proxy|Local|Remote|KnownHosts)Command[=\s]/i
  * @param words - Each as `shapeOf` gives it.
  */
 export function findProgramText(words: readonly string[]): ProgramText[] {
-  const settings = words.flatMap((word, index): ProgramText[] =>
-    index > 0 && (RUN_LATER.test(word) || SSH_COMMAND.test(word)) ? [[index, 'sh']] : [],
-  )
-  const start = words.findIndex((word) => programOf(word))
-  return start < 0 ? settings : [...settings, ...textsBehind(words, start)]
-}
-
-/** The same from the first program on that we know. */
-function textsBehind(words: readonly string[], start: number): ProgramText[] {
   const startsAnother = mayStartAnother(words[0])
   const places: ProgramText[] = []
   /** The programs met so far, by the options of theirs that have text, and up to where such a text goes. */
   const met = new Map<RegExp, string>()
   const ends = new Map<RegExp, number>()
-  /** The words that will be joined, which are all that is left then. */
-  let joined: ProgramText[] = []
+  /** The words that will be joined, which are all that is left then; undefined while no program joins any. */
+  let joined: ProgramText[] | undefined
   // Behind its script everything is the script's, but `docker --entrypoint sh` has an image there, and $OPTIONS may be options.
   const script = /^(?:(?:ba|da)?sh|npx)$/.test(baseName(words[0]))
     ? operandIndex(words, 0, programOf(words[0])?.takes)
     : words.length
-  for (let index = start; index < words.length; index++) {
-    const word = words[index] ?? ''
-    if (index === joined[0]?.[0]) return [...places, ...joined]
-    if (joined.length === 0 && (index === 0 || startsAnother)) joined = joinedBehind(words, index)
+  for (const [index, word] of words.entries()) {
+    if (joined && index === joined[0]?.[0]) return [...places, ...joined]
+    if (!joined && (index === 0 || startsAnother)) joined = joinedBehind(words, index)
     if (index === script + 1 && !isUnknown(words[script])) met.clear()
     for (const [option, name] of met) {
       const isTold = option.test(word)
@@ -49,21 +39,23 @@ function textsBehind(words: readonly string[], start: number): ProgramText[] {
       if (end >= index) places.push([index, name])
       ends.set(option, end)
     }
+    if (index > 0 && (RUN_LATER.test(word) || SSH_COMMAND.test(word))) places.push([index, 'sh'])
     const text = programOf(word)?.text
     if (text) met.set(text, baseName(word))
   }
   return places
 }
 
-/** The words that a program joins to a text for a shell: `ssh host ls a`. */
-function joinedBehind(words: readonly string[], start: number): ProgramText[] {
+/** The words that a program joins to a text for a shell: `ssh host ls a`. None where all behind it are its options. */
+function joinedBehind(words: readonly string[], start: number): ProgramText[] | undefined {
   const { joins, until, takes, when } = programOf(words[start]) ?? {}
-  if (joins === undefined) return []
-  const end = until ? words.findIndex((word) => word.startsWith(until)) : -1
+  if (joins === undefined) return undefined
+  const end = words.findIndex((word) => until && word.startsWith(until))
   const command = end < 0 ? words : words.slice(0, end)
   const first = operandIndex(command, start, takes, joins)
   const written = ['', ...words.slice(start + 1, first + 1)].join(' ')
-  return when?.test(written) === false ? [] : placesFrom(command, first, baseName(words[start]))
+  if (first === words.length || when?.test(written) !== false)
+    return placesFrom(command, first, baseName(words[start]))
 }
 
 function placesFrom(

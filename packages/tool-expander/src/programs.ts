@@ -38,7 +38,7 @@ const RUNS_LATER = 'PS\\d|PROMPT_COMMAND|BASH_ENV|BASHPID|S?RANDOM|SECONDS|OPTIN
 /** What sets a variable whose text the shell runs, or computes at once. */
 export const RUN_LATER = new RegExp(`^(?:${RUNS_LATER})(?:\\[.*\\])?\\+?=`, 's')
 /** Options of a shell that have a script. */
-export const SHELL_TEXT = /^[-+][A-Za-z\d]*c|^--(?:session-)?command(?:=|$)/
+export const SHELL_TEXT = /^[-+][A-Za-z\d]*c|^--(?:com|ses)[\w-]*(?:=|$)/
 const FISH_TEXT = /^-[A-Za-z\d]*[cC]|^--(?:init-)?command(?:=|$)/
 /** Each o of an option of a shell takes a word. */
 const TAKEN_BY_SHELL = /^--(?:rcfile|init-file)$|(?<=^[-+][a-z]*)o(?=[a-z]*$)/gi
@@ -62,31 +62,36 @@ const knownPrograms = (): [names: string, program: Program][] => [
   ],
   ['nsenter unshare', { takes: optionsTaking('GRStw', 'target|set[ug]id|root|wd'), command: 0 }],
   ['chroot', { command: 1 }],
-  ['sg', { text: /^-/, joins: 1, command: 1 }],
-  ['ssh', { takes: optionsTaking('BbcDEeFIiJLlmOopQRSWw'), joins: 1, isForeign: true }],
+  ['sg', { text: /^-c/, joins: 1, command: 1 }],
+  [
+    'ssh',
+    { text: /^--command(?!=\0$)/, takes: optionsTaking('BbcDEeFIiJLlmOopQRSWw'), joins: 1, isForeign: true },
+  ],
   ['watch', { takes: optionsTaking('nq'), joins: 0, when: /^(?!.* (?:-[A-Za-wyz]*x|--exec\b))/ }],
-  ['parallel', { takes: optionsTaking('aCdEIjLlNnPSs'), joins: 0, until: ':::' }],
-  ['adb', { takes: optionsTaking('HLPs'), joins: 1, when: / shell(?: |$)/ }],
+  ['parallel sem', { takes: optionsTaking('aCdEIjLlNnPSs'), joins: 0, until: ':::' }],
+  ['adb', { takes: optionsTaking('HLPst', 'one-device'), joins: 1, when: / (?:shell|exec-out)(?: |$)/ }],
   ['python', { text: optionsWith('c'), isForeign: true }],
   ['node nodejs bun deno', { text: optionsWith('ep', 'eval|print'), isForeign: true }],
   ['perl ruby', { text: optionsWith('eE'), isForeign: true }],
-  ['php', { text: optionsWith('r'), isForeign: true }],
-  ['env split', { text: optionsWith('S', 'split-string|filter') }],
+  ['php', { text: optionsWith('r', 'run'), isForeign: true }],
+  ['env split', { text: optionsWith('S', 'sp[\\w-]*|filter') }],
   // It takes these shortened, too.
   ['tar', { text: optionsWith('FI', '(?:checkpoint-a|to-c|us|rsh|inf|new)[\\w-]*') }],
   [
     'git',
     {
-      text: /^(?:alias\.[^=\s]*|[\w-]+\.[^=\s]*(?:pager|editor|command|cmd|helper|program|monitor|external|filter|clean|smudge|process|driver|textconv|gitproxy|pack|askpass))(?:=|$)|^--\w+-pack(?:=|$)/i,
+      text: /^(?:(?:alias|pager|filter)\.[^=\s]*|[\w-]+\.[^=\s]*(?:pager|editor|command|cmd|helper|program|monitor|external|filter|driver|textconv|gitproxy|pack|hook|askpass)|--\w+-(?:pack|cmd))(?:=|$)/i,
     },
   ],
   ['clone', { text: optionsWith('u') }],
-  ['npm', { text: optionsWith('c', 'call') }],
-  ['npx', { text: optionsWith('c', 'call'), takes: optionsTaking('p', 'package') }],
-  ['nix-shell', { text: optionsWith('', 'run|command') }],
-  ['docker podman', { text: optionsWith('', 'health-cmd') }],
-  ['rebase difftool', { text: optionsWith('x', 'exec|extcmd') }],
-  ['filter-branch', { text: optionsWith('', '[\\w-]+-filter') }],
+  ['grep', { text: /^-O|^--open/ }],
+  ['npm npx', { text: optionsWith('c', 'call'), takes: optionsTaking('p', 'package') }],
+  ['rebase difftool', { text: optionsWith('x', 'exe\\w*|ext\\w*') }],
+  // Of each of them, and of no other.
+  [
+    'nix-shell docker podman filter-branch',
+    { text: optionsWith('', 'run|command|health-cmd|[\\w-]+-filter') },
+  ],
   ['foreach', { text: /[^\w\0./-]/ }],
 ]
 
@@ -95,9 +100,9 @@ let programs: Map<string, Program> | undefined
 /** What is known of the program a word names: `sh`, `/bin/bash-5.2`, `python3.exe`. */
 export function programOf(word?: string): Program | undefined {
   if (!programs) {
-    programs = new Map()
-    for (const [names, program] of knownPrograms())
-      for (const name of names.split(' ')) programs.set(name, program)
+    programs = new Map(
+      knownPrograms().flatMap(([names, program]) => names.split(' ').map((name) => [name, program])),
+    )
   }
   const name = baseName(word)
   return programs.get(/[\de]$/.test(name) ? name.replace(VERSION, '') : name)
@@ -126,7 +131,7 @@ const BEHIND_THE_REST = namesOf(RUNS_THE_REST)
 
 /** Programs that start another one: their `--` ends their own options, not those of what they start. */
 const STARTS_ANOTHER = namesOf(
-  `${RUNS_THE_REST} find pkexec su runuser sg parallel ionice timeout watch flock taskset chrt numactl fakeroot busybox script chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh sshpass vagrant gcloud uv poetry prlimit setarch xvfb-run oc lxc op aws-vault doppler bwrap firejail tini perf bundle wsl conda mise`,
+  `${RUNS_THE_REST} find pkexec su runuser sg parallel ionice timeout watch flock taskset chrt numactl fakeroot busybox script chroot unshare nsenter setpriv systemd-run strace npm npx pnpm yarn bunx docker podman kubectl ssh sshpass vagrant gcloud uv poetry prlimit setarch xvfb-run oc lxc op aws-vault doppler bwrap firejail tini perf bundle wsl conda mise unbuffer proxychains gosu`,
 )
 
 /** True where the first word starts another program, or only a shell knows what it is: `$SUDO`. */

@@ -10,6 +10,7 @@ const text = z.optional(string)
 const flag = z.optional(z.boolean('must be true or false'))
 const word = string.check(z.regex(/^[^\0]*$/, 'must not hold a NUL character'))
 const words = z.array(word, 'must be a list')
+const WHOLE = 'must be a whole number'
 const NOT_EMPTY = z.minLength(1, 'must not be empty')
 const MAP = 'must be a map, like - name: list_files'
 const choice = <const Names extends readonly string[]>(...names: Names) =>
@@ -29,7 +30,7 @@ export const Parameter = z.looseObject(
     name: parameterName,
     type: choice('string', 'integer', 'number', 'boolean', 'array'),
     inject_as: choice('argument', 'stdin', 'option'),
-    position: z.optional(z.int('must be a whole number')),
+    position: z.optional(z.number(WHOLE).check(z.refine(Number.isInteger, WHOLE))),
     option_name: z.optional(word.check(NOT_EMPTY)),
     description: text,
     required: flag,
@@ -52,7 +53,7 @@ const Definition = z.object(
     stdin: z.optional(parameterName),
     parameters: z.optional(z.array(Parameter, 'must be a list')),
     allow_dash: flag,
-    substitute: z.optional(z.literal(true, 'must be true')),
+    substitute: flag,
     checked_words: z.optional(words),
     __meta: z.optional(z.object({ syntax: z.enum(['exec', 'shell']), template: string, stdin: text }, MAP)),
   },

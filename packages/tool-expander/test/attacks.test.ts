@@ -19,6 +19,36 @@ type Attack = [shell: string, runsIn?: 'dash' | 'bash' | 'both', value?: string]
 
 /** Scripts that ran the value of `${x}` when they were accepted. `$1` stands in the places of the placeholders. */
 const ATTACKS: Record<string, Attack[]> = {
+  'the image behind --entrypoint, which is no script': [
+    ['echo ${x} | docker run -i --entrypoint sh image'],
+    ['echo ${x} | docker run -i --entrypoint=/bin/bash image -s'],
+    ['docker run --entrypoint sh -i -e A=b image <<E\n${x}\nE'],
+    ['echo ${x} | podman run -i --entrypoint sh image -c sh'],
+  ],
+  'a group that a - stands before': [['echo ${x} | sg - root'], ['sg - root <<E\n${x}\nE']],
+  'programs that join their words, behind other options or under other names': [
+    ['adb --one-device a -t 1 shell ls ${x}'],
+    ['adb exec-out cat ${x}'],
+    ['adb -s a exec-out "cat ${x}"'],
+    ['sem -j2 gzip ${x}'],
+    ['unbuffer parallel ls ${x}'],
+    ['proxychains watch ls ${x}'],
+    ['echo ${x} | gosu root sh'],
+  ],
+  'a long option that is cut short': [
+    ['script -q --comm "ls ${x}" /dev/null', 'both'],
+    ['su root --sess "ls ${x}"'],
+    ['env --split "sh -c ${x}"'],
+    ['git rebase --exe "make ${x}" main'],
+  ],
+  'commands that git is told': [
+    ['git init -q g; cd g; echo a >f; git add f; git grep -O"echo;${x};" a', 'both'],
+    ['git grep --open-files-in-pager="less ${x}" a'],
+    ['git -c pager.log="less ${x}" log'],
+    ['git config filter.a.clean "sed ${x}"'],
+    ['git -c uploadpack.packObjectsHook="a ${x}" upload-pack .'],
+    ['git send-email --to-cmd="a ${x}" p'],
+  ],
   'an option of the shell takes a word, which is no file': [
     ['bash -eo pipefail <<E\necho ${x}; ${x}\nE', 'both'],
     ['echo ${x} | bash -eo pipefail', 'both'],
@@ -450,6 +480,13 @@ describe('still accepted', () => {
     "awk '{ print $1, \\\n$2 }' ${x}",
     'echo ${x}\necho a | sh',
     'OPTIND=1; RANDOM=4; read -r OPTIND; echo ${x}',
+    'read -r -p ${x} y; read -t ${x} -n ${n} y; read -rd ${x} y',
+    'echo ${x} | docker run -i --entrypoint jq image .',
+    'echo ${x} | docker run -i image cat --entrypoint',
+    'git diff -U3 "${x}..main" && grep -rn "a${x}" .',
+    'split --suffix-length="${x}" f',
+    'git -c pager.log=false -c filter.lfs.required=true log "${x}..main"',
+    'adb -s a install "${x}.apk"',
   ])
     test(JSON.stringify(shell), () => expect(load({ shell }).command[0]).toBe('sh'))
 })
@@ -495,6 +532,10 @@ test('exec: refuses one word of several that a shell joins, and takes the whole 
     'env -S "bash -c" "echo ${x}"',
     'git -c alias.x="!echo ${x}" x',
     'split --filter="echo ${x}" f',
+    'gcloud compute ssh vm --command="ls ${x}"',
+    'gcloud compute ssh vm --command "ls ${x}"',
+    'adb exec-out cat ${x}',
+    'php --run "a(${x})"',
   ])
     expect(refusal({ exec }), exec).toContain('the value would become code')
   for (const exec of [
@@ -502,6 +543,8 @@ test('exec: refuses one word of several that a shell joins, and takes the whole 
     'ssh -i ${k} host uptime',
     'watch -x ls ${x}',
     'bash -co errexit ${x}',
+    'gcloud compute ssh vm --command=${x}',
+    'gcloud compute ssh vm --command ${x}',
   ])
     expect(load({ exec }).command.length, exec).toBeGreaterThan(0)
 })

@@ -20,16 +20,33 @@ test.each([undefined, {}, { variables: {} }])(
   'bindArguments with the options %j says what to pass',
   (options) => {
     expect(thrownBy(() => bindArguments(tool, {}, options as never))).toBe(
-      'ERR_USAGE: Pass { variables: { AGENT_HOME, CWD } }.',
+      'ERR_USAGE: Pass { variables: { AGENT_HOME, CWD } }, both absolute.',
     )
   },
 )
 
-test('a variable that is no text is missing, too', () => {
-  const options = { variables: { AGENT_HOME: '/a', CWD: 1 } } as never
-  expect(thrownBy(() => bindArguments(tool, {}, options))).toContain(
-    'Pass { variables: { AGENT_HOME, CWD } }.',
-  )
+test.each([1, null, '', 'work', '-x', './work', '/a\0b'])(
+  'a variable that is %j is no absolute path',
+  (path) => {
+    for (const paths of [
+      { AGENT_HOME: '/a', CWD: path },
+      { AGENT_HOME: path, CWD: '/c' },
+    ])
+      expect(thrownBy(() => bindArguments(tool, {}, { variables: paths } as never))).toContain(
+        'Pass { variables: { AGENT_HOME, CWD } }, both absolute.',
+      )
+  },
+)
+
+test('parseTool never throws, whatever its input does', () => {
+  const message = 'This tool cannot be read: no'
+  const fail = () => {
+    throw new Error('no')
+  }
+  const hasGetter = Object.defineProperty({ name: 't' }, 'exec', { get: fail, enumerable: true })
+  for (const input of [hasGetter, new Proxy({}, { ownKeys: fail }), new Proxy({}, { get: fail, has: fail })])
+    expect(parseTool(input)).toMatchObject({ ok: false })
+  expect(parseTool(hasGetter)).toMatchObject({ problems: [{ code: 'ERR_TOOL_SHAPE', message }] })
 })
 
 test.each([

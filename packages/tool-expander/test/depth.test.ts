@@ -26,6 +26,9 @@ const CONTRIVED: Record<string, (count: number) => object> = {
   'sudo in front of sudo': (count) => ({ shell: `echo \${x} | ${'sudo '.repeat(count)}ls` }),
   'env in front of env': (count) => ({ exec: `${'env '.repeat(count)}ls \${x}` }),
   'options with a text': (count) => ({ exec: `sudo sh ${'-c '.repeat(count)}\${x}` }),
+  'watch that takes watch for an option': (count) => ({ exec: `sudo ${'watch -n '.repeat(count)}\${x}` }),
+  'adb without shell': (count) => ({ exec: `sudo ${'adb -t '.repeat(count)}\${x}` }),
+  'parallel without a command': (count) => ({ exec: `${'parallel -a '.repeat(count)}\${x}` }),
   'one word of placeholders': (count) => ({ shell: `ls ${placeholders(count).join('')}` }),
   'parameters that are described': (count) => ({
     exec: `ls ${placeholders(count).join(' ')}`,

@@ -60,6 +60,25 @@ test('in strict mode every parameter is required, and optional ones may be null'
   })
 })
 
+test('strict mode adds a default to a description, and leaves others as they are written', () => {
+  const parameters = [
+    { name: 'a', required: false, description: 'Where to look' },
+    { name: 'b', default: 'x', description: 'What for' },
+    { name: 'c', default: 5, description: 'How often?' },
+    { name: 'd', default: 'y' },
+  ]
+  const { function: told } = toFunctionTool(
+    load({ exec: 'x --a=${a} --b=${b} --c=${c} --d=${d}', parameters }),
+    { strict: true },
+  )
+  expect(Object.values(told.parameters.properties).map(({ description }) => description)).toEqual([
+    'Where to look',
+    'What for. Default: "x".',
+    'How often? Default: "5".',
+    'Default: "y".',
+  ])
+})
+
 test('what strict mode sends for an absent value is read as absent', () => {
   const args = { pattern: 'a', max: null, sort: null, files: null }
   expect(argvOf(SEARCH, args)).toEqual(['rg', 'a', '--max=10'])

@@ -89,6 +89,7 @@ test('a script inside the script is read, too, for what it does with the values 
     ["bash -c 'echo $(( $1 ))' _ ${v}", 'runs-variable'],
     [`sh -c 'x=$1; eval "$x"' _ \${v}`, 'runs-variable'],
     [`sh -c 'for f in "$@"; do eval "$f"; done' _ a \${v}`, 'runs-variable'],
+    [`bash -c 'eval "$0"' \${v}`, 'runs-variable'],
     [`sh -c 'f() { echo $(( $1 )); }; f "$1"' _ \${v}`, 'runs-variable'],
     [`sh -c 'sh -c "\\$1" _ "$1"' _ \${v}`, 'program-chosen'],
   ] as const)
@@ -96,6 +97,7 @@ test('a script inside the script is read, too, for what it does with the values 
   for (const shell of [
     `sh -c 'ls -- "$1"' _ \${v}`,
     `sh -c 'exec "$@"' _ ls \${v}`,
+    `sh -c 'ls -- "$0"; exec "$@"' \${v} ls \${w}`,
     `sh -c 'grep -e "$1" -- "$2" | wc -l' _ \${v} \${w}`,
     `sh -c 'eval "$1"; ls -- "$2"' _ a \${v}`,
     `sh -c 'case $1 in *[!0-9]*) exit 1;; esac; echo $(( $1 + 1 ))' _ \${v}`,

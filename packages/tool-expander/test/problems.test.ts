@@ -70,8 +70,7 @@ describe('the hint says what to write', () => {
   const PLACEHOLDER =
     'Write ${name} (letters, digits, _) for a value, its default under parameters:, \\${ for a literal ${.'
   const COMPLETE = 'Complete it, write it another way, or move it into a file.'
-  const CHECK =
-    'Say type: integer, compare with =, or check it first: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
+  const CHECK = 'Say type: integer, or compare with =.'
   const HAND_OVER = `Hand it over as an argument: sh -c '… "$1"' _ \${value}. To trap, watch, git: export x=\${value}; watch 'ls "$x"'. To ssh: as stdin:.`
   const HINTS: [definition: object, hint: string][] = [
     [{ exec: 'docker run \\\n  -it ${image}' }, 'Remove it: lines go on without.'],
@@ -83,10 +82,13 @@ describe('the hint says what to write', () => {
     [{ exec: '' }, 'Begin with a program, not a value.'],
     [
       { exec: 'ssh host ls ${directory}' },
-      `Hand it over as an argument: sh -c '… "$1"' _ \${value}, python3 -c '… sys.argv[1]' \${value}. Or as stdin:.`,
+      `Hand it over as an argument: sh -c '… "$1"' _ \${value}, watch -x ls \${value}, python3 -c '… sys.argv[1]' \${value}. Or as stdin:.`,
     ],
     [{ shell: 'echo `ls ${x}`' }, 'Write $( … ).'],
     [{ shell: 'echo ${a[${i}]}' }, CHECK],
+    [{ shell: 'let n=${x}' }, CHECK],
+    [{ shell: 'a[${x}]=1' }, CHECK],
+    [{ shell: "cat <<'E'\n${x}\nE" }, 'Remove these quotes.'],
     [{ shell: 'ssh host ls ${x}' }, HAND_OVER],
     [{ shell: 'trap "rm ${f}" EXIT' }, HAND_OVER],
     [
@@ -95,7 +97,7 @@ describe('the hint says what to write', () => {
     ],
     [
       { shell: 'ls ${xs}', parameters: [{ name: 'xs', type: 'array' }] },
-      'In exec: give it a word of its own, in command: say inject_as: option. A script takes no list.',
+      'Give it a word of its own in exec:, or inject_as: option in command:.',
     ],
     [{ shell: 'if [ -n ${x} ]; then echo a' }, COMPLETE],
     [{ shell: 'cat ${f} >' }, COMPLETE],
@@ -117,6 +119,10 @@ describe('the hint says what to write', () => {
       { shell: 'x=${dir}; echo ${x%/}' },
       { exec: 'ls ${xs}', parameters: [{ name: 'xs', type: 'array' }] },
       { shell: 'echo ${a[${i}]}', parameters: [{ name: 'i', type: 'integer' }] },
+      { shell: 'let n=${i}', parameters: [{ name: 'i', type: 'integer' }] },
+      { shell: 'a[${i}]=1', parameters: [{ name: 'i', type: 'integer' }] },
+      { shell: 'cat <<E\n${x}\nE' },
+      { exec: 'watch -x ls ${value}' },
       { shell: 'case ${i} in *[!0-9]*) exit 1;; esac; n=${i}; echo ${a[n]}' },
     ])
       expect(problemsOf(definition)).toEqual([])

@@ -12,7 +12,7 @@ import { shellSource } from './source.js'
 import { valueInShellFormat } from './value-in-format.js'
 import { valueInShellProgram } from './value-in-program.js'
 
-/** The values that stand behind a script, by the names they have in it: `1`, `2`. */
+/** The values that stand behind a script, by the names they have in it: `0`, `1`. */
 type Positionals = ReadonlyMap<string, Placeholder>
 
 /** `sh -c 'eval "$1"' _ ${value}` without a shell of ours: the text is fixed, and what it does with `$1` can be seen. */
@@ -38,12 +38,12 @@ function scriptsIn(
   })
 }
 
-/** Behind the script stands its `$0`. */
+/** The first of them is `$0`. */
 function positionalsBehind({ names }: Source, words: readonly CommandWord[], script: number): Positionals {
   const positionals = new Map<string, Placeholder>()
-  for (const [index, { pieces }] of words.slice(script + 2).entries()) {
+  for (const [index, { pieces }] of words.slice(script + 1).entries()) {
     const value = pieces.filter(isParameter).find(({ name }) => names.withCode.has(name))
-    if (value) positionals.set(String(index + 1), value)
+    if (value) positionals.set(String(index), value)
   }
   return positionals
 }

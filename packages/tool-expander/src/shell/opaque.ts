@@ -5,8 +5,7 @@ import { readValue, startWord } from './words.js'
 // Text no placeholder may stand in: the shell computes it, or reads it by rules of its own.
 
 /** What to write where a value would be computed. */
-export const CHECK_NUMBER =
-  'Say type: integer, compare with =, or check it first: case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; … $((n+1))'
+export const CHECK_NUMBER = 'Say type: integer, or compare with =.'
 
 const ARITHMETIC = /\$?\(\(/y
 
@@ -58,7 +57,7 @@ function skipTo(scan: Scan, end: number, word: Word | undefined, place: string, 
   for (const { offset } of all) {
     const reference = readReference(scan.template, offset)
     if (!reference || !scan.plain.has(reference.name)) continue
-    if (isQuoted) stop(scan, offset, `A value in ${place} with quotes`)
+    if (isQuoted) stop(scan, offset, `Quotes in ${place}`)
     scan.at = offset
     readValue(scan, startWord(scan), 'double', reference)
   }

@@ -13,6 +13,8 @@ export const TAKES_NAMES = namesOf(
 )
 /** Builtins whose words the shell runs or computes. */
 const RUNS_ITS_WORDS = namesOf('eval trap let alias bind compgen complete enable fc')
+/** Options of `read` with a word that is no name. */
+const TAKES_TEXT = /^-[ers]*[diNnptu]$/
 const ASSIGN_FIRST = 'Assign it first: x=${value}; declare -r x'
 const RUN_LATER_PLACE = 'a variable whose text the shell runs'
 export const ASSIGNMENT = /^[A-Za-z_]\w*(\[.*\])?\+?=/s
@@ -56,7 +58,7 @@ function noteValues(scan: Scan, words: readonly Word[]): void {
 function checkAssignment(scan: Scan, { shape, found }: Word): boolean {
   const [written, subscript] = ASSIGNMENT.exec(shape) ?? []
   if (written === undefined) return false
-  if (subscript?.includes('\0')) refuse(scan, found, 'an array subscript')
+  if (subscript?.includes('\0')) refuse(scan, found, 'an array subscript', CHECK_NUMBER)
   if (RUN_LATER.test(shape)) refuse(scan, found, RUN_LATER_PLACE)
   return true
 }
@@ -69,12 +71,14 @@ function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: reado
   const refuseRaw = (words: readonly Word[]) => refuse(scan, foundIn(words).filter(isSplit), place)
   let changes = false
   if (RUNS_ITS_WORDS.has(name)) {
-    refuse(scan, foundIn(operands), place)
+    refuse(scan, foundIn(operands), place, name === 'let' ? CHECK_NUMBER : undefined)
     changes = operands.some(({ shape }) => /\b(?:set|shift)\b/.test(shape))
   } else if (TAKES_NAMES.has(name)) {
     const isArray = operands.some(({ shape }) => /^-\w*[aA]/.test(shape))
-    for (const word of operands) {
+    for (const [index, word] of operands.entries()) {
       const { shape, found } = word
+      if (name === 'read' && TAKES_TEXT.test(operands[index - 1]?.shape ?? '') && !found.some(isSplit))
+        continue
       // What is assigned to an array is read as words: ($(…)).
       const isRead = isArray || (/^[dt]/.test(name) && /=[(\0]/.test(shape))
       const isAssignment = checkAssignment(scan, word)

@@ -49,7 +49,7 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
   if (at === undefined) return
   const shell = baseName(shapes[at])
   if (scan.inOutput) {
-    const message = `What is written to this ${shell} would become code.`
+    const message = `What this ${shell} reads would become code.`
     scan.hazards.push([words[at]?.offset ?? 0, 'ERR_SHELL_CODE', message])
   }
   refuse(scan, fed, `the input of ${shell}`)
@@ -97,5 +97,7 @@ function readsInput(shapes: readonly string[], at: number, told: ReadonlyMap<str
   if (!readsFile) return end === shapes.length && when?.test(['', ...options].join(' ')) !== false
   // A -c behind -s, -- or an operand is an operand.
   if (options.some((option) => SHELL_TEXT.test(option))) return namesShell(shapes[end] ?? '')
+  // The operand behind it is an image, and no script.
+  if (shapes.slice(at - 1, at + 1).some((word) => word.startsWith('--entrypoint'))) return startsShell ?? true
   return end === shapes.length || shapes.slice(at + 1, end + 1).some((word) => STANDARD_INPUT.test(word))
 }

@@ -21,8 +21,8 @@ const PLAIN = /[\w./:=-]+|./sy
 const BACKSLASHES = /\\+/y
 const FIXED = /[^\\$'\n]+|./sy
 const REMOVE = 'Remove it: lines go on without.'
-const IN_FIXED = 'a here-document with a quoted delimiter'
-const IN_FUNCTION = 'a function, which has its own $1'
+const IN_FIXED = ['a here-document with a quoted delimiter', 'Remove these quotes.'] as const
+const IN_FUNCTION = ['a function, which has its own $1'] as const
 
 /** Reads one word at the current position. */
 export function readWord(scan: Scan): Word {
@@ -158,7 +158,7 @@ function readVariable(scan: Scan, word: Word): void {
   word.pieces.push(null)
   scan.expanded.push({ name, offset })
   if (name === '$$' && readReference(scan.template, offset + 1)) {
-    const message = '$$ is a process number, so ${ begins no placeholder.'
+    const message = '$$ is a process number.'
     complain(scan, offset, 'ERR_PLACEHOLDER', message)
   }
 }
@@ -171,8 +171,8 @@ export function readValue(scan: Scan, word: Word, quoting: Quoting, reference: R
   if (modifier && !raw) {
     complain(scan, offset, 'ERR_PLACEHOLDER', `Unknown modifier :${modifier}; there is only :raw.`)
   }
-  const place = quoting === 'fixed' ? IN_FIXED : scan.inFunction && IN_FUNCTION
-  if (place) complain(scan, offset, 'ERR_SHELL_POSITIONAL', `\${${name}} stands in ${place}.`)
+  const [place, hint] = quoting === 'fixed' ? IN_FIXED : scan.inFunction ? IN_FUNCTION : []
+  if (place) complain(scan, offset, 'ERR_SHELL_POSITIONAL', `\${${name}} stands in ${place}.`, hint)
   const found: Found = { name, raw, offset, length, quoting, leads: word.leads }
   scan.found.push(found)
   scan.edits.push(found)
