@@ -5,7 +5,7 @@ import { spokenName } from './spoken-name.js'
 
 /**
  * A line about a run of the workspace that the person may have meant, where the latest one has ended and no run was named:
- * with a message one that waits for an answer, without one any that could be taken up. Undefined when there is none.
+ * with a message one whose question is open, without one any that could be taken up. Undefined when there is none.
  */
 export async function otherRun(
   latest: RunSummary,
@@ -13,10 +13,12 @@ export async function otherRun(
 ): Promise<string | undefined> {
   if (latest.status !== 'COMPLETED' && latest.status !== 'FAILED') return undefined
   const { workDirectory, message, env } = about
-  const wanted = message === undefined ? ['WAITING_FOR_INPUT', 'INTERRUPTED'] : ['WAITING_FOR_INPUT']
   const other = (await listRuns(workDirectory)).findLast(
-    ({ status, problem, metadata }) =>
-      wanted.includes(status) && problem === undefined && metadata.parent_run === null,
+    ({ status, problem, metadata, humanRequest }) =>
+      (status === 'WAITING_FOR_INPUT' || status === 'INTERRUPTED') &&
+      (message === undefined || humanRequest !== undefined) &&
+      problem === undefined &&
+      metadata.parent_run === null,
   )
   if (other === undefined) return undefined
   const taken = message === undefined ? '' : `Run ${latest.runId}, the latest, takes the message. `
