@@ -171,12 +171,12 @@ test('a call whose guard was stopped by Ctrl+C is neither run nor blocked: its g
     turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
     files: {
       'hooks.yaml':
-        'pre_tool_execution:\n  command: [sh, -c, "echo asked >> asked.txt; until [ -e go ]; do sleep 0.1; done"]\n',
+        'pre_tool_execution:\n  command: [sh, -c, "echo asked >> asked.txt; touch began; until [ -e go ]; do sleep 0.1; done"]\n',
     },
   })
   await using workspace = await temporaryWorkspace({})
   const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
-  await waitForFile(`${workspace.path}/asked.txt`)
+  await waitForFile(`${workspace.path}/began`) // made after the line was written
   engine.kill('SIGINT')
   expect((await engine.result).exitCode).toBe(130)
   expect(await eventTypes(workspace.path)).not.toContain('ACTION_RESULT')
