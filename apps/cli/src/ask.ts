@@ -29,7 +29,7 @@ async function askOnce(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const prompt = `${printable(question.prompt)}${claim(question)}${hint(question)} `
+  const prompt = `${printable(question.prompt.trimEnd())}${claim(question)}${hint(question)} `
   const hidden = question.sensitive && terminal.stdin.isTTY === true
   const endLine = (): void => void terminal.stderr.write('\n')
   signal.addEventListener('abort', endLine, { once: true }) // before anybody says why
@@ -61,5 +61,7 @@ function claim(question: Question): string {
 
 function hint(question: Question): string {
   if (question.command !== undefined) return '\nAllow it? [yes/no]'
-  return question.inputType === 'confirmation' ? ' [yes/no]' : ''
+  const choice = question.inputType === 'confirmation' ? ' [yes/no]' : ''
+  // behind several lines the answer would look like a part of the last one
+  return question.prompt.trimEnd().includes('\n') ? `${choice}\n>` : choice
 }

@@ -1,4 +1,12 @@
-import { accessSync, constants, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { makeDirectories } from './make-directories.js'
 import { readLine } from './read-line.js'
@@ -35,7 +43,7 @@ export async function chooseWorkspace(
   const home = workspacesHome(agentHome, terminal.cwd)
   const existing = workspacesIn(home)
   const asks = !yes && existing.length > 0 && terminal.stdin.isTTY && terminal.stderr.isTTY
-  const chosen = asks ? await ask(existing, terminal) : undefined
+  const chosen = asks ? await ask(existing, lastUsedIn(home), terminal) : undefined
   const directory = chosen === undefined ? makeNext(home) : join(home, chosen)
   writeFileSync(join(home, 'LAST_USED'), `${basename(directory)}\n`)
   return {
@@ -47,7 +55,12 @@ export async function chooseWorkspace(
 
 /** Takes a workspace away again that was made for nothing; one in which something is stays. */
 export function unmakeWorkspace({ directory, made }: Workspace): void {
-  if (made && readdirSync(directory).length === 0) rmdirSync(directory)
+  if (!made) return
+  try {
+    rmdirSync(directory)
+  } catch {
+    // It is not empty, or somebody else was faster. The person is told why nothing came of the run, and that matters more.
+  }
 }
 
 function makeNamed(workDir: string, terminal: Terminal): Workspace {
@@ -108,16 +121,43 @@ function makeNext(home: string): string {
   }
 }
 
+function lastUsedIn(home: string): string | undefined {
+  try {
+    return readFileSync(join(home, 'LAST_USED'), 'utf8').trim()
+  } catch {
+    return undefined // only a convenience, whatever is wrong with it
+  }
+}
+
 /** The name of an old workspace, or undefined for a new one. Ctrl+D is no choice, and nobody pays for a run they did not want. */
-async function ask(existing: string[], terminal: Terminal): Promise<string | undefined> {
+async function ask(
+  existing: string[],
+  lastUsed: string | undefined,
+  terminal: Terminal,
+): Promise<string | undefined> {
   for (;;) {
-    terminal.stderr.write(`Workspace (${existing.join(', ')}; Enter for a new one): `)
+    terminal.stderr.write(`Workspace (${choices(existing, lastUsed)}; Enter for a new one): `)
     const answer = (await readLine(terminal))?.trim()
     if (answer === undefined) throw noneChosen(terminal)
     if (answer === '') return undefined
-    if (existing.includes(answer)) return answer
+    const chosen = existing.find((name) => means(answer, name))
+    if (chosen !== undefined) return chosen
     terminal.stderr.write(`There is no workspace ${JSON.stringify(answer)}.\n`)
   }
+}
+
+const MOST_NAMED = 8
+
+function choices(existing: string[], lastUsed: string | undefined): string {
+  const names = existing.length > MOST_NAMED ? `${existing[0]} to ${existing.at(-1)}` : existing.join(', ')
+  const last = existing.length > 1 ? existing.find((name) => name === lastUsed) : undefined
+  return last === undefined ? names : `${names}; last used ${last}`
+}
+
+/** `W002` may be typed as `w2` or `2`. */
+function means(answer: string, name: string): boolean {
+  const number = /^w?(\d+)$/i.exec(answer)?.[1]
+  return number !== undefined && Number(number) === Number(name.slice(1))
 }
 
 function noneChosen({ stderr }: Terminal): UsageError {

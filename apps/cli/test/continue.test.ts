@@ -36,6 +36,52 @@ test('a run killed with -9 while a tool runs is finished by continue, and the to
   expect(server.requests().map((request) => request.outcome)).toEqual(['answer', 'answer'])
 })
 
+test('where the latest run has ended, continue without --run-id names another one that waits', async () => {
+  await using asks = await temporaryAgent({
+    turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which?' } }] }, { content: 'Well.' }],
+  })
+  await using ends = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'More.' }] })
+  await using workspace = await temporaryWorkspace({})
+  const where = ['-w', workspace.path]
+  await delta(['run', '--agent', asks.path, '-m', 'Go', ...where, '--run-id', 'asks', '-q'])
+  await delta(['run', '--agent', ends.path, '-m', 'Go', ...where, '--run-id', 'ends', '-q'])
+
+  const way = `Run asks in this workspace is WAITING_FOR_INPUT; to see what it asks: delta show asks -w ${workspace.path}\n`
+  const nothing = await delta(['continue', ...where])
+  expect(nothing).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining(`${way}Error: Run is COMPLETED. `),
+  })
+  const answer = await delta(['continue', ...where, '-m', 'That one', '-q'])
+  expect(answer).toMatchObject({
+    stdout: 'More.\n',
+    stderr: `Run ends, the latest, takes the message. ${way}`,
+  })
+  const named = await delta(['continue', ...where, '--run-id', 'asks', '-m', 'That one', '-q'])
+  expect(named).toMatchObject({ exitCode: 0, stdout: 'Well.\n', stderr: '' })
+  expect((await delta(['continue', ...where])).stderr).toMatch(/^Error: Run is COMPLETED\. /)
+})
+
+test('a run that was stopped while it asked is named, too, where the latest one takes a message', async () => {
+  await using asks = await temporaryAgent({
+    turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which?' } }] }],
+  })
+  await using ends = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'More.' }] })
+  await using workspace = await temporaryWorkspace({})
+  const where = ['-w', workspace.path]
+  const args = ['run', '-i', '--agent', asks.path, '-m', 'Go', ...where, '--run-id', 'asks', '-q']
+  const stopped = startDelta(args, { interactive: true })
+  await stopped.waitForOutput('Which? ', { stream: 'stderr' })
+  stopped.kill('SIGINT')
+  await stopped.result
+  await delta(['run', '--agent', ends.path, '-m', 'Go', ...where, '--run-id', 'ends', '-q'])
+  const { stderr } = await delta(['continue', ...where, '-m', 'That one', '-q'])
+  const way = `delta continue -w ${workspace.path} --run-id asks`
+  expect(stderr).toBe(
+    `Run ends, the latest, takes the message. Run asks in this workspace is INTERRUPTED; to resume it: ${way}\n`,
+  )
+})
+
 test('after continue no process of the killed engine is left', async () => {
   await using server = await startScriptedServer([
     { tool_calls: [{ name: 'work', arguments: {} }] },

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, rmdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   runProcess,
@@ -8,7 +8,7 @@ import {
   temporaryWorkspace,
 } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { cleanEnvironment, DELTA, delta } from './delta.js'
+import { cleanEnvironment, DELTA, delta, startDelta } from './delta.js'
 
 /** Makes a run "one" in the workspace, and puts a line into its journal that is no event. */
 async function damagedRun(workspace: TemporaryWorkspace, directory = workspace.path): Promise<void> {
@@ -155,4 +155,46 @@ test('a directory where metadata.json belongs stops nothing: the journal says th
   expect(goesOn).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
   const notice = `note: ${path}: Could not be written: a directory of that name is in the way (EISDIR). The run does not need it: the journal says the same.\n`
   expect(goesOn.stderr).toBe(notice)
+})
+
+test('a directory where a lease belongs is named, and verify says that the run cannot go on', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
+  const path = `${workspace.path}/.delta/one/lease/9`
+  await mkdir(path)
+  const why = `${path}: Could not be read: it is a directory, not a file (EISDIR).\nNo run makes one there: move it away, and go on.\n`
+  const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
+  expect(await delta(goOn)).toMatchObject({ exitCode: 1, stderr: `Error: ${why}` })
+  const repaired = await delta(['journal', 'repair', '-w', workspace.path])
+  expect(repaired).toMatchObject({ exitCode: 1, stderr: `Error: ${why}` })
+  const verified = await delta(['journal', 'verify', '-w', workspace.path])
+  expect(verified).toMatchObject({ exitCode: 1, stderr: `But the run cannot go on: ${why}` })
+  expect((await delta(['list-runs', '-w', workspace.path])).stderr).toBe(`Run one is damaged: ${why}`)
+  await rmdir(path)
+  expect(await delta(goOn)).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
+})
+
+test('while an owner from before a restart of the machine is waited for, stderr says so, and a signal ends that at once', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
+  const leases = `${workspace.path}/.delta/one/lease`
+  const { released: _, ...held } = JSON.parse(await readFile(`${leases}/1`, 'utf8'))
+  const before = JSON.stringify({ ...held, boot_id: 'the-boot-before' })
+  await writeFile(`${leases}/2`, before)
+  const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
+  const notice = new RegExp(
+    `^note: The run was being written by process ${held.pid} on \\S+ before this machine started anew, it seems\\. Waiting \\d+ s for a sign of life; without one this goes on\\. --force does not wait\\.\\n`,
+  )
+  const stopped = startDelta(goOn)
+  await stopped.waitForOutput('--force does not wait', { stream: 'stderr' })
+  stopped.kill('SIGINT')
+  const { exitCode, stderr } = await stopped.result
+  expect([exitCode, stderr]).toEqual([6, expect.stringMatching(notice)])
+
+  const heartbeat = new Date(Date.now() - 29_500)
+  await utimes(`${leases}/2`, heartbeat, heartbeat)
+  const waited = await delta(goOn)
+  expect(waited).toMatchObject({ exitCode: 0, stdout: 'And more.\n', stderr: expect.stringMatching(notice) })
 })

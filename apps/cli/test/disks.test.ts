@@ -110,6 +110,24 @@ test('a workspace deleted under a run ends it with the cause, not with a stack t
   expect(result.stderr).not.toMatch(/^\s+at /m)
 })
 
+test('a workspace that a run made and somebody deleted is said to be gone; nobody is told to make it', async () => {
+  await using server = await startScriptedServer([{ content: 'Done.', hold: 'thinking' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using home = await temporaryWorkspace({})
+  const workspace = join(home.path, 'made')
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace, '-q']
+  const engine = startDelta(args, { env: KEY })
+  await server.waitForRequests(1)
+  await rm(workspace, { recursive: true })
+  await server.release('thinking')
+  const result = await engine.result
+  expect(result).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(result.stderr).toContain(workspace)
+  expect(result.stderr).toContain('deleted or ')
+  expect(result.stderr).not.toContain('Make it')
+  expect(home.has('made')).toBe(false)
+})
+
 test('a full disk ends a run with the cause, starts no further tool, and the run goes on once there is room', async ({
   skip,
 }) => {

@@ -43,10 +43,44 @@ test('out of iterations is exit code 1, and the way on is said', async () => {
   const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--max-iterations', '2']
   const result = await delta(args)
   expect(result).toMatchObject({ exitCode: 1, stdout: '' })
-  expect(result.stderr).toContain('MAX_ITERATIONS (no answer after 2 iterations)')
+  expect(result.stderr).toContain('MAX_ITERATIONS (no answer after 2 iterations)\n')
   expect(await delta(['continue', '-w', workspace.path, '-m', 'Go on'])).toMatchObject({
     stdout: 'At last.\n',
   })
+})
+
+test('a limit that is not all of the iterations is said with them: that of each message', async () => {
+  const call = { tool_calls: [{ name: 'none', arguments: {} }] }
+  await using agent = await temporaryAgent({ turns: [call, call, call, { content: 'At last.' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--max-iterations', '2', '-q'])
+  const more = ['continue', '-w', workspace.path, '-m', 'Go on', '--max-iterations', '1', '-q']
+  expect((await delta(more)).stderr).toContain(
+    'MAX_ITERATIONS (no answer after 3 iterations; a message may take 1, or what --max-iterations says)\n',
+  )
+})
+
+test('a script that has run out is named, with what it lacks', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'All I have to say.' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
+  const { exitCode, stderr } = await delta(['continue', '-w', workspace.path, '-m', 'More', '-q'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain(
+    `${agent.path}/script.yaml: The script has 1 turn, and the conversation has come to turn 2. Its last one is an answer: for every further message it needs at least one more.\n`,
+  )
+})
+
+test('a model that calls a tool by a wrong name is told of ask_human, too', async () => {
+  const question = { name: 'ask_humans', arguments: { prompt: 'Which?' } }
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [question] }, { content: '{{last_observation}}' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stdout } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
+  expect(stdout).toBe(
+    'ERROR: there is no tool "ask_humans". Nothing was run.\nDid you mean "ask_human"?\nThe tools are: ask_human.\n',
+  )
 })
 
 test('a failed run is retried with a message once its cause is mended', async () => {

@@ -21,6 +21,30 @@ function say(text: string) {
 
 const SAY = { name: 'say', exec: 'echo ${text}' }
 
+test('records are named after what they are of: a hook and its time, a time and its tool, a time and its iteration', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'say', exec: 'echo ${text}' }],
+    turns: [say('hi'), { content: 'Done.' }],
+    files: hooks({ pre_llm_request: 'true', post_tool_execution: 'true' }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one'])
+  const namesIn = async (directory: string) =>
+    (await readdir(join(workspace.path, '.delta/one/io', directory)))
+      .map((name) => name.replace(/\d{8}T\d{9}/, '<time>'))
+      .sort()
+  expect(await namesIn('hooks')).toEqual([
+    'post_tool_execution_<time>',
+    'post_tool_execution_<time>.json',
+    'pre_llm_request_<time>',
+    'pre_llm_request_<time>',
+    'pre_llm_request_<time>.json',
+    'pre_llm_request_<time>.json',
+  ])
+  expect(await namesIn('tool_executions')).toEqual(['<time>_say.json'])
+  expect(await namesIn('invocations')).toEqual(['<time>_1.json', '<time>_2.json'])
+})
+
 test('TOOL_RESULT is cut at 32 KB, on a whole character, and payload.dat holds the whole result', async () => {
   await using agent = await temporaryAgent({
     tools: [{ ...SAY, output: { max_chars: 100_000 } }],
@@ -147,12 +171,12 @@ test('a call whose guard was stopped by Ctrl+C is neither run nor blocked: its g
     turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
     files: {
       'hooks.yaml':
-        'pre_tool_execution:\n  command: [sh, -c, "echo asked >> asked.txt; until [ -e go ]; do sleep 0.1; done"]\n',
+        'pre_tool_execution:\n  command: [sh, -c, "echo asked >> asked.txt; touch began; until [ -e go ]; do sleep 0.1; done"]\n',
     },
   })
   await using workspace = await temporaryWorkspace({})
   const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
-  await waitForFile(`${workspace.path}/asked.txt`)
+  await waitForFile(`${workspace.path}/began`) // made after the line was written
   engine.kill('SIGINT')
   expect((await engine.result).exitCode).toBe(130)
   expect(await eventTypes(workspace.path)).not.toContain('ACTION_RESULT')

@@ -1,5 +1,6 @@
 import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { delta } from './delta.js'
 import { hasTerminal, shellOnTerminal } from './terminal.js'
 
@@ -71,5 +72,26 @@ test.skipIf(!hasTerminal)(
     expect(Math.max(...piped.split('\n').map((line) => line.length))).toBeGreaterThan(50)
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(50)
     expect(lines.join('').replaceAll(/\s/g, '')).toBe(piped.replaceAll(/\s/g, ''))
+  },
+)
+
+test.skipIf(!hasTerminal)(
+  'on a screen the YAML of config and tool expand is folded between words, and means the same; a pipe gets it whole',
+  async () => {
+    const description = 'Says what it is given, word for word, and nothing else besides, ever.'
+    const agent = await temporaryAgent({ tools: [{ name: 'say', description, exec: 'echo ${text}' }] })
+    for (const args of [
+      ['config', '--agent', agent.path],
+      ['tool', 'expand', agent.path],
+    ]) {
+      const lines = await onScreen(50, args)
+      const start = lines.findIndex((line) => line.includes('description:'))
+      expect(lines.slice(start, start + 3).join('\n')).toMatch(/: Says .*\n +\S.*\n +\S.*ever\.$/)
+      expect(Math.max(...lines.slice(start, start + 3).map((line) => line.length))).toBeLessThanOrEqual(50)
+      const { stdout } = await delta(args)
+      expect(stdout).toContain(`description: ${description}\n`)
+      expect(parse(lines.join('\n'))).toEqual(parse(stdout))
+    }
+    await agent.remove()
   },
 )

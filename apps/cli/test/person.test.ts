@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   isAlive,
@@ -252,8 +252,40 @@ test.skipIf(!hasTerminal)(
     expect(stdout).toMatch(/\nError: No workspace was chosen, so no run was started\. .*-w.*-y/)
     expect(agent.has('workspaces/W002')).toBe(false)
 
+    const short = deltaOnTerminal(args)
+    await short.waitForOutput('Workspace (W001; Enter for a new one): ')
+    short.write('1\n')
+    expect((await short.result).exitCode).toBe(0)
+    expect(agent.has('workspaces/W002')).toBe(false)
+
     expect((await deltaOnTerminal([...args, '-y']).result).stdout).not.toContain('Enter for a new one')
     expect(agent.has('workspaces/W002')).toBe(true)
+    const last = deltaOnTerminal(args)
+    await last.waitForOutput('Workspace (W001, W002; last used W002; Enter for a new one): ')
+    last.write('w2\n')
+    expect((await last.result).exitCode).toBe(0)
+    expect(agent.has('workspaces/W003')).toBe(false)
+
+    for (let number = 3; number <= 9; number++) await mkdir(join(agent.path, `workspaces/W00${number}`))
+    const many = deltaOnTerminal(args)
+    await many.waitForOutput('Workspace (W001 to W009; last used W002; Enter for a new one): ')
+    many.write('\u0004')
+    await many.result
+  },
+)
+
+test.skipIf(!hasTerminal)(
+  'behind a question of several lines the answer is typed on a line of its own',
+  async () => {
+    await using agent = await temporaryAgent({
+      turns: [{ tool_calls: [ask('Which?\n- a) red\n- b) blue\n')] }, { content: 'Thanks.' }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
+    await screen.waitForOutput('Which?\r\n- a) red\r\n- b) blue\r\n> ')
+    screen.write('a\n')
+    expect((await screen.result).exitCode).toBe(0)
+    expect(await answersIn(workspace.path)).toEqual(['a'])
   },
 )
 

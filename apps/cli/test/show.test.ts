@@ -1,4 +1,4 @@
-import { startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { startScriptedServer, temporaryAgent, temporaryWorkspace, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta, startDelta } from './delta.js'
 import { SAY, twoRuns } from './two-runs.js'
@@ -20,6 +20,55 @@ test('show prints the latest run as a transcript, or the one that is named', asy
     'COMPLETED after 2 iterations',
     '',
   ])
+})
+
+test('show ends with what can be typed next: an answer, going on, trying again, watching; nothing for a run that is done', async () => {
+  await using workspace = await twoRuns()
+  const goOn = (id: string) => `delta continue -w ${workspace.path} --run-id ${id}`
+  const said = async (...args: string[]) => (await delta(['show', '-w', workspace.path, ...args])).stderr
+  expect(await said()).toBe(`Answer with: ${goOn('asks')} -m "my answer"\n`)
+  expect(await said('--follow')).toBe(await said())
+  expect(await said('--json')).toBe('')
+  expect(await said('--step', '1')).toBe('')
+  expect(await said('done')).toBe('')
+
+  await using work = await temporaryAgent({
+    tools: [{ name: 'work', shell: 'echo $PPID > pid; exec sleep 300' }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }],
+  })
+  const args = ['run', '--agent', work.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'works', '-q']
+  const engine = startDelta(args)
+  await waitForFile(`${workspace.path}/pid`)
+  const watch = `delta show works -w ${workspace.path} --follow`
+  expect(await said('works')).toBe(`It goes on. Watch it with: ${watch}\n`)
+  engine.kill('SIGTERM')
+  await engine.result
+  expect(await said('works')).toBe(`Go on with: ${goOn('works')}\n`)
+  await delta(['continue', '-w', workspace.path, '--run-id', 'works', '-q'])
+  expect(await said('works')).toBe(`Retry with: ${goOn('works')} -m "Try again"\n`)
+})
+
+test('show says of a secret, a yes or no and a command how each is answered', async () => {
+  const tools = [{ name: 'make', exec: 'touch made', effects: { destructive: true } }]
+  const ask = (more: object) => ({ name: 'ask_human', arguments: { prompt: 'Well?', ...more } })
+  const cases = [
+    [ask({ input_type: 'password' }), / -m - {3}\(reads stdin\)\n$/],
+    [ask({ input_type: 'confirmation' }), / -m yes {3}\(or: -m no\)\n$/],
+    [
+      { name: 'make', arguments: {} },
+      /^Allow it: {2}delta .* --approve \S+\nRefuse it: delta .* --deny \S+\n$/,
+    ],
+  ] as const
+  for (const [call, way] of cases) {
+    await using agent = await temporaryAgent({
+      agent: { policy: { on_confirmation: 'ask_human' } },
+      tools,
+      turns: [{ tool_calls: [call] }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
+    expect((await delta(['show', '-w', workspace.path])).stderr).toMatch(way)
+  }
 })
 
 test('show --step prints one iteration and what the model saw before it', async () => {

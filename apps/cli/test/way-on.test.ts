@@ -96,13 +96,19 @@ test('a confirmation says that yes or no is wanted, and how each is typed', asyn
   )
 })
 
-test('an answer to ask_human is shown under that name, without the exit code and time of a command', async () => {
+test('an answer to ask_human is shown as the words of a person, without the exit code and time of a command', async () => {
   await using asked = await waiting({ prompt: 'Which colour?' })
   const { stderr } = await delta(['continue', '-w', asked.workspace, '-m', 'green'])
-  expect(stderr).toMatch(/^ {3}↳ ask_human\n {5}green\nCOMPLETED/m)
+  const shown = /^resuming .*\n {3}> green\nCOMPLETED/m
+  expect(stderr).toMatch(shown)
   const { stdout } = await delta(['show', '-w', asked.workspace])
-  expect(stdout).toContain('green')
-  expect(stdout).not.toContain('exit 0')
+  expect(stdout).toMatch(/^resuming .*\n {3}> green\n2\. .*\nCOMPLETED/m)
+})
+
+test('of a secret answer progress shows the name it goes by, and not what the model is told of it', async () => {
+  await using asked = await waiting({ prompt: 'The key?', input_type: 'password' })
+  const { stderr } = await delta(['continue', '-w', asked.workspace, '-m', '-'], { input: 'hunter22\n' })
+  expect(stderr).toMatch(/^resuming .*\n {3}> «secret:\S+»\nCOMPLETED/m)
 })
 
 test('an answer that was cut off is not printed, and stderr says where what there is of it can be read', async () => {
@@ -132,7 +138,7 @@ test('a script that has no further turn is something to be mended, too', async (
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const { stderr } = await delta(['continue', '-w', workspace.path, '-m', 'More'])
   expect(stderr).toMatch(
-    /Add a turn to the script.*\nOnce that is mended, retry with: delta continue .* -m "Try again"$/m,
+    /at least one more\.\nOnce that is mended, retry with: delta continue .* -m "Try again"$/m,
   )
 })
 

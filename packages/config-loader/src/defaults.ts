@@ -21,6 +21,7 @@ export function defaultsOf(parts: CompleteParts): DefaultValue[] {
       ['llm.timeout_ms', LLM_DEFAULTS.timeoutMs],
     ]),
     ['llm.max_attempts', LLM_DEFAULTS.maxAttempts],
+    ['llm.strict_tools', LLM_DEFAULTS.strictTools],
     ...policyDefaults(parts),
     ...when(hasTools, [
       ['tools.*.timeout_ms', DEFAULT_TOOL_TIMEOUT_MS],

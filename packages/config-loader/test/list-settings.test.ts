@@ -34,6 +34,7 @@ tools:
     'llm.base_url "https://api.openai.com/v1" default',
     'llm.timeout_ms 600000 default',
     'llm.max_attempts 5 default',
+    'llm.strict_tools false default',
     'tools.*.timeout_ms 600000 default',
     'tools.*.on_interrupt "report" default',
     'tools.*.critical false default',

@@ -69,6 +69,7 @@ test('editors offer exactly the settings of llm that its parser takes out, and l
     command: ['c'],
     timeout_ms: 1,
     max_attempts: 1,
+    strict_tools: true,
     temperature: 0,
   })
   if (!parsed.ok) throw new Error('refused')

@@ -94,6 +94,7 @@ export function prepare(run: ActiveRun, call: Call): PreparedCall {
   return prepareCall(run.agent.tools, call, {
     variables: variablesOf(run),
     workDirectory: run.run.workDirectory,
+    otherNames: [ASK_HUMAN],
     ...(run.agent.policy === undefined ? {} : { policy: run.agent.policy }),
   })
 }

@@ -16,6 +16,8 @@ export interface ActiveRun {
   /** Number of the next cycle, from the journal. */
   readonly firstIteration: number
   readonly lastAllowedIteration: number
+  /** How many cycles a message may take. */
+  readonly maxIterations: number
   /** The engine's credentials by name, for commands that list them in `pass_env` and for redaction. */
   readonly credentials: Readonly<Record<string, string>>
   /** The environment of commands: without credentials, with the base set; before each command's own variables. */

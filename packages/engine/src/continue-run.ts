@@ -47,6 +47,8 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
   const model = options.model ?? (await createModel(agent, modelSources(options)))
   const run = await openRun(summary.directory, {
+    onWait: (message) => options.onEvent?.({ kind: 'notice', message }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.force === undefined ? {} : { force: options.force }),
     ...(options.sync === undefined ? {} : { sync: options.sync }),
   })

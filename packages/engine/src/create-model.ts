@@ -26,7 +26,9 @@ export async function createModel(
   const { llm } = agent
   switch (llm.provider) {
     case 'script':
-      return scriptModel(agent.script ?? [])
+      return scriptModel(agent.script ?? [], {
+        ...(llm.script === undefined ? {} : { path: resolve(agent.home, llm.script) }),
+      })
     case 'command':
       return commandModel(llm.command ?? [], { cwd: agent.home, environment })
     case 'replay':

@@ -51,6 +51,7 @@ async function activate(
     task: history.userMessages.join('\n'),
     firstIteration: summary.lastIteration + 1,
     lastAllowedIteration: summary.lastIteration + options.maxIterations - summary.iterationsSinceMessage,
+    maxIterations: options.maxIterations,
     credentials: credentialVariables(host, options.credentials),
     environment: baseEnvironment(run, options.agent.home, host),
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,

@@ -33,5 +33,5 @@ export async function runLoop(run: ActiveRun): Promise<Outcome> {
     if (calls.length === 0) return conclude(thought.value)
     if (halted) return halted
   }
-  return { status: 'FAILED', reason: 'MAX_ITERATIONS' }
+  return { status: 'FAILED', reason: 'MAX_ITERATIONS', maxIterations: run.maxIterations }
 }

@@ -4,7 +4,7 @@ import type { RunStatus, Usage } from '@delta/journal'
 /** How a run's present life ends. `RUNNING` is not an ending. */
 export type Outcome =
   | { status: 'COMPLETED'; answer: string; reason?: string }
-  | { status: 'FAILED'; reason: string; partialAnswer?: string; needsMending?: true }
+  | { status: 'FAILED'; reason: string; partialAnswer?: string; needsMending?: true; maxIterations?: number }
   | { status: 'INTERRUPTED'; reason: string }
   | { status: 'WAITING_FOR_INPUT'; question: Question }
 
@@ -39,6 +39,8 @@ export interface RunResult {
   partialAnswer?: string
   /** Trying again fails again until something outside the run is put right: the key, the address, the request. */
   needsMending?: true
+  /** How many cycles a message may take; only when they are what there were not enough of (`MAX_ITERATIONS`). */
+  maxIterations?: number
   /** What waits for a person; only when `WAITING_FOR_INPUT`. */
   question?: Question
   /** Number of the last cycle, over all resumes. */

@@ -1,7 +1,7 @@
 import type { Agent } from '@delta/config-loader'
-import { type ChatRequest, type FunctionTool, streamingRequest } from '@delta/model'
+import { type ChatRequest, type FunctionTool, LLM_DEFAULTS, streamingRequest } from '@delta/model'
 import { toFunctionTool } from '@delta/tool-expander'
-import { askHumanTool } from './human/question.js'
+import { askHumanTool, strictAskHumanTool } from './human/question.js'
 
 /** The body that is sent for these messages: the agent's parameters and tools around them. */
 export function requestFor(
@@ -21,10 +21,10 @@ export function requestFor(
 const known = new WeakMap<Agent['tools'], FunctionTool[]>()
 
 /** The same list each time: an agent does not change while it runs. */
-function toolsOf({ tools }: Agent): FunctionTool[] {
+function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools } }: Agent): FunctionTool[] {
   const made = known.get(tools) ?? [
-    ...[...tools.values()].map(({ expanded }) => toFunctionTool(expanded, {})),
-    askHumanTool,
+    ...[...tools.values()].map(({ expanded }) => toFunctionTool(expanded, { strict })),
+    strict ? strictAskHumanTool : askHumanTool,
   ]
   known.set(tools, made)
   return made

@@ -13,6 +13,7 @@ test('out of iterations the run has FAILED with MAX_ITERATIONS, and a message gi
   expect(await run({ maxIterations: 2 })).toMatchObject({
     status: 'FAILED',
     reason: 'MAX_ITERATIONS',
+    maxIterations: 2,
     iterations: 2,
   })
   expect(await resume({ message: 'Go on' })).toMatchObject({
@@ -198,4 +199,43 @@ test('an answer of nothing completes the run, and the journal says that it is od
   const reason = 'the answer is empty: the model sent neither text nor a tool call'
   expect(result).toMatchObject({ status: 'COMPLETED', answer: ' \n', reason })
   expect(await eventsOfType(result, 'ENGINE_END')).toMatchObject([{ status: 'COMPLETED', reason }])
+})
+
+test('llm.strict_tools: the tools are offered in strict mode, and null is what was left out', async () => {
+  const calls = [
+    { name: 'say', arguments: { text: 'hi', loud: null } },
+    { name: 'ask_human', arguments: { prompt: 'Which?', input_type: null, sensitive: null } },
+  ]
+  await using server = await startScriptedServer([{ tool_calls: calls }, { content: 'Done.' }])
+  const loud = { name: 'loud', required: false }
+  const { run } = await scene({
+    baseUrl: server.baseUrl,
+    agent: { llm: { model: 'any', strict_tools: true } },
+    tools: [{ name: 'say', exec: 'echo ${text} ${loud}', parameters: [loud] }],
+  })
+  const credentials = { ...KEY, baseUrl: server.baseUrl }
+  const result = await run({ credentials, ask: async () => 'this one' })
+  expect(result.status).toBe('COMPLETED')
+  expect((await eventsOfType(result, 'ACTION_RESULT')).map(({ observation_content: text }) => text)).toEqual([
+    'hi\n',
+    'this one',
+  ])
+  const sent = server.requests()[0]?.json
+  const { tools, ...rest } = sent as unknown as { tools: { function: Record<string, unknown> }[] }
+  expect(rest).not.toHaveProperty('strict_tools')
+  expect(tools.map((tool) => tool.function)).toMatchObject([
+    {
+      name: 'say',
+      strict: true,
+      parameters: { required: ['text', 'loud'], properties: { loud: { type: ['string', 'null'] } } },
+    },
+    {
+      name: 'ask_human',
+      strict: true,
+      parameters: {
+        required: ['prompt', 'input_type', 'sensitive'],
+        properties: { input_type: { enum: ['text', 'password', 'confirmation', null] } },
+      },
+    },
+  ])
 })

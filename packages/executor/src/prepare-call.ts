@@ -20,6 +20,8 @@ export interface CallContext {
   variables: { AGENT_HOME: string; CWD: string }
   workDirectory: string
   policy?: Policy | undefined
+  /** What the caller offers besides the tools and runs itself; named to a model that calls what is not there. */
+  otherNames?: readonly string[]
 }
 
 /** A call that will not run. */
@@ -62,7 +64,10 @@ export function prepareCall(
   context: CallContext,
 ): PreparedCall {
   const tool = tools.get(call.name)
-  if (!tool) return refuse('ERROR', call.arguments, unknownTool(String(call.name), [...tools.keys()]))
+  if (!tool) {
+    const known = [...tools.keys(), ...(context.otherNames ?? [])]
+    return refuse('ERROR', call.arguments, unknownTool(String(call.name), known))
+  }
 
   const { expanded, settings } = tool
   const read = readArguments(call.arguments)

@@ -103,6 +103,14 @@ describe('Whatever else a model sends has an answer it can act on', () => {
     })
   })
 
+  test('an unknown tool where the caller offers others besides: they are named, too', () => {
+    const context = { variables, workDirectory: '/work', otherNames: ['ask_human'] }
+    expect(prepareCall(tools, { name: 'ask_humans', arguments: {} }, context)).toHaveProperty(
+      'observation',
+      'ERROR: there is no tool "ask_humans". Nothing was run.\nDid you mean "ask_human"?\nThe tools are: search, list, erase, fetch, ask_human.',
+    )
+  })
+
   test('a name of 300 characters is not repeated whole', () => {
     expect(prepare('x'.repeat(300), {})).toHaveProperty(
       'observation',

@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { type Machine, thisMachine } from './machine.js'
 import { processStart } from './process-identity.js'
+import { asReadError } from './read-error.js'
 import { writeNew } from './replace.js'
 
 const leaseSchema = z.object({
@@ -53,10 +54,18 @@ export function leaseRecord(machine: Machine = thisMachine(), pid = process.pid)
 export function readLease(directory: string): StoredLease | undefined {
   const epoch = highestEpoch(directory)
   if (epoch === 0) return undefined
-  const descriptor = openSync(join(directory, String(epoch)), 'r')
+  const path = join(directory, String(epoch))
+  try {
+    return { epoch, ...readRecord(path) }
+  } catch (error) {
+    throw asReadError(error, path, { EISDIR: 'No run makes one there: move it away, and go on.' })
+  }
+}
+
+function readRecord(path: string): Omit<StoredLease, 'epoch'> {
+  const descriptor = openSync(path, 'r')
   try {
     return {
-      epoch,
       record: parseLease(readFileSync(descriptor, 'utf8')),
       heartbeatMs: fstatSync(descriptor).mtimeMs,
     }

@@ -1,7 +1,7 @@
 import { type HeldLease, holdLease } from './hold-lease.js'
 import { type HolderState, holderState } from './holder.js'
 import { type Candidate, leaseRecord, readLease, type StoredLease, writeCandidate } from './lease-file.js'
-import { makeWay } from './make-way.js'
+import { makeWay, type Waiting } from './make-way.js'
 import { asWriteError } from './write-error.js'
 
 /** The right to write a run, held until `release` or until somebody takes it. */
@@ -17,14 +17,17 @@ export interface Lease extends HeldLease {
  * @param options.force - End a live holder on this machine; do not wait for a remote one's heartbeat.
  * @throws {JournalError} `ERR_RUN_BUSY`: somebody else owns the run, or won the race for it.
  */
-export async function takeLease(directory: string, { force = false } = {}): Promise<Lease> {
+export async function takeLease(
+  directory: string,
+  { force = false, ...waiting }: { force?: boolean } & Waiting = {},
+): Promise<Lease> {
   const record = leaseRecord()
   const candidate = prepare(directory, record)
   try {
     for (;;) {
       const holder = readLease(directory)
       const state = holder ? holderState(holder, candidate.nowMs) : 'free'
-      if (holder) await makeWay(directory, holder, { state, force })
+      if (holder) await makeWay(directory, holder, { state, force, ...waiting })
       const epoch = (holder?.epoch ?? 0) + 1
       if (!candidate.link(epoch)) continue // somebody was faster: look at who it is
       const lease = holdLease(directory, epoch, record)

@@ -7,15 +7,22 @@ import { readLease, type StoredLease } from './lease-file.js'
 
 const WATCH_INTERVAL_MS = 100
 
+export interface Waiting {
+  /** Hears, before a wait of up to half a minute, whom it is for and how long it takes. */
+  onWait?: (message: string) => void
+  /** Ends such a wait. */
+  signal?: AbortSignal
+}
+
 /**
  * Returns once a holder no longer stands in the way.
  *
- * @throws {JournalError} `ERR_RUN_BUSY`: it does.
+ * @throws {JournalError} `ERR_RUN_BUSY`: it does, or waiting for it was ended.
  */
 export async function makeWay(
   directory: string,
   holder: StoredLease,
-  { state, force }: { state: HolderState; force: boolean },
+  { state, force, ...waiting }: { state: HolderState; force: boolean } & Waiting,
 ): Promise<void> {
   switch (state) {
     case 'free':
@@ -23,7 +30,7 @@ export async function makeWay(
     case 'remote-expired':
       return
     case 'remote-fresh':
-      if (force || (isProbablyOurPast(holder) && (await staysSilent(directory, holder)))) return
+      if (force || (isProbablyOurPast(holder) && (await staysSilent(directory, holder, waiting)))) return
       break
     case 'alive':
       if (force && holder.record && holder.record.pid !== process.pid) {
@@ -36,10 +43,14 @@ export async function makeWay(
   throw busy(dirname(directory), holder, state)
 }
 
-/** Watches a heartbeat until it would have expired; false when it beats, or somebody else takes the lease. */
-async function staysSilent(directory: string, { epoch, heartbeatMs }: StoredLease): Promise<boolean> {
-  const deadline = performance.now() + HEARTBEAT_EXPIRY_MS - Math.max(0, Date.now() - heartbeatMs)
+/** Watches a heartbeat until it would have expired; false when it beats, somebody else takes the lease, or `signal` ends it. */
+async function staysSilent(directory: string, holder: StoredLease, waiting: Waiting): Promise<boolean> {
+  const { epoch, heartbeatMs } = holder
+  const waitMs = HEARTBEAT_EXPIRY_MS - Math.max(0, Date.now() - heartbeatMs)
+  const deadline = performance.now() + waitMs
+  waiting.onWait?.(waitNotice(holder, waitMs))
   while (performance.now() < deadline) {
+    if (waiting.signal?.aborted) return false
     await delay(WATCH_INTERVAL_MS) // nothing tells when a process that cannot be seen is gone
     const now = readLease(directory)
     if (now?.epoch !== epoch || now.heartbeatMs !== heartbeatMs) return false
@@ -47,13 +58,24 @@ async function staysSilent(directory: string, { epoch, heartbeatMs }: StoredLeas
   return true
 }
 
-function busy(run: string, { epoch, record }: StoredLease, state: HolderState): JournalError {
-  const who = record ? `process ${record.pid} on ${record.host}` : `the holder of lease ${epoch}`
+function waitNotice(holder: StoredLease, waitMs: number): string {
+  const seconds = Math.ceil(waitMs / 1000)
+  return (
+    `The run was being written by ${whoHolds(holder)} before this machine started anew, it seems. ` +
+    `Waiting ${seconds} s for a sign of life; without one this goes on. --force does not wait.`
+  )
+}
+
+function whoHolds({ epoch, record }: StoredLease): string {
+  return record ? `process ${record.pid} on ${record.host}` : `the holder of lease ${epoch}`
+}
+
+function busy(run: string, holder: StoredLease, state: HolderState): JournalError {
   const advice =
     state === 'alive'
       ? 'Wait until it ends, or end it and take the run with --force.'
       : 'It cannot be seen from here (another machine, container or boot) and its last sign of life is less than\n' +
         `${HEARTBEAT_EXPIRY_MS / 1000} s old. Try again later, or take the run with --force if you know that it is gone.`
-  const message = `${run}: The run is being written by ${who}. Nothing was changed.\n${advice}`
+  const message = `${run}: The run is being written by ${whoHolds(holder)}. Nothing was changed.\n${advice}`
   return new JournalError('ERR_RUN_BUSY', message, { path: run })
 }

@@ -4,6 +4,7 @@ import { copyToNewInode } from './copy-journal.js'
 import { makeRunDirectory } from './create-run.js'
 import { checkLayout } from './layout.js'
 import { type Lease, takeLease } from './lease.js'
+import type { Waiting } from './make-way.js'
 import { migrateRun } from './migrate.js'
 import { neverBegan } from './never-began.js'
 import { notFound } from './read-run.js'
@@ -11,7 +12,7 @@ import { holdRun, type Run } from './run.js'
 import { runPaths } from './run-paths.js'
 import { isText, requireThat } from './usage.js'
 
-export interface OpenRunOptions {
+export interface OpenRunOptions extends Waiting {
   /** Take the run from a live owner too: one on this machine is ended first. */
   force?: boolean
   /** False: nothing is synced, for throwaway runs. */
@@ -30,7 +31,7 @@ export interface OpenRunOptions {
  */
 export async function openRun(
   runDirectory: string,
-  { force = false, sync = true }: OpenRunOptions = {},
+  { force = false, sync = true, ...waiting }: OpenRunOptions = {},
 ): Promise<Run> {
   requireThat(isText(runDirectory), 'openRun: the directory of the run', 'a path as text')
   const named = resolve(runDirectory)
@@ -40,7 +41,7 @@ export async function openRun(
   const directory = migration?.directory ?? named
   if (!existsSync(runPaths(directory).journal)) throw neverBegan(directory)
 
-  const lease = await takeLease(runPaths(directory).lease, { force })
+  const lease = await takeLease(runPaths(directory).lease, { force, ...waiting })
   try {
     makeRunDirectory(directory)
     const run = takeOver(directory, lease, sync)

@@ -1,14 +1,22 @@
 import { JournalError } from './errors.js'
 
-/** The system's error with the file's name and what to do about it; any other error stays as it is. */
-export function asReadError(error: unknown, path: string): unknown {
+/**
+ * The system's error with the file's name and what to do about it; any other error stays as it is.
+ *
+ * @param remedies - What else is to be done about this file, by the system's code.
+ */
+export function asReadError(error: unknown, path: string, remedies: Record<string, string> = {}): unknown {
   const { code, message, syscall } = Object(error) as NodeJS.ErrnoException
   if (syscall === undefined) return error
   const [cause, remedy] = known[code ?? ''] ?? [`${message}.`, 'Mend the cause, and try again.']
-  return new JournalError('ERR_JOURNAL_READ', `${path}: Could not be read: ${cause}\n${remedy}`, {
-    path,
-    cause: error,
-  })
+  return new JournalError(
+    'ERR_JOURNAL_READ',
+    `${path}: Could not be read: ${cause}\n${remedies[code ?? ''] ?? remedy}`,
+    {
+      path,
+      cause: error,
+    },
+  )
 }
 
 const permission = 'Give yourself permission to read the run and its files.'

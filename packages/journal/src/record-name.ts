@@ -6,9 +6,12 @@ let lastMs = 0
  * No two calls of one process return the same name, even when the clock stands
  * still or goes backwards. Whatever the label holds, the name is one safe path
  * component: other characters than letters, digits, `_` and `-` become `-`.
+ *
+ * @param options.labelFirst - `<label>_20261120T093000123`: sorted by what they are of, then by time.
  */
-export function recordName(time: Date, label: string): string {
-  return `${recordStamp(time)}_${safeLabel(label)}`
+export function recordName(time: Date, label: string, { labelFirst = false } = {}): string {
+  const parts = [recordStamp(time), safeLabel(label)]
+  return (labelFirst ? parts.reverse() : parts).join('_')
 }
 
 /** The time alone, a millisecond later than the last one when it would repeat it. */

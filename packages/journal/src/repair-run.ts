@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { takeLease } from './lease.js'
+import type { Waiting } from './make-way.js'
 import { notFound } from './read-run.js'
 import { type RepairResult, repairJournal } from './repair.js'
 import { journalPath, runPaths } from './run-paths.js'
@@ -14,11 +15,11 @@ import { NO_BEGINNING, verifyJournal } from './verify.js'
  */
 export async function repairRun(
   runDirectory: string,
-  { force = false }: { force?: boolean } = {},
+  { force = false, ...waiting }: { force?: boolean } & Waiting = {},
 ): Promise<RepairResult> {
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
-  const lease = await takeLease(runPaths(directory).lease, { force })
+  const lease = await takeLease(runPaths(directory).lease, { force, ...waiting })
   try {
     return withProblem(repairJournal(journalPath(directory)))
   } finally {

@@ -5,4 +5,6 @@ export const LLM_DEFAULTS = {
   timeoutMs: 600_000,
   /** Attempts in all, the first included. */
   maxAttempts: 5,
+  /** Whether tools are offered in strict mode. */
+  strictTools: false,
 } as const

@@ -38,6 +38,15 @@ export const llmSchema = z.looseObject({
       z.describe('How often a request is tried in all. Default: 5'),
     ),
   ),
+  strict_tools: z.optional(
+    z
+      .boolean('Must be true or false')
+      .check(
+        z.describe(
+          'true: tools are offered in strict mode, in which a server keeps the model to their parameters; what is optional may be null. Default: false',
+        ),
+      ),
+  ),
 })
 
 /** The keys of `llm` that are settings of ours; every other one is a parameter of the API. */

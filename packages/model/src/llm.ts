@@ -22,6 +22,8 @@ export interface LlmSettings {
   readonly timeoutMs?: number
   /** Attempts in all, the first included. */
   readonly maxAttempts?: number
+  /** Tools are offered in strict mode, with what is optional as nullable. */
+  readonly strictTools?: boolean
 }
 
 export type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: SettingsProblem[] }
@@ -51,7 +53,17 @@ export function parseLlm(input: unknown): ParsedLlm {
 }
 
 function settingsOf(llm: Llm): LlmSettings {
-  const { provider, model, base_url, script, command, timeout_ms, max_attempts, ...parameters } = llm
+  const {
+    provider,
+    model,
+    base_url,
+    script,
+    command,
+    timeout_ms,
+    max_attempts,
+    strict_tools,
+    ...parameters
+  } = llm
   return {
     provider,
     ...(model === undefined ? {} : { model }),
@@ -61,5 +73,6 @@ function settingsOf(llm: Llm): LlmSettings {
     parameters: Object.fromEntries(Object.entries(parameters).filter(([key]) => !key.startsWith('x-'))),
     ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
     ...(max_attempts === undefined ? {} : { maxAttempts: max_attempts }),
+    ...(strict_tools === undefined ? {} : { strictTools: strict_tools }),
   }
 }

@@ -9,16 +9,17 @@ import { requireThat } from './usage.js'
  *
  * Call ids carry the turn (`turn-3-1`), so the turn is also found in a history that was cut at the front.
  *
+ * @param options.path - The file the turns are from; named when they have run out.
  * @returns A model whose `complete` throws `ERR_MODEL_SCRIPT_END` after the last turn.
  */
-export function scriptModel(turns: readonly ScriptTurn[]): ChatModel {
+export function scriptModel(turns: readonly ScriptTurn[], { path }: { path?: string } = {}): ChatModel {
   requireThat(Array.isArray(turns), 'scriptModel: the list of turns', 'what parseScript makes')
   return {
     async complete(request, { signal, onDelta } = {}) {
       if (signal?.aborted) throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.')
       const number = nextTurn(request.messages)
       const turn = turns[number - 1]
-      if (!turn) throw scriptEnd(turns.length, number)
+      if (!turn) throw scriptEnd(turns, { number, path })
 
       const message = speak(turn, number, (text) => fillIn(text, lastObservation(request)))
       if (message.content) onDelta?.({ content: message.content })
@@ -76,10 +77,17 @@ function lastObservation(request: ChatRequest): string {
   return observation.replace(/\n+$/, '')
 }
 
-function scriptEnd(length: number, number: number): ModelError {
+function scriptEnd(
+  turns: readonly ScriptTurn[],
+  { number, path }: { number: number; path: string | undefined },
+): ModelError {
+  const { length } = turns
+  const hasAnswered = length > 0 && !turns.at(-1)?.tool_calls?.length
+  const remedy = hasAnswered
+    ? 'Its last one is an answer: for every further message it needs at least one more.'
+    : 'Add a turn to the script, or end it with one that calls no tool.'
   return new ModelError(
     'ERR_MODEL_SCRIPT_END',
-    `The script has ${length} ${length === 1 ? 'turn' : 'turns'}, and the conversation has come to turn ${number}. ` +
-      'Add a turn to the script, or end it with one that calls no tool.',
+    `${path === undefined ? '' : `${path}: `}The script has ${length} ${length === 1 ? 'turn' : 'turns'}, and the conversation has come to turn ${number}. ${remedy}`,
   )
 }

@@ -112,6 +112,15 @@ test('a script that has run out says how long it is and what to do', async () =>
   })
 })
 
+test('a script that has said its answer wants more for more messages, and its file is named', async () => {
+  const one = scriptModel([{ content: 'Done.' }], { path: '/agent/script.yaml' })
+  const answer = one.complete({ messages: [user, await say(one, user), user] })
+  await expect(answer).rejects.toMatchObject({
+    message:
+      '/agent/script.yaml: The script has 1 turn, and the conversation has come to turn 2. Its last one is an answer: for every further message it needs at least one more.',
+  })
+})
+
 test('what listens hears the text, and an aborted request is not answered', async () => {
   const heard: unknown[] = []
   await model.complete({ messages: [user] }, { onDelta: (delta) => heard.push(delta) })

@@ -8,12 +8,13 @@ import {
   listSettings,
   loadEnvironment,
 } from '@delta/config-loader'
-import { parse, stringify } from 'yaml'
+import { parse } from 'yaml'
 import { withEndpoint } from '../endpoint-settings.js'
 import { type AgentFlags, loadAgentFor, loadOptions } from '../load-agent.js'
 import { print, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { describeSettings } from '../present/settings.js'
+import { asYaml } from '../present/yaml.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { workDirectoryOf } from '../work-directory.js'
 
@@ -47,7 +48,7 @@ export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<n
 
   if (!flags.showOrigin) {
     const shown = describe(agent, environment.origins)
-    print(terminal, flags.json ? `${JSON.stringify(shown, null, 2)}\n` : stringify(shown, { lineWidth: 0 }))
+    print(terminal, flags.json ? `${JSON.stringify(shown, null, 2)}\n` : asYaml(shown, terminal))
     return EXIT.completed
   }
   const settings = await listSettings(

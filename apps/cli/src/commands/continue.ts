@@ -4,6 +4,7 @@ import type { RunSummary } from '@delta/journal'
 import { type EngineFlags, engineOptions } from '../engine-options.js'
 import { loadAgentFor } from '../load-agent.js'
 import { readMessage } from '../message.js'
+import { otherRun } from '../other-run.js'
 import { presenterFor } from '../present/presenter-for.js'
 import { exitCodeFor, withStopSignal } from '../run-life.js'
 import type { Terminal } from '../terminal.js'
@@ -28,6 +29,10 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const decision = decisionIn(flags, terminal)
   const message = await readMessage(flags.message, terminal)
   const run = await findRun(workDirectory, flags.runId)
+  if (flags.runId === undefined) {
+    const other = await otherRun(run, { workDirectory, message, env: terminal.env })
+    if (other !== undefined) presenter.warn(other)
+  }
   const agent = await loadAgentFor(flags.agent ?? presentAgent(run), {
     flags,
     terminal,

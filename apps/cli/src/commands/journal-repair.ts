@@ -11,7 +11,10 @@ export async function execute(
   runId: string | undefined,
 ): Promise<number> {
   const run = await findShownRun(flags, runId, terminal)
-  const { text, ...result } = await repairRun(run.directory, { force: flags.force ?? false })
+  const { text, ...result } = await repairRun(run.directory, {
+    force: flags.force ?? false,
+    onWait: (message) => void terminal.stderr.write(`note: ${printable(message)}\n`),
+  })
   print(terminal, `${flags.json ? JSON.stringify(result, null, 2) : printable(text)}\n`)
   return result.problem === undefined ? EXIT.completed : EXIT.failed
 }

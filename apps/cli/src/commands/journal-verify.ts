@@ -15,5 +15,8 @@ export async function execute(
   const { text, ...report } = verifyJournal(run.journalPath, { ofRun: true })
   const shown = printable(withExactCommands(text, run.journalPath, terminal.env))
   print(terminal, `${flags.json ? JSON.stringify(report, null, 2) : shown}\n`)
-  return report.ok ? EXIT.completed : EXIT.failed
+  if (!report.ok) return EXIT.failed
+  if (run.problem === undefined) return EXIT.completed
+  terminal.stderr.write(`But the run cannot go on: ${printable(run.problem)}\n`)
+  return EXIT.failed
 }

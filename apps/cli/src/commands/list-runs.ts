@@ -33,9 +33,14 @@ export async function execute(flags: ListFlags, terminal: Terminal): Promise<num
   const records = found.map((run) => recordOf(run, terminal))
   if (flags.json) print(terminal, `${JSON.stringify(records, null, 2)}\n`)
   else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)], screenWidth(terminal)))
-  else terminal.stderr.write(`No such runs in ${printable(workDirectory)}\n`)
+  else terminal.stderr.write(`${nothingFound(all, workDirectory)}\n`)
   for (const run of found) explain(run, terminal)
   return EXIT.completed
+}
+
+function nothingFound(all: readonly RunSummary[], workDirectory: string): string {
+  const where = printable(workDirectory)
+  return all.length > 0 ? `No such runs in ${where}` : `No runs in ${where}. -w names another workspace.`
 }
 
 /** What belongs to another run is resumed by that one; what is damaged, by nobody. */

@@ -3,6 +3,7 @@ import {
   isKnownEvent,
   neverBegan,
   readRequest,
+  readRun,
   type StoredEvent,
   streamJournal,
 } from '@delta/journal'
@@ -12,6 +13,7 @@ import { eventDescriber } from '../present/attribute.js'
 import { print } from '../present/print.js'
 import { printableLine } from '../present/printable.js'
 import { styleFor } from '../present/style.js'
+import { wayBack } from '../present/way-back.js'
 import { findShownRun, type ShownRun } from '../shown-run.js'
 import { spokenName } from '../spoken-name.js'
 import { EXIT, type Terminal } from '../terminal.js'
@@ -46,6 +48,7 @@ export async function execute(
   if (step === undefined) {
     const events = flags.follow ? followJournal(run) : streamJournal(run.journalPath)
     for await (const event of events) showEvent(event)
+    if (!flags.json) await sayHowToGoOn(run.directory, flags, terminal)
     return EXIT.completed
   }
   let found = false
@@ -58,6 +61,13 @@ export async function execute(
   }
   if (found) return EXIT.completed
   throw new UsageError(`--step ${step}: ${extent(run)}`)
+}
+
+/** Of the run as it is now: it may have gone on while it was read. */
+async function sayHowToGoOn(directory: string, flags: ShowFlags, terminal: Terminal): Promise<void> {
+  const run = await readRun(directory, { tolerant: true })
+  if (run.status === 'RUNNING' && flags.follow) return // another owner has taken it up just now
+  for (const line of wayBack(run, terminal.env)) terminal.stderr.write(`${line}\n`)
 }
 
 async function requestOf({ directory }: ShownRun, request: string): Promise<string> {

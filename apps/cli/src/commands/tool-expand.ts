@@ -1,8 +1,8 @@
 import { formatProblem, type LoadedTools } from '@delta/config-loader'
-import { stringify } from 'yaml'
 import { loadTools, type ToolFlags } from '../load-tools.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
+import { asYaml } from '../present/yaml.js'
 import { EXIT, type Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
@@ -15,9 +15,7 @@ export async function execute(
   const { document, warnings } = await loadTools(path, flags, terminal)
   for (const warning of warnings) terminal.stderr.write(`${printable(formatProblem(warning))}\n`)
   const shown = flags.tool === undefined ? document : only(document, flags.tool)
-  // Plain values have no tags, and looking for some would visit all of them.
-  const options = { lineWidth: 0, directives: false }
-  const text = flags.json ? JSON.stringify(shown, null, 2) : stringify(shown, options)
+  const text = flags.json ? JSON.stringify(shown, null, 2) : asYaml(shown, terminal)
   print(terminal, `${text.trimEnd()}\n`)
   return EXIT.completed
 }

@@ -1,5 +1,5 @@
 import type { ActionRequest, ActionResult, JournalEvent } from '@delta/journal'
-import { type Detail, describeEvent } from './describe.js'
+import { type Detail, describeEvent, isAnswer } from './describe.js'
 import { printable, printableLine } from './printable.js'
 
 /** Characters of a command that is said once more above its result. */
@@ -23,10 +23,11 @@ export function eventDescriber(detail: Detail): EventDescriber {
   /** What the last error said that nobody tries again. */
   let failure: string | undefined
 
-  function attribution({ action_id: id, tool_name: name }: ActionResult): string[] {
+  function attribution(result: ActionResult): string[] {
+    const { action_id: id, tool_name: name } = result
     const said = open.get(id) ?? printableLine(name)
     open.delete(id)
-    return last === id ? [] : [detail.style.cyan(`   ↳ ${said}`)]
+    return last === id || isAnswer(result) ? [] : [detail.style.cyan(`   ↳ ${said}`)]
   }
 
   function describe(event: JournalEvent): string[] {

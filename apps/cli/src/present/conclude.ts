@@ -32,7 +32,7 @@ function howToRetry(result: RunResult, env: NodeJS.ProcessEnv): string[] {
   const goOn = resume(result, env)
   if (result.reason === 'MAX_ITERATIONS') {
     return [
-      `Error: the run failed: MAX_ITERATIONS (no answer after ${counted(result.iterations, 'iteration')})`,
+      `Error: the run failed: MAX_ITERATIONS (no answer after ${counted(result.iterations, 'iteration')}${limit(result)})`,
       `Go on with: ${goOn} -m "Go on"`,
     ]
   }
@@ -42,6 +42,12 @@ function howToRetry(result: RunResult, env: NodeJS.ProcessEnv): string[] {
     ...(result.partialAnswer === undefined ? [] : [`What there is of it: ${showLastStep(result, env)}`]),
     `${retry}: ${goOn} -m "Try again"`,
   ]
+}
+
+/** Where the run had more messages than one, or a smaller limit at first. */
+function limit({ iterations, maxIterations }: RunResult): string {
+  if (maxIterations === undefined || maxIterations === iterations) return ''
+  return `; a message may take ${maxIterations}, or what --max-iterations says`
 }
 
 function howToAnswer(result: RunResult, env: NodeJS.ProcessEnv): string[] {

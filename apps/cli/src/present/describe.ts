@@ -37,7 +37,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'ACTION_REQUEST':
       return event.tool_name === 'ask_human' ? [] : command(event, detail)
     case 'ACTION_RESULT':
-      if (transcript && isAnswer(event)) return [] // HUMAN_INPUT_RECEIVED has told it
+      if (isAnswer(event)) return [] // HUMAN_INPUT_RECEIVED has told it
       return [
         ...output(event.observation_content, verbose),
         ...outcome(event).map((line) => style.dim(`     ${line}`)),
@@ -46,7 +46,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
       // while it runs, whoever asks or says how to answer shows the question
       return transcript ? indent('   ? ', event.prompt, style.yellow) : []
     case 'HUMAN_INPUT_RECEIVED':
-      return transcript ? indent('   > ', event.response, style.bold) : []
+      return indent('   > ', event.response, style.bold)
     case 'ERROR':
       return failure(event, detail)
     case 'SYSTEM_MESSAGE':
@@ -96,19 +96,20 @@ function failure(event: ErrorEvent, { style, transcript }: Detail): string[] {
   const [first = ''] = event.error_message.split('\n')
   const { delay_ms: delay } = Object(event.error_details) as { delay_ms?: unknown }
   const said =
-    typeof delay === 'number' ? `${first.replace(/\.$/, '')}; trying again in ${duration(delay)}` : first
+    typeof delay === 'number'
+      ? `${first.replace(/\.$/, '')}; trying again ${delay < 1 ? 'at once' : `in ${duration(delay)}`}`
+      : first
   return indent('   ! ', said, style.red)
 }
 
-/** How a command ended; nothing for a person's answer, which has neither an exit code nor a time. */
 function outcome(event: ActionResult): string[] {
-  if (isAnswer(event)) return []
   const { exit_code: exitCode, status, duration_ms: ms } = event
   const ended = typeof exitCode === 'number' ? `exit ${exitCode}` : status
   return [typeof ms === 'number' ? `${ended}, ${duration(ms)}` : ended]
 }
 
-function isAnswer({ tool_name: name, status }: ActionResult): boolean {
+/** A person's answer, which has neither a command nor an exit code; what the model is told of a secret one is not for people. */
+export function isAnswer({ tool_name: name, status }: ActionResult): boolean {
   return name === 'ask_human' && status === 'SUCCESS'
 }
 

@@ -67,9 +67,12 @@ Environment:
         ['delta continue -w ./workspace -m "yes, proceed"', 'answer, or give a further instruction'],
         ['delta continue -w ./workspace --approve <request-id>', 'let a waiting command run'],
       ],
-      notes: `INTERRUPTED       resumes; a message is a further instruction
-WAITING_FOR_INPUT  the message is the answer; without one, interaction/response.txt
-COMPLETED, FAILED  need a message to go on with`,
+      notes: `What it does with a run that is
+  INTERRUPTED        resumes it; a message is a further instruction
+  WAITING_FOR_INPUT  takes the message for the answer; without one, interaction/response.txt
+  COMPLETED, FAILED  needs a message, and goes on with that
+
+Exit codes and environment are those of delta run: delta run --help`,
     },
   ],
 }

@@ -41,7 +41,7 @@ export async function runHook(
   const stopping = run.signal.aborted
   if (!hook || (stopping && !input.lingerMs)) return undefined
 
-  const directory = join(run.run.paths.hooks, recordName(new Date(), name))
+  const directory = join(run.run.paths.hooks, recordName(new Date(), name, { labelFirst: true }))
   writeInput(run, name, { directory, input })
   run.run.journal.sync()
   const lingering = abortLater(run.signal, input.lingerMs ?? 0)

@@ -8,6 +8,19 @@ export const ASK_HUMAN = 'ask_human'
 
 const INPUT_TYPES = ['text', 'password', 'confirmation'] as const
 
+const PROPERTIES = {
+  prompt: { type: 'string', description: 'Question or instruction to display to user' },
+  input_type: {
+    type: 'string',
+    enum: [...INPUT_TYPES],
+    description: 'Input type: text | password | confirmation',
+  },
+  sensitive: {
+    type: 'boolean',
+    description: 'Whether input is sensitive (should hide input characters)',
+  },
+}
+
 /** The one tool that is not a command. Every agent has it. */
 export const askHumanTool: FunctionTool = {
   type: 'function',
@@ -16,20 +29,27 @@ export const askHumanTool: FunctionTool = {
     description: 'Request input from human user. Execution pauses until response received.',
     parameters: {
       type: 'object',
-      properties: {
-        prompt: { type: 'string', description: 'Question or instruction to display to user' },
-        input_type: {
-          type: 'string',
-          enum: [...INPUT_TYPES],
-          description: 'Input type: text | password | confirmation',
-        },
-        sensitive: {
-          type: 'boolean',
-          description: 'Whether input is sensitive (should hide input characters)',
-        },
-      },
+      properties: PROPERTIES,
       required: ['prompt'],
       additionalProperties: false,
+    },
+  },
+}
+
+/** The same for strict mode: every parameter is required, and null stands for what is left out. */
+export const strictAskHumanTool: FunctionTool = {
+  type: 'function',
+  function: {
+    ...askHumanTool.function,
+    strict: true,
+    parameters: {
+      ...askHumanTool.function.parameters,
+      properties: {
+        ...PROPERTIES,
+        input_type: { ...PROPERTIES.input_type, type: ['string', 'null'], enum: [...INPUT_TYPES, null] },
+        sensitive: { ...PROPERTIES.sensitive, type: ['boolean', 'null'] },
+      },
+      required: Object.keys(PROPERTIES),
     },
   },
 }
@@ -39,7 +59,8 @@ export function parseQuestion(text: string): Question | string {
   const args = parseObject(text)
   if (!args) return 'ask_human needs a JSON object such as {"prompt":"Which file?"}.'
 
-  const { prompt, input_type: inputType = 'text', sensitive = false } = args
+  const { prompt, sensitive } = args
+  const inputType = args.input_type ?? 'text' // strict mode says null for what is left out
   if (typeof prompt !== 'string' || prompt === '') {
     return 'ask_human needs a "prompt": the question to show to the person.'
   }

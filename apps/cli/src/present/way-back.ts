@@ -1,0 +1,38 @@
+import { dirname } from 'node:path'
+import { quoteCommand } from '@delta/executor'
+import type { RunSummary } from '@delta/journal'
+import { spokenName } from '../spoken-name.js'
+import { commandToContinue } from './conclude.js'
+
+/** What a person who has looked at a run may want to type next. Lines; none for a run that is done or cannot go on. */
+export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
+  if (run.problem !== undefined) return []
+  const workspace = dirname(dirname(run.directory))
+  const goOn = commandToContinue(workspace, run.runId, env)
+  switch (run.status) {
+    case 'RUNNING': {
+      const watch = [...spokenName(env), 'show', run.runId, '-w', workspace, '--follow']
+      return [`It goes on. Watch it with: ${quoteCommand(watch)}`]
+    }
+    case 'WAITING_FOR_INPUT':
+      return answering(run, goOn)
+    case 'INTERRUPTED':
+      return [`Go on with: ${goOn}`]
+    case 'FAILED':
+      return [`Retry with: ${goOn} -m "Try again"`]
+    default:
+      return []
+  }
+}
+
+function answering({ humanRequest: request }: RunSummary, goOn: string): string[] {
+  if (request === undefined) return []
+  if (request.argv !== undefined)
+    return [
+      `Allow it:  ${goOn} --approve ${request.request_id}`,
+      `Refuse it: ${goOn} --deny ${request.request_id}`,
+    ]
+  if (request.sensitive) return [`Answer with: ${goOn} -m -   (reads stdin)`]
+  if (request.input_type === 'confirmation') return [`Answer with: ${goOn} -m yes   (or: -m no)`]
+  return [`Answer with: ${goOn} -m "my answer"`]
+}
