@@ -20,10 +20,12 @@ import { runCall } from './run-call.js'
  * it next must find none of them at work.
  */
 export function act(run: ActiveRun, calls: readonly Call[], iteration: number): Promise<Outcome | undefined> {
+  const { toolConcurrency: concurrency } = run.agent
   const failing = new AbortController()
-  const beside = { ...run, signal: AbortSignal.any([run.signal, failing.signal]) }
+  const isAlone = concurrency <= 1 || calls.length <= 1
+  const beside = isAlone ? run : { ...run, signal: AbortSignal.any([run.signal, failing.signal]) }
   return inOrder(calls, {
-    concurrency: run.agent.toolConcurrency,
+    concurrency,
     isBarrier: (call) => call.name === ASK_HUMAN || prepare(run, call).decision === 'ask',
     each: (call) => actOn(beside, call, { iteration, attempt: 1 }),
     onFailure: () => failing.abort(),
