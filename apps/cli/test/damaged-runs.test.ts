@@ -118,6 +118,29 @@ test.each([
   }
 })
 
+test('a run whose beginning is lost is not called one that never began, and its id is not given away', async () => {
+  await using workspace = await temporaryWorkspace({})
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  const started = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q']
+  await delta(started)
+  const path = join(workspace.path, '.delta/one/journal.jsonl')
+  const later = (await readFile(path, 'utf8')).split('\n').slice(2).join('\n')
+  await writeFile(path, later)
+
+  const problem = `${path}: The beginning of this run is lost: `
+  expect((await delta(['list-runs', '-w', workspace.path])).stderr).toContain(
+    `Run one is damaged: ${problem}`,
+  )
+  for (const message of [[], ['-m', 'On']]) {
+    const refused = await delta(['continue', '-w', workspace.path, '--run-id', 'one', ...message])
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(refused.stderr).toContain(problem)
+  }
+  expect((await delta(['show', 'one', '-w', workspace.path])).stdout).toContain('1. Done.\n')
+  expect((await delta(started)).exitCode).toBe(2)
+  expect(await readFile(path, 'utf8')).toBe(later)
+})
+
 test('a run that never began is not looked for where another one did', async () => {
   await using workspace = await emptyRun({ named: false, journal: '' })
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
