@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { type Machine, thisMachine } from './machine.js'
 import { processStart } from './process-identity.js'
+import { READ_AT_ONCE } from './read-at.js'
 import { writeNew } from './replace.js'
 
 const leaseSchema = z.object({
@@ -53,7 +54,7 @@ export function leaseRecord(machine: Machine = thisMachine(), pid = process.pid)
 export function readLease(directory: string): StoredLease | undefined {
   const epoch = highestEpoch(directory)
   if (epoch === 0) return undefined
-  const descriptor = openSync(join(directory, String(epoch)), 'r')
+  const descriptor = openSync(join(directory, String(epoch)), READ_AT_ONCE)
   try {
     return {
       epoch,
