@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, readFile, stat, symlink, utimes } from 'node:fs/promises'
+import { chmod, readFile, stat, symlink, truncate, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -268,9 +268,9 @@ test('what cannot be read does not hold a cache up: a pipe, a device, a link to 
 })
 
 test('a file too long to be read is told by its stamp, and a directory too deep to be named holds nothing up', async () => {
-  const { directory, build } = await placeWith({ 'work/src/a.py': 'a' })
+  const { directory, build } = await placeWith({ 'work/src/long': '' })
   const long = join(directory, 'work/src/long')
-  execFileSync('truncate', ['-s', '3G', long])
+  await truncate(long, 3 * 2 ** 30)
   const dig = 'import os\nfor _ in range(60): os.mkdir("d" * 100); os.chdir("d" * 100)'
   execFileSync('python3', ['-c', dig], { cwd: join(directory, 'work/src') })
   const manifest = computed('echo run >> count; wc -l < count', {
@@ -278,7 +278,7 @@ test('a file too long to be read is told by its stamp, and a directory too deep 
   })
   await build(manifest)
   expect((await build(manifest)).messages).toEqual(block('1\n'))
-  execFileSync('truncate', ['-s', '+1', long])
+  await truncate(long, 3 * 2 ** 30 + 1)
   expect((await build(manifest)).messages).toEqual(block('2\n'))
   execFileSync('rm', ['-r', join(directory, 'work/src')]) // node cannot name what is in it
 })
