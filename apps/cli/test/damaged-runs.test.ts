@@ -118,12 +118,76 @@ test.each([
   }
 })
 
+test('a run whose beginning is lost is not called one that never began, and its id is not given away', async () => {
+  await using workspace = await temporaryWorkspace({})
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  const started = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q']
+  await delta(started)
+  const path = join(workspace.path, '.delta/one/journal.jsonl')
+  const later = (await readFile(path, 'utf8')).split('\n').slice(2).join('\n')
+  await writeFile(path, later)
+
+  const problem = `${path}: The beginning of this run is lost: `
+  expect((await delta(['list-runs', '-w', workspace.path])).stderr).toContain(
+    `Run one is damaged: ${problem}`,
+  )
+  for (const message of [[], ['-m', 'On']]) {
+    const refused = await delta(['continue', '-w', workspace.path, '--run-id', 'one', ...message])
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(refused.stderr).toContain(problem)
+  }
+  expect((await delta(['show', 'one', '-w', workspace.path])).stdout).toContain('1. Done.\n')
+  expect((await delta(started)).exitCode).toBe(2)
+  expect(await readFile(path, 'utf8')).toBe(later)
+})
+
 test('a run that never began is not looked for where another one did', async () => {
   await using workspace = await emptyRun({ named: false, journal: '' })
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'a', '-q'])
   await rm(join(workspace.path, '.delta/LATEST'))
   expect((await delta(['show', '-w', workspace.path])).stdout).toContain('1. Done.\n')
+})
+
+test.each([
+  ['LATEST', 0, ''],
+  ['VERSION', 0, ''],
+  ['one/engine.log', 0, 'engine.log is not written: '],
+  ['one/journal.jsonl', 1, 'one/journal.jsonl: Could not be read: it is a pipe, not a file (ESPIPE).\n'],
+  [
+    'one/io/parts.jsonl',
+    1,
+    'one/io/parts.jsonl: Could not be written: a pipe of that name is in the way (ESPIPE).\n',
+  ],
+  ['one/lease/2', 6, 'The run is being written by the holder of lease 2.'],
+])('a pipe in the place of %s is not waited for', async (name, exitCode, says) => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
+  await rm(join(workspace.path, '.delta', name), { force: true })
+  await runProcess(['mkfifo', join(workspace.path, '.delta', name)])
+  const goesOn = await delta(['continue', '-w', workspace.path, '-m', 'More', '-q'])
+  expect(goesOn.exitCode).toBe(exitCode)
+  expect(goesOn.stderr).toContain(says)
+  expect((await delta(['list-runs', '-w', workspace.path])).stdout).toMatch(/^one /m)
+})
+
+test('a pipe that a tool leaves in the place of its record ends the run with what to do, not in silence', async () => {
+  await using agent = await temporaryAgent({
+    tools: [
+      {
+        name: 'plug',
+        shell: 'cd "$RUN_DIR/io/tool_executions"; for f in *.json; do rm "$f"; mkfifo "$f"; done',
+      },
+    ],
+    turns: [{ tool_calls: [{ name: 'plug', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['-w', workspace.path, '--run-id', 'one']
+  const plugged = await delta(['run', '--agent', agent.path, '-m', 'Go', ...args])
+  expect(plugged).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(plugged.stderr).toContain('Could not be written: a pipe of that name is in the way (ENXIO).\n')
+  expect(await delta(['continue', ...args])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
 })
 
 test('a run id that is taken is answered with the command that goes on with that run', async () => {

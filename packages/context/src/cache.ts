@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto'
-import { readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { readFileSync, statSync } from 'node:fs'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { setImmediate as othersFirst } from 'node:timers/promises'
+import { ContextError } from './errors.js'
 import { matchingFiles } from './glob.js'
 import type { ComputedFileSource } from './manifest.js'
+import { sourceName } from './source-name.js'
 import { isSettled, stampOf } from './stamp.js'
 import { type ContextVariables, replaceVariables } from './variables.js'
 
@@ -18,7 +22,13 @@ interface Made {
   source: ComputedFileSource
   text: string
   variables: ContextVariables
+  signal?: AbortSignal | undefined
 }
+
+/** Between so many files a signal is looked for: there may be very many. */
+const FILES_AT_A_TIME = 100
+/** What is longer is told by its stamp, which changes with it: Node reads no file of 2 GiB, and nobody waits for one. */
+const LONGEST_HASHED_BYTES = 256 * 1024 * 1024
 
 /** Undefined for a source without `cache`, and for one whose output was not made yet. */
 export async function readReceipt(
@@ -51,13 +61,25 @@ function receiptPath(path: string): string {
   return `${path}.inputs.json`
 }
 
-async function hashInputs({ source: { generator, cache }, variables }: Made): Promise<string> {
+/** @throws {ContextError} `ERR_CONTEXT_ABORTED`. */
+async function hashInputs({ source, variables, signal }: Made): Promise<string> {
+  const { generator, cache } = source
   const patterns = (cache?.invalidateOn ?? []).map((pattern) => replaceVariables(pattern, variables))
   const hash = createHash('sha256').update(JSON.stringify([generator.command, patterns]))
-  for (const file of await matchingFiles(patterns, variables.CWD)) {
-    hash.update(JSON.stringify([file, await hashOf(file)]))
+  const files = await matchingFiles(patterns, variables.CWD)
+  for (const [index, file] of files.entries()) {
+    if (index % FILES_AT_A_TIME === 0) await goOnUnless(signal, source)
+    hash.update(JSON.stringify([file, hashOf(file)]))
   }
   return hash.digest('hex')
+}
+
+async function goOnUnless(signal: AbortSignal | undefined, source: ComputedFileSource): Promise<void> {
+  await othersFirst()
+  if (!signal?.aborted) return
+  const name = sourceName(source)
+  const message = `context.yaml: the source "${name}": it was stopped while it looked at the files of invalidate_on`
+  throw new ContextError('ERR_CONTEXT_ABORTED', message, { source: name })
 }
 
 interface Hashed {
@@ -67,15 +89,16 @@ interface Hashed {
 
 const hashes = new Map<string, Hashed>()
 
-/** By content; a file that was not touched since is not read again by this process. */
-async function hashOf(path: string): Promise<string | undefined> {
+/** By content; a file that was not touched since is not read again by this process. Blocking: promises take ten times as long. */
+function hashOf(path: string): string | undefined {
   try {
-    const status = await stat(path, { bigint: true })
+    const status = statSync(path, { bigint: true })
     if (!status.isFile()) return 'no file' // a pipe would be waited for, a device never ends
     const stamp = stampOf(status)
     const known = hashes.get(path)
     if (known?.stamp === stamp) return known.hash
-    const hash = digest(await readFile(path))
+    if (status.size > LONGEST_HASHED_BYTES) return stamp
+    const hash = digest(readFileSync(path))
     if (isSettled(status)) hashes.set(path, { stamp, hash })
     return hash
   } catch (error) {

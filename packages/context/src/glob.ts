@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 /** Nothing in them is an input of an agent's, and there may be very much of it. */
-const NEVER_ENTERED = new Set(['.git', 'node_modules'])
+const NEVER_ENTERED = new Set(['.git', 'node_modules', '.delta'])
 
 /**
  * The files that match any of the patterns, sorted. `*` and `?` stay within a name, `**` goes through directories,
@@ -39,8 +39,11 @@ async function* filesUnder(directory: string): AsyncGenerator<string> {
   }
 }
 
+/** Gone meanwhile, not ours, or so deep that no program can name it. */
+const CANNOT_BE_ENTERED = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ENAMETOOLONG'])
+
 function noneIfMissing(error: NodeJS.ErrnoException) {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'EACCES') return []
+  if (CANNOT_BE_ENTERED.has(error.code ?? '')) return []
   throw error
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, readFile, stat, symlink, utimes } from 'node:fs/promises'
+import { chmod, readFile, stat, symlink, truncate, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -265,4 +265,43 @@ test('what cannot be read does not hold a cache up: a pipe, a device, a link to 
   expect((await build(manifest)).messages).toEqual(block('1\n'))
   await write('work/src/a.py', 'changed')
   expect((await build(manifest)).messages).toEqual(block('2\n'))
+})
+
+test('a file too long to be read is told by its stamp, and a directory too deep to be named holds nothing up', async () => {
+  const { directory, build } = await placeWith({ 'work/src/long': '' })
+  const long = join(directory, 'work/src/long')
+  await truncate(long, 3 * 2 ** 30)
+  const dig = 'import os\nfor _ in range(60): os.mkdir("d" * 100); os.chdir("d" * 100)'
+  execFileSync('python3', ['-c', dig], { cwd: join(directory, 'work/src') })
+  const manifest = computed('echo run >> count; wc -l < count', {
+    cache: { strategy: 'file_hash', invalidate_on: ['src/**'] },
+  })
+  await build(manifest)
+  expect((await build(manifest)).messages).toEqual(block('1\n'))
+  await truncate(long, 3 * 2 ** 30 + 1)
+  expect((await build(manifest)).messages).toEqual(block('2\n'))
+  execFileSync('rm', ['-r', join(directory, 'work/src')]) // node cannot name what is in it
+})
+
+test("a pattern for everything leaves the run's own files out: they change with every step", async () => {
+  const { build, write } = await placeWith({ 'work/a.py': 'a' })
+  const manifest = computed('echo run >> ../count; wc -l < ../count', {
+    cache: { strategy: 'file_hash', invalidate_on: ['**/*'] },
+  })
+  await build(manifest)
+  await write('work/.delta/one/journal.jsonl', 'grows')
+  expect((await build(manifest)).messages).toEqual(block('1\n'))
+})
+
+test('a stop is heeded while the files that a cache depends on are looked at', async () => {
+  const { build } = await placeWith({ 'work/src/a.py': 'a' })
+  const manifest = computed('echo made', { cache: { strategy: 'file_hash', invalidate_on: ['src/**'] } })
+  await build(manifest)
+  const controller = new AbortController()
+  const building = build(manifest, { signal: controller.signal })
+  controller.abort()
+  await expect(building).rejects.toMatchObject({
+    code: 'ERR_CONTEXT_ABORTED',
+    message: expect.stringContaining('stopped while it looked at the files of invalidate_on'),
+  })
 })

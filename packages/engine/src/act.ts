@@ -15,12 +15,20 @@ import { runCall } from './run-call.js'
 /**
  * Answers every call of a thought, in order, up to `tool_concurrency` at once. A call that needs a person is a
  * barrier: nothing after it starts before the answer. Resolves to an outcome when the run must stop here.
+ *
+ * One that cannot be recorded stops those beside it, as a signal would: this engine gives the run up, and whoever takes
+ * it next must find none of them at work.
  */
 export function act(run: ActiveRun, calls: readonly Call[], iteration: number): Promise<Outcome | undefined> {
+  const { toolConcurrency: concurrency } = run.agent
+  const failing = new AbortController()
+  const isAlone = concurrency <= 1 || calls.length <= 1
+  const beside = isAlone ? run : { ...run, signal: AbortSignal.any([run.signal, failing.signal]) }
   return inOrder(calls, {
-    concurrency: run.agent.toolConcurrency,
+    concurrency,
     isBarrier: (call) => call.name === ASK_HUMAN || prepare(run, call).decision === 'ask',
-    each: (call) => actOn(run, call, { iteration, attempt: 1 }),
+    each: (call) => actOn(beside, call, { iteration, attempt: 1 }),
+    onFailure: () => failing.abort(),
   })
 }
 

@@ -2,6 +2,7 @@ import type { HumanInputRequest, PendingCall, RunSummary } from '@delta/journal'
 import { actOn } from './act.js'
 import type { ActiveRun } from './active-run.js'
 import { conclude } from './conclude.js'
+import { endOrphanedHooks } from './hooks/end-orphaned.js'
 import { notifyHook } from './hooks/notify.js'
 import { resumeAskHuman } from './human/ask-human.js'
 import { ASK_HUMAN } from './human/question.js'
@@ -10,12 +11,14 @@ import { refuse } from './refuse.js'
 import { settleStarted } from './settle-started.js'
 
 /**
- * Settles what the last engine left open: calls that may have started, calls that never did, a question that waits.
+ * Settles what the last engine left open: hooks that still run, calls that may have started, calls that never did, a
+ * question that waits.
  * A last thought without calls is the answer, and the model is not asked again. Afterwards every call of the journal
  * has its one result.
  */
 export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   const summary = run.run.summary()
+  await endOrphanedHooks(run)
   for (const call of summary.pendingCalls) {
     const stopped = await settleCall(run, call, {
       waiting: waitingFor(summary, call),

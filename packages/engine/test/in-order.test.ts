@@ -72,3 +72,24 @@ test('a stop lets those that run end, starts no more, and is the result', async 
   expect(await done).toBe('stopped')
   expect(run.log).not.toContain('start c')
 })
+
+test('a failure starts no more and is thrown once those that run, and are told of it, have ended', async () => {
+  const log: string[] = []
+  let end: (() => void) | undefined
+  const each = (item: string) => {
+    log.push(`start ${item}`)
+    if (item === 'a') return Promise.reject(new Error('No room.'))
+    return new Promise<undefined>((resolve) => {
+      end = () => resolve(undefined)
+    })
+  }
+  const onFailure = () => log.push('failed')
+  const done = inOrder(['b', 'a', 'c'], { concurrency: 2, isBarrier: () => false, each, onFailure }).catch(
+    (error: Error) => log.push(error.message),
+  )
+  await settled()
+  expect(log).toEqual(['start b', 'start a', 'failed'])
+  end?.()
+  await done
+  expect(log).toEqual(['start b', 'start a', 'failed', 'No room.'])
+})

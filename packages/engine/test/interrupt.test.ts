@@ -1,6 +1,6 @@
 import { isAlive, waitForExit, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { eventsOfType, scene } from './run.js'
+import { eventsOfType, hooks, scene } from './run.js'
 
 const WORK = { tool_calls: [{ name: 'work', arguments: {} }] }
 const SLEEPS_ONCE = 'echo started | tee -a witness.txt; test -e done || { touch done; exec sleep 300; }'
@@ -54,6 +54,31 @@ test('with on_interrupt: ask a person decides, and until then nothing is run aga
   expect(result.status).toBe('COMPLETED')
   expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
 })
+
+test.skipIf(process.platform !== 'linux')(
+  'what is left of an interrupted hook is ended before it runs again; what an ended one left running is not',
+  async () => {
+    const { runAndKill, resume, workspace } = await scene({
+      turns: [{ content: 'Done.' }],
+      files: hooks({
+        on_iteration_start: 'test -e left || { sleep 300 & echo $! > left; }',
+        pre_llm_request:
+          "echo begun >> order; test -e done || { trap 'echo ended >> order; exit' TERM; touch done; sleep 300 & wait; }",
+      }),
+    })
+    await runAndKill(started(workspace.path))
+    const notices: string[] = []
+    const result = await resume({
+      onEvent: (event) => event.kind === 'notice' && notices.push(event.message),
+    })
+    const left = Number(await workspace.read('left'))
+    expect(isAlive(left)).toBe(true)
+    process.kill(left)
+    expect(result.status).toBe('COMPLETED')
+    expect(await workspace.read('order')).toBe('begun\nended\nbegun\n')
+    expect(notices).toContain('A hook was still running, and has been ended.')
+  },
+)
 
 test('what is left of the interrupted command is ended before its second attempt begins', async () => {
   const { runAndKill, resume, workspace } = await scene({

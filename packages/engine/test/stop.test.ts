@@ -87,3 +87,30 @@ test('no hook holds a stop for long: one that hangs is ended, and the run is INT
     { hook_name: 'on_run_end', status: 'FAILED' },
   ])
 })
+
+test('a call whose record cannot be written takes those beside it along: nothing runs on when the run has ended', async () => {
+  const call = (name: string) => ({ name, arguments: {} })
+  const play = await scene({
+    turns: [{ tool_calls: [call('work'), call('spoil'), call('late')] }, { content: 'Done.' }],
+    tools: [
+      { name: 'work', shell: 'echo $$ > began; exec sleep 300' },
+      {
+        name: 'spoil',
+        shell: 'until test -s began; do :; done; cd "$RUN_DIR/io" && mv tool_executions elsewhere',
+      },
+      { name: 'late', shell: 'touch late' },
+    ],
+    agent: { tool_concurrency: 2 },
+  })
+  await expect(play.run()).rejects.toMatchObject({ code: 'ERR_JOURNAL_WRITE' })
+  const pid = Number(await play.workspace.read('began'))
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+
+  const result = await play.resume()
+  expect(result).toMatchObject({ status: 'COMPLETED' })
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([
+    { tool_name: 'work', status: 'INTERRUPTED' },
+    { tool_name: 'spoil', status: 'INTERRUPTED' },
+    { tool_name: 'late', status: 'SUCCESS' },
+  ])
+})

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, constants, openSync } from 'node:fs'
 import { type CapturedOutput, captureFile, nothingCaptured } from './captured.js'
 import type { Tool } from './define-tool.js'
 import { formatObservation } from './observation.js'
@@ -42,7 +42,7 @@ export function interruptedResult(
 function readOutput(path: string, settings: ToolSettings): CapturedOutput {
   let descriptor: number
   try {
-    descriptor = openSync(path, 'r')
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) // nobody writes into a pipe here
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return nothingCaptured()
     throw error

@@ -3,13 +3,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isRunning, readProcessRecord } from './process-record.js'
 import { listProcesses, type ProcessStat } from './processes.js'
 
-/** Which call's processes to look for: by what its engine recorded, and by the environment they carry. */
+/** Which call's or hooks' processes to look for: by what its engine recorded, and by the environment they carry. */
 export interface OrphanQuery {
   /** The file `recordProcess` wrote, if the engine got that far. */
   recordPath?: string
   /** The call's `DELTA_ACTION_ID` and `DELTA_RUN_DIR`; looked at on Linux only. */
   actionId?: string
   runDirectory?: string
+  /** The `DELTA_HOOK_IO_PATH`s of hooks; looked at on Linux only. */
+  hookDirectories?: readonly string[]
 }
 
 const DEFAULT_GRACE_MS = 2000
@@ -97,14 +99,24 @@ function ancestors(pid: number, processes: readonly ProcessStat[]): Set<number> 
   return found
 }
 
-function carriesEnvironment(pid: number, { actionId, runDirectory }: OrphanQuery): boolean {
-  if (process.platform !== 'linux' || actionId === undefined || runDirectory === undefined) return false
+function carriesEnvironment(pid: number, query: OrphanQuery): boolean {
+  const { actionId, runDirectory, hookDirectories = [] } = query
+  const ofCall =
+    actionId === undefined || runDirectory === undefined
+      ? undefined
+      : [`DELTA_ACTION_ID=${actionId}`, `DELTA_RUN_DIR=${runDirectory}`]
+  if (process.platform !== 'linux' || (!ofCall && hookDirectories.length === 0)) return false
+  const variables = readEnvironment(pid)
+  return (
+    ofCall?.every((variable) => variables.has(variable)) ||
+    hookDirectories.some((directory) => variables.has(`DELTA_HOOK_IO_PATH=${directory}`))
+  )
+}
+
+function readEnvironment(pid: number): Set<string> {
   try {
-    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
-    return (
-      variables.includes(`DELTA_ACTION_ID=${actionId}`) && variables.includes(`DELTA_RUN_DIR=${runDirectory}`)
-    )
+    return new Set(readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0'))
   } catch {
-    return false // another user's, or ended meanwhile
+    return new Set() // another user's, or ended meanwhile
   }
 }

@@ -19,7 +19,7 @@ export interface ProcessRecord {
 export function recordProcess(path: string, pid: number): void {
   const record: ProcessRecord = { pid, start_time: readStat(pid)?.startTime ?? '', boot_id: bootId() }
   const bytes = Buffer.from(`${JSON.stringify(record)}\n`)
-  const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+  const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
   try {
     writeSync(descriptor, bytes, 0, bytes.length, 0)
     ftruncateSync(descriptor, bytes.length)
@@ -31,12 +31,22 @@ export function recordProcess(path: string, pid: number): void {
 /** Undefined when there is no record, or only half of one. */
 export function readProcessRecord(path: string): ProcessRecord | undefined {
   try {
-    const { pid, start_time, boot_id } = JSON.parse(readFileSync(path, 'utf8')) as Partial<ProcessRecord>
+    const { pid, start_time, boot_id } = JSON.parse(readText(path)) as Partial<ProcessRecord>
     if (typeof pid !== 'number' || typeof start_time !== 'string' || typeof boot_id !== 'string')
       return undefined
     return { pid, start_time, boot_id }
   } catch {
     return undefined // missing or torn: the crash came first
+  }
+}
+
+/** Without waiting for ever where there is a pipe. */
+function readText(path: string): string {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    return readFileSync(descriptor, 'utf8')
+  } finally {
+    closeSync(descriptor)
   }
 }
 

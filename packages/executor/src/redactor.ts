@@ -1,3 +1,4 @@
+import { findLiterals } from './literals.js'
 import type { ByteFilter } from './pump.js'
 import { secretForms } from './secret-forms.js'
 import { REDACTED, redactPatterns } from './secret-patterns.js'
@@ -22,44 +23,32 @@ export interface Redactor {
  *   streams): see `redactPatterns`.
  */
 export function createRedactor(secrets: readonly string[], { patterns = false } = {}): Redactor {
-  const { forms, known } = compile(secrets)
+  const forms = compile(secrets)
+  const isKnown = forms.length > 0
   const replaceKnown = (text: string) =>
-    known ? onBytes(text, (bytes) => bytes.replace(known, REDACTED)) : text
+    isKnown ? onBytes(text, (bytes) => replaceBefore(bytes, forms, bytes.length).out) : text
   return {
-    active: known !== undefined || patterns,
+    active: isKnown || patterns,
     text: (text) => (patterns ? redactPatterns(replaceKnown(text)) : replaceKnown(text)),
     foundIn: (chunks) => holdsAny(chunks, forms),
-    filter: () => (known ? streamFilter(known, forms[0]?.length ?? 1) : { push: same, end: () => NOTHING }),
+    filter: () => (isKnown ? streamFilter(forms) : { push: same, end: () => NOTHING }),
   }
 }
 
 const NOTHING = Buffer.alloc(0)
 
-interface Compiled {
-  secrets: readonly string[]
-  forms: readonly string[]
-  known: RegExp | undefined
-}
-
-const NOTHING_KNOWN: Compiled = { secrets: [], forms: [], known: undefined }
-let last = NOTHING_KNOWN
+let last: { secrets: readonly string[]; forms: readonly string[] } = { secrets: [], forms: [] }
 
 /** A run has the same secrets at every call, and working out their forms costs as much as a whole observation. */
-function compile(secrets: readonly string[]): Compiled {
-  if (secrets.length === 0) return NOTHING_KNOWN
-  if (secrets.join('\0') === last.secrets.join('\0')) return last
-  const forms = secretForms(secrets)
-  const known = forms.length > 0 ? new RegExp(forms.map(escapeRegExp).join('|'), 'g') : undefined
-  last = { secrets: [...secrets], forms, known }
-  return last
+function compile(secrets: readonly string[]): readonly string[] {
+  if (secrets.length === 0) return []
+  if (secrets.join('\0') !== last.secrets.join('\0'))
+    last = { secrets: [...secrets], forms: secretForms(secrets) }
+  return last.forms
 }
 
 function same(chunk: Buffer): Buffer {
   return chunk
-}
-
-function escapeRegExp(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 }
 
 /** One character per byte, so that bytes which are no UTF-8 pass unharmed and lengths are bytes. */
@@ -71,10 +60,11 @@ function onBytes(text: string, change: (bytes: string) => string): string {
  * Holds back as many bytes as the longest form could still need: a match is taken only where
  * every form would be visible whole, so a longer secret is never missed for a shorter one.
  */
-function streamFilter(known: RegExp, longest: number): ByteFilter {
+function streamFilter(forms: readonly string[]): ByteFilter {
+  const longest = forms[0]?.length ?? 1
   let held = ''
   const take = (settled: (length: number) => number) => {
-    const { out, rest } = replaceBefore(held, known, settled(held.length))
+    const { out, rest } = replaceBefore(held, forms, settled(held.length))
     held = rest
     return Buffer.from(out, 'latin1')
   }
@@ -88,13 +78,13 @@ function streamFilter(known: RegExp, longest: number): ByteFilter {
 }
 
 /** Replaces the matches that begin before `limit`; what follows the limit is kept as `rest`. */
-function replaceBefore(text: string, known: RegExp, limit: number): { out: string; rest: string } {
+function replaceBefore(text: string, forms: readonly string[], limit: number): { out: string; rest: string } {
   let out = ''
   let done = 0
-  known.lastIndex = 0
-  for (let match = known.exec(text); match && match.index < limit; match = known.exec(text)) {
-    out += text.slice(done, match.index) + REDACTED
-    done = match.index + match[0].length
+  for (const { start, end } of findLiterals(text, forms)) {
+    if (start >= limit) break
+    out += text.slice(done, start) + REDACTED
+    done = end
   }
   const end = Math.max(done, limit)
   return { out: out + text.slice(done, end), rest: text.slice(end) }

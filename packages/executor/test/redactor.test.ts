@@ -39,6 +39,13 @@ describe('A known secret is found', () => {
   })
 })
 
+test('a secret may be long, and there may be many: none is in an error', () => {
+  const file = Buffer.from(Array.from({ length: 60_000 }, (_, at) => (at * 7919) % 251)).toString('base64')
+  expect(createRedactor([file]).text(`before ${file} after`)).toBe('before [REDACTED] after')
+  const many = Array.from({ length: 400 }, (_, at) => `${at}-`.repeat(100))
+  expect(createRedactor(many).text(many.join('\n'))).toBe(many.map(() => '[REDACTED]').join('\n'))
+})
+
 test('values of fewer than six bytes are not hunted', () => {
   expect(createRedactor(['abcde']).active).toBe(false)
   expect(createRedactor(['abcde']).text('abcde')).toBe('abcde')

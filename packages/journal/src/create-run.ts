@@ -108,8 +108,9 @@ function makeDirectory(path: string): void {
 async function setAsideStillborn(directory: string): Promise<void> {
   const { journal } = runPaths(directory)
   if (!existsSync(journal) || statSync(journal).size === 0) return
-  const { status } = await readRun(directory, { tolerant: true })
-  if (status === 'EMPTY') renameSync(journal, join(directory, `journal.torn-${recordStamp(new Date())}`))
+  const { status, problem } = await readRun(directory, { tolerant: true })
+  if (status === 'EMPTY' && problem === undefined)
+    renameSync(journal, join(directory, `journal.torn-${recordStamp(new Date())}`))
 }
 
 function exists(directory: string, runId: string): JournalError {

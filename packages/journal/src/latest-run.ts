@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { listRuns } from './list-runs.js'
+import { READ_AT_ONCE } from './read-at.js'
 import { deltaDirectory, isRunId, runDirectory } from './run-paths.js'
 
 /**
@@ -25,7 +26,7 @@ export async function latestRunId(
 
 async function readName(path: string): Promise<string | undefined> {
   try {
-    return (await readFile(path, 'utf8')).trim() || undefined
+    return (await readFile(path, { encoding: 'utf8', flag: READ_AT_ONCE })).trim() || undefined
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'EISDIR') return undefined // lost, or not ours: the runs themselves tell

@@ -27,7 +27,7 @@ function isDirectory(path: string): boolean {
 /** @throws {JournalError} `ERR_LAYOUT_NEWER`: a newer version of us wrote here, and we must not. */
 export function checkLayout(directory: string): void {
   const path = join(directory, 'VERSION')
-  if (!existsSync(path)) return
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return // a pipe would be waited for
   const version = readFileSync(path, 'utf8').trim()
   if (!isNewer(version)) return
   throw new JournalError(

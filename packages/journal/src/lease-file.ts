@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { type Machine, thisMachine } from './machine.js'
 import { processStart } from './process-identity.js'
+import { READ_AT_ONCE } from './read-at.js'
 import { asReadError } from './read-error.js'
 import { writeNew } from './replace.js'
 
@@ -63,7 +64,7 @@ export function readLease(directory: string): StoredLease | undefined {
 }
 
 function readRecord(path: string): Omit<StoredLease, 'epoch'> {
-  const descriptor = openSync(path, 'r')
+  const descriptor = openSync(path, READ_AT_ONCE)
   try {
     return {
       record: parseLease(readFileSync(descriptor, 'utf8')),

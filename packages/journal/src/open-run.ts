@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { copyToNewInode } from './copy-journal.js'
 import { makeRunDirectory } from './create-run.js'
+import { JournalError } from './errors.js'
 import { checkLayout } from './layout.js'
 import { type Lease, takeLease } from './lease.js'
 import type { Waiting } from './make-way.js'
@@ -46,9 +47,12 @@ export async function openRun(
     makeRunDirectory(directory)
     const run = takeOver(directory, lease, sync)
     if (migration) run.notices.unshift(migration.notice)
-    if (run.summary().status !== 'EMPTY') return run
+    const { status, problem } = run.summary()
+    if (status !== 'EMPTY') return run
     run.journal.close()
-    throw neverBegan(directory)
+    throw problem === undefined
+      ? neverBegan(directory)
+      : new JournalError('ERR_JOURNAL_CORRUPT', problem, { path: run.journal.path })
   } catch (error) {
     lease.release()
     throw error

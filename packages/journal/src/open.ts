@@ -1,4 +1,4 @@
-import { closeSync } from 'node:fs'
+import { closeSync, fstatSync } from 'node:fs'
 import { JournalError } from './errors.js'
 import type { JournalEvent, NewEventOf, StoredEvent } from './event.js'
 import { openFile } from './open-file.js'
@@ -66,6 +66,7 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
   let descriptor: number | undefined = opened.descriptor
   let lastSeq = opened.lastSeq
   let dirty = false
+  let bytes = fstatSync(opened.descriptor).size
   const presence = presenceCheck(path)
 
   function usable(): number {
@@ -86,7 +87,9 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
       stored.push(next)
       text += toLine(next, path)
     }
-    writeWhole(file, Buffer.from(text), path)
+    const lines = Buffer.from(text)
+    writeWhole(file, lines, path)
+    bytes += lines.length
     lastSeq += stored.length
     dirty = true
     if (onEvent) for (const event of stored) onEvent(event)
@@ -97,7 +100,7 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
     const file = usable()
     if (!dirty) return
     try {
-      presence.check(file)
+      presence.check(file, bytes)
       if (sync) syncFirst?.()
       if (sync) syncData(file, path)
       dirty = false

@@ -4,23 +4,28 @@ import { JournalError } from './errors.js'
 const INTERVAL_MS = 20
 
 /**
- * Notices that an open file was deleted, or replaced by an editor: writing to it succeeds and is lost.
+ * Notices that an open file was deleted, replaced by an editor, or shortened: writing to it succeeds, and what was there is lost.
  *
  * Looks at most every 20 ms: it would be the dearest part of an append in a burst.
  */
 export function presenceCheck(path: string) {
   let checkedMs = Number.NEGATIVE_INFINITY
 
-  /** @throws {JournalError} `ERR_JOURNAL_WRITE`. */
-  function check(descriptor: number): void {
+  /**
+   * @param leastBytes - What this writer knows to be in the file; somebody else may have added to it.
+   * @throws {JournalError} `ERR_JOURNAL_WRITE`.
+   */
+  function check(descriptor: number, leastBytes: number): void {
     const nowMs = performance.now()
     if (nowMs - checkedMs < INTERVAL_MS) return
     checkedMs = nowMs
-    if (fstatSync(descriptor).nlink > 0) return
+    const { nlink, size } = fstatSync(descriptor)
+    if (nlink > 0 && size >= leastBytes) return
+    const what = nlink > 0 ? 'shortened' : 'deleted or replaced'
     throw new JournalError(
       'ERR_JOURNAL_WRITE',
-      `${path}: The journal was deleted or replaced while it was being written.\n` +
-        'What was appended last is lost. Restore the file, or continue from what lies there now.',
+      `${path}: The journal was ${what} while it was being written.\n` +
+        `What ${nlink > 0 ? 'it held before' : 'was appended last'} is lost. Restore the file, or continue from what lies there now.`,
       { path },
     )
   }

@@ -1,4 +1,7 @@
-import { openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+
+/** To read what should be a file. A pipe in its place would otherwise keep whoever opens it waiting for ever, and Ctrl+C with them. */
+export const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** Fills as much of a buffer as the file has behind `position`. @returns How many bytes. */
 export function readInto(file: number, buffer: Buffer, position: number): number {
@@ -20,9 +23,16 @@ export function readAt(file: number, position: number, length: number): Buffer {
 /** Undefined when there is no such file. */
 export function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, 'r')
+    return notAPipe(openSync(path, READ_AT_ONCE))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
+}
+
+/** A pipe has no size, and would pass for an empty file. */
+function notAPipe(file: number): number {
+  if (!fstatSync(file).isFIFO()) return file
+  closeSync(file)
+  throw Object.assign(new Error('a pipe is not read'), { code: 'ESPIPE', syscall: 'open' })
 }

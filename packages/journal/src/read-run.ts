@@ -4,6 +4,7 @@ import { isJournalError, JournalError } from './errors.js'
 import { holderState } from './holder.js'
 import { inspectJournal } from './inspect.js'
 import { readLease } from './lease-file.js'
+import { lostBeginning } from './lost-beginning.js'
 import { streamJournal } from './read.js'
 import { asReadError } from './read-error.js'
 import { journalPath, runPaths } from './run-paths.js'
@@ -28,7 +29,10 @@ export async function readRun(
   if (!existsSync(directory)) throw notFound(directory)
   const { fold, damage } = await foldJournal(journalPath(directory), tolerant)
   const { owner, problem = damage } = readOwnerOr(directory, tolerant)
-  return { ...summarizeRun(directory, fold, owner), ...(problem !== undefined && { problem }) }
+  const summary = summarizeRun(directory, fold, owner)
+  const lost = tolerant || summary.status !== 'EMPTY' ? undefined : lostBeginning(directory, fold.summary)
+  if (lost) throw lost
+  return { ...summary, ...(problem !== undefined && { problem }) }
 }
 
 async function foldJournal(

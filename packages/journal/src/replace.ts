@@ -51,7 +51,7 @@ export function replaceFile(
 export function overwriteFile(path: string, text: string, position = 0): void {
   const bytes = Buffer.from(text)
   try {
-    const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+    const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
     try {
       for (let written = 0; written < bytes.length; )
         written += writeSync(descriptor, bytes, written, bytes.length - written, position + written)

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { HumanInputRequest, Thought } from './event.js'
+import { lostBeginning } from './lost-beginning.js'
 import { deriveMetadata, type RunMetadata } from './metadata.js'
 import type { PendingCall } from './pending-calls.js'
 import type { Summarizer, Usage } from './summary.js'
@@ -34,7 +35,7 @@ export interface RunSummary {
   userSpokeLast: boolean
   /** What the model said last. */
   lastThought?: Thought
-  /** Why the journal could not be read to its end, in words. */
+  /** Why the journal could not be read to its end, or is without its beginning, in words. */
   problem?: string
 }
 
@@ -43,6 +44,7 @@ export function summarizeRun(directory: string, fold: Summarizer, owner: Owner |
   const { summary } = fold
   const metadata = deriveMetadata(basename(directory), summary, owner?.alive ?? false)
   const { lastThought, humanRequest, messageSinceThought } = summary
+  const lost = metadata.status === 'EMPTY' ? lostBeginning(directory, summary) : undefined
   return {
     runId: basename(directory),
     directory,
@@ -57,5 +59,6 @@ export function summarizeRun(directory: string, fold: Summarizer, owner: Owner |
     ...(humanRequest && { humanRequest }),
     ...(lastThought?.tool_calls.length === 0 && !messageSinceThought && { answer: lastThought.content }),
     ...(lastThought && { lastThought }),
+    ...(lost && { problem: lost.message }),
   }
 }

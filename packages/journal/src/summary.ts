@@ -34,6 +34,8 @@ export interface JournalSummary {
   iterationsSinceMessage: number
   usage: Usage
   lastSeq: number
+  /** True when there is more than starts. */
+  wentOn: boolean
 }
 
 export type Summarizer = ReturnType<typeof summarizer>
@@ -46,6 +48,7 @@ export function summarizer() {
     iterationsSinceMessage: 0,
     usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
     lastSeq: 0,
+    wentOn: false,
   }
   const calls = callTracker()
 
@@ -53,6 +56,7 @@ export function summarizer() {
     summary.firstTimestamp ??= event.timestamp
     summary.lastTimestamp = event.timestamp
     summary.lastSeq = Math.max(summary.lastSeq, event.seq)
+    summary.wentOn ||= event.type !== 'ENGINE_START'
     if (isKnownEvent(event)) addKnown(event, summary, calls)
   }
 

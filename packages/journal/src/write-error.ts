@@ -36,10 +36,14 @@ const causes: Record<string, string> = {
   EIO: 'the disk reported an error (EIO).',
   ENOENT: 'its directory does not exist (ENOENT).',
   EISDIR: 'a directory of that name is in the way (EISDIR).',
+  ENXIO: 'a pipe of that name is in the way (ENXIO).',
+  ESPIPE: 'a pipe of that name is in the way (ESPIPE).',
 }
 
 const NO_PERMISSION =
   'What was recorded before is whole. Give yourself write permission on the directory and its files, then continue the run.'
+
+const PIPE_IN_THE_WAY = 'Put back the file that was there, or move the pipe away, then continue the run.'
 
 const remedies: Record<string, string> = {
   ENOSPC: 'What was recorded before is whole. Free some space, then continue the run.',
@@ -50,6 +54,8 @@ const remedies: Record<string, string> = {
   EACCES: NO_PERMISSION,
   EPERM: NO_PERMISSION,
   EISDIR: 'What was recorded before is whole. Move the directory away, then continue the run.',
+  ENXIO: PIPE_IN_THE_WAY,
+  ESPIPE: PIPE_IN_THE_WAY,
   EIO: 'Copy the directory to a healthy disk, then continue the run there.',
 }
 

@@ -130,6 +130,24 @@ test('a journal that was deleted or replaced under its writer is noticed before 
   expect(() => replaced.append(say('three'))).toThrow(expect.objectContaining({ code: 'ERR_JOURNAL_CLOSED' }))
 })
 
+test('a journal that was emptied or shortened under its writer is noticed, one that somebody added to is not', () => {
+  const path = journalFile('{"seq":1,"timestamp":"2026-01-01T00:00:00.000Z","type":"NOTE"}\n')
+  const emptied = openJournal(path)
+  writeFileSync(path, '')
+  emptied.append(say('one'))
+  expect(() => emptied.sync()).toThrow(
+    `${path}: The journal was shortened while it was being written.\n` +
+      'What it held before is lost. Restore the file, or continue from what lies there now.',
+  )
+
+  const added = openJournal(journalFile(''))
+  added.append(say('two'))
+  appendFileSync(added.path, '{"seq":2,"timestamp":"2026-01-01T00:00:00.000Z","type":"NOTE"}\n')
+  added.append(say('three'))
+  added.close()
+  expect(readText(added.path).trim().split('\n')).toHaveLength(3)
+})
+
 test('a directory that is gone is one clear message', () => {
   const directory = temporaryDirectory()
   rmSync(directory, { recursive: true })

@@ -33,7 +33,7 @@ function readUsage(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined
   const prompt = readCount(usage.prompt_tokens)
   const completion = readCount(usage.completion_tokens)
-  const total = typeof usage.total_tokens === 'number' ? usage.total_tokens : prompt + completion
+  const total = isCount(usage.total_tokens) ? usage.total_tokens : prompt + completion
   return { ...usage, prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }
 }
 
@@ -99,7 +99,12 @@ function saysNothing(value: unknown): boolean {
 }
 
 function readCount(value: unknown): number {
-  return typeof value === 'number' ? value : 0
+  return isCount(value) ? value : 0
+}
+
+/** What is negative or beyond all counting was not counted; sums of such would be no numbers any more. */
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 }
 
 function isEmptyList(value: unknown): boolean {

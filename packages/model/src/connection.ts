@@ -1,3 +1,4 @@
+import { isTooLong } from './answer-body.js'
 import { ModelError } from './errors.js'
 import type { Asked } from './failure-kind.js'
 
@@ -16,8 +17,14 @@ export function connectionError(error: unknown, asked: Asked): ModelError {
 
 /** The error for an answer that stopped before its end. */
 export function unreadableBody(error: unknown, asked: Asked): ModelError {
+  if (isTooLong(error)) return endless(error as Error, asked)
   const text = `${asked.url} broke off in the middle of its answer: ${describe(error).message}\nWhat came is not used.`
   return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: true, cause: error })
+}
+
+function endless(error: Error, { url }: Asked): ModelError {
+  const text = `${url} sent too much to be an answer. ${error.message} What came is not used.\nCheck that the base URL is that of chat completions, and what stands between here and there.`
+  return new ModelError('ERR_MODEL_RESPONSE', text, { cause: error })
 }
 
 const ADVICE: Readonly<Record<string, string>> = {

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import * as http from 'node:http'
+import type { Readable } from 'node:stream'
 import { urlToHttpOptions } from 'node:url'
+import { limitedTo, tooLong, unpacked } from './answer-body.js'
 
 /** What of an answer is used here and by the `openai` client; a small part of a `Response`. */
 export interface HttpAnswer {
@@ -67,16 +69,17 @@ async function openTarget(url: string): Promise<Target> {
   return { request, options: { ...urlToHttpOptions(address), agent: new Agent({ keepAlive: true }) } }
 }
 
-function answerOf(incoming: IncomingMessage, url: string): HttpAnswer {
+async function answerOf(incoming: IncomingMessage, url: string): Promise<HttpAnswer> {
   const status = incoming.statusCode ?? 0
+  const body = await unpacked(incoming)
   return {
     ok: status >= 200 && status < 300,
     status,
     url,
     headers: headersOf(incoming),
-    body: incoming,
-    bytes: (heard) => readBytes(incoming, heard),
-    text: async () => (await readBytes(incoming)).toString('utf8'),
+    body: limitedTo(MAX_ANSWER_BYTES, body),
+    bytes: (heard) => readBytes(body, heard),
+    text: async () => (await readBytes(body)).toString('utf8'),
   }
 }
 
@@ -85,15 +88,21 @@ function headersOf({ headers }: IncomingMessage): AnswerHeaders {
   return { get: (name) => texts.get(name) ?? null, entries: () => texts.entries() }
 }
 
+/** No completion is this long, and what is must not take all memory. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
 /** White space in JSON is this and what lies below it. */
 const SPACE = 0x20
 
 /** By events: an iterator over so short a stream costs more than the rest of the answer. */
-function readBytes(incoming: IncomingMessage, heard: () => void = () => undefined): Promise<Buffer> {
+function readBytes(body: Readable, heard: () => void = () => undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
-    incoming
+    let length = 0
+    body
       .on('data', (chunk: Buffer) => {
+        length += chunk.length
+        if (length > MAX_ANSWER_BYTES) body.destroy(tooLong(MAX_ANSWER_BYTES))
         if (chunk.some((byte) => byte > SPACE)) heard()
         chunks.push(chunk)
       })

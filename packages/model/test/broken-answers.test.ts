@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ChatRequest, isModelError, streamingRequest } from '../src/index.js'
 import { openAiModel } from '../src/openai.js'
@@ -97,7 +98,75 @@ describe('an answer that is not used, and asked for again', () => {
   })
 })
 
+test('an answer that is not what it says it is packed as is asked for again', async () => {
+  const model = await modelBehind((response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(plain({ content: 'Hello.' })),
+  )
+  expect(await failureOf(model.complete(request))).toEqual({
+    code: 'ERR_MODEL_CONNECTION',
+    retryable: true,
+    message:
+      '<url> broke off in the middle of its answer: incorrect header check (Z_DATA_ERROR)\nWhat came is not used.',
+  })
+})
+
+describe('an answer without end', () => {
+  const tooLong = {
+    code: 'ERR_MODEL_RESPONSE',
+    retryable: false,
+    message:
+      '<url> sent too much to be an answer. It is longer than 64 MiB. What came is not used.\n' +
+      'Check that the base URL is that of chat completions, and what stands between here and there.',
+  }
+
+  /** Sends the same bytes until nobody takes them any more. */
+  function sendForEver(response: ServerResponse, piece: string): void {
+    const send = () => {
+      while (!response.destroyed && response.write(piece));
+    }
+    response.on('drain', send)
+    send()
+  }
+
+  test('is given up, whole or streamed', async () => {
+    const whole = await modelBehind((response) => sendForEver(response, 'x'.repeat(1 << 20)))
+    expect(await failureOf(whole.complete(request))).toEqual(tooLong)
+
+    const piece = event({ delta: { content: 'x'.repeat(1 << 20) } })
+    const streamed = await modelBehind((response) => sendForEver(response.writeHead(200, STREAM), piece))
+    expect(await failureOf(streamed.complete(streamingRequest(request)))).toEqual(tooLong)
+  })
+
+  test('is given up where few bytes unpack to many', async () => {
+    const bomb = gzipSync(plain({ content: 'x'.repeat(65 << 20) }))
+    const model = await modelBehind((response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    )
+    expect(await failureOf(model.complete(request))).toEqual(tooLong)
+  })
+})
+
 describe('an answer that is read', () => {
+  test('may be compressed though nobody asked for it, whole or streamed', async () => {
+    for (const [coding, pack] of [
+      ['gzip', gzipSync],
+      ['deflate', deflateSync],
+      ['br', brotliCompressSync],
+    ] as const) {
+      const packed = { 'content-encoding': coding }
+      const whole = await modelBehind((response) =>
+        response.writeHead(200, packed).end(pack(plain({ content: 'Hello.' }))),
+      )
+      expect((await whole.complete(request)).message.content).toBe('Hello.')
+
+      const body = `${event({ delta: { content: 'Hello.' } })}data: [DONE]\n\n`
+      const streamed = await modelBehind((response) =>
+        response.writeHead(200, { ...STREAM, ...packed }).end(pack(body)),
+      )
+      expect((await streamed.complete(streamingRequest(request))).message.content).toBe('Hello.')
+    }
+  })
+
   test('may begin with a byte order mark', async () => {
     const model = await modelBehind((response) => response.end(`\uFEFF${plain({ content: 'Hello.' })}`))
     expect((await model.complete(request)).message.content).toBe('Hello.')

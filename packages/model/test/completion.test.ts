@@ -64,6 +64,15 @@ test('usage is completed by its sum, and its further counts are kept', () => {
   expect(parseCompletion(completion({ content: 'x' }, { usage: null })).usage).toBe(undefined)
 })
 
+test('counts that cannot be counts are none, so that sums of them stay numbers', () => {
+  const usageOf = (json: string) =>
+    parseCompletion(JSON.parse(`{"choices":[{"message":{"content":"x"}}],"usage":${json}}`)).usage
+  const counted = { prompt_tokens: 3, completion_tokens: 0, total_tokens: 3 }
+  expect(usageOf('{"prompt_tokens":3,"completion_tokens":1e400,"total_tokens":1e400}')).toEqual(counted)
+  expect(usageOf('{"prompt_tokens":3,"completion_tokens":-1,"total_tokens":"3"}')).toEqual(counted)
+  expect(usageOf('{"prompt_tokens":3,"completion_tokens":1e300}')).toEqual(counted)
+})
+
 test('a bare assistant message is an answer, too', () => {
   const message = { role: 'assistant', content: 'Hello.' }
   expect(parseCompletion(message)).toEqual({ message, raw: message })

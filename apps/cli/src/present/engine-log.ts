@@ -1,10 +1,12 @@
-import { openSync, writeFileSync } from 'node:fs'
+import { constants, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EngineEvent } from '@delta/engine'
 import { isKnownEvent } from '@delta/journal'
 import { eventDescriber } from './attribute.js'
 import type { Presenter } from './presenter.js'
 import { PLAIN } from './style.js'
+
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants
 
 /**
  * Also writes what `-v` prints to `engine.log` of the run's directory: timestamped, one line each, without colours.
@@ -39,7 +41,7 @@ function openLog(complain: (message: string) => void) {
     waiting.push(...lines.map((line) => `${timestamp} ${line}\n`))
     if (path === undefined) return
     try {
-      file ??= openSync(path, 'a', 0o600)
+      file ??= openSync(path, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600) // a pipe would hold the run up
       writeFileSync(file, waiting.join(''))
       waiting = []
     } catch (error) {

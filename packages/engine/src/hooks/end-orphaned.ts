@@ -1,0 +1,24 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { endOrphans } from '@delta/executor'
+import type { ActiveRun } from '../active-run.js'
+
+/**
+ * Ends the hooks that were running when their engine died: the next engine may run them again, and none runs beside its
+ * second attempt. On Linux, where they are found by their environment. What a hook that had ended left running in the
+ * background is left alone.
+ */
+export async function endOrphanedHooks(run: ActiveRun): Promise<void> {
+  const hookDirectories = unfinished(run.run.paths.hooks)
+  if (hookDirectories.length === 0) return
+  const ended = await endOrphans({ hookDirectories })
+  if (ended.length > 0) run.emit({ kind: 'notice', message: 'A hook was still running, and has been ended.' })
+}
+
+/** A hook's record is written beside its directory as soon as it has ended. */
+function unfinished(directory: string): string[] {
+  const names = new Set(readdirSync(directory))
+  return [...names]
+    .filter((name) => !name.endsWith('.json') && !names.has(`${name}.json`))
+    .map((name) => join(directory, name))
+}
