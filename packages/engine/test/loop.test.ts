@@ -216,9 +216,9 @@ test('llm.strict_tools: the tools are offered in strict mode, and null is what w
   const credentials = { ...KEY, baseUrl: server.baseUrl }
   const result = await run({ credentials, ask: async () => 'this one' })
   expect(result.status).toBe('COMPLETED')
-  expect((await eventsOfType(result, 'ACTION_RESULT')).map(({ observation_content: text }) => text)).toEqual([
-    'hi\n',
-    'this one',
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([
+    { observation_content: 'hi\n' },
+    { observation_content: 'this one' },
   ])
   const sent = server.requests()[0]?.json
   const { tools, ...rest } = sent as unknown as { tools: { function: Record<string, unknown> }[] }
