@@ -1,4 +1,5 @@
 import type { AssistantMessage, ChatMessage, ChatModel, ChatRequest, ToolCall } from './chat.js'
+import { checkRequest } from './check-request.js'
 import { ModelError } from './errors.js'
 import type { ScriptedCall, ScriptTurn } from './script-file.js'
 import { requireThat } from './usage.js'
@@ -15,7 +16,9 @@ import { requireThat } from './usage.js'
 export function scriptModel(turns: readonly ScriptTurn[], { path }: { path?: string } = {}): ChatModel {
   requireThat(Array.isArray(turns), 'scriptModel: the list of turns', 'what parseScript makes')
   return {
-    async complete(request, { signal, onDelta } = {}) {
+    async complete(request, options = {}) {
+      checkRequest(request, options)
+      const { signal, onDelta } = options
       if (signal?.aborted) throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.')
       const number = nextTurn(request.messages)
       const turn = turns[number - 1]
