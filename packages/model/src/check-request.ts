@@ -27,9 +27,9 @@ export function checkRequest(request: ChatRequest, options: CompleteOptions): vo
     'an AbortSignal, or nothing',
   )
   requireThat(
-    body === undefined || typeof body === 'string',
+    body === undefined || body instanceof Uint8Array,
     'complete: the option body',
-    'a text, or nothing',
+    'the bytes of a text, or nothing',
   )
   const isListener = onDelta === undefined || typeof onDelta === 'function'
   requireThat(isListener, 'complete: the option onDelta', 'a function, or nothing')
