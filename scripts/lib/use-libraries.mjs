@@ -6,11 +6,15 @@ import { runOrThrow } from './pack.mjs'
 
 /** @typedef {import('./pack.mjs').Packed} Packed */
 
+/** What a careful TypeScript program sets besides `strict`. */
+const STRICTEST = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false }
+
 /** Declarations that the frameworks' own need and do not bring: the AI SDK's. */
 const MISSING_TYPES = ['@types/json-schema']
 
 /**
- * The libraries work without the frameworks they adapt to; and with them, every entry of every library can be imported
+ * The libraries work without the frameworks they adapt to, by `import` and by `require`, and under the strictest type checker,
+ * which the frameworks' own declarations do not pass; and with them, every entry of every library can be imported
  * and its types stand on what was installed.
  *
  * @param {string} directory
@@ -21,6 +25,12 @@ export async function useLibraries(directory, libraries) {
   const alone = libraries.map(({ name }) => `await import('${name}')`)
   writeFileSync(join(directory, 'alone.js'), alone.join('\n'))
   await runOrThrow([process.execPath, 'alone.js'], inside(directory))
+  const required = libraries.map(({ name }) => `require('${name}')`)
+  writeFileSync(join(directory, 'alone.cjs'), required.join('\n'))
+  await runOrThrow([process.execPath, 'alone.cjs'], inside(directory))
+  const imports = libraries.map(({ name }, index) => `import * as module${index} from '${name}'`)
+  await checkTypes(directory, imports, { ...STRICTEST, module: 'nodenext' })
+  await checkTypes(directory, imports, { ...STRICTEST, module: 'esnext', moduleResolution: 'bundler' })
 
   await install(directory, libraries, [...libraries.flatMap(peersOf), ...MISSING_TYPES])
   const entries = libraries.flatMap(entriesOf)
@@ -51,8 +61,9 @@ function entriesOf({ name, manifest }) {
 /**
  * @param {string} directory
  * @param {string[]} lines import statements
+ * @param {Record<string, unknown>} [compilerOptions] over `strict` for Node.js
  */
-async function checkTypes(directory, lines) {
+async function checkTypes(directory, lines, compilerOptions) {
   writeFileSync(join(directory, 'use.ts'), `${lines.join('\n')}\nexport {}\n`)
   const options = {
     noEmit: true,
@@ -61,6 +72,7 @@ async function checkTypes(directory, lines) {
     module: 'nodenext',
     types: ['node'],
     typeRoots: [join(root, 'node_modules', '@types')],
+    ...compilerOptions,
   }
   writeFileSync(
     join(directory, 'tsconfig.json'),

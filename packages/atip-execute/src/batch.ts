@@ -1,6 +1,8 @@
 import type { ToolCall } from '@delta/atip'
+import { checkNumber } from './check-options.js'
 import { TimeoutError } from './errors.js'
 import type { FormattedResult } from './format-result.js'
+import { isObject, requireThat } from './usage.js'
 
 export interface BatchOptions {
   /** Run several at the same time. Default false: one after the other. */
@@ -24,8 +26,17 @@ export interface BatchExecutionResult {
 export async function runBatch(
   calls: readonly ToolCall[],
   execute: (call: ToolCall) => Promise<FormattedResult>,
-  { parallel = false, continueOnError = true, maxConcurrency = 4 }: BatchOptions = {},
+  options: BatchOptions = {},
 ): Promise<BatchExecutionResult> {
+  requireThat(
+    Array.isArray(calls),
+    'executeBatch: the list of calls',
+    'a list of calls, as parseToolCall makes it',
+  )
+  const isOptions: boolean = isObject(options)
+  requireThat(isOptions, 'executeBatch: what stands for its options', 'an object with options, or nothing')
+  const { parallel = false, continueOnError = true, maxConcurrency = 4 } = options
+  checkNumber('executeBatch: the option maxConcurrency', maxConcurrency)
   const started = performance.now()
   const results: (FormattedResult | undefined)[] = []
   const queue = calls.entries()
@@ -66,8 +77,8 @@ function failed(call: ToolCall, error: unknown): FormattedResult {
       truncated: false,
       timedOut,
       command: timedOut ? error.command : [],
-      toolCallId: call.id,
-      toolName: call.name,
+      toolCallId: Object(call).id,
+      toolName: Object(call).name,
     },
   }
 }

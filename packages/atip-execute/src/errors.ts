@@ -1,19 +1,7 @@
 import type { AtipEffects, TrustSource } from '@delta/atip'
+import { AtipExecuteError } from './base-error.js'
 import type { ConfirmationContext, PolicyViolation } from './policy.js'
 import type { ValidationError } from './validate-call.js'
-
-/** The base of all errors here. Branch on `code` or on the class; show `message` to people. */
-export class AtipExecuteError extends Error {
-  override readonly name: string = 'AtipExecuteError'
-
-  constructor(
-    message: string,
-    readonly code: string,
-    options?: { cause?: unknown },
-  ) {
-    super(message, options)
-  }
-}
 
 /** No tool has a command of this name. */
 export class UnknownCommandError extends AtipExecuteError {
@@ -128,6 +116,7 @@ const CODES = [
   'EXECUTION_FAILED',
   'TIMEOUT',
   'INTERACTIVE_NOT_SUPPORTED',
+  'INVALID_CONFIG',
 ]
 
 /** True for the errors of this package, also from a second installed copy. */

@@ -1,8 +1,9 @@
 import { type AtipCommand, type AtipTool, durationMs, type ToolCall } from '@delta/atip'
 import { assertAllowed } from './assert-allowed.js'
 import { type BatchExecutionResult, type BatchOptions, runBatch } from './batch.js'
+import { checkCall, checkExecution, checkOutput, checkRules, checkTools } from './check-options.js'
 import { buildCommandArray } from './command-array.js'
-import { ArgumentValidationError, AtipExecuteError, UnknownCommandError } from './errors.js'
+import { ArgumentValidationError, UnknownCommandError } from './errors.js'
 import { type ExecutionOptions, executeCommand } from './execute-command.js'
 import { type FormattedResult, formatResult, type OutputOptions } from './format-result.js'
 import { type CommandMapping, mapCommands } from './mapping.js'
@@ -32,21 +33,23 @@ export interface Executor {
   getMetadata(toolName: string): AtipCommand | undefined
 }
 
-const NO_TOOLS =
-  'createExecutor: the option tools is missing, or not what it must be.\nPass a list of ATIP metadata, as loadAtip of @delta/atip reads it.'
-
 /**
  * Makes the one object most programs need. The map from names to commands is built here, once.
  *
- * @throws {AtipExecuteError} `INVALID_CONFIG`: there is no list of tools.
+ * @throws {AtipExecuteError} `INVALID_CONFIG`: there is no list of tools, or an option cannot be used.
  * @throws {AtipValidationError} A tool is invalid, or one name stands for two commands.
  */
 export function createExecutor(config: ExecutorConfig): Executor {
-  if (!Array.isArray(config?.tools)) throw new AtipExecuteError(NO_TOOLS, 'INVALID_CONFIG')
+  const of = 'createExecutor'
+  checkTools(of, Object(config).tools)
+  checkRules(of, config.policy)
+  if (config.execution !== undefined) checkExecution(of, config.execution)
+  if (config.output !== undefined) checkOutput(of, config.output)
   const mappings = mapCommands(config.tools)
   const mappingOf = (call: ToolCall): CommandMapping => {
+    checkCall('the executor', call)
     const mapping = mappings.get(call.name)
-    if (!mapping) throw new UnknownCommandError(call.name)
+    if (!mapping) throw new UnknownCommandError(shownName(call.name))
     return mapping
   }
   const execute = (call: ToolCall) => executeCall(call, mappingOf(call), config)
@@ -54,13 +57,18 @@ export function createExecutor(config: ExecutorConfig): Executor {
     execute: async (call) => await execute(call),
     executeBatch: (calls, options) => runBatch(calls, async (call) => await execute(call), options),
     validate: (call) => {
+      checkCall('validate', call)
       const mapping = mappings.get(call.name)
-      return mapping ? validateToolCall(call, mapping) : unknownCommand(call.name)
+      return mapping ? validateToolCall(call, mapping) : unknownCommand(shownName(call.name))
     },
     mapCommand: (toolName) => mappings.get(toolName),
     checkPolicy: (call) => checkPolicy(call, mappingOf(call), config.policy),
     getMetadata: (toolName) => mappings.get(toolName)?.metadata,
   }
+}
+
+function shownName(name: unknown): string {
+  return typeof name === 'string' ? name : ''
 }
 
 async function executeCall(

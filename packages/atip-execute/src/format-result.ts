@@ -1,6 +1,8 @@
 import { createResultFilter, DEFAULT_MAX_RESULT_LENGTH, truncate } from '@delta/atip'
 import { redactPatterns } from '@delta/executor/command'
+import { checkOutput } from './check-options.js'
 import type { ExecutionResult } from './execute-command.js'
+import { isObject, requireThat } from './usage.js'
 
 export interface OutputOptions {
   /** The longest `content`, markers included. Default 100000 characters. */
@@ -33,6 +35,13 @@ const LONGEST_UNRECOGNIZED = 64
  * Secrets become `[REDACTED]` before anything is cut.
  */
 export function formatResult(result: ExecutionResult, options: OutputOptions = {}): FormattedResult {
+  const { stdout, stderr } = Object(result)
+  requireThat(
+    isObject(result) && isOutput(stdout) && isOutput(stderr),
+    'formatResult: the result',
+    'what executeCommand gave',
+  )
+  checkOutput('formatResult', options)
   const {
     maxLength = DEFAULT_MAX_RESULT_LENGTH,
     redactSecrets = true,
@@ -50,6 +59,10 @@ export function formatResult(result: ExecutionResult, options: OutputOptions = {
     ? truncate(clean(formatter(result)), maxLength)
     : assemble(result, clean, { maxLength, ...options })
   return { content, success: result.success, raw: result }
+}
+
+function isOutput(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string'
 }
 
 function assemble(

@@ -12,6 +12,7 @@ export type {
   TrustSource,
 } from '@delta/atip'
 export { handleToolResult, parseToolCall } from '@delta/atip'
+export { AtipExecuteError } from './base-error.js'
 export type { BatchExecutionResult, BatchOptions } from './batch.js'
 export { buildCommandArray } from './command-array.js'
 export {
@@ -24,7 +25,6 @@ export {
 } from './constants.js'
 export {
   ArgumentValidationError,
-  AtipExecuteError,
   ExecutionError,
   InsufficientTrustError,
   InteractiveNotSupportedError,

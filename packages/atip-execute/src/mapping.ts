@@ -6,7 +6,9 @@ import {
   commandLine,
   indexLeaves,
 } from '@delta/atip'
+import { checkTools } from './check-options.js'
 import { DEFAULT_SEPARATOR } from './constants.js'
+import { requireThat } from './usage.js'
 
 /** What a flat tool name stands for. */
 export interface CommandMapping {
@@ -21,7 +23,7 @@ export interface CommandMapping {
 }
 
 export interface MapOptions {
-  separator?: string
+  separator?: string | undefined
 }
 
 export type Mappings = ReadonlyMap<string, CommandMapping>
@@ -38,7 +40,10 @@ export function mapToCommand(
   tools: readonly AtipTool[],
   options: MapOptions = {},
 ): CommandMapping | undefined {
-  return mapCommands(tools, options).get(toolName)
+  checkTools('mapToCommand', tools)
+  const { separator = DEFAULT_SEPARATOR } = Object(options) as MapOptions
+  requireThat(typeof separator === 'string', 'mapToCommand: the option separator', 'a text, or nothing')
+  return mapCommands(tools, { separator }).get(toolName)
 }
 
 /** Every command of the tools by its flat name. Of a command described twice the first description counts. */

@@ -8,6 +8,7 @@ import {
   trustOf,
 } from '@delta/atip'
 import { DEFAULT_RULES, decide, type Effects, type PolicyRules } from '@delta/executor'
+import { checkCall, checkMapping, checkRules } from './check-options.js'
 import type { CommandMapping } from './mapping.js'
 
 /** Why a person has to agree. `low-trust` is only ever a reason to refuse. */
@@ -119,6 +120,9 @@ export function checkPolicy(
   mapping: CommandMapping,
   policy: ExecutionPolicy | undefined,
 ): PolicyCheckResult {
+  checkCall('checkPolicy', call)
+  checkMapping('checkPolicy', mapping)
+  checkRules('checkPolicy', policy)
   const broken = policy ? brokenRules(mapping, policy) : []
   const reasons = broken.flatMap(({ reason }) => reason ?? [])
   const because = statesNothing(mapping.effects) ? ' (it does not say what it does)' : ''

@@ -8,7 +8,8 @@ const LONGEST_MS = 2_147_483_647
  * metadata must not be able to lift it.
  */
 export function durationMs(text: string | undefined): number | undefined {
-  const [, digits, unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?)\s?(ms|s|m|h)$/.exec(text ?? '') ?? []
+  const [, digits, unit = ''] =
+    /^(\d{1,9}(?:\.\d{1,3})?)\s?(ms|s|m|h)$/.exec(typeof text === 'string' ? text : '') ?? []
   const factor = UNITS[unit]
   if (digits === undefined || factor === undefined) return undefined
   return Math.min(Math.round(Number(digits) * factor), LONGEST_MS) || undefined

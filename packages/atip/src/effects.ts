@@ -1,3 +1,4 @@
+import { checkCost, checkEffects } from './check-arguments.js'
 import type { AtipEffects, CostEffects, CostEstimate, InteractiveEffects } from './metadata.js'
 
 const COSTS: readonly CostEstimate[] = ['free', 'low', 'medium', 'high']
@@ -8,7 +9,9 @@ const STDIN = ['none', 'optional', 'required', 'password'] as const
  * what it leaves out it inherits, inside `filesystem`, `interactive` and `cost` too.
  */
 export function overlayEffects(group: AtipEffects, own: AtipEffects | undefined): AtipEffects {
+  checkEffects('overlayEffects', 'what stands for the effects of the group', group)
   if (!own) return group
+  checkEffects('overlayEffects', 'what stands for the own effects of the command', own)
   if (statesNothing(group)) return own
   const laid = overlay(group, own)
   if (group.filesystem && own.filesystem) laid.filesystem = overlay(group.filesystem, own.filesystem)
@@ -22,7 +25,10 @@ export function overlayEffects(group: AtipEffects, own: AtipEffects | undefined)
  * harm is OR, `reversible` and `idempotent` are AND, cost is the higher one.
  */
 export function mergeEffects(command: AtipEffects, tool: AtipEffects | undefined): AtipEffects {
-  if (!tool || statesNothing(tool)) return command
+  checkEffects('mergeEffects', 'what stands for the effects of the command', command)
+  if (!tool) return command
+  checkEffects('mergeEffects', 'what stands for the effects of the tool', tool)
+  if (statesNothing(tool)) return command
   const merged = overlay(tool, command)
   anyIs(true, merged, tool, ['destructive', 'network', 'subprocess'])
   anyIs(false, merged, tool, ['reversible', 'idempotent'])
@@ -39,11 +45,13 @@ export function mergeEffects(command: AtipEffects, tool: AtipEffects | undefined
 
 /** 0 for free … 3 for high. */
 export function costRank(estimate: CostEstimate): number {
+  checkCost('costRank: the estimate', estimate)
   return COSTS.indexOf(estimate)
 }
 
 /** True when nothing at all is stated. Such a command is unknown, and no rule may take it for safe. */
 export function statesNothing(effects: AtipEffects): boolean {
+  checkEffects('statesNothing', 'what it is given', effects)
   for (const member in effects) if (effects[member] !== undefined) return false
   return true
 }

@@ -50,8 +50,16 @@ export class AtipLoadError extends Error {
   }
 }
 
+/** A function of this package was called with what it cannot use; the message names the argument or the option. */
+export class AtipUsageError extends Error {
+  override readonly name = 'AtipUsageError'
+  readonly code = 'ERR_ATIP_USAGE'
+}
+
 /** True for every error this package throws, also one from a second installed copy. */
-export function isAtipError(error: unknown): error is AtipValidationError | AtipParseError | AtipLoadError {
+export function isAtipError(
+  error: unknown,
+): error is AtipValidationError | AtipParseError | AtipLoadError | AtipUsageError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && code.startsWith('ERR_ATIP_')
 }

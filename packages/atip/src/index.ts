@@ -6,6 +6,7 @@ export {
   AtipLoadError,
   type AtipLoadErrorCode,
   AtipParseError,
+  AtipUsageError,
   AtipValidationError,
   isAtipError,
 } from './errors.js'

@@ -25,8 +25,12 @@ export function parseToolCall(provider: Provider, response: unknown): ToolCall[]
     case 'anthropic':
       return fromAnthropic(response, fail)
     default:
-      return fail(`unknown provider ${JSON.stringify(provider satisfies never)}`)
+      return fail(`unknown provider ${shown(provider satisfies never)}`)
   }
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : `of type ${typeof value}`
 }
 
 function fromOpenAI(response: unknown, fail: Fail): ToolCall[] {

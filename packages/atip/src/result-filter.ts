@@ -1,6 +1,15 @@
+import {
+  checkFlag,
+  checkLength,
+  checkOptions,
+  checkPatterns,
+  checkText,
+  checkTools,
+} from './check-arguments.js'
 import { cut } from './description.js'
 import type { AtipTool } from './metadata.js'
 import { DEFAULT_REDACT_PATTERNS, redact } from './redact.js'
+import { assertTool } from './validate.js'
 
 /** The longest result handed to a model, in characters. */
 export const DEFAULT_MAX_RESULT_LENGTH = 100_000
@@ -21,15 +30,23 @@ export interface ResultFilter {
   filter(result: string, toolName: string): string
 }
 
-/** Makes results fit for a model: without secrets, and not longer than it should read. */
+/**
+ * Makes results fit for a model: without secrets, and not longer than it should read.
+ *
+ * @throws {AtipValidationError} A tool is no metadata, so that nothing is known of the secrets it reads.
+ */
 export function createResultFilter(
   tools: readonly AtipTool[],
-  {
-    maxLength = DEFAULT_MAX_RESULT_LENGTH,
-    redactPatterns = [],
-    redactSecrets = true,
-  }: ResultFilterOptions = {},
+  options: ResultFilterOptions = {},
 ): ResultFilter {
+  const of = 'createResultFilter'
+  checkTools(of, tools)
+  for (const tool of tools) assertTool(tool)
+  checkOptions(of, options)
+  const { maxLength = DEFAULT_MAX_RESULT_LENGTH, redactPatterns = [], redactSecrets = true } = options
+  checkLength(`${of}: the option maxLength`, maxLength)
+  checkPatterns(`${of}: the option redactPatterns`, redactPatterns)
+  checkFlag(of, 'redactSecrets', redactSecrets)
   const builtIn = redactSecrets ? [...DEFAULT_REDACT_PATTERNS, ...declaredPatterns(tools)] : []
   const patterns = [...builtIn, ...redactPatterns]
   return { filter: (result) => truncate(redact(result, patterns), maxLength) }
@@ -37,6 +54,8 @@ export function createResultFilter(
 
 /** Cuts a text to `maxLength` characters, the marker included. */
 export function truncate(text: string, maxLength: number): string {
+  checkText('truncate', 'the text', text)
+  checkLength('truncate: the length', maxLength)
   if (text.length <= maxLength) return text
   const room = Math.max(0, maxLength - TRUNCATED.length)
   return cut(text, room) + TRUNCATED.slice(0, maxLength)

@@ -21,7 +21,9 @@ export async function runSource(
     new AtipLoadError(code, `${source}: ${what}`, source, options)
 
   return await new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true, env })
+    const child = start(program, args, env, (error) =>
+      problem('ERR_ATIP_COMMAND', startProblem(error), { cause: error }),
+    )
     const chunks: Buffer[] = []
     let bytes = 0
     let failure: AtipLoadError | undefined
@@ -49,6 +51,20 @@ export async function runSource(
       else resolve(Buffer.concat(chunks).toString('utf8'))
     })
   })
+}
+
+/** What cannot be started is told by an event, but for a word with a NUL byte or too many words: these are thrown. */
+function start(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  failure: (error: NodeJS.ErrnoException) => AtipLoadError,
+) {
+  try {
+    return spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true, env })
+  } catch (error) {
+    throw failure(error as NodeJS.ErrnoException)
+  }
 }
 
 /** The child leads its own process group, so whatever it started ends with it. */

@@ -65,6 +65,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+export function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
 function under(name: string, { path, ...rest }: Fault): Fault {
   return { path: [name, ...path], ...rest }
 }
@@ -77,6 +81,6 @@ function shown(value: unknown): string {
   if (value === undefined) return 'and is missing'
   if (Array.isArray(value)) return value.length === 0 ? 'not an empty list' : 'not a list'
   if (typeof value === 'object' && value !== null) return 'not an object'
-  const json = JSON.stringify(value) ?? typeof value
+  const json = typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value) ?? typeof value)
   return `not ${json.length > 60 ? `${json.slice(0, 60)}…` : json}`
 }

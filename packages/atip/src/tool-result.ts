@@ -1,3 +1,5 @@
+import { checkProvider, checkText } from './check-arguments.js'
+import { AtipUsageError } from './errors.js'
 import type { Provider, ToolMessageOf } from './providers.js'
 
 /**
@@ -6,12 +8,15 @@ import type { Provider, ToolMessageOf } from './providers.js'
  * @param id - The call's id, as `parseToolCall` gave it.
  * @param result - Any JSON value. OpenAI and Anthropic get it as JSON text (so a string arrives in
  *   quotes), Gemini as it is.
+ * @throws {AtipUsageError} The result cannot be written as JSON: it leads back to itself, say, or holds a BigInt.
  */
 export function handleToolResult<P extends Provider>(
   provider: P,
   id: string,
   result: unknown,
 ): ToolMessageOf[P] {
+  checkProvider('handleToolResult', provider)
+  checkText('handleToolResult', 'the id of the call', id)
   return messages[provider](id, result)
 }
 
@@ -29,5 +34,11 @@ const messages: { [P in Provider]: (id: string, result: unknown) => ToolMessageO
 
 function toJson(result: unknown): string {
   // JSON has no text for undefined, and providers refuse a message without content.
-  return JSON.stringify(result) ?? 'undefined'
+  try {
+    return JSON.stringify(result) ?? 'undefined'
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
+    const message = `handleToolResult: the result cannot be written as JSON (${why}).\nPass a text, or what JSON.stringify takes.`
+    throw new AtipUsageError(message, { cause: error })
+  }
 }

@@ -1,4 +1,6 @@
 import type { AtipTool, AtipVersion } from './metadata.js'
+import { isObject } from './shape.js'
+import { requireThat } from './usage.js'
 
 /** The newest version of the specification that this package acts on. */
 export const NEWEST = '0.6'
@@ -7,8 +9,11 @@ export const NEWEST = '0.6'
  * What to tell a person about metadata of a version nobody here has read about: it is used all the same, but a new member, an
  * effect say, means nothing. Undefined for the versions that are known.
  */
-export function versionNotice({ atip }: Pick<AtipTool, 'atip'>): string | undefined {
-  const version = typeof atip === 'object' ? atip.version : atip
+export function versionNotice(tool: Pick<AtipTool, 'atip'>): string | undefined {
+  requireThat(isObject(tool), 'versionNotice: the tool', 'ATIP metadata')
+  const { atip } = tool
+  const version = isObject(atip) ? atip.version : atip
+  if (typeof version !== 'string') return `ATIP metadata without a version is read as ${NEWEST}.`
   if (!/^\d+(\.\d+)*$/.test(version)) return `"${version}" is no version of ATIP; it is read as ${NEWEST}.`
   return isNewer(version)
     ? `This is ATIP ${version}; what is newer than ${NEWEST} in it has no effect here.`

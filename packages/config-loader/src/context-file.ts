@@ -1,3 +1,4 @@
+import { isText, requireThat } from './usage.js'
 /** What `delta init` writes: the recipe that sends the prompt, the workspace's guide and the whole conversation. */
 export const DEFAULT_CONTEXT_YAML = `# Delta Engine Context Strategy (v1.6+)
 # This file defines HOW the Agent's attention window (LLM context) is constructed.
@@ -40,6 +41,8 @@ const MORE = 'https://github.com/delta-engine/delta/blob/main/packages/context/R
  * @param promptFile - The agent's prompt file, relative to that directory, so that the pasted file works at once.
  */
 export function missingContextMessage(directory: string, promptFile: string): string {
+  requireThat(isText(directory), 'missingContextMessage: the directory', 'a path as text')
+  requireThat(isText(promptFile), 'missingContextMessage: the file with the instructions', 'its name as text')
   return `${CONTEXT_MISSING} in ${directory}
 
 Delta Engine requires an explicit context.yaml file to define how

@@ -9,7 +9,7 @@ interface SourceOptions {
   workDirectory: string
   agentHome: string
   environment: NodeJS.ProcessEnv
-  llmBaseUrl?: string
+  llmBaseUrl?: string | undefined
 }
 
 /** A place where the settings of the model's API may be written. */

@@ -13,14 +13,14 @@ export interface EnvironmentOptions {
   /** The real environment, usually `process.env`. */
   environment: NodeJS.ProcessEnv
   /** `llm.base_url` of the agent; counts like a line of the agent's `.env`, and after it. */
-  llmBaseUrl?: string
+  llmBaseUrl?: string | undefined
   /**
    * What `workspaceEndpoint` was when this run was first started, or in the workspace's previous run; '' if there
    * were no such settings then. Undefined for a workspace that was never used.
    */
-  knownWorkspaceEndpoint?: string
+  knownWorkspaceEndpoint?: string | undefined
   /** Accept the workspace's settings whatever they are (`--trust-workspace-env`). */
-  trustWorkspaceEnv?: boolean
+  trustWorkspaceEnv?: boolean | undefined
 }
 
 export interface Environment {

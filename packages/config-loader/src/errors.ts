@@ -8,7 +8,7 @@ export type ConfigErrorCode =
 
 /** One thing that is wrong, and where. Lines and columns count from 1. */
 export interface ConfigProblem {
-  /** The file, spelled as the caller spelled the agent's directory. */
+  /** The file, spelled as the caller spelled the agent's directory; empty for a `context.yaml` that is not there. */
   file: string
   line?: number
   column?: number

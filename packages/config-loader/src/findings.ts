@@ -27,7 +27,7 @@ export function inReadingOrder<T extends ConfigProblem>(found: readonly T[]): T[
   )
 }
 
-export function collectFindings({ strict = false }: { strict?: boolean } = {}): Findings {
+export function collectFindings({ strict = false }: { strict?: boolean | undefined } = {}): Findings {
   const problems: ConfigProblem[] = []
   const warnings: ConfigWarning[] = []
 

@@ -1,3 +1,4 @@
+import { checkProblems } from './check-problems.js'
 import type { ConfigProblem } from './errors.js'
 
 const WIDEST_EXCERPT = 120
@@ -9,6 +10,7 @@ const WIDEST_EXCERPT = 120
  * though a message may quote what a file holds.
  */
 export function formatProblem(problem: ConfigProblem): string {
+  checkProblems('formatProblem: the problem', [problem])
   const lines = [`${formatPlace(problem)}${showControls(problem.message)}`]
   if (problem.excerpt !== undefined) lines.push(problem.excerpt)
   if (problem.hint) lines.push(showControls(problem.hint))
@@ -23,6 +25,8 @@ export function formatReport(
   problems: readonly ConfigProblem[],
   warnings: readonly ConfigProblem[] = [],
 ): string {
+  checkProblems('formatReport: the list of problems', problems)
+  checkProblems('formatReport: the list of warnings', warnings)
   const blocks = problems.map(formatProblem)
   if (problems.length > 1) blocks.push(`${problems.length} problems.`)
   if (warnings.length > 0) blocks.push('Besides:', ...warnings.map(formatProblem))

@@ -9,7 +9,10 @@ import { realPath } from './real-path.js'
  */
 export function importRootsOf(
   home: string,
-  { importRoots = [], environment }: { importRoots?: readonly string[]; environment: NodeJS.ProcessEnv },
+  {
+    importRoots = [],
+    environment,
+  }: { importRoots?: readonly string[] | undefined; environment: NodeJS.ProcessEnv },
   findings: Findings,
 ): string[] {
   const fromEnvironment = (environment.DELTA_IMPORT_ROOTS ?? '')

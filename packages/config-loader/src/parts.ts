@@ -24,11 +24,11 @@ export interface LoadOptions {
   /** The environment of the person who runs the agent; only `DELTA_*` names are looked at. */
   environment: NodeJS.ProcessEnv
   /** Directories, besides the agent's own, from which files may be imported. */
-  importRoots?: readonly string[]
+  importRoots?: readonly string[] | undefined
   /** How messages call what is loaded, for example as the person typed it. Default: the path as given. */
-  shownAs?: string
+  shownAs?: string | undefined
   /** Unknown keys are errors instead of warnings. */
-  strict?: boolean
+  strict?: boolean | undefined
 }
 
 export type Parts = Awaited<ReturnType<typeof readParts>>

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { listSettings, loadAgent, loadEnvironment, loadToolsFile } from '../src/index.js'
+import {
+  formatProblem,
+  formatReport,
+  listSettings,
+  loadAgent,
+  loadEnvironment,
+  loadToolsFile,
+  missingContextMessage,
+} from '../src/index.js'
 
 // Called from JavaScript, where no type checker has looked at what is passed.
 
@@ -14,6 +22,15 @@ test.each([
     'loadAgent: the option importRoots',
     () => loadAgent('.', wrong({ environment: {}, importRoots: '/lib' })),
   ],
+  ['loadAgent: the path', () => loadAgent('a\0b', { environment: {} })],
+  [
+    'loadAgent: the option importRoots',
+    () => loadAgent('.', { environment: {}, importRoots: [wrong(null)] }),
+  ],
+  ['loadAgent: the option shownAs', () => loadAgent('.', { environment: {}, shownAs: wrong(5) })],
+  ['formatProblem: the problem', async () => formatProblem(wrong(undefined))],
+  ['formatReport: the list of problems', async () => formatReport(wrong(new Error('none')))],
+  ['missingContextMessage: the directory', async () => missingContextMessage(wrong(undefined), 'p.md')],
   ['loadToolsFile: the option environment', () => loadToolsFile('tools.yaml', wrong(null))],
   ['listSettings: the path', () => listSettings('', { environment: {} })],
   ['loadEnvironment: the option workDirectory', () => loadEnvironment(wrong(undefined))],

@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path'
-import { ContextError } from './errors.js'
 import type { CountTokens } from './meter.js'
 import type { JournalInput } from './sources.js'
 import type { Calibration } from './tokens.js'
+import { isEvents, isObject, requireThat } from './usage.js'
 import { type ContextVariables, VARIABLE_NAMES } from './variables.js'
 
 export interface BuildOptions {
@@ -12,39 +12,58 @@ export interface BuildOptions {
   /** For generators, and for conditions. Engine credentials in it reach no generator without `pass_env`. */
   environment: NodeJS.ProcessEnv
   /** Engine credentials by name that are not in `environment`; for `pass_env`, and for generators that are agents. */
-  credentials?: Readonly<Record<string, string>>
+  credentials?: Readonly<Record<string, string>> | undefined
   /** The iteration that is about to begin, from 1. */
   iteration: number
   /** Everything users said in this run. */
   task: string
   /** Makes estimates true to the provider; see `Calibration`. */
-  calibration?: Calibration
+  calibration?: Calibration | undefined
   /** Counts instead of estimating; comes before `token_counter` of the manifest. */
-  countTokens?: CountTokens
-  signal?: AbortSignal
+  countTokens?: CountTokens | undefined
+  signal?: AbortSignal | undefined
 }
-
-// For callers without a type checker: said here, before a missing option becomes the text "undefined" in a context.
 
 /** @throws {ContextError} `ERR_CONTEXT_USAGE`, naming the first option that is missing. */
 export function checkOptions(options: BuildOptions): void {
-  const { journalPath, variables, environment, iteration, task }: Partial<BuildOptions> = options ?? {}
-  const isJournal = typeof journalPath === 'string' || typeof journalPath === 'object'
-  if (!isJournal || journalPath === null)
-    refuse('journalPath', "a path, as in '.delta/<run>/journal.jsonl', or events")
+  const of = 'buildContext: the option'
+  const { journalPath, variables, environment, iteration, task, ...others }: Partial<BuildOptions> =
+    options ?? {}
+  requireThat(
+    isJournal(journalPath),
+    `${of} journalPath`,
+    "a path, as in '.delta/<run>/journal.jsonl', or events",
+  )
   for (const name of VARIABLE_NAMES) {
     const value: unknown = variables?.[name as keyof typeof variables]
-    if (typeof value !== 'string' || !isAbsolute(value)) refuse(`variables.${name}`, 'an absolute path')
+    const isDirectory = typeof value === 'string' && isAbsolute(value)
+    requireThat(isDirectory, `${of} variables.${name}`, 'an absolute path')
   }
-  if (typeof environment !== 'object' || environment === null)
-    refuse('environment', 'process.env, or a part of it')
-  if (!Number.isInteger(iteration)) refuse('iteration', 'a whole number, 1 for the first')
-  if (typeof task !== 'string') refuse('task', 'a text: what users said in this run')
+  requireThat(isObject(environment), `${of} environment`, 'process.env, or a part of it')
+  requireThat(Number.isInteger(iteration), `${of} iteration`, 'a whole number, 1 for the first')
+  requireThat(typeof task === 'string', `${of} task`, 'a text: what users said in this run')
+  const { calibration, countTokens } = others
+  requireThat(
+    calibration === undefined || isObject(calibration),
+    `${of} calibration`,
+    '{ tokens, bytes }, or nothing',
+  )
+  requireThat(
+    countTokens === undefined || typeof countTokens === 'function',
+    `${of} countTokens`,
+    'a function, or nothing',
+  )
 }
 
-function refuse(option: string, wanted: string): never {
-  throw new ContextError(
-    'ERR_CONTEXT_USAGE',
-    `buildContext: the option ${option} is missing, or not what it must be.\nPass ${wanted}.`,
+function isJournal(journal: unknown): boolean {
+  if (typeof journal === 'string') return !journal.includes('\0')
+  return (
+    isEvents(journal) || (isObject(journal) && typeof (journal as { turns?: unknown }).turns === 'function')
   )
+}
+
+export function checkManifest(manifest: unknown): void {
+  const { sources } = Object(manifest) as { sources?: unknown }
+  const isManifest = Array.isArray(sources) && sources.every(isObject)
+  requireThat(isManifest, 'buildContext: the manifest', 'the manifest that parseManifest gave')
 }

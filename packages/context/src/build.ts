@@ -1,6 +1,6 @@
 import type { ChatMessage } from '@delta/model'
 import { fitIntoBudget } from './budget.js'
-import { type BuildOptions, checkOptions } from './build-options.js'
+import { type BuildOptions, checkManifest, checkOptions } from './build-options.js'
 import { commandCounter } from './counter.js'
 import { ContextError } from './errors.js'
 import { type Block, growingBlock } from './growing-block.js'
@@ -43,6 +43,7 @@ export interface BuiltContext {
  * @throws {ContextError} naming the source, if one that must be there cannot be used, or what must stay does not fit.
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
+  checkManifest(manifest)
   checkOptions(options)
   const meter = meterFor(manifest, options)
   const reading = { ...options, readText: textReader() }

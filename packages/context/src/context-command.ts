@@ -14,8 +14,8 @@ export interface CommandContext {
   variables: ContextVariables
   environment: NodeJS.ProcessEnv
   /** Engine credentials by name, besides those in `environment`. */
-  credentials?: Readonly<Record<string, string>>
-  signal?: AbortSignal
+  credentials?: Readonly<Record<string, string>> | undefined
+  signal?: AbortSignal | undefined
 }
 
 /** Standard output may stand in for the file; no more than this of it. */

@@ -2,10 +2,21 @@ import type { StoredEvent } from '@delta/journal'
 import type { ChatMessage } from '@delta/model'
 import type { Turn } from './turn.js'
 import { collectTurns } from './turns.js'
+import { isEvents, requireThat } from './usage.js'
 
 /** The whole conversation of a run as chat messages, in a form that a strict API accepts. See `collectTurns`. */
 export function conversationFromEvents(events: Iterable<StoredEvent>): ChatMessage[] {
-  return turnsOf(events).flatMap(({ messages }) => messages.map(({ message }) => message))
+  const list = isIterable(events) ? [...events] : undefined
+  requireThat(
+    isEvents(list),
+    'conversationFromEvents: the list of events',
+    'a list of events, as readJournal of @delta/journal gives',
+  )
+  return turnsOf(list ?? []).flatMap(({ messages }) => messages.map(({ message }) => message))
+}
+
+function isIterable(value: unknown): value is Iterable<StoredEvent> {
+  return typeof Object(value)[Symbol.iterator] === 'function'
 }
 
 export function turnsOf(events: Iterable<StoredEvent>): Turn[] {

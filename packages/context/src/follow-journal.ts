@@ -3,6 +3,7 @@ import { turnsOf } from './conversation.js'
 import { knownBytes } from './known-bytes.js'
 import type { Turn } from './turn.js'
 import { collectTurns, type TurnCollector } from './turns.js'
+import { isText, requireThat } from './usage.js'
 
 /** A journal that is read again and again while it grows. */
 export interface JournalFollower {
@@ -18,6 +19,11 @@ export interface JournalFollower {
  * (people may edit journals) everything is read again. A new follower always gives what an old one gives.
  */
 export function followJournal(path: string): JournalFollower {
+  requireThat(
+    isText(path) && !path.includes('\0'),
+    'followJournal: the path',
+    'the path of a journal as text',
+  )
   const known = knownBytes(path)
   let collector: TurnCollector = collectTurns()
 

@@ -103,7 +103,7 @@ function meant(issue: Issue, found: unknown): { hint?: string } {
 function show(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
-  return typeof value === 'object' ? 'a map' : JSON.stringify(value)
+  return typeof value === 'object' ? 'a map' : typeof value === 'bigint' ? `${value}` : JSON.stringify(value)
 }
 
 function valueAt(value: unknown, path: Path): unknown {

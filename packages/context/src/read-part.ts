@@ -10,7 +10,7 @@ import { computeSource, type JournalInput, readFileSource, readTurns } from './s
 export interface ReadOptions extends Situation {
   journalPath: JournalInput
   readText: TextReader
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /** Reads one source: its text, its conversation, or the reason why there is none. */

@@ -8,8 +8,8 @@ import { isYesOrNo, questionOf } from './human/question.js'
 /** How a run is to go on; see `ContinueRunOptions`. */
 interface Wish {
   workDirectory: string
-  message?: string
-  decision?: { requestId: string }
+  message?: string | undefined
+  decision?: { requestId: string } | undefined
 }
 
 /**

@@ -18,7 +18,13 @@ export function checkContinueRun(options: unknown): void {
   const of = 'continueRun: the option'
   requireThat(isWorkspace(workDirectory), `${of} workDirectory`, WORKSPACE)
   requireThat(runId === undefined || isText(runId), `${of} runId`, RUN_ID)
-  requireThat(message === undefined || typeof message === 'string', `${of} message`, 'a text, or nothing')
+  requireThat(isTextOrNothing(message), `${of} message`, 'a text, or nothing')
+  const { decision } = Object(options)
+  requireThat(
+    decision === undefined || isObject(decision),
+    `${of} decision`,
+    '{ requestId, approved }, or nothing',
+  )
   requireThat(agent === undefined || isAgent(agent), `${of} agent`, `${AGENT}, or nothing`)
   checkShared(of, Object(options))
 }
@@ -27,6 +33,21 @@ export function checkNextRequest(options: unknown): void {
   const { agent, workDirectory } = Object(options)
   requireThat(isAgent(agent), 'nextRequest: the option agent', AGENT)
   requireThat(isWorkspace(workDirectory), 'nextRequest: the option workDirectory', WORKSPACE)
+  const { run, message, environment } = Object(options)
+  const { directory, journalPath, lastIteration } = Object(run)
+  const isRun = isText(directory) && isText(journalPath) && Number.isInteger(lastIteration)
+  requireThat(
+    run === undefined || isRun,
+    'nextRequest: the option run',
+    '{ ...(await findRun(workDirectory)), journalPath }, or nothing',
+  )
+  requireThat(isTextOrNothing(message), 'nextRequest: the option message', 'a text, or nothing')
+  const isEnvironment = environment === undefined || isObject(environment)
+  requireThat(isEnvironment, 'nextRequest: the option environment', 'process.env, a part of it, or nothing')
+}
+
+function isTextOrNothing(value: unknown): boolean {
+  return value === undefined || typeof value === 'string'
 }
 
 const AGENT =
@@ -36,7 +57,7 @@ const RUN_ID = 'an id as text, or nothing'
 
 function checkShared(
   of: string,
-  { model, maxIterations, signal, environment, onEvent, ask }: EngineOptions,
+  { model, maxIterations, signal, environment, onEvent, ask, credentials }: EngineOptions,
 ): void {
   const isCount = maxIterations === undefined || (Number.isInteger(maxIterations) && maxIterations > 0)
   requireThat(isCount, `${of} maxIterations`, 'a whole number from 1 on, or nothing')
@@ -55,6 +76,8 @@ function checkShared(
     `${of} environment`,
     'process.env, a part of it, or nothing',
   )
+  const isKeys = credentials === undefined || isObject(credentials)
+  requireThat(isKeys, `${of} credentials`, '{ apiKey, baseUrl }, or nothing')
   requireThat(onEvent === undefined || isFunction(onEvent), `${of} onEvent`, 'a function, or nothing')
   requireThat(ask === undefined || isFunction(ask), `${of} ask`, 'a function, or nothing')
 }

@@ -18,15 +18,15 @@ export interface ContinueRunOptions extends EngineOptions {
   /** Absolute path of the workspace. */
   workDirectory: string
   /** Default: the workspace's latest run. */
-  runId?: string
+  runId?: string | undefined
   /** An answer for a waiting run, a further instruction for any other. */
-  message?: string
+  message?: string | undefined
   /** A person's decision on a command that waits for approval. */
-  decision?: Extract<Reply, { requestId: string }>
+  decision?: Extract<Reply, { requestId: string }> | undefined
   /** Takes the run from a live owner on this machine after ending it, and from another machine at once. */
-  force?: boolean
+  force?: boolean | undefined
   /** Default: loaded from the `agent_home` of the run's first start. */
-  agent?: Agent
+  agent?: Agent | undefined
 }
 
 /**

@@ -10,8 +10,8 @@ import { readRecordedRun } from './recorded-run.js'
  * `llm.base_url`. Without an address that one counts.
  */
 export interface Credentials {
-  apiKey?: string
-  baseUrl?: string
+  apiKey?: string | undefined
+  baseUrl?: string | undefined
 }
 
 /**

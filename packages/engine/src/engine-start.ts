@@ -14,8 +14,8 @@ export function engineStart(about: {
   task: string
   maxIterations: number
   resumed: boolean
-  sources?: SettingSources
-  environment?: NodeJS.ProcessEnv
+  sources?: SettingSources | undefined
+  environment?: NodeJS.ProcessEnv | undefined
 }): NewEventOf<EngineStart> {
   const { agent, run, workDirectory, environment = process.env } = about
   const parent = parentRun(environment, workDirectory)

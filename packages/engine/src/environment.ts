@@ -56,7 +56,7 @@ function depthOf(host: NodeJS.ProcessEnv): number {
  */
 export function credentialVariables(
   host: NodeJS.ProcessEnv,
-  credentials: { apiKey?: string; baseUrl?: string } = {},
+  credentials: { apiKey?: string | undefined; baseUrl?: string | undefined } = {},
 ): Record<string, string> {
   return {
     ...credentialsOf(host),

@@ -1,7 +1,7 @@
 import { quoteCommand } from '@delta/executor'
 import { latestRunId, neverBegan, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { EngineError } from './errors.js'
-import { isText, requireThat } from './usage.js'
+import { isObject, isText, requireThat } from './usage.js'
 
 /**
  * What is known of a run of a workspace; by default of the latest one.
@@ -11,10 +11,11 @@ import { isText, requireThat } from './usage.js'
  */
 export async function findRun(workDirectory: string, runId?: string): Promise<RunSummary> {
   requireThat(
-    isText(workDirectory),
+    isText(workDirectory) && !workDirectory.includes('\0'),
     'findRun: the workspace, its first argument,',
     'the absolute path of a directory',
   )
+  requireThat(runId === undefined || isText(runId), 'findRun: the id of the run', 'a text, or nothing')
   const id = runId ?? (await latestRunId(workDirectory, { orEmpty: true }))
   const summary = id === undefined ? undefined : await readRun(runDirectory(workDirectory, id)).catch(missing)
   if (summary === undefined) throw await notFound(workDirectory, runId)
@@ -38,7 +39,9 @@ async function notFound(workDirectory: string, runId: string | undefined): Promi
  * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say.
  */
 export function agentHomeIn(summary: RunSummary): string {
-  const home = summary.metadata.agent_home
+  const { metadata } = Object(summary) as Partial<RunSummary>
+  requireThat(isObject(metadata), 'agentHomeIn: the run', 'what findRun gave')
+  const home = metadata.agent_home
   if (home !== null) return home
   throw new EngineError(
     'ERR_ENGINE_NO_AGENT',

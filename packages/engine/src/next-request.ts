@@ -27,10 +27,10 @@ export interface NextRequestOptions {
   /** As if the user said this now. */
   message?: string | undefined
   /** As for a run; generators find it without credentials. Default: `process.env`. */
-  environment?: NodeJS.ProcessEnv
+  environment?: NodeJS.ProcessEnv | undefined
   /** Key and base URL that are not in the environment, for generators that ask for them. */
-  credentials?: Credentials
-  signal?: AbortSignal
+  credentials?: Credentials | undefined
+  signal?: AbortSignal | undefined
 }
 
 export interface NextRequest {

@@ -13,25 +13,25 @@ export interface SettingSources {
 /** What starting and continuing a run have in common. */
 export interface EngineOptions {
   /** The model; by default the one that `llm.provider` names. */
-  model?: ChatModel
+  model?: ChatModel | undefined
   /** Key and base URL of the model; see `loadEnvironment` of the config loader. */
-  credentials?: Credentials
+  credentials?: Credentials | undefined
   /** Where settings came from (names and files, never values); kept in `ENGINE_START`. */
-  sources?: SettingSources
+  sources?: SettingSources | undefined
   /** The environment from which that of the commands is made. Default: `process.env`. */
-  environment?: NodeJS.ProcessEnv
+  environment?: NodeJS.ProcessEnv | undefined
   /** Cycles since the last user message before the run fails; over `max_iterations` of `agent.yaml`. Default 30. */
-  maxIterations?: number
+  maxIterations?: number | undefined
   /** Stops the run when aborted; the reason is what the journal will say, so give a signal's name. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** False leaves the disk's own pace: faster, and a power cut may lose the last events. Default true. */
-  sync?: boolean
+  sync?: boolean | undefined
   /**
    * Asks the person at the terminal; without it a question ends the run as `WAITING_FOR_INPUT`. What it resolves to is the
    * answer: for an `inputType` of `confirmation` see to it that `isYesOrNo`, and ask again otherwise.
    */
-  ask?: (question: Question) => Promise<string | undefined>
+  ask?: ((question: Question) => Promise<string | undefined>) | undefined
   /** True streams the model's words to `onEvent` as they come. */
-  stream?: boolean
-  onEvent?: (event: EngineEvent) => void
+  stream?: boolean | undefined
+  onEvent?: ((event: EngineEvent) => void) | undefined
 }

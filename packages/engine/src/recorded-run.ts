@@ -1,13 +1,15 @@
 import { openRecordedRequests } from '@delta/journal'
 import type { Recording } from '@delta/model'
+import { isText, requireThat } from './usage.js'
 
 /**
  * The exchanges of a recorded run, as `replayModel` takes them: oldest first, each read when its turn comes. Requests
  * that got no response are left out.
  *
  * @param runDirectory - `.delta/<run_id>` of the run to be replayed.
- * @throws {JournalError} `ERR_REQUEST_CORRUPT`.
+ * @throws {JournalError} `ERR_RUN_NOT_FOUND`, `ERR_REQUEST_CORRUPT`.
  */
 export function readRecordedRun(runDirectory: string): Recording {
+  requireThat(isText(runDirectory), 'readRecordedRun: the directory of the run', 'a path as text')
   return openRecordedRequests(runDirectory)
 }

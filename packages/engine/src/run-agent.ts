@@ -16,7 +16,7 @@ export interface RunAgentOptions extends EngineOptions {
   /** The task: the first user message. */
   message: string
   /** Default: made from the time and a random part. */
-  runId?: string
+  runId?: string | undefined
 }
 
 /**

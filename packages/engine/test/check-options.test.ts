@@ -1,6 +1,6 @@
 import type { ChatModel } from '@delta/model'
 import { expect, test } from 'vitest'
-import { continueRun, nextRequest, runAgent } from '../src/index.js'
+import { agentHomeIn, continueRun, findRun, nextRequest, readRecordedRun, runAgent } from '../src/index.js'
 import { scene } from './run.js'
 
 // Called from JavaScript, where no type checker has looked at what is passed.
@@ -16,6 +16,7 @@ test.each([
   ['model', { model: {} }],
   ['signal', { signal: 5 }],
   ['environment', { environment: 'PATH=/bin' }],
+  ['credentials', { credentials: null }],
   ['onEvent', { onEvent: 5 }],
   ['ask', { ask: 5 }],
 ])('runAgent names the option that it cannot use, and starts nothing: %s %o', async (option, change) => {
@@ -33,6 +34,10 @@ test.each([
   ['runAgent: the option agent', () => runAgent(undefined as never)],
   ['continueRun: the option workDirectory', () => continueRun(undefined as never)],
   ['nextRequest: the option agent', () => nextRequest(undefined as never)],
+  ['findRun: the workspace, its first argument,', () => findRun(undefined as never)],
+  ['findRun: the id of the run', () => findRun('/work', 5 as never)],
+  ['agentHomeIn: the run', async () => agentHomeIn(undefined as never)],
+  ['readRecordedRun: the directory of the run', async () => readRecordedRun(undefined as never)],
 ])('called with nothing the first option is named: %s', async (what, call) => {
   await expect(call()).rejects.toThrow(`${what} is missing`)
 })

@@ -1,10 +1,13 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
+import { checkTexts, isObject, isText, requireThat } from './usage.js'
 
 const AGENT_COMMANDS = new Set(['run', 'continue'])
 
 /** True when a command is by its name an agent of its own: `delta run`, `delta continue`, also with `delta`'s whole path. */
-export function isAgentCommand([program = '', subcommand = '']: readonly string[]): boolean {
+export function isAgentCommand(command: readonly string[]): boolean {
+  checkTexts('isAgentCommand: the command', command)
+  const [program = '', subcommand = ''] = command
   const named = program === 'delta' || (program.startsWith('/') && program.endsWith('/delta'))
   return named && AGENT_COMMANDS.has(subcommand)
 }
@@ -21,7 +24,10 @@ interface Place {
  * True when such a command starts `delta` itself, and may have the credentials: the `delta` that the run's own `PATH` finds
  * first, or the program that runs now. Another file of that name could be anybody's, a model's too.
  */
-export function startsDelta(command: readonly string[], { cwd, env, trusted }: Place): boolean {
+export function startsDelta(command: readonly string[], place: Place): boolean {
+  const { cwd, env, trusted } = Object(place) as Partial<Place>
+  const isPlace = isText(cwd) && isObject(env) && isObject(trusted)
+  requireThat(isPlace, 'startsDelta: the place', '{ cwd, env, trusted }')
   if (!isAgentCommand(command)) return false
   const [program = ''] = command
   const started = isAbsolute(program) ? program : find(program, directoriesOf(env, cwd))

@@ -6,10 +6,10 @@ import { type CapturedOutput, captureFile, type Keep } from './captured.js'
 import { type ByteFilter, pump } from './pump.js'
 
 export interface ChannelOptions {
-  stdin?: string | Uint8Array
-  stdoutPath?: string
-  stderrPath?: string
-  filter?: () => ByteFilter
+  stdin?: string | Uint8Array | undefined
+  stdoutPath?: string | undefined
+  stderrPath?: string | undefined
+  filter?: (() => ByteFilter) | undefined
 }
 
 /** The three streams of one command: opened before it starts, read back and closed after it. */
@@ -18,7 +18,10 @@ export interface Channels {
   connect(child: ChildProcess): void
   /** Waits for what is still on its way once the process has ended. */
   drain(): Promise<void>
-  capture(options: { keepBytes?: number; keep?: Keep }): { stdout: CapturedOutput; stderr: CapturedOutput }
+  capture(options: { keepBytes?: number | undefined; keep?: Keep | undefined }): {
+    stdout: CapturedOutput
+    stderr: CapturedOutput
+  }
   close(): void
 }
 

@@ -1,5 +1,7 @@
+import { checkPolicy } from './check-policy.js'
 import { COST_ESTIMATES, type Effects, TRUST_LEVELS, type TrustLevel } from './effects.js'
 import { DEFAULT_RULES, type Policy, type PolicyRules } from './policy.js'
+import { checkOptions } from './usage.js'
 
 /** What a policy says to a call. */
 export interface PolicyDecision {
@@ -24,8 +26,11 @@ export interface PolicyDecision {
 export function decide(
   effects: Effects | undefined,
   policy: Policy | undefined,
-  { trust }: { trust?: TrustLevel | undefined } = {},
+  options: { trust?: TrustLevel | undefined } = {},
 ): PolicyDecision {
+  checkPolicy('decide', policy)
+  checkOptions('decide', options)
+  const { trust } = options
   const rules = policy?.rules ?? (trust === undefined ? undefined : DEFAULT_RULES)
   if (!rules) return { decision: 'allow', reasons: [] }
   const denied = deniedEffects(effects ?? {}, rules, trust)

@@ -2,6 +2,7 @@ import { type ExpandedTool, expandTool, formatProblem, parseTool } from '@delta/
 import { isAgentCommand } from './agent-command.js'
 import { ExecutorError } from './errors.js'
 import { parseToolSettings, type ToolSettings } from './settings.js'
+import { isObject, requireThat } from './usage.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */
 export interface Tool {
@@ -43,11 +44,17 @@ function invalid(
 
 /** The tools by name, as `executeTool` looks them up. */
 export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  requireThat(
+    Array.isArray(tools) && tools.every(isTool),
+    'toolMap: the list of tools',
+    'what defineTool makes, in a list',
+  )
   return new Map(tools.map((tool) => [tool.expanded.name, tool]))
 }
 
 /** How long a tool may run: as it says, else ten minutes, or no limit for `delta` itself. 0: no limit. */
 export function toolTimeoutMs(tool: Tool): number {
+  checkTool('toolTimeoutMs', tool)
   return tool.settings.timeoutMs ?? (isDelta(tool) ? 0 : DEFAULT_TOOL_TIMEOUT_MS)
 }
 
@@ -55,16 +62,31 @@ export function toolTimeoutMs(tool: Tool): number {
  * True when the tool calls itself an agent of its own (`delta run`, `delta continue`), which may take its time. The other
  * commands of `delta` are tools like any other: `delta sessions exec` gives the model a shell.
  */
-export function isDelta({ expanded }: Tool): boolean {
-  return isAgentCommand(expanded.command)
+export function isDelta(tool: Tool): boolean {
+  checkTool('isDelta', tool)
+  return isAgentCommand(tool.expanded.command)
 }
 
 /**
  * What happens to a call whose engine died while it ran. A tool that says of itself that it may
  * run twice is run again; that of an imported tool counts only from trust `org` up.
  */
-export function interruptPolicy({ settings }: Tool): 'report' | 'rerun' | 'ask' {
+export function interruptPolicy(tool: Tool): 'report' | 'rerun' | 'ask' {
+  checkTool('interruptPolicy', tool)
+  const { settings } = tool
   if (settings.onInterrupt) return settings.onInterrupt
   const believed = settings.trust === undefined || ['org', 'vendor', 'native'].includes(settings.trust)
   return settings.effects?.idempotent === true && believed ? 'rerun' : 'report'
+}
+
+function checkTool(of: string, tool: unknown): void {
+  requireThat(isTool(tool), `${of}: the tool`, 'what defineTool makes')
+}
+
+/** Enough to tell a tool from a definition that nobody has checked. */
+export function isTool(tool: unknown): tool is Tool {
+  const { expanded, settings } = Object(tool)
+  return (
+    isObject(settings) && isObject(expanded) && Array.isArray((expanded as Partial<Tool['expanded']>).command)
+  )
 }

@@ -1,16 +1,26 @@
+import { checkPolicy } from './check-policy.js'
 import type { Tool } from './define-tool.js'
 import { CREDENTIAL_NAMES, credentialsOf } from './environment.js'
 import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './prepare-call.js'
 import { type RunContext, runPrepared } from './run-prepared.js'
 import { notRun, type ToolResult } from './tool-result.js'
-import { isObject, isText, requireThat } from './usage.js'
+import {
+  checkFunction,
+  checkPath,
+  checkSignal,
+  checkTexts,
+  checkTime,
+  isObject,
+  isText,
+  requireThat,
+} from './usage.js'
 import { variablesOf } from './working-directory.js'
 
 export interface ExecuteContext extends RunContext {
   /** Default: `AGENT_HOME` of the environment (else the work directory), and the work directory. */
-  variables?: CallContext['variables']
+  variables?: CallContext['variables'] | undefined
   /** Asks a person about a call the policy does not simply allow. Without it such calls are blocked. */
-  confirm?(call: RunnableCall): boolean | Promise<boolean>
+  confirm?: ((call: RunnableCall) => boolean | Promise<boolean>) | undefined
 }
 
 /**
@@ -42,10 +52,18 @@ export async function executeTool(
 
 function checkCall(tools: unknown, call: unknown, context: unknown): void {
   requireThat(tools instanceof Map, 'executeTool: the map of tools', 'what toolMap makes')
-  requireThat(isText(Object(call).name), 'executeTool: the call', '{ name, arguments }')
+  requireThat(typeof Object(call).name === 'string', 'executeTool: the call', '{ name, arguments }')
   const { workDirectory, environment } = Object(context)
   requireThat(isText(workDirectory), 'executeTool: the option workDirectory', 'the directory to run in')
   requireThat(isObject(environment), 'executeTool: the option environment', 'process.env, or a part of it')
+  checkPolicy('executeTool', Object(context).policy)
+  const { signal, graceMs, secrets, outputPrefix, confirm, onSpawn } = Object(context)
+  checkSignal('executeTool: the option signal', signal)
+  checkTime('executeTool: the option graceMs', graceMs)
+  if (secrets !== undefined) checkTexts('executeTool: the option secrets', secrets)
+  if (outputPrefix !== undefined) checkPath('executeTool: the option outputPrefix', outputPrefix)
+  checkFunction('executeTool: the option confirm', confirm)
+  checkFunction('executeTool: the option onSpawn', onSpawn)
 }
 
 function withoutCredentials(context: ExecuteContext): ExecuteContext {

@@ -5,6 +5,7 @@ import { formatObservation } from './observation.js'
 import { DEFAULT_SETTINGS, type ToolSettings } from './settings.js'
 import { outputPaths, settleStream } from './stream-record.js'
 import { keepBytes, type ResultContext, redactors, shownPath, type ToolResult } from './tool-result.js'
+import { checkPath } from './usage.js'
 
 /**
  * The result of a call whose engine died while it ran: nobody knows its outcome, but what it had
@@ -20,6 +21,7 @@ export function interruptedResult(
   tool: Tool | undefined,
   context: ResultContext & { outputPrefix: string; wasRunning?: boolean },
 ): ToolResult {
+  checkPath('interruptedResult: the option outputPrefix', Object(context).outputPrefix)
   const settings = tool?.settings ?? DEFAULT_SETTINGS
   const { known, shown } = redactors(settings, context)
   const { stdoutPath, stderrPath } = outputPaths(context.outputPrefix)

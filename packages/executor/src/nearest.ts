@@ -1,3 +1,5 @@
+import { checkText, checkTexts, isObject, requireThat } from './usage.js'
+
 /** Nobody mistypes a longer name, and the work grows with its square. */
 const LONGEST = 64
 
@@ -8,11 +10,18 @@ const LONGEST = 64
  * four may be wrong, and one in any case; two that changed places are one. Behind these come names that go on where the wanted
  * one ends: `timeout_ms` for `timeout`.
  */
-export function nearestNames(
-  wanted: string,
-  names: Iterable<string>,
-  mostEdits = Math.max(1, Math.floor(Math.min(wanted.length, LONGEST) / 4)),
-): string[] {
+export function nearestNames(wanted: string, names: Iterable<string>, mostEdits?: number): string[] {
+  checkText('nearestNames: the wanted name', wanted)
+  const isIterable =
+    isObject(names) && typeof (names as { [Symbol.iterator]?: unknown })[Symbol.iterator] === 'function'
+  const all = isIterable ? [...names] : undefined
+  checkTexts('nearestNames: the list of names', all)
+  const isCount = mostEdits === undefined || (typeof mostEdits === 'number' && mostEdits >= 0)
+  requireThat(isCount, 'nearestNames: the number of edits', '0 or more, or nothing')
+  return nearest(wanted, all, mostEdits ?? Math.max(1, Math.floor(Math.min(wanted.length, LONGEST) / 4)))
+}
+
+function nearest(wanted: string, names: readonly string[], mostEdits: number): string[] {
   const target = wordsOf(wanted.slice(0, LONGEST))
   if (target.join('') === '') return [] // near to every short name, and meant as none
   const known = [...names].map((name) => ({ name, words: wordsOf(name) }))

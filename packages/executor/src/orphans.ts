@@ -2,16 +2,17 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isRunning, readProcessRecord } from './process-record.js'
 import { listProcesses, type ProcessStat } from './processes.js'
+import { checkOptions, checkTime, isObject, requireThat } from './usage.js'
 
 /** Which call's or hooks' processes to look for: by what its engine recorded, and by the environment they carry. */
 export interface OrphanQuery {
   /** The file `recordProcess` wrote, if the engine got that far. */
-  recordPath?: string
+  recordPath?: string | undefined
   /** The call's `DELTA_ACTION_ID` and `DELTA_RUN_DIR`; looked at on Linux only. */
-  actionId?: string
-  runDirectory?: string
+  actionId?: string | undefined
+  runDirectory?: string | undefined
   /** The `DELTA_HOOK_IO_PATH`s of hooks; looked at on Linux only. */
-  hookDirectories?: readonly string[]
+  hookDirectories?: readonly string[] | undefined
 }
 
 const DEFAULT_GRACE_MS = 2000
@@ -24,6 +25,11 @@ const VANISH_MS = 500
  * @returns pids; never this process or an ancestor of it.
  */
 export function findOrphans(query: OrphanQuery): number[] {
+  requireThat(
+    isObject(query),
+    'findOrphans: the query',
+    '{ recordPath, actionId, runDirectory }, or some of these',
+  )
   return look(query, new Map()).map(({ pid }) => pid)
 }
 
@@ -35,8 +41,16 @@ export function findOrphans(query: OrphanQuery): number[] {
  */
 export async function endOrphans(
   query: OrphanQuery,
-  { graceMs = DEFAULT_GRACE_MS }: { graceMs?: number } = {},
+  options: { graceMs?: number | undefined } = {},
 ): Promise<number[]> {
+  requireThat(
+    isObject(query),
+    'endOrphans: the query',
+    '{ recordPath, actionId, runDirectory }, or some of these',
+  )
+  checkOptions('endOrphans', options)
+  const { graceMs = DEFAULT_GRACE_MS } = options
+  checkTime('endOrphans: the option graceMs', graceMs)
   const seen = new Map<number, string>()
   await signalUntilGone(query, seen, 'SIGTERM', graceMs)
   await signalUntilGone(query, seen, 'SIGKILL', VANISH_MS)

@@ -7,6 +7,7 @@ import { quoteCommand } from './quote.js'
 import { badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
 import { sandboxPrefix } from './sandbox.js'
 import { showControls } from './show-controls.js'
+import { isObject, requireThat } from './usage.js'
 import { absolute } from './variables.js'
 
 /** A call as a model sends it: the arguments are JSON text, or the value already parsed. */
@@ -56,17 +57,21 @@ export type PreparedCall = RefusedCall | RunnableCall
 /**
  * Everything before a command starts: look up, read the arguments, ask the policy, bind.
  * Pure but for looking at which directories a sandbox must hide. Whatever a model sends
- * has an answer; nothing is thrown.
+ * has an answer; only what the calling program gets wrong is thrown, as `ERR_EXECUTOR_USAGE`.
  */
 export function prepareCall(
   tools: ReadonlyMap<string, Tool>,
   call: ToolCall,
   context: CallContext,
 ): PreparedCall {
+  requireThat(tools instanceof Map, 'prepareCall: the map of tools', 'what toolMap makes')
+  requireThat(isObject(call), 'prepareCall: the call', '{ name, arguments }')
+  requireThat(isObject(context), 'prepareCall: the context', '{ variables, workDirectory }')
   const tool = tools.get(call.name)
   if (!tool) {
+    const name = typeof call.name === 'string' ? call.name : ''
     const known = [...tools.keys(), ...(context.otherNames ?? [])]
-    return refuse('ERROR', call.arguments, unknownTool(String(call.name), known))
+    return refuse('ERROR', call.arguments, unknownTool(name, known))
   }
 
   const { expanded, settings } = tool

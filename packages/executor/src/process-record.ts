@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { readStat } from './processes.js'
+import { checkPath, isObject, requireThat } from './usage.js'
 
 /** Who a running process is, so that it is recognised after a crash, a reboot or a reuse of its pid. */
 export interface ProcessRecord {
@@ -17,6 +18,8 @@ export interface ProcessRecord {
  * may have filled the disk.
  */
 export function recordProcess(path: string, pid: number): void {
+  checkPath('recordProcess: the path', path)
+  requireThat(Number.isInteger(pid) && pid > 0, 'recordProcess: the pid', 'the number of a process')
   const record: ProcessRecord = { pid, start_time: readStat(pid)?.startTime ?? '', boot_id: bootId() }
   const bytes = Buffer.from(`${JSON.stringify(record)}\n`)
   const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
@@ -51,7 +54,9 @@ function readText(path: string): string {
 }
 
 /** True while the process of a record runs; another process with its pid does not count. */
-export function isRunning({ pid, start_time, boot_id }: ProcessRecord): boolean {
+export function isRunning(record: ProcessRecord): boolean {
+  requireThat(isObject(record), 'isRunning: the record', 'what readProcessRecord gave')
+  const { pid, start_time, boot_id } = record
   const now = readStat(pid)
   return now?.alive === true && now.startTime === start_time && boot_id === bootId()
 }

@@ -1,11 +1,15 @@
 import { closeSync, openSync, readSync, renameSync } from 'node:fs'
 import { writeWhole } from './pump.js'
 import type { Redactor } from './redactor.js'
+import { checkPath, requireThat } from './usage.js'
 
 const CHUNK_BYTES = 1024 * 1024
 
 /** Takes known secrets out of a file: it is rewritten beside and renamed, if it holds any at all. */
 export function redactFile(path: string, known: Redactor): void {
+  checkPath('redactFile: the path', path)
+  const isRedactor = typeof Object(known).foundIn === 'function' && typeof Object(known).filter === 'function'
+  requireThat(isRedactor, 'redactFile: the redactor', 'what createRedactor makes')
   if (!known.foundIn(chunksOf(path))) return
   const beside = `${path}.redacted`
   const target = openSync(beside, 'w', 0o600)

@@ -2,6 +2,7 @@ import { findLiterals } from './literals.js'
 import type { ByteFilter } from './pump.js'
 import { secretForms } from './secret-forms.js'
 import { REDACTED, redactPatterns } from './secret-patterns.js'
+import { checkOptions, checkTexts } from './usage.js'
 
 /** Takes known secrets out of texts and streams. */
 export interface Redactor {
@@ -22,7 +23,13 @@ export interface Redactor {
  * @param options.patterns - Also take out what merely looks like a secret, from texts (not from
  *   streams): see `redactPatterns`.
  */
-export function createRedactor(secrets: readonly string[], { patterns = false } = {}): Redactor {
+export function createRedactor(
+  secrets: readonly string[],
+  options: { patterns?: boolean | undefined } = {},
+): Redactor {
+  checkTexts('createRedactor: the list of secrets', secrets)
+  checkOptions('createRedactor', options)
+  const { patterns = false } = options
   const forms = compile(secrets)
   const isKnown = forms.length > 0
   const replaceKnown = (text: string) =>

@@ -6,30 +6,30 @@ import { isDiskFull } from './disk-room.js'
 import { endGroup, forgetGroup, rememberGroup, signalGroup } from './process-group.js'
 import type { ByteFilter } from './pump.js'
 import { explainStartError, type StartError } from './start-error.js'
-import { isObject, isText, requireThat } from './usage.js'
+import { checkFunction, checkSignal, checkTime, isObject, isText, requireThat } from './usage.js'
 
 export interface CommandOptions {
   cwd: string
   /** The whole environment; nothing is added. */
   env: NodeJS.ProcessEnv
   /** Any size. Without it the command reads end of file at once. */
-  stdin?: string | Uint8Array
+  stdin?: string | Uint8Array | undefined
   /** File the whole output goes to (created 0600, or emptied). Without it: a nameless temporary file. */
-  stdoutPath?: string
-  stderrPath?: string
+  stdoutPath?: string | undefined
+  stderrPath?: string | undefined
   /** How much of each stream comes back in memory; default 1 MiB. */
-  keepBytes?: number
+  keepBytes?: number | undefined
   /** Which part of a longer stream comes back; default `both` ends. */
-  keep?: Keep
+  keep?: Keep | undefined
   /** 0 or absent: no limit. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Time between TERM and KILL; default 2000. */
-  graceMs?: number
-  signal?: AbortSignal
+  graceMs?: number | undefined
+  signal?: AbortSignal | undefined
   /** Called as soon as the process exists, before it can have ended. */
-  onSpawn?(process: { pid: number }): void
+  onSpawn?: ((process: { pid: number }) => void) | undefined
   /** Makes a filter for each stream: output then passes through this process, see `ByteFilter`. */
-  filter?: () => ByteFilter
+  filter?: (() => ByteFilter) | undefined
 }
 
 /** How a command ended. `exitCode` is null unless it exited by itself; `signal` is what killed it. */
@@ -105,6 +105,14 @@ function checkCommand(argv: unknown, options: unknown): void {
   const { cwd, env } = Object(options)
   requireThat(isText(cwd), 'runCommand: the option cwd', 'the directory to run in')
   requireThat(isObject(env), 'runCommand: the option env', 'the whole environment, as in process.env')
+  const { timeoutMs, graceMs, keepBytes, signal, onSpawn, filter } = Object(options)
+  checkTime('runCommand: the option timeoutMs', timeoutMs)
+  checkTime('runCommand: the option graceMs', graceMs)
+  const isSize = keepBytes === undefined || (typeof keepBytes === 'number' && keepBytes >= 0)
+  requireThat(isSize, 'runCommand: the option keepBytes', 'a number of bytes, or nothing')
+  checkSignal('runCommand: the option signal', signal)
+  checkFunction('runCommand: the option onSpawn', onSpawn)
+  checkFunction('runCommand: the option filter', filter)
 }
 
 function notRun(ending: Ending, durationMs: number): CommandOutcome {

@@ -1,4 +1,4 @@
-import { toolTimeoutMs } from './define-tool.js'
+import { isTool, toolTimeoutMs } from './define-tool.js'
 import { fillSecrets } from './fill-secrets.js'
 import { endOrphans } from './orphans.js'
 import type { Policy } from './policy.js'
@@ -8,6 +8,7 @@ import { probeSandbox } from './sandbox-probe.js'
 import { outputPaths, removeInlined } from './stream-record.js'
 import { toolEnvironment } from './tool-environment.js'
 import { keepBytes, notRun, redactors, type ToolResult, toResult } from './tool-result.js'
+import { isObject, isText, isTexts, requireThat } from './usage.js'
 import { findWorkingDirectory } from './working-directory.js'
 
 export interface RunContext {
@@ -16,22 +17,22 @@ export interface RunContext {
   /** The whole environment, as `commandEnvironment` makes it; the tool's own `env:` is laid over it. */
   environment: NodeJS.ProcessEnv
   /** Becomes `DELTA_ACTION_ID`, by which the process is found again after a crash. */
-  actionId?: string
+  actionId?: string | undefined
   /** `<directory>/<name>`: output goes to `<name>.stdout` and `.stderr` there. Without it nothing is kept. */
-  outputPrefix?: string
+  outputPrefix?: string | undefined
   /** Leave the files of small outputs too, until the caller has stored the result: see `removeInlined`. */
-  keepOutput?: boolean
+  keepOutput?: boolean | undefined
   signal?: AbortSignal | undefined
   /** Time between TERM and KILL; default 2000. */
-  graceMs?: number
+  graceMs?: number | undefined
   policy?: Policy | undefined
   /** The engine's credentials by name: not for the tool unless it lists them, and redacted (but not a `…_URL`). */
-  credentials?: Readonly<Record<string, string>>
+  credentials?: Readonly<Record<string, string>> | undefined
   /** Values a person entrusted to the run. While there are any, no output touches the disk unredacted. */
-  secrets?: readonly string[]
+  secrets?: readonly string[] | undefined
   /** Such values by the token that stands for them (`«secret:1-0»`): put into argv and stdin at the last moment. */
-  secretTokens?: Readonly<Record<string, string>>
-  onSpawn?(process: { pid: number }): void
+  secretTokens?: Readonly<Record<string, string>> | undefined
+  onSpawn?: ((process: { pid: number }) => void) | undefined
 }
 
 /** An engine that is stopped has 4 seconds, and the command's group may have used half of them. */
@@ -42,7 +43,15 @@ const ESCAPED_GRACE_MS = 250
  * Whatever the command does is a result; nothing is thrown.
  */
 export async function runPrepared(call: RunnableCall, context: RunContext): Promise<ToolResult> {
-  const { tool } = call
+  const { tool, argv } = Object(call) as Partial<RunnableCall>
+  requireThat(
+    isTool(tool) && isTexts(argv),
+    'runPrepared: the call',
+    'what prepareCall gave, if it is not refused',
+  )
+  const { workDirectory, environment } = Object(context)
+  requireThat(isText(workDirectory), 'runPrepared: the option workDirectory', 'the directory to run in')
+  requireThat(isObject(environment), 'runPrepared: the option environment', 'the whole environment')
   const directory = findWorkingDirectory(tool, context)
   if (!directory.ok) return notRun('ERROR', `ERROR: ${directory.message} Nothing was run.`)
 
@@ -55,7 +64,7 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
   const entrusted = [...(context.secrets ?? []), ...Object.values(secretTokens)]
   const { known } = redactors(tool.settings, context)
   const fill = (text: string) => fillSecrets(text, secretTokens)
-  const outcome = await runCommand(call.argv.map(fill), {
+  const outcome = await runCommand(argv.map(fill), {
     cwd: directory.path,
     env,
     ...(call.stdin !== undefined && { stdin: fill(call.stdin) }),

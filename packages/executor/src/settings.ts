@@ -2,6 +2,7 @@ import type { Keep } from './captured.js'
 import { type Effects, effectsSchema, type TrustLevel } from './effects.js'
 import type { SettingsProblem } from './errors.js'
 import { settingsSchema, type WrittenSettings } from './settings-schema.js'
+import { isObject, requireThat } from './usage.js'
 
 /** How a tool runs: everything in its YAML that is not its syntax. */
 export interface ToolSettings {
@@ -53,6 +54,11 @@ export const TOOL_SETTING_KEYS: readonly string[] = Object.keys(settingsSchema.s
  *   nobody knows (`x-` keys are the author's own and not among them).
  */
 export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings {
+  requireThat(
+    isObject(rest),
+    'parseToolSettings: the object of keys',
+    'the rest that parseTool of @delta/tool-expander gave',
+  )
   const parsed = settingsSchema.safeParse(rest)
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))

@@ -6,8 +6,8 @@ import { variablesOf } from './working-directory.js'
 interface Place {
   workDirectory: string
   environment: NodeJS.ProcessEnv
-  credentials?: Readonly<Record<string, string>>
-  actionId?: string
+  credentials?: Readonly<Record<string, string>> | undefined
+  actionId?: string | undefined
 }
 
 /**

@@ -28,9 +28,9 @@ export interface ToolResult {
 export interface ResultContext {
   workDirectory: string
   policy?: Policy | undefined
-  credentials?: Readonly<Record<string, string>>
-  secrets?: readonly string[]
-  secretTokens?: Readonly<Record<string, string>>
+  credentials?: Readonly<Record<string, string>> | undefined
+  secrets?: readonly string[] | undefined
+  secretTokens?: Readonly<Record<string, string>> | undefined
 }
 
 /** Room for a secret that lies across a cut, so that it is recognised before the cut is made. */

@@ -1,4 +1,5 @@
 import { nearestNames } from './nearest.js'
+import { checkTexts } from './usage.js'
 
 /** A place in a command whose author expects it to be replaced, and that reaches the program as it is written. */
 export interface Unreplaced {
@@ -18,6 +19,8 @@ export interface Unreplaced {
  * Words behind an interpreter may be a program in which `$x` and `~` mean something: there only nearly right names count.
  */
 export function findUnreplaced(words: readonly string[], variables: readonly string[]): Unreplaced[] {
+  checkTexts('findUnreplaced: the list of words', words)
+  checkTexts('findUnreplaced: the list of variables', variables)
   const interpreter = words.findIndex((word) => INTERPRETER.test(word.slice(word.lastIndexOf('/') + 1)))
   return words.flatMap((word, index) => {
     const isProgram = interpreter >= 0 && index > interpreter

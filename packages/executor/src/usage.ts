@@ -19,3 +19,38 @@ export function isText(value: unknown): value is string {
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
+
+export function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+export function checkText(what: string, value: unknown): asserts value is string {
+  requireThat(typeof value === 'string', what, 'a text')
+}
+
+export function checkTexts(what: string, value: unknown): asserts value is string[] {
+  requireThat(isTexts(value), what, 'a list of texts')
+}
+
+export function checkOptions(of: string, options: unknown): void {
+  requireThat(isObject(options), `${of}: what stands for its options`, 'an object with options, or nothing')
+}
+
+export function checkFunction(what: string, value: unknown): void {
+  requireThat(value === undefined || typeof value === 'function', what, 'a function, or nothing')
+}
+
+/** By its form: a signal may come from another realm. */
+export function checkSignal(what: string, signal: unknown): void {
+  const isSignal = typeof Object(signal).addEventListener === 'function'
+  requireThat(signal === undefined || isSignal, what, 'an AbortSignal, or nothing')
+}
+
+export function checkTime(what: string, milliseconds: unknown): void {
+  const isTime = typeof milliseconds === 'number' && milliseconds >= 0
+  requireThat(milliseconds === undefined || isTime, what, 'milliseconds, 0 or more, or nothing')
+}
+
+export function checkPath(what: string, path: unknown): asserts path is string {
+  requireThat(isText(path) && !path.includes('\0'), what, 'a path as text')
+}

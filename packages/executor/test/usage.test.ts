@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
-import { executeTool, runCommand } from '../src/index.js'
+import * as executor from '../src/index.js'
+import { defineTool, executeTool, isExecutorError, runCommand, toolMap } from '../src/index.js'
 
 // Called from JavaScript, where no type checker has looked at what is passed.
 
 const wrong = (value: unknown) => value as never
 const call = { name: 'say', arguments: {} }
+const place = { workDirectory: '/', environment: {} }
 
 test.each([
   ['executeTool: the map of tools', () => executeTool(wrong([]), call, wrong(undefined))],
@@ -14,9 +16,68 @@ test.each([
   ['runCommand: the command', () => runCommand(wrong('ls -l'), { cwd: '/', env: {} })],
   ['runCommand: the option cwd', () => runCommand(['ls'], wrong(undefined))],
   ['runCommand: the option env', () => runCommand(['ls'], wrong({ cwd: '/' }))],
+  [
+    'runCommand: the option timeoutMs',
+    () => runCommand(['ls'], { cwd: '/', env: {}, timeoutMs: wrong('5s') }),
+  ],
+  ['runCommand: the option signal', () => runCommand(['ls'], { cwd: '/', env: {}, signal: wrong({}) })],
+  ['runCommand: the option onSpawn', () => runCommand(['ls'], { cwd: '/', env: {}, onSpawn: wrong('log') })],
+  [
+    'executeTool: the policy',
+    () => executeTool(new Map(), call, { ...place, policy: wrong({ allow_network: false }) }),
+  ],
+  [
+    'executeTool: the option secrets',
+    () => executeTool(new Map(), call, { ...place, secrets: wrong([null]) }),
+  ],
+  ['executeTool: the option signal', () => executeTool(new Map(), call, { ...place, signal: wrong({}) })],
+  ['createRedactor: the list of secrets', async () => executor.createRedactor(wrong(undefined))],
+  ['quoteCommand: the list of words', async () => executor.quoteCommand(wrong('ls -l'))],
+  ['toolMap: the list of tools', async () => toolMap([wrong({ name: 'say', exec: 'echo' })])],
+  ['decide: the policy', async () => executor.decide({}, wrong({ allow_network: false }))],
+  ['prepareCall: the map of tools', async () => executor.prepareCall(wrong([]), call, wrong({}))],
+  ['runPrepared: the call', () => executor.runPrepared(wrong({ decision: 'refuse' }), place)],
+  ['recordProcess: the pid', async () => executor.recordProcess('/tmp/p', wrong('1'))],
+  ['endOrphans: the query', () => executor.endOrphans(wrong(undefined))],
+  ['nearestNames: the list of names', async () => executor.nearestNames('a', wrong(undefined))],
 ])('what cannot be used is named, and nothing is run: %s', async (what, use) => {
   await expect(use()).rejects.toMatchObject({
     code: 'ERR_EXECUTOR_USAGE',
     message: expect.stringContaining(`${what} is missing, or not what it must be.\nPass `),
   })
+})
+
+test('a model that names no tool at all gets an answer', async () => {
+  const tools = toolMap([defineTool({ name: 'say', exec: 'echo hi' })])
+  const { status, observation } = await executeTool(tools, { name: '', arguments: '{}' }, place)
+  expect(status).toBe('ERROR')
+  expect(observation).toBe('ERROR: there is no tool "". Nothing was run.\nThe tools are: say.')
+})
+
+const values = [
+  undefined,
+  null,
+  7,
+  7n,
+  Number.NaN,
+  true,
+  [],
+  [null],
+  {},
+  'a\ud800',
+  '\0',
+  Symbol('s'),
+  () => {},
+]
+const harmful = ['killRunningCommands', 'recordProcess', 'redactFile'] // with a path, they do what they are for
+
+test('no function answers any value with an error that is not of this package', async () => {
+  for (const [name, given] of Object.entries(executor)) {
+    if (typeof given !== 'function' || /^[A-Z]/.test(name) || harmful.includes(name)) continue
+    for (const value of values) {
+      const use = async () => (given as (...args: unknown[]) => unknown)(value, value, value)
+      const thrown = await use().catch((error: unknown) => error)
+      if (thrown instanceof Error) expect(isExecutorError(thrown), `${name}: ${thrown.stack}`).toBe(true)
+    }
+  }
 })

@@ -10,16 +10,16 @@ import { recordStamp } from './record-name.js'
 import { syncPath } from './replace.js'
 import { holdRun, type Run } from './run.js'
 import { runDirectory, runPaths } from './run-paths.js'
-import { isText, requireThat } from './usage.js'
+import { checkPath, isText, requireThat } from './usage.js'
 import { asStartError, asWriteError } from './write-error.js'
 
 export interface CreateRunOptions {
   /** Default: `<date>_<time>_<six hex digits>`. */
-  runId?: string
+  runId?: string | undefined
   /** False: nothing is synced, for throwaway runs. */
-  sync?: boolean
+  sync?: boolean | undefined
   /** False: `LATEST` goes on naming the run it names; for a run that belongs to another one of this workspace. */
-  latest?: boolean
+  latest?: boolean | undefined
   /** The first events (ENGINE_START and USER_MESSAGE), which make the directory a run. */
   events: (run: { runId: string; directory: string; epoch: number }) => NewEvent[]
 }
@@ -34,7 +34,7 @@ export interface CreateRunOptions {
  * @throws {JournalError} `ERR_RUN_EXISTS`, `ERR_RUN_BUSY`, `ERR_RUN_ID`, `ERR_LAYOUT_NEWER`, `ERR_JOURNAL_WRITE`.
  */
 export async function createRun(workDirectory: string, options: CreateRunOptions): Promise<Run> {
-  requireThat(isText(workDirectory), 'createRun: the workspace, its first argument,', 'a path as text')
+  checkPath('createRun', 'the workspace, its first argument,', workDirectory)
   requireThat(
     typeof options?.events === 'function',
     'createRun: the option events',
@@ -64,7 +64,13 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     await setAsideStillborn(directory)
     run = holdRun(directory, lease, { sync })
     if (run.journal.lastSeq > 0) throw exists(directory, runId)
-    run.journal.append(...events({ runId, directory, epoch: lease.epoch }))
+    const first: unknown = events({ runId, directory, epoch: lease.epoch })
+    requireThat(
+      Array.isArray(first),
+      'createRun: what the option events made',
+      'a function that makes a list of events',
+    )
+    run.journal.append(...(first as NewEvent[]))
     run.journal.sync()
     begun = true
     if (latest) announceRun(deltaDirectory, runId)

@@ -52,5 +52,6 @@ export type NewEvent = NewEventOf<JournalEvent>
 
 /** True for an event of a type this version knows; `event.type` then tells which. */
 export function isKnownEvent(event: StoredEvent): event is JournalEvent {
-  return Object.hasOwn(eventSchemas, event.type)
+  const { type } = Object(event) as Partial<StoredEvent>
+  return typeof type === 'string' && Object.hasOwn(eventSchemas, type)
 }

@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { JournalError } from './errors.js'
 import { isKnownEvent } from './event.js'
+import { isObject } from './is-object.js'
 import { parseJson } from './parse.js'
 import { readParts } from './parts.js'
 import { addToRanges, fromRanges, type Ranges } from './ranges.js'
@@ -13,6 +14,7 @@ import { corruptRequest, type RequestRecord, recordSchema } from './request-reco
 import { joinRequest } from './request-text.js'
 import type { Run } from './run.js'
 import { journalPath, runPaths } from './run-paths.js'
+import { checkPath, requireThat } from './usage.js'
 
 /**
  * Records what is about to be sent to a model, before it is sent.
@@ -31,6 +33,11 @@ export function recordInvocation(
   run: Run,
   invocation: { iteration: number; request: object; blocks?: object[]; texts?: readonly string[] },
 ): InvocationRecord {
+  const isRun = typeof Object(Object(run).requests).record === 'function'
+  requireThat(isRun, 'recordInvocation: the run', 'what createRun or openRun gave')
+  const { iteration, request } = Object(invocation)
+  requireThat(Number.isInteger(iteration), 'recordInvocation: the iteration', 'a whole number')
+  requireThat(isObject(request), 'recordInvocation: the request', 'the body as an object, with its messages')
   return run.requests.record(invocation)
 }
 
@@ -42,6 +49,8 @@ export function recordInvocation(
  *   `ERR_REQUEST_CORRUPT`: its parts do not add up to what was sent.
  */
 export async function readRequest(runDirectory: string, iteration: number): Promise<string> {
+  checkPath('readRequest', 'the directory of the run', runDirectory)
+  requireThat(Number.isInteger(iteration), 'readRequest: the iteration', 'a whole number')
   const paths = runPaths(runDirectory)
   const path = await findRecord(paths.invocations, iteration)
   if (path === undefined) return await readOldRequest(runDirectory, iteration)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { listRuns } from './list-runs.js'
 import { READ_AT_ONCE } from './read-at.js'
 import { deltaDirectory, isRunId, runDirectory } from './run-paths.js'
+import { checkOptions, checkPath } from './usage.js'
 
 /**
  * The id of the workspace's latest run: what `LATEST` (or v1.1's `runs/LATEST`) says, and if that names no run, the
@@ -13,8 +14,11 @@ import { deltaDirectory, isRunId, runDirectory } from './run-paths.js'
  */
 export async function latestRunId(
   workDirectory: string,
-  { orEmpty = false }: { orEmpty?: boolean } = {},
+  options: { orEmpty?: boolean | undefined } = {},
 ): Promise<string | undefined> {
+  checkPath('latestRunId', 'the workspace', workDirectory)
+  checkOptions('latestRunId', options)
+  const { orEmpty = false } = options
   const directory = deltaDirectory(workDirectory)
   const named =
     (await readName(join(directory, 'LATEST'))) ?? (await readName(join(directory, 'runs', 'LATEST')))

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { readRun } from './read-run.js'
 import { deltaDirectory, isRunId, runDirectory } from './run-paths.js'
 import type { RunSummary } from './run-summary.js'
-import { isText, requireThat } from './usage.js'
+import { checkPath } from './usage.js'
 
 /**
  * Every run of a workspace, of today's layout and of v1.1's, oldest first. A workspace without `.delta` has none.
  * A run whose journal is damaged or cannot be read is listed too, with what its whole lines say and a `problem`.
  */
 export async function listRuns(workDirectory: string): Promise<RunSummary[]> {
-  requireThat(isText(workDirectory), 'listRuns: the workspace', 'its path as text')
+  checkPath('listRuns', 'the workspace', workDirectory)
   const today = deltaDirectory(workDirectory)
   const names = new Set([...(await runNames(today)), ...(await runNames(join(today, 'runs')))])
   const runs: RunSummary[] = []

@@ -11,13 +11,13 @@ import { neverBegan } from './never-began.js'
 import { notFound } from './read-run.js'
 import { holdRun, type Run } from './run.js'
 import { runPaths } from './run-paths.js'
-import { isText, requireThat } from './usage.js'
+import { checkOptions, checkPath } from './usage.js'
 
 export interface OpenRunOptions extends Waiting {
   /** Take the run from a live owner too: one on this machine is ended first. */
-  force?: boolean
+  force?: boolean | undefined
   /** False: nothing is synced, for throwaway runs. */
-  sync?: boolean
+  sync?: boolean | undefined
 }
 
 /**
@@ -30,11 +30,10 @@ export interface OpenRunOptions extends Waiting {
  *   `ERR_JOURNAL_CORRUPT`: damage no crash makes. `ERR_RUN_EMPTY`: it never began.
  *   `ERR_RUN_NOT_FOUND`, `ERR_LAYOUT_NEWER`, `ERR_JOURNAL_WRITE`.
  */
-export async function openRun(
-  runDirectory: string,
-  { force = false, sync = true, ...waiting }: OpenRunOptions = {},
-): Promise<Run> {
-  requireThat(isText(runDirectory), 'openRun: the directory of the run', 'a path as text')
+export async function openRun(runDirectory: string, options: OpenRunOptions = {}): Promise<Run> {
+  checkPath('openRun', 'the directory of the run', runDirectory)
+  checkOptions('openRun', options)
+  const { force = false, sync = true, ...waiting } = options
   const named = resolve(runDirectory)
   if (!existsSync(named)) throw notFound(named)
   checkLayout(dirname(named))

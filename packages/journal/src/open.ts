@@ -5,19 +5,19 @@ import { openFile } from './open-file.js'
 import { presenceCheck } from './presence.js'
 import type { RepairedTail } from './repair-tail.js'
 import { stamp, toLine } from './stamp.js'
-import { isText, requireThat } from './usage.js'
+import { checkOptions, checkPath, requireThat } from './usage.js'
 import { syncData, writeWhole } from './write.js'
 import { asWriteError } from './write-error.js'
 
 export interface JournalOptions {
   /** False: `sync()` does nothing. For logs that may be lost with the power. */
-  sync?: boolean
+  sync?: boolean | undefined
   /** Called before every append; throws when this writer has lost the right to write. */
-  fence?: () => void
+  fence?: (() => void) | undefined
   /** Called by `sync()` before the journal itself is synced: syncs the files its events refer to. */
-  syncFirst?: () => void
+  syncFirst?: (() => void) | undefined
   /** Called with every event: those found on opening, in order, then each one appended. */
-  onEvent?: (event: StoredEvent) => void
+  onEvent?: ((event: StoredEvent) => void) | undefined
 }
 
 /** An open journal. One writer at a time: `openRun` sees to that for a run, the caller for any other log. */
@@ -59,9 +59,15 @@ export interface Journal<Event = JournalEvent> {
  */
 export function openJournal<Event extends { type: string } = JournalEvent>(
   path: string,
-  { sync = true, fence, syncFirst, onEvent }: JournalOptions = {},
+  options: JournalOptions = {},
 ): Journal<Event> {
-  requireThat(isText(path), 'openJournal: the path', 'the path of the journal as text')
+  checkPath('openJournal', 'the path', path)
+  checkOptions('openJournal', options)
+  const { sync = true, fence, syncFirst, onEvent } = options
+  for (const [name, listener] of Object.entries({ fence, syncFirst, onEvent })) {
+    const isRight = listener === undefined || typeof listener === 'function'
+    requireThat(isRight, `openJournal: the option ${name}`, 'a function, or nothing')
+  }
   const opened = openFile(path, { sync, onEvent })
   let descriptor: number | undefined = opened.descriptor
   let lastSeq = opened.lastSeq

@@ -10,6 +10,7 @@ import { asReadError } from './read-error.js'
 import { journalPath, runPaths } from './run-paths.js'
 import { type Owner, type RunSummary, summarizeRun } from './run-summary.js'
 import { type Summarizer, summarizer } from './summary.js'
+import { checkOptions, checkPath } from './usage.js'
 
 /** Inspecting a journal takes all of it into memory. */
 const LARGEST_INSPECTED_BYTES = 64 * 1024 * 1024
@@ -23,8 +24,11 @@ const LARGEST_INSPECTED_BYTES = 64 * 1024 * 1024
  */
 export async function readRun(
   runDirectory: string,
-  { tolerant = false }: { tolerant?: boolean } = {},
+  options: { tolerant?: boolean | undefined } = {},
 ): Promise<RunSummary> {
+  checkPath('readRun', 'the directory of the run', runDirectory)
+  checkOptions('readRun', options)
+  const { tolerant = false } = options
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
   const { fold, damage } = await foldJournal(journalPath(directory), tolerant)

@@ -6,7 +6,7 @@ import { eventParser } from './parse.js'
 import { openIfThere, readAt } from './read-at.js'
 import { asReadError } from './read-error.js'
 import { readOldJournal } from './read-old.js'
-import { isText, requireThat } from './usage.js'
+import { checkOptions, checkPath, isText, requireThat } from './usage.js'
 
 /** What a journal holds. */
 export interface JournalContents {
@@ -34,9 +34,12 @@ const CHUNK_BYTES = 1 << 20
  */
 export async function readJournal(
   path: string,
-  { fromOffset = 0 }: { fromOffset?: number } = {},
+  options: { fromOffset?: number | undefined } = {},
 ): Promise<JournalContents> {
-  requireThat(isText(path), 'readJournal: the path', 'the path of the journal as text')
+  checkPath('readJournal', 'the path', path)
+  checkOptions('readJournal', options)
+  const { fromOffset = 0 } = options
+  checkOffset('readJournal: the option fromOffset', fromOffset)
   const events: StoredEvent[] = []
   const reading = readBatches(path, fromOffset)
   for (;;) {
@@ -56,12 +59,16 @@ export async function readJournal(
  *   older ones too.
  */
 export function parseJournal(
-  bytes: Buffer,
-  { path, offset = 0 }: { path: string; offset?: number },
+  bytes: Uint8Array,
+  options: { path: string; offset?: number | undefined },
 ): JournalContents {
+  requireThat(bytes instanceof Uint8Array, 'parseJournal: the piece of a journal', 'a Buffer or Uint8Array')
+  requireThat(isText(Object(options).path), 'parseJournal: the option path', 'the path to name in errors')
+  const { path, offset = 0 } = options
+  checkOffset('parseJournal: the option offset', offset)
   const splitter = lineSplitter(offset)
   const parser = eventParser(path, { fromStart: offset === 0 })
-  const block = splitter.push(bytes)
+  const block = splitter.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   const events = block ? parser.parseBlock(block) : []
   const remainder = splitter.end()
   const last = parser.parseRemainder(remainder)
@@ -75,7 +82,13 @@ export function parseJournal(
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT` when it comes to a damaged line. `ERR_JOURNAL_READ`.
  */
 export async function* streamJournal(path: string): AsyncGenerator<StoredEvent, void> {
+  checkPath('streamJournal', 'the path', path)
   for await (const batch of readBatches(path, 0)) yield* batch
+}
+
+function checkOffset(what: string, offset: unknown): void {
+  const isOffset = Number.isSafeInteger(offset) && (offset as number) >= 0
+  requireThat(isOffset, what, 'a number of bytes, 0 or more: an endOffset that was read before')
 }
 
 type Ending = Omit<JournalContents, 'events'>

@@ -1,3 +1,5 @@
+import { checkOptions, requireThat } from './usage.js'
+
 let lastMs = 0
 
 /**
@@ -9,9 +11,16 @@ let lastMs = 0
  *
  * @param options.labelFirst - `<label>_20261120T093000123`: sorted by what they are of, then by time.
  */
-export function recordName(time: Date, label: string, { labelFirst = false } = {}): string {
+export function recordName(
+  time: Date,
+  label: string,
+  options: { labelFirst?: boolean | undefined } = {},
+): string {
+  requireThat(time instanceof Date && !Number.isNaN(time.getTime()), 'recordName: the time', 'a Date')
+  requireThat(typeof label === 'string', 'recordName: the label', 'a text')
+  checkOptions('recordName', options)
   const parts = [recordStamp(time), safeLabel(label)]
-  return (labelFirst ? parts.reverse() : parts).join('_')
+  return (options.labelFirst ? parts.reverse() : parts).join('_')
 }
 
 /** The time alone, a millisecond later than the last one when it would repeat it. */

@@ -1,11 +1,13 @@
-import { closeSync, fstatSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lineSplitter, splitLines } from './lines.js'
 import { parseJson } from './parse.js'
 import { fromRanges, type Ranges } from './ranges.js'
 import { openIfThere, readAt } from './read-at.js'
+import { notFound } from './read-run.js'
 import { corruptRequest, recordSchema } from './request-record.js'
 import { runPaths } from './run-paths.js'
+import { checkPath } from './usage.js'
 
 /** The answered requests of a run, oldest first, each read when it is asked for. */
 export interface RecordedRequests {
@@ -36,11 +38,13 @@ const CHUNK_BYTES = 1 << 20
  * Keeps where things lie, and none of what they hold: the requests of a long run are
  * many times as large as what is new in them. Requests without a response are left out.
  *
- * @throws {JournalError} `ERR_REQUEST_CORRUPT`: a record is not whole.
+ * @throws {JournalError} `ERR_RUN_NOT_FOUND`; `ERR_REQUEST_CORRUPT`: a record is not whole.
  */
 export function openRecordedRequests(runDirectory: string): RecordedRequests {
+  checkPath('openRecordedRequests', 'the directory of the run', runDirectory)
+  if (!existsSync(runDirectory)) throw notFound(runDirectory)
   const paths = runPaths(runDirectory)
-  const records = readdirSync(paths.invocations)
+  const records = namesIn(paths.invocations)
     .filter((name) => name.endsWith('.json'))
     .sort()
     .flatMap((name) => readAnswered(join(paths.invocations, name)))
@@ -62,6 +66,11 @@ export function openRecordedRequests(runDirectory: string): RecordedRequests {
     part: (number) => readPart(paths.parts, places.get(number), number),
     response: (index) => readRecord(record(index).path).response,
   }
+}
+
+/** A run that never asked a model may have no directory for what it asked. */
+function namesIn(directory: string): string[] {
+  return existsSync(directory) ? readdirSync(directory) : []
 }
 
 /** Nothing for a record without a response. */

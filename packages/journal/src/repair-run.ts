@@ -5,6 +5,7 @@ import type { Waiting } from './make-way.js'
 import { notFound } from './read-run.js'
 import { type RepairResult, repairJournal } from './repair.js'
 import { journalPath, runPaths } from './run-paths.js'
+import { checkOptions, checkPath } from './usage.js'
 import { NO_BEGINNING, verifyJournal } from './verify.js'
 
 /**
@@ -15,8 +16,11 @@ import { NO_BEGINNING, verifyJournal } from './verify.js'
  */
 export async function repairRun(
   runDirectory: string,
-  { force = false, ...waiting }: { force?: boolean } & Waiting = {},
+  options: { force?: boolean | undefined } & Waiting = {},
 ): Promise<RepairResult> {
+  checkPath('repairRun', 'the directory of the run', runDirectory)
+  checkOptions('repairRun', options)
+  const { force = false, ...waiting } = options
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
   const lease = await takeLease(runPaths(directory).lease, { force, ...waiting })

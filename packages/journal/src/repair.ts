@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { type InspectedLine, inspectJournal } from './inspect.js'
 import { recordStamp } from './record-name.js'
 import { replaceFile } from './replace.js'
+import { checkPath } from './usage.js'
 import { type Finding, verifyJournal } from './verify.js'
 
 /** What `repairJournal` did. */
@@ -28,6 +29,7 @@ export interface RepairResult {
  * reported. A crash at any instant leaves the old journal or the new one in place.
  */
 export function repairJournal(path: string): RepairResult {
+  checkPath('repairJournal', 'the path', path)
   const { findings } = verifyJournal(path)
   const removed = findings.filter(({ kind }) => kind === 'damage' || kind === 'torn')
   if (removed.length === 0) {

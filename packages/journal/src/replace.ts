@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { checkOptions, checkPath, requireThat } from './usage.js'
 import { asWriteError } from './write-error.js'
 
 /**
@@ -27,8 +28,13 @@ import { asWriteError } from './write-error.js'
 export function replaceFile(
   path: string,
   data: string | Uint8Array,
-  { mode = 0o600, durable = true }: { mode?: number; durable?: boolean } = {},
+  options: { mode?: number | undefined; durable?: boolean | undefined } = {},
 ): void {
+  checkPath('replaceFile', 'the path', path)
+  const isData = typeof data === 'string' || data instanceof Uint8Array
+  requireThat(isData, 'replaceFile: the data', 'a text, a Buffer or a Uint8Array')
+  checkOptions('replaceFile', options)
+  const { mode = 0o600, durable = true } = options
   const beside = `${path}.${randomBytes(4).toString('hex')}.tmp`
   try {
     writeNew(beside, data, { mode, durable })
@@ -49,6 +55,10 @@ export function replaceFile(
  * @throws {JournalError} `ERR_JOURNAL_WRITE`.
  */
 export function overwriteFile(path: string, text: string, position = 0): void {
+  checkPath('overwriteFile', 'the path', path)
+  requireThat(typeof text === 'string', 'overwriteFile: the text', 'a text')
+  const isPosition = Number.isSafeInteger(position) && position >= 0
+  requireThat(isPosition, 'overwriteFile: the position', 'a number of bytes, 0 or more')
   const bytes = Buffer.from(text)
   try {
     const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)

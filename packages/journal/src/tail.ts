@@ -3,6 +3,7 @@ import { isJournalError } from './errors.js'
 import type { StoredEvent } from './event.js'
 import { parseJournal, readJournal } from './read.js'
 import { openIfThere, readAt } from './read-at.js'
+import { checkOptions, checkPath, requireThat } from './usage.js'
 import { readUserMessages } from './user-messages.js'
 
 /** The end of a journal, with everything the user said before it. */
@@ -13,7 +14,12 @@ export interface JournalTail {
 }
 
 export interface TailOptions {
-  userMessages?: boolean
+  userMessages?: boolean | undefined
+}
+
+interface Wanted {
+  iterations: number
+  userMessages: boolean
 }
 
 const FIRST_WINDOW_BYTES = 1 << 16
@@ -37,8 +43,13 @@ const lastNeeded = new Map<string, number>()
 export async function readTail(
   path: string,
   iterations: number,
-  { userMessages = true }: TailOptions = {},
+  options: TailOptions = {},
 ): Promise<JournalTail> {
+  checkPath('readTail', 'the path', path)
+  const isCount = typeof iterations === 'number' && iterations >= 0
+  requireThat(isCount, 'readTail: the number of iterations', 'how many iterations to read, 0 or more')
+  checkOptions('readTail', options)
+  const { userMessages = true } = options
   const file = openIfThere(path)
   if (file === undefined) return { events: [], complete: true }
   try {
@@ -51,11 +62,7 @@ export async function readTail(
   }
 }
 
-function readBackwards(
-  file: number,
-  path: string,
-  { iterations, userMessages }: Required<TailOptions> & { iterations: number },
-): JournalTail {
+function readBackwards(file: number, path: string, { iterations, userMessages }: Wanted): JournalTail {
   const { size } = fstatSync(file)
   for (let bytes = lastNeeded.get(path) ?? FIRST_WINDOW_BYTES; ; bytes *= WINDOW_GROWTH) {
     const window = readWindow(file, Math.max(0, size - bytes), size)
@@ -105,10 +112,7 @@ function firstOfTail(events: StoredEvent[], iterations: number): number | undefi
   return undefined
 }
 
-async function wholeTail(
-  path: string,
-  { iterations, userMessages }: Required<TailOptions> & { iterations: number },
-): Promise<JournalTail> {
+async function wholeTail(path: string, { iterations, userMessages }: Wanted): Promise<JournalTail> {
   const { events } = await readJournal(path)
   const first = firstOfTail(events, iterations)
   if (first === undefined || first === 0) return { events, complete: true }

@@ -1,4 +1,5 @@
 import { JournalError } from './errors.js'
+import { isObject } from './is-object.js'
 
 /**
  * For callers without a type checker: what is wrong is said at the door, by its name, and not somewhere within.
@@ -10,6 +11,20 @@ export function requireThat(isRight: boolean, what: string, wanted: string): ass
   if (isRight) return
   const message = `${what} is missing, or not what it must be.\nPass ${wanted}.`
   throw new JournalError('ERR_JOURNAL_USAGE', message, { path: '' })
+}
+
+/** For what would reach the file system: a name with a NUL byte is none. */
+function isPath(value: unknown): value is string {
+  return isText(value) && !value.includes('\0')
+}
+
+/** What stands where options belong: null is none, and would fail where they are first looked at. */
+export function checkOptions(name: string, options: unknown): void {
+  requireThat(isObject(options), `${name}: what stands for its options`, 'an object with options, or nothing')
+}
+
+export function checkPath(name: string, what: string, path: unknown): asserts path is string {
+  requireThat(isPath(path), `${name}: ${what}`, 'a path as text')
 }
 
 export function isText(value: unknown): value is string {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { callFindings } from './calls.js'
 import { type InspectedLine, type Inspection, inspectJournal } from './inspect.js'
 import { numberCheck } from './parse.js'
+import { checkOptions, checkPath } from './usage.js'
 
 /**
  * Something to know about a journal.
@@ -33,7 +34,10 @@ export interface JournalReport {
  *
  * @param options.ofRun - It is the journal of a run, which must have a beginning to be continued.
  */
-export function verifyJournal(path: string, { ofRun = false }: { ofRun?: boolean } = {}): JournalReport {
+export function verifyJournal(path: string, options: { ofRun?: boolean | undefined } = {}): JournalReport {
+  checkPath('verifyJournal', 'the path', path)
+  checkOptions('verifyJournal', options)
+  const { ofRun = false } = options
   const inspection = existsSync(path) ? inspectJournal(path) : undefined
   const findings = [
     ...(inspection ? findAll(inspection, path) : []),

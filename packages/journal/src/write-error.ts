@@ -3,10 +3,10 @@ import { isJournalError, JournalError } from './errors.js'
 /** The system's error with the file's name and what to do about it; an error of ours stays as it is. */
 export function asWriteError(error: unknown, path: string): JournalError {
   if (isJournalError(error)) return error
-  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const { code = '', message = String(error) } = Object(error) as Partial<NodeJS.ErrnoException>
   return new JournalError(
     'ERR_JOURNAL_WRITE',
-    `${path}: Could not be written: ${causes[code] ?? (error as Error).message}\n${remedies[code] ?? remedyForOthers}`,
+    `${String(path)}: Could not be written: ${causes[code] ?? message}\n${remedies[code] ?? remedyForOthers}`,
     { path, cause: error },
   )
 }
@@ -48,7 +48,8 @@ const PIPE_IN_THE_WAY = 'Put back the file that was there, or move the pipe away
 const remedies: Record<string, string> = {
   ENOSPC: 'What was recorded before is whole. Free some space, then continue the run.',
   EDQUOT: 'What was recorded before is whole. Free some space, then continue the run.',
-  ENOENT: 'It was deleted or moved. Put it back, then continue the run; what is gone cannot be continued.',
+  ENOENT:
+    'For a new journal, create it first. If it was deleted or moved, put it back, then continue the run; what is gone cannot be continued.',
   EROFS:
     'What was recorded before is whole. Mount the file system read-write, or use another directory, then continue the run.',
   EACCES: NO_PERMISSION,

@@ -154,7 +154,7 @@ test('a directory that is gone is one clear message', () => {
   const path = join(directory, 'journal.jsonl')
   expect(() => openJournal(path)).toThrow(
     `${path}: Could not be written: its directory does not exist (ENOENT).\n` +
-      'It was deleted or moved. Put it back, then continue the run; what is gone cannot be continued.',
+      'For a new journal, create it first. If it was deleted or moved, put it back, then continue the run; what is gone cannot be continued.',
   )
 })
 

@@ -1,5 +1,21 @@
 import { expect, test } from 'vitest'
-import { createRun, listRuns, openJournal, openRun, readJournal } from '../src/index.js'
+import * as journal from '../src/index.js'
+import {
+  createRun,
+  isJournalError,
+  listRuns,
+  openJournal,
+  openRecordedRequests,
+  openRun,
+  parseJournal,
+  readJournal,
+  readRun,
+  readTail,
+  recordInvocation,
+  recordName,
+  replaceFile,
+  runDirectory,
+} from '../src/index.js'
 import { firstEvents, temporaryDirectory } from './helpers.js'
 
 // Called from JavaScript, where no type checker has looked at what is passed.
@@ -17,10 +33,63 @@ test.each([
   ['openRun: the directory', () => openRun(wrong(undefined))],
   ['openJournal: the path', async () => openJournal(wrong(undefined))],
   ['readJournal: the path', () => readJournal(wrong(undefined))],
+  ['openJournal: the path', async () => openJournal('a\0b')],
+  ['openJournal: the option onEvent', async () => openJournal('a.jsonl', { onEvent: wrong('log') })],
+  ['openJournal: what stands for its options', async () => openJournal('a.jsonl', wrong(null))],
+  ['readJournal: the option fromOffset', () => readJournal('a.jsonl', { fromOffset: -1 })],
+  ['readRun: the directory of the run', () => readRun(wrong(undefined))],
+  ['readRun: what stands for its options', () => readRun('r1', wrong(null))],
+  ['readTail: the path', () => readTail(wrong(undefined), 3)],
+  ['readTail: the number of iterations', () => readTail('a.jsonl', wrong(undefined))],
+  ['parseJournal: the piece of a journal', async () => parseJournal(wrong('{}'), { path: 'a.jsonl' })],
+  ['parseJournal: the option path', async () => parseJournal(Buffer.from(''), wrong(undefined))],
+  ['recordInvocation: the run', async () => recordInvocation(wrong({}), { iteration: 1, request: {} })],
+  ['recordName: the time', async () => recordName(wrong('today'), 'call')],
+  ['replaceFile: the data', async () => replaceFile('a.json', wrong({}))],
+  ['runDirectory: the id of the run', async () => runDirectory('.', wrong(undefined))],
+  [
+    'createRun: what the option events made',
+    () => createRun(temporaryDirectory(), { events: wrong(() => {}) }),
+  ],
   ['listRuns: the workspace', () => listRuns(wrong(undefined))],
 ])('what cannot be used is named: %s', async (what, call) => {
   await expect(call()).rejects.toMatchObject({
     code: 'ERR_JOURNAL_USAGE',
     message: expect.stringMatching(new RegExp(`^${what}.* is missing, or not what it must be\\.\nPass `)),
   })
+})
+
+const values = [undefined, null, 7, 7n, Number.NaN, true, [], [null], {}, '\0', Symbol('s'), () => {}]
+
+test('no function answers any value with an error that is not of this package', async () => {
+  for (const [name, given] of Object.entries(journal)) {
+    if (typeof given !== 'function' || /^[A-Z]/.test(name)) continue
+    for (const value of values) {
+      const thrown = await callOf(given, value).catch((error: unknown) => error)
+      if (thrown instanceof Error) expect(isJournalError(thrown), `${name}: ${thrown.stack}`).toBe(true)
+    }
+  }
+})
+
+async function callOf(given: unknown, value: unknown): Promise<void> {
+  const result = (given as (...args: unknown[]) => unknown)(value, value, value)
+  if (Object(result)[Symbol.asyncIterator])
+    for await (const _event of result as AsyncIterable<unknown>) return
+  await result
+}
+
+test('the bytes of a journal may come from anywhere: any Uint8Array is read', () => {
+  const line = new TextEncoder().encode('{"seq":1,"timestamp":"2026-11-20T09:30:00.000Z","type":"ORDERED"}\n')
+  const { events, endOffset } = parseJournal(line, { path: 'received.jsonl' })
+  expect(events).toMatchObject([{ type: 'ORDERED' }])
+  expect(endOffset).toBe(line.length)
+})
+
+test('a run that is not there has no recorded requests, and that is said', () => {
+  expect(() => openRecordedRequests('/nowhere')).toThrow(
+    expect.objectContaining({
+      code: 'ERR_RUN_NOT_FOUND',
+      message: expect.stringContaining('/nowhere: There is no such run.'),
+    }),
+  )
 })

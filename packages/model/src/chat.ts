@@ -83,11 +83,11 @@ export interface Usage {
 }
 
 export interface CompleteOptions {
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** `JSON.stringify(request)` in UTF-8, if the caller has it already: a long conversation is not written out twice. */
-  body?: Uint8Array
+  body?: Uint8Array | undefined
   /** Called with each piece of text as it comes; at least once when there is any text. */
-  onDelta?(delta: { content?: string }): void
+  onDelta?: ((delta: { content?: string }) => void) | undefined
 }
 
 /** The one thing a model has to do. */
@@ -98,9 +98,4 @@ export interface ChatModel {
    * @throws {ModelError} Nothing is retried here: look at `retryable`, and wait `retryDelayMs`.
    */
   complete(request: ChatRequest, options?: CompleteOptions): Promise<ChatResponse>
-}
-
-/** The same request, asking for the answer as a stream, with the usage at its end. */
-export function streamingRequest(request: ChatRequest): ChatRequest {
-  return { stream_options: { include_usage: true }, ...request, stream: true }
 }

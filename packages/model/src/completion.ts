@@ -86,7 +86,7 @@ function notACompletion(value: unknown): ModelError {
 }
 
 function malformed(what: string, said: unknown): ModelError {
-  const text = JSON.stringify(said) ?? String(said)
+  const text = typeof said === 'bigint' ? `${said}n` : (JSON.stringify(said) ?? String(said))
   return new ModelError(
     'ERR_MODEL_RESPONSE',
     `The answer is no chat completion: ${what}. It says: ${text.slice(0, 200)}`,

@@ -1,17 +1,16 @@
-export {
-  type AssistantMessage,
-  type ChatMessage,
-  type ChatModel,
-  type ChatRequest,
-  type ChatResponse,
-  type CompleteOptions,
-  type FunctionTool,
-  type SystemMessage,
-  streamingRequest,
-  type ToolCall,
-  type ToolMessage,
-  type Usage,
-  type UserMessage,
+export type {
+  AssistantMessage,
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+  CompleteOptions,
+  FunctionTool,
+  SystemMessage,
+  ToolCall,
+  ToolMessage,
+  Usage,
+  UserMessage,
 } from './chat.js'
 export { parseCompletion } from './completion.js'
 export { LLM_DEFAULTS } from './defaults.js'
@@ -29,3 +28,4 @@ export { replayModel } from './replay.js'
 export { retryDelayMs } from './retry.js'
 export { scriptModel } from './script.js'
 export { type ParsedScript, parseScript, type ScriptedCall, type ScriptTurn } from './script-file.js'
+export { streamingRequest } from './streaming-request.js'

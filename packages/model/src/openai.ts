@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { OpenAI } from 'openai'
 import type { ChatModel, ChatResponse } from './chat.js'
+import { checkRequest } from './check-request.js'
 import { openClient, post } from './client.js'
 import { parseCompletion } from './completion.js'
 import { unreadableBody } from './connection.js'
@@ -18,11 +19,11 @@ import { requireThat } from './usage.js'
 
 export interface OpenAiModelOptions {
   /** Not needed by a local server. The environment is not looked at. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /** Ends where `/chat/completions` is appended. Default `https://api.openai.com/v1`. */
-  readonly baseUrl?: string
+  readonly baseUrl?: string | undefined
   /** How long the server may send nothing of an answer, in milliseconds. Default 600000; 0: for ever. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 /**
@@ -41,7 +42,9 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   let client: Promise<OpenAI> | undefined
 
   return {
-    async complete(request, { signal, body, onDelta } = {}) {
+    async complete(request, options = {}) {
+      checkRequest(request, options)
+      const { signal, body, onDelta } = options
       const asked: Asked = {
         url: `${baseUrl.origin}${baseUrl.pathname}/chat/completions`,
         model: request.model,

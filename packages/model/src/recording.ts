@@ -1,4 +1,6 @@
 import type { ChatRequest } from './chat.js'
+import { isObject } from './is-object.js'
+import { requireThat } from './usage.js'
 
 /** One exchange of a recorded conversation. */
 export interface ReplayRecord {
@@ -32,9 +34,8 @@ export interface Recording {
 export function recordingOf(records: readonly ReplayRecord[]): Recording {
   const parts: unknown[] = []
   const add = (part: unknown): number => parts.push(part) - 1
-  const exchanges = records.map(({ request }) => {
-    const parsed: ChatRequest = typeof request === 'string' ? JSON.parse(request) : asSent(request)
-    const { messages, ...parameters } = parsed
+  const exchanges = records.map((record, index) => {
+    const { messages, ...parameters } = requestOf(record, index)
     return { parameters: add(parameters), messages: messages.map(add) }
   })
   const exchange = (index: number): RecordedParts => exchanges[index] ?? { parameters: -1, messages: [] }
@@ -44,6 +45,24 @@ export function recordingOf(records: readonly ReplayRecord[]): Recording {
     parts: exchange,
     part: (number) => parts[number],
     response: (index) => records[index]?.response,
+  }
+}
+
+function requestOf(record: ReplayRecord, index: number): ChatRequest {
+  const request = Object(record).request as unknown
+  const parsed = typeof request === 'string' ? parseBody(request) : isObject(request) && asSent(request)
+  const isRequest = isObject(parsed) && Array.isArray(parsed.messages)
+  const place = `replayModel: the request of record ${index + 1}`
+  requireThat(isRequest, place, 'what was sent: an object with messages, or the text of its body')
+  return parsed as unknown as ChatRequest
+}
+
+/** Undefined for what is no JSON, and so no body that was ever sent. */
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

@@ -1,8 +1,11 @@
 import type { ChatModel, ChatRequest } from './chat.js'
+import { checkRequest } from './check-request.js'
 import { parseCompletion } from './completion.js'
 import { firstDifference } from './difference.js'
 import { ModelError } from './errors.js'
+import { isObject } from './is-object.js'
 import { asSent, type Recording, type ReplayRecord, recordingOf } from './recording.js'
+import { requireThat } from './usage.js'
 
 /**
  * A model that answers exactly the recorded requests. It never falls back: a request that was not recorded is an error
@@ -15,6 +18,7 @@ import { asSent, type Recording, type ReplayRecord, recordingOf } from './record
  *   only the messages that were not found equal before. A message must then not be changed after it was sent.
  */
 export function replayModel(recorded: readonly ReplayRecord[] | Recording): ChatModel {
+  checkRecorded(recorded)
   const recording = isRecording(recorded) ? recorded : recordingOf(recorded)
   const isSame = comparison(recording, { remember: isRecording(recorded) })
   const used = new Set<number>()
@@ -31,7 +35,9 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
   }
 
   return {
-    async complete(request, { signal, onDelta } = {}) {
+    async complete(request, options = {}) {
+      checkRequest(request, options)
+      const { signal, onDelta } = options
       if (signal?.aborted) throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.')
       const index = find(request)
       if (index === undefined) throw notRecorded(recording, request)
@@ -43,6 +49,16 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
       return answer
     },
   }
+}
+
+function checkRecorded(recorded: unknown): void {
+  const isRecorded =
+    Array.isArray(recorded) || (isObject(recorded) && typeof recorded.messageCount === 'function')
+  requireThat(
+    isRecorded,
+    'replayModel: the list of records',
+    'a list of { request, response }, or a Recording',
+  )
 }
 
 function isRecording(recorded: readonly ReplayRecord[] | Recording): recorded is Recording {

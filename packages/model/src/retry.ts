@@ -1,4 +1,6 @@
 import type { ModelError } from './errors.js'
+import { isObject } from './is-object.js'
+import { requireThat } from './usage.js'
 
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 30_000
@@ -14,6 +16,14 @@ export const LONGEST_OBEYED_MS = 300_000
  * @param random - 0 ≤ x < 1.
  */
 export function retryDelayMs(attempt: number, error: ModelError, random: () => number = Math.random): number {
+  const isAttempt = typeof attempt === 'number' && attempt >= 1
+  requireThat(isAttempt, 'retryDelayMs: the attempt', '1 for the first attempt that failed')
+  requireThat(isObject(error), 'retryDelayMs: the error', 'the ModelError of that attempt')
+  requireThat(
+    typeof random === 'function',
+    'retryDelayMs: the source of chance',
+    'a function such as Math.random',
+  )
   if (error.retryAfterMs !== undefined) return Math.min(error.retryAfterMs, LONGEST_OBEYED_MS)
   const delay = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS)
   return Math.round(delay * (1 - random() / 2))

@@ -1,5 +1,7 @@
 import type { AssistantMessage, ChatMessage, ChatModel, ChatRequest, ToolCall } from './chat.js'
+import { checkRequest } from './check-request.js'
 import { ModelError } from './errors.js'
+import { isObject } from './is-object.js'
 import type { ScriptedCall, ScriptTurn } from './script-file.js'
 import { requireThat } from './usage.js'
 
@@ -12,10 +14,17 @@ import { requireThat } from './usage.js'
  * @param options.path - The file the turns are from; named when they have run out.
  * @returns A model whose `complete` throws `ERR_MODEL_SCRIPT_END` after the last turn.
  */
-export function scriptModel(turns: readonly ScriptTurn[], { path }: { path?: string } = {}): ChatModel {
+export function scriptModel(
+  turns: readonly ScriptTurn[],
+  options: { path?: string | undefined } = {},
+): ChatModel {
   requireThat(Array.isArray(turns), 'scriptModel: the list of turns', 'what parseScript makes')
+  requireThat(isObject(options), 'scriptModel: what stands for its options', '{ path }, or nothing')
+  const { path } = options
   return {
-    async complete(request, { signal, onDelta } = {}) {
+    async complete(request, options = {}) {
+      checkRequest(request, options)
+      const { signal, onDelta } = options
       if (signal?.aborted) throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.')
       const number = nextTurn(request.messages)
       const turn = turns[number - 1]

@@ -1,3 +1,4 @@
+import { checkCleanUp } from './check-options.js'
 import { type EndedSession, type EndOptions, endSession } from './end.js'
 import { isSessionError } from './errors.js'
 import { type ListedSession, listSessions } from './list.js'
@@ -6,10 +7,10 @@ const IDLE_MS = 24 * 60 * 60 * 1000
 
 export interface CleanupOptions extends EndOptions {
   /** Every session, whoever started it. */
-  all?: boolean
+  all?: boolean | undefined
   /** The sessions of this run; without it, and without `all`, those nobody used for 24 hours. */
-  runId?: string
-  now?: Date
+  runId?: string | undefined
+  now?: Date | undefined
 }
 
 /** Ends the sessions that nobody needs any more, and returns their ids. */
@@ -19,6 +20,7 @@ export async function cleanUpSessions(options: CleanupOptions): Promise<string[]
 
 /** All at once: each may wait for a command. What cannot be ended is thrown when all others are. */
 export async function endUnneeded(options: CleanupOptions): Promise<EndedSession[]> {
+  checkCleanUp(options)
   const unneeded = listSessions(options.sessionsDirectory).filter((session) => isUnneeded(session, options))
   const ended = await Promise.allSettled(unneeded.map(({ session_id }) => endSession(session_id, options)))
   for (const result of ended) if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason

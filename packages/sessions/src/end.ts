@@ -1,4 +1,5 @@
 import { renameSync, rmSync } from 'node:fs'
+import { checkEnd } from './check-options.js'
 import { isSessionError, SessionError, systemCode } from './errors.js'
 import { endProcesses, markOf } from './jobs.js'
 import { holderOf, lockSession } from './lock.js'
@@ -16,8 +17,8 @@ export interface EndedSession {
 export interface EndOptions {
   sessionsDirectory: string
   /** How long the command that runs may go on before it is ended. Default 5000. */
-  patienceMs?: number
-  signal?: AbortSignal
+  patienceMs?: number | undefined
+  signal?: AbortSignal | undefined
 }
 
 const DEFAULT_PATIENCE_MS = 5000
@@ -32,6 +33,7 @@ const MOST_ROUNDS = 10
  *   the session cannot be ended from here.
  */
 export async function endSession(id: string, options: EndOptions): Promise<EndedSession> {
+  checkEnd(id, options)
   const paths = existingSession(options.sessionsDirectory, id)
   const notices = await takeOver(id, paths, options)
   await endProcesses(markOf(id), backgroundJobs(paths))

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { checkList } from './check-options.js'
 import { isSessionError, SessionError, systemCode } from './errors.js'
 import { readMetadata, type SessionMetadata } from './metadata.js'
 import { existingSession } from './paths.js'
@@ -11,6 +12,7 @@ export type ListedSession = Pick<
 
 /** All sessions of a directory; `[]` when it does not exist. */
 export function listSessions(sessionsDirectory: string): ListedSession[] {
+  checkList(sessionsDirectory)
   const sessions = sessionIds(sessionsDirectory).flatMap((id) => describe(sessionsDirectory, id) ?? [])
   return sessions.sort((a, b) => a.created_at.localeCompare(b.created_at))
 }

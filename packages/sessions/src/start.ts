@@ -21,7 +21,7 @@ export interface StartOptions {
   /** The environment it begins with, without credentials. */
   environment: NodeJS.ProcessEnv
   /** Names of more variables whose values are never stored. */
-  secretNames?: readonly string[]
+  secretNames?: readonly string[] | undefined
 }
 
 /** What `delta-sessions start` prints. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { execInSession, startSession } from '../src/index.js'
+import { cleanUpSessions, endSession, execInSession, listSessions, startSession } from '../src/index.js'
 
 // Called from JavaScript, where no type checker has looked at what is passed.
 
@@ -14,6 +14,32 @@ test.each([
     'execInSession: the option environment',
     () => execInSession('sess_1', 'ls', wrong({ sessionsDirectory: '/s' })),
   ],
+  [
+    'startSession: the option environment',
+    () => startSession('sh', wrong({ sessionsDirectory: '/s', workDirectory: '/', environment: { A: 1 } })),
+  ],
+  [
+    'startSession: the option secretNames',
+    () =>
+      startSession(
+        'sh',
+        wrong({ sessionsDirectory: '/s', workDirectory: '/', environment: {}, secretNames: 'A' }),
+      ),
+  ],
+  [
+    'execInSession: the option signal',
+    () => execInSession('sess_1', 'ls', wrong({ sessionsDirectory: '/s', environment: {}, signal: {} })),
+  ],
+  [
+    'execInSession: the option timeoutMs',
+    () => execInSession('sess_1', 'ls', wrong({ sessionsDirectory: '/s', environment: {}, timeoutMs: '5s' })),
+  ],
+  ['endSession: the id', () => endSession(wrong(undefined), wrong(undefined))],
+  ['endSession: the option sessionsDirectory', () => endSession('sess_1', wrong(undefined))],
+  ['cleanUpSessions: the option sessionsDirectory', () => cleanUpSessions(wrong(undefined))],
+  ['cleanUpSessions: the option runId', () => cleanUpSessions(wrong({ sessionsDirectory: '/s', runId: 5 }))],
+  ['listSessions: the directory', async () => listSessions(wrong(undefined))],
+  ['listSessions: the directory', async () => listSessions('a\0b')],
 ])('what cannot be used is named: %s', async (what, call) => {
   await expect(call()).rejects.toMatchObject({
     code: 'ERR_SESSION_USAGE',

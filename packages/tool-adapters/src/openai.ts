@@ -1,8 +1,10 @@
 import type { Tool, ToolResult } from '@delta/executor'
 import { type FunctionTool, toFunctionTool } from '@delta/tool-expander'
+import { checkAdapterOptions, checkDispatch, isObject } from './check-options.js'
 import { checkTools } from './check-tools.js'
 import { AdapterError } from './errors.js'
 import { type AdapterOptions, createRunner } from './runner.js'
+import { requireThat } from './usage.js'
 
 /** The answer to one tool call, as the next request of a chat completion wants it. */
 export interface ToolMessage {
@@ -17,17 +19,21 @@ export interface MessageWithCalls {
 }
 
 export interface DispatchOptions extends AdapterOptions {
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** How many calls of one message run at the same time. Default 1: in the order of the message. */
-  concurrency?: number
+  concurrency?: number | undefined
   /** Sees each result as it comes, for logs. */
-  onResult?(call: { id: string; name: string }, result: ToolResult): void
+  onResult?: ((call: { id: string; name: string }, result: ToolResult) => void) | undefined
 }
 
 /** Tools as the `tools` of a chat completion request. */
-export function toOpenAITools(tools: readonly Tool[], options: { strict?: boolean } = {}): FunctionTool[] {
+export function toOpenAITools(
+  tools: readonly Tool[],
+  options: { strict?: boolean | undefined } = {},
+): FunctionTool[] {
   checkTools('toOpenAITools', tools)
-  return tools.map((tool) => toFunctionTool(tool.expanded, options))
+  requireThat(isObject(options), 'toOpenAITools: what stands for its options', '{ strict: true }, or nothing')
+  return tools.map((tool) => toFunctionTool(tool.expanded, { strict: options.strict === true }))
 }
 
 /**
@@ -43,11 +49,12 @@ export async function dispatch(
   message: MessageWithCalls,
   options: DispatchOptions = {},
 ): Promise<ToolMessage[]> {
+  checkTools('dispatch', tools)
+  checkAdapterOptions('dispatch', options)
+  checkDispatch({ ...options })
   const { signal, concurrency = 1, onResult, ...adapter } = options
   const run = createRunner(tools, adapter)
-  if (!(concurrency >= 1))
-    throw new AdapterError('ERR_ADAPTER_OPTIONS', `concurrency is ${concurrency}. Give a number from 1.`)
-  const calls = readCalls(message.tool_calls ?? [])
+  const calls = readCalls(fields(message).tool_calls ?? noCalls(message))
   const answers: ToolMessage[] = []
   await inParallel(calls, concurrency, async (call, index) => {
     const result = await run(call, signal)
@@ -55,6 +62,15 @@ export async function dispatch(
     answers[index] = { role: 'tool', tool_call_id: call.id, content: result.observation }
   })
   return answers
+}
+
+/** An assistant that only talks has a message without `tool_calls`; what is no message at all was passed by mistake. */
+function noCalls(message: unknown): [] {
+  if (typeof message === 'object' && message !== null && !Array.isArray(message)) return []
+  throw new AdapterError(
+    'ERR_ADAPTER_MESSAGE',
+    'dispatch: the message is missing, or not what it must be.\nPass the message of the assistant as the API sent it.',
+  )
 }
 
 function readCalls(calls: unknown): ReturnType<typeof readCall>[] {

@@ -8,6 +8,7 @@ import {
   type Tool,
   type ToolResult,
 } from '@delta/executor'
+import { checkAdapterOptions } from './check-options.js'
 import { checkTools } from './check-tools.js'
 import { AdapterError } from './errors.js'
 
@@ -15,16 +16,16 @@ import { AdapterError } from './errors.js'
 export interface AdapterOptions
   extends Pick<ExecuteContext, 'policy' | 'confirm' | 'secrets' | 'graceMs' | 'outputPrefix'> {
   /** Where commands run, and what `${CWD}` stands for. Default: the current directory. */
-  workDirectory?: string
+  workDirectory?: string | undefined
   /** What `${AGENT_HOME}` stands for. Default: the work directory. */
-  agentHome?: string
+  agentHome?: string | undefined
   /** The environment of the commands, without `credentials`. Default: that of this process. */
-  environment?: NodeJS.ProcessEnv
+  environment?: NodeJS.ProcessEnv | undefined
   /**
    * Names in `environment` that no command gets unless its tool lists them in `pass_env`, and whose values no answer shows.
    * Default `PROVIDER_KEYS`; `DELTA_API_KEY` and `OPENAI_API_KEY` are always among them.
    */
-  credentials?: readonly string[]
+  credentials?: readonly string[] | undefined
 }
 
 /** The keys of the providers that the frameworks speak to, under the names their clients read. */
@@ -53,16 +54,17 @@ const MARK = /^[A-Za-z0-9_-]{1,64}$/
 /** Runs calls by name. Whatever a model sends, and whatever a command does, is a result. */
 export type Runner = (
   call: { id?: string | undefined; name: string; arguments: unknown },
-  signal?: AbortSignal,
+  signal?: AbortSignal | undefined,
 ) => Promise<ToolResult>
 
 /**
  * Makes the one function all adapters stand on.
  *
- * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`: two tools have one name.
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`: two tools have one name. `ERR_ADAPTER_OPTIONS`: an option cannot be used.
  */
 export function createRunner(tools: readonly Tool[], options: AdapterOptions = {}): Runner {
   checkTools('createRunner', tools)
+  checkAdapterOptions('createRunner', options)
   const {
     workDirectory: runsIn = '.',
     environment = process.env,
@@ -81,8 +83,12 @@ export function createRunner(tools: readonly Tool[], options: AdapterOptions = {
     environment: commandEnvironment(environment, { agentHome, workDirectory, credentials: withheld }),
     credentials: credentialsOf(environment, withheld),
   }
-  return ({ id = '', ...call }, signal) =>
-    executeTool(byName, call, { ...context, ...(MARK.test(id) && { actionId: id }), signal })
+  return async (call, signal) => {
+    const { id, name, arguments: args } = Object(call) as Partial<Parameters<Runner>[0]>
+    const named = { name: typeof name === 'string' ? name : '', arguments: args }
+    const mark = typeof id === 'string' && MARK.test(id) && { actionId: id }
+    return await executeTool(byName, named, { ...context, ...mark, signal })
+  }
 }
 
 function indexTools(tools: readonly Tool[]): ReadonlyMap<string, Tool> {

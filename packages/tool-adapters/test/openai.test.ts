@@ -177,7 +177,8 @@ describe('mistakes of the program, not of the model, are errors', () => {
   test.each([Number.NaN, 0, -1, 0.5])('a concurrency of %d', async (concurrency) => {
     await expect(dispatch(tools, message(['where', {}]), { concurrency })).rejects.toMatchObject({
       code: 'ERR_ADAPTER_OPTIONS',
-      message: `concurrency is ${concurrency}. Give a number from 1.`,
+      message:
+        'dispatch: the option concurrency is missing, or not what it must be.\nPass a number from 1, or nothing.',
     })
   })
 

@@ -1,5 +1,6 @@
+import { defineTool } from '@delta/executor'
 import { expect, test } from 'vitest'
-import { createRunner, toOpenAITools } from '../src/index.js'
+import { createRunner, dispatch, toOpenAITools } from '../src/index.js'
 
 // Called from JavaScript, where no type checker has looked at what is passed.
 
@@ -12,4 +13,41 @@ test.each([
       `${name}: the list of tools is missing, or not what it must be.\nPass what defineTool of @delta/executor makes, in a list.`,
     )
   }
+})
+
+const tools = [defineTool({ name: 'say', exec: 'echo ${text}' })]
+
+test.each<[string, object | null]>([
+  ['what stands for its options', null],
+  ['the option workDirectory', { workDirectory: 5 }],
+  ['the option environment', { environment: null }],
+  ['the option credentials', { credentials: 'MY_KEY' }],
+  ['the option secrets', { secrets: [null] }],
+  ['the option policy', { policy: { allow_network: false } }],
+  ['the option confirm', { confirm: true }],
+  ['the option signal', { signal: {} }],
+  ['the option concurrency', { concurrency: '2' }],
+  ['the option onResult', { onResult: 'log' }],
+])('an option that cannot be used is named, and nothing is run: %s %j', async (what, options) => {
+  await expect(dispatch(tools, { tool_calls: [] }, options as never)).rejects.toMatchObject({
+    code: 'ERR_ADAPTER_OPTIONS',
+    message: expect.stringContaining(`dispatch: ${what} is missing, or not what it must be.\nPass `),
+  })
+})
+
+test('what is no message is refused by name', async () => {
+  for (const message of [undefined, 'text', []]) {
+    await expect(dispatch(tools, message as never)).rejects.toMatchObject({ code: 'ERR_ADAPTER_MESSAGE' })
+  }
+})
+
+test('a call without the name of a tool has an answer, and hides no other call', async () => {
+  const calls = [
+    { id: '1' },
+    { id: '2', function: { name: '' } },
+    { id: '3', function: { name: 'say', arguments: '{"text":"hi"}' } },
+  ]
+  const answers = await dispatch(tools, { tool_calls: calls })
+  const nothing = 'ERROR: there is no tool "". Nothing was run.\nThe tools are: say.'
+  expect(answers.map(({ content }) => content)).toEqual([nothing, nothing, 'hi\n'])
 })

@@ -5,7 +5,8 @@ import type { BindOptions, ExpandedTool } from './tool.js'
 
 /** Refuses what `expandTool` did not make. */
 export function checkExpanded(tool: ExpandedTool): void {
-  const isExpanded = Array.isArray(tool?.command) && tool.parameters?.every?.(({ inject_as }) => inject_as)
+  const isExpanded =
+    Array.isArray(tool?.command) && tool.parameters?.every?.((parameter) => parameter?.inject_as)
   if (!isExpanded) refuseUse('a tool that expandTool returned')
 }
 

@@ -36,7 +36,10 @@ export function toJsonSchema(tool: ExpandedTool): JsonSchema {
  * @param options.strict - For strict mode every parameter is required and optional ones may be null,
  *   which `bindArguments` reads as absent. Defaults move into the description: strict mode knows none.
  */
-export function toFunctionTool(tool: ExpandedTool, options: { strict?: boolean } = {}): FunctionTool {
+export function toFunctionTool(
+  tool: ExpandedTool,
+  options: { strict?: boolean | undefined } = {},
+): FunctionTool {
   const { name, description } = tool
   const strict = options.strict || undefined
   const parameters = schemaOf(tool, strict === true)

@@ -1,3 +1,4 @@
+import { checkExpanded } from './check-expanded.js'
 import { commandNotFound } from './lint/command-not-found.js'
 import { commandValues } from './lint/command-values.js'
 import { entriesOf } from './lint/entry.js'
@@ -23,6 +24,7 @@ import { type ShellSource, sourceOf } from './lint/source.js'
 import { unknownKey } from './lint/unknown-key.js'
 import { valueInExecFormat, valueInShellFormat } from './lint/value-in-format.js'
 import { valueInExecProgram, valueInShellProgram } from './lint/value-in-program.js'
+import { ToolExpansionError } from './problems.js'
 import type { ExpandedTool } from './tool.js'
 
 export type { LintFinding, LintRule } from './lint/finding.js'
@@ -59,6 +61,8 @@ const FOLLOWING_RULES = [valueInShellProgram, valueInShellFormat, runsShellArgum
 
 /** What a reviewer would ask about a tool, in the order of its definition. Nothing here stops it from running. */
 export function lintTool(tool: ExpandedTool, options: LintOptions = {}): LintFinding[] {
+  checkExpanded(tool)
+  checkLintOptions(options)
   const source = sourceOf(tool)
   return [
     ...TOOL_RULES.flatMap((rule) => rule(tool, options)),
@@ -66,6 +70,16 @@ export function lintTool(tool: ExpandedTool, options: LintOptions = {}): LintFin
     ...(source?.syntax === 'exec' ? EXEC_RULES.flatMap((rule) => rule(source)) : []),
     ...(source?.syntax === 'shell' ? findingsInShell(source) : []),
   ]
+}
+
+function checkLintOptions(options: LintOptions): void {
+  const { commandExists, environment } = options ?? {}
+  const isUsable =
+    options !== null &&
+    (commandExists === undefined || typeof commandExists === 'function') &&
+    (environment === undefined || (typeof environment === 'object' && environment !== null))
+  const message = 'lintTool: Pass { commandExists, environment }, a function and an object, or nothing.'
+  if (!isUsable) throw new ToolExpansionError([{ code: 'ERR_USAGE', path: '', message }])
 }
 
 /** In the script as it is, and in what variables that hold values make of it. */

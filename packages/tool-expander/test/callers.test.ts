@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { bindArguments, expandTool, isToolExpansionError, parseTool, toJsonSchema } from '../src/index.js'
+import { lintTool } from '../src/lint.js'
 import { load, variables } from './helper.js'
 
 // What JavaScript can do and the types forbid.
@@ -55,10 +56,12 @@ test.each([
   {},
   { name: 't', exec: 'ls' },
   { name: 't', command: ['ls'], parameters: [{ name: 'p' }] },
+  { name: 't', command: ['ls'], parameters: [null] },
 ])('a tool that is not expanded, %j, is refused', (input) => {
   const words = 'ERR_USAGE: Pass a tool that expandTool returned.'
   expect(thrownBy(() => bindArguments(input as never, {}, { variables }))).toBe(words)
   expect(thrownBy(() => toJsonSchema(input as never))).toBe(words)
+  expect(thrownBy(() => lintTool(input as never))).toBe(words)
 })
 
 test('expandTool checks a definition that did not come from parseTool', () => {
@@ -70,3 +73,12 @@ test('expandTool checks a definition that did not come from parseTool', () => {
     'name is missing\nWrite name: list_files.',
   )
 })
+
+test.each([null, { commandExists: 'ls' }, { environment: 'PATH' }])(
+  'lintTool with the options %j says what to pass',
+  (options) => {
+    expect(thrownBy(() => lintTool(tool, options as never))).toBe(
+      'ERR_USAGE: lintTool: Pass { commandExists, environment }, a function and an object, or nothing.',
+    )
+  },
+)

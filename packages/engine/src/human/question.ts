@@ -71,7 +71,7 @@ export function parseQuestion(text: string): Question | string {
 
 /** Whether a confirmation is answered: with yes or no, `y` or `n`, whatever follows ("yes, proceed"). */
 export function isYesOrNo(answer: string): boolean {
-  return /^\s*(?:yes|y|no|n)(?=[\s,.;:!]|$)/i.test(answer)
+  return typeof answer === 'string' && /^\s*(?:yes|y|no|n)(?=[\s,.;:!]|$)/i.test(answer)
 }
 
 /** A journaled question as it was asked. */

@@ -1,6 +1,6 @@
 export interface LintOptions {
   /** Whether a program exists; its name may begin with `${AGENT_HOME}`. Without it, programs are not looked for. */
-  commandExists?: (program: string) => boolean
+  commandExists?: ((program: string) => boolean) | undefined
   /** The environment the tool will run in; only its names matter. */
-  environment?: Readonly<Record<string, string | undefined>>
+  environment?: Readonly<Record<string, string | undefined>> | undefined
 }

@@ -1,0 +1,12 @@
+import { AtipUsageError } from './errors.js'
+
+/**
+ * For callers without a type checker: what is wrong is said at the door, by its name, and not somewhere within.
+ *
+ * @param what - The function and the argument or option.
+ * @throws {AtipUsageError}
+ */
+export function requireThat(isRight: boolean, what: string, wanted: string): asserts isRight {
+  if (isRight) return
+  throw new AtipUsageError(`${what} is missing, or not what it must be.\nPass ${wanted}.`)
+}

@@ -1,0 +1,29 @@
+import { ContextError } from './errors.js'
+
+/**
+ * For callers without a type checker: what is wrong is said at the door, by its name, and not somewhere within.
+ *
+ * @param what - The function and the argument or option.
+ * @throws {ContextError} `ERR_CONTEXT_USAGE`
+ */
+export function requireThat(isRight: boolean, what: string, wanted: string): asserts isRight {
+  if (isRight) return
+  const message = `${what} is missing, or not what it must be.\nPass ${wanted}.`
+  throw new ContextError('ERR_CONTEXT_USAGE', message)
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** Events are looked at by their `type`; what is none would fail far from where it was passed. */
+export function isEvents(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every((event) => isObject(event) && typeof (event as { type?: unknown }).type === 'string')
+  )
+}

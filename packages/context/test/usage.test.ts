@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import * as context from '../src/index.js'
+import { placeWith } from './place.js'
+
+// Called from JavaScript, where no type checker has looked at what is passed.
+
+const functions = context as unknown as Record<string, (...args: unknown[]) => unknown>
+
+test.each<[what: string, name: string, ...args: unknown[]]>([
+  ['buildContext: the manifest', 'buildContext', undefined, {}],
+  ['buildContext: the manifest', 'buildContext', { sources: 'journal' }, {}],
+  ['findCacheBreak: the earlier context', 'findCacheBreak', undefined, undefined],
+  ['findCacheBreak: the later context', 'findCacheBreak', { messages: [], blocks: [] }, {}],
+  ['followJournal: the path', 'followJournal', undefined],
+  ['conversationFromEvents: the list of events', 'conversationFromEvents', 'journal.jsonl'],
+  ['conversationFromEvents: the list of events', 'conversationFromEvents', [null]],
+  ['estimateTokens: the number of bytes', 'estimateTokens', 'text'],
+  ['estimateTokens: the calibration', 'estimateTokens', 4, null],
+  ['replaceVariables: the text', 'replaceVariables', undefined, {}],
+  ['replaceVariables: the object of variables', 'replaceVariables', 'a', { CWD: '/' }],
+])('what cannot be used is named: %s', async (what, name, ...args) => {
+  await expect(async () => functions[name]?.(...args)).rejects.toMatchObject({
+    code: 'ERR_CONTEXT_USAGE',
+    message: expect.stringContaining(`${what} is missing, or not what it must be.\nPass `),
+  })
+})
+
+test.each([
+  ['journalPath', [null]],
+  ['journalPath', {}],
+  ['countTokens', 'count.py'],
+  ['calibration', null],
+])('without a usable %s nothing is built, and the option is named', async (option, value) => {
+  const { options } = await placeWith()
+  const built = functions.buildContext?.({ sources: [{ type: 'journal' }] }, { ...options, [option]: value })
+  await expect(built).rejects.toMatchObject({
+    code: 'ERR_CONTEXT_USAGE',
+    message: expect.stringContaining(`buildContext: the option ${option} is missing`),
+  })
+})
+
+const values = [
+  undefined,
+  null,
+  7,
+  7n,
+  Number.NaN,
+  true,
+  [],
+  [null],
+  {},
+  'a\ud800',
+  '\0',
+  Symbol('s'),
+  () => {},
+]
+
+test('no function answers any value with an error that is not of this package', async () => {
+  for (const [name, given] of Object.entries(functions)) {
+    if (typeof given !== 'function' || /^[A-Z]/.test(name)) continue
+    for (const value of values) {
+      const thrown = await (async () => given(value, value))().catch((error: unknown) => error)
+      if (thrown instanceof Error)
+        expect(context.isContextError(thrown), `${name}: ${thrown.stack}`).toBe(true)
+    }
+  }
+})
