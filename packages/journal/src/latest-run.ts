@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { listRuns } from './list-runs.js'
-import { READ_AT_ONCE } from './read-at.js'
+import { readTextAtOnce } from './read-at.js'
 import { deltaDirectory, isRunId, runDirectory } from './run-paths.js'
 import { checkOptions, checkPath } from './usage.js'
 
@@ -20,17 +19,16 @@ export async function latestRunId(
   checkOptions('latestRunId', options)
   const { orEmpty = false } = options
   const directory = deltaDirectory(workDirectory)
-  const named =
-    (await readName(join(directory, 'LATEST'))) ?? (await readName(join(directory, 'runs', 'LATEST')))
+  const named = readName(join(directory, 'LATEST')) ?? readName(join(directory, 'runs', 'LATEST'))
   if (named !== undefined && isRunId(named) && existsSync(runDirectory(workDirectory, named))) return named
   const runs = await listRuns(workDirectory)
   const begun = runs.filter(({ status, problem }) => status !== 'EMPTY' || problem !== undefined)
   return (begun.at(-1) ?? (orEmpty ? runs.at(-1) : undefined))?.runId
 }
 
-async function readName(path: string): Promise<string | undefined> {
+function readName(path: string): string | undefined {
   try {
-    return (await readFile(path, { encoding: 'utf8', flag: READ_AT_ONCE })).trim() || undefined
+    return readTextAtOnce(path).trim() || undefined
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'EISDIR') return undefined // lost, or not ours: the runs themselves tell

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRun } from './read-run.js'
 import { deltaDirectory, isRunId, runDirectory } from './run-paths.js'
@@ -12,7 +12,7 @@ import { checkPath } from './usage.js'
 export async function listRuns(workDirectory: string): Promise<RunSummary[]> {
   checkPath('listRuns', 'the workspace', workDirectory)
   const today = deltaDirectory(workDirectory)
-  const names = new Set([...(await runNames(today)), ...(await runNames(join(today, 'runs')))])
+  const names = new Set([...runNames(today), ...runNames(join(today, 'runs'))])
   const runs: RunSummary[] = []
   for (const name of names) runs.push(await readRun(runDirectory(workDirectory, name), { tolerant: true }))
   return runs.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
@@ -22,9 +22,9 @@ function sortKey({ metadata, runId }: RunSummary): string {
   return `${metadata.created_at ?? ''} ${runId}`
 }
 
-async function runNames(directory: string): Promise<string[]> {
+function runNames(directory: string): string[] {
   try {
-    const entries = await readdir(directory, { withFileTypes: true })
+    const entries = readdirSync(directory, { withFileTypes: true })
     return entries.filter((entry) => entry.isDirectory() && isRunId(entry.name)).map((entry) => entry.name)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []

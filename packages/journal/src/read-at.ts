@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 
 /** To read what should be a file. A pipe in its place would otherwise keep whoever opens it waiting for ever, and Ctrl+C with them. */
 export const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK
@@ -18,6 +18,16 @@ export function readInto(file: number, buffer: Buffer, position: number): number
 export function readAt(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   return bytes.subarray(0, readInto(file, bytes, position))
+}
+
+/** The whole file; of a pipe in its place nothing, or what somebody has just written. */
+export function readTextAtOnce(path: string): string {
+  const file = openSync(path, READ_AT_ONCE)
+  try {
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Undefined when there is no such file. */
