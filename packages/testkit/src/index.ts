@@ -1,5 +1,6 @@
 export { MINIMAL_CONTEXT, type TemporaryAgentOptions, temporaryAgent } from './agent.js'
 export { fixtures } from './fixtures.js'
+export { type ForeignErrorsOptions, foreignErrors } from './foreign-errors.js'
 export { findHistoryProblem, type HistoryProblem } from './history.js'
 export {
   isAlive,
