@@ -30,7 +30,7 @@ function failUnfinished(this: NodeJS.Process): void {
   this.exitCode = 1
 }
 
-/** Modules that are imported by much and used by little: not by the run that is measured here, an answer without tools. */
+/** Modules that are imported by much and used by little: a run that gets its answer without a tool needs none of them. */
 const RARELY_USED: ReadonlySet<string> = new Set([
   'node:child_process', // drags the network in
   'node:fs/promises',
