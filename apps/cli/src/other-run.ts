@@ -22,7 +22,12 @@ export async function otherRun(
   )
   if (other === undefined) return undefined
   const taken = message === undefined ? '' : `Run ${latest.runId}, the latest, takes the message. `
-  return `${taken}Run ${other.runId} in this workspace is ${other.status}; ${wayTo(other, workDirectory, env)}`
+  return `${taken}${tellOf(other, workDirectory, env)}`
+}
+
+/** A line about a run that is not taken up: where it stands, and what to type to resume it or to see what it asks. */
+export function tellOf(run: RunSummary, workspace: string, env: NodeJS.ProcessEnv): string {
+  return `Run ${run.runId} in this workspace is ${run.status}; ${wayTo(run, workspace, env)}`
 }
 
 function wayTo({ runId, status }: RunSummary, workspace: string, env: NodeJS.ProcessEnv): string {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { quoteCommand } from '@delta/executor'
 import { latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
-import { commandToContinue } from './present/conclude.js'
+import { tellOf } from './other-run.js'
 import { spokenName } from './spoken-name.js'
 
 interface Earlier {
@@ -40,10 +40,7 @@ export async function resumableRun(about: {
   if (wanted && isSameAgent(summary, agent) && continuesWith(summary, about.message)) {
     return { notice: `Resuming run ${runId} (${status}). --new starts another one.`, resume: { runId } }
   }
-  const purpose = status === 'INTERRUPTED' ? 'to resume it' : 'to see what it asks'
-  return {
-    notice: `Run ${runId} in this workspace is ${status}; ${purpose}: ${commandToContinue(workDirectory, runId, about.env)}`,
-  }
+  return { notice: tellOf(summary, workDirectory, about.env) }
 }
 
 function damageNotice(

@@ -159,7 +159,7 @@ test('another message to a waiting run without an answer starts a new run, and t
   const other = await run('-m', 'Something else')
   expect(other.exitCode).toBe(101)
   expect(other.stderr).toMatch(
-    /^Run first in this workspace is WAITING_FOR_INPUT; to see what it asks: delta continue .* --run-id first$/m,
+    /^Run first in this workspace is WAITING_FOR_INPUT; to see what it asks: delta show first -w .*$/m,
   )
   expect(await runsIn(workspace)).toEqual(['WAITING_FOR_INPUT', 'WAITING_FOR_INPUT'])
 })

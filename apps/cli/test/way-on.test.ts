@@ -205,7 +205,7 @@ test('who came by npx is told to go on by npx, and what a run starts is not', as
   const run = ['run', '--agent', agent.path]
   const [asked, other] = [await said({}, ...run, '-m', 'Go'), await said({}, ...run, '-m', 'Another')]
   expect(asked).toMatch(/^Or use: npx @delta\/cli continue -w /m)
-  expect(other).toMatch(/to see what it asks: npx @delta\/cli continue -w /)
+  expect(other).toMatch(/to see what it asks: npx @delta\/cli show \S+ -w /)
   expect(await said({ DELTA_PARENT_RUN: '/some/run' }, ...run, '-m', 'Go')).toMatch(
     /^Or use: delta continue /m,
   )
