@@ -30,10 +30,10 @@ export function readPrompt(
 ): Prompt | undefined {
   if (written === undefined || main === undefined) return readUsualPrompt(workplace, findings)
 
-  const place = main.locate(['system_prompt'])
+  const refuse = (message: string, hint?: string) =>
+    findings.error(main.locate(['system_prompt']), message, hint)
   if (written.includes('\n')) {
-    findings.error(
-      place,
+    refuse(
       'system_prompt: names a file; this is a text.',
       `Save the text as ${USUAL_PROMPT} and write: system_prompt: ${USUAL_PROMPT}`,
     )
@@ -47,11 +47,11 @@ export function readPrompt(
         ? (tildeHint(written) ??
           `It names a file in the agent's directory, which holds the text. As in: system_prompt: ${USUAL_PROMPT}`)
         : undefined
-    findings.error(place, `system_prompt: the file "${written}" ${read.message}.`, hint)
+    refuse(`system_prompt: the file "${written}" ${read.message}.`, hint)
     return undefined
   }
   if (!isInside(realpathSync.native(path), workplace.home)) {
-    findings.error(place, `system_prompt: "${written}" leads out of the agent's directory.`)
+    refuse(`system_prompt: "${written}" leads out of the agent's directory.`)
     return undefined
   }
   return { name: written, text: read.text }

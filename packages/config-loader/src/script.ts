@@ -15,12 +15,12 @@ export function readScript(
   findings: Findings,
 ): ScriptTurn[] | undefined {
   if (llm?.provider !== 'script' || llm.script === undefined) return undefined
-  const place = main.locate(['llm', 'script'])
+  const refuse = (message: string, hint?: string) =>
+    findings.error(main.locate(['llm', 'script']), message, hint)
   const path = resolve(workplace.home, llm.script)
   const { exists, file } = readYaml(path, workplace, findings)
   if (!exists) {
-    findings.error(
-      place,
+    refuse(
       `llm.script: "${llm.script}" does not exist.`,
       tildeHint(llm.script) ?? "The path is relative to the agent's directory.",
     )
@@ -28,7 +28,7 @@ export function readScript(
   }
   if (file === undefined) return undefined
   if (!isInside(realpathSync.native(path), workplace.home)) {
-    findings.error(place, `llm.script: "${llm.script}" leads out of the agent's directory.`)
+    refuse(`llm.script: "${llm.script}" leads out of the agent's directory.`)
     return undefined
   }
   const parsed = parseScript(file.value)

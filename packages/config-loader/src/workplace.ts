@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { Findings } from './findings.js'
 import { readText, type Unreadable } from './read-text.js'
-import { parseJsonOrYaml, type YamlFile } from './yaml-file.js'
+import { parseFile, type YamlFile } from './yaml-file.js'
 
 /** The directory that is being loaded, and how paths in it are shown. */
 export interface Workplace {
@@ -38,7 +38,7 @@ export function readYaml(
     unreadable(read, name)
     return { exists: true }
   }
-  const { problems, ...parsed } = parseJsonOrYaml(read.text, { path, name })
+  const { problems, ...parsed } = parseFile(read.text, { path, name })
   findings.problems.push(...problems)
   return { exists: true, ...parsed }
 }

@@ -2,6 +2,7 @@ import { LineCounter, parseDocument } from 'yaml'
 import type { ConfigProblem } from './errors.js'
 import { excerptOf } from './format.js'
 import type { ValuePath } from './path.js'
+import { readPlain } from './plain-value.js'
 import { explainUnfolding, MOST_UNFOLDING, mendAliases } from './yaml-aliases.js'
 import { explainFault, type YamlFault } from './yaml-faults.js'
 import { offsetOf, type PlaceInValue, writtenText } from './yaml-position.js'
@@ -86,28 +87,18 @@ function tellingOnes(faults: readonly YamlFault[], lineOf: (offset: number) => n
   return [...told.values()]
 }
 
-/** Files that machines write as JSON can be large: positions are looked for only when something is wrong. */
-export function parseJsonOrYaml(text: string, file: { path: string; name: string }): ParsedYaml {
-  const value = file.path.endsWith('.json') ? jsonOrUndefined(text) : undefined
-  if (value === undefined) return parseYaml(text, file)
+/** Reads a file that is YAML or JSON: positions are looked for only when something is wrong. */
+export function parseFile(text: string, file: { path: string; name: string }): ParsedYaml {
+  const plain = readPlain(text, file.path)
+  if (plain === undefined) return parseYaml(text, file)
 
   let parsed: ParsedYaml | undefined
-  const positions = () => {
-    parsed ??= parseYaml(text, file)
-    return parsed.file
-  }
   const start: Place = { file: file.name, line: 1, column: 1 }
-  const locate: YamlFile['locate'] = (path, at) => positions()?.locate(path, at) ?? start
-  const written: YamlFile['written'] = (path) => positions()?.written(path)
-  return { problems: [], file: { ...file, text, value, locate, written } }
-}
-
-function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined // the YAML parser says what is wrong, and where
+  const locate: YamlFile['locate'] = (path, at) => {
+    parsed ??= parseYaml(text, file)
+    return parsed.file?.locate(path, at) ?? start
   }
+  return { problems: [], file: { ...file, text, ...plain, locate } }
 }
 
 function placeInText(text: string, lineCounter: LineCounter, file: string, offset: number): Place {

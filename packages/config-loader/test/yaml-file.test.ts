@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatReport } from '../src/format.js'
-import { parseJsonOrYaml, parseYaml, type YamlFile } from '../src/yaml-file.js'
+import { parseFile, parseYaml, type YamlFile } from '../src/yaml-file.js'
 
 function report(text: string): string {
   const parsed = parseYaml(text, { path: '/a/agent.yaml', name: 'agent.yaml' })
@@ -168,7 +168,7 @@ test('a long line is cut around the place, and control characters do not reach t
 })
 
 test('JSON with tabs is read as JSON, and its mistakes have places all the same', () => {
-  const read = (text: string) => parseJsonOrYaml(text, { path: '/a/x.json', name: 'x.json' })
+  const read = (text: string) => parseFile(text, { path: '/a/x.json', name: 'x.json' })
   const good = read('{\n\t"tools": [\n\t\t{ "name": "a" }\n\t]\n}')
   expect(good.file?.value).toEqual({ tools: [{ name: 'a' }] })
   expect(good.file?.locate(['tools', 0, 'name'])).toMatchObject({ file: 'x.json', line: 3 })
