@@ -86,7 +86,7 @@ test.skipIf(!hasTerminal)(
     ]) {
       const lines = await onScreen(50, args)
       const start = lines.findIndex((line) => line.includes('description:'))
-      expect(lines.slice(start, start + 3).join('\n')).toMatch(/: Says .*\n +\S.*\n +\S.*ever\.$/)
+      expect(lines.slice(start, start + 3).join('\n')).toMatch(/: >-\n +Says .*\n +\S.*ever\.$/)
       expect(Math.max(...lines.slice(start, start + 3).map((line) => line.length))).toBeLessThanOrEqual(50)
       const { stdout } = await delta(args)
       expect(stdout).toContain(`description: ${description}\n`)
