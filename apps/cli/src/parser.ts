@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { withMeantCommand } from './meant-command.js'
 import { spokenName } from './spoken-name.js'
 import type { ArgumentEntry, CommandEntry, OptionEntry } from './table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from './table/index.js'
@@ -33,7 +34,7 @@ export function createParser(terminal: Terminal, execute: Execute): Command {
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
       writeErr: (text) => terminal.stderr.write(text),
-      outputError: (text, write) => write(withVersionHint(text)),
+      outputError: (text, write) => write(withMeantCommand(text, namesIn())),
     })
     .showSuggestionAfterError(true)
     .showHelpAfterError('(delta --help lists the commands and options)')
@@ -47,9 +48,15 @@ export function createParser(terminal: Terminal, execute: Execute): Command {
   return program
 }
 
-/** The nearest of the commands would be `sessions`. */
-function withVersionHint(text: string): string {
-  return text.replace(/('version'\n\(Did you mean )[^?]*/, '$1--version')
+/** What may be typed behind `delta`, or behind the word of a group. */
+function namesIn(group?: string): string[] {
+  const names = COMMAND_TABLE.flatMap(({ commands }) => commands).flatMap(({ name, hidden }) =>
+    hidden ? [] : [name],
+  )
+  const before = `${group} `
+  return group === undefined
+    ? names
+    : names.flatMap((name) => (name.startsWith(before) ? [name.slice(before.length)] : []))
 }
 
 /** `tool expand` is a command of `tool`, which is made when its first command comes. */
@@ -61,6 +68,7 @@ function parentOf(entry: CommandEntry, program: Command): Command {
   return program
     .command(group)
     .description(GROUP_DESCRIPTIONS[group] ?? '')
+    .configureOutput({ outputError: (text, write) => write(withMeantCommand(text, namesIn(group))) })
     .showHelpAfterError(`(delta ${group} --help lists its commands)`)
 }
 
