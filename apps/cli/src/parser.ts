@@ -9,12 +9,18 @@ import type { Terminal } from './terminal.js'
 
 const WHAT_PEOPLE_DO = `
 What people do:
-  delta init hi && delta run --agent hi -w . -m "What is here?"    a first run, without a key
-  delta show -w ./workspace --follow                               watch a run from another terminal
-  Ctrl+C, then delta continue -w ./workspace                       stop a run in order, and go on with it; also after a crash
-  delta continue -w ./workspace -m "…"                             answer its question, extend a finished run, retry a failed one
-  delta show -w ./workspace --request 7                            what the model saw at step 7, byte for byte
-  delta run … -q | wc -w                                           stdout is the answer and nothing else
+  delta init hi && delta run --agent hi -w . -m "What is here?"
+      a first run, without a key
+  delta show -w ./workspace --follow
+      watch a run from another terminal
+  Ctrl+C, then delta continue -w ./workspace
+      stop a run in order, and go on with it; also after a crash
+  delta continue -w ./workspace -m "…"
+      answer its question, extend a finished run, retry a failed one
+  delta show -w ./workspace --request 7
+      what the model saw at step 7, byte for byte
+  delta run … -q | wc -w
+      stdout is the answer and nothing else
 Each has more with --help: delta run --help
 
 For programs:
@@ -36,6 +42,7 @@ export function createParser(terminal: Terminal, execute: Execute): Command {
       writeErr: (text) => terminal.stderr.write(text),
       outputError: (text, write) => write(withMeantCommand(text, namesIn())),
     })
+    .configureHelp({ minWidthToWrap: 20 }) // beside the names of commands a terminal of 60 columns has little more
     .showSuggestionAfterError(true)
     .showHelpAfterError('(delta --help lists the commands and options)')
     .helpCommand('help [command...]', 'show the help of a command')
@@ -138,8 +145,9 @@ function collector({ choices }: OptionEntry): (value: string, before: string[]) 
 
 function furtherHelp({ examples, notes }: CommandEntry): string {
   const width = Math.max(...examples.map(([command]) => command.length))
-  const lines = examples.map(([command, purpose]) =>
-    width > 60 ? `  ${command}\n      ${purpose}` : `  ${command.padEnd(width)}   ${purpose}`,
-  )
+  const side = examples.map(([command, purpose]) => `  ${command.padEnd(width)}   ${purpose}`)
+  const lines = side.every((line) => line.length <= 80)
+    ? side
+    : examples.map(([command, purpose]) => `  ${command}\n      ${purpose}`)
   return ['', 'Examples:', ...lines, ...(notes === undefined ? [] : ['', notes])].join('\n')
 }
