@@ -38,7 +38,9 @@ async function askOnce(
     : await Promise.race([promptForLine(prompt, terminal), aborted(signal)])
   if (signal.aborted) terminal.stdin.unref?.() // a line that may still come keeps nobody here
   signal.removeEventListener('abort', endLine)
-  if (!signal.aborted && (hidden || line === undefined)) endLine()
+  // what nobody typed ended no line on the screen
+  const isEchoed = terminal.stdin.isTTY === true && !hidden && line !== undefined
+  if (!signal.aborted && !isEchoed) endLine()
   return line
 }
 

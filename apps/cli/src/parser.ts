@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { withMeantCommand } from './meant-command.js'
 import { spokenName } from './spoken-name.js'
 import type { ArgumentEntry, CommandEntry, OptionEntry } from './table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from './table/index.js'
@@ -8,12 +9,18 @@ import type { Terminal } from './terminal.js'
 
 const WHAT_PEOPLE_DO = `
 What people do:
-  delta init hi && delta run --agent hi -w . -m "What is here?"    a first run, without a key
-  delta show -w ./workspace --follow                               watch a run from another terminal
-  Ctrl+C, then delta continue -w ./workspace                       stop a run in order, and go on with it; also after a crash
-  delta continue -w ./workspace -m "…"                             answer its question, extend a finished run, retry a failed one
-  delta show -w ./workspace --request 7                            what the model saw at step 7, byte for byte
-  delta run … -q | wc -w                                           stdout is the answer and nothing else
+  delta init hi && delta run --agent hi -w . -m "What is here?"
+      a first run, without a key
+  delta show -w ./workspace --follow
+      watch a run from another terminal
+  Ctrl+C, then delta continue -w ./workspace
+      stop a run in order, and go on with it; also after a crash
+  delta continue -w ./workspace -m "…"
+      answer its question, extend a finished run, retry a failed one
+  delta show -w ./workspace --request 7
+      what the model saw at step 7, byte for byte
+  delta run … -q | wc -w
+      stdout is the answer and nothing else
 Each has more with --help: delta run --help
 
 For programs:
@@ -33,8 +40,9 @@ export function createParser(terminal: Terminal, execute: Execute): Command {
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
       writeErr: (text) => terminal.stderr.write(text),
-      outputError: (text, write) => write(withVersionHint(text)),
+      outputError: (text, write) => write(withMeantCommand(text, namesIn())),
     })
+    .configureHelp({ minWidthToWrap: 20 }) // beside the names of commands a terminal of 60 columns has little more
     .showSuggestionAfterError(true)
     .showHelpAfterError('(delta --help lists the commands and options)')
     .helpCommand('help [command...]', 'show the help of a command')
@@ -47,9 +55,15 @@ export function createParser(terminal: Terminal, execute: Execute): Command {
   return program
 }
 
-/** The nearest of the commands would be `sessions`. */
-function withVersionHint(text: string): string {
-  return text.replace(/('version'\n\(Did you mean )[^?]*/, '$1--version')
+/** What may be typed behind `delta`, or behind the word of a group. */
+function namesIn(group?: string): string[] {
+  const names = COMMAND_TABLE.flatMap(({ commands }) => commands).flatMap(({ name, hidden }) =>
+    hidden ? [] : [name],
+  )
+  const before = `${group} `
+  return group === undefined
+    ? names
+    : names.flatMap((name) => (name.startsWith(before) ? [name.slice(before.length)] : []))
 }
 
 /** `tool expand` is a command of `tool`, which is made when its first command comes. */
@@ -61,6 +75,7 @@ function parentOf(entry: CommandEntry, program: Command): Command {
   return program
     .command(group)
     .description(GROUP_DESCRIPTIONS[group] ?? '')
+    .configureOutput({ outputError: (text, write) => write(withMeantCommand(text, namesIn(group))) })
     .showHelpAfterError(`(delta ${group} --help lists its commands)`)
 }
 
@@ -130,8 +145,9 @@ function collector({ choices }: OptionEntry): (value: string, before: string[]) 
 
 function furtherHelp({ examples, notes }: CommandEntry): string {
   const width = Math.max(...examples.map(([command]) => command.length))
-  const lines = examples.map(([command, purpose]) =>
-    width > 60 ? `  ${command}\n      ${purpose}` : `  ${command.padEnd(width)}   ${purpose}`,
-  )
+  const side = examples.map(([command, purpose]) => `  ${command.padEnd(width)}   ${purpose}`)
+  const lines = side.every((line) => line.length <= 80)
+    ? side
+    : examples.map(([command, purpose]) => `  ${command}\n      ${purpose}`)
   return ['', 'Examples:', ...lines, ...(notes === undefined ? [] : ['', notes])].join('\n')
 }

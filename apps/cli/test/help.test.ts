@@ -37,6 +37,18 @@ test('every command has help with at least one example, which begins with the co
   }
 })
 
+test('all help fits a terminal of 80 columns', async () => {
+  const page = await readFile(`${ROOT}docs/cli.md`, 'utf8')
+  const commands = [...page.matchAll(/^### delta (.*)$/gm)].map(([, name]) => name ?? '')
+  const tooWide: string[] = []
+  for (const words of ['', 'tool', 'mcp', 'context', 'journal', ...commands]) {
+    const { stdout } = await delta([...words.split(' ').filter(Boolean), '--help'])
+    expect(stdout.length).toBeGreaterThan(100)
+    tooWide.push(...stdout.split('\n').filter((line) => line.length > 80))
+  }
+  expect(tooWide).toEqual([])
+})
+
 test('help run is run --help, and sessions has its own', async () => {
   const [help, flag] = await Promise.all([delta(['help', 'run']), delta(['run', '--help'])])
   expect(help).toEqual(flag)
@@ -89,6 +101,16 @@ test.each([
   [['rnu'], 'Did you mean run?'],
   [['tool', 'expnad', 'x'], 'Did you mean expand?'],
   [['journal', 'verfy'], 'Did you mean verify?'],
+  [['list'], '(Did you mean list-runs?)'],
+  [['runs'], '(Did you mean list-runs?)'],
+  [['resume', '-w', '.'], '(Did you mean continue?)'],
+  [['watch'], '(Did you mean show --follow?)'],
+  [['new', 'my-agent'], '(Did you mean init?)'],
+  [['lint', '.'], '(Did you mean tool lint?)'],
+  [['comp'], '(Did you mean completion?)'],
+  [['tool', 'exp', '.'], '(Did you mean expand?)'],
+  [['tool', 'check', '.'], '(delta tool --help lists its commands)'],
+  [['constructor'], '(delta --help lists the commands and options)'],
   [['list-runs', '--jsn'], 'Did you mean --json?'],
   [['show', '--stpe', '3'], 'Did you mean --step?'],
   [['run', '--formt', 'json'], 'Did you mean --format?'],

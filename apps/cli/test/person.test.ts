@@ -36,7 +36,7 @@ test('-i reads one line for each question from a pipe, prompts on stderr, and ex
     input: 'one\ntwo words\r\nyes',
   })
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
-  expect(result.stderr).toBe('First? Second? Sure? [yes/no] ')
+  expect(result.stderr).toBe('First? \nSecond? \nSure? [yes/no] \n') // an answer from a pipe ends no line
   expect(await answersIn(workspace.path)).toEqual(['one', 'two words', 'yes'])
 })
 
@@ -48,8 +48,8 @@ test('a confirmation is asked again on -i until somebody says yes or no, and mor
   const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q']
   const result = await delta(args, { input: 'maybe\n\nyesterday\nYes, but be quick\n' })
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n' })
-  const again = 'Sure? [yes/no] Please answer yes or no.\n'
-  expect(result.stderr).toBe(`${again}${again}${again}Sure? [yes/no] `)
+  const again = 'Sure? [yes/no] \nPlease answer yes or no.\n'
+  expect(result.stderr).toBe(`${again}${again}${again}Sure? [yes/no] \n`)
   expect(await answersIn(workspace.path)).toEqual(['Yes, but be quick'])
 })
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ContextManifest, type ContextSource, parseManifest } from '@delta/context'
 import { missingContextMessage } from './context-file.js'
@@ -29,7 +30,9 @@ export function readContext(
   const path = join(workplace.home, CONTEXT_FILE)
   const { exists, file } = readYaml(path, workplace, findings)
   if (!exists) {
-    findings.error({ file: '' }, missingContextMessage(workplace.home, promptFile))
+    // a context.yml in its place was reported, and needs no second advice
+    if (!existsSync(path.replace(/yaml$/, 'yml')))
+      findings.error({ file: '' }, missingContextMessage(workplace.home, promptFile))
     return undefined
   }
   if (file === undefined) return undefined

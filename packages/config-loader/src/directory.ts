@@ -56,7 +56,8 @@ export function findMainFile({ home, shown }: Workplace, findings: Findings): st
     findings.deprecated(old, 'config.yaml is now called agent.yaml.', 'Rename the file.')
     return join(home, OLD_MAIN_FILE)
   }
-  throw notFound(`${shown}: holds no agent.yaml.`, suggest(home, shown, names))
+  const place = shown === '.' ? 'This directory' : `${shown}:`
+  throw notFound(`${place} holds no agent.yaml.`, suggest(home, shown, names))
 }
 
 function suggest(home: string, shown: string, names: ReadonlySet<string>): string {

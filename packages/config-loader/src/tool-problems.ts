@@ -27,7 +27,7 @@ export function reportToolProblems(
     const inTool = parsePath(problem.path)
     // the expander knows the column in the template; the file knows where the template is
     const where = file.locate([...path, ...inTool], place)
-    const hint = problem.hint ?? typeHint(inTool, item) ?? commandHint(inTool, item)
+    const hint = problem.hint ?? typeHint(inTool, item) ?? commandHint(inTool, item) ?? textHint(inTool, item)
     findings.error(where, `${nameOf(item, path)}: ${sentence([], problem.message)}`, hint)
   }
 }
@@ -92,6 +92,21 @@ function commandHint(inTool: ValuePath, item: unknown): string | undefined {
   const mode = FOR_A_SHELL.test(command.replace(/\$\{\w+\}/g, '')) ? 'shell' : 'exec'
   return `As one text it is written ${mode}: ${command}`
 }
+
+/** Other frameworks write commands as lists; and `true` is a program to a person, a truth value to YAML. */
+function textHint([key, inner]: ValuePath, item: unknown): string | undefined {
+  if ((key !== 'exec' && key !== 'shell') || inner !== undefined) return undefined
+  const written: unknown = Object(item)[key]
+  if (typeof written === 'string') return undefined
+  if (typeof written === 'boolean' || typeof written === 'number') return `Quote it: ${key}: "${written}"`
+  const isOfPlainWords =
+    Array.isArray(written) && written.every((word) => typeof word === 'string' && PLAIN_WORD.test(word))
+  return isOfPlainWords
+    ? `As one text it is written ${key}: ${written.join(' ')}`
+    : 'Write the whole command as one text. A list of words is what command: takes.'
+}
+
+const PLAIN_WORD = /^(?:[\w./:=@%+,-]|\$\{\w+\})+$/
 
 const FOR_A_SHELL = /[|&;<>$`*?\n]/
 

@@ -44,7 +44,7 @@ export function explainFault(
     case 'MISSING_CHAR':
       return fault.message.startsWith('Missing closing')
         ? unclosedString(offset, document)
-        : { offset, message }
+        : { offset, message, ...(fault.message.startsWith('Sequence item') && { hint: UNDER_EACH_OTHER }) }
     default:
       return { offset, message, ...(HINTS[fault.code] && { hint: HINTS[fault.code] }) }
   }
@@ -58,6 +58,9 @@ const HINTS: { readonly [code in ErrorCode]?: string } = {
   BAD_SCALAR_START: 'Quote the text.',
   BAD_INDENT: 'A bracket or a quote that is not closed on a line before leads here, too.',
 }
+
+const UNDER_EACH_OTHER =
+  'The keys of one list element stand under each other: indent this one as those above it. A new element begins with "- ".'
 
 /** A value that goes on where YAML has seen its end: commands often begin with a quote, or hold braces. */
 function goesOn(complaint: string): Partial<YamlFault> {

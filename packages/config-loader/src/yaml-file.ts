@@ -50,8 +50,8 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   const allFaults = [...document.errors, ...document.warnings].map((fault) =>
     explainFault(fault, document, lineOf),
   )
+  if (text.includes('*')) allFaults.push(...mendAliases(document))
   const faults = tellingOnes(allFaults, lineOf)
-  if (text.includes('*')) faults.push(...mendAliases(document))
   const isReadable = faults.every(({ harmless }) => harmless)
   const problems = faults.map(({ offset, message, hint }) => ({
     ...placeAt(offset),

@@ -55,8 +55,7 @@ test.each(['hooks', 'context'])('%s.yml is an error, too: it would not be read',
     [`${name}.yml`]: 'x: 1\n',
     ...(name === 'context' && { 'context.yaml': undefined }),
   })
-  expect(message).toContain(`${name}.yml`)
-  expect(message).toContain(`Rename it to ${name}.yaml.`)
+  expect(message).toBe(`agent/${name}.yml: Not read by this name.\nRename it to ${name}.yaml.`)
 })
 
 test('a hook unlike any other is answered with all names', async () => {

@@ -256,6 +256,10 @@ test('an empty directory is told how it becomes an agent, and one that holds fil
   await using directory = await temporaryWorkspace({ 'files/notes.txt': 'mine\n' })
   const refusal = (shownAs: string) =>
     loadAgent(join(directory.path, shownAs), { environment: {}, shownAs }).catch((error: Error) => error)
+  expect(await refusal('.')).toMatchObject({
+    message:
+      'This directory holds no agent.yaml.\nName the directory of an agent with --agent, or make a new one: delta init my-agent',
+  })
   await mkdir(join(directory.path, 'my place'))
   expect(await refusal('my place')).toMatchObject({
     code: 'ERR_CONFIG_NOT_FOUND',

@@ -65,3 +65,16 @@ test.each([
   expect(problem).toMatch(/"a": command must be a list\.\n/)
   expect(problem).toContain(`\nAs one text it is written ${form}`)
 })
+
+test.each([
+  ['exec: [ls, -l, "${directory}"]', 'As one text it is written exec: ls -l ${directory}'],
+  ['shell: [ls, "|", wc]', 'Write the whole command as one text. A list of words is what command: takes.'],
+  ['exec: true', 'Quote it: exec: "true"'],
+  ['exec: 7', 'Quote it: exec: "7"'],
+  ['shell: { run: ls }', 'Write the whole command as one text. A list of words is what command: takes.'],
+])('a command that is no text is told how it is written as one: %s', async (written, way) => {
+  const [problem, ...others] = await problemsOf(`{ name: a, ${written} }`)
+  expect(others).toEqual([])
+  expect(problem).toMatch(/"a": (exec|shell) must be a text\.\n/)
+  expect(problem?.split('\n').at(-1)).toBe(way)
+})

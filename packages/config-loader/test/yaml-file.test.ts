@@ -44,6 +44,23 @@ test('a text with a colon in it must be quoted, and the message says so', () => 
 A text that contains ": " must be quoted.`)
 })
 
+test('a key that stands left of its element is told where it belongs', () => {
+  expect(
+    report('tools:\n  - name: a\n    exec: ls\n  - name: b\n   exec: ls\n'),
+  ).toBe(`agent.yaml:5:1: Not valid YAML: Sequence item without - indicator.
+     exec: ls
+  ^
+The keys of one list element stand under each other: indent this one as those above it. A new element begins with "- ".`)
+})
+
+test('a star alone is one mistake, told once', () => {
+  expect(report('exec: *\n')).toBe(`agent.yaml:1:7: No anchor & stands before the alias *.
+  exec: *
+        ^
+Quote a text that begins with *.`)
+  expect(report('- exec: *\n- exec: *.py\n')).toContain('\n\n2 problems.')
+})
+
 test.each([
   ['- { name: count, exec: wc -l ${file} }', 33],
   ['- { name: both, shell: cat ${one} ${two} | wc }', 31],

@@ -1,20 +1,27 @@
 export const HELP = `delta-sessions: a shell that remembers, without a process that lives
 
-  delta-sessions start [bash|sh|python3]     make a session, print its id
-  delta-sessions exec <id> [command]         run a command in it; without one, what is on stdin
-  delta-sessions end <id>                    end what it left running and remove it
-  delta-sessions list                        print the sessions there are
-  delta-sessions cleanup                     end the sessions of this run (DELTA_RUN_ID);
-                                             outside a run, those unused for 24 hours
+  delta-sessions start [bash|sh|python3]   make a session, print its id
+  delta-sessions exec <id> [command]       run a command in it; without one,
+                                           what is on stdin
+  delta-sessions end <id>                  end what it left running, remove it
+  delta-sessions list                      print the sessions there are
+  delta-sessions cleanup                   end the sessions of this run
+                                           (DELTA_RUN_ID); outside a run, those
+                                           unused for 24 hours
 
-  --sessions-dir <path>   where sessions live (default: .sessions in the workspace)
+  --sessions-dir <path>   where sessions live (default: .sessions in the
+                          workspace)
   --timeout <time>        exec: limit, as 30s, 2m, or a number of milliseconds
-                          end, cleanup: how long a running command may go on (default: 5s)
-  --max-output <bytes>    exec: how much of stdout and of stderr to print (default: 16384)
-  --raw                   exec: plain output and the command's exit code, instead of JSON
-  --secret <name>         start: a variable whose value is never stored; may be repeated
+                          end, cleanup: how long a running command may go on
+                          (default: 5s)
+  --max-output <bytes>    exec: how much of stdout and of stderr to print
+                          (default: 16384)
+  --raw                   exec: plain output and the command's exit code,
+                          instead of JSON
+  --secret <name>         start: a variable whose value is never stored; may be
+                          repeated
   --all                   cleanup: every session
 
-Results are JSON on stdout. Exit codes: 0 done (exec: the command ran, whatever it returned),
-1 failed, 2 wrong usage, 129, 130, 143 stopped by a signal.
+Results are JSON on stdout. Exit codes: 0 done (exec: the command ran, whatever
+it returned), 1 failed, 2 wrong usage, 129, 130, 143 stopped by a signal.
 `

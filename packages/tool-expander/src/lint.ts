@@ -5,6 +5,7 @@ import { entriesOf } from './lint/entry.js'
 import { environmentName } from './lint/environment-name.js'
 import type { LintFinding } from './lint/finding.js'
 import { followValues } from './lint/follows-values.js'
+import { foreignPlaceholder } from './lint/foreign-placeholder.js'
 import { literalCharacter } from './lint/literal-character.js'
 import { needsBash } from './lint/needs-bash.js'
 import { neverSet } from './lint/never-set.js'
@@ -41,6 +42,7 @@ const EXEC_RULES = [
   runsExecArgument,
   scriptsInExec,
   literalCharacter,
+  foreignPlaceholder,
 ]
 const SHELL_RULES = [
   needsBash,
@@ -54,6 +56,7 @@ const SHELL_RULES = [
   positional,
   scriptVariable,
   neverSet,
+  foreignPlaceholder,
 ]
 
 /** Rules for which a variable that holds a value is one. */

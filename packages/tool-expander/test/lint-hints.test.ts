@@ -253,6 +253,18 @@ const ADVICE: [bad: Definition, rule: LintRule, advice: string, advised: Definit
     'default under parameters:',
     [{ shell: 'cat -- ${file}', parameters: [{ name: 'file', default: 'README.md' }] }],
   ],
+  [
+    shell('cat -- "$file"'),
+    'never-set',
+    '${file} for a parameter, ${file-} for',
+    [shell('cat -- ${file}'), shell('cat -- "${file-}"')],
+  ],
+  [
+    exec('cat -- {file}'),
+    'foreign-placeholder',
+    '${file}, or quotes',
+    [exec('cat -- ${file}'), exec('cat -- "{file}"')],
+  ],
 ]
 
 test.each(ADVICE)('%j: what lint advises loads, and gives no such finding', (bad, rule, advice, advised) => {

@@ -243,6 +243,43 @@ test('a default written in the template is named when nothing sets that variable
     ).toEqual([])
 })
 
+test('a variable in lower case that nothing sets is named: a parameter was meant', () => {
+  expect(found({ shell: 'cat -- "$file" | wc -l' })).toEqual(['never-set 9'])
+  expect(found({ shell: 'grep -c -e $pattern -- $file' })).toEqual(['never-set 12', 'never-set 24'])
+  for (const shell of [
+    'file=a; cat -- "$file"',
+    'while read -r line; do echo "$line"; done',
+    'for f in *; do ls -- "$f"; done',
+    '. ./settings.sh; ls -- "$site"',
+    'ls "$HOME" "$http_proxy" "${site-}"',
+    "awk '{ print $name }'",
+  ])
+    expect(found({ shell }), shell).toEqual([])
+})
+
+test('a parameter as other frameworks write it is named, with the way it is written here', () => {
+  for (const [template, column] of [
+    ['cat -- {file}', 8],
+    ['cat -- {{file}}', 8],
+    ['cat -- {{ file }}', 8],
+    ['ls --color={when}', 12],
+  ] as const)
+    for (const mode of ['exec', 'shell'])
+      expect(found({ [mode]: template }), template).toEqual([`foreign-placeholder ${column}`])
+  for (const exec of [
+    'ls "{file}"',
+    'xargs -I{file} ls {file}',
+    'git show HEAD@{upstream}',
+    'git rev-parse HEAD^{tree}',
+    'curl -w %{http_code} https://a.b',
+    'docker ps --format {{.Names}}',
+    'find . -exec ls {} +',
+    'jq {name} a.json',
+    'ls -- ${file}',
+  ])
+    expect(found({ exec, allow_dash: false }), exec).toEqual([])
+})
+
 test('a hand-written command that joins the values behind it to a script is named', () => {
   const parameters = [{ name: 'v', allow_dash: false }]
   expect(found({ command: ['ssh', 'host', 'ls'], parameters })).toEqual(['value-in-program command'])

@@ -1,7 +1,8 @@
 import { formatProblem } from '@delta/config-loader'
-import { type Excerpt, formatProblem as formatInTemplate } from '@delta/tool-expander'
+import { type Excerpt, type ExpandedTool, formatProblem as formatInTemplate } from '@delta/tool-expander'
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import { commandFinder } from '../command-exists.js'
+import { findsJournal } from '../finds-journal.js'
 import { loadTools, type ToolFlags } from '../load-tools.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
@@ -14,6 +15,8 @@ interface Finding extends Partial<Pick<Excerpt, 'path' | 'line' | 'column'>> {
   /** As text for a terminal; with the line of the template where one is concerned. */
   message: string
 }
+
+type TemplateFinding = Excerpt & { rule: string }
 
 /**
  * `delta tool lint`: what a reviewer would ask about tools that load. Exit code 1 if there is anything.
@@ -37,7 +40,7 @@ export async function execute(
       message: formatProblem(warning),
     })),
     ...[...tools.values()].flatMap(({ expanded }) =>
-      lintTool(expanded, options)
+      [...lintTool(expanded, options), ...aboutJournal(expanded)]
         // The file's own warnings name the line of an unknown key.
         .filter(({ rule }) => rule !== 'unknown-key')
         .map((finding) => findingOf(expanded.name, finding)),
@@ -50,7 +53,13 @@ export async function execute(
   return findings.length === 0 ? EXIT.completed : EXIT.failed
 }
 
-function findingOf(tool: string, finding: LintFinding): Finding {
+/** The expander knows commands; where a run keeps its journal is known here. */
+function aboutJournal(tool: ExpandedTool): TemplateFinding[] {
+  const found = findsJournal(tool)
+  return found ? [{ ...found, rule: 'finds-journal', path: tool.__meta?.syntax ?? '' }] : []
+}
+
+function findingOf(tool: string, finding: LintFinding | TemplateFinding): Finding {
   const { rule, path, line, column, message } = finding
   const text = formatInTemplate({ ...finding, message: `${message} (${rule})` }, `${tool}: ${path}`)
   return { tool, rule, path, message: text, ...(line && column ? { line, column } : {}) }

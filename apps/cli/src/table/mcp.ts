@@ -12,12 +12,13 @@ export const MCP_SERVE: CommandEntry = {
     ['npx -y @modelcontextprotocol/inspector delta mcp serve ./tools.yaml', 'a client to try them by hand'],
   ],
   notes: `Most clients are told of a server like this:
-  {"mcpServers": {"mine": {"command": "delta", "args": ["mcp", "serve", "/path/to/tools.yaml", "-w", "/path/to/files"]}}}
+  {"mcpServers": {"mine": {"command": "delta", "args":
+    ["mcp", "serve", "/path/to/tools.yaml", "-w", "/path/to/files"]}}}
 
-The policy of the file counts. A call that would need a person's approval is refused.
-It ends when its input ends; a command that runs then is ended first.
+The policy of the file counts. A call that would need a person's approval is
+refused. It ends when its input ends; a command that runs then is ended first.
 
 Exit codes:
-  0 the client has closed its side, 2 the tools do not load or the directory is missing,
-  130/143/129 stopped by SIGINT/SIGTERM/SIGHUP`,
+  0 the client has closed its side, 2 the tools do not load or the directory is
+  missing, 130/143/129 stopped by SIGINT/SIGTERM/SIGHUP`,
 }

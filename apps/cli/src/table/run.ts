@@ -30,24 +30,27 @@ export const RUN_COMMANDS: CommandGroup = {
         ],
         ['git diff | delta run --agent reviewer -m - -q > review.md', 'in a pipe'],
       ],
-      notes: `Any number of runs may go on in one workspace at the same time, also of different agents: give
-each the same -w. Each prints its id, and delta continue --run-id takes one of them.
+      notes: `Any number of runs may go on in one workspace at the same time, also of
+different agents: give each the same -w. Each prints its id, and
+delta continue --run-id takes one of them.
 
 An agent calls an agent by a tool. In the agent.yaml of the caller:
   - name: ask_reviewer
     exec: delta run --agent \${AGENT_HOME}/reviewer -m \${task} -w \${work_dir} -q
 
 Exit codes:
-  0 completed, 1 failed, 2 usage or configuration, 6 another process writes the run,
-  101 waiting for input, 130/143/129 stopped by SIGINT/SIGTERM/SIGHUP
+  0 completed, 1 failed, 2 usage or configuration, 6 another process writes the
+  run, 101 waiting for input, 130/143/129 stopped by SIGINT/SIGTERM/SIGHUP
 
 Environment:
-  DELTA_API_KEY or OPENAI_API_KEY      the model's key
-  DELTA_BASE_URL or OPENAI_BASE_URL    the model's address; anything that speaks chat completions
-  DELTA_IMPORT_ROOTS                   directories for --import-root, separated by colons
-  DELTA_NEW=1                          as --new
-  DELTA_DEBUG=1                        stack traces of unexpected errors
-  NO_COLOR                             no colours`,
+  DELTA_API_KEY or OPENAI_API_KEY     the model's key
+  DELTA_BASE_URL or OPENAI_BASE_URL   the model's address; anything that speaks
+                                      chat completions
+  DELTA_IMPORT_ROOTS                  directories for --import-root, separated
+                                      by colons
+  DELTA_NEW=1                         as --new
+  DELTA_DEBUG=1                       stack traces of unexpected errors
+  NO_COLOR                            no colours`,
     },
     {
       name: 'continue',
@@ -69,7 +72,8 @@ Environment:
       ],
       notes: `What it does with a run that is
   INTERRUPTED        resumes it; a message is a further instruction
-  WAITING_FOR_INPUT  takes the message for the answer; without one, interaction/response.txt
+  WAITING_FOR_INPUT  takes the message for the answer; without one,
+                     interaction/response.txt
   COMPLETED, FAILED  needs a message, and goes on with that
 
 Exit codes and environment are those of delta run: delta run --help`,

@@ -19,6 +19,7 @@ export type LintRule =
   | 'runs-variable'
   | 'slow-pattern'
   | 'never-set'
+  | 'foreign-placeholder'
   | 'script-variable'
   | 'positional'
 

@@ -1,0 +1,99 @@
+import type { ExpandedTool } from '@delta/tool-expander'
+
+/** A command that walks through the whole workspace, and what keeps it out of `.delta`. */
+export interface FindsJournal {
+  message: string
+  hint: string
+  template: string
+  line: number
+  column: number
+}
+
+/** A command of a template: its words, and where it begins. */
+interface Piece {
+  program: string
+  words: string[]
+  offset: number
+}
+
+const WORD_OR_END = /(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|\$\{\w+\}|[^\s'"\\|;&()])+|[|;&()\n]/g
+/** The workspace as it is written, or a directory that the model names. */
+const WORKSPACE = /^["']?(?:\.\/?|\$PWD|\$\{(?!AGENT_HOME\})\w+\})["']?$/
+
+/**
+ * The first command of a tool that also reads the journal of its own run, which lies in the workspace: everybody's first
+ * search tool finds its own call there.
+ */
+export function findsJournal({ __meta: origin }: ExpandedTool): FindsJournal | undefined {
+  if (origin === undefined || origin.template.includes('.delta')) return undefined
+  const { template } = origin
+  for (const { program, words, offset } of piecesOf(template)) {
+    const hint = WALKERS[program]?.(words)
+    if (hint === undefined) continue
+    const before = template.slice(0, offset).split('\n')
+    const message = `${program} looks into .delta, too, where the journal of the run is.`
+    return { message, hint, template, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+  }
+  return undefined
+}
+
+function piecesOf(template: string): Piece[] {
+  const pieces: Piece[] = []
+  let current: Piece | undefined
+  for (const { 0: word, index: offset } of template.matchAll(WORD_OR_END)) {
+    if (/^[|;&()\n]$/.test(word)) current = undefined
+    else if (current) current.words.push(word)
+    else {
+      current = { program: word, words: [], offset }
+      pieces.push(current)
+    }
+  }
+  return pieces
+}
+
+/** What to write, or undefined where the words lead into no `.delta`. */
+const WALKERS: Readonly<Record<string, (words: readonly string[]) => string | undefined>> = {
+  grep: byGrep,
+  egrep: byGrep,
+  fgrep: byGrep,
+  find: byFind,
+  rg: byRipgrep,
+}
+
+function byGrep(words: readonly string[]): string | undefined {
+  const isRecursive = words.some((word) =>
+    /^(?:-[a-zA-Z]*[rR][a-zA-Z]*|--(?:dereference-)?recursive)$/.test(word),
+  )
+  if (!isRecursive) return undefined
+  const operands = operandsOf(words, /^-[a-zA-Z]*[efmABC]$/)
+  const hasPattern = words.some((word) => /^-[a-zA-Z]*[ef]$|^--(?:regexp|file)\b/.test(word))
+  return reachesWorkspace(hasPattern ? operands : operands.slice(1)) ? 'Add --exclude-dir=.delta.' : undefined
+}
+
+function byFind(words: readonly string[]): string | undefined {
+  const end = words.findIndex((word) => /^[-!(\\]/.test(word))
+  const directories = end < 0 ? words : words.slice(0, end)
+  if (words.includes('-maxdepth') || !reachesWorkspace(directories)) return undefined
+  return "Add -not -path '*/.delta/*'."
+}
+
+function byRipgrep(words: readonly string[]): string | undefined {
+  const seesHidden = words.some((word) => /^(?:--hidden|-\.|-[a-zA-Z]*uu[a-zA-Z]*)$/.test(word))
+  return seesHidden && reachesWorkspace(operandsOf(words, /^-[a-zA-Z]*[efgmtABC]$/).slice(1))
+    ? "Add -g '!.delta'."
+    : undefined
+}
+
+/** The words that are no options, nor the values of those that take one. */
+function operandsOf(words: readonly string[], takesValue: RegExp): string[] {
+  const end = words.indexOf('--')
+  return words.filter((word, index) => {
+    if (end >= 0 && index > end) return true
+    return !word.startsWith('-') && !takesValue.test(words[index - 1] ?? '')
+  })
+}
+
+/** Without a directory these programs begin where they stand. */
+function reachesWorkspace(directories: readonly string[]): boolean {
+  return directories.length === 0 || directories.some((directory) => WORKSPACE.test(directory))
+}
