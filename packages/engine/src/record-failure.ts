@@ -6,6 +6,8 @@ import { ASK_HUMAN } from './human/question.js'
 /** What the system answers when it takes no more of what is written. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])
 const PERMISSION_CODES = new Set(['EACCES', 'EPERM'])
+/** What it answers when something else stands where a file or directory of the run is to be. */
+const IN_THE_WAY_CODES = new Set(['EEXIST', 'ENOTDIR'])
 
 /**
  * The error as one of the journal's, if what stopped the run is that its own directory could not be written; any other
@@ -15,7 +17,7 @@ export function asRecordFailure(error: unknown, run: Run): unknown {
   const { code = '', path, syscall } = Object(error) as NodeJS.ErrnoException
   if (isJournalError(error) || syscall === undefined) return error
   const isOurs = path === undefined ? DISK_CODES.has(code) : path.startsWith(run.directory)
-  const isRefused = DISK_CODES.has(code) || PERMISSION_CODES.has(code)
+  const isRefused = DISK_CODES.has(code) || PERMISSION_CODES.has(code) || IN_THE_WAY_CODES.has(code)
   return isOurs && isRefused ? asWriteError(error, path ?? run.directory) : error
 }
 
