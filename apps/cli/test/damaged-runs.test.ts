@@ -177,7 +177,8 @@ test('a pipe that a tool leaves in the place of its record ends the run with wha
     tools: [
       {
         name: 'plug',
-        shell: 'cd "$RUN_DIR/io/tool_executions"; for f in *.json; do rm "$f"; mkfifo "$f"; done',
+        shell:
+          'cd "$RUN_DIR/io/tool_executions"; until grep -qs pid *.json; do :; done; for f in *.json; do rm "$f"; mkfifo "$f"; done',
       },
     ],
     turns: [{ tool_calls: [{ name: 'plug', arguments: {} }] }, { content: 'Done.' }],
