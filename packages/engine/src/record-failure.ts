@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
 import { ASK_HUMAN } from './human/question.js'
 
@@ -28,7 +28,7 @@ export function withWayOn(error: unknown, run: Run): unknown {
   const lost = started.map(
     ({ name }) => `The result of "${name}" is not recorded: it may have done its work.`,
   )
-  const way = `Go on with: ${quoteCommand(['delta', 'continue', '-w', run.workDirectory, '--run-id', run.runId])}`
+  const way = `Go on with: ${quoteForPerson(['delta', 'continue', '-w', run.workDirectory, '--run-id', run.runId])}`
   return new JournalError(error.code, [error.message, ...lost, way].join('\n'), {
     path: error.path,
     cause: error.cause,

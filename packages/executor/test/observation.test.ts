@@ -44,9 +44,7 @@ describe('Otherwise the status comes first, and stderr last', () => {
     const script = 'trap "" TERM; echo begun; while :; do sleep 1; done'
     const { status, observation } = await observe(script, { timeout_ms: 1000 })
     expect(status).toBe('TIMEOUT')
-    expect(observation).toBe(
-      '[timed out after 1000 ms (timeout_ms); its process group was ended]\nbegun\n',
-    )
+    expect(observation).toBe('[timed out after 1000 ms (timeout_ms); its process group was ended]\nbegun\n')
   })
 
   test('a command that could not start', async () => {
