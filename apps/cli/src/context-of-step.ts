@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ContextBlock } from '@delta/context'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import type { StoredEvent } from '@delta/journal'
 import { counted } from './present/counted.js'
 import { printable } from './present/printable.js'
@@ -25,7 +25,7 @@ export async function contextOfStep(
     ({ source_id: id, messages, bytes, tokens, note }) =>
       `   ${printable(String(id))}: ${counted(messages, 'message')}, ${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
   )
-  const whole = quoteCommand([...show, '--request', String(iteration)])
+  const whole = quoteForPerson([...show, '--request', String(iteration)])
   return `The model saw (all of it: ${printable(whole)}):\n${lines.join('\n')}\n`
 }
 

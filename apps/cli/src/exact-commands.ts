@@ -1,4 +1,4 @@
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { spokenName } from './spoken-name.js'
 
 /**
@@ -12,10 +12,10 @@ export function withExactCommands(text: string, path: string, env: NodeJS.Proces
   const delta = spokenName(env)
   return text
     .replace(/delta journal repair$/gm, () =>
-      quoteCommand([...delta, 'journal', 'repair', id, '-w', workspace]),
+      quoteForPerson([...delta, 'journal', 'repair', id, '-w', workspace]),
     )
     .replace(/delta continue --run-id \S+$/gm, () =>
-      quoteCommand([...delta, 'continue', '-w', workspace, '--run-id', id]),
+      quoteForPerson([...delta, 'continue', '-w', workspace, '--run-id', id]),
     )
 }
 

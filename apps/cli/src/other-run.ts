@@ -1,4 +1,4 @@
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { listRuns, type RunSummary } from '@delta/journal'
 import { commandToContinue } from './present/conclude.js'
 import { spokenName } from './spoken-name.js'
@@ -32,6 +32,6 @@ export function tellOf(run: RunSummary, workspace: string, env: NodeJS.ProcessEn
 
 function wayTo({ runId, status }: RunSummary, workspace: string, env: NodeJS.ProcessEnv): string {
   if (status === 'INTERRUPTED') return `to resume it: ${commandToContinue(workspace, runId, env)}`
-  const show = quoteCommand([...spokenName(env), 'show', runId, '-w', workspace])
+  const show = quoteForPerson([...spokenName(env), 'show', runId, '-w', workspace])
   return `to see what it asks: ${show}`
 }

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { commandFinder } from './command-exists.js'
 import type { Terminal } from './terminal.js'
 
@@ -18,7 +18,7 @@ export function ownName({ env }: Pick<Terminal, 'env'>): string {
   const directories = (env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'))
   const isExecutable = commandFinder('', env)
   const found = directories.map((directory) => join(directory, 'delta')).find(isExecutable)
-  return found !== undefined && startsThisProgram(found) ? 'delta' : quoteCommand(['node', PROGRAM])
+  return found !== undefined && startsThisProgram(found) ? 'delta' : quoteForPerson(['node', PROGRAM])
 }
 
 /** npm links to the program; pnpm, and the folder for an agent's tools, have a short script that names it. */

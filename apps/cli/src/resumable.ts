@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { tellOf } from './other-run.js'
 import { spokenName } from './spoken-name.js'
@@ -49,7 +49,7 @@ function damageNotice(
   env: NodeJS.ProcessEnv,
 ): string {
   const [what = ''] = problem.split('\n')
-  const remedy = quoteCommand([...spokenName(env), 'journal', 'verify', runId, '-w', workDirectory])
+  const remedy = quoteForPerson([...spokenName(env), 'journal', 'verify', runId, '-w', workDirectory])
   return `Run ${runId} in this workspace is damaged, and left as it is: ${what}\nWhat can be done: ${remedy}`
 }
 

@@ -1,7 +1,7 @@
 import type { RunResult } from '@delta/engine'
 import { killRunningCommands } from '@delta/executor'
 import type { RunPresenter } from './present/last-word.js'
-import { stopSignal } from './stop-signal.js'
+import { StoppedError, stopSignal } from './stop-signal.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
 import { isWithinRun } from './within-run.js'
 
@@ -22,7 +22,18 @@ export async function withStopSignal<T>(
       terminal.exit(exitCode)
     },
   })
-  return await work(stop.signal)
+  try {
+    return await work(stop.signal)
+  } catch (error) {
+    throw stop.signal.aborted && isBusy(error)
+      ? new StoppedError(stop.signal, error, 'The run was not taken, and nothing was changed.')
+      : error
+  }
+}
+
+/** A wait for the run's owner that is ended by a signal has found out no more than that there is one. */
+function isBusy(error: unknown): boolean {
+  return Object(error).code === 'ERR_RUN_BUSY'
 }
 
 /** 0 only for a completed run. */

@@ -1,4 +1,4 @@
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import {
   isJournalError,
   journalPath,
@@ -39,7 +39,7 @@ export async function findShownRun(
     return { ...run, journalPath: journalPath(run.directory) }
   } catch (error) {
     if (!isJournalError(error) || error.code !== 'ERR_RUN_NOT_FOUND') throw error
-    const list = quoteCommand([...spokenName(terminal.env), 'list-runs', '-w', workDirectory])
+    const list = quoteForPerson([...spokenName(terminal.env), 'list-runs', '-w', workDirectory])
     throw new UsageError(`No run ${id} in ${workDirectory}. There are others: ${list}`)
   }
 }

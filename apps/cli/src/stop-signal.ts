@@ -6,8 +6,9 @@ export class StoppedError extends Error {
   readonly code = 'ERR_CLI_STOPPED'
   readonly signal: string
 
-  constructor({ reason }: AbortSignal, cause: unknown) {
-    super(`Stopped (${reason}).`, { cause })
+  /** @param consequence - A sentence on what became of it. */
+  constructor({ reason }: AbortSignal, cause: unknown, consequence = '') {
+    super(`Stopped (${reason}). ${consequence}`.trimEnd(), { cause })
     this.signal = String(reason)
   }
 }

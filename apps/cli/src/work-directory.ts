@@ -1,6 +1,6 @@
 import { existsSync, readlinkSync, statSync } from 'node:fs'
 import { dirname, resolve, sep } from 'node:path'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { explainSystemError } from './system-error.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
@@ -16,7 +16,7 @@ export function namedDirectory(workDir: string, terminal: Terminal): string {
   if (records === -1) return directory
   const workspace = directory.split(sep).slice(0, records).join(sep) || sep
   throw new UsageError(
-    `-w ${workDir}: it is no workspace; .delta holds the records of one. Name that: ${quoteCommand(['-w', workspace])}`,
+    `-w ${workDir}: it is no workspace; .delta holds the records of one. Name that: ${quoteForPerson(['-w', workspace])}`,
   )
 }
 

@@ -104,6 +104,29 @@ test('after continue no process of the killed engine is left', async () => {
   expect(isAlive(pid)).toBe(false)
 })
 
+test('a generator that outlived its engine is ended by continue before it is run again', async () => {
+  const script = "[ -e slow.pid ] && exec echo quick; sh -c 'echo $$ > slow.pid; exec sleep 300'"
+  const context = {
+    sources: [
+      { type: 'computed_file', generator: { command: ['sh', '-c', script] }, output_path: 'memory.txt' },
+      { type: 'journal' },
+    ],
+  }
+  await using agent = await temporaryAgent({ files: { 'context.yaml': JSON.stringify(context) } })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  await waitForFile(`${workspace.path}/slow.pid`, (text) => text.endsWith('\n'))
+  const slow = Number(await workspace.read('slow.pid'))
+  engine.kill('SIGKILL')
+  await engine.result
+  expect(isAlive(slow)).toBe(true)
+
+  const { stdout, stderr } = await delta(['continue', '-w', workspace.path])
+  expect(stdout).toBe('Done.\n')
+  expect(stderr).toContain('note: A generator was still running, and has been ended.\n')
+  await waitForExit(slow)
+})
+
 test('a run killed while the model thinks asks it again', async () => {
   await using server = await startScriptedServer([{ content: 'Here I am.', hold: 'thinking' }])
   await using agent = await temporaryAgent({ baseUrl: server.baseUrl })

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, rmdir, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, rmdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   runProcess,
@@ -177,7 +177,8 @@ test('a pipe that a tool leaves in the place of its record ends the run with wha
     tools: [
       {
         name: 'plug',
-        shell: 'cd "$RUN_DIR/io/tool_executions"; for f in *.json; do rm "$f"; mkfifo "$f"; done',
+        shell:
+          'cd "$RUN_DIR/io/tool_executions"; until grep -qs pid *.json; do :; done; for f in *.json; do rm "$f"; mkfifo "$f"; done',
       },
     ],
     turns: [{ tool_calls: [{ name: 'plug', arguments: {} }] }, { content: 'Done.' }],
@@ -221,6 +222,27 @@ test('a directory where metadata.json belongs stops nothing: the journal says th
   expect(goesOn.stderr).toBe(notice)
 })
 
+test.each(['io', 'io/invocations', 'io/hooks', 'configuration'])(
+  'a pipe where the directory %s of a run belongs is named, and the run goes on without a word once it is away',
+  async (name) => {
+    await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
+    await using workspace = await temporaryWorkspace({})
+    await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
+    const path = `${workspace.path}/.delta/one/${name}`
+    await rm(path, { recursive: true })
+    await runProcess(['mkfifo', path])
+    const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
+    const refused = await delta(goOn)
+    expect(refused.exitCode).toBe(1)
+    expect(refused.stderr).toContain(`Error: ${path}: Could not be written: `)
+    expect(refused.stderr).toContain(
+      'Put back what was there, or move what is in its place away, then continue the run.\n',
+    )
+    await rm(path)
+    expect(await delta(goOn)).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
+  },
+)
+
 test('a directory where a lease belongs is named, and verify says that the run cannot go on', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
   await using workspace = await temporaryWorkspace({})
@@ -251,11 +273,21 @@ test('while an owner from before a restart of the machine is waited for, stderr 
   const notice = new RegExp(
     `^note: The run was being written by process ${held.pid} on \\S+ before this machine started anew, it seems\\. Waiting \\d+ s for a sign of life; without one this goes on\\. --force does not wait\\.\\n`,
   )
-  const stopped = startDelta(goOn)
-  await stopped.waitForOutput('--force does not wait', { stream: 'stderr' })
-  stopped.kill('SIGINT')
-  const { exitCode, stderr } = await stopped.result
-  expect([exitCode, stderr]).toEqual([6, expect.stringMatching(notice)])
+  const journal = await readFile(`${workspace.path}/.delta/one/journal.jsonl`, 'utf8')
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    const stopped = startDelta(goOn)
+    await stopped.waitForOutput('--force does not wait', { stream: 'stderr' })
+    stopped.kill(signal)
+    const { exitCode, stderr } = await stopped.result
+    expect([exitCode, stderr]).toEqual([code, expect.stringMatching(notice)])
+    const end = `Error: Stopped (${signal}). The run was not taken, and nothing was changed.\n`
+    expect(stderr.endsWith(end), stderr).toBe(true)
+  }
+  expect(await readdir(leases)).toEqual(['1', '2'])
+  expect(await readFile(`${workspace.path}/.delta/one/journal.jsonl`, 'utf8')).toBe(journal)
 
   const heartbeat = new Date(Date.now() - 29_500)
   await utimes(`${leases}/2`, heartbeat, heartbeat)

@@ -108,6 +108,7 @@ test('a workspace deleted under a run ends it with the cause, not with a stack t
   expect(result.stdout).toBe('')
   expect(result.stderr).toContain('Error: ')
   expect(result.stderr).not.toMatch(/^\s+at /m)
+  expect(result.stderr).not.toContain('COMPLETED')
 })
 
 test('a workspace that a run made and somebody deleted is said to be gone; nobody is told to make it', async () => {

@@ -36,25 +36,35 @@ test.skipIf(!hasTerminal)(
   'list-runs breaks what is too long for the screen within its own column',
   async () => {
     const { workspace } = await run()
-    const [header, ...lines] = await onScreen(64, ['list-runs', '-w', workspace.path])
+    const [header, ...lines] = await onScreen(68, ['list-runs', '-w', workspace.path])
     expect(header).toBe('RUN            STATUS     AGE  ITERATIONS  TASK')
     expect(lines).toEqual([
-      expect.stringMatching(/^the-first-one {2}COMPLETED {2}\d+s {3}1 {11}Summarise what the$/),
-      `${' '.repeat(43)}text files here say`,
-      `${' '.repeat(43)}about rain, snow and…`,
+      expect.stringMatching(/^the-first-one {2}COMPLETED {2}\d+s {3}1 {11}Summarise what the text$/),
+      `${' '.repeat(43)}files here say about`,
+      `${' '.repeat(43)}rain, snow and…`,
     ])
     await workspace.remove()
   },
 )
 
 test.skipIf(!hasTerminal)(
-  'on a narrow screen the cells of a row follow one another, and no id is broken',
+  'on a narrow screen a row takes several lines, the cells of each below their header, and no id is broken',
   async () => {
     const { workspace } = await run()
-    const lines = await onScreen(40, ['list-runs', '-w', workspace.path])
-    expect(lines).toEqual([
-      'RUN  STATUS  AGE  ITERATIONS  TASK',
-      expect.stringMatching(/^the-first-one {2}COMPLETED {2}\d+s {2}1$/),
+    const list = ['list-runs', '-w', workspace.path]
+    expect(await onScreen(60, list)).toEqual([
+      'RUN            STATUS     AGE  ITERATIONS',
+      '  TASK',
+      expect.stringMatching(/^the-first-one {2}COMPLETED {2}\d+s {3}1$/),
+      '  Summarise what the text files here say about rain, snow',
+      '  and…',
+    ])
+    expect(await onScreen(40, list)).toEqual([
+      'RUN',
+      '  STATUS     AGE  ITERATIONS',
+      '  TASK',
+      'the-first-one',
+      expect.stringMatching(/^ {2}COMPLETED {2}\d+s {3}1$/),
       '  Summarise what the text files here say',
       '  about rain, snow and…',
     ])

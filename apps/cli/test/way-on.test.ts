@@ -1,6 +1,12 @@
-import { startScriptedServer, temporaryAgent, temporaryWorkspace, waitForFile } from '@delta/testkit'
+import {
+  runProcess,
+  startScriptedServer,
+  temporaryAgent,
+  temporaryWorkspace,
+  waitForFile,
+} from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { delta, journalOf, startDelta } from './delta.js'
+import { cleanEnvironment, DELTA, delta, journalOf, startDelta } from './delta.js'
 
 // What a person, a program and the model are told of a run that stopped, and of how it goes on.
 
@@ -251,4 +257,23 @@ test('continue wants its workspace named, and says how where the current directo
   expect(await said(workspace.path)).toBe(
     refusal.replace('\n(', '\nOf this directory: delta continue -w .\n('),
   )
+})
+
+test('a workspace whose name holds control characters is shown without them in commands that still work when pasted', async () => {
+  await using agent = await temporaryAgent({
+    turns: [
+      { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which?' } }] },
+      { content: 'So be it.' },
+    ],
+  })
+  await using home = await temporaryWorkspace({})
+  const workspace = `${home.path}/red \u001b[31m'x'\r\u202e`
+  const asked = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace])
+  const shown = await delta(['show', '-w', workspace])
+  for (const { stderr } of [asked, shown]) expect(stderr).not.toMatch(/[\u001b\r\u202e]/)
+  const [, example] = /^For example: delta (.*)$/m.exec(asked.stderr) ?? []
+  const pasted = await runProcess(['bash', '-c', `"$NODE" "$DELTA" ${example}`], {
+    env: cleanEnvironment({ NODE: process.execPath, DELTA }),
+  })
+  expect(pasted, pasted.stderr).toMatchObject({ exitCode: 0, stdout: 'So be it.\n' })
 })

@@ -1,6 +1,6 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { ConfigError } from './errors.js'
 import type { Findings } from './findings.js'
 import { tildeHint } from './path.js'
@@ -16,16 +16,18 @@ export function openDirectory(directory: string, shown = directory): Workplace {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP' && code !== 'EACCES') throw error
-    const what = code === 'EACCES' ? 'may not be read by you' : 'does not exist'
+    if (code === 'EACCES')
+      throw notFound(`${shown}: the agent's directory may not be read by you.`, mayRead(code), error)
     throw notFound(
-      `${shown}: the agent's directory ${what}.`,
-      tildeHint(shown) ?? `Give another with --agent, or make one: ${quoteCommand(['delta', 'init', shown])}`,
+      `${shown}: the agent's directory does not exist.`,
+      tildeHint(shown) ??
+        `Give another with --agent, or make one: ${quoteForPerson(['delta', 'init', shown])}`,
       error,
     )
   }
   throw notFound(
     `${shown}: is a file, but an agent is a directory.`,
-    `Give the directory that holds it: ${quoteCommand(['--agent', dirname(shown)])}`,
+    `Give the directory that holds it: ${quoteForPerson(['--agent', dirname(shown)])}`,
   )
 }
 
@@ -70,14 +72,17 @@ function suggest(home: string, shown: string, names: ReadonlySet<string>): strin
   if (inside.length > 0) return `Agents inside of it: ${inside.slice(0, 10).join(', ')}`
   if (names.size > 0)
     return 'Name the directory of an agent with --agent, or make a new one: delta init my-agent' // init wants it empty
-  return `Make an agent there with: ${quoteCommand(['delta', 'init', basename(shown) === '.' ? '.' : shown])}`
+  return `Make an agent there with: ${quoteForPerson(['delta', 'init', basename(shown) === '.' ? '.' : shown])}`
 }
 
 function namesIn(home: string, shown: string): ReadonlySet<string> {
   try {
     return new Set(readdirSync(home))
   } catch (error) {
-    throw notFound(`${shown}: the directory cannot be listed.`, (error as Error).message, error)
+    const { code, message } = error as NodeJS.ErrnoException
+    const isRefused = code === 'EACCES' || code === 'EPERM'
+    const hint = isRefused ? mayRead(code) : message
+    throw notFound(`${shown}: the agent's directory cannot be listed.`, hint, error)
   }
 }
 
@@ -88,6 +93,10 @@ function isFile(path: string): boolean {
   } catch {
     return false // whatever cannot be looked at is not a file to be read
   }
+}
+
+function mayRead(code: string): string {
+  return `Give yourself permission to read it (${code}).`
 }
 
 function notFound(message: string, hint: string, cause?: unknown): ConfigError {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { agentOf, complaint, complaintAbout, load } from './agents.js'
 
@@ -51,6 +51,22 @@ test('a file that is not UTF-8 is refused, whatever it would have decoded to', a
   await writeFile(join(home, 'agent.yaml'), Buffer.from('name: caf\xe9\n', 'latin1'))
   expect(await complaintAbout(home)).toBe('agent/agent.yaml: is not UTF-8 text; save it as UTF-8.')
 })
+
+test.skipIf(process.getuid?.() === 0)(
+  'a directory that may not be listed, or not be reached, is said to be one',
+  async () => {
+    const home = await agentOf()
+    const permission = 'Give yourself permission to read it (EACCES).'
+    await chmod(home, 0)
+    expect(await complaintAbout(home)).toBe(`agent: the agent's directory cannot be listed.\n${permission}`)
+    await chmod(dirname(home), 0)
+    expect(await complaintAbout(home)).toBe(
+      `agent: the agent's directory may not be read by you.\n${permission}`,
+    )
+    await chmod(dirname(home), 0o700)
+    await chmod(home, 0o700)
+  },
+)
 
 test.skipIf(process.getuid?.() === 0)('a file that may not be read is said to be one', async () => {
   const home = await agentOf()

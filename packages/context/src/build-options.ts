@@ -22,6 +22,8 @@ export interface BuildOptions {
   /** Counts instead of estimating; comes before `token_counter` of the manifest. */
   countTokens?: CountTokens | undefined
   signal?: AbortSignal | undefined
+  /** Called as soon as a generator or token counter runs; never two of them at once. */
+  onSpawn?: ((process: { pid: number }) => void) | undefined
 }
 
 /** @throws {ContextError} `ERR_CONTEXT_USAGE`, naming the first option that is missing. */
@@ -42,17 +44,16 @@ export function checkOptions(options: BuildOptions): void {
   requireThat(isObject(environment), `${of} environment`, 'process.env, or a part of it')
   requireThat(Number.isInteger(iteration), `${of} iteration`, 'a whole number, 1 for the first')
   requireThat(typeof task === 'string', `${of} task`, 'a text: what users said in this run')
-  const { calibration, countTokens } = others
+  const { calibration, countTokens, onSpawn } = others
   requireThat(
     calibration === undefined || isObject(calibration),
     `${of} calibration`,
     '{ tokens, bytes }, or nothing',
   )
-  requireThat(
-    countTokens === undefined || typeof countTokens === 'function',
-    `${of} countTokens`,
-    'a function, or nothing',
-  )
+  for (const [name, value] of Object.entries({ countTokens, onSpawn })) {
+    const isRight = value === undefined || typeof value === 'function'
+    requireThat(isRight, `${of} ${name}`, 'a function, or nothing')
+  }
 }
 
 function isJournal(journal: unknown): boolean {

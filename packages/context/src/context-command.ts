@@ -16,6 +16,7 @@ export interface CommandContext {
   /** Engine credentials by name, besides those in `environment`. */
   credentials?: Readonly<Record<string, string>> | undefined
   signal?: AbortSignal | undefined
+  onSpawn?: ((process: { pid: number }) => void) | undefined
 }
 
 /** Standard output may stand in for the file; no more than this of it. */
@@ -24,7 +25,7 @@ export const MOST_STDOUT_BYTES = 16 * 1024 * 1024
 /** Runs a command of `context.yaml` in the work directory, with the variables of the generator protocol. */
 export function runContextCommand(
   { command, timeoutMs, passEnv }: ContextCommand,
-  { variables, environment, credentials, signal }: CommandContext,
+  { variables, environment, credentials, signal, onSpawn }: CommandContext,
   stdin?: string,
 ): Promise<CommandOutcome> {
   const { AGENT_HOME: agentHome, CWD: workDirectory, RUN_DIR: runDirectory } = variables
@@ -47,6 +48,7 @@ export function runContextCommand(
     timeoutMs,
     ...(stdin === undefined ? {} : { stdin }),
     ...(signal === undefined ? {} : { signal }),
+    ...(onSpawn === undefined ? {} : { onSpawn }),
   })
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { latestRunId, type RunSummary } from '@delta/journal'
 import { EngineError } from './errors.js'
 import { readResponse } from './human/interaction.js'
@@ -35,7 +35,7 @@ async function requireMessage(summary: RunSummary, wish: Wish): Promise<void> {
 /** Ready to be pasted. Of a failed run what is said matters little: that anything is said makes the model be asked again. */
 async function example({ status, runId }: RunSummary, { workDirectory }: Wish): Promise<string> {
   const which = runId === (await latestRunId(workDirectory)) ? [] : ['--run-id', runId]
-  const command = quoteCommand(['delta', 'continue', '-w', workDirectory, ...which])
+  const command = quoteForPerson(['delta', 'continue', '-w', workDirectory, ...which])
   return `${command} -m "${status === 'FAILED' ? 'Try again' : 'Now do something else'}"`
 }
 

@@ -1,4 +1,4 @@
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { latestRunId, neverBegan, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { EngineError } from './errors.js'
 import { isObject, isText, requireThat } from './usage.js'
@@ -28,7 +28,7 @@ async function notFound(workDirectory: string, runId: string | undefined): Promi
   const hasRuns = (await latestRunId(workDirectory, { orEmpty: true })) !== undefined
   const message =
     hasRuns && runId !== undefined
-      ? `No run ${runId} in ${workDirectory}. There are others: ${quoteCommand(['delta', 'list-runs', '-w', workDirectory])}`
+      ? `No run ${runId} in ${workDirectory}. There are others: ${quoteForPerson(['delta', 'list-runs', '-w', workDirectory])}`
       : `No existing run found in the work directory: ${workDirectory}\nHint: Use \`delta run\` to start a new run`
   return new EngineError('ERR_ENGINE_RUN_NOT_FOUND', message)
 }

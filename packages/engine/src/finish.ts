@@ -20,7 +20,7 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
   if (outcome.status === 'COMPLETED' || outcome.status === 'FAILED') eraseSecrets(run.run.paths.secrets)
 
   const summary = run.run.summary()
-  record(run, {
+  const ended = run.run.journal.append({
     type: 'ENGINE_END',
     run_id: run.run.runId,
     status: outcome.status,
@@ -28,7 +28,8 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
     usage: summary.usage,
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
   })
-  run.run.journal.sync()
+  run.run.journal.sync() // before anybody is told how it ended
+  for (const event of ended) run.emit({ kind: 'journal', event })
   await updateMetadata(run.run, run.emit)
   return {
     ...outcome,

@@ -1,11 +1,13 @@
 import { lstatSync } from 'node:fs'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
 import { ASK_HUMAN } from './human/question.js'
 
 /** What the system answers when it takes no more of what is written. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])
 const PERMISSION_CODES = new Set(['EACCES', 'EPERM'])
+/** What it answers when something else stands where a file or directory of the run is to be. */
+const IN_THE_WAY_CODES = new Set(['EEXIST', 'ENOTDIR'])
 
 /**
  * The error as one of the journal's, if what stopped the run is that its own directory could not be written; any other
@@ -15,7 +17,7 @@ export function asRecordFailure(error: unknown, run: Run): unknown {
   const { code = '', path, syscall } = Object(error) as NodeJS.ErrnoException
   if (isJournalError(error) || syscall === undefined) return error
   const isOurs = path === undefined ? DISK_CODES.has(code) : path.startsWith(run.directory)
-  const isRefused = DISK_CODES.has(code) || PERMISSION_CODES.has(code)
+  const isRefused = DISK_CODES.has(code) || PERMISSION_CODES.has(code) || IN_THE_WAY_CODES.has(code)
   return isOurs && isRefused ? asWriteError(error, path ?? run.directory) : error
 }
 
@@ -26,7 +28,7 @@ export function withWayOn(error: unknown, run: Run): unknown {
   const lost = started.map(
     ({ name }) => `The result of "${name}" is not recorded: it may have done its work.`,
   )
-  const way = `Go on with: ${quoteCommand(['delta', 'continue', '-w', run.workDirectory, '--run-id', run.runId])}`
+  const way = `Go on with: ${quoteForPerson(['delta', 'continue', '-w', run.workDirectory, '--run-id', run.runId])}`
   return new JournalError(error.code, [error.message, ...lost, way].join('\n'), {
     path: error.path,
     cause: error.cause,

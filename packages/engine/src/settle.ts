@@ -6,12 +6,13 @@ import { endOrphanedHooks } from './hooks/end-orphaned.js'
 import { notifyHook } from './hooks/notify.js'
 import { resumeAskHuman } from './human/ask-human.js'
 import { ASK_HUMAN } from './human/question.js'
+import { endOrphanedGenerator } from './orphaned-generator.js'
 import type { Outcome } from './outcome.js'
 import { refuse } from './refuse.js'
 import { settleStarted } from './settle-started.js'
 
 /**
- * Settles what the last engine left open: hooks that still run, calls that may have started, calls that never did, a
+ * Settles what the last engine left open: hooks and generators that still run, calls that may have started, calls that never did, a
  * question that waits.
  * A last thought without calls is the answer, and the model is not asked again. Afterwards every call of the journal
  * has its one result.
@@ -19,6 +20,7 @@ import { settleStarted } from './settle-started.js'
 export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   const summary = run.run.summary()
   await endOrphanedHooks(run)
+  await endOrphanedGenerator(run)
   for (const call of summary.pendingCalls) {
     const stopped = await settleCall(run, call, {
       waiting: waitingFor(summary, call),

@@ -6,6 +6,7 @@ import { type ActiveRun, record, variablesOf } from './active-run.js'
 import { type Asked, askModel } from './ask-model.js'
 import type { Call } from './call.js'
 import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
+import { noteGenerator } from './orphaned-generator.js'
 import { interrupted, type Step } from './outcome.js'
 import { requestFor } from './request.js'
 
@@ -24,6 +25,7 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<New
     task: run.task,
     ...run.lastCount,
     signal: run.signal,
+    onSpawn: ({ pid }) => noteGenerator(run, pid),
   })
   for (const message of context.warnings) run.emit({ kind: 'notice', message })
 

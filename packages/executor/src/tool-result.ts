@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { isDelta, type Tool } from './define-tool.js'
+import { isDelta, type Tool, toolTimeoutMs } from './define-tool.js'
 import { formatObservation } from './observation.js'
 import type { Policy } from './policy.js'
 import { createRedactor, type Redactor } from './redactor.js'
@@ -120,7 +120,9 @@ function describeEnding(outcome: CommandOutcome, tool: Tool): string | undefined
 function howItEnded(outcome: CommandOutcome, tool: Tool): string | undefined {
   const { status, exitCode, signal, durationMs } = outcome
   const after = `after ${(durationMs / 1000).toFixed(1)} s`
-  if (status === 'TIMEOUT') return `timed out ${after}; its process group was ended`
+  // the limit, not the time: what a command takes to be ended is no part of what it was allowed
+  if (status === 'TIMEOUT')
+    return `timed out after ${toolTimeoutMs(tool)} ms (timeout_ms); its process group was ended`
   if (status === 'ABORTED')
     return `interrupted ${after}; the command was ended and may have done its work in part`
   if (status === 'SIGNALED') return `killed by ${signal}`

@@ -92,12 +92,8 @@ function newRunId(time: Date): string {
 
 /** Makes what is missing of a run's directories; copies of a run lose the empty ones. */
 export function makeRunDirectory(directory: string): void {
-  try {
-    for (const part of ['', 'io', 'io/invocations', 'io/tool_executions', 'io/hooks']) {
-      makeDirectory(join(directory, part))
-    }
-  } catch (error) {
-    throw asWriteError(error, directory)
+  for (const part of ['', 'io', 'io/invocations', 'io/tool_executions', 'io/hooks']) {
+    makeDirectory(join(directory, part))
   }
 }
 
@@ -106,7 +102,9 @@ function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
+    if (isThere && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+    throw asWriteError(error, path)
   }
 }
 

@@ -38,8 +38,18 @@ export function holdLease(directory: string, epoch: number, record: LeaseRecord)
 
   function release(): void {
     clearInterval(timer)
+    const text = leaseText({ ...record, released: new Date().toISOString() })
     try {
-      replaceFile(path, leaseText({ ...record, released: new Date().toISOString() }), { durable: false })
+      replaceFile(path, text, { durable: false })
+    } catch {
+      releaseInPlace(text)
+    }
+  }
+
+  /** On a full disk there is no room beside, and as a rule some behind the few bytes that are there. */
+  function releaseInPlace(text: string): void {
+    try {
+      writeFileSync(path, text, { flag: 'r+' })
     } catch {
       // A lease that cannot be marked as free is found dead as soon as this process is gone.
     }

@@ -35,13 +35,17 @@ const causes: Record<string, string> = {
   EPERM: 'permission denied (EPERM).',
   EIO: 'the disk reported an error (EIO).',
   ENOENT: 'its directory does not exist (ENOENT).',
+  EEXIST: 'something else of that name is in the way (EEXIST).',
   EISDIR: 'a directory of that name is in the way (EISDIR).',
+  ENOTDIR: 'a file is in the place of its directory (ENOTDIR).',
   ENXIO: 'a pipe of that name is in the way (ENXIO).',
   ESPIPE: 'a pipe of that name is in the way (ESPIPE).',
 }
 
 const NO_PERMISSION =
   'What was recorded before is whole. Give yourself write permission on the directory and its files, then continue the run.'
+
+const IN_THE_WAY = 'Put back what was there, or move what is in its place away, then continue the run.'
 
 const PIPE_IN_THE_WAY = 'Put back the file that was there, or move the pipe away, then continue the run.'
 
@@ -54,7 +58,9 @@ const remedies: Record<string, string> = {
     'What was recorded before is whole. Mount the file system read-write, or use another directory, then continue the run.',
   EACCES: NO_PERMISSION,
   EPERM: NO_PERMISSION,
+  EEXIST: IN_THE_WAY,
   EISDIR: 'What was recorded before is whole. Move the directory away, then continue the run.',
+  ENOTDIR: IN_THE_WAY,
   ENXIO: PIPE_IN_THE_WAY,
   ESPIPE: PIPE_IN_THE_WAY,
   EIO: 'Copy the directory to a healthy disk, then continue the run there.',

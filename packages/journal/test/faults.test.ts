@@ -50,6 +50,21 @@ test('on a full disk an append fails as a whole, says what to do, and the journa
   expect((await readJournal(path)).events).toHaveLength(appended + 1)
 })
 
+test('on a full disk a run is given back all the same: the next to open it, in this process too, is told of no owner', async ({
+  skip,
+}) => {
+  await using disk = await smallDisk('size=512k')
+  if (!disk.mounted) return skip()
+  const run = await createRun(disk.path, { events: firstEvents })
+  const ballast = join(disk.path, 'ballast')
+  expect(() => writeFileSync(ballast, Buffer.alloc(600_000))).toThrow('ENOSPC')
+  run.close()
+  rmSync(ballast)
+  const again = await openRun(run.directory)
+  expect(again.notices).toEqual([])
+  again.close()
+})
+
 test('a disk too full for a run leaves nothing that is taken for one', async ({ skip }) => {
   await using disk = await smallDisk('size=64k')
   if (!disk.mounted) return skip()

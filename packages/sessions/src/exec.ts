@@ -56,6 +56,6 @@ async function runLocked(paths: SessionPaths, command: string, options: ExecOpti
     work_dir: result.work_dir,
     background_jobs: collected.jobs,
   })
-  recordCommand(paths, { command: redactor.text(command), started, result })
-  return result
+  const missed = recordCommand(paths, { command: redactor.text(command), started, result })
+  return missed.length === 0 ? result : { ...result, notices: [...(result.notices ?? []), ...missed] }
 }

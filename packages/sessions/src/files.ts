@@ -1,5 +1,31 @@
-import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
-import { systemCode } from './errors.js'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { damaged, systemCode } from './errors.js'
+
+/**
+ * Reads a file of a session. A pipe in its place is not waited for.
+ *
+ * @throws {SessionError} `ERR_SESSION_DAMAGED`: what is there is no file.
+ */
+export function readWhole(path: string): Buffer {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(descriptor).isFile()) throw damaged(path)
+    return readFileSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
 
 /** Writes a file only its owner can read, and waits until it is on the disk. */
 export function writeDurably(path: string, data: string | Buffer): void {

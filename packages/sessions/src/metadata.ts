@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { damaged } from './errors.js'
-import { replaceFile } from './files.js'
+import { readWhole, replaceFile } from './files.js'
 import type { SessionPaths } from './paths.js'
 
 /** `metadata.json`. Unknown members are kept. */
@@ -34,7 +33,7 @@ export interface BackgroundJob {
 export function readMetadata(paths: SessionPaths): SessionMetadata {
   let value: unknown
   try {
-    value = JSON.parse(readFileSync(paths.metadata, 'utf8'))
+    value = JSON.parse(readWhole(paths.metadata).toString('utf8'))
   } catch (error) {
     throw damaged(paths.metadata, error)
   }

@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { formatVariables, parseVariables, type Variables } from './environment.js'
 import { damaged, systemCode } from './errors.js'
-import { syncDirectory, writeDurably } from './files.js'
+import { readWhole, syncDirectory, writeDurably } from './files.js'
 import type { SessionPaths } from './paths.js'
 
 /** What a session remembers between two commands. */
@@ -42,8 +42,8 @@ function readCurrent(paths: SessionPaths, ownName: string): StoredState {
   return {
     number,
     ownPath,
-    variables: parseVariables(readFileSync(join(directory, 'env'))),
-    workDirectory: readFileSync(join(directory, 'work_dir.txt'), 'utf8').replace(/\n$/, ''),
+    variables: parseVariables(readWhole(join(directory, 'env'))),
+    workDirectory: readWhole(join(directory, 'work_dir.txt')).toString('utf8').replace(/\n$/, ''),
     ...(own !== undefined && { own: { name: ownName, bytes: own } }),
   }
 }
@@ -84,7 +84,7 @@ export function isSameState(current: SessionState, next: SessionState): boolean 
 
 export function readOptional(path: string): Buffer | undefined {
   try {
-    return readFileSync(path)
+    return readWhole(path)
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined
     throw error

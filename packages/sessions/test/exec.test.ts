@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -131,6 +132,28 @@ test('a session whose metadata or state was removed says that it is damaged, and
   await expect(exec('true')).rejects.toMatchObject(damaged)
   writeFileSync(join(directory, 'metadata.json'), '{}')
   await expect(exec('true')).rejects.toMatchObject(damaged)
+  expect(listSessions(sessionsDirectory)).toMatchObject([{ session_id: id, status: 'damaged' }])
+  expect(await endSession(id, { sessionsDirectory })).toMatchObject({ status: 'terminated' })
+})
+
+test('a pipe in the place of a file of a session is not waited for: the session is damaged, or works without that file', async () => {
+  const { exec, print, id, directory, sessionsDirectory } = await start()
+  const pipe = (name: string) => {
+    rmSync(join(directory, name), { force: true })
+    execFileSync('mkfifo', [join(directory, name)])
+  }
+  pipe('history.log')
+  expect(await exec('echo heard')).toMatchObject({
+    stdout: 'heard\n',
+    notices: [expect.stringContaining('This command is not in history.log: ENXIO')],
+  })
+  pipe('current/state.bash')
+  await expect(print('true')).rejects.toMatchObject({ code: 'ERR_SESSION_DAMAGED' })
+  pipe('metadata.json')
+  await expect(exec('true')).rejects.toMatchObject({
+    code: 'ERR_SESSION_DAMAGED',
+    message: `${join(directory, 'metadata.json')}: damaged, so the session cannot be used. End it and start a new one.`,
+  })
   expect(listSessions(sessionsDirectory)).toMatchObject([{ session_id: id, status: 'damaged' }])
   expect(await endSession(id, { sessionsDirectory })).toMatchObject({ status: 'terminated' })
 })

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { makeDirectories } from '../make-directories.js'
 import { ownName } from '../own-name.js'
 import { print } from '../present/print.js'
@@ -51,7 +51,7 @@ function rename(target: string): void {
 
 function nextSteps(directory: string, delta: string): string {
   return `Made an agent. Its model is a script, so it needs no key:
-  ${delta} run ${quoteCommand(['--agent', directory])} -w . -m "What is here?"
+  ${delta} run ${quoteForPerson(['--agent', directory])} -w . -m "What is here?"
 To let a real model think, set llm in ${join(directory, 'agent.yaml')} as its comment says.
 `
 }

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { Question, RunResult } from '@delta/engine'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import { spokenName } from '../spoken-name.js'
 import { EXIT } from '../terminal.js'
 import { counted } from './counted.js'
@@ -89,13 +89,13 @@ function resume(result: RunResult, env: NodeJS.ProcessEnv): string {
 }
 
 export function commandToContinue(workspace: string, runId: string, env: NodeJS.ProcessEnv): string {
-  return quoteCommand([...spokenName(env), 'continue', '-w', workspace, '--run-id', runId])
+  return quoteForPerson([...spokenName(env), 'continue', '-w', workspace, '--run-id', runId])
 }
 
 function showLastStep(result: RunResult, env: NodeJS.ProcessEnv): string {
   const { runId, iterations } = result
   const where = ['-w', workspaceOf(result), '--step', String(iterations)]
-  return quoteCommand([...spokenName(env), 'show', runId, ...where])
+  return quoteForPerson([...spokenName(env), 'show', runId, ...where])
 }
 
 function workspaceOf({ runDirectory }: RunResult): string {

@@ -2,11 +2,11 @@ import { columnsOf, wrapped } from './columns.js'
 
 const GAP = '  '
 /** With less than this a text becomes a tower of words. */
-const NARROWEST = 20
+const NARROWEST = 24
 
 /**
  * Rows as lines whose columns begin below one another. The last column is as wide as it is, and on a screen as wide as
- * there is room, in several lines; where too little is left for that, a row's cells follow one another.
+ * there is room, in several lines; where too little is left for that, a row takes several lines.
  *
  * @param screen - Columns of the terminal; undefined for a file or a pipe, whose lines are never broken.
  */
@@ -22,7 +22,9 @@ export function table(rows: readonly (readonly string[])[], screen?: number): st
     rows.some((cells) => tooWide(cells, before, screen))
   const room = screen === undefined ? undefined : screen - before
   return rows
-    .flatMap((cells) => (isLoose ? oneAfterAnother(cells, screen) : besideOneAnother(cells, widths, room)))
+    .flatMap((cells) =>
+      isLoose ? belowOneAnother(cells, widths, screen) : besideOneAnother(cells, widths, room),
+    )
     .map((line) => `${line.trimEnd()}\n`)
     .join('')
 }
@@ -42,18 +44,34 @@ function besideOneAnother(
   return [start + first, ...rest.map((line) => ' '.repeat(columnsOf(start)) + line)]
 }
 
-function oneAfterAnother(cells: readonly string[], screen: number): string[] {
-  const lines: string[] = []
-  for (const cell of cells.filter((text) => text !== '')) {
-    const line = lines.at(-1)
-    const longer = `${line}${GAP}${cell}`
-    if (line !== undefined && columnsOf(longer) <= screen) lines[lines.length - 1] = longer
-    else
-      lines.push(
-        ...wrapped(cell, screen - GAP.length).map((part) => (line === undefined ? part : GAP + part)),
-      )
+/** Cells that have room beside one another still begin below those of the other rows. */
+function belowOneAnother(cells: readonly string[], widths: readonly number[], screen: number): string[] {
+  const groups = [...groupsOf(widths, screen), [widths.length]]
+  const texts = groups.map((columns) =>
+    columns.map((column) => padded(cells[column] ?? '', widths[column] ?? 0)).join(GAP),
+  )
+  return texts
+    .map((text) => text.trimEnd())
+    .flatMap((text, index) => {
+      if (text === '') return []
+      const indent = index === 0 ? '' : GAP
+      return wrapped(text, screen - indent.length).map((line) => indent + line)
+    })
+}
+
+/** The columns that stand on one line: all of them if there is room, else a row's name alone, and what follows it as there is room. */
+function groupsOf(widths: readonly number[], screen: number): number[][] {
+  const columns = [...widths.keys()]
+  const taken = (group: readonly number[], indent: number): number =>
+    group.reduce((sum, column) => sum + (widths[column] ?? 0) + GAP.length, indent - GAP.length)
+  if (taken(columns, 0) <= screen) return [columns]
+  const groups = columns.slice(0, 1).map((first) => [first])
+  for (const column of columns.slice(1)) {
+    const line = groups.at(-1) ?? []
+    if (groups.length > 1 && taken([...line, column], GAP.length) <= screen) line.push(column)
+    else groups.push([column])
   }
-  return lines
+  return groups
 }
 
 function padded(text: string, columns: number): string {

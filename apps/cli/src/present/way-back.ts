@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { quoteCommand } from '@delta/executor'
+import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
 import { spokenName } from '../spoken-name.js'
 import { commandToContinue } from './conclude.js'
@@ -12,7 +12,7 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
   switch (run.status) {
     case 'RUNNING': {
       const watch = [...spokenName(env), 'show', run.runId, '-w', workspace, '--follow']
-      return [`It goes on. Watch it with: ${quoteCommand(watch)}`]
+      return [`It goes on. Watch it with: ${quoteForPerson(watch)}`]
     }
     case 'WAITING_FOR_INPUT':
       return answering(run, goOn)

@@ -1,0 +1,25 @@
+import { join } from 'node:path'
+import { endOrphans, isRunning, readProcessRecord, recordProcess } from '@delta/executor'
+import type { ActiveRun } from './active-run.js'
+
+/** Notes which command of the recipe runs, a generator or the token counter: there is one at a time, and no journaled call to find it by. */
+export function noteGenerator(run: ActiveRun, pid: number): void {
+  recordProcess(noteOf(run), pid)
+}
+
+/**
+ * Ends the generator that was running when its engine died: the next engine runs it again, and both would write the same
+ * file. What one that had ended left running in the background is left alone.
+ */
+export async function endOrphanedGenerator(run: ActiveRun): Promise<void> {
+  const recordPath = noteOf(run)
+  const record = readProcessRecord(recordPath)
+  if (!record || !isRunning(record)) return // looking through all processes takes longer than this
+  const ended = await endOrphans({ recordPath })
+  if (ended.length > 0)
+    run.emit({ kind: 'notice', message: 'A generator was still running, and has been ended.' })
+}
+
+function noteOf({ run }: ActiveRun): string {
+  return join(run.directory, 'io', 'generator.json')
+}
