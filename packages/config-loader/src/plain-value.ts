@@ -51,12 +51,18 @@ function readPlainYaml(text: string): PlainValue | undefined {
   return { value, written: (path) => textAt(construct(FAILSAFE_SCHEMA)[0], path) }
 }
 
-/**
- * Directives, marks of documents, characters that not everybody takes for white space, a number of spaces behind `|` or `>`, `\` before an empty line,
- * and numbers beyond all others.
- */
-const ODD =
-  /[\t\r\ufeff\x85\u2028\u2029]|^ *%|^\.\.\.|^ +---|\n---|[|>][-+]?\d[-+]?(?: |$)|\\\n *\n|e\+?\d{3}/im
+/** What two parsers may understand differently, by the letters alone. */
+const ODDITIES = [
+  /[\t\r\ufeff\x85\u2028\u2029]/, // not white space for everybody
+  /^ *%|^\.\.\.|^ +---|\n---/, // directives and marks of documents
+  /[|>][-+]?\d[-+]?(?: |$)/, // a number of spaces behind | or >
+  /\\\n *\n/, // \ before an empty line
+  /\\U/, // letters beyond all others
+  /[eE]\+?\d{3}|(?<![\da-fA-F])[\da-fA-F]{200}/, // numbers beyond all others
+  /\n +(?![\s\S])/, // blanks that end the file: are they a line?
+  /^ *#.*\n[ \n]*[\]},]/, // a comment before the end of a list or map
+]
+const ODD = new RegExp(ODDITIES.map(({ source }) => source).join('|'), 'm')
 
 /** Tags, anchors and aliases, and what begins behind a value: `- "x" b: 1`. */
 function isOdd(event: Event, text: string): boolean {
