@@ -12,6 +12,7 @@ import { type CompleteParts, isComplete, type LoadOptions, readParts } from './p
 import { USUAL_PROMPT } from './prompt.js'
 import { makeSnapshot, resolveDocument } from './snapshot.js'
 import type { Workplace } from './workplace.js'
+import type { YamlFile } from './yaml-file.js'
 
 /**
  * Loads an agent: `agent.yaml` and what it imports, `hooks.yaml`, `context.yaml`, and the prompt.
@@ -52,8 +53,7 @@ function asError(findings: Findings): ConfigError {
 
 function assemble(parts: CompleteParts, { home }: Workplace): Agent {
   const { main, document, prompt, context, hooks, tools, overrides, llm, script, policy } = parts
-  const version =
-    document.version === undefined ? {} : { version: main.written(['version']) ?? String(document.version) }
+  const version = document.version === undefined ? {} : { version: writtenVersion(document.version, main) }
   const config = resolveDocument({ ...(main.value as object), ...version }, tools)
   const files = {
     [basename(prompt?.name ?? USUAL_PROMPT)]: prompt?.text,
@@ -76,4 +76,9 @@ function assemble(parts: CompleteParts, { home }: Workplace): Agent {
     overrides,
     snapshot: makeSnapshot(config, files),
   }
+}
+
+/** A number is kept as it is written, `1.10` for example. */
+function writtenVersion(version: string | number, main: YamlFile): string {
+  return typeof version === 'string' ? version : (main.written(['version']) ?? String(version))
 }

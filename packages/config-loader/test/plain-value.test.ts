@@ -46,6 +46,11 @@ test.each([
   ['a tab', 'a:\t1'],
   ['a key that is no text', 'null: 1'],
   ['a number larger than any', 'a: 1e400'],
+  ['a number of more digits than any', `a: ${'9'.repeat(400)}`],
+  ['a letter beyond all others', 'a: "\\U00110000"'],
+  ['blanks that end the file', 'a: |+\n  b\n  '],
+  ['a comment before the end of a map', '{ a: 1\n# b\n}'],
+  ['a comment before the comma', '[{ a: 1 }\n# b\n\n, c]'],
   ['a key behind a value', 'a:\n- { b: 1 }  c: 2'],
   ['a key glued to a value', 'a:\n- "b"c: 2'],
   ['a single value', 'a'],
@@ -79,7 +84,7 @@ function expectTheSame(text: string): boolean {
 const PIECES =
   '- |- - |a: |b: | |  |\n|\n  |\n    |\n- |\n  - |\na: |\nb: |\n  c: |"x"|\'y\'|""| #c|#|{|}|[|]|, |{ a: 1, b }|[1, 2]|{"a":1}|1|0o17|0x1F|1_000|1e3|-1|.5|1.|.inf|.nan|null|~|True|yes|&a|*a|!foo |!!str |<<: |---\n|...\n|%|@|`|!|?|? |:|: |\\|>\n|>-\n|1e400|012:30|text|\u00e9|=|\n\n|"a\\n\\\n  b"|x: y\n|- k: v\n'
     .split('|')
-    .concat('|\n', '|-\n', '>2\n')
+    .concat('|\n', '|-\n', '|+\n', '>+\n', '>2\n', '\n# c\n', '\n}', '\n, ', '"\\U00110000"', '9'.repeat(320))
 
 test('texts made of YAML at random are read alike, or not at all', () => {
   let read = 0
@@ -87,7 +92,7 @@ test('texts made of YAML at random are read alike, or not at all', () => {
     fc.property(fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 14 }), (pieces) => {
       if (expectTheSame(`a: 1\n${pieces.join('')}`)) read += 1
     }),
-    { numRuns: 20_000 },
+    { numRuns: 30_000 },
   )
   expect(read).toBeGreaterThan(1_000)
 })

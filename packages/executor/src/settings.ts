@@ -59,6 +59,8 @@ export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings
     'parseToolSettings: the object of keys',
     'the rest that parseTool of @delta/tool-expander gave',
   )
+  // Most tools say nothing of how they run.
+  if (Object.keys(rest).length === 0) return { ok: true, settings: toSettings({}), unknownKeys: [] }
   const parsed = settingsSchema.safeParse(rest)
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))

@@ -15,8 +15,7 @@ export async function execute(
   const { document, warnings } = await loadTools(path, flags, terminal)
   for (const warning of warnings) terminal.stderr.write(`${printable(formatProblem(warning))}\n`)
   const shown = flags.tool === undefined ? document : only(document, flags.tool)
-  const text = flags.json ? JSON.stringify(shown, null, 2) : asYaml(shown, terminal)
-  print(terminal, `${text.trimEnd()}\n`)
+  print(terminal, flags.json ? `${JSON.stringify(shown, null, 2)}\n` : asYaml(shown, terminal))
   return EXIT.completed
 }
 
