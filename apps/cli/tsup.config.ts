@@ -1,5 +1,6 @@
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { defineConfig, type Options } from 'tsup'
 import { thirdPartyLicenses } from './third-party.js'
 
@@ -30,15 +31,17 @@ const BUNDLES: Record<string, string> = {
   program: resolve('src/program.ts'),
   openai: `${PACKAGES}/model/src/openai.ts`,
   atip: `${PACKAGES}/atip/src/index.ts`,
+  yaml: fileURLToPath(import.meta.resolve('yaml')),
   ...Object.fromEntries(
     (await readdir('src/commands')).map((file) => [basename(file, '.ts'), resolve('src/commands', file)]),
   ),
 }
 
-/** Makes an `import()` of a bundle's entry a `require` of that bundle. */
+/** Makes an `import()` of a bundle's entry a `require` of that bundle, and any import of `yaml`, which src/start.ts loads when it is used. */
 const separateBundles: Plugin = {
   name: 'separate-bundles',
   setup(build) {
+    build.onResolve({ filter: /^yaml$/ }, () => ({ path: './yaml.cjs', external: true }))
     build.onResolve({ filter: /.*/ }, async ({ path, kind, ...from }) => {
       if (kind !== 'dynamic-import') return undefined
       const found = await build.resolve(path, { ...from, kind: 'import-statement' })

@@ -21,12 +21,15 @@ export function openBundles({
   directory,
   cacheDirectory,
   require,
+  rarelyUsed,
 }: {
   directory: string
   /** Undefined: no cache. */
   cacheDirectory: string | undefined
   /** For what is no bundle: modules of node. */
   require: (id: string) => unknown
+  /** Bundles and modules that are loaded when something of them is used for the first time. */
+  rarelyUsed: ReadonlySet<string>
 }): Bundles {
   const loaded = new Map<string, { exports: unknown }>()
   const compiled: { script: Script; cachePath: string }[] = []
@@ -38,14 +41,13 @@ export function openBundles({
     loaded.set(name, module)
     const path = join(directory, name)
     const wrapper = compile(path).runInThisContext()
-    wrapper(
-      module.exports,
-      (id: string) => (id.startsWith('./') ? load(id) : require(id)),
-      module,
-      path,
-      directory,
-    )
+    wrapper(module.exports, imported, module, path, directory)
     return module.exports
+  }
+
+  function imported(id: string): unknown {
+    const get = () => (id.startsWith('./') ? load(id) : require(id)) as object
+    return rarelyUsed.has(id) ? new Proxy({}, { get: (_, name) => Reflect.get(get(), name) }) : get()
   }
 
   function compile(path: string): Script {

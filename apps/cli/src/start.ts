@@ -7,7 +7,8 @@ export async function start(host: NodeJS.Process): Promise<void> {
   const bundles = openBundles({
     directory: __dirname,
     cacheDirectory: host.env.NODE_DISABLE_COMPILE_CACHE ? undefined : `${__dirname}/../compiled`,
-    require: (id) => (RARELY_USED.has(id) ? whenUsed(id) : require(id)),
+    require,
+    rarelyUsed: RARELY_USED,
   })
   const { main } = bundles.load('./main.cjs') as typeof import('./main.js')
   host.once('beforeExit', failUnfinished)
@@ -30,15 +31,12 @@ function failUnfinished(this: NodeJS.Process): void {
   this.exitCode = 1
 }
 
-/** Modules that are imported by much and used by little: a run that gets its answer without a tool needs none of them. */
+/** What is imported by much and used by little: a run that gets its answer without a tool needs none of it. */
 const RARELY_USED: ReadonlySet<string> = new Set([
+  './yaml.cjs', // explains mistakes, and knows where they are
   'node:child_process', // drags the network in
   'node:fs/promises',
   'node:readline',
   'node:timers/promises',
   'node:v8',
 ])
-
-function whenUsed(id: string): object {
-  return new Proxy({}, { get: (_, name) => Reflect.get(require(id), name) })
-}
