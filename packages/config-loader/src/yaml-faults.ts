@@ -12,19 +12,13 @@ export interface YamlFault {
 }
 
 /** The parser's words, with the place where the mistake was made and its usual cause. */
-export function explainFault(
-  fault: YAMLError,
-  document: Document,
-  lineOf: (offset: number) => number,
-): YamlFault {
+export function explainFault(fault: YAMLError, document: Document): YamlFault {
   const offset = fault.pos[0]
   if (fault.message.includes('call stack'))
     return { offset, message: 'This is nested too deeply to be read.' }
   const message = `Not valid YAML: ${fault.message}.`
 
   switch (fault.code) {
-    case 'DUPLICATE_KEY':
-      return repeatedKey(offset, document, lineOf)
     case 'MULTIPLE_DOCS':
       return {
         offset,
@@ -87,37 +81,25 @@ function unclosedString(offset: number, document: Document): YamlFault {
   }
 }
 
-/** The parser says only where the second one is. */
-function repeatedKey(offset: number, document: Document, lineOf: (offset: number) => number): YamlFault {
-  const { name = '', first = 0 } = keysOf(document).get(offset) ?? {}
-  const message = `The key "${name}" is given twice.`
-  const hint = `The other one is on line ${lineOf(first)}. Remove one of the two.`
-  return { offset, message, hint, harmless: true }
-}
-
-type Keys = ReadonlyMap<number, { name: string; first: number }>
-
-const known = new WeakMap<Document, Keys>()
-
-/** Every key by its place, with that of the first of the same name in its map; looked up as often as keys are repeated. */
-function keysOf(document: Document): Keys {
-  const keys = known.get(document) ?? readKeys(document)
-  known.set(document, keys)
-  return keys
-}
-
-function readKeys(document: Document): Keys {
-  const keys = new Map<number, { name: string; first: number }>()
+/** Every key that its map has already. The parser could tell, but compares each key with all before it. */
+export function repeatedKeys(document: Document, lineOf: (offset: number) => number): YamlFault[] {
+  const faults: YamlFault[] = []
   visit(document, {
     Map(_key, { items }) {
       const firsts = new Map<unknown, number>()
       for (const { key } of items) {
         if (!isScalar(key) || !key.range) continue
-        const first = firsts.get(key.value) ?? key.range[0]
-        firsts.set(key.value, first)
-        keys.set(key.range[0], { name: String(key.value), first })
+        const [offset] = key.range
+        const first = firsts.get(key.value)
+        if (first === undefined) firsts.set(key.value, offset)
+        else faults.push(repeatedKey(String(key.value), offset, lineOf(first)))
       }
     },
   })
-  return keys
+  return faults
+}
+
+function repeatedKey(name: string, offset: number, firstLine: number): YamlFault {
+  const hint = `The other one is on line ${firstLine}. Remove one of the two.`
+  return { offset, message: `The key "${name}" is given twice.`, hint, harmless: true }
 }

@@ -4,7 +4,7 @@ import { excerptOf } from './format.js'
 import type { ValuePath } from './path.js'
 import { readPlain } from './plain-value.js'
 import { explainUnfolding, MOST_UNFOLDING, mendAliases } from './yaml-aliases.js'
-import { explainFault, type YamlFault } from './yaml-faults.js'
+import { explainFault, repeatedKeys, type YamlFault } from './yaml-faults.js'
 import { offsetOf, type PlaceInValue, writtenText } from './yaml-position.js'
 
 /** A YAML file that was read: its value, and the way from a place in the value back to a line of the file. */
@@ -33,6 +33,9 @@ export interface ParsedYaml {
   guess?: YamlFile
 }
 
+/** Repeated keys are looked for here, see `repeatedKeys`. */
+const OPTIONS = { prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys: false } as const
+
 /**
  * Parses one YAML document and keeps the positions of everything in it.
  *
@@ -42,16 +45,14 @@ export interface ParsedYaml {
  */
 export function parseYaml(text: string, file: { path: string; name: string }): ParsedYaml {
   const lineCounter = new LineCounter()
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true, logLevel: 'error' })
+  const document = parseDocument(text, { ...OPTIONS, lineCounter })
   const lineOf = (offset: number) => lineCounter.linePos(offset).line
   const end = text.trimEnd().length // what is missing at the end is shown behind the last line there is
   const placeAt = (offset: number) => placeInText(text, lineCounter, file.name, Math.min(offset, end))
 
-  const allFaults = [...document.errors, ...document.warnings].map((fault) =>
-    explainFault(fault, document, lineOf),
-  )
+  const allFaults = [...document.errors, ...document.warnings].map((fault) => explainFault(fault, document))
   if (text.includes('*')) allFaults.push(...mendAliases(document))
-  const faults = tellingOnes(allFaults, lineOf)
+  const faults = [...tellingOnes(allFaults, lineOf), ...repeatedKeys(document, lineOf)]
   const isReadable = faults.every(({ harmless }) => harmless)
   const problems = faults.map(({ offset, message, hint }) => ({
     ...placeAt(offset),

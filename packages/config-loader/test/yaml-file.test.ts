@@ -197,6 +197,11 @@ test('the caret stands under the place, also behind characters that are two colu
   expect(place('描述: 数える\n', ['描述'])).toBe('1:5\n  描述: 数える\n        ^')
 })
 
+test('tens of thousands of keys are compared by name, not each with all before it', () => {
+  const keys = Array.from({ length: 60_000 }, (_, index) => `key_${index}: 1\n`)
+  expect(report(`${keys.join('')}key_7: 2\n`)).toContain('The other one is on line 8.')
+})
+
 test('brackets nested without end are refused, not followed', () => {
   expect(report('['.repeat(50_000))).toContain('agent.yaml:1:')
 })
