@@ -85,14 +85,14 @@ async function complete(
   invocation: InvocationRecord,
   iteration: number,
 ): Promise<ChatResponse> {
-  const started = performance.now()
+  const started = process.hrtime.bigint() // node loads all of perf_hooks for performance.now()
   const response = await run.model.complete(request, {
     signal: run.signal,
     body: invocation.body,
     ...(run.stream ? { onDelta: (delta) => emitDelta(run, delta, iteration) } : {}),
   })
   if (typeof response?.message !== 'object') throw noMessage()
-  const durationMs = Math.round(performance.now() - started)
+  const durationMs = Math.round(Number(process.hrtime.bigint() - started) / 1e6)
   invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
   return response
 }

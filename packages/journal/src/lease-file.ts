@@ -7,8 +7,8 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
+  unlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
@@ -98,7 +98,7 @@ export function writeCandidate(directory: string, record: LeaseRecord): Candidat
   return {
     nowMs: statSync(path).mtimeMs,
     link: (epoch) => linked(path, join(directory, String(epoch))),
-    discard: () => rmSync(path, { force: true }),
+    discard: () => unlinkSync(path), // rmSync loads what removes whole trees
   }
 }
 

@@ -16,7 +16,7 @@ export function presenceCheck(path: string) {
    * @throws {JournalError} `ERR_JOURNAL_WRITE`.
    */
   function check(descriptor: number, leastBytes: number): void {
-    const nowMs = performance.now()
+    const nowMs = Number(process.hrtime.bigint()) / 1e6 // node loads all of perf_hooks for performance.now()
     if (nowMs - checkedMs < INTERVAL_MS) return
     checkedMs = nowMs
     const { nlink, size } = fstatSync(descriptor)

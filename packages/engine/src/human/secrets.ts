@@ -22,7 +22,7 @@ export function secretTokens(directory: string): Record<string, string> {
 
 /** Erases the answers; called before the run's final `ENGINE_END`. */
 export function eraseSecrets(directory: string): void {
-  rmSync(directory, { recursive: true, force: true })
+  if (existsSync(directory)) rmSync(directory, { recursive: true, force: true }) // most runs have none
 }
 
 export function secretToken(actionId: string): string {
