@@ -78,6 +78,25 @@ test('-q prints the answer and nothing else', async () => {
   })
 })
 
+test('a dozen calls at once, each behind a hook, are no reason for a warning', async () => {
+  const meet = {
+    name: 'meet',
+    shell: 'touch here.${n}; until [ "$(ls here.* | wc -l)" -ge 12 ]; do sleep 0.02; done',
+  }
+  const calls = Array.from({ length: 12 }, (_, n) => ({ name: 'meet', arguments: { n: String(n) } }))
+  await using agent = await temporaryAgent({
+    tools: [meet],
+    turns: [{ tool_calls: calls }, { content: 'Done.' }],
+    agent: { tool_concurrency: 12 },
+    files: { 'hooks.yaml': 'pre_tool_execution: { command: ["true"] }\n' },
+  })
+  await using workspace = await temporaryWorkspace({})
+  expect(await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])).toMatchObject({
+    stdout: 'Done.\n',
+    stderr: '',
+  })
+})
+
 test('control sequences of model and tool are made visible in progress, and never reach a terminal', async () => {
   const turns = [
     { content: 'Look: \u001b[2J\u009b31m', tool_calls: [{ name: 'evil', arguments: {} }] },

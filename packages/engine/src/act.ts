@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type PreparedCall, prepareCall } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
 import { type ActiveRun, variablesOf } from './active-run.js'
@@ -24,6 +25,7 @@ export function act(run: ActiveRun, calls: readonly Call[], iteration: number): 
   const failing = new AbortController()
   const isAlone = concurrency <= 1 || calls.length <= 1
   const beside = isAlone ? run : { ...run, signal: AbortSignal.any([run.signal, failing.signal]) }
+  if (!isAlone) setMaxListeners(0, beside.signal) // each call has several, and node takes the eleventh for a leak
   return inOrder(calls, {
     concurrency,
     isBarrier: (call) => call.name === ASK_HUMAN || prepare(run, call).decision === 'ask',

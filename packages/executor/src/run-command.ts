@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
 import { type Channels, openChannels } from './channels.js'
 import { isDiskFull } from './disk-room.js'
@@ -153,8 +153,7 @@ function untilEnded(child: ChildProcess, pid: number, options: CommandOptions): 
     const { timeoutMs = 0, signal: abort } = options
     const limited = timeoutMs > 0 && timeoutMs <= LONGEST_TIMER_MS
     const timer = limited ? setTimeout(stop, timeoutMs, 'TIMEOUT') : undefined
-    abort?.addEventListener('abort', onAbort, { once: true })
-    if (abort?.aborted) onAbort()
+    if (abort) whenAborted(abort, onAbort)
 
     child.once('exit', async (exitCode, signal) => {
       clearTimeout(timer)
@@ -163,4 +162,11 @@ function untilEnded(child: ChildProcess, pid: number, options: CommandOptions): 
       resolve({ status: stopping?.status ?? (signal ? 'SIGNALED' : 'EXITED'), exitCode, signal })
     })
   })
+}
+
+function whenAborted(signal: AbortSignal, onAbort: () => void): void {
+  // any number of commands may end with one signal; node takes the eleventh listener for a leak
+  if (signal instanceof EventTarget) setMaxListeners(0, signal)
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
 }

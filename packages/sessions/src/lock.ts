@@ -21,10 +21,11 @@ const FREE = 'free'
  */
 export async function lockSession(directory: string, signal?: AbortSignal): Promise<() => void> {
   makeDirectory(directory)
+  const ours = signal && AbortSignal.any([signal]) // many may wait at one signal; node takes the eleventh listener for a leak
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 25)) {
     const number = tryLock(directory)
     if (number !== undefined) return () => release(directory, number)
-    await pause(pauseMs, signal)
+    await pause(pauseMs, ours)
   }
 }
 
