@@ -91,10 +91,10 @@ export function parseShape(input: unknown): Parsed | Refused {
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).flatMap(([key, entry]) =>
-    (entry ?? null) === null ? [] : [[key, key === 'default' ? entry : withoutNulls(entry)]],
-  )
-  return Object.fromEntries(entries)
+  const kept: Record<string, unknown> = { __proto__: null } // a key of that name is a key
+  for (const [key, entry] of Object.entries(value))
+    if (entry !== null && entry !== undefined) kept[key] = key === 'default' ? entry : withoutNulls(entry)
+  return kept
 }
 
 function explain({ path: keys, message, input }: z.core.$ZodIssue): ToolProblem {

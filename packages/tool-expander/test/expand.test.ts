@@ -362,3 +362,8 @@ test('expandTool throws what parseTool would have reported, as one readable erro
     )
   }
 })
+
+test('a key called __proto__ gives a tool nothing', () => {
+  const written = JSON.parse('{"name": "t", "__proto__": {"exec": "ls"}}') as object
+  expect(parseTool(written)).toMatchObject({ ok: false, problems: [{ code: 'ERR_TOOL_MODE' }] })
+})
