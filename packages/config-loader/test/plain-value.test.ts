@@ -59,6 +59,22 @@ test.each([
   expect(plain(text)).toBeUndefined()
 })
 
+test.each([
+  ['{"a":1,"a":2}'],
+  ['{"a":[{"b":1,"b\\"":2}, {"c" : {"d":":"}, "\\u0063"\n:1}]}'],
+  ['{"__proto__":1,"__proto__":2}'],
+])('%s is JSON with a repeated key, and left to the parser that explains mistakes', (text) => {
+  expect(readPlain(text, 'tools.json')).toBeUndefined()
+  const { problems } = parseYaml(text, { path: '/a/tools.json', name: 'tools.json' })
+  expect(problems).toMatchObject([{ message: expect.stringContaining(' is given twice.') }])
+})
+
+test('JSON is read with all that looks like a key and is none', () => {
+  const value = { 'a"': '":', b: [{ c: '"d":1' }, { c: ' : ' }], '': { '\\': ['\\', ':'] }, '"e":': null }
+  for (const text of [JSON.stringify(value), JSON.stringify(value, undefined, '\t')])
+    expect(readPlain(text, 'tools.json')?.value).toEqual(value)
+})
+
 test('what is written is there, before it was taken for a number', () => {
   const file = plain('version: 1.10\ntools: [{ name: 007 }]')
   expect(file?.written(['version'])).toBe('1.10')
