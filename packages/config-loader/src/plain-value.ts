@@ -61,6 +61,8 @@ const ODDITIES = [
   /[eE]\+?\d{3}|(?<![\da-fA-F])[\da-fA-F]{200}/, // numbers beyond all others
   /\n +(?![\s\S])/, // blanks that end the file: are they a line?
   /^ *#.*\n[ \n]*[\]},]/, // a comment before the end of a list or map
+  /^ *[|>][-+]? *(?: #.*)?$/, // a text that begins on a line of its own
+  /^ *:[^ \n]/, // a value glued to the colon that begins a line
 ]
 const ODD = new RegExp(ODDITIES.map(({ source }) => source).join('|'), 'm')
 
