@@ -30,7 +30,8 @@ export function construct(events: readonly Event[], text: string, readScalar: Re
 
   function single(event: ScalarEvent, isKey: boolean): unknown {
     if (!isBehindSeparator(event, text)) throw new Error('This is glued to another value.')
-    if (!isKey && isUnderOutdentedComment(event, text)) throw new Error('A comment may have hidden its indentation.')
+    if (!isKey && isUnderOutdentedComment(event, text))
+      throw new Error('A comment may have hidden its indentation.')
     return readScalar(text, event)
   }
 
