@@ -1,6 +1,7 @@
 import { watchedStreams } from './broken-streams.js'
 import { reportFailure } from './failure.js'
 import type { Terminal } from './terminal.js'
+import { unreadableBytes } from './unreadable-bytes.js'
 import { UsageError } from './usage-error.js'
 
 /**
@@ -55,10 +56,14 @@ function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
 }
 
 function currentDirectory(host: NodeJS.Process): string {
+  let directory: string
   try {
-    return host.cwd()
+    directory = host.cwd()
   } catch (cause) {
     const message = 'The current directory has been deleted. Change to one that exists, and try again.'
     throw new UsageError(message, { cause })
   }
+  const bytes = unreadableBytes(directory)
+  if (bytes !== undefined) throw new UsageError(`The current directory, ${directory}: ${bytes}`)
+  return directory
 }

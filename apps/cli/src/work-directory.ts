@@ -3,6 +3,7 @@ import { dirname, resolve, sep } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { explainSystemError } from './system-error.js'
 import type { Terminal } from './terminal.js'
+import { unreadableBytes } from './unreadable-bytes.js'
 import { UsageError } from './usage-error.js'
 
 /** `-w` as an absolute path, whether something is there or not. A path that nobody can mean is refused. */
@@ -11,6 +12,8 @@ export function namedDirectory(workDir: string, terminal: Terminal): string {
     throw new UsageError(
       `-w ${workDir}: no shell replaced the "~": it does not within quotes, nor behind "=". Write "$HOME" instead.\nA directory that is called so is ./${workDir}`,
     )
+  const bytes = unreadableBytes(workDir)
+  if (bytes !== undefined) throw new UsageError(`-w ${workDir}: ${bytes}`)
   const directory = resolve(terminal.cwd, workDir)
   const records = directory.split(sep).indexOf('.delta')
   if (records === -1) return directory

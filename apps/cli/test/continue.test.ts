@@ -114,8 +114,10 @@ test('a generator that outlived its engine is ended by continue before it is run
   }
   await using agent = await temporaryAgent({ files: { 'context.yaml': JSON.stringify(context) } })
   await using workspace = await temporaryWorkspace({})
-  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one']
+  const engine = startDelta(args)
   await waitForFile(`${workspace.path}/slow.pid`, (text) => text.endsWith('\n'))
+  await waitForFile(`${workspace.path}/.delta/one/io/generator.json`, (text) => text.endsWith('\n'))
   const slow = Number(await workspace.read('slow.pid'))
   engine.kill('SIGKILL')
   await engine.result

@@ -191,6 +191,25 @@ test('a pipe that a tool leaves in the place of its record ends the run with wha
   expect(await delta(['continue', ...args])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
 })
 
+test.each([
+  ['in the instant it starts', ''],
+  ['in the middle of its work', 'until grep -qs pid "$RUN_DIR"/io/tool_executions/*.json; do :; done; '],
+])('records that a tool deletes %s do not fail the run: it can be continued', async (_, wait) => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'clear', shell: `${wait}rm -rf "$RUN_DIR/io"` }],
+    turns: [{ tool_calls: [{ name: 'clear', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['-w', workspace.path, '--run-id', 'one']
+  const cleared = await delta(['run', '--agent', agent.path, '-m', 'Go', ...args])
+  expect(cleared).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(cleared.stderr).toContain(
+    '_clear.json: Could not be written: its directory does not exist (ENOENT).\n',
+  )
+  expect(cleared.stderr).toContain(`Go on with: delta continue -w ${workspace.path} --run-id one\n`)
+  expect(await delta(['continue', ...args])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+})
+
 test('a run id that is taken is answered with the command that goes on with that run', async () => {
   await using workspace = await temporaryWorkspace({})
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })

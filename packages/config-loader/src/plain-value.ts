@@ -27,7 +27,20 @@ export function readPlain(text: string, path: string): PlainValue | undefined {
 function readJson(text: string): PlainValue | undefined {
   const value: unknown = JSON.parse(text)
   if (typeof value !== 'object' || value === null) return undefined
+  if (keysIn(value) !== keysWritten(text)) return undefined // one is there twice: JSON.parse takes the last
   return { value, written: () => undefined }
+}
+
+function keysIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length
+  return Object.values(value).reduce((sum: number, inner) => sum + keysIn(inner), own)
+}
+
+/** In valid JSON, what stands in quotes before a colon is a key, and nothing else is. */
+function keysWritten(json: string): number {
+  const strings = json.match(/"[^"\\]*(?:\\.[^"\\]*)*"\s*:?/g) ?? []
+  return strings.filter((string) => string.endsWith(':')).length
 }
 
 function readPlainYaml(text: string): PlainValue | undefined {
@@ -48,6 +61,8 @@ const ODDITIES = [
   /[eE]\+?\d{3}|(?<![\da-fA-F])[\da-fA-F]{200}/, // numbers beyond all others
   /\n +(?![\s\S])/, // blanks that end the file: are they a line?
   /^ *#.*\n[ \n]*[\]},]/, // a comment before the end of a list or map
+  /^ *[|>][-+]? *(?: #.*)?$/, // a text that begins on a line of its own
+  /^ *:[^ \n]/, // a value glued to the colon that begins a line
 ]
 const ODD = new RegExp(ODDITIES.map(({ source }) => source).join('|'), 'm')
 

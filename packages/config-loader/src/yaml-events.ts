@@ -20,16 +20,18 @@ export function construct(events: readonly Event[], text: string, readScalar: Re
   if (index !== events.length - 1) throw new Error('There is another document.')
   return value
 
-  function next(): unknown {
+  function next(isKey = false): unknown {
     const event = events[index++]
     if (event === undefined || !('tagStart' in event)) throw new Error('This is an alias, or nothing.')
     if (event.tagStart >= 0 || event.anchorStart >= 0) throw new Error('This has a tag or an anchor.')
-    if (event.type === EVENT_ID.SCALAR) return single(event)
+    if (event.type === EVENT_ID.SCALAR) return single(event, isKey)
     return event.type === EVENT_ID.MAPPING ? map() : list()
   }
 
-  function single(event: ScalarEvent): unknown {
+  function single(event: ScalarEvent, isKey: boolean): unknown {
     if (!isBehindSeparator(event, text)) throw new Error('This is glued to another value.')
+    if (!isKey && isUnderOutdentedComment(event, text))
+      throw new Error('A comment may have hidden its indentation.')
     return readScalar(text, event)
   }
 
@@ -43,7 +45,7 @@ export function construct(events: readonly Event[], text: string, readScalar: Re
   function map(): object {
     const entries: Record<string, unknown> = {}
     while (events[index]?.type !== EVENT_ID.POP) {
-      const key = next()
+      const key = next(true)
       // A key like `null:` has several readings, and `<<` merges.
       if (typeof key !== 'string' || key === '<<') throw new Error('This key is no text.')
       if (Object.hasOwn(entries, key)) throw new Error('This key is there twice.')
@@ -64,6 +66,27 @@ function isBehindSeparator({ style, valueStart }: ScalarEvent, text: string): bo
   let before = valueStart - (isQuoted ? 2 : 1)
   while (text[before] === ' ') before -= 1
   return before < 0 || '\n[{,:?-'.includes(text.charAt(before))
+}
+
+/**
+ * A value on a line of its own, below a comment that is less indented: `yaml` may then take the lines behind the value for a
+ * part of it.
+ */
+function isUnderOutdentedComment({ style, valueStart }: ScalarEvent, text: string): boolean {
+  if (style !== SCALAR_STYLE.PLAIN) return false
+  let before = valueStart - 1
+  while (text[before] === ' ') before -= 1
+  const indentation = valueStart - before - 1
+
+  while (before > 0 && text[before] === '\n') {
+    const lineStart = text.lastIndexOf('\n', before - 1) + 1
+    const line = text.slice(lineStart, before)
+    const first = line.search(/[^ ]/)
+    if (first >= 0 && line[first] !== '#') return false
+    if (first >= 0 && first < indentation) return true
+    before = lineStart - 1
+  }
+  return false
 }
 
 const CORE_TAGS = [nullCoreTag, boolCoreTag, intCoreTag, floatCoreTag]

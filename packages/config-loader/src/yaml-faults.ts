@@ -48,7 +48,8 @@ export function explainFault(fault: YAMLError, document: Document): YamlFault {
 const HINTS: { readonly [code in ErrorCode]?: string } = {
   TAB_AS_INDENT: 'Indent with spaces.',
   BLOCK_AS_IMPLICIT_KEY: 'A text that contains ": " must be quoted.',
-  MULTILINE_IMPLICIT_KEY: 'A key has ": " behind it, and the keys of one map begin in one column.',
+  MULTILINE_IMPLICIT_KEY:
+    'A key has ": " behind it, and the keys of one map begin in one column. A comment above a value begins in the column of the value.',
   BAD_SCALAR_START: 'Quote the text.',
   BAD_INDENT: 'A bracket or a quote that is not closed on a line before leads here, too.',
 }

@@ -51,12 +51,32 @@ test.each([
   ['blanks that end the file', 'a: |+\n  b\n  '],
   ['a comment before the end of a map', '{ a: 1\n# b\n}'],
   ['a comment before the comma', '[{ a: 1 }\n# b\n\n, c]'],
+  ['a comment before a value that is more indented', 'a:\n#b\n  # c\n  d\ne: 1'],
+  ['an empty line and a comment before a value', 'a:\n\n# b\n  c\nd: 1'],
+  ['a text that begins on a line of its own', 'a:\n#b\n  |\nc: 1'],
+  ['a value glued to a colon', '[? a # b\n :c]'],
   ['a key behind a value', 'a:\n- { b: 1 }  c: 2'],
   ['a key glued to a value', 'a:\n- "b"c: 2'],
   ['a single value', 'a'],
   ['nothing', ''],
 ])('%s is left to the parser that explains mistakes', (_, text) => {
   expect(plain(text)).toBeUndefined()
+})
+
+test.each([
+  ['{"a":1,"a":2}'],
+  ['{"a":[{"b":1,"b\\"":2}, {"c" : {"d":":"}, "\\u0063"\n:1}]}'],
+  ['{"__proto__":1,"__proto__":2}'],
+])('%s is JSON with a repeated key, and left to the parser that explains mistakes', (text) => {
+  expect(readPlain(text, 'tools.json')).toBeUndefined()
+  const { problems } = parseYaml(text, { path: '/a/tools.json', name: 'tools.json' })
+  expect(problems).toMatchObject([{ message: expect.stringContaining(' is given twice.') }])
+})
+
+test('JSON is read with all that looks like a key and is none', () => {
+  const value = { 'a"': '":', b: [{ c: '"d":1' }, { c: ' : ' }], '': { '\\': ['\\', ':'] }, '"e":': null }
+  for (const text of [JSON.stringify(value), JSON.stringify(value, undefined, '\t')])
+    expect(readPlain(text, 'tools.json')?.value).toEqual(value)
 })
 
 test('what is written is there, before it was taken for a number', () => {

@@ -53,6 +53,16 @@ test('a key that stands left of its element is told where it belongs', () => {
 The keys of one list element stand under each other: indent this one as those above it. A new element begins with "- ".`)
 })
 
+test('a value that the parser loses under an outdented comment is told how the comment belongs', () => {
+  expect(
+    report('description:\n#old\n  new\nname: b\n'),
+  ).toBe(`agent.yaml:3:3: Not valid YAML: Implicit keys need to be on a single line.
+  new
+  ^
+A key has ": " behind it, and the keys of one map begin in one column. A comment above a value begins in the column of the value.`)
+  expect(report('description:\n  #old\n  new\nname: b\n')).toBe('accepted')
+})
+
 test('a star alone is one mistake, told once', () => {
   expect(report('exec: *\n')).toBe(`agent.yaml:1:7: No anchor & stands before the alias *.
   exec: *

@@ -1,4 +1,5 @@
 import { lstatSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
 import { ASK_HUMAN } from './human/question.js'
@@ -17,8 +18,15 @@ export function asRecordFailure(error: unknown, run: Run): unknown {
   const { code = '', path, syscall } = Object(error) as NodeJS.ErrnoException
   if (isJournalError(error) || syscall === undefined) return error
   const isOurs = path === undefined ? DISK_CODES.has(code) : path.startsWith(run.directory)
-  const isRefused = DISK_CODES.has(code) || PERMISSION_CODES.has(code) || IN_THE_WAY_CODES.has(code)
+  const isRefused =
+    DISK_CODES.has(code) || PERMISSION_CODES.has(code) || IN_THE_WAY_CODES.has(code) || lacksDirectory(error)
   return isOurs && isRefused ? asWriteError(error, path ?? run.directory) : error
+}
+
+/** A directory of the run was deleted or moved while it was used: only the last part of a path may be missing. */
+function lacksDirectory(error: unknown): boolean {
+  const { code, path, syscall } = Object(error) as NodeJS.ErrnoException
+  return code === 'ENOENT' && syscall === 'open' && path !== undefined && isGone(dirname(path))
 }
 
 /** Adds to an error of writing a run what was lost by it, and the command line that goes on. */

@@ -21,8 +21,11 @@ export function parseCompletion(value: unknown): ChatResponse {
 
   const finishReason = isObject(choice) ? choice.finish_reason : undefined
   const usage = readUsage(value.usage)
+  const read = readMessage(message)
+  if (isCallLost(read, finishReason))
+    throw malformed(`its finish_reason is "${finishReason}", and there is neither a call nor a text`, message)
   return {
-    message: readMessage(message),
+    message: read,
     ...(typeof finishReason === 'string' ? { finishReason } : {}),
     ...(usage ? { usage } : {}),
     raw: value,
@@ -64,6 +67,12 @@ function readCalls(list: unknown): ToolCall[] {
   if (calls.length === 0 || !calls.every(isObject))
     throw malformed('its tool_calls are no list of calls', list)
   return calls.map(readCall)
+}
+
+/** A call was announced, also the single one of old servers, and none came: taken for an answer, it would be an empty one. */
+function isCallLost({ content, tool_calls }: AssistantMessage, finishReason: unknown): boolean {
+  const announced = finishReason === 'tool_calls' || finishReason === 'function_call'
+  return announced && tool_calls === undefined && (content ?? '').trim() === ''
 }
 
 function readCall(call: Record<string, unknown>): ToolCall {

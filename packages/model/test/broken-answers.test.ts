@@ -39,8 +39,8 @@ const NOT_UTF8 = {
     '<url> answered with bytes that are no UTF-8 text, so a part of the answer is not known. What came is not used.',
 }
 
-function plain(message: unknown): string {
-  return JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
+function plain(message: unknown, reason = 'stop'): string {
+  return JSON.stringify({ choices: [{ index: 0, message, finish_reason: reason }] })
 }
 
 function event(choice: object): string {
@@ -79,8 +79,17 @@ describe('an answer that is not used, and asked for again', () => {
     [{ content: 5 }, 'its content is neither a text nor a list of parts. It says: 5'],
     [{ content: 'x', tool_calls: { id: 'a' } }, 'its tool_calls are no list of calls. It says: {"id":"a"}'],
     [{ content: null, tool_calls: [null] }, 'its tool_calls are no list of calls. It says: [null]'],
+    [
+      { content: '', tool_calls: [] },
+      'its finish_reason is "tool_calls", and there is neither a call nor a text. It says: {"content":"","tool_calls":[]}',
+    ],
+    [
+      { function_call: { name: 'n', arguments: '{}' }, content: null },
+      'its finish_reason is "function_call", and there is neither a call nor a text. It says: {"function_call":{"name":"n","arguments":"{}"},"content":null}',
+    ],
   ])('has a message that cannot be read: %j', async (message, what) => {
-    const model = await modelBehind((response) => response.end(plain(message)))
+    const reason = /"(\w+_calls?)"/.exec(what)?.[1] ?? 'stop'
+    const model = await modelBehind((response) => response.end(plain(message, reason)))
     expect((await failureOf(model.complete(request))).message).toBe(
       `The answer is no chat completion: ${what}`,
     )
