@@ -9,6 +9,10 @@ import type { ScriptCommand, ShellSource } from './source.js'
 /** A word the shell makes others of: file names, or the pieces of braces. */
 const PATTERN = /[*?]|^[^[]*\[.+\]|^[^{]*\{.*(?:,|\.\.).*\}/
 
+/** `<<< "$x"`: a placeholder there is what its author asked for. */
+const COMPUTED_INPUT = /^[^\n;|&()<]*<<<\s*"?\$\w/
+const COMPUTED = 'The shell runs what it computes here, which may hold a value.'
+
 /** What a script with values runs and does not spell out. */
 export function runsVariable(source: ShellSource, followed?: Followed): LintFinding[] {
   const { scan, commands, template, at } = source
@@ -35,14 +39,14 @@ function runsWhat(command: ScriptCommand, template: string): string | undefined 
   const { words, shapes } = command
   const [name = ''] = shapes
   if (changesNames(command)) return `${name || 'This'} changes what commands behind it run.`
-  if (readsScript(command) && !hasOwnInput(template, command))
-    return `${name} runs what it is fed here, which may hold a value.`
+  if (readsScript(command)) {
+    if (!hasOwnInput(template, command)) return `${name} runs what it is fed here, which may hold a value.`
+    if (COMPUTED_INPUT.test(template.slice(command.offset))) return COMPUTED
+  }
   const program = programIndex(shapes)
   if (!words[program]?.quoted && PATTERN.test(shapes[program] ?? ''))
     return 'The shell makes a name of this pattern, and runs it.'
-  return isComputed(command, program)
-    ? 'The shell runs what it computes here, which may hold a value.'
-    : undefined
+  return isComputed(command, program) ? COMPUTED : undefined
 }
 
 /** Whether a command gives names to commands. */
