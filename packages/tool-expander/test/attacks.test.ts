@@ -207,6 +207,14 @@ const ATTACKS: Record<string, Attack[]> = {
     ['bash ${y:raw} -c "ls ${x}"'],
     ['fish -C a -c "ls ${x}"'],
   ],
+  'a shell that a command finds': [
+    ['$(which bash) -c "${x};"', 'both'],
+    ['"$(command -v sh)" -ec "${x};"', 'both'],
+    ['`command -v dash` -c "${x};"', 'both'],
+    ['env $(command -v bash) -c "${x};"', 'both'],
+    ['echo "${x}" | $(command -v sh)', 'both'],
+    ['$(command -v sh) -s <<E\n${x}\nE', 'both'],
+  ],
   'time as a program': [
     ['time -f %e sh <<E\n${x}\nE'],
     ['echo ${x} | time -o f sh'],

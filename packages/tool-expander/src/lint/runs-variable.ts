@@ -1,5 +1,6 @@
 import { baseName, programIndex } from '../programs.js'
 import { valuesOf } from '../shell/rules.js'
+import { matchAt } from '../template.js'
 import { hasOwnInput, readsScript } from './fed-programs.js'
 import type { LintFinding } from './finding.js'
 import type { Followed } from './follows-values.js'
@@ -31,8 +32,13 @@ export function runsVariable(source: ShellSource, followed?: Followed): LintFind
     reported.add(command.offset)
     return [at('runs-variable', command.offset, message, hint)]
   })
+  const split = commands.flatMap((command) => splitIn(source, command))
   const held = followed?.refused.filter(({ commandOffset }) => !reported.has(commandOffset)) ?? []
-  return [...found, ...held.map(({ offset, message, hint }) => at('runs-variable', offset, message, hint))]
+  return [
+    ...found,
+    ...split,
+    ...held.map(({ offset, message, hint }) => at('runs-variable', offset, message, hint)),
+  ]
 }
 
 function runsWhat(command: ScriptCommand, template: string): string | undefined {
@@ -47,6 +53,27 @@ function runsWhat(command: ScriptCommand, template: string): string | undefined 
   if (!words[program]?.quoted && PATTERN.test(shapes[program] ?? ''))
     return 'The shell makes a name of this pattern, and runs it.'
   return isComputed(command, program) ? COMPUTED : undefined
+}
+
+/** `[ $(echo ${x}) ]`, by programs that write what they are given. */
+const WRITES_IT = /\$\(\s*(?:echo|printf|basename|dirname)\s[^|)]*\)/y
+
+function splitIn({ template, names, at }: ShellSource, { words, shapes }: ScriptCommand): LintFinding[] {
+  if (!/^(?:\[|test)$/.test(shapes[0] ?? '')) return []
+  return words
+    .filter(
+      ({ found, offset }) =>
+        matchAt(WRITES_IT, template, offset) && found.some(({ name }) => names.withCode.has(name)),
+    )
+    .map(({ offset }) => {
+      const message = 'The shell splits this, which holds a value.'
+      return at(
+        'runs-variable',
+        offset,
+        message,
+        'Write "$( … )": it can be several words, and options among them.',
+      )
+    })
 }
 
 /** Whether a command gives names to commands. */
