@@ -225,6 +225,14 @@ const ADVICE: [bad: Definition, rule: LintRule, advice: string, advised: Definit
     'the name of a variable itself',
     [shell('x=${v}; read -r y')],
   ],
+  [
+    shell('x=${v}; [ $x = a ]; test -f $x; sh $x f'),
+    'runs-variable',
+    'Write "$x"',
+    [shell('x=${v}; [ "$x" = a ]; test -f "$x"; sh "$x" f')],
+  ],
+  [shell('[ $(echo ${v}) = a ]'), 'runs-variable', 'Write "$( … )"', [shell('[ "$(echo ${v})" = a ]')]],
+  [shell('x=${v}; echo "${x@P}"'), 'runs-variable', 'without @P', [shell('x=${v}; echo "${x}b" "$x"')]],
   [shell('x=${v}; eval "$x"'), 'runs-variable', '"$x" is safe as an argument', [shell('x=${v}; ls -- "$x"')]],
   [
     exec(`sh -c 'eval "$1"' _ \${v}`),
