@@ -226,6 +226,21 @@ const ADVICE: [bad: Definition, rule: LintRule, advice: string, advised: Definit
     [shell('x=${v}; read -r y')],
   ],
   [
+    shell('hyperfine "ls ${v}"'),
+    'value-in-program',
+    BESIDE,
+    [shell(`V=\${v} hyperfine 'ls -- "$V"'`), exec(`env V=\${v} hyperfine 'ls -- "$V"'`)],
+  ],
+  [
+    shell('tmux new -d "ls ${v}"'),
+    'value-in-program',
+    '[\\w.-]+',
+    [
+      shell('tmux new -d "ls ${v}"', { pattern: '[\\w.-]+' }),
+      shell('tmux new -d "ls ${v}"', { enum: ['a'] }),
+    ],
+  ],
+  [
     shell('x=${v}; [ $x = a ]; test -f $x; sh $x f'),
     'runs-variable',
     'Write "$x"',

@@ -67,6 +67,73 @@ test('a variable that holds a value is named where it becomes part of a program'
   expect(foundHere(`x=\${v}; sh -c 'eval "$1"' _ "$x"`)).toEqual(['runs-variable 30'])
 })
 
+test('a value is named that is fed to a program which runs what it reads', () => {
+  for (const shell of [
+    'echo ${v} | lua -',
+    'echo ${v} | R --no-save',
+    'echo ${v} | at now',
+    'echo ${v} | ed f',
+    'echo ${v} | ex -s f',
+    'echo ${v} | gdb -q a.out',
+    'echo ${v} | crontab -',
+    'echo ${v} | m4',
+    'heroku run bash <<E\n${v}\nE',
+    'echo ${v} | pipenv run sh',
+    'echo ${v} | apptainer exec image.sif bash -s',
+    'echo ${v} | distrobox enter b -- zsh',
+  ])
+    expect(foundHere(shell).join(), shell).toMatch(/value-in-program/)
+  for (const shell of [
+    'echo ${v} | grep sh',
+    'echo ${v} | heroku run cat',
+    'echo ${v} | tool exec sh f',
+    'crontab -l | grep ${v}',
+    'crontab f; echo ${v} | cat',
+    'sort < ${v} | gnuplot plot.gp',
+  ])
+    expect(foundHere(shell).join(), shell).not.toMatch(/value-in-program/)
+})
+
+test('a value in a command for tmux, hyperfine and the like is named', () => {
+  for (const shell of [
+    'tmux new-session -d -s a "ls ${v}"',
+    'tmux send-keys -t a "ls ${v}" Enter',
+    'hyperfine -w 3 "ls ${v}"',
+    'hyperfine --prepare "rm ${v}" ls',
+    'concurrently -n a,b "ls ${v}" ls',
+    'ls | entr -cs "ls ${v}"',
+    'xterm -e "ls ${v}"',
+    'heroku run -a app "ls ${v}"',
+    'heroku run ls ${v}',
+    'ansible all -m shell -a "ls ${v}"',
+  ])
+    expect(foundHere(shell), shell).toEqual([expect.stringMatching(/^value-in-program/)])
+  for (const shell of [
+    'tmux new -d -s "a${v}" top',
+    'tmux kill-session -t "a${v}"',
+    'tmux rename-window "a ${v}"',
+    'hyperfine --export-json "${v}.json" ls',
+    'ls | entr cat',
+    'xterm -T "a ${v}"',
+    'heroku logs -a "app-${v}"',
+    'ansible "host-${v}" -m ping',
+  ])
+    expect(foundHere(shell).join(), shell).not.toMatch(/value-in-program/)
+})
+
+test('a value is named that chooses a program for tar, man and compilers', () => {
+  for (const shell of [
+    'tar -I ${v} -xf a',
+    'man -P ${v} ls',
+    'FZF_DEFAULT_COMMAND=${v} fzf',
+    'RUSTC_WRAPPER=${v} cargo build',
+    'CC=${v} make',
+  ])
+    expect(foundHere(shell).join(), shell).toMatch(/program-chosen/)
+  for (const shell of ['tar -cIzstd -f ${v} a', 'tar -C ${v} -xf a', 'man 3 ${v}'])
+    expect(foundHere(shell).join(), shell).not.toMatch(/program-chosen/)
+})
+
 test('a variable is not named where it is an argument, was checked, or cannot hold code', () => {
   for (const shell of [
     `x=\${v}; trap 'rm -- "$x"' EXIT; ls -- "$x" "\${x%.txt}" "\${#x}" > "$x.txt"`,
