@@ -26,7 +26,7 @@ const AS_ARGUMENT = `Hand it over as an argument: sh -c '… "$1"' _ \${value}`
 export const HINTS: Partial<Record<ToolProblemCode, string>> = {
   ERR_TOOL_NAME: 'Write name: list_files.',
   ERR_PARAMETER_UNKNOWN: 'Write ${name} in it, stdin: name, or use command: with inject_as: option.',
-  ERR_PARAMETER_OVERRIDE: 'Remove it. For an input, write stdin: name.',
+  ERR_PARAMETER_OVERRIDE: 'Remove it, or for an input write stdin: name.',
   ERR_PARAMETER_OPTIONAL:
     'Give it a default, write --option=${name}, or use command: with inject_as: option.',
   ERR_STDIN: 'Keep one of them.',

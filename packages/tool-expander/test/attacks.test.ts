@@ -207,6 +207,16 @@ const ATTACKS: Record<string, Attack[]> = {
     ['bash ${y:raw} -c "ls ${x}"'],
     ['fish -C a -c "ls ${x}"'],
   ],
+  'what || in [[ ]] runs where [[ is a program': [
+    ['[[ a || eval == ${x} ]]', 'dash', '$(echo PW""NED >&2)'],
+    ['[[ a == b || "eval" == ${x} ]]', 'dash', '$(echo PW""NED >&2)'],
+    ['[[ a || ! eval == ${x} ]]', 'dash', '$(echo PW""NED >&2)'],
+    ['[[ a || ! ${x} ]]'],
+    ['[[ a\neval ${x} ]]', 'dash'],
+    ['[[ <<E<<F\nE\nF\neval ${x} ]]', 'dash'],
+    ['[[ a\n! eval ${x} ]]', 'dash'],
+    ['[[ a || /bin/sh -c ${x} ]]', 'dash', 'echo${IFS}PW""NED'],
+  ],
   'a shell that a command finds': [
     ['$(which bash) -c "${x};"', 'both'],
     ['"$(command -v sh)" -ec "${x};"', 'both'],
