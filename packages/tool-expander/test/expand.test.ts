@@ -357,8 +357,8 @@ test('a key that the template decides is to be removed; only for standard input 
     refusal({ shell: 'ls ${a}', parameters: [{ name: 'a', ...key }] })
       .split('\n')
       .at(-1)
-  expect(hint({ raw: true })).toBe('Remove it. For an input, write stdin: name.')
-  expect(hint({ inject_as: 'stdin' })).toBe('Remove it. For an input, write stdin: name.')
+  expect(hint({ raw: true })).toBe('Remove it, or for an input write stdin: name.')
+  expect(hint({ inject_as: 'stdin' })).toBe('Remove it, or for an input write stdin: name.')
 })
 
 test('expandTool throws what parseTool would have reported, as one readable error', () => {
