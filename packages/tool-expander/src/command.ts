@@ -29,7 +29,7 @@ export function compileCommand(definition: ToolDefinition): Compiled {
     command,
     substitute,
     inferred: [...placed, ...others],
-    ...(checkedWords && { checkedWords }),
+    checkedWords,
     problems,
     words,
   }

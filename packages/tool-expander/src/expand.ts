@@ -39,7 +39,8 @@ export function expandTool(definition: ToolDefinition): ExpandedTool {
   EXPANDED.delete(definition)
   if (known) return known
   const parsed = parseTool(definition)
-  if (!parsed.ok) throw new ToolExpansionError(parsed.problems, `tool "${definition?.name}"`)
+  if (!parsed.ok)
+    throw new ToolExpansionError(parsed.problems, definition?.name && `tool "${definition.name}"`)
   return expandTool(parsed.tool)
 }
 

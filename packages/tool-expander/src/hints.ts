@@ -26,7 +26,7 @@ const AS_ARGUMENT = `Hand it over as an argument: sh -c '… "$1"' _ \${value}`
 export const HINTS: Partial<Record<ToolProblemCode, string>> = {
   ERR_TOOL_NAME: 'Write name: list_files.',
   ERR_PARAMETER_UNKNOWN: 'Write ${name} in it, stdin: name, or use command: with inject_as: option.',
-  ERR_PARAMETER_OVERRIDE: 'Remove it, or write stdin: name.',
+  ERR_PARAMETER_OVERRIDE: 'Remove it, or for an input write stdin: name.',
   ERR_PARAMETER_OPTIONAL:
     'Give it a default, write --option=${name}, or use command: with inject_as: option.',
   ERR_STDIN: 'Keep one of them.',
@@ -41,6 +41,6 @@ export const HINTS: Partial<Record<ToolProblemCode, string>> = {
   ERR_PROGRAM_TEXT: `${AS_ARGUMENT}, watch -x ls \${value}, python3 -c '… sys.argv[1]' \${value}. Or as stdin:.`,
   ERR_SHELL_CODE: `${AS_ARGUMENT}. To trap, watch, git: export x=\${value}; watch 'ls "$x"'. To ssh: as stdin:.`,
   ERR_SHELL_POSITIONAL:
-    'Assign it to another name first: x=${value}; … ${x%.txt}. Or hand it over: f() { … "$1"; }; f ${value}',
-  ERR_SHELL_SYNTAX: 'Complete it, write it another way, or move it into a file.',
+    'Assign it to another name: x=${value}; … ${x%.txt}. Or hand it over: f() { … "$1"; }; f ${value}',
+  ERR_SHELL_SYNTAX: 'Write it another way, or move it into a file.',
 }

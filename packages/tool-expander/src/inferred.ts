@@ -23,7 +23,7 @@ export interface Compiled {
   command: string[]
   substitute: boolean
   inferred: Inferred[]
-  checkedWords?: readonly string[]
+  checkedWords?: readonly string[] | undefined
   problems: ToolProblem[]
   /** The argument words; a script has none. */
   words?: ArgumentWord[]

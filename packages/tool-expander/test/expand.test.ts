@@ -347,6 +347,20 @@ describe('parseTool', () => {
   })
 })
 
+test('what is no map, or has no name, is not called undefined', () => {
+  for (const definition of ['ls', null, [], { exec: 'ls' }])
+    expect(() => expandTool(definition as never)).toThrow(/^(?:A tool must be a map|name is missing)/)
+})
+
+test('a key that the template decides is to be removed; only for standard input there is another', () => {
+  const hint = (key: object) =>
+    refusal({ shell: 'ls ${a}', parameters: [{ name: 'a', ...key }] })
+      .split('\n')
+      .at(-1)
+  expect(hint({ raw: true })).toBe('Remove it, or for an input write stdin: name.')
+  expect(hint({ inject_as: 'stdin' })).toBe('Remove it, or for an input write stdin: name.')
+})
+
 test('expandTool throws what parseTool would have reported, as one readable error', () => {
   const expanding = () => expandTool({ name: 'count', exec: 'cat ${file} | wc -l' })
   expect(expanding).toThrow(ToolExpansionError)

@@ -225,6 +225,29 @@ const ADVICE: [bad: Definition, rule: LintRule, advice: string, advised: Definit
     'the name of a variable itself',
     [shell('x=${v}; read -r y')],
   ],
+  [
+    shell('hyperfine "ls ${v}"'),
+    'value-in-program',
+    BESIDE,
+    [shell(`V=\${v} hyperfine 'ls -- "$V"'`), exec(`env V=\${v} hyperfine 'ls -- "$V"'`)],
+  ],
+  [
+    shell('tmux new -d "ls ${v}"'),
+    'value-in-program',
+    '[\\w.-]+',
+    [
+      shell('tmux new -d "ls ${v}"', { pattern: '[\\w.-]+' }),
+      shell('tmux new -d "ls ${v}"', { enum: ['a'] }),
+    ],
+  ],
+  [
+    shell('x=${v}; [ $x = a ]; test -f $x; sh $x f'),
+    'runs-variable',
+    'Write "$x"',
+    [shell('x=${v}; [ "$x" = a ]; test -f "$x"; sh "$x" f')],
+  ],
+  [shell('[ $(echo ${v}) = a ]'), 'runs-variable', 'Write "$( … )"', [shell('[ "$(echo ${v})" = a ]')]],
+  [shell('x=${v}; echo "${x@P}"'), 'runs-variable', 'without @P', [shell('x=${v}; echo "${x}b" "$x"')]],
   [shell('x=${v}; eval "$x"'), 'runs-variable', '"$x" is safe as an argument', [shell('x=${v}; ls -- "$x"')]],
   [
     exec(`sh -c 'eval "$1"' _ \${v}`),

@@ -22,6 +22,20 @@ test('a variable that holds a value is named where the shell runs or computes it
     ['x=${v}; echo "$(( 1 + $x ))"', 23],
     ['x=${v}; (( x > 1 )) && ls', 12],
     ['x=${v}; echo "${!x}"', 15],
+    ['x=${v}; echo "${x@P}"', 15],
+    ['f() { echo "${1@P}"; }; f ${v}', 13],
+    ['read -r x <<E\n${v}\nE\necho ${x@P}', 6],
+    ['x=${v}; [ $x = a ]', 11],
+    ['x=${v}; [ -f $x ] && ls', 14],
+    ['x=${v}; test $x -gt 3', 14],
+    ['f() { [ -d $1 ]; }; f ${v}', 12],
+    ['[ $(echo ${v}) = a ]', 3],
+    ['test $(basename ${v}) -gt 3', 6],
+    ['x=${v}; true & wait $x', 21],
+    ['x=${v}; sh $x f', 12],
+    ['x=${v}; sh <<< "$x"', 9],
+    ['x=${v}; bash -s <<<$x', 9],
+    ['x=${v}; sh <<<"$(echo "$x")"', 24],
     ['x=${v}; echo "${y:$x:1}"', 19],
     ['x=${v}; echo "${y:x:1}"', 19],
     ['x=${v}; a[$x]=1', 11],
@@ -53,10 +67,81 @@ test('a variable that holds a value is named where it becomes part of a program'
   expect(foundHere(`x=\${v}; sh -c 'eval "$1"' _ "$x"`)).toEqual(['runs-variable 30'])
 })
 
+test('a value is named that is fed to a program which runs what it reads', () => {
+  for (const shell of [
+    'echo ${v} | lua -',
+    'echo ${v} | R --no-save',
+    'echo ${v} | at now',
+    'echo ${v} | ed f',
+    'echo ${v} | ex -s f',
+    'echo ${v} | gdb -q a.out',
+    'echo ${v} | crontab -',
+    'echo ${v} | m4',
+    'heroku run bash <<E\n${v}\nE',
+    'echo ${v} | pipenv run sh',
+    'echo ${v} | apptainer exec image.sif bash -s',
+    'echo ${v} | distrobox enter b -- zsh',
+  ])
+    expect(foundHere(shell).join(), shell).toMatch(/value-in-program/)
+  for (const shell of [
+    'echo ${v} | grep sh',
+    'echo ${v} | heroku run cat',
+    'echo ${v} | tool exec sh f',
+    'crontab -l | grep ${v}',
+    'crontab f; echo ${v} | cat',
+    'sort < ${v} | gnuplot plot.gp',
+  ])
+    expect(foundHere(shell).join(), shell).not.toMatch(/value-in-program/)
+})
+
+test('a value in a command for tmux, hyperfine and the like is named', () => {
+  for (const shell of [
+    'tmux new-session -d -s a "ls ${v}"',
+    'tmux send-keys -t a "ls ${v}" Enter',
+    'hyperfine -w 3 "ls ${v}"',
+    'hyperfine --prepare "rm ${v}" ls',
+    'concurrently -n a,b "ls ${v}" ls',
+    'ls | entr -cs "ls ${v}"',
+    'xterm -e "ls ${v}"',
+    'heroku run -a app "ls ${v}"',
+    'heroku run ls ${v}',
+    'ansible all -m shell -a "ls ${v}"',
+  ])
+    expect(foundHere(shell), shell).toEqual([expect.stringMatching(/^value-in-program/)])
+  for (const shell of [
+    'tmux new -d -s "a${v}" top',
+    'tmux kill-session -t "a${v}"',
+    'tmux rename-window "a ${v}"',
+    'hyperfine --export-json "${v}.json" ls',
+    'ls | entr cat',
+    'xterm -T "a ${v}"',
+    'heroku logs -a "app-${v}"',
+    'ansible "host-${v}" -m ping',
+  ])
+    expect(foundHere(shell).join(), shell).not.toMatch(/value-in-program/)
+})
+
+test('a value is named that chooses a program for tar, man and compilers', () => {
+  for (const shell of [
+    'tar -I ${v} -xf a',
+    'man -P ${v} ls',
+    'FZF_DEFAULT_COMMAND=${v} fzf',
+    'RUSTC_WRAPPER=${v} cargo build',
+    'CC=${v} make',
+  ])
+    expect(foundHere(shell).join(), shell).toMatch(/program-chosen/)
+  for (const shell of ['tar -cIzstd -f ${v} a', 'tar -C ${v} -xf a', 'man 3 ${v}'])
+    expect(foundHere(shell).join(), shell).not.toMatch(/program-chosen/)
+})
+
 test('a variable is not named where it is an argument, was checked, or cannot hold code', () => {
   for (const shell of [
     `x=\${v}; trap 'rm -- "$x"' EXIT; ls -- "$x" "\${x%.txt}" "\${#x}" > "$x.txt"`,
     'x=${v}; [ "$x" -gt 3 ] && [[ $x == a* ]]',
+    'x=${v}; test -f "$x"; [ -d "a$x" ]; echo "${x@Q}" ${x@U}; cat <<< "$x"; y=$x',
+    '[ "$(echo ${v})" = a ]; [ $(wc -l < ${v}) -gt 3 ]; [ $(echo ${v} | wc -c) -gt 1 ]; ls $(echo ${v})',
+    'x=$(wc -l < ${v}); [ $x -gt 3 ]; echo "${x@P}"',
+    'x=${v}; sh -s <<< "echo a"; ls $x; cp $x b; sh f "$x"; [ a ] && ls $x',
     'x=${v}; case $x in *[!0-9]*) exit 1;; esac; echo $((x + 1))',
     'x=${v}; [[ $x =~ ^[0-9]+$ ]] || exit 1; echo $((x + 1))',
     'case ${n} in *[!0-9]*) exit 1;; esac; n=${n}; echo $((n+1))',

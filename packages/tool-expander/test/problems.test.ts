@@ -69,7 +69,7 @@ describe('the hint says what to write', () => {
   const hintsOf = (definition: object) => problemsOf(definition).map(({ hint }) => hint)
   const PLACEHOLDER =
     'Write ${name} (letters, digits, _) for a value, its default under parameters:, \\${ for a literal ${.'
-  const COMPLETE = 'Complete it, write it another way, or move it into a file.'
+  const COMPLETE = 'Write it another way, or move it into a file.'
   const CHECK = 'Say type: integer, or compare with =.'
   const HAND_OVER = `Hand it over as an argument: sh -c '… "$1"' _ \${value}. To trap, watch, git: export x=\${value}; watch 'ls "$x"'. To ssh: as stdin:.`
   const HINTS: [definition: object, hint: string][] = [
@@ -93,7 +93,7 @@ describe('the hint says what to write', () => {
     [{ shell: 'trap "rm ${f}" EXIT' }, HAND_OVER],
     [
       { shell: 'dir=${dir}; echo ${dir%/}' },
-      'Assign it to another name first: x=${value}; … ${x%.txt}. Or hand it over: f() { … "$1"; }; f ${value}',
+      'Assign it to another name: x=${value}; … ${x%.txt}. Or hand it over: f() { … "$1"; }; f ${value}',
     ],
     [
       { shell: 'ls ${xs}', parameters: [{ name: 'xs', type: 'array' }] },

@@ -7,7 +7,12 @@ import type { ScriptCommand } from './source.js'
 // What commands make of what a pipe or a here-document feeds to them.
 
 /** Programs that run what they read when they are not told what to run. */
-const READS_PROGRAM = /^(?:python[\d.]*|node|perl|ruby|php|bc|at|batch|make|ed)$/
+const READS_PROGRAM =
+  /^(?:python[\d.]*|node|perl|ruby|php|lua[\d.]*|julia|R|gnuplot|osascript|tclsh[\d.]*|expect|bc|dc|m4|batch|make|crontab)$/
+/** Programs that do so whatever they are told. */
+const READS_COMMANDS = /^(?:at|ed|ex|gdb)$/
+/** Behind these words a program stands that another one starts. */
+const STARTS = /^(?:exec|run|--)$/
 /** Programs that run the file of -f. */
 const READS_FILE = /^(?:[gmn]?awk|g?sed|g?make|jq|psql)$/
 /** Programs that run what they read although they are told a database. */
@@ -25,6 +30,7 @@ export function readsProgram({ words, texts, shapes }: ScriptCommand): boolean {
     const script = shapes[texts.at(-1)?.[0] ?? 0] ?? ''
     return operands.some((word) => isShell(word)) && (texts.length < 2 || /[{%]/.test(script))
   }
+  if (READS_COMMANDS.test(name) || feedsShell(operands)) return true
   if (CLIENT.test(name)) return texts.length === 0
   // sed -f -, make -f -
   const isTold = operands.some(
@@ -34,6 +40,13 @@ export function readsProgram({ words, texts, shapes }: ScriptCommand): boolean {
   )
   if (isTold && READS_FILE.test(name)) return true
   return READS_PROGRAM.test(name) && operands.every((word) => word.startsWith('-'))
+}
+
+/** `heroku run bash`, `pipenv run sh -s`: a shell by its name behind what starts programs, and no script behind it. */
+function feedsShell(operands: readonly string[]): boolean {
+  const starts = operands.findIndex((word) => STARTS.test(word))
+  const shell = operands.findIndex((word, index) => index > starts && isShell(word))
+  return starts >= 0 && shell > 0 && operands.slice(shell + 1).every((word) => STANDARD_INPUT.test(word))
 }
 
 /** Whether a command starts a shell that reads its script from standard input. */

@@ -1,8 +1,9 @@
 import { ASSIGNMENT, TAKES_NAMES } from '../shell/rules.js'
+import { matchAt } from '../template.js'
 import { type Held, heldValues } from './held-values.js'
 import { type Reading, readAsValues, type Stand } from './read-as-values.js'
 import { type ScriptCommand, type ShellSource, shellSource } from './source.js'
-import { standsOf } from './stands.js'
+import { holdsValue, standsOf } from './stands.js'
 
 const NUMBER_HINT = (written: string) =>
   `Say type: integer of the parameter, or check it first: case "${written}" in *[!0-9]*) exit 1;; esac`
@@ -10,6 +11,8 @@ const TRAP_HINT = (written: string) =>
   `Write it in single quotes, so that it is an argument when the trap runs: trap 'rm -- "${written}"' EXIT`
 const NAME_HINT = () =>
   'Write the name of a variable itself: a value may be one with a subscript, which is computed.'
+const SPLIT_HINT = (written: string) => `Write "${written}": it can be several words, and options among them.`
+const PROMPT_HINT = 'Write it without @P, which runs what stands in $( … ) there.'
 const SCRIPT_HINT = (written: string) => `Hand it over as an argument: sh -c '… "$1"' _ "${written}"`
 
 /** A script read as if the variables that hold values were these, and what it would then be refused for. */
@@ -35,22 +38,29 @@ export function followValues(source: ShellSource, own?: Iterable<string>): Follo
   const reading = readAsValues(source.template, stands)
   const read = sourceOfReading(source, reading)
   const commandOf = commandsByValue(read)
-  const refused = reading.refused.flatMap(({ stand, offset, isNumber }) => {
-    const command = commandOf.get(offset)
-    return command && isHarmlessIn(command, offset)
+  const refused = reading.refused.flatMap((place) => {
+    const command = commandOf.get(place.offset)
+    return command && !place.isSplit && isHarmlessIn(command, place.offset)
       ? []
-      : [refusal(stand, isNumber, command, command && reading.offsetBefore(command.offset))]
+      : [refusal(place, command, command && reading.offsetBefore(command.offset))]
   })
-  return { source: read, refused: [...refused, ...indirect.map((stand) => refusal(stand, true))] }
+  return {
+    source: read,
+    refused: [...refused, ...indirect.map((stand) => refusal({ stand, isNumber: true, isSplit: false }))],
+  }
 }
 
 function refusal(
-  { written, offset, isComputed }: Stand,
-  isNumber: boolean,
+  { stand, isNumber, isSplit }: Omit<Reading['refused'][number], 'offset'>,
   command?: ScriptCommand,
   commandOffset?: number,
 ): Refused {
+  const { written, offset, isComputed } = stand
   const variable = /^\w/.test(written) ? `$${written}` : written
+  if (isSplit || written.endsWith('@P}')) {
+    const message = `The shell ${isSplit ? 'splits' : 'runs'} ${variable} here, which holds a value.`
+    return { offset, commandOffset, message, hint: isSplit ? SPLIT_HINT(variable) : PROMPT_HINT }
+  }
   const [name = ''] = command?.shapes ?? []
   const isName = TAKES_NAMES.has(name) || /^(?:printf|test|\[)$/.test(name)
   const isComputedHere = isComputed || isNumber || isName
@@ -60,13 +70,16 @@ function refusal(
   return { offset, commandOffset, message, hint: write(variable) }
 }
 
-/** `${!x}`: the value is the name of a variable, and a subscript in it is computed. */
-function indirectIn({ scan, template }: ShellSource, { names }: Held): Stand[] {
-  return scan.expanded
-    .filter(({ name, offset }) => names.has(name) && template.startsWith('${!', offset))
-    .filter(({ name, offset }) => !/[*@]/.test(template.charAt(offset + 3 + name.length)))
-    .map(({ name, offset }) => ({ offset, length: 3 + name.length, written: name, isComputed: true }))
+/** `${!x}`: the value is the name of a variable, and a subscript in it is computed. And `${x@P}`, which runs it. */
+function indirectIn({ scan, template }: ShellSource, held: Held): Stand[] {
+  return scan.expanded.flatMap(({ name, offset }) => {
+    const [written, prompt] = matchAt(INDIRECT, template, offset) ?? []
+    if (!written || !holdsValue(held, name, offset)) return []
+    return [{ offset, length: written.length, written: prompt ? written : name, isComputed: true }]
+  })
 }
+
+const INDIRECT = /\$\{(?:!\w+(?![\w*@])|\w+(@P)\})/y
 
 function sourceOfReading(source: ShellSource, { template, scan, offsetBefore }: Reading): ShellSource {
   const parameters = [

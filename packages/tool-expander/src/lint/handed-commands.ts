@@ -15,10 +15,12 @@ const COMMAND_OPTIONS = new Map([
   ['scp', /^-[A-Za-z]*S$/],
   ['sftp', /^-[A-Za-z]*S$/],
   ['rg', /^--pre(?:=|$)/],
+  ['tar', /^(?:-[A-Za-z]*[IF]|--(?:use-compress-program|to-command|info-script|new-volume-script)(?:=|$))/],
+  ['man', /^(?:-[A-Za-z]*P|--pager(?:=|$))/],
   ['sort', /^--compress-program(?:=|$)/],
 ])
 const COMMAND_VARIABLES = namesOf(
-  'PAGER MANPAGER GIT_PAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH GIT_SSH_COMMAND GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS BROWSER RSYNC_RSH LESSOPEN LESSCLOSE',
+  'PAGER MANPAGER GIT_PAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH GIT_SSH_COMMAND GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS BROWSER FZF_DEFAULT_COMMAND FZF_DEFAULT_OPTS RUSTC RUSTC_WRAPPER CC CXX RSYNC_RSH LESSOPEN LESSCLOSE',
 )
 /** Variables by which a program that is written finds or loads another one, and options of interpreters. */
 const LOADING_VARIABLES = namesOf(

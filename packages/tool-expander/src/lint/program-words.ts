@@ -31,6 +31,7 @@ const AWK = `Hand it over beside it: N=\${n} awk '{ print ENVIRON["N"] }', behin
 const SED = `Give a number type: integer. For a text sed has no variables; perl has: A=\${a} perl -pe 's/\\Q$ENV{A}\\E/b/', behind env in exec:.`
 const JQ = "Hand it over beside it: jq --arg name ${name} '.[$name]'"
 const YQ = "Hand it over beside it: NAME=${name} yq '.[strenv(NAME)]', behind env in exec:."
+const LETTERS = 'Give it an enum, or a pattern that lets only letters and digits through: [\\w.-]+'
 const REMOTE = `Let the other side read it: printf '%s\\n' \${file} | ssh host 'IFS= read -r file; cat -- "$file"'`
 const PSQL =
   "Hand it over beside it, behind -v name=${name}, and write :'name' in a file or a here-document with a quoted delimiter."
@@ -113,6 +114,40 @@ const RUNNERS = new Map(
       ['plink', { from: 1, takes: /^-(?:P|l|i|pw|m|load|hostkey)$/g, joins: true, hint: REMOTE }],
       ['rsh remsh mosh', { from: 1, takes: /^-[lp]$/g, joins: true, hint: REMOTE }],
       ['pssh parallel-ssh', { from: 0, takes: /^-[hHlptoexO]$/g, joins: true, hint: REMOTE }],
+      [
+        'tmux',
+        {
+          from: 1,
+          takes: /^-[tscnxyFe]$/g,
+          unless:
+            /^(?:-[LSf]|(?:rename|kill|has|select|display|set|show|list|attach|move|swap|resize|capture)[a-z-]*)$/,
+          hint: LETTERS,
+        },
+      ],
+      [
+        'heroku',
+        {
+          from: 1,
+          takes: /^-[asre]$|^--(?:app|size|remote|env|type)$/g,
+          joins: true,
+          unless: /^(?!run)[a-z]+:[a-z]|^(?:logs|ps|config|apps|git)$/,
+          hint: LETTERS,
+        },
+      ],
+      ['ansible', { option: /^(?:-a|--args(?:=|$))/, hint: LETTERS }],
+      [
+        'hyperfine',
+        {
+          option: /^(?:-[psc]|--(?:prepare|setup|conclude|cleanup)(?:=|$))/,
+          from: 0,
+          takes:
+            /^-[wmMrpscDSnu]$|^--(?:warmup|(?:min-|max-)?runs|prepare|setup|conclude|cleanup|shell|command-name|time-unit|style|input|output|export-[a-z]+)$/g,
+          hint: AS_ARGUMENT,
+        },
+      ],
+      ['concurrently', { from: 0, takes: /^-[ncpmt]$|^--[a-z-]+$/g, hint: AS_ARGUMENT }],
+      ['entr', { option: /^-[a-z]*s$/, hint: AS_ARGUMENT }],
+      ['xterm urxvt rxvt', { option: /^-e$/, hint: AS_ARGUMENT }],
       ['fly flyctl', { option: /^(?:-C|--command(?:=|$))/, hint: REMOTE }],
       [
         'fzf',

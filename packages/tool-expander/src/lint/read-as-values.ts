@@ -1,6 +1,6 @@
 import { compileShell } from '../shell/compile.js'
 import { CHECK_NUMBER } from '../shell/opaque.js'
-import type { Scan } from '../shell/scan.js'
+import { isSplit, type Scan } from '../shell/scan.js'
 import { countUpTo } from './count-up-to.js'
 
 // A script is read once more, with placeholders where variables stand that hold values. What would be refused then is what
@@ -21,7 +21,7 @@ export interface Reading {
   template: string
   scan: Scan
   /** What would be refused; where a number is wanted, there is another way out. */
-  refused: { stand: Stand; offset: number; isNumber: boolean }[]
+  refused: { stand: Stand; offset: number; isNumber: boolean; isSplit: boolean }[]
   /** What belongs to a function. */
   inFunction: Set<Stand>
   /** Where a place of it stands in the script that was read. */
@@ -30,7 +30,10 @@ export interface Reading {
 
 /** No author gives a parameter this name. */
 const NAME = '__held__'
-const PLACEHOLDER = `\${${NAME}}`
+/** Without quotes around it a variable is split, as a raw value is; inside of quotes `:raw` means nothing. */
+const PLACEHOLDER = `\${${NAME}:raw}`
+/** Places where only what is split is refused. */
+const SPLIT_IN = /the words of (?:\[|test|wait):|a script for \S+:/
 
 /** Reads a script with values in place of some of its text. */
 export function readAsValues(template: string, stands: readonly Stand[]): Reading {
@@ -48,10 +51,12 @@ export function readAsValues(template: string, stands: readonly Stand[]): Readin
   }
   text += template.slice(end)
   const { scan } = compileShell(text)
+  const split = new Set(scan.found.filter(isSplit).map(({ offset }) => offset))
   const complaints = scan.complaints.flatMap(([offset, code, message, hint]) => {
     const stand = placed.get(offset)
     const isNumber = hint === CHECK_NUMBER || /arithmetic|subscript|computes|of let\b/.test(message)
-    return stand ? [{ stand, offset, code, isNumber }] : []
+    const isSplit = split.has(offset) && SPLIT_IN.test(message)
+    return stand ? [{ stand, offset, code, isNumber, isSplit }] : []
   })
   const inFunction = complaints.flatMap(({ stand, code }) => (code === 'ERR_SHELL_POSITIONAL' ? [stand] : []))
   const seen = new Set(scan.found.map(({ offset }) => offset))

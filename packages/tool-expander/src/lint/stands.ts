@@ -6,9 +6,8 @@ const COMPUTED =
   /\$?\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\$\[[^\]]*\]|\$\{\w+\[[^\]]*\]|\$\{\w+:(?![-=+?])[^}]*/g
 
 /** Every place of a script where a variable that holds a value is expanded or computed. */
-export function standsOf({ scan, template }: ShellSource, { names, positionalHolds }: Held): Stand[] {
-  const holds = (name: string, offset: number) =>
-    OWN.test(name) ? positionalHolds(name, offset) : names.has(name)
+export function standsOf({ scan, template }: ShellSource, held: Held): Stand[] {
+  const holds = (name: string, offset: number) => holdsValue(held, name, offset)
   const stands = new Map<number, Stand>()
   const hasTexts = /\b(?:declare|typeset|local)\s+-\w*A/.test(template)
   const expanded = new Set(scan.expanded.map(({ offset }) => offset))
@@ -29,6 +28,11 @@ export function standsOf({ scan, template }: ShellSource, { names, positionalHol
     }
   }
   return [...stands.values()]
+}
+
+/** Whether a variable or a positional holds a value, at a place of the script. */
+export function holdsValue({ names, positionalHolds }: Held, name: string, offset: number): boolean {
+  return OWN.test(name) ? positionalHolds(name, offset) : names.has(name)
 }
 
 /** A name in arithmetic, with its `$` if it has one, or a positional. What stands in braces is read elsewhere. */

@@ -41,6 +41,5 @@ export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
     complain(scan, offset, 'ERR_SHELL_SYNTAX', 'The shell splits what this becomes.', QUOTE_IT)
   if (!operator) refuse(scan, found.slice(before), 'an expansion that computes or rewrites')
   // dash and bash disagree about quotes around such a pattern.
-  if (isPattern && quoting === 'document')
-    refuse(scan, found.slice(before), 'a pattern inside a here-document')
+  if (isPattern && quoting === 'document') refuse(scan, found.slice(before), 'a pattern in a here-document')
 }

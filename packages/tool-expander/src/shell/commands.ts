@@ -9,7 +9,6 @@ import { readWord } from './words.js'
 /** Words that only group or separate commands. */
 const NEUTRAL = namesOf('then else elif do !')
 const CLOSERS = namesOf('fi done esac }')
-const ENDS_CASE = namesOf(';; ;& ;;&')
 // Patterns used at every word are made once.
 const BLANKS = /(?:[ \t]|\\\n)+/y
 const COMMENT = /#[^\n]*/y
@@ -46,7 +45,7 @@ export function readCommands(scan: Scan, closers: readonly string[], opening = s
     isPipe = operator === '|' || operator === '|&'
     if (operator) scan.fedFrom = isPipe ? Math.min(start, fedFrom) : fedFrom
     if (operator && !isPipe) start = scan.found.length
-    const closer = ENDS_CASE.has(operator) ? ';;' : operator || readCommand(scan, closers)
+    const closer = /^;./.test(operator) ? ';;' : operator || readCommand(scan, closers)
     if (closer && closers.includes(closer)) return closer
     if (operator === ')' || closer === ';;') stop(scan, offset, `This ${operator}`)
   }

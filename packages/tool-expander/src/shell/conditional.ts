@@ -11,6 +11,8 @@ import { readWord } from './words.js'
  */
 export function readConditional(scan: Scan, opening: number): void {
   const words: Word[] = []
+  // The first word behind || and the like.
+  let program = ''
   for (;;) {
     let isFirst = skipBlanks(scan)
     while (take(scan, /[()&|<>]/y)) {
@@ -19,8 +21,10 @@ export function readConditional(scan: Scan, opening: number): void {
     }
     const word = readWord(scan)
     if (word.offset === scan.at) missing(scan, opening, ']]')
-    const place = '[[ ]], where other shells run it'
-    if (isFirst) refuse(scan, word.found, place, 'Write [ … ] || [ … ].')
+    // The name of a program begins with a letter, a dot or a slash, all behind the dash of an operator.
+    isFirst ||= program === '!'
+    if (isFirst || program >= '.') refuse(scan, word.found, '[[ ]], which other shells run', 'Write [ … ].')
+    if (isFirst) program = word.shape
     if (word.shape === ']]' && !word.quoted) break
     words.push(word)
   }

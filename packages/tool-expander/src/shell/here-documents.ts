@@ -19,7 +19,7 @@ export function readNewline(scan: Scan): void {
   for (const document of scan.pending.splice(0)) {
     const { offset, quoted, inFunction } = document
     if (/(?<!\\)\n/.test(scan.template.slice(offset, line)))
-      disagree(scan, offset, 'a here-document that begins inside quotes or $( )')
+      disagree(scan, offset, 'a here-document inside quotes or $( )')
     const { at, end: outer, inFunction: outerFunction } = scan
     scan.end = skipBody(scan, document)
     const next = scan.at

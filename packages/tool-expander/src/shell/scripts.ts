@@ -9,7 +9,7 @@ import {
   programOf,
   SHELL_TEXT,
 } from '../programs.js'
-import { isWholeParameter } from '../template.js'
+import { isWholeParameter, matchAt } from '../template.js'
 import { isSplit, refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
@@ -58,10 +58,13 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
   for (const document of documents) document.interpreter = shell
 }
 
-/** A word as text, and a variable that holds a shell as one. */
+/** `$SHELL`, and `$(command -v bash)`. */
+const SHELL_NAME = /"?[$`{(]+(?:BASH|SHELL|(?:which|command -v) \w*sh)\b/y
+
+/** A word as text, and a variable or a command that names a shell as one. */
 function shapeInScript({ template }: Scan, word: Word): string {
   const { shape, offset } = word
-  const isShellName = isUnknown(shape) && /^"?\$\{?(?:BASH|SHELL)\b/.test(template.slice(offset, offset + 10))
+  const isShellName = isUnknown(shape) && matchAt(SHELL_NAME, template, offset)
   return isShellName ? 'sh' : shape
 }
 
@@ -76,7 +79,7 @@ export function shellIndex(shapes: readonly string[]): number {
 
 /** Where programs stand that the command may start and that may start a shell. What `xargs` feeds becomes words. */
 function shellPlaces(shapes: readonly string[]): number[] {
-  const builtin = shapes.findIndex((word) => !/^(?:command|builtin|exec|-.*)$/.test(baseName(word)))
+  const builtin = shapes.findIndex((word) => !/^(?:command$|builtin$|exec$|-)/.test(baseName(word)))
   const startsAnother = mayStartAnother(shapes[0]) && baseName(shapes[0]) !== 'xargs'
   return shapes.flatMap((word, index) => {
     const program = programOf(word)
