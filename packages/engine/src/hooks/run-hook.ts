@@ -92,7 +92,7 @@ function describe(
   result: CommandOutcome,
 ): HookOutcome {
   const failed = result.status !== 'EXITED' || result.exitCode !== 0
-  const control = failed ? {} : readControl(directory)
+  const control = failed ? {} : readControl(directory, name)
   const broken = failed ? howItFailed(result) : control.problem
   const rejected = broken === undefined ? problemIn(directory, replacement) : undefined
   const problem = broken ?? rejected
