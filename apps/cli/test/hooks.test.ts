@@ -186,3 +186,21 @@ test('a call whose guard was stopped by Ctrl+C is neither run nor blocked: its g
   expect(await workspace.read('asked.txt')).toBe('asked\nasked\n')
   expect(await workspace.read('work.txt')).toBe('done\n')
 })
+
+test.each([[], ['-v'], ['-q']])('why a guard failed is told once (%s)', async (...flags: string[]) => {
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [say('hi'), { content: 'Done.' }],
+    files: hooks({ pre_tool_execution: 'echo no key >&2; exit 3' }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const run = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one']
+  const { stderr } = await delta([...run, ...flags])
+  const lines = (text: string) => text.split('\n').filter((line) => line.includes('exited with 3: no key'))
+  const refusal = 'The call was not run, because the pre_tool_execution hook exited with 3: no key.'
+  const told = flags.includes('-q') ? 'note: pre_tool_execution hook exited with 3: no key' : refusal
+  expect(lines(stderr).filter((line) => !line.includes(': FAILED, '))).toEqual([
+    expect.stringMatching(new RegExp(`^ *${told.replaceAll('.', '\\.')}$`)),
+  ])
+  expect(lines(await workspace.read('.delta/one/engine.log'))).toHaveLength(2) // the audit, and the refusal
+})
