@@ -82,6 +82,21 @@ test('a workspace that a refused command line made is taken away again', async (
   expect(await directory.has('new')).toBe(false)
 })
 
+test('a refused command line leaves no workspace beside the agent, and says nothing of one', async () => {
+  await using agent = await temporaryAgent({ agent: { llm: { model: 'gpt-4o' } } })
+  const limit = await delta(['run', '--agent', agent.path, '-m', 'Go', '--max-iterations', '0'])
+  expect(limit).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: --max-iterations 0: give a whole number from 1 on.\n',
+  })
+  expect(await agent.has('workspaces')).toBe(false)
+  const keyless = await delta(['run', '--agent', agent.path, '-m', 'Go'])
+  expect(keyless.exitCode).toBe(2)
+  expect(keyless.stderr).not.toContain('workspace')
+  expect(await agent.has('workspaces/W001')).toBe(false)
+  expect(await agent.has('workspaces/LAST_USED')).toBe(false)
+})
+
 test.each([['run'], ['continue', '-w', '.']])(
   '%s with a task that has no -m says where a task goes',
   async (...words) => {

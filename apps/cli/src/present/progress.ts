@@ -29,7 +29,7 @@ export function progressPresenter(
     warn: (message) => say(style.yellow(printable(message))),
     finish(result) {
       if (result.answer !== undefined) writeAnswer(result.answer, terminal)
-      for (const line of wayOn(result, terminal.env)) say(line)
+      for (const line of wayOn(result, { env: terminal.env, endIsTold: !quiet })) say(line)
     },
     pause() {
       // nothing moves
