@@ -95,7 +95,7 @@ test('a hook that takes longer than its timeout_ms is ended, and the run goes on
   await using workspace = await temporaryWorkspace({})
   const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-  expect(result.stderr).toContain('note: on_iteration_start hook did not finish in time')
+  expect(result.stderr).toContain('note: on_iteration_start hook timed out after 50 ms (timeout_ms)')
 })
 
 test('post_llm_response may change what the model said', async () => {

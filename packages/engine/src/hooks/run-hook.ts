@@ -52,7 +52,7 @@ export async function runHook(
     timeoutMs: hook.timeoutMs,
     signal: lingering.signal,
   }).finally(lingering.clear)
-  const outcome = describe(name, directory, input, result)
+  const outcome = describe(name, { hook, directory, input, result })
   const text = JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { durable: false })
   record(run, {
@@ -87,13 +87,16 @@ function commandOf(run: ActiveRun, hook: Hook): string[] {
 
 function describe(
   name: HookName,
-  directory: string,
-  { iteration, replacement }: HookInput,
-  result: CommandOutcome,
+  {
+    hook,
+    directory,
+    input: { iteration, replacement },
+    result,
+  }: { hook: Hook; directory: string; input: HookInput; result: CommandOutcome },
 ): HookOutcome {
   const failed = result.status !== 'EXITED' || result.exitCode !== 0
   const control = failed ? {} : readControl(directory, name)
-  const broken = failed ? howItFailed(result) : control.problem
+  const broken = failed ? howItFailed(result, hook) : control.problem
   const rejected = broken === undefined ? problemIn(directory, replacement) : undefined
   const problem = broken ?? rejected
   return {
@@ -112,10 +115,10 @@ function problemIn(directory: string, replacement: Replacement | undefined): str
   return text === undefined ? undefined : replacement?.problemOf(text)
 }
 
-function howItFailed(result: CommandOutcome): string {
+function howItFailed(result: CommandOutcome, { timeoutMs }: Hook): string {
   const stderr = result.stderr.text.trim().split('\n').at(-1)
   const said = stderr ? `: ${stderr}` : ''
-  if (result.status === 'TIMEOUT') return 'did not finish in time'
+  if (result.status === 'TIMEOUT') return `timed out after ${timeoutMs} ms (timeout_ms)`
   if (result.status === 'NOT_STARTED')
     return `could not start: ${result.startError?.message ?? 'unknown cause'}`
   if (result.status === 'EXITED') return `exited with ${result.exitCode}${said}`
