@@ -111,3 +111,21 @@ test('version as a word leads to the option of that name', async () => {
   expect(result).toMatchObject({ exitCode: 2, stdout: '' })
   expect(result.stderr).toContain("unknown command 'version'\n(Did you mean --version?)\n")
 })
+
+test('what is typed without its option is led to it: an agent, a run, a workspace', async () => {
+  await using directory = await temporaryWorkspace({ 'my agent/agent.yaml': '', 'work/file': '' })
+  const said = async (...args: string[]) => {
+    const { exitCode, stderr } = await delta(args, { cwd: directory.path })
+    expect(exitCode).toBe(2)
+    return stderr.split('\n')[1]
+  }
+  expect(await said('run', 'my agent', '-m', 'Go')).toBe(
+    `An agent's directory goes behind --agent: delta run --agent 'my agent' -m "…"`,
+  )
+  expect(await said('continue', '20261122_162514_3fc5e2', '-w', 'work')).toBe(
+    'The id of a run goes behind --run-id: delta continue --run-id 20261122_162514_3fc5e2 -w …',
+  )
+  expect(await said('continue', 'work', '-w', 'work')).toBe(
+    'A workspace goes behind -w: delta continue -w work',
+  )
+})
