@@ -87,6 +87,34 @@ test('a hook sees a key only if pass_env names it, and both sets of variables', 
   expect(await workspace.read('passed.env')).toContain(`DELTA_API_KEY=${KEY.DELTA_API_KEY}\n`)
 })
 
+test('a key that a hook was given and gives away is in no file of the run, no request and on no terminal', async () => {
+  const tell = (file: string, text: string) =>
+    `echo '${text}' | sed "s/KEY/$DELTA_API_KEY/" > "$DELTA_HOOK_IO_PATH/output/${file}"`
+  const may = { pass_env: ['DELTA_API_KEY'] }
+  await using server = await startScriptedServer([say('hi'), { content: 'Done.' }])
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    baseUrl: server.baseUrl,
+    files: hooks({
+      on_iteration_start: ['echo "out $DELTA_API_KEY"; echo "bad key $DELTA_API_KEY" >&2; exit 1', may],
+      pre_tool_execution: ['printf %s "$DELTA_API_KEY" | base64', may],
+      post_tool_execution: [tell('payload_override.dat', 'it is KEY'), may],
+      on_iteration_end: [tell('notes.txt', 'it was KEY'), may],
+    }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-v']
+  const { exitCode, stderr } = await delta(args, { env: KEY })
+  expect(exitCode).toBe(0)
+  expect(stderr).toContain('on_iteration_start hook exited with 1: bad key [REDACTED]')
+  expect(server.requests()[1]?.body).toContain('it is [REDACTED]')
+
+  const texts = await Promise.all((await workspace.files()).map((file) => workspace.read(file)))
+  const all = [stderr, server.requests()[1]?.body, ...texts].join('\n')
+  expect(all).not.toContain(KEY.DELTA_API_KEY)
+  expect(all).not.toContain(Buffer.from(KEY.DELTA_API_KEY).toString('base64'))
+})
+
 test('a hook that takes longer than its timeout_ms is ended, and the run goes on', async () => {
   await using agent = await temporaryAgent({
     turns: [{ content: 'Done.' }],

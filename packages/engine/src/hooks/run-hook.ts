@@ -6,6 +6,7 @@ import { type ActiveRun, record, variablesOf } from '../active-run.js'
 import { type Control, readControl, readOutput } from './control.js'
 import { hookEnvironment } from './environment.js'
 import { type HookInput, type Replacement, writeInput } from './hook-input.js'
+import { knownSecrets, redactOutput } from './known-secrets.js'
 import { abortLater } from './linger.js'
 
 /** A hook that begins while its run is being stopped is killed this long after its time is up. Milliseconds. */
@@ -44,6 +45,7 @@ export async function runHook(
   const directory = join(run.run.paths.hooks, recordName(new Date(), name, { labelFirst: true }))
   writeInput(run, name, { directory, input })
   run.run.journal.sync()
+  const known = knownSecrets(run)
   const lingering = abortLater(run.signal, input.lingerMs ?? 0)
   const result = await runCommand(commandOf(run, hook), {
     cwd: run.run.workDirectory,
@@ -51,7 +53,9 @@ export async function runHook(
     graceMs: stopping ? STOPPING_GRACE_MS : run.graceMs,
     timeoutMs: hook.timeoutMs,
     signal: lingering.signal,
+    ...(known.active && { filter: () => known.filter() }),
   }).finally(lingering.clear)
+  redactOutput(directory, known)
   const outcome = describe(name, { hook, directory, input, result })
   const text = JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { durable: false })
