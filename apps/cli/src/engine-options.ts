@@ -45,11 +45,14 @@ export async function engineOptions(
     signal,
     stream: presenter.wantsStream,
     onEvent: keepingSmall((event) => presenter.show(event)),
-    ...(flags.maxIterations === undefined
-      ? {}
-      : { maxIterations: wholeNumber('--max-iterations', flags.maxIterations) }),
+    maxIterations: maxIterationsIn(flags),
     ...(flags.interactive ? { ask: askingWith(presenter, terminal, signal) } : {}),
   }
+}
+
+/** @throws {UsageError} It is no whole number from 1 on. */
+export function maxIterationsIn({ maxIterations }: EngineFlags): number | undefined {
+  return maxIterations === undefined ? undefined : wholeNumber('--max-iterations', maxIterations)
 }
 
 function askingWith(

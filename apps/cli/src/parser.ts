@@ -6,6 +6,7 @@ import { spokenName } from './spoken-name.js'
 import type { ArgumentEntry, CommandEntry, OptionEntry } from './table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from './table/index.js'
 import type { Terminal } from './terminal.js'
+import { whereItGoes } from './where-it-goes.js'
 
 const WHAT_PEOPLE_DO = `
 What people do:
@@ -85,7 +86,7 @@ function addCommand(parent: Command, entry: CommandEntry, terminal: Terminal, ex
     .description(entry.description)
     .showHelpAfterError(`(delta ${entry.name} --help says what it takes)`)
     .addHelpText('after', () => furtherHelp(entry))
-  if (takesMessage(entry)) command.configureOutput({ outputError: withHints(entry, terminal) })
+  if (takesMessage(entry)) command.configureOutput({ outputError: withHints(entry, command, terminal) })
   for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument))
   for (const option of entry.options ?? []) command.addOption(optionOf(option))
   // commander gives what is positional, then the options, then itself
@@ -99,14 +100,16 @@ function takesMessage({ arguments: positional = [], options = [] }: CommandEntry
 
 function withHints(
   { name }: CommandEntry,
+  parsed: Command,
   terminal: Terminal,
 ): (text: string, write: (text: string) => void) => void {
-  const command = [...spokenName(terminal.env), name].join(' ')
+  const command = [...spokenName(terminal.env), name]
   const hints: [RegExp, () => string][] = [
-    [/too many arguments/, () => `A text goes behind -m: ${command} -m "…"\n`],
+    [/too many arguments/, () => whereItGoes(parsed.args[0] ?? '', { command, cwd: terminal.cwd })],
     [
       /required option '-w/,
-      () => (existsSync(join(terminal.cwd, '.delta')) ? `Of this directory: ${command} -w .\n` : ''),
+      () =>
+        existsSync(join(terminal.cwd, '.delta')) ? `Of this directory: ${command.join(' ')} -w .\n` : '',
     ],
   ]
   return (text, write) =>

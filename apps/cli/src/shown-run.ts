@@ -7,6 +7,7 @@ import {
   readRun,
   runDirectory,
 } from '@delta/journal'
+import { runMeant } from './run-meant.js'
 import { spokenName } from './spoken-name.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
@@ -33,7 +34,7 @@ export async function findShownRun(
     const others = runId === undefined ? '' : ' There are no others.'
     throw new UsageError(`${what} in ${workDirectory}.${others} -w names another workspace.`)
   }
-  const id = runId ?? latest
+  const id = runId === undefined ? latest : await runMeant(runId, { workDirectory, env: terminal.env })
   try {
     const run = await readRun(runDirectory(workDirectory, id), { tolerant: true })
     return { ...run, journalPath: journalPath(run.directory) }

@@ -15,10 +15,11 @@ import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
 import { danglingLink, namedDirectory } from './work-directory.js'
 
-interface Workspace {
+export interface Workspace {
   directory: string
   made: boolean
-  notice?: string
+  /** Of one that the person did not name. */
+  unnamed?: { notice: string; lastUsedPath: string }
 }
 
 interface Wish {
@@ -32,8 +33,7 @@ interface Wish {
  * The workspace of a new run. `-w` names it, and it is made if missing; otherwise a new `W001`, `W002` … is made, or on
  * a terminal without `-y` the person may choose an old one.
  *
- * @returns An absolute path of a directory that exists; whether it was `made` just now; `notice` when the person did not
- *   name it.
+ * @returns An absolute path of a directory that exists, and whether it was `made` just now.
  */
 export async function chooseWorkspace(
   { agentHome, workDir, yes }: Wish,
@@ -45,11 +45,21 @@ export async function chooseWorkspace(
   const asks = !yes && existing.length > 0 && terminal.stdin.isTTY && terminal.stderr.isTTY
   const chosen = asks ? await ask(existing, lastUsedIn(home), terminal) : undefined
   const directory = chosen === undefined ? makeNext(home) : join(home, chosen)
-  writeFileSync(join(home, 'LAST_USED'), `${basename(directory)}\n`)
+  const notice = `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}`
   return {
     directory,
     made: chosen === undefined,
-    notice: `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}`,
+    unnamed: { notice, lastUsedPath: join(home, 'LAST_USED') },
+  }
+}
+
+/** To be called once a run has begun in it: it is the last one used. */
+export function rememberWorkspace({ directory, unnamed }: Workspace): void {
+  if (unnamed === undefined) return
+  try {
+    writeFileSync(unnamed.lastUsedPath, `${basename(directory)}\n`)
+  } catch {
+    // only a convenience: the run goes on, and the next question names no last one
   }
 }
 

@@ -82,6 +82,21 @@ test('a workspace that a refused command line made is taken away again', async (
   expect(await directory.has('new')).toBe(false)
 })
 
+test('a refused command line leaves no workspace beside the agent, and says nothing of one', async () => {
+  await using agent = await temporaryAgent({ agent: { llm: { model: 'gpt-4o' } } })
+  const limit = await delta(['run', '--agent', agent.path, '-m', 'Go', '--max-iterations', '0'])
+  expect(limit).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: --max-iterations 0: give a whole number from 1 on.\n',
+  })
+  expect(await agent.has('workspaces')).toBe(false)
+  const keyless = await delta(['run', '--agent', agent.path, '-m', 'Go'])
+  expect(keyless.exitCode).toBe(2)
+  expect(keyless.stderr).not.toContain('workspace')
+  expect(await agent.has('workspaces/W001')).toBe(false)
+  expect(await agent.has('workspaces/LAST_USED')).toBe(false)
+})
+
 test.each([['run'], ['continue', '-w', '.']])(
   '%s with a task that has no -m says where a task goes',
   async (...words) => {
@@ -95,4 +110,22 @@ test('version as a word leads to the option of that name', async () => {
   const result = await delta(['version'])
   expect(result).toMatchObject({ exitCode: 2, stdout: '' })
   expect(result.stderr).toContain("unknown command 'version'\n(Did you mean --version?)\n")
+})
+
+test('what is typed without its option is led to it: an agent, a run, a workspace', async () => {
+  await using directory = await temporaryWorkspace({ 'my agent/agent.yaml': '', 'work/file': '' })
+  const said = async (...args: string[]) => {
+    const { exitCode, stderr } = await delta(args, { cwd: directory.path })
+    expect(exitCode).toBe(2)
+    return stderr.split('\n')[1]
+  }
+  expect(await said('run', 'my agent', '-m', 'Go')).toBe(
+    `An agent's directory goes behind --agent: delta run --agent 'my agent' -m "…"`,
+  )
+  expect(await said('continue', '20261122_162514_3fc5e2', '-w', 'work')).toBe(
+    'The id of a run goes behind --run-id: delta continue --run-id 20261122_162514_3fc5e2 -w …',
+  )
+  expect(await said('continue', 'work', '-w', 'work')).toBe(
+    'A workspace goes behind -w: delta continue -w work',
+  )
 })

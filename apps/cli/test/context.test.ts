@@ -171,7 +171,7 @@ test('pass_env gives a generator the key that the run has, also from .env, and c
   const sent = await delta(['show', '-w', workspace.path, '--request', '1'])
   const built = await delta(['context', 'build', '-w', workspace.path], { env })
   for (const { stdout } of [sent, built])
-    expect(JSON.parse(stdout).messages[0].content).toBe('# Context Block: keys\n\n[from-the-agent] []\n')
+    expect(JSON.parse(stdout).messages[0].content).toBe('# Context Block: keys\n\n[[REDACTED]] []\n') // it had the one key
 })
 
 test('context build refuses an address of the workspace as run does, and takes it with --trust-workspace-env', async () => {
@@ -195,7 +195,7 @@ test('context build refuses an address of the workspace as run does, and takes i
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
   expect(refused.stderr).toContain('--trust-workspace-env')
   const trusted = await delta([...args, '--trust-workspace-env'], { env })
-  expect(JSON.parse(trusted.stdout).messages[0].content).toContain('[test-key-not-real]')
+  expect(JSON.parse(trusted.stdout).messages[0].content).toContain('[[REDACTED]]')
 })
 
 test('context build fails of a source as a run does: 1 for one that is missing then, 2 for an agent that cannot load', async () => {

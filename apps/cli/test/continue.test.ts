@@ -215,6 +215,44 @@ test('a run that another process is writing is refused with exit code 6', async 
   expect((await engine.result).exitCode).toBe(0)
 })
 
+test('a run that asks somebody else with -i is not answered from outside: what it asks, and where, is said', async () => {
+  await using agent = await temporaryAgent({
+    turns: [
+      { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which one?' } }] },
+      { content: '{{last_observation}} it is.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = [
+    'run',
+    '--agent',
+    agent.path,
+    '-m',
+    'Go',
+    '-w',
+    workspace.path,
+    '-i',
+    '--format',
+    'stream-json',
+  ]
+  const engine = startDelta(args, { interactive: true })
+  await engine.waitForOutput('HUMAN_INPUT_REQUEST')
+
+  const where =
+    /It asks a person there \(-i\): Which one\?\nAnswer it there; or stop that with Ctrl\+C, and answer with the same command again\.\n$/
+  const second = await delta(['continue', '-w', workspace.path, '-m', 'blue'])
+  expect(second).toMatchObject({ exitCode: 6, stdout: '' })
+  expect(second.stderr).toMatch(where)
+  const { stderr } = await delta(['show', '-w', workspace.path])
+  expect(stderr).toMatch(/^It waits for a person's answer at process \d+ on \S+\.\n$/)
+
+  engine.write('green\n')
+  expect(await engine.result).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('green it is.'),
+  })
+})
+
 test('without LATEST, or with one that names no run, the newest run is continued', async () => {
   await using agent = await temporaryAgent({
     turns: [{ content: 'First.' }, { content: 'Second.' }, { content: 'Third.' }],

@@ -111,6 +111,34 @@ test('a workspace deleted under a run ends it with the cause, not with a stack t
   expect(result.stderr).not.toContain('COMPLETED')
 })
 
+test('a command that deletes its own workspace ends the run with words about that', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'tidy', shell: 'rm -rf "$PWD"' }],
+    turns: [{ tool_calls: [{ name: 'tidy', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using home = await temporaryWorkspace({})
+  const args = [
+    'run',
+    '--agent',
+    agent.path,
+    '-m',
+    'Go',
+    '-w',
+    join(home.path, 'made'),
+    '-q',
+    '--run-id',
+    'one',
+  ]
+  const run = join(home.path, 'made/.delta/one')
+  expect(await delta(args)).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: `Error: ${run}: The run could not be recorded any more: its directory is gone.
+It was deleted or moved while the run went on, alone or with its workspace. Put it back, then continue the run; what is gone cannot be continued.
+`,
+  })
+})
+
 test('a workspace that a run made and somebody deleted is said to be gone; nobody is told to make it', async () => {
   await using server = await startScriptedServer([{ content: 'Done.', hold: 'thinking' }])
   await using agent = await temporaryAgent({ baseUrl: server.baseUrl })

@@ -59,6 +59,20 @@ test('a server that asks for more than five minutes is not asked again, and the 
   })
 })
 
+test.each(['', '/', '/api/'])(
+  'with a base URL that ends in %j the address is told as it was asked',
+  async (end) => {
+    await using server = await startScriptedServer([{ status: 404 }])
+    const { origin } = new URL(server.baseUrl)
+    await using agent = await temporaryAgent({ baseUrl: `${origin}${end}` })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const { stderr } = await delta(args, { env: KEY })
+    const path = `${end.replace(/\/$/, '')}/chat/completions`
+    expect(stderr).toContain(`Error: the run failed: ${origin}${path} has nothing there`)
+  },
+)
+
 test('a key that is refused is said once, in every format that people read', async () => {
   await using server = await startScriptedServer([{ status: 401, message: 'Incorrect API key' }])
   await using agent = await temporaryAgent({ baseUrl: server.baseUrl })

@@ -87,6 +87,34 @@ test('a hook sees a key only if pass_env names it, and both sets of variables', 
   expect(await workspace.read('passed.env')).toContain(`DELTA_API_KEY=${KEY.DELTA_API_KEY}\n`)
 })
 
+test('a key that a hook was given and gives away is in no file of the run, no request and on no terminal', async () => {
+  const tell = (file: string, text: string) =>
+    `echo '${text}' | sed "s/KEY/$DELTA_API_KEY/" > "$DELTA_HOOK_IO_PATH/output/${file}"`
+  const may = { pass_env: ['DELTA_API_KEY'] }
+  await using server = await startScriptedServer([say('hi'), { content: 'Done.' }])
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    baseUrl: server.baseUrl,
+    files: hooks({
+      on_iteration_start: ['echo "out $DELTA_API_KEY"; echo "bad key $DELTA_API_KEY" >&2; exit 1', may],
+      pre_tool_execution: ['printf %s "$DELTA_API_KEY" | base64', may],
+      post_tool_execution: [tell('payload_override.dat', 'it is KEY'), may],
+      on_iteration_end: [tell('notes.txt', 'it was KEY'), may],
+    }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-v']
+  const { exitCode, stderr } = await delta(args, { env: KEY })
+  expect(exitCode).toBe(0)
+  expect(stderr).toContain('on_iteration_start hook exited with 1: bad key [REDACTED]')
+  expect(server.requests()[1]?.body).toContain('it is [REDACTED]')
+
+  const texts = await Promise.all((await workspace.files()).map((file) => workspace.read(file)))
+  const all = [stderr, server.requests()[1]?.body, ...texts].join('\n')
+  expect(all).not.toContain(KEY.DELTA_API_KEY)
+  expect(all).not.toContain(Buffer.from(KEY.DELTA_API_KEY).toString('base64'))
+})
+
 test('a hook that takes longer than its timeout_ms is ended, and the run goes on', async () => {
   await using agent = await temporaryAgent({
     turns: [{ content: 'Done.' }],
@@ -95,7 +123,7 @@ test('a hook that takes longer than its timeout_ms is ended, and the run goes on
   await using workspace = await temporaryWorkspace({})
   const result = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-  expect(result.stderr).toContain('note: on_iteration_start hook did not finish in time')
+  expect(result.stderr).toContain('note: on_iteration_start hook timed out after 50 ms (timeout_ms)')
 })
 
 test('post_llm_response may change what the model said', async () => {
@@ -185,4 +213,22 @@ test('a call whose guard was stopped by Ctrl+C is neither run nor blocked: its g
   expect(await delta(['continue', '-w', workspace.path])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
   expect(await workspace.read('asked.txt')).toBe('asked\nasked\n')
   expect(await workspace.read('work.txt')).toBe('done\n')
+})
+
+test.each([[], ['-v'], ['-q']])('why a guard failed is told once (%s)', async (...flags: string[]) => {
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [say('hi'), { content: 'Done.' }],
+    files: hooks({ pre_tool_execution: 'echo no key >&2; exit 3' }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const run = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one']
+  const { stderr } = await delta([...run, ...flags])
+  const lines = (text: string) => text.split('\n').filter((line) => line.includes('exited with 3: no key'))
+  const refusal = 'The call was not run, because the pre_tool_execution hook exited with 3: no key.'
+  const told = flags.includes('-q') ? 'note: pre_tool_execution hook exited with 3: no key' : refusal
+  expect(lines(stderr).filter((line) => !line.includes(': FAILED, '))).toEqual([
+    expect.stringMatching(new RegExp(`^ *${told.replaceAll('.', '\\.')}$`)),
+  ])
+  expect(lines(await workspace.read('.delta/one/engine.log'))).toHaveLength(2) // the audit, and the refusal
 })

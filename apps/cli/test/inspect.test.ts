@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { delta } from './delta.js'
+import { delta, EXAMPLES } from './delta.js'
 import { SAY, twoRuns } from './two-runs.js'
 
 test.each([['show'], ['list-runs']])(
@@ -26,6 +26,22 @@ test('show and continue of a run that is not there name the command that lists t
     `Error: No run nope in ${workspace.path}. There are others: delta list-runs -w ${workspace.path}\n`,
   )
   expect(await delta(['continue', '--run-id', 'nope', '-w', workspace.path])).toEqual(shown)
+})
+
+test('a run may be named by a beginning of its id that no other has', async () => {
+  await using workspace = await twoRuns()
+  expect((await delta(['show', 'do', '-w', workspace.path])).stdout).toContain('run done of ')
+  const answered = await delta(['continue', '--run-id', 'as', '-m', 'This.', '-w', workspace.path])
+  expect(answered.stderr).toContain('The agent of run asks was in ') // and is gone
+
+  const run = ['run', '--agent', `${EXAMPLES}1-basics/hello-world`, '-w', workspace.path, '-m', 'Go', '-q']
+  for (const id of ['done-2', 'do-3']) await delta([...run, '--run-id', id])
+  const several = await delta(['continue', '--run-id', 'do', '-m', 'On', '-w', workspace.path])
+  expect(several).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(several.stderr).toBe(
+    'Error: The ids of 3 runs begin with do. Type more of the one you mean:\n  do-3\n  done-2\n  done\n',
+  )
+  expect((await delta(['show', 'done', '-w', workspace.path])).stdout).toContain('run done of ')
 })
 
 test('a run or a workspace that is not there is named', async () => {

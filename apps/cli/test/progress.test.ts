@@ -205,3 +205,21 @@ test('a long task or output is cut between two characters, and a task in the col
     ['e\u0301'.repeat(60), `${'x'.repeat(58)}…`, `${'全'.repeat(29)}…`].sort(),
   )
 })
+
+test('a question that could not be asked is named above what the model is told of it', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'say', exec: 'echo ${text}' }],
+    turns: [
+      {
+        tool_calls: [
+          { name: 'say', arguments: { text: 'hi' } },
+          { name: 'ask_human', arguments: { prompt: 5 } },
+        ],
+      },
+      { content: 'Done.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(stderr).toMatch(/exit 0, \d+ ms\n {3}↳ ask_human\n {5}ask_human needs a "prompt"/)
+})

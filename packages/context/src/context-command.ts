@@ -2,7 +2,9 @@ import { basename, join } from 'node:path'
 import {
   type CommandOutcome,
   commandEnvironment,
+  createRedactor,
   credentialsOf,
+  type Redactor,
   runCommand,
   startsDelta,
 } from '@delta/executor'
@@ -22,18 +24,20 @@ export interface CommandContext {
 /** Standard output may stand in for the file; no more than this of it. */
 export const MOST_STDOUT_BYTES = 16 * 1024 * 1024
 
-/** Runs a command of `context.yaml` in the work directory, with the variables of the generator protocol. */
+/**
+ * Runs a command of `context.yaml` in the work directory, with the variables of the generator protocol. The keys it is
+ * given are taken out of what it prints.
+ */
 export function runContextCommand(
-  { command, timeoutMs, passEnv }: ContextCommand,
-  { variables, environment, credentials, signal, onSpawn }: CommandContext,
+  contextCommand: ContextCommand,
+  context: CommandContext,
   stdin?: string,
 ): Promise<CommandOutcome> {
+  const { command, timeoutMs } = contextCommand
+  const { variables, environment, signal, onSpawn } = context
   const { AGENT_HOME: agentHome, CWD: workDirectory, RUN_DIR: runDirectory } = variables
   const argv = command.map((word) => replaceVariables(word, variables))
-  const isDelta = startsDelta(argv, { cwd: workDirectory, env: environment, trusted: environment })
-  const passed = Object.entries({ ...credentialsOf(environment), ...credentials }).filter(
-    ([name]) => passEnv.includes(name) || isDelta, // a sub-agent asks a model of its own
-  )
+  const known = redactorFor(contextCommand, context)
   return runCommand(argv, {
     cwd: workDirectory,
     env: commandEnvironment(environment, {
@@ -42,14 +46,35 @@ export function runContextCommand(
       runDirectory,
       runId: basename(runDirectory),
       journalPath: join(runDirectory, 'journal.jsonl'),
-      extra: Object.fromEntries(passed),
+      extra: Object.fromEntries(passedTo(contextCommand, context)),
     }),
     keepBytes: MOST_STDOUT_BYTES,
     timeoutMs,
     ...(stdin === undefined ? {} : { stdin }),
     ...(signal === undefined ? {} : { signal }),
     ...(onSpawn === undefined ? {} : { onSpawn }),
+    ...(known.active && { filter: () => known.filter() }),
   })
+}
+
+/** Takes out what the command was given and nobody else is to read. */
+export function redactorFor(command: ContextCommand, context: CommandContext): Redactor {
+  // an endpoint goes with a key, but is no secret
+  return createRedactor(
+    passedTo(command, context).flatMap(([name, value]) => (name.endsWith('_URL') ? [] : [value])),
+  )
+}
+
+/** The engine's credentials that a command may see. */
+function passedTo(
+  { command, passEnv }: ContextCommand,
+  { variables, environment, credentials }: CommandContext,
+): [name: string, value: string][] {
+  const argv = command.map((word) => replaceVariables(word, variables))
+  const isDelta = startsDelta(argv, { cwd: variables.CWD, env: environment, trusted: environment })
+  return Object.entries({ ...credentialsOf(environment), ...credentials }).filter(
+    ([name]) => passEnv.includes(name) || isDelta, // a sub-agent asks a model of its own
+  )
 }
 
 /** How a command ended that did not end well, with the beginning and the end of its complaint. */

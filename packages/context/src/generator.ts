@@ -1,8 +1,14 @@
 import type { BigIntStats } from 'node:fs'
 import { mkdir, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { quoteCommand } from '@delta/executor'
-import { type CommandContext, describeEnd, MOST_STDOUT_BYTES, runContextCommand } from './context-command.js'
+import { quoteCommand, redactFile } from '@delta/executor'
+import {
+  type CommandContext,
+  describeEnd,
+  MOST_STDOUT_BYTES,
+  redactorFor,
+  runContextCommand,
+} from './context-command.js'
 import type { ContextCommand } from './manifest.js'
 import { isSettled, stampOf } from './stamp.js'
 
@@ -41,7 +47,11 @@ async function generate(
   const { status, exitCode, stdout } = outcome
   if (status !== 'EXITED' || exitCode !== 0)
     return failed(`${command} ${describeEnd(outcome, generator)}`, status === 'ABORTED')
-  if ((await stampOfOutput(outputPath)) !== before) return { ok: true }
+  if ((await stampOfOutput(outputPath)) !== before) {
+    const known = redactorFor(generator, context)
+    if (known.active) redactFile(outputPath, known)
+    return { ok: true }
+  }
   if (stdout.bytes === 0)
     return failed(
       `${command} neither wrote ${outputPath} nor printed anything; one that finds nothing to say touches the file`,

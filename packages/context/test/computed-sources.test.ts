@@ -138,6 +138,23 @@ test('generators do not see the engine’s credentials, unless pass_env says so'
   expect(messages).toEqual(block('[sk] [o]\n'))
 })
 
+test.each([
+  ['prints it', 'echo "key $OPENAI_API_KEY"', 'key [REDACTED]'],
+  ['writes it', 'echo "key $OPENAI_API_KEY" > .delta/context_artifacts/summary.md', 'key [REDACTED]'],
+  ['complains of it', 'echo "bad $OPENAI_API_KEY" >&2; exit 1', 'ended with exit code 1:\nbad [REDACTED]'],
+])('a generator that %s gives a key away to nobody', async (_, script, said) => {
+  const { build, options, directory } = await placeWith()
+  const environment = { ...options.environment, OPENAI_API_KEY: 'sk-example-not-real' }
+  const generator = { command: ['sh', '-c', script], pass_env: ['OPENAI_API_KEY'] }
+  const manifest = { sources: [{ type: 'computed_file', id: 'summary', generator, output_path: OUTPUT }] }
+  const built = await build(manifest, { environment }).catch((error: Error) => error)
+  const text = built instanceof Error ? built.message : JSON.stringify(built.messages)
+  expect(text).toContain(said)
+  expect(text).not.toContain('sk-example')
+  const file = await readFile(join(directory, '.delta/context_artifacts/summary.md'), 'utf8').catch(() => '')
+  expect(file).not.toContain('sk-example')
+})
+
 test('a generator that is an agent of its own gets the key for its model, other commands of delta do not', async () => {
   const { build, options, write, directory } = await placeWith()
   await chmod(await write('bin/delta', '#!/bin/sh\necho "$1 [$DELTA_API_KEY]"\n'), 0o755)

@@ -10,7 +10,7 @@ import {
 } from '@delta/model'
 import { type ActiveRun, record } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
-import { interrupted, type Step } from './outcome.js'
+import { interrupted, type Outcome, type Step } from './outcome.js'
 
 /** Failures that time does not heal. */
 const STAYS_AS_IT_IS: ReadonlySet<ModelError['code']> = new Set([
@@ -64,11 +64,12 @@ export async function askModel(
 
       const delayMs = error.retryable && attempt < attempts ? retryDelayMs(attempt, error) : undefined
       invocation.complete({ error: { code: error.code, message: error.message, status: error.status } })
-      await reportFailure(run, error, { iteration, attempt, delayMs })
+      const stopped = await reportFailure(run, error, { iteration, attempt, delayMs })
       if (delayMs === undefined) {
         const mending = STAYS_AS_IT_IS.has(error.code) ? { needsMending: true as const } : {}
         return { stopped: { status: 'FAILED', reason: error.message, ...mending } }
       }
+      if (stopped) return { stopped }
       if (error.retryWith) {
         request = error.retryWith
         invocation = keep(request)
@@ -109,11 +110,12 @@ function emitDelta(run: ActiveRun, delta: { content?: string }, iteration: numbe
   if (delta.content) run.emit({ kind: 'delta', iteration, content: delta.content })
 }
 
+/** Resolves to an outcome when the `on_error` hook asked for the run to stop. */
 async function reportFailure(
   run: ActiveRun,
   error: ModelError,
   { iteration, attempt, delayMs }: { iteration: number; attempt: number; delayMs: number | undefined },
-): Promise<void> {
+): Promise<Outcome | undefined> {
   record(run, {
     type: 'ERROR',
     iteration,
@@ -121,7 +123,7 @@ async function reportFailure(
     error_details: { code: error.code, status: error.status, attempt, delay_ms: delayMs },
     recoverable: delayMs !== undefined,
   })
-  await notifyHook(run, 'on_error', { iteration, errorMessage: error.message })
+  return notifyHook(run, 'on_error', { iteration, errorMessage: error.message })
 }
 
 /** Resolves after `ms`, or at once when the signal is aborted. */

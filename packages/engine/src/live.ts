@@ -8,6 +8,7 @@ import { keepConfiguration } from './configuration.js'
 import { baseEnvironment, credentialVariables } from './environment.js'
 import { finish } from './finish.js'
 import { type History, readHistory } from './history.js'
+import { missingScripts } from './hooks/missing-scripts.js'
 import type { Reply } from './human/reply.js'
 import { runLoop } from './loop.js'
 import type { EngineOptions } from './options.js'
@@ -30,7 +31,8 @@ export async function live(run: Run, options: LiveOptions): Promise<RunResult> {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const history = await readHistory(run)
   for (const event of history.begun) emit({ kind: 'journal', event })
-  for (const message of [...run.notices, ...changeNotices(history)]) emit({ kind: 'notice', message })
+  const notices = [...run.notices, ...changeNotices(history), ...missingScripts(options.agent)]
+  for (const message of notices) emit({ kind: 'notice', message })
   keepConfiguration(run, options.agent, history.begun[0]?.seq ?? 1)
 
   const active = await activate(run, history, { ...options, onEvent: emit })

@@ -29,9 +29,10 @@ function lacksDirectory(error: unknown): boolean {
   return code === 'ENOENT' && syscall === 'open' && path !== undefined && isGone(dirname(path))
 }
 
-/** Adds to an error of writing a run what was lost by it, and the command line that goes on. */
+/** Adds to an error of writing a run what was lost by it, and the command line that goes on; or says that the run is gone. */
 export function withWayOn(error: unknown, run: Run): unknown {
-  if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE' || isGone(run.directory)) return error
+  if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') return error
+  if (isGone(run.directory)) return asGone(error, run)
   const started = run.summary().pendingCalls.filter(({ name, requested }) => requested && name !== ASK_HUMAN)
   const lost = started.map(
     ({ name }) => `The result of "${name}" is not recorded: it may have done its work.`,
@@ -41,6 +42,13 @@ export function withWayOn(error: unknown, run: Run): unknown {
     path: error.path,
     cause: error.cause,
   })
+}
+
+/** Deleted, by a command of the agent perhaps, or moved: to create it, or to mend permissions, would be no way on. */
+function asGone({ code, path, cause }: JournalError, { directory }: Run): JournalError {
+  const message = `${directory}: The run could not be recorded any more: its directory is gone.
+It was deleted or moved while the run went on, alone or with its workspace. Put it back, then continue the run; what is gone cannot be continued.`
+  return new JournalError(code, message, { path, cause })
 }
 
 /** What merely cannot be reached, for want of permission, is there still. */

@@ -157,12 +157,36 @@ test('a signal during on_run_end ends the hook, and the run stays COMPLETED', as
 test.each([
   ['pre_llm_request', 'final_payload.json', 'garbage', 'is not JSON'],
   ['pre_llm_request', 'final_payload.json', '{}', 'is no request: it has no list "messages"'],
+  [
+    'pre_llm_request',
+    'final_payload.json',
+    '{"messages":["Hi"]}',
+    'is no request: "messages" holds what is no message',
+  ],
   ['post_llm_response', 'payload_override.dat', 'garbage', 'is not JSON'],
   [
     'post_llm_response',
     'payload_override.dat',
     '{"role":"user"}',
     'is no message of the model: its "role" is not "assistant"',
+  ],
+  [
+    'post_llm_response',
+    'payload_override.dat',
+    '{"role":"assistant","content":5}',
+    'is no message of the model: "content" is no text',
+  ],
+  [
+    'post_llm_response',
+    'payload_override.dat',
+    '{"role":"assistant","tool_calls":"none"}',
+    'is no message of the model: "tool_calls" is no list',
+  ],
+  [
+    'post_llm_response',
+    'payload_override.dat',
+    '{"role":"assistant","tool_calls":[{"id":"1"}]}',
+    'is no message of the model: "tool_calls[0]" names no function',
   ],
 ])(
   '%s that writes a %s of no use (%s) has failed, and the original is used',
@@ -197,5 +221,74 @@ test.each([
   expect(result.answer).toMatch(answer)
   expect(await eventsOfType(result, 'HOOK_EXECUTION_AUDIT')).toMatchObject([
     { status: 'FAILED', error_message: expect.stringContaining('control.json') },
+  ])
+})
+
+test('a call that post_llm_response writes with its arguments as an object is made', async () => {
+  const message = {
+    role: 'assistant',
+    tool_calls: [{ id: '1', function: { name: 'say', arguments: { text: 'hi' } } }],
+  }
+  const once = `test $ITERATION_COUNT = 2 || echo '${JSON.stringify(message)}' > "$DELTA_HOOK_IO_PATH/output/payload_override.dat"`
+  const { run } = await scene({ turns: SAY_HI, tools: [ECHO], files: hooks({ post_llm_response: once }) })
+  expect((await run()).answer).toBe('Said hi')
+})
+
+test.each([
+  ['post_tool_execution', 'skip', 'can only be {"action":"stop","reason":"…"} here: no call is left to skip'],
+  ['on_iteration_start', 'skip', 'can only be {"action":"stop","reason":"…"} here: no call is left to skip'],
+  ['on_run_end', 'stop', 'changes nothing here: the run ends as it is'],
+])(
+  '%s that asks for what it cannot do (%s) has failed, and the person is told',
+  async (name, action, why) => {
+    const write = `test $ITERATION_COUNT = 2 -a ${name} != on_run_end || echo '{"action":"${action}"}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
+    const notices: string[] = []
+    const { run } = await scene({ turns: SAY_HI, tools: [ECHO], files: hooks({ [name]: write }) })
+    const result = await run({ onEvent: (event) => event.kind === 'notice' && notices.push(event.message) })
+    expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Said hi' })
+    const reason = `${name} hook wrote an output/control.json with the action "${action}"; it ${why}`
+    expect(notices).toEqual([reason])
+    expect((await eventsOfType(result, 'HOOK_EXECUTION_AUDIT'))[0]).toMatchObject({
+      status: 'FAILED',
+      error_message: reason,
+    })
+  },
+)
+
+test('on_error may stop a run whose request would be tried again', async () => {
+  await using server = await startScriptedServer([{ status: 503 }, { content: 'Done.' }])
+  const stop = `echo '{"action":"stop","reason":"not today"}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
+  const { run } = await scene({ baseUrl: server.baseUrl, files: hooks({ on_error: stop }) })
+  const result = await run({ credentials: { apiKey: 'test-key-not-real', baseUrl: server.baseUrl } })
+  expect(result).toMatchObject({ status: 'FAILED', reason: 'on_error hook: not today' })
+  expect(server.requests()).toHaveLength(1)
+})
+
+test('a script of the agent that a hook names and that is not there is told before the first request', async () => {
+  const { run, agentFiles } = await scene({
+    turns: [{ content: 'Done.' }],
+    files: {
+      'plain.sh': 'exit 0\n',
+      'hooks.yaml': `pre_tool_execution: { command: [sh, "\${AGENT_HOME}/guard.sh"] }
+post_tool_execution: { command: ["\${AGENT_HOME}/missing.sh"] }
+on_error: { command: ["\${AGENT_HOME}/plain.sh"] }
+on_run_end: { command: [bash, "\${AGENT_HOME}/plain.sh", "\${AGENT_HOME}/made-later.txt"] }
+on_iteration_start: { command: [sh, -c, "\${AGENT_HOME}/missing.sh || true"] }
+`,
+    },
+  })
+  const told: string[] = []
+  await run({
+    onEvent: (event) =>
+      told.push(event.kind === 'notice' ? event.message : event.kind === 'journal' ? event.event.type : ''),
+  })
+  const home = agentFiles.path
+  expect(told.slice(0, 6)).toEqual([
+    'ENGINE_START',
+    'USER_MESSAGE',
+    `The pre_tool_execution hook will fail: ${home}/guard.sh does not exist.`,
+    `The post_tool_execution hook will fail: ${home}/missing.sh does not exist.`,
+    `The on_error hook will fail: ${home}/plain.sh is not executable (chmod +x).`,
+    'HOOK_EXECUTION_AUDIT',
   ])
 })

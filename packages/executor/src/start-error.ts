@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 
 /** Why a command did not start. */
 export type StartErrorCode =
@@ -97,6 +97,6 @@ function explainNotFound(program: string, cwd: string): StartError {
   const there = statSync(resolve(cwd, program), { throwIfNoEntry: false }) !== undefined
   const message = there
     ? `"${program}" exists, but the interpreter its first line names does not. Check the #! line.`
-    : `"${program}" does not exist. Check the path; a relative one starts at the working directory.`
+    : `"${program}" does not exist. Check the path${isAbsolute(program) ? '' : '; a relative one starts at the working directory'}.`
   return { code: 'NOT_FOUND', message }
 }

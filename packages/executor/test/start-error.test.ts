@@ -18,6 +18,12 @@ describe('A command that cannot start says why', () => {
       '"./missing" does not exist. Check the path; a relative one starts at the working directory.',
     ],
     [
+      'an absolute path where nothing is',
+      ['/no/such/program'],
+      'NOT_FOUND',
+      '"/no/such/program" does not exist. Check the path.',
+    ],
+    [
       'a script without its interpreter',
       ['./badly-interpreted'],
       'NOT_FOUND',

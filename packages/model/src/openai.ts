@@ -46,7 +46,7 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
       checkRequest(request, options)
       const { signal, body, onDelta } = options
       const asked: Asked = {
-        url: `${baseUrl.origin}${baseUrl.pathname}/chat/completions`,
+        url: `${baseUrl.origin}${baseUrl.pathname.replace(/\/$/, '')}/chat/completions`,
         model: request.model,
         hasKey: apiKey !== undefined,
       }

@@ -7,8 +7,10 @@ import { readMessage } from '../message.js'
 import { otherRun } from '../other-run.js'
 import { presenterFor } from '../present/presenter-for.js'
 import { exitCodeFor, withStopSignal } from '../run-life.js'
+import { runMeant } from '../run-meant.js'
 import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
+import { withOpenQuestion } from '../with-open-question.js'
 import { isWithinRun } from '../within-run.js'
 import { workDirectoryOf } from '../work-directory.js'
 
@@ -28,7 +30,8 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const presenter = presenterFor(flags, terminal)
   const decision = decisionIn(flags, terminal)
   const message = await readMessage(flags.message, terminal)
-  const run = await findRun(workDirectory, flags.runId)
+  const meant = flags.runId && (await runMeant(flags.runId, { workDirectory, env: terminal.env }))
+  const run = await findRun(workDirectory, meant)
   if (flags.runId === undefined) {
     const other = await otherRun(run, { workDirectory, message, env: terminal.env })
     if (other !== undefined) presenter.warn(other)
@@ -49,7 +52,9 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
       ...(message === undefined ? {} : { message }),
       ...(decision === undefined ? {} : { decision }),
     }),
-  )
+  ).catch(async (error: unknown) => {
+    throw await withOpenQuestion(error, run)
+  })
   presenter.finish(result)
   return exitCodeFor(result)
 }

@@ -1,13 +1,14 @@
 import { continueRun, type RunResult, runAgent } from '@delta/engine'
-import { type EngineFlags, engineOptions } from '../engine-options.js'
+import { type EngineFlags, engineOptions, maxIterationsIn } from '../engine-options.js'
 import { loadAgentFor } from '../load-agent.js'
 import { readMessage } from '../message.js'
+import type { Presenter } from '../present/presenter.js'
 import { presenterFor } from '../present/presenter-for.js'
 import { resumableRun } from '../resumable.js'
 import { exitCodeFor, withStopSignal } from '../run-life.js'
 import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
-import { chooseWorkspace, unmakeWorkspace } from '../workspace.js'
+import { chooseWorkspace, rememberWorkspace, unmakeWorkspace } from '../workspace.js'
 
 export interface RunFlags extends EngineFlags {
   agent: string
@@ -25,6 +26,7 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   if (flags.message === undefined)
     throw new UsageError('Say what is to be done: delta run -m "…" (-m - reads stdin, -m @file a file)')
 
+  maxIterationsIn(flags) // what is wrong with it is said before a workspace is made
   const presenter = presenterFor(flags, terminal)
   const agent = await loadAgentFor(flags.agent, { flags, terminal, warn: presenter.warn })
   const message = (await readMessage(flags.message, terminal)) ?? ''
@@ -32,13 +34,16 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     { agentHome: agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
     terminal,
   )
-  const { directory: workDirectory, notice } = workspace
-  if (notice !== undefined && !flags.quiet) presenter.warn(notice)
+  const { directory: workDirectory } = workspace
+  const shown = onceBegun(presenter, () => {
+    rememberWorkspace(workspace)
+    if (workspace.unnamed && !flags.quiet) presenter.warn(workspace.unnamed.notice)
+  })
 
   const result = await withStopSignal(terminal, presenter, async (signal): Promise<RunResult> => {
     const earlier = await resumableRun({ agent, message, workDirectory, flags, env: terminal.env })
     if (earlier) presenter.warn(earlier.notice)
-    const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter, signal })
+    const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter: shown, signal })
     const options = { ...shared, agent, workDirectory, message }
     if (earlier?.resume) return continueRun({ ...shared, ...earlier.resume, agent, workDirectory })
     return runAgent({ ...options, ...(flags.runId === undefined ? {} : { runId: flags.runId }) })
@@ -48,4 +53,17 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   })
   presenter.finish(result)
   return exitCodeFor(result)
+}
+
+/** The presenter, and `begin` before it shows the first event of the run: until then the command may still be refused. */
+function onceBegun(presenter: Presenter, begin: () => void): Presenter {
+  let begun = false
+  return {
+    ...presenter,
+    show(event) {
+      if (!begun) begin()
+      begun = true
+      presenter.show(event)
+    },
+  }
 }

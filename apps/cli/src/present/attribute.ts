@@ -34,7 +34,7 @@ export function eventDescriber(detail: Detail): EventDescriber {
     const lines = describeEvent(withoutRepetition(event, failure), detail)
     if (event.type === 'ERROR' && !event.recoverable) failure = event.error_message
     if (event.type === 'ACTION_REQUEST') {
-      last = event.action_id
+      last = event.tool_name === 'ask_human' ? undefined : event.action_id // which shows no line of its own
       open.set(event.action_id, repeated(event))
     }
     if (event.type === 'ACTION_RESULT') {

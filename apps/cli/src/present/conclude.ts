@@ -7,15 +7,23 @@ import { counted } from './counted.js'
 import { claimOf } from './effects.js'
 import { printable } from './printable.js'
 
-/** What a person needs to know of a run that ended without an answer, or with an odd one: why, and how to go on. Lines, maybe none. */
-export function wayOn(result: RunResult, env: NodeJS.ProcessEnv): string[] {
+/**
+ * What a person needs to know of a run that ended without an answer, or with an odd one: why, and how to go on. Lines,
+ * maybe none.
+ *
+ * @param endIsTold - The line of `ENGINE_END` stands above.
+ */
+export function wayOn(
+  result: RunResult,
+  { env, endIsTold }: { env: NodeJS.ProcessEnv; endIsTold: boolean },
+): string[] {
   switch (result.status) {
     case 'COMPLETED':
       return result.reason === undefined ? [] : [`Warning: ${printable(result.reason)}.`]
     case 'WAITING_FOR_INPUT':
       return howToAnswer(result, env)
     case 'INTERRUPTED':
-      return [`Interrupted (${result.reason}). Go on with: ${resume(result, env)}`]
+      return [`${endIsTold ? '' : `Interrupted (${result.reason}). `}Go on with: ${resume(result, env)}`]
     case 'FAILED':
       return howToRetry(result, env)
     default:

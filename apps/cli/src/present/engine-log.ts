@@ -5,6 +5,7 @@ import { isKnownEvent } from '@delta/journal'
 import { eventDescriber } from './attribute.js'
 import type { Presenter } from './presenter.js'
 import { PLAIN } from './style.js'
+import { toldNotices } from './told-notices.js'
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants
 
@@ -50,7 +51,10 @@ function openLog(complain: (message: string) => void) {
     }
   }
 
+  const isTold = toldNotices({ showsHooks: true })
+
   function show(event: EngineEvent): void {
+    if (isTold(event)) return
     if (event.kind === 'open') describe.remember(event.event)
     if (event.kind === 'notice') write([`note: ${event.message}`])
     if (event.kind !== 'journal' || !isKnownEvent(event.event)) return

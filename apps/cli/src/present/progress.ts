@@ -6,6 +6,7 @@ import type { Presenter } from './presenter.js'
 import { print } from './print.js'
 import { printable } from './printable.js'
 import { styleFor } from './style.js'
+import { toldNotices } from './told-notices.js'
 
 /** Progress on stderr, line by line: each thought, each command as it would be typed, its result. The answer goes to stdout. */
 export function progressPresenter(
@@ -14,11 +15,13 @@ export function progressPresenter(
 ): Presenter {
   const style = styleFor(terminal.stderr, terminal.env)
   const describe = eventDescriber({ style, verbose })
+  const isTold = toldNotices({ showsHooks: verbose })
   const say = (line: string): void => void terminal.stderr.write(`${line}\n`)
   return {
     wantsStream: false,
     show(event) {
       if (event.kind === 'open') describe.remember(event.event)
+      if (isTold(event) && !quiet) return
       if (event.kind === 'notice') say(style.dim(`note: ${printable(event.message)}`))
       if (quiet || event.kind !== 'journal' || !isKnownEvent(event.event)) return
       for (const line of describe(event.event)) say(line)
@@ -26,7 +29,7 @@ export function progressPresenter(
     warn: (message) => say(style.yellow(printable(message))),
     finish(result) {
       if (result.answer !== undefined) writeAnswer(result.answer, terminal)
-      for (const line of wayOn(result, terminal.env)) say(line)
+      for (const line of wayOn(result, { env: terminal.env, endIsTold: !quiet })) say(line)
     },
     pause() {
       // nothing moves

@@ -11,6 +11,7 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
   const goOn = commandToContinue(workspace, run.runId, env)
   switch (run.status) {
     case 'RUNNING': {
+      if (run.humanRequest !== undefined) return [`It waits for a person's answer at ${whoAsks(run)}.`]
       const watch = [...spokenName(env), 'show', run.runId, '-w', workspace, '--follow']
       return [`It goes on. Watch it with: ${quoteForPerson(watch)}`]
     }
@@ -23,6 +24,10 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
     default:
       return []
   }
+}
+
+function whoAsks({ owner }: RunSummary): string {
+  return owner === undefined ? 'another process' : `process ${owner.pid} on ${owner.host}`
 }
 
 function answering({ humanRequest: request }: RunSummary, goOn: string): string[] {

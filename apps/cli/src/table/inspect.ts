@@ -33,7 +33,9 @@ export const INSPECT_COMMANDS: CommandGroup = {
     {
       name: 'show',
       description: "Print a run's transcript, one step of it, or exactly what the model was sent",
-      arguments: [{ name: '[run]', description: 'id of the run; default: the latest' }],
+      arguments: [
+        { name: '[run]', description: 'id of the run, or a beginning that only it has; default: the latest' },
+      ],
       options: [
         WORKSPACE,
         {

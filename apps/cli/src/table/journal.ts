@@ -1,7 +1,10 @@
 import type { CommandGroup } from './entry.js'
 import { JSON_OUTPUT, WORKSPACE } from './options.js'
 
-const RUN = { name: '[run]', description: 'id of the run; default: the latest' }
+const RUN = {
+  name: '[run]',
+  description: 'id of the run, or a beginning that only it has; default: the latest',
+}
 
 export const JOURNAL_COMMANDS: CommandGroup = {
   title: 'Look after journals',

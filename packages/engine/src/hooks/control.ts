@@ -1,15 +1,22 @@
 import { join } from 'node:path'
+import type { HookName } from '@delta/config-loader'
 import { readIfThere } from '../read-if-there.js'
 
 /** `output/control.json`: leave the call out, or end the run. */
 export type Control = { action: 'skip'; observation: string } | { action: 'stop'; reason: string }
 
-/** Reads a hook's `control.json`. A file that is not understood is a problem (what the hook did, in words), never ignored: a guard may have written it. */
-export function readControl(directory: string): { value?: Control; problem?: string } {
+interface ReadControl {
+  value?: Control
+  /** What the hook did, in words. */
+  problem?: string
+}
+
+/** Reads a hook's `control.json`. What is not understood, or cannot be done there, is a problem, never ignored: a guard may have written it. */
+export function readControl(directory: string, hook: HookName): ReadControl {
   const text = readOutput(directory, 'control.json')
   if (text === undefined) return {}
   try {
-    return parseControl(JSON.parse(text))
+    return inPlace(parseControl(JSON.parse(text)), hook)
   } catch (error) {
     return {
       problem: `wrote an output/control.json that is not JSON: ${(error as Error).message.replaceAll('\n', '\\n')}`,
@@ -22,7 +29,7 @@ export function readOutput(directory: string, file: string): string | undefined 
   return readIfThere(join(directory, 'output', file))
 }
 
-function parseControl(value: unknown): { value?: Control; problem?: string } {
+function parseControl(value: unknown): ReadControl {
   const control = Object(value) as { action?: unknown; observation?: unknown; reason?: unknown }
   if (control.action === 'skip') {
     return { value: { action: 'skip', observation: textOr(control.observation, 'Skipped by a hook.') } }
@@ -33,6 +40,17 @@ function parseControl(value: unknown): { value?: Control; problem?: string } {
   return {
     problem: `wrote an output/control.json with ${actionOf(control)}; it can be {"action":"skip","observation":"…"} or {"action":"stop","reason":"…"}`,
   }
+}
+
+/** Only a call that has not been made can be left out, and a run that ends cannot be stopped. */
+function inPlace(read: ReadControl, hook: HookName): ReadControl {
+  const { action } = read.value ?? {}
+  const wrote = `wrote an output/control.json with the action "${action}"; it`
+  if (action !== undefined && hook === 'on_run_end')
+    return { problem: `${wrote} changes nothing here: the run ends as it is` }
+  if (action === 'skip' && hook !== 'pre_tool_execution')
+    return { problem: `${wrote} can only be {"action":"stop","reason":"…"} here: no call is left to skip` }
+  return read
 }
 
 function actionOf({ action }: { action?: unknown }): string {

@@ -6,6 +6,7 @@ import { type ActiveRun, record, variablesOf } from '../active-run.js'
 import { type Control, readControl, readOutput } from './control.js'
 import { hookEnvironment } from './environment.js'
 import { type HookInput, type Replacement, writeInput } from './hook-input.js'
+import { knownSecrets, redactOutput } from './known-secrets.js'
 import { abortLater } from './linger.js'
 
 /** A hook that begins while its run is being stopped is killed this long after its time is up. Milliseconds. */
@@ -44,6 +45,7 @@ export async function runHook(
   const directory = join(run.run.paths.hooks, recordName(new Date(), name, { labelFirst: true }))
   writeInput(run, name, { directory, input })
   run.run.journal.sync()
+  const known = knownSecrets(run)
   const lingering = abortLater(run.signal, input.lingerMs ?? 0)
   const result = await runCommand(commandOf(run, hook), {
     cwd: run.run.workDirectory,
@@ -51,8 +53,10 @@ export async function runHook(
     graceMs: stopping ? STOPPING_GRACE_MS : run.graceMs,
     timeoutMs: hook.timeoutMs,
     signal: lingering.signal,
+    ...(known.active && { filter: () => known.filter() }),
   }).finally(lingering.clear)
-  const outcome = describe(name, directory, input, result)
+  redactOutput(directory, known)
+  const outcome = describe(name, { hook, directory, input, result })
   const text = JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { durable: false })
   record(run, {
@@ -87,13 +91,16 @@ function commandOf(run: ActiveRun, hook: Hook): string[] {
 
 function describe(
   name: HookName,
-  directory: string,
-  { iteration, replacement }: HookInput,
-  result: CommandOutcome,
+  {
+    hook,
+    directory,
+    input: { iteration, replacement },
+    result,
+  }: { hook: Hook; directory: string; input: HookInput; result: CommandOutcome },
 ): HookOutcome {
   const failed = result.status !== 'EXITED' || result.exitCode !== 0
-  const control = failed ? {} : readControl(directory)
-  const broken = failed ? howItFailed(result) : control.problem
+  const control = failed ? {} : readControl(directory, name)
+  const broken = failed ? howItFailed(result, hook) : control.problem
   const rejected = broken === undefined ? problemIn(directory, replacement) : undefined
   const problem = broken ?? rejected
   return {
@@ -112,10 +119,10 @@ function problemIn(directory: string, replacement: Replacement | undefined): str
   return text === undefined ? undefined : replacement?.problemOf(text)
 }
 
-function howItFailed(result: CommandOutcome): string {
+function howItFailed(result: CommandOutcome, { timeoutMs }: Hook): string {
   const stderr = result.stderr.text.trim().split('\n').at(-1)
   const said = stderr ? `: ${stderr}` : ''
-  if (result.status === 'TIMEOUT') return 'did not finish in time'
+  if (result.status === 'TIMEOUT') return `timed out after ${timeoutMs} ms (timeout_ms)`
   if (result.status === 'NOT_STARTED')
     return `could not start: ${result.startError?.message ?? 'unknown cause'}`
   if (result.status === 'EXITED') return `exited with ${result.exitCode}${said}`

@@ -1,0 +1,27 @@
+import { existsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
+
+/** A line on the option behind which a word belongs that was typed without one. */
+export function whereItGoes(
+  word: string,
+  { command, cwd }: { command: readonly string[]; cwd: string },
+): string {
+  const example = (option: string) => quoteForPerson([...command, option, word])
+  const name = command.at(-1)
+  if (name === 'run' && isAgent(resolve(cwd, word)))
+    return `An agent's directory goes behind --agent: ${example('--agent')} -m "…"\n`
+  if (name === 'continue' && /^\d{8}_\d{6}/.test(word))
+    return `The id of a run goes behind --run-id: ${example('--run-id')} -w …\n`
+  if (name === 'continue' && isDirectory(resolve(cwd, word)))
+    return `A workspace goes behind -w: ${example('-w')}\n`
+  return `A text goes behind -m: ${command.join(' ')} -m "…"\n`
+}
+
+function isAgent(path: string): boolean {
+  return ['agent.yaml', 'config.yaml'].some((file) => existsSync(join(path, file)))
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}

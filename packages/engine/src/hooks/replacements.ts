@@ -1,0 +1,67 @@
+import { type AssistantMessage, type ChatRequest, parseCompletion } from '@delta/model'
+import type { Replacement } from './hook-input.js'
+
+/** What a hook may write in the place of what it was given. */
+export interface Expected<T> extends Replacement {
+  /** The replacement in a text with which there is no problem. */
+  read(text: string): T
+}
+
+/** The request to send instead. What its messages hold is the server's affair. */
+export const REQUEST: Expected<ChatRequest> = {
+  file: 'final_payload.json',
+  problemOf: (text) => problemIn(text, 'final_payload.json', 'is no request', problemOfRequest),
+  read: (text) => JSON.parse(text),
+}
+
+/** The message to take for the model's. It is read as one of the model's would be. */
+export const MESSAGE: Expected<AssistantMessage> = {
+  file: 'payload_override.dat',
+  problemOf: (text) =>
+    problemIn(text, 'payload_override.dat', 'is no message of the model', problemOfMessage),
+  read: (text) => parseCompletion(JSON.parse(text)).message,
+}
+
+function problemIn(
+  text: string,
+  file: string,
+  isNone: string,
+  problemOf: (value: Record<string, unknown>) => string | undefined,
+): string | undefined {
+  const value = parseJson(text)
+  if (value === undefined) return `wrote an output/${file} that is not JSON`
+  const problem = problemOf(Object(value))
+  return problem && `wrote an output/${file} that ${isNone}: ${problem}`
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // a problem of its own
+  }
+}
+
+function problemOfRequest({ messages }: Record<string, unknown>): string | undefined {
+  if (!Array.isArray(messages)) return 'it has no list "messages"'
+  return messages.every(isObject) ? undefined : '"messages" holds what is no message'
+}
+
+/** A message that could not be journaled, or would pass for an answer because its calls cannot be read. */
+function problemOfMessage({ role, content, tool_calls: calls }: Record<string, unknown>): string | undefined {
+  if (role !== 'assistant') return 'its "role" is not "assistant"'
+  if (content === undefined && calls === undefined) return 'it has neither "content" nor "tool_calls"'
+  if (typeof (content ?? '') !== 'string' && !Array.isArray(content)) return '"content" is no text'
+  if (!Array.isArray(calls ?? [])) return '"tool_calls" is no list'
+  const nameless = ((calls ?? []) as unknown[]).findIndex((call) => !namesFunction(call))
+  return nameless === -1 ? undefined : `"tool_calls[${nameless}]" names no function`
+}
+
+function namesFunction(call: unknown): boolean {
+  const { name } = Object(Object(call).function)
+  return typeof name === 'string' && name !== ''
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
