@@ -62,7 +62,7 @@ function askingWith(
 ): NonNullable<EngineOptions['ask']> {
   return async (question) => {
     if (question.command !== undefined && isWithinRun(terminal)) return undefined
-    presenter.pause()
+    presenter.leaveRoomFor(question)
     return askAtTerminal(question, terminal, signal)
   }
 }

@@ -25,6 +25,8 @@ export async function readMessage(
 }
 
 async function read(value: string, terminal: Terminal): Promise<string> {
+  if (value === '-' && terminal.stdin.isTTY)
+    terminal.stderr.write('Type the message. It is shown, and ends with Ctrl+D on a new line:\n')
   if (value === '-') return toText(await readBytes(terminal.stdin, value), value)
   if (!value.startsWith('@')) return typed(value)
   const path = resolve(terminal.cwd, value.slice(1))

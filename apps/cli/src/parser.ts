@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { lastWorkspaceIn } from './last-workspace.js'
 import { withMeantCommand } from './meant-command.js'
 import { spokenName } from './spoken-name.js'
 import type { ArgumentEntry, CommandEntry, OptionEntry } from './table/entry.js'
@@ -106,14 +108,19 @@ function withHints(
   const command = [...spokenName(terminal.env), name]
   const hints: [RegExp, () => string][] = [
     [/too many arguments/, () => whereItGoes(parsed.args[0] ?? '', { command, cwd: terminal.cwd })],
-    [
-      /required option '-w/,
-      () =>
-        existsSync(join(terminal.cwd, '.delta')) ? `Of this directory: ${command.join(' ')} -w .\n` : '',
-    ],
+    [/required option '-w/, () => whichWorkspace(command, terminal)],
   ]
   return (text, write) =>
     write(text + hints.map(([fault, hint]) => (fault.test(text) ? hint() : '')).join(''))
+}
+
+/** The current directory, if it is a workspace; or the one that was used last beside the agent that lies there. */
+function whichWorkspace(command: readonly string[], { cwd, argv }: Terminal): string {
+  if (existsSync(join(cwd, '.delta'))) return `Of this directory: ${command.join(' ')} -w .\n`
+  const last = lastWorkspaceIn('.', cwd)
+  if (last === undefined) return ''
+  const typed = quoteForPerson([...command, '-w', last, ...argv.slice(1)])
+  return `Of the workspace last used here: ${typed}\n`
 }
 
 function argumentOf({ name, description, choices, default: value }: ArgumentEntry): Argument {

@@ -7,6 +7,7 @@ import {
   readRun,
   runDirectory,
 } from '@delta/journal'
+import { otherWorkspace } from './last-workspace.js'
 import { runMeant } from './run-meant.js'
 import { spokenName } from './spoken-name.js'
 import type { Terminal } from './terminal.js'
@@ -32,7 +33,8 @@ export async function findShownRun(
   if (latest === undefined) {
     const what = runId === undefined ? 'No runs' : `No run ${runId}`
     const others = runId === undefined ? '' : ' There are no others.'
-    throw new UsageError(`${what} in ${workDirectory}.${others} -w names another workspace.`)
+    const command = ['show', ...(runId === undefined ? [] : [runId])]
+    throw new UsageError(`${what} in ${workDirectory}.${others} ${otherWorkspace(command, flags, terminal)}`)
   }
   const id = runId === undefined ? latest : await runMeant(runId, { workDirectory, env: terminal.env })
   try {

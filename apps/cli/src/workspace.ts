@@ -1,12 +1,4 @@
-import {
-  accessSync,
-  constants,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { makeDirectories } from './make-directories.js'
 import { readLine } from './read-line.js'
@@ -14,6 +6,7 @@ import { explainSystemError } from './system-error.js'
 import type { Terminal } from './terminal.js'
 import { UsageError } from './usage-error.js'
 import { danglingLink, namedDirectory } from './work-directory.js'
+import { lastUsedIn, workspacesIn } from './workspace-names.js'
 
 export interface Workspace {
   directory: string
@@ -101,21 +94,6 @@ function isWritable(directory: string): boolean {
   }
 }
 
-function workspacesIn(home: string): string[] {
-  try {
-    return readdirSync(home)
-      .filter((name) => /^W\d{3,}$/.test(name))
-      .sort(byNumber)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
-}
-
-function byNumber(a: string, b: string): number {
-  return Number(a.slice(1)) - Number(b.slice(1))
-}
-
 /** `mkdir` without `recursive` fails if the name is taken, so of two that start at once each gets its own. */
 function makeNext(home: string): string {
   makeDirectories(home)
@@ -128,14 +106,6 @@ function makeNext(home: string): string {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
-  }
-}
-
-function lastUsedIn(home: string): string | undefined {
-  try {
-    return readFileSync(join(home, 'LAST_USED'), 'utf8').trim()
-  } catch {
-    return undefined // only a convenience, whatever is wrong with it
   }
 }
 

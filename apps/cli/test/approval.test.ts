@@ -51,6 +51,22 @@ test('--approve lets exactly that command run', async () => {
   expect(workspace.has('old.txt')).toBe(false)
 })
 
+test('a message to a command that waits approves nothing, and says that it is kept for the agent', async () => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const said = await delta(['continue', '-w', workspace.path, '-m', 'yes'])
+  expect(said.exitCode).toBe(101)
+  expect(said.stderr).toContain('a message approves nothing: --approve or --deny with its request id does.\n')
+  expect(said.stderr).toContain(
+    '\nThis one is kept as a further instruction: the agent reads it once that is decided.',
+  )
+  expect(workspace.has('old.txt')).toBe(true)
+  expect(await journalOf(workspace.path)).toContainEqual(
+    expect.objectContaining({ type: 'USER_MESSAGE', content: 'yes' }),
+  )
+})
+
 test('--deny tells the model that a person said no', async () => {
   await using agent = await careful()
   await using workspace = await temporaryWorkspace({ 'old.txt': '' })

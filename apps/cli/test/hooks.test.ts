@@ -232,3 +232,40 @@ test.each([[], ['-v'], ['-q']])('why a guard failed is told once (%s)', async (.
   ])
   expect(lines(await workspace.read('.delta/one/engine.log'))).toHaveLength(2) // the audit, and the refusal
 })
+
+test('a script that lies beside the agent and is looked for in the workspace: told before it is wanted, and where it fails', async () => {
+  await using agent = await temporaryAgent({
+    tools: [
+      { name: 'head', exec: './head.sh' },
+      { name: 'tail', command: ['sh', 'tail.sh'] },
+      { name: 'none', exec: './none.sh' },
+    ],
+    turns: [
+      { tool_calls: ['head', 'tail', 'none'].map((name) => ({ name, arguments: {} })) },
+      { content: 'Done.' },
+    ],
+    files: {
+      'hooks.yaml': 'post_tool_execution: { command: [sh, after.sh] }\non_run_end: { command: [./end.sh] }\n',
+      ...Object.fromEntries(['head.sh', 'tail.sh', 'after.sh', 'end.sh'].map((name) => [name, 'exit 0\n'])),
+    },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const meant = (written: string, name: string) =>
+    `${written} is looked for in ${workspace.path}, and lies beside the agent: write \${AGENT_HOME}/${name} instead`
+  const begin = stderr.slice(0, stderr.indexOf('1.'))
+  expect(begin).toContain(`The post_tool_execution hook will fail: ${meant('after.sh', 'after.sh')}\n`)
+  expect(begin).toContain(`The on_run_end hook will fail: ${meant('./end.sh', 'end.sh')}\n`)
+  expect(stderr).toMatch(/post_tool_execution hook exited with \d+: .*; after\.sh is looked for in /)
+  expect(stderr).toContain(`on_run_end hook could not start: "./end.sh" does not exist.`)
+  expect(stderr).toContain(`starts at the working directory. ${meant('./end.sh', 'end.sh')}`)
+
+  const observations = (await journalOf(workspace.path)).flatMap((event) =>
+    event.type === 'ACTION_RESULT' && 'observation_content' in event ? [event.observation_content] : [],
+  )
+  expect(observations).toEqual([
+    expect.stringContaining(`\n[${meant('./head.sh', 'head.sh')}]\n`),
+    expect.stringContaining(`\n[${meant('tail.sh', 'tail.sh')}]\n`),
+    expect.not.stringContaining('AGENT_HOME'),
+  ])
+})

@@ -173,6 +173,51 @@ test.skipIf(!hasTerminal)(
   },
 )
 
+test.skipIf(!hasTerminal)(
+  'behind -m - on a terminal a secret is asked for and not echoed, and Ctrl+C leaves it unanswered',
+  async () => {
+    await using agent = await temporaryAgent({
+      turns: [{ tool_calls: [ask('Key?', { input_type: 'password' })] }, { content: 'Thanks.' }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    await delta(['run', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
+    const typeKey = async (typed: string) => {
+      const screen = deltaOnTerminal(['continue', '-w', workspace.path, '-m', '-'])
+      await screen.waitForOutput(/Key\? $/)
+      screen.write(typed)
+      return screen.result
+    }
+    const stopped = await typeKey('hunter2\u0003')
+    expect(stopped.exitCode).toBe(130)
+    expect(stopped.stdout).toBe('Key? \r\nError: Stopped (SIGINT). Nothing was changed.\r\n')
+    const empty = await typeKey('\r')
+    expect(empty.exitCode).toBe(2)
+    expect(empty.stdout).toContain('The answer (-m -) is empty. The question goes on waiting.')
+
+    const { stdout, exitCode } = await typeKey('hunter2-hunter3\r')
+    expect(exitCode, stdout).toBe(0)
+    expect(stdout).toContain('Thanks.')
+    expect(stdout).not.toContain('hunter2')
+    for (const file of await workspace.files()) expect(await workspace.read(file)).not.toContain('hunter2')
+  },
+)
+
+test.skipIf(!hasTerminal)(
+  '-m - on a terminal says that what is typed is shown, and how it ends',
+  async () => {
+    await using agent = await temporaryAgent({
+      turns: [{ tool_calls: [ask('Name?')] }, { content: 'Thanks.' }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    await delta(['run', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
+    const screen = deltaOnTerminal(['continue', '-w', workspace.path, '-m', '-'])
+    await screen.waitForOutput('Type the message. It is shown, and ends with Ctrl+D on a new line:\r\n')
+    screen.write('Ann\n\u0004')
+    expect((await screen.result).exitCode).toBe(0)
+    expect(await answersIn(workspace.path)).toEqual(['Ann'])
+  },
+)
+
 test('a password reaches the command that needs it, and no file, request or output', async () => {
   await using server = await startScriptedServer([
     { tool_calls: [ask('Key?', { input_type: 'password' })] },

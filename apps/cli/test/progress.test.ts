@@ -150,6 +150,56 @@ test('a giant argument, and giant or many lines of output, are shown by their be
   expect((await step('2')).stdout).toContain('line 499')
 })
 
+test('of an output that was cut for the model, progress and show say how much more there is than they have lines of', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'count', exec: 'seq 1 60000' }],
+    turns: [{ tool_calls: [{ name: 'count', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  for (const text of [stderr, stdout]) {
+    expect(text).toContain('     8\n     … ')
+    const more = /… (\d+) more lines, and (\d+) bytes left out; all 348894 bytes are in (\S+)$/m.exec(text)
+    const [, lines, bytes, path] = more ?? []
+    const all = await workspace.read(path ?? 'none')
+    expect(all).toBe(Array.from({ length: 60_000 }, (_, index) => `${index + 1}\n`).join(''))
+    const shownBytes = 16 // eight lines of one digit
+    expect(Number(bytes) + shownBytes).toBeLessThan(all.length)
+    expect(Number(lines)).toBeLessThan(59_992)
+  }
+})
+
+test('of a refused call the arguments are shown as the model wrote them, by their beginning; whole by show --step', async () => {
+  const order = { text: 1, order: `up\u001b[2J${'x'.repeat(1000)}` }
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [
+      { tool_calls: [{ name: 'say', arguments: order }] },
+      { tool_calls: [{ name: 'sya', arguments: { text: 'hi' } }] },
+      { content: 'Done.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  for (const text of [stderr, stdout]) {
+    expect(text).toContain('   $ say (refused) {"text":1,"order":"up\\u001b[2Jxxx')
+    expect(text).toMatch(/^ {3}\$ say \(refused\) .*x … \d+ more characters$/m)
+    expect(text).toContain('   $ sya (refused) {"text":"hi"}\n')
+  }
+  const step = await delta(['show', '-w', workspace.path, '--step', '1'])
+  expect(step.stdout).toContain(`   $ say (refused) ${JSON.stringify(order)}\n`)
+})
+
+test('an answer that ends in line ends leaves no empty line in show', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.\nReally.\n\n' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go\n', '-w', workspace.path])
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  expect(stdout).toContain('\n> Go\n1. Done.\n   Really.\nCOMPLETED')
+})
+
 test('engine.log holds what -v prints: timestamped, whole outputs, no colours, no key', async () => {
   const turns = [
     { content: 'Count.', tool_calls: [{ name: 'count', arguments: {} }] },
@@ -221,5 +271,5 @@ test('a question that could not be asked is named above what the model is told o
   })
   await using workspace = await temporaryWorkspace({})
   const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
-  expect(stderr).toMatch(/exit 0, \d+ ms\n {3}↳ ask_human\n {5}ask_human needs a "prompt"/)
+  expect(stderr).toMatch(/exit 0, \d+ ms\n {3}↳ ask_human \{"prompt":5\}\n {5}ask_human needs a "prompt"/)
 })

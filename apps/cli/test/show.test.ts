@@ -52,7 +52,7 @@ test('show says of a secret, a yes or no and a command how each is answered', as
   const tools = [{ name: 'make', exec: 'touch made', effects: { destructive: true } }]
   const ask = (more: object) => ({ name: 'ask_human', arguments: { prompt: 'Well?', ...more } })
   const cases = [
-    [ask({ input_type: 'password' }), / -m - {3}\(reads stdin\)\n$/],
+    [ask({ input_type: 'password' }), /^Answer unseen with: delta continue .* -i\n$/],
     [ask({ input_type: 'confirmation' }), / -m yes {3}\(or: -m no\)\n$/],
     [
       { name: 'make', arguments: {} },

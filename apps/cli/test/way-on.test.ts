@@ -89,17 +89,45 @@ test('--format json: a command that waits is named with its tool, the reasons an
   })
 })
 
-test('a question for a text is followed by a line that can be typed as it stands', async () => {
+test('a question is followed by each way to answer it once: the file, the message, and to be asked here', async () => {
   await using asked = await waiting({ prompt: 'Which colour?' })
-  expect(asked.stderr).toMatch(/^Or use: delta continue -w .* -m <response>$/m)
-  expect(asked.stderr).toMatch(/^For example: delta continue -w \S+ --run-id \S+ -m "my answer"$/m)
+  const goOn = `delta continue -w ${asked.workspace} --run-id \\S+`
+  const ways = [
+    'The agent asks: Which colour\\?',
+    `Agent paused\\. Provide response in ${asked.workspace}/\\S+/interaction/response\\.txt`,
+    `Then go on with: ${goOn}`,
+    `Or use: ${goOn} -m <response>`,
+    `Or be asked here: ${goOn} -i`,
+  ]
+  expect(asked.stderr).toMatch(new RegExp(`^${ways.join('\n')}\n$`, 'm'))
 })
 
-test('a confirmation says that yes or no is wanted, and how each is typed', async () => {
+test('a confirmation says how yes and no are typed', async () => {
   await using asked = await waiting({ prompt: 'Sure?', input_type: 'confirmation' })
-  expect(asked.stderr).toMatch(
-    /^It wants yes or no: delta continue -w \S+ --run-id \S+ -m yes {3}\(or: -m no\)$/m,
-  )
+  expect(asked.stderr).toMatch(/^Or use: delta continue -w \S+ --run-id \S+ -m yes {3}\(or: -m no\)$/m)
+})
+
+test.for([
+  [{ input_type: 'password' }, ''],
+  [{ input_type: 'confirmation', sensitive: true }, 'It wants yes or no.\n'],
+] as const)(
+  'a secret is to be typed unseen, and into no file and no command line: %j',
+  async ([kind, last]) => {
+    await using asked = await waiting({ prompt: 'Key?', ...kind })
+    const goOn = /with: (delta continue -w \S+ --run-id \S+) -i$/m.exec(asked.stderr)?.[1]
+    const shown = asked.stderr.slice(asked.stderr.indexOf('The agent asks'))
+    expect(shown).toBe(
+      `The agent asks: Key?\nAgent paused. Answer unseen with: ${goOn} -i\nOr from a program: ${goOn} -m -   (reads stdin)\n${last}`,
+    )
+  },
+)
+
+test('a question that was asked with -i and that nobody answered is not said again', async () => {
+  await using asked = await waiting({ prompt: 'Which colour?' })
+  const { stderr, exitCode } = await delta(['continue', '-w', asked.workspace, '-i', '-q'], { input: '' })
+  expect(exitCode).toBe(101)
+  expect(stderr).toMatch(/^Which colour\? \nAgent paused\. Provide response in /)
+  expect(stderr.match(/Which colour/g)).toHaveLength(1)
 })
 
 test('an answer to ask_human is shown as the words of a person, without the exit code and time of a command', async () => {
@@ -259,6 +287,31 @@ test('continue wants its workspace named, and says how where the current directo
   )
 })
 
+test("in an agent's directory the commands that want a workspace name the one used last there, as it is to be typed", async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  const inAgent = async (...args: string[]) => (await delta(args, { cwd: agent.path })).stderr
+  expect(await inAgent('list-runs')).toBe(`No runs in ${agent.path}. -w names another workspace.\n`)
+  await delta(['run', '-m', 'Go'], { cwd: agent.path })
+  await delta(['run', '-m', 'Go', '-y'], { cwd: agent.path })
+  const said = async (workspace: string) => {
+    const others = 'Those of the workspace last used there:'
+    expect(await inAgent('list-runs')).toBe(
+      `No runs in ${agent.path}. ${others} delta list-runs -w workspaces/${workspace}\n`,
+    )
+    expect(await inAgent('show')).toContain(`${others} delta show -w workspaces/${workspace}\n`)
+    expect(await inAgent('continue', '-m', 'and now')).toContain(
+      `\nOf the workspace last used here: delta continue -w workspaces/${workspace} -m 'and now'\n(delta`,
+    )
+  }
+  await said('W002')
+  await agent.write('workspaces/LAST_USED', 'W001\n')
+  await said('W001')
+  await agent.write('workspaces/LAST_USED', '../../elsewhere\n')
+  await said('W002')
+  const from = await delta(['list-runs', '-w', '.'], { cwd: `${agent.path}/workspaces` })
+  expect(from.stderr).toContain('-w names another workspace.')
+})
+
 test('a workspace whose name holds control characters is shown without them in commands that still work when pasted', async () => {
   await using agent = await temporaryAgent({
     turns: [
@@ -271,9 +324,10 @@ test('a workspace whose name holds control characters is shown without them in c
   const asked = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace])
   const shown = await delta(['show', '-w', workspace])
   for (const { stderr } of [asked, shown]) expect(stderr).not.toMatch(/[\u001b\r\u202e]/)
-  const [, example] = /^For example: delta (.*)$/m.exec(asked.stderr) ?? []
+  const [, example] = /^Or be asked here: delta (.*)$/m.exec(asked.stderr) ?? []
   const pasted = await runProcess(['bash', '-c', `"$NODE" "$DELTA" ${example}`], {
     env: cleanEnvironment({ NODE: process.execPath, DELTA }),
+    input: 'green\n',
   })
   expect(pasted, pasted.stderr).toMatchObject({ exitCode: 0, stdout: 'So be it.\n' })
 })

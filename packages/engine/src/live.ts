@@ -31,7 +31,11 @@ export async function live(run: Run, options: LiveOptions): Promise<RunResult> {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const history = await readHistory(run)
   for (const event of history.begun) emit({ kind: 'journal', event })
-  const notices = [...run.notices, ...changeNotices(history), ...missingScripts(options.agent)]
+  const notices = [
+    ...run.notices,
+    ...changeNotices(history),
+    ...missingScripts(options.agent, run.workDirectory),
+  ]
   for (const message of notices) emit({ kind: 'notice', message })
   keepConfiguration(run, options.agent, history.begun[0]?.seq ?? 1)
 

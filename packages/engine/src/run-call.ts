@@ -2,6 +2,7 @@ import { join, relative } from 'node:path'
 import { interruptPolicy, recordProcess, removeInlined, runPrepared, type ToolResult } from '@delta/executor'
 import { type ActionResult, overwriteFile, recordName } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
+import { meantBesideAgent } from './beside-agent.js'
 import type { Call, ReadyCall } from './call.js'
 import { executionRecord } from './execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
@@ -37,7 +38,7 @@ export async function runCall(
   })
   run.run.journal.sync()
 
-  const result = await execute(run, call, prepared, recordPath)
+  const result = withHint(await execute(run, call, prepared, recordPath), run, prepared)
   if (isLeftOpen(prepared, result)) {
     run.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(run.signal)
@@ -48,6 +49,16 @@ export async function runCall(
   if (result.status === 'INTERRUPTED') return interrupted(run.signal)
   const stopped = await reportResult(run, call, result, iteration)
   return stopped ?? failedCritically(call, prepared, result)
+}
+
+/** Of a command that could not do anything, its script being beside the agent, the result says how its author should name it. */
+function withHint(result: ToolResult, { agent, run }: ActiveRun, { tool }: ReadyCall): ToolResult {
+  const { status, observation } = result
+  if ((status !== 'ERROR' && status !== 'FAILED') || tool.settings.cwd !== undefined) return result
+  const where = { home: agent.home, directory: run.workDirectory }
+  const meant = meantBesideAgent(tool.expanded.command, where)
+  if (meant === undefined) return result
+  return { ...result, observation: `${observation.replace(/\n$/, '')}\n[${meant}]\n` }
 }
 
 function recordResult(

@@ -3,9 +3,9 @@ import { agentHomeIn, continueRun, findRun, type Reply } from '@delta/engine'
 import type { RunSummary } from '@delta/journal'
 import { type EngineFlags, engineOptions } from '../engine-options.js'
 import { loadAgentFor } from '../load-agent.js'
-import { readMessage } from '../message.js'
 import { otherRun } from '../other-run.js'
 import { presenterFor } from '../present/presenter-for.js'
+import { readReply } from '../reply.js'
 import { exitCodeFor, withStopSignal } from '../run-life.js'
 import { runMeant } from '../run-meant.js'
 import type { Terminal } from '../terminal.js'
@@ -29,9 +29,9 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const workDirectory = workDirectoryOf(flags, terminal)
   const presenter = presenterFor(flags, terminal)
   const decision = decisionIn(flags, terminal)
-  const message = await readMessage(flags.message, terminal)
   const meant = flags.runId && (await runMeant(flags.runId, { workDirectory, env: terminal.env }))
   const run = await findRun(workDirectory, meant)
+  const message = await readReply(flags.message, run, terminal)
   if (flags.runId === undefined) {
     const other = await otherRun(run, { workDirectory, message, env: terminal.env })
     if (other !== undefined) presenter.warn(other)

@@ -1,5 +1,6 @@
 import { latestRunId, listRuns, type RunSummary } from '@delta/journal'
 import { withExactCommands } from '../exact-commands.js'
+import { otherWorkspace } from '../last-workspace.js'
 import { age } from '../present/age.js'
 import { inColumns } from '../present/columns.js'
 import { print, screenWidth } from '../present/print.js'
@@ -33,14 +34,21 @@ export async function execute(flags: ListFlags, terminal: Terminal): Promise<num
   const records = found.map((run) => recordOf(run, terminal))
   if (flags.json) print(terminal, `${JSON.stringify(records, null, 2)}\n`)
   else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)], screenWidth(terminal)))
-  else terminal.stderr.write(`${nothingFound(all, workDirectory)}\n`)
+  else terminal.stderr.write(`${nothingFound(all, workDirectory, flags, terminal)}\n`)
   for (const run of found) explain(run, terminal)
   return EXIT.completed
 }
 
-function nothingFound(all: readonly RunSummary[], workDirectory: string): string {
+function nothingFound(
+  all: readonly RunSummary[],
+  workDirectory: string,
+  flags: ListFlags,
+  terminal: Terminal,
+): string {
   const where = printable(workDirectory)
-  return all.length > 0 ? `No such runs in ${where}` : `No runs in ${where}. -w names another workspace.`
+  return all.length > 0
+    ? `No such runs in ${where}`
+    : `No runs in ${where}. ${otherWorkspace(['list-runs'], flags, terminal)}`
 }
 
 /** What belongs to another run is resumed by that one; what is damaged, by nobody. */

@@ -1,5 +1,5 @@
 import type { ActionRequest, ActionResult, JournalEvent } from '@delta/journal'
-import { type Detail, describeEvent, isAnswer } from './describe.js'
+import { type Detail, describeEvent, isAnswer, written } from './describe.js'
 import { printable, printableLine } from './printable.js'
 
 /** Characters of a command that is said once more above its result. */
@@ -57,8 +57,9 @@ function withoutRepetition(event: JournalEvent, failure: string | undefined): Jo
   return rest
 }
 
-function repeated({ resolved_command: command, tool_name: name }: ActionRequest): string {
-  const [line = '', ...rest] = printable(command ?? printableLine(name)).split('\n')
+function repeated({ resolved_command: command, tool_name: name, tool_args: args }: ActionRequest): string {
+  const said = command ?? `${printableLine(name)}${written(args)}`
+  const [line = '', ...rest] = printable(said).split('\n')
   const isCut = rest.length > 0 || line.length > REPEATED_CHARACTERS
   return `${command === undefined || command === null ? '' : '$ '}${line.slice(0, REPEATED_CHARACTERS)}${isCut ? ' …' : ''}`
 }

@@ -12,16 +12,17 @@ import { printable } from './printable.js'
  * maybe none.
  *
  * @param endIsTold - The line of `ENGINE_END` stands above.
+ * @param asked - The request id of the question that stands above, where one does.
  */
 export function wayOn(
   result: RunResult,
-  { env, endIsTold }: { env: NodeJS.ProcessEnv; endIsTold: boolean },
+  { env, endIsTold, asked }: { env: NodeJS.ProcessEnv; endIsTold: boolean; asked: string | undefined },
 ): string[] {
   switch (result.status) {
     case 'COMPLETED':
       return result.reason === undefined ? [] : [`Warning: ${printable(result.reason)}.`]
     case 'WAITING_FOR_INPUT':
-      return howToAnswer(result, env)
+      return howToAnswer(result, env, asked)
     case 'INTERRUPTED':
       return [`${endIsTold ? '' : `Interrupted (${result.reason}). `}Go on with: ${resume(result, env)}`]
     case 'FAILED':
@@ -58,7 +59,7 @@ function limit({ iterations, maxIterations }: RunResult): string {
   return `; a message may take ${maxIterations}, or what --max-iterations says`
 }
 
-function howToAnswer(result: RunResult, env: NodeJS.ProcessEnv): string[] {
+function howToAnswer(result: RunResult, env: NodeJS.ProcessEnv, asked: string | undefined): string[] {
   const goOn = resume(result, env)
   const { question } = result
   if (!question) return []
@@ -72,23 +73,29 @@ function howToAnswer(result: RunResult, env: NodeJS.ProcessEnv): string[] {
       `Refuse it: ${goOn} --deny ${question.requestId}`,
     ]
   }
+  const isAsked = question.requestId === asked
   return [
-    `The agent asks: ${printable(question.prompt)}`,
-    `Agent paused. Provide response in ${printable(join(result.runDirectory, 'interaction', 'response.txt'))}`,
-    `Then go on with: ${goOn}`,
-    // a sensitive answer must not stay in the shell's history
-    `Or use: ${goOn} -m ${question.sensitive ? '-   (reads stdin)' : '<response>'}`,
-    ...typedAnswer(goOn, question),
+    ...(isAsked ? [] : [`The agent asks: ${printable(question.prompt)}`]),
+    ...(question.sensitive ? waysUnseen(question, goOn) : waysToAnswer(question, result, goOn)),
   ]
 }
 
-/** `<response>` is a place to fill; this can be typed as it stands. */
-function typedAnswer(goOn: string, { inputType, sensitive }: Question): string[] {
-  const isYesOrNo = inputType === 'confirmation'
-  if (sensitive) return isYesOrNo ? ['It wants yes or no.'] : []
-  return isYesOrNo
-    ? [`It wants yes or no: ${goOn} -m yes   (or: -m no)`]
-    : [`For example: ${goOn} -m "my answer"`]
+function waysToAnswer({ inputType }: Question, { runDirectory }: RunResult, goOn: string): string[] {
+  return [
+    `Agent paused. Provide response in ${printable(join(runDirectory, 'interaction', 'response.txt'))}`,
+    `Then go on with: ${goOn}`,
+    `Or use: ${goOn} -m ${inputType === 'confirmation' ? 'yes   (or: -m no)' : '<response>'}`,
+    `Or be asked here: ${goOn} -i`,
+  ]
+}
+
+/** A secret must stay neither in a file, nor on the screen, nor in the shell's history. */
+function waysUnseen({ inputType }: Question, goOn: string): string[] {
+  return [
+    `Agent paused. Answer unseen with: ${goOn} -i`,
+    `Or from a program: ${goOn} -m -   (reads stdin)`,
+    ...(inputType === 'confirmation' ? ['It wants yes or no.'] : []),
+  ]
 }
 
 /** The command line that takes the run up again, ready to be pasted. */

@@ -7,7 +7,7 @@ import type {
   JournalEvent,
   Thought,
 } from '@delta/journal'
-import { beginning } from './beginning.js'
+import { beginning, beginningOfOutput } from './beginning.js'
 import { counted } from './counted.js'
 import { duration } from './duration.js'
 import { printable, printableLine } from './printable.js'
@@ -68,7 +68,7 @@ export function thoughtTokens({ usage }: Thought): string {
 function thought(event: Thought, { style, verbose }: Detail): string[] {
   const number = `${event.iteration}.`
   const tokens = verbose ? style.dim(thoughtTokens(event)) : ''
-  const [first = '', ...rest] = printable(event.content).split('\n')
+  const [first = '', ...rest] = withoutEnd(event.content).split('\n')
   return [
     `${style.dim(number)} ${style.bold(first)}${tokens}`.trimEnd(),
     ...rest.map((line) => `   ${style.bold(line)}`),
@@ -82,7 +82,7 @@ function command(event: ActionRequest, { style, verbose }: Detail): string[] {
 }
 
 function output(text: string, whole: boolean): string[] {
-  return text === '' ? [] : beginning(text.replace(/\n$/, ''), whole).map((line) => `     ${line}`)
+  return text === '' ? [] : beginningOfOutput(text.replace(/\n$/, ''), whole).map((line) => `     ${line}`)
 }
 
 function hookLine(event: HookExecutionAudit): string {
@@ -123,14 +123,25 @@ function ending(event: EngineEnd, { transcript }: Detail): string {
 
 function indent(prefix: string, text: string, paint: (text: string) => string): string[] {
   const next = ' '.repeat(prefix.length)
-  return printable(text)
+  return withoutEnd(text)
     .split('\n')
     .map((line, index) => paint(`${index === 0 ? prefix : next}${line}`))
 }
 
-/** The command as it would be typed; of a call that was refused only the name. */
-function typed({ resolved_command: command, tool_name: name }: ActionRequest): string {
-  return command ?? `${printableLine(name)} (refused)`
+/** A line end at the end begins no further line. */
+function withoutEnd(text: string): string {
+  return printable(text.replace(/\n+$/, ''))
+}
+
+/** The command as it would be typed; of a call that was refused the name, and the arguments as the model wrote them. */
+function typed({ resolved_command: command, tool_name: name, tool_args: args }: ActionRequest): string {
+  return command ?? `${printableLine(name)} (refused)${written(args)}`
+}
+
+/** Arguments behind the name of a call that has no command, on the same line; '' for none. */
+export function written(args: unknown): string {
+  const text = typeof args === 'string' ? args : (JSON.stringify(args) ?? '')
+  return text === '' || text === '{}' ? '' : ` ${printableLine(text)}`
 }
 
 function timeOf({ duration_ms: ms }: { duration_ms?: number | undefined }): string {

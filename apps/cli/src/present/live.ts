@@ -77,7 +77,10 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
       const seen = terminal.stdout.isTTY === true && result.answer === shownAnswer
       lines.finish(seen ? withoutAnswer(result) : result)
     },
-    pause: freshLine,
+    leaveRoomFor(question) {
+      freshLine()
+      lines.leaveRoomFor(question)
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-import type { EngineEvent, RunResult } from '@delta/engine'
+import type { EngineEvent, Question, RunResult } from '@delta/engine'
 
 /** Turns what the engine says into output: results on stdout, everything else on stderr. */
 export interface Presenter {
@@ -7,8 +7,8 @@ export interface Presenter {
   show(event: EngineEvent): void
   warn(message: string): void
   finish(result: RunResult): void
-  /** Stops what moves on the screen, so that somebody else can write there. */
-  pause(): void
+  /** Stops what moves on the screen: somebody else writes this question there. */
+  leaveRoomFor(question: Question): void
 }
 
 export type Format = 'text' | 'json' | 'stream-json' | 'raw'

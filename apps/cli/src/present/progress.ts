@@ -17,6 +17,7 @@ export function progressPresenter(
   const describe = eventDescriber({ style, verbose })
   const isTold = toldNotices({ showsHooks: verbose })
   const say = (line: string): void => void terminal.stderr.write(`${line}\n`)
+  let asked: string | undefined
   return {
     wantsStream: false,
     show(event) {
@@ -29,10 +30,10 @@ export function progressPresenter(
     warn: (message) => say(style.yellow(printable(message))),
     finish(result) {
       if (result.answer !== undefined) writeAnswer(result.answer, terminal)
-      for (const line of wayOn(result, { env: terminal.env, endIsTold: !quiet })) say(line)
+      for (const line of wayOn(result, { env: terminal.env, endIsTold: !quiet, asked })) say(line)
     },
-    pause() {
-      // nothing moves
+    leaveRoomFor({ requestId }) {
+      asked = requestId // and nothing moves
     },
   }
 }

@@ -37,7 +37,7 @@ function answering({ humanRequest: request }: RunSummary, goOn: string): string[
       `Allow it:  ${goOn} --approve ${request.request_id}`,
       `Refuse it: ${goOn} --deny ${request.request_id}`,
     ]
-  if (request.sensitive) return [`Answer with: ${goOn} -m -   (reads stdin)`]
+  if (request.sensitive) return [`Answer unseen with: ${goOn} -i`]
   if (request.input_type === 'confirmation') return [`Answer with: ${goOn} -m yes   (or: -m no)`]
   return [`Answer with: ${goOn} -m "my answer"`]
 }

@@ -56,7 +56,11 @@ Environment:
       name: 'continue',
       description: 'Go on with a run: resume it, answer its question, extend or retry it with a message',
       options: [
-        { flags: '-w, --work-dir <directory>', description: 'workspace of the run', required: true },
+        {
+          flags: '-w, --work-dir <directory>',
+          description: 'workspace of the run; required',
+          required: true,
+        },
         { flags: '-m, --message <text>', description: `an answer, or a further instruction; ${MESSAGE}` },
         RUN_ID,
         { flags: '--agent <directory>', description: 'where the agent is now, if it was moved' },

@@ -1,35 +1,29 @@
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-
-const OWN = '${AGENT_HOME}/'
-/** Programs whose first argument, if it is no option, is a file they read. */
-const INTERPRETERS = new Set([
-  'sh',
-  'bash',
-  'dash',
-  'zsh',
-  'ksh',
-  'python',
-  'python3',
-  'node',
-  'perl',
-  'ruby',
-])
+import { fileOf, meantBesideAgent, OWN } from '../beside-agent.js'
 
 /**
- * What to tell a person of hooks whose program or script should lie in the agent's directory and does not: such a hook is
- * called for the first time in the middle of a run. Any other program may be installed, or made by a tool, until then.
+ * What to tell a person of hooks whose program or script should lie in the agent's directory and does not, or is looked
+ * for in the workspace and lies there: such a hook is called for the first time in the middle of a run. Any other program
+ * may be installed, or made by a tool, until then.
  */
-export function missingScripts({ home, hooks }: Agent): string[] {
+export function missingScripts({ home, hooks }: Agent, workDirectory: string): string[] {
   return Object.entries(hooks).flatMap(([name, { command }]) => {
-    const index = INTERPRETERS.has(command[0] ?? '') ? 1 : 0
-    const written = command[index]
-    if (!written?.startsWith(OWN) || written.includes('${', OWN.length)) return []
-    const path = join(home, written.slice(OWN.length))
-    const problem = problemWith(path, index === 0 ? constants.X_OK : constants.R_OK)
-    return problem === undefined ? [] : [`The ${name} hook will fail: ${path} ${problem}.`]
+    const problem = problemIn(command, { home, directory: workDirectory })
+    return problem === undefined ? [] : [`The ${name} hook will fail: ${problem}`]
   })
+}
+
+function problemIn(
+  command: readonly string[],
+  where: { home: string; directory: string },
+): string | undefined {
+  const { written, isProgram } = fileOf(command)
+  if (!written?.startsWith(OWN) || written.includes('${', OWN.length)) return meantBesideAgent(command, where)
+  const path = join(where.home, written.slice(OWN.length))
+  const problem = problemWith(path, isProgram ? constants.X_OK : constants.R_OK)
+  return problem === undefined ? undefined : `${path} ${problem}.`
 }
 
 function problemWith(path: string, mode: number): string | undefined {

@@ -3,6 +3,7 @@ import type { Hook, HookName } from '@delta/config-loader'
 import { type CommandOutcome, runCommand } from '@delta/executor'
 import { recordName, replaceFile } from '@delta/journal'
 import { type ActiveRun, record, variablesOf } from '../active-run.js'
+import { meantBesideAgent } from '../beside-agent.js'
 import { type Control, readControl, readOutput } from './control.js'
 import { hookEnvironment } from './environment.js'
 import { type HookInput, type Replacement, writeInput } from './hook-input.js'
@@ -56,7 +57,7 @@ export async function runHook(
     ...(known.active && { filter: () => known.filter() }),
   }).finally(lingering.clear)
   redactOutput(directory, known)
-  const outcome = describe(name, { hook, directory, input, result })
+  const outcome = describe(name, { hook, directory, input, result, hint: hintFor(run, hook, result) })
   const text = JSON.stringify(executionRecord(commandOf(run, hook), outcome, result), null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { durable: false })
   record(run, {
@@ -89,6 +90,20 @@ function commandOf(run: ActiveRun, hook: Hook): string[] {
   )
 }
 
+/** For a hook that could not do anything, its script being somewhere else. */
+function hintFor(
+  { agent, run }: ActiveRun,
+  { command }: Hook,
+  { status, exitCode }: CommandOutcome,
+): string | undefined {
+  if (status !== 'NOT_STARTED' && (status !== 'EXITED' || exitCode === 0)) return undefined
+  return meantBesideAgent(command, { home: agent.home, directory: run.workDirectory })
+}
+
+function joined(failure: string, hint: string | undefined): string {
+  return hint === undefined ? failure : `${failure}${failure.endsWith('.') ? ' ' : '; '}${hint}`
+}
+
 function describe(
   name: HookName,
   {
@@ -96,11 +111,12 @@ function describe(
     directory,
     input: { iteration, replacement },
     result,
-  }: { hook: Hook; directory: string; input: HookInput; result: CommandOutcome },
+    hint,
+  }: { hook: Hook; directory: string; input: HookInput; result: CommandOutcome; hint: string | undefined },
 ): HookOutcome {
   const failed = result.status !== 'EXITED' || result.exitCode !== 0
   const control = failed ? {} : readControl(directory, name)
-  const broken = failed ? howItFailed(result, hook) : control.problem
+  const broken = failed ? joined(howItFailed(result, hook), hint) : control.problem
   const rejected = broken === undefined ? problemIn(directory, replacement) : undefined
   const problem = broken ?? rejected
   return {

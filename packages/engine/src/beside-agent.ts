@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import { isAbsolute, join, normalize } from 'node:path'
+
+/** How an author names a file beside the agent. */
+export const OWN = '${AGENT_HOME}/'
+
+/** Programs whose first argument, if it is no option, is a file they read. */
+const INTERPRETERS = new Set([
+  'sh',
+  'bash',
+  'dash',
+  'zsh',
+  'ksh',
+  'python',
+  'python3',
+  'node',
+  'perl',
+  'ruby',
+])
+
+/**
+ * What to write instead of a relative path, of a program or of the script of an interpreter, that names nothing in the
+ * `directory` where the command runs but a file beside the agent. A clause; undefined for any other command.
+ */
+export function meantBesideAgent(
+  command: readonly string[],
+  { home, directory }: { home: string; directory: string },
+): string | undefined {
+  const { written, isProgram } = fileOf(command)
+  if (written === undefined || isAbsolute(written) || /^-|\$\{/.test(written)) return undefined
+  if (isProgram && !written.includes('/')) return undefined // it is looked for on the PATH
+  if (existsSync(join(directory, written)) || !existsSync(join(home, written))) return undefined
+  return `${written} is looked for in ${directory}, and lies beside the agent: write ${OWN}${normalize(written)} instead`
+}
+
+/** The word of a command that names a file of its author's: the program, or what an interpreter reads. */
+export function fileOf(command: readonly string[]): { written: string | undefined; isProgram: boolean } {
+  const isProgram = !INTERPRETERS.has(command[0] ?? '')
+  return { written: command[isProgram ? 0 : 1], isProgram }
+}
