@@ -13,14 +13,18 @@ export function checkTool(
   path: ValuePath,
   findings: Findings,
 ): void {
-  const { parameters: entries } = item as { parameters?: { name: string }[] | null }
+  const { parameters: entries } = item as { parameters?: { name: string; required?: unknown }[] | null }
   const written = entries ?? []
   const isPlain = !tool.substitute && tool.__meta === undefined
   if (isPlain) reportUnreplaced(tool.command, file, [...path, 'command'], findings, adviceFor)
   for (const parameter of tool.parameters) {
     const index = written.findIndex(({ name }) => name === parameter.name)
-    if (index >= 0) checkValues(parameter, file, [...path, 'parameters', index], findings)
-    else if (parameter.inject_as !== 'stdin') checkName(parameter.name, tool, file, path, findings)
+    if (index >= 0) {
+      const at = [...path, 'parameters', index]
+      checkValues(parameter, file, at, findings)
+      checkOption(parameter, tool, file, at, findings)
+      checkRequired(parameter, written[index]?.required, file, at, findings)
+    } else if (parameter.inject_as !== 'stdin') checkName(parameter.name, tool, file, path, findings)
   }
 }
 
@@ -55,6 +59,40 @@ function checkValues(
       `Write it without quotes: ${allowed[odd]}`,
     )
   }
+}
+
+/** The name of an option that is none: the value stands in the command alone. */
+function checkOption(
+  { name, inject_as, option_name: option }: ExpandedParameter,
+  { __meta: origin }: ExpandedTool,
+  file: YamlFile,
+  path: ValuePath,
+  findings: Findings,
+): void {
+  if (option === undefined || inject_as === 'option') return
+  const at = [...path, 'option_name']
+  const dashed = option.startsWith('-') ? option : `--${option}`
+  const inTemplate = origin && `Write ${dashed}=\${${name}} in ${origin.syntax}:, and remove it.`
+  const hint = inTemplate ?? 'Say inject_as: option beside it.'
+  findings.unknownKey(
+    file.locate(at, { key: true }),
+    sentence(at, 'means nothing without inject_as: option'),
+    inject_as === 'stdin' ? 'Remove it.' : hint,
+  )
+}
+
+/** With a default a call may leave the parameter out, whatever `required` says. */
+function checkRequired(
+  { name, default: value }: ExpandedParameter,
+  required: unknown,
+  file: YamlFile,
+  path: ValuePath,
+  findings: Findings,
+): void {
+  if (required !== true || value === undefined) return
+  const at = [...path, 'required']
+  const message = sentence(at, `is true, but "${name}" has a default and may be left out`)
+  findings.warn(file.locate(at), message, 'Remove one of the two.')
 }
 
 /** Variables of hooks or of context.yaml, and mistyped ones, become parameters, which the model is asked to fill. */

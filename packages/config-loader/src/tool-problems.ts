@@ -3,6 +3,7 @@ import { parseTool, type ToolProblem } from '@delta/tool-expander'
 import type { Findings } from './findings.js'
 import { formatPath, parsePath, type ValuePath } from './path.js'
 import { sentence } from './report.js'
+import { hintByNames } from './tool-hints.js'
 import { mistypedMode } from './tool-keys.js'
 import type { YamlFile } from './yaml-file.js'
 
@@ -27,7 +28,8 @@ export function reportToolProblems(
     const inTool = parsePath(problem.path)
     // the expander knows the column in the template; the file knows where the template is
     const where = file.locate([...path, ...inTool], place)
-    const hint = problem.hint ?? typeHint(inTool, item) ?? commandHint(inTool, item) ?? textHint(inTool, item)
+    const lineOf = (key: string) => file.locate([...path, key]).line
+    const hint = hintByNames(problem, item, lineOf) ?? problem.hint ?? shapeHint(inTool, item)
     findings.error(where, `${nameOf(item, path)}: ${sentence([], problem.message)}`, hint)
   }
 }
@@ -58,6 +60,10 @@ function without(value: unknown, [step, ...rest]: ValuePath): unknown {
   if (Array.isArray(value)) return value.map((item, index) => (index === step ? without(item, rest) : item))
   const { [step as string]: inner, ...others } = value as Record<string, unknown>
   return rest.length === 0 ? others : { ...others, [step as string]: without(inner, rest) }
+}
+
+function shapeHint(inTool: ValuePath, item: unknown): string | undefined {
+  return typeHint(inTool, item) ?? commandHint(inTool, item) ?? textHint(inTool, item)
 }
 
 const TYPES = ['string', 'integer', 'number', 'boolean', 'array']

@@ -36,6 +36,22 @@ test.each([
     'tools[0].shell: "${AGENT_HOM}" is a parameter here, which the model fills. Did you mean ${AGENT_HOME}?',
   ],
   [
+    '{ name: sort, command: [sort], parameters: [{ name: key, option_name: --key }] }',
+    'tools[0].parameters[0].option_name: means nothing without inject_as: option. Say inject_as: option beside it.',
+  ],
+  [
+    "{ name: sort, exec: 'sort ${key}', parameters: [{ name: key, option_name: --key }] }",
+    'tools[0].parameters[0].option_name: means nothing without inject_as: option. Write --key=${key} in exec:, and remove it.',
+  ],
+  [
+    '{ name: sort, command: [sort], parameters: [{ name: text, inject_as: stdin, option_name: --text }] }',
+    'tools[0].parameters[0].option_name: means nothing without inject_as: option. Remove it.',
+  ],
+  [
+    "{ name: top, exec: 'head -n ${count}', parameters: [{ name: count, required: true, default: 5 }] }",
+    'tools[0].parameters[0].required: is true, but "count" has a default and may be left out. Remove one of the two.',
+  ],
+  [
     '{ name: top, exec: "head -n ${count}", parameters: [{ name: count, type: integer, default: "5" }] }',
     'tools[0].parameters[0].default: is a text, but the type is integer. Write it without quotes: default: 5',
   ],

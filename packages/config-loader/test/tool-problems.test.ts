@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { complaint } from './agents.js'
+import { complaint, load } from './agents.js'
 
 /** What is wrong with one tool, without the excerpts. */
 async function problemsOf(tool: string): Promise<string[]> {
@@ -77,4 +77,118 @@ test.each([
   expect(others).toEqual([])
   expect(problem).toMatch(/"a": (exec|shell) must be a text\.\n/)
   expect(problem?.split('\n').at(-1)).toBe(way)
+})
+
+test.each([
+  [
+    'exec: cat $file',
+    'Write ${file} for a parameter, shell: for a variable of the environment, single quotes for the text.',
+  ],
+  [
+    'exec: cat $HOME/x',
+    'Write shell: for a variable of the environment, ${HOME} for a parameter, single quotes for the text.',
+  ],
+  ['exec: cat $CWD/x', 'Write ${CWD}.'],
+])('a dollar in exec: is told how a parameter is written: %s', async (written, hint) => {
+  const [problem] = await problemsOf(`{ name: a, ${written} }`)
+  expect(problem?.split('\n').at(-1)).toBe(hint)
+})
+
+test.each([
+  [
+    "exec: 'sort ${reverse} ${file}', parameters: [{ name: reverse, type: boolean, inject_as: option }]",
+    'Options are for command:. Instead of exec: write command: [sort] and parameters: [{ name: reverse, type: boolean, inject_as: option }, { name: file }]',
+  ],
+  [
+    "exec: 'sort ${file}', parameters: [{ name: key, inject_as: option, option_name: -k }]",
+    'Options are for command:. Instead of exec: write command: [sort] and parameters: [{ name: key, inject_as: option, option_name: -k }, { name: file }]',
+  ],
+  [
+    "exec: 'sort --key=${key} x', parameters: [{ name: key, inject_as: option }]",
+    'Options are for command:, a list of words with the parameters behind it, of which { name: key, inject_as: option } becomes --key.',
+  ],
+  [
+    "shell: 'sort ${key} x | uniq', parameters: [{ name: key, inject_as: option }]",
+    'Options are for command:, which runs one program. A script writes them itself: --key=${key}',
+  ],
+  [
+    "shell: 'sort ${reverse} x | uniq', parameters: [{ name: reverse, type: boolean, inject_as: option }]",
+    'Options are for command:, which runs one program. A script writes them itself: if [ ${reverse} = true ]; then …',
+  ],
+])('an option in a template is told of command: %s', async (written, hint) => {
+  const [problem, ...others] = await problemsOf(`{ name: a, ${written} }`)
+  expect(others).toEqual([])
+  expect(problem?.split('\n').at(-1)).toBe(hint)
+})
+
+test('the command: that is advised for an option loads', async () => {
+  const tool =
+    '{ name: a, command: [sort], parameters: [{ name: reverse, type: boolean, inject_as: option }, { name: file }] }'
+  const { agent, warnings } = await load({
+    'agent.yaml': `name: a\nllm: { model: x }\ntools:\n  - ${tool}\n`,
+  })
+  expect(agent.tools).toHaveLength(1)
+  expect(warnings).toEqual([])
+})
+
+test.each([
+  [
+    'parameters: { type: object, properties: { path: { type: string }, lines: { type: integer } }, required: [path] }',
+    'Write a list: parameters: [{ name: path, type: string }, { name: lines, type: integer, required: false }]',
+  ],
+  [
+    'parameters: { path: string, lines: { type: integer, description: x } }',
+    'Write a list: parameters: [{ name: path, type: string }, { name: lines, type: integer }]',
+  ],
+  ['parameters: { name: path, type: string }', 'Write - before its first key: - name: path'],
+  ['parameters: path', 'Write a list: parameters: [{ name: path }]'],
+])('parameters that are no list are told how one is written: %s', async (written, hint) => {
+  const [problem, ...others] = await problemsOf(`{ name: a, exec: 'head \${path}', ${written} }`)
+  expect(others).toEqual([])
+  expect(problem).toContain('"a": parameters must be a list.\n')
+  expect(problem?.split('\n').at(-1)).toBe(hint)
+})
+
+test('a parameter that is only its name is told how it is written', async () => {
+  const [problem] = await problemsOf("{ name: a, exec: 'wc ${lines}', parameters: [lines] }")
+  expect(problem).toContain('"a": parameters[0] must be a map.\n')
+  expect(problem?.split('\n').at(-1)).toBe('Write - name: lines')
+})
+
+test.each([
+  ['show file', 'Write name: show_file.'],
+  ['ask_human', 'ask_human is a tool of the engine itself. Give yours another name.'],
+  ['ファイル', 'Write name: list_files.'],
+])('a name that no tool can have is told of one that it can: %s', async (name, hint) => {
+  const [problem] = await problemsOf(`{ name: ${name}, exec: ls }`)
+  expect(problem?.split('\n').at(-1)).toBe(hint)
+})
+
+test.each([
+  ['', 'text'],
+  [', parameters: [{ name: content }]', 'content'],
+])('stdin: true is told that it takes a name%s', async (parameters, name) => {
+  const [problem] = await problemsOf(`{ name: a, exec: wc, stdin: true${parameters} }`)
+  expect(problem?.split('\n').at(-1)).toBe(
+    `It takes the name of the parameter whose value the command reads: stdin: ${name}`,
+  )
+})
+
+test('a stdin: that names a parameter wrongly is what is told, with its line', async () => {
+  const [problem] = await problemsOf('{ name: a, exec: wc, stdin: txt, parameters: [{ name: text }] }')
+  expect(problem).toContain("Parameter 'text' not found in template")
+  expect(problem?.split('\n').at(-1)).toBe(
+    'stdin: txt on line 4 is the name of another parameter. Did you mean stdin: text?',
+  )
+})
+
+test.each([
+  ["exec: 'cat {file}'", '{file}', 'plain text'],
+  ["exec: 'cat {{ file }}'", '{{ file }}', 'plain text'],
+  ['shell: \'cat "$file"\'', '$file', 'a variable of the shell'],
+  ["exec: 'cat \\${file}'", '\\${file}', 'plain text'],
+])('a parameter that stands in the template as elsewhere is told so: %s', async (template, written, what) => {
+  const [problem] = await problemsOf(`{ name: a, ${template}, parameters: [{ name: file }] }`)
+  expect(problem).toContain("Parameter 'file' not found in template")
+  expect(problem?.split('\n').at(-1)).toBe(`${written} stands there, which is ${what}. Write \${file}.`)
 })

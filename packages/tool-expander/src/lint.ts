@@ -11,6 +11,7 @@ import { needsBash } from './lint/needs-bash.js'
 import { neverSet } from './lint/never-set.js'
 import { noDescription, noParameterDescription } from './lint/no-description.js'
 import { optionLikeValues } from './lint/option-like-values.js'
+import { optionName, unreadOptionName } from './lint/option-name.js'
 import { optionalMovesWords } from './lint/optional-moves-words.js'
 import type { LintOptions } from './lint/options.js'
 import { positional } from './lint/positional.js'
@@ -33,7 +34,15 @@ export type { LintOptions } from './lint/options.js'
 
 // A rule lives in the file of its name. The order is that of the findings.
 const TOOL_RULES = [noDescription, commandNotFound, commandValues]
-const PARAMETER_RULES = [noParameterDescription, unknownKey, environmentName, slowPattern, optionLikeValues]
+const PARAMETER_RULES = [
+  noParameterDescription,
+  unknownKey,
+  unreadOptionName,
+  optionName,
+  environmentName,
+  slowPattern,
+  optionLikeValues,
+]
 const EXEC_RULES = [
   programChosenInExec,
   optionalMovesWords,

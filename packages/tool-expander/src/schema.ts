@@ -12,7 +12,7 @@ const word = string.check(z.regex(/^[^\0]*$/, 'must not hold a NUL character'))
 const words = z.array(word, 'must be a list')
 const WHOLE = 'must be a whole number'
 const NOT_EMPTY = z.minLength(1, 'must not be empty')
-const MAP = 'must be a map, like - name: list_files'
+const MAP = 'must be a map'
 const choice = <const Names extends readonly string[]>(...names: Names) =>
   z.optional(z.enum(names, `must be one of: ${names.join(', ')}`))
 const parameterName = string.check(

@@ -291,8 +291,8 @@ describe('parseTool', () => {
   })
 
   const SHAPES: [input: unknown, path: string, message: string][] = [
-    [null, '', 'A tool must be a map, like - name: list_files'],
-    ['ls', '', 'A tool must be a map, like - name: list_files'],
+    [null, '', 'A tool must be a map'],
+    ['ls', '', 'A tool must be a map'],
     [{ exec: 'ls' }, 'name', 'name is missing'],
     [{ name: 5, exec: 'ls' }, 'name', 'name must be a text'],
     [{ name: 'a b', exec: 'ls' }, 'name', 'name must be 1 to 64 letters, digits, _ or -'],
@@ -303,11 +303,7 @@ describe('parseTool', () => {
     [{ name: 't', command: ['sleep', 5] }, 'command[1]', 'command[1] must be a text'],
     [{ name: 't', exec: 'ls', stdin: 'a b' }, 'stdin', 'stdin must be letters, digits and _, no digit first'],
     [{ name: 't', exec: 'ls', parameters: {} }, 'parameters', 'parameters must be a list'],
-    [
-      { name: 't', exec: 'ls', parameters: ['a'] },
-      'parameters[0]',
-      'parameters[0] must be a map, like - name: list_files',
-    ],
+    [{ name: 't', exec: 'ls', parameters: ['a'] }, 'parameters[0]', 'parameters[0] must be a map'],
     [{ name: 't', exec: 'ls', parameters: [{}] }, 'parameters[0].name', 'parameters[0].name is missing'],
     [
       { name: 't', exec: 'ls', parameters: [{ name: 'a', enum: [true] }] },

@@ -67,6 +67,58 @@ test('a key that means nothing is named, with the key that was meant', () => {
   ])
 })
 
+test('the name of an option that is none, or that has no dashes, is named', () => {
+  const about = (definition: object) =>
+    lintTool(load(definition)).flatMap(({ rule, path, hint }) =>
+      /^(option-name|unknown-key)$/.test(rule) ? [[path, hint]] : [],
+    )
+  const key = (more: object) => ({ parameters: [{ name: 'key', ...more }] })
+  const place = 'parameters[0].option_name'
+  expect(about({ command: ['sort'], ...key({ option_name: '--key' }) })).toEqual([
+    [place, 'Say inject_as: option beside it.'],
+  ])
+  expect(about({ exec: 'sort ${key}', ...key({ option_name: '--key' }) })).toEqual([
+    [place, 'Write --key=${key} in exec:.'],
+  ])
+  expect(about({ command: ['sort'], ...key({ option_name: 'x', inject_as: 'stdin' }) })).toEqual([
+    [place, 'Remove it.'],
+  ])
+  expect(about({ command: ['sort'], ...key({ option_name: 'key', inject_as: 'option' }) })).toEqual([
+    [place, 'Write option_name: --key'],
+  ])
+  expect(about({ command: ['sort'], ...key({ option_name: 'k', inject_as: 'option' }) })).toEqual([
+    [place, 'Write option_name: -k'],
+  ])
+  expect(about({ command: ['sort'], ...key({ option_name: '-k', inject_as: 'option' }) })).toEqual([])
+})
+
+test('what a program runs of what a pipe feeds to it is told by the value that says it', () => {
+  const about = (shell: string, ...parameters: object[]) =>
+    lintTool(load({ shell, parameters })).flatMap(({ rule, message, hint }) =>
+      rule === 'value-in-program' ? [`${message} ${hint}`] : [],
+    )
+  expect(about('cat ${column} | bc', { name: 'column', type: 'integer' })).toEqual([])
+  expect(
+    about('cut -d, -f${column} ${file} | tail -n +2 | paste -sd+ | bc', { name: 'column', type: 'integer' }),
+  ).toEqual([])
+  expect(about('cut -f1 < ${file} | paste -sd+ | bc')).toEqual([])
+  expect(about("awk -F, '{ print $3 }' ${file} | paste -sd+ | bc")).toEqual([])
+  expect(about('seq ${n} | python3', { name: 'n', type: 'integer' })).toEqual([])
+  const number = 'Give it type: integer or number.'
+  expect(about('echo "${a} + ${b}" | bc', { name: 'a', type: 'number' })).toEqual([
+    `The value of \${b} becomes part of a program for bc. ${number}`,
+  ])
+  expect(about('sed "s/x/${v}/" f | bc')).toContain(
+    `The value of \${v} becomes part of a program for bc. ${number}`,
+  )
+  expect(about('cut -d ${v} -f1,2 f | bc')).toHaveLength(1)
+  expect(about('bc <<E\n${v}\nE')).toEqual([`The value becomes part of a program for bc. ${number}`])
+  expect(about('cat ${file} | python3')).toEqual([
+    'python3 runs what it reads here, and ${file} says from which file. Give it an enum of the files that may be run. To only read them, let the program be told what to run.',
+  ])
+  expect(about('cat ${file} | python3', { name: 'file', enum: ['a.py'] })).toEqual([])
+})
+
 test('a fixed word that moves up when an optional one is missing is named', () => {
   const parameters = [{ name: 'p', required: false }]
   expect(found({ exec: 'grep ${p} file.txt', parameters })).toEqual(['optional-moves-words exec:6'])

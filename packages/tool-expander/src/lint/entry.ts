@@ -11,6 +11,8 @@ export interface Entry {
   isProtected: boolean
   /** The program that a call runs. */
   program: string
+  /** Undefined for a hand-written `command:`. */
+  syntax: 'exec' | 'shell' | undefined
 }
 
 export function entriesOf(tool: ExpandedTool, source: Source | undefined): Entry[] {
@@ -21,6 +23,7 @@ export function entriesOf(tool: ExpandedTool, source: Source | undefined): Entry
     path: `parameters[${index}]`,
     isProtected: names.has(parameter.name),
     program,
+    syntax: source?.syntax,
   }))
 }
 

@@ -6,6 +6,7 @@ export type LintRule =
   | 'no-description'
   | 'command-not-found'
   | 'unknown-key'
+  | 'option-name'
   | 'option-like-values'
   | 'environment-name'
   | 'literal-character'

@@ -83,7 +83,10 @@ function readsValues(
   before: ScriptCommand | undefined,
   withCode: ReadonlySet<string>,
 ): boolean {
-  const found = command.isFed && /^(?:echo|printf)$/.test(baseName(before?.shapes[0])) ? before?.words : []
+  const found =
+    command.fedFrom < command.fedTo && /^(?:echo|printf)$/.test(baseName(before?.shapes[0]))
+      ? before?.words
+      : []
   const values = [
     ...(found ?? []).flatMap((word) => word.found),
     ...command.documents.flatMap((each) => each.found),

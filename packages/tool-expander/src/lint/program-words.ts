@@ -31,6 +31,7 @@ const AWK = `Hand it over beside it: N=\${n} awk '{ print ENVIRON["N"] }', behin
 const SED = `Give a number type: integer. For a text sed has no variables; perl has: A=\${a} perl -pe 's/\\Q$ENV{A}\\E/b/', behind env in exec:.`
 const JQ = "Hand it over beside it: jq --arg name ${name} '.[$name]'"
 const YQ = "Hand it over beside it: NAME=${name} yq '.[strenv(NAME)]', behind env in exec:."
+const NUMBER = 'Give it type: integer or number.'
 const LETTERS = 'Give it an enum, or a pattern that lets only letters and digits through: [\\w.-]+'
 const REMOTE = `Let the other side read it: printf '%s\\n' \${file} | ssh host 'IFS= read -r file; cat -- "$file"'`
 const PSQL =
@@ -94,7 +95,8 @@ const RUNNERS = new Map(
           hint: 'Hand it over beside it: gdb --args program ${value}',
         },
       ],
-      ['dc', { option: /^(?:-e|--expression(?:=|$))/, hint: 'Give it type: integer or number.' }],
+      ['dc', { option: /^(?:-e|--expression(?:=|$))/, hint: NUMBER }],
+      ['bc', { hint: NUMBER }],
       ['cmd', { option: /^\/[ck]$/i, from: 0, takes: /^\/[ck]$/gi, joins: true, hint: AS_ARGUMENT }],
       ['powershell pwsh', { option: /^-(?:c|command)$/i, hint: AS_ARGUMENT }],
       ['psql', { option: /^(?:-[A-Za-z]*c|--command(?:=|$))/, hint: PSQL }],

@@ -12,7 +12,7 @@ export function putInScript({ at, ...source }: Source): LintFinding[] {
     source.syntax === 'exec'
       ? [wordsOf(source.words, source.template)]
       : source.commands
-          .filter((command) => !(command.isFed && readsProgram(command)))
+          .filter((command) => !(command.fedFrom < command.fedTo && readsProgram(command)))
           .map(({ words, offset }) => ({ shapes: words.map(({ shape }) => shape), offset }))
   return commands.flatMap(({ shapes, offset }) => {
     const [runner, mark] = markOf(shapes)

@@ -2,6 +2,7 @@ import type { CommandWord } from '../command-words.js'
 import { findProgramText, type ProgramText } from '../program-text.js'
 import { baseName, programOf } from '../programs.js'
 import { beginningOf, isParameter, isWholeParameter } from '../template.js'
+import { fedPrograms } from './fed-by-values.js'
 import { readsProgram } from './fed-programs.js'
 import type { LintFinding } from './finding.js'
 import { handedIn } from './handed-commands.js'
@@ -24,10 +25,14 @@ export function valueInExecProgram(source: ExecSource): LintFinding[] {
 export function valueInShellProgram(source: ShellSource): LintFinding[] {
   const glued = source.commands.flatMap((command) => {
     const { words, shapes, texts } = command
-    if (command.isFed && readsProgram(command)) return [fedTo(command)]
     return [...gluedIn(source, words, shapes, texts), ...readBy(source, command)]
   })
-  return [...findings(source, glued), ...gluedIntoHanded(source), ...putInScript(source)]
+  return [
+    ...findings(source, glued),
+    ...fedPrograms(source),
+    ...gluedIntoHanded(source),
+    ...putInScript(source),
+  ]
 }
 
 /** `rsync -e "ssh -p ${port}"` and the like. */
@@ -43,10 +48,6 @@ function findings({ at }: Source, glued: readonly Glued[]): LintFinding[] {
     const message = `The value becomes part of a program for ${program}.`
     return at('value-in-program', offset, message, hintFor(program))
   })
-}
-
-function fedTo({ words }: ScriptCommand): Glued {
-  return [nameOf(words[0]), words[0]?.offset ?? 0]
 }
 
 /** A value that is the whole text is what its author wishes. */

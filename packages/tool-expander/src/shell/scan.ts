@@ -75,8 +75,10 @@ export interface Scan extends Template {
 export interface ScannedCommand {
   assignments: readonly Word[]
   words: readonly Word[]
-  /** A pipe may feed values to it. */
-  isFed: boolean
+  /** A pipe may feed the values found from here on to it: places in `found`. */
+  fedFrom: number
+  /** And before this one. */
+  fedTo: number
   documents: readonly HereDocument[]
 }
 
