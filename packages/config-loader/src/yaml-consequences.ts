@@ -1,4 +1,4 @@
-import type { YamlFault } from './yaml-faults.js'
+import { TAB, type YamlFault } from './yaml-fault.js'
 
 /**
  * What is left when one mistake is told once.
@@ -31,9 +31,6 @@ export function tellingOnes(
   const linesOf = new Map([...broken.values()].map(({ fault, again }) => [fault, [...again].slice(1)]))
   return told.map((fault) => withLines(fault, linesOf.get(fault) ?? []))
 }
-
-/** The kind of structure fault that is a mistake of its own on each line, and of the whole file. */
-export const TAB = 'tab'
 
 function onePerPlace(faults: readonly YamlFault[], lineOf: (offset: number) => number): YamlFault[] {
   const told = new Map<string | number, YamlFault>()

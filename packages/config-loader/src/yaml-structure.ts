@@ -1,6 +1,5 @@
 import type { YAMLError } from 'yaml'
-import { TAB } from './yaml-consequences.js'
-import type { YamlFault } from './yaml-faults.js'
+import { TAB, type YamlFault } from './yaml-fault.js'
 
 type StructureFault = Partial<YamlFault> & { structure: string }
 
