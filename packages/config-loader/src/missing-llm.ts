@@ -16,7 +16,8 @@ export function reportMissingLlm(file: YamlFile, findings: Findings): void {
 
   const place = file.locate(key === undefined ? (isEmpty ? ['llm'] : []) : [key], { key: true })
   const message = key === undefined ? `${fault}.` : `${fault}; "${key}" belongs under it.`
-  findings.error(place, message, `Write llm: ${inOneLine(whole)}.`)
+  const where = ['', ' in its place'][settings.size] ?? ' in their place'
+  findings.error(place, message, `Write llm: ${inOneLine(whole)}${where}.`)
 }
 
 /** `model: gpt-4o` at the top is a frequent mistake: it is said where it belongs, once. */

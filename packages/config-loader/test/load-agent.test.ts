@@ -254,7 +254,7 @@ test.each(['', 'llm:\n'])('a model beside llm is one problem, with what to write
   ).toBe(`agent/agent.yaml:${line}:1: "llm" is ${llm === '' ? 'missing' : 'empty'}; "model" belongs under it.
   model: llama3.1:8b
   ^
-Write llm: { model: llama3.1:8b, temperature: 0.2 }.`)
+Write llm: { model: llama3.1:8b, temperature: 0.2 } in their place.`)
 })
 
 test('what is said to be written in place of a missing llm loads', async () => {
@@ -264,7 +264,8 @@ test('what is said to be written in place of a missing llm loads', async () => {
     'temperature: 0',
     'model: meta/llama-3@1:free',
   ]) {
-    const [, written] = /Write (.*)\.$/.exec(await complaint({ 'agent.yaml': `name: a\n${setting}\n` })) ?? []
+    const [, written] =
+      /Write (.*) in its place\.$/.exec(await complaint({ 'agent.yaml': `name: a\n${setting}\n` })) ?? []
     const { agent } = await load({ 'agent.yaml': `name: a\n${written}\n` })
     expect(agent.llm).toMatchObject({ provider: 'openai', model: expect.any(String) })
   }
