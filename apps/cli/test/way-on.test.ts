@@ -109,16 +109,20 @@ test('a confirmation says how yes and no are typed', async () => {
 
 test.for([
   [{ input_type: 'password' }, ''],
-  [{ input_type: 'confirmation', sensitive: true }, 'It wants yes or no.\n'],
+  [{ input_type: 'confirmation', sensitive: true }, '   (yes or no)'],
 ] as const)(
-  'a secret is to be typed unseen, and into no file and no command line: %j',
+  'a secret is first of all to be typed unseen, and on no command line: %j',
   async ([kind, last]) => {
     await using asked = await waiting({ prompt: 'Key?', ...kind })
-    const goOn = /with: (delta continue -w \S+ --run-id \S+) -i$/m.exec(asked.stderr)?.[1]
-    const shown = asked.stderr.slice(asked.stderr.indexOf('The agent asks'))
-    expect(shown).toBe(
-      `The agent asks: Key?\nAgent paused. Answer unseen with: ${goOn} -i\nOr from a program: ${goOn} -m -   (reads stdin)\n${last}`,
-    )
+    const goOn = /with: (delta continue -w \S+ --run-id \S+) -i/m.exec(asked.stderr)?.[1]
+    const shown = asked.stderr.slice(asked.stderr.indexOf('The agent asks')).trimEnd().split('\n')
+    expect(shown).toEqual([
+      'The agent asks: Key?',
+      `Answer unseen with: ${goOn} -i${last}`,
+      expect.stringMatching(/^Agent paused\. Provide response in \S+\/interaction\/response\.txt$/),
+      `Then go on with: ${goOn}`,
+      `Or use: ${goOn} -m -   (reads stdin)`,
+    ])
   },
 )
 

@@ -1,4 +1,3 @@
-import { LLM_KEYS } from '@delta/model'
 import { AGENT_KEYS, type AgentDocument, agentSchema } from './agent-schema.js'
 import { checkSources } from './check-sources.js'
 import { type LoadedContext, readContext } from './context.js'
@@ -7,15 +6,15 @@ import type { Findings } from './findings.js'
 import { loadHooks } from './hooks-file.js'
 import { importRootsOf } from './import-roots.js'
 import { collectTools, followGuess } from './imports.js'
-import { API_PARAMETERS, readLlm } from './llm.js'
+import { readLlm } from './llm.js'
 import { migrateMainFile } from './migrate.js'
+import { pointToLlm } from './missing-llm.js'
 import { liesInParentRun, refuseCredentials } from './nested.js'
 import { readPolicy } from './policy.js'
 import { readPrompt, USUAL_PROMPT } from './prompt.js'
 import { reportShape } from './report.js'
 import { readScript } from './script.js'
 import { fitShape, withoutFaults } from './shape.js'
-import type { ShapeProblem } from './shape-problem.js'
 import type { Override, ToolSet } from './tool-set.js'
 import { readYaml, type Workplace } from './workplace.js'
 import type { YamlFile } from './yaml-file.js'
@@ -79,18 +78,10 @@ function readMainFile(workplace: Workplace, findings: Findings): MainFile {
   }
   const main = migrateMainFile(file, findings)
   const { value, problems } = fitShape(agentSchema, main.value, AGENT_KEYS)
-  reportShape(problems.map(pointToLlm), main, findings)
+  reportShape(pointToLlm(problems, main.value), main, findings)
   const rest = () => withoutFaults(agentSchema, main.value, problems, AGENT_KEYS, { name: 'unnamed' })
   return { main, ...definedDocument(value ?? rest()) }
 }
-
-/** `model: gpt-4o` at the top is a frequent mistake. */
-function pointToLlm(problem: ShapeProblem): ShapeProblem {
-  const isOurs = problem.unknownKey && MODEL_KEYS.includes(String(problem.path[0]))
-  return isOurs ? { ...problem, hint: 'It belongs under "llm:".' } : problem
-}
-
-const MODEL_KEYS = [...LLM_KEYS, ...API_PARAMETERS]
 
 function definedDocument(document: AgentDocument | undefined): { document?: AgentDocument } {
   return document === undefined ? {} : { document }

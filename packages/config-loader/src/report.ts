@@ -1,4 +1,5 @@
 import { findUnreplaced } from '@delta/executor'
+import { commaHint } from './comma-in-text.js'
 import type { Findings } from './findings.js'
 import { formatPath, parsePath, type ValuePath } from './path.js'
 import type { ShapeProblem } from './shape-problem.js'
@@ -17,7 +18,7 @@ export function reportShape(
       findings.unknownKey(
         file.locate(path, { key: true }),
         sentence(path.slice(0, -1), problem.message),
-        problem.hint,
+        commaHint(file, path) ?? problem.hint,
       )
     } else {
       findings.error(file.locate(path), sentence(path, problem.message), problem.hint)
@@ -43,7 +44,8 @@ export function reportForeign(
 ): void {
   for (const { path, message, hint, unknownKey: key = false } of problems) {
     const whole = [...base, ...parsePath(path)]
-    report(file.locate(whole, { key }), sentence(key ? whole.slice(0, -1) : whole, message), hint)
+    const advice = (key ? commaHint(file, whole) : undefined) ?? hint
+    report(file.locate(whole, { key }), sentence(key ? whole.slice(0, -1) : whole, message), advice)
   }
 }
 

@@ -1,4 +1,5 @@
 import { effectsSchema, nearestNames, TOOL_SETTING_KEYS } from '@delta/executor'
+import { commaHint } from './comma-in-text.js'
 import type { Findings } from './findings.js'
 import { isMap } from './is-map.js'
 import { parsePath, type ValuePath } from './path.js'
@@ -56,7 +57,8 @@ export function reportUnknownKeys(
     if (key.startsWith('x-')) continue
     const names = parsePath(key)
     const nearest = meantBy(String(names.at(-1)), names)
-    const hint = nearest === undefined ? undefined : `Did you mean "${nearest}"?`
+    const named = nearest === undefined ? undefined : `Did you mean "${nearest}"?`
+    const hint = commaHint(file, [...path, ...names]) ?? named
     const place = file.locate([...path, ...names], { key: true })
     findings.unknownKey(place, sentence(path, `unknown key "${key}"`), hint)
   }

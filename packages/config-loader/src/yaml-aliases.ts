@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Node, Scalar, visit } from 'yaml'
-import type { YamlFault } from './yaml-faults.js'
+import type { YamlFault } from './yaml-fault.js'
 
 /** Files whose aliases make them this many times larger are taken for an attack, not for a configuration. */
 export const MOST_UNFOLDING = 100

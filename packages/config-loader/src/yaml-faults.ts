@@ -1,22 +1,15 @@
 import { type Document, type ErrorCode, isScalar, type Scalar, visit, type YAMLError } from 'yaml'
-
-/** A fault of the YAML itself: where, what, and what usually causes it. */
-export interface YamlFault {
-  offset: number
-  message: string
-  hint?: string
-  /** True if the rest of the file can be read all the same, so that its other mistakes are told at once. */
-  harmless?: true
-  /** Behind which other fault this one may be no mistake but a consequence: of the same line, or of the whole file. */
-  followsFrom?: 'line' | 'file'
-}
+import type { YamlFault } from './yaml-fault.js'
+import { structureFault } from './yaml-structure.js'
 
 /** The parser's words, with the place where the mistake was made and its usual cause. */
-export function explainFault(fault: YAMLError, document: Document): YamlFault {
+export function explainFault(fault: YAMLError, document: Document, text: string): YamlFault {
   const offset = fault.pos[0]
   if (fault.message.includes('call stack'))
     return { offset, message: 'This is nested too deeply to be read.' }
   const message = `Not valid YAML: ${fault.message}.`
+  const structure = structureFault(fault, text)
+  if (structure !== undefined) return { offset, message, ...structure }
 
   switch (fault.code) {
     case 'MULTIPLE_DOCS':
@@ -38,7 +31,7 @@ export function explainFault(fault: YAMLError, document: Document): YamlFault {
     case 'MISSING_CHAR':
       return fault.message.startsWith('Missing closing')
         ? unclosedString(offset, document)
-        : { offset, message, ...(fault.message.startsWith('Sequence item') && { hint: UNDER_EACH_OTHER }) }
+        : { offset, message }
     default:
       return { offset, message, ...(HINTS[fault.code] && { hint: HINTS[fault.code] }) }
   }
@@ -46,16 +39,10 @@ export function explainFault(fault: YAMLError, document: Document): YamlFault {
 
 /** What usually causes a fault whose place and words say the rest. */
 const HINTS: { readonly [code in ErrorCode]?: string } = {
-  TAB_AS_INDENT: 'Indent with spaces.',
   BLOCK_AS_IMPLICIT_KEY: 'A text that contains ": " must be quoted.',
-  MULTILINE_IMPLICIT_KEY:
-    'A key has ": " behind it, and the keys of one map begin in one column. A comment above a value begins in the column of the value.',
   BAD_SCALAR_START: 'Quote the text.',
   BAD_INDENT: 'A bracket or a quote that is not closed on a line before leads here, too.',
 }
-
-const UNDER_EACH_OTHER =
-  'The keys of one list element stand under each other: indent this one as those above it. A new element begins with "- ".'
 
 /** A value that goes on where YAML has seen its end: commands often begin with a quote, or hold braces. */
 function goesOn(complaint: string): Partial<YamlFault> {
@@ -102,5 +89,5 @@ export function repeatedKeys(document: Document, lineOf: (offset: number) => num
 
 function repeatedKey(name: string, offset: number, firstLine: number): YamlFault {
   const hint = `The other one is on line ${firstLine}. Remove one of the two.`
-  return { offset, message: `The key "${name}" is given twice.`, hint, harmless: true }
+  return { offset, message: `The key "${name}" is given twice.`, hint, harmless: true, readsStructure: true }
 }

@@ -4,7 +4,8 @@ import { excerptOf } from './format.js'
 import type { ValuePath } from './path.js'
 import { readPlain } from './plain-value.js'
 import { explainUnfolding, MOST_UNFOLDING, mendAliases } from './yaml-aliases.js'
-import { explainFault, repeatedKeys, type YamlFault } from './yaml-faults.js'
+import { tellingOnes } from './yaml-consequences.js'
+import { explainFault, repeatedKeys } from './yaml-faults.js'
 import { offsetOf, type PlaceInValue, writtenText } from './yaml-position.js'
 
 /** A YAML file that was read: its value, and the way from a place in the value back to a line of the file. */
@@ -50,12 +51,14 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
   const end = text.trimEnd().length // what is missing at the end is shown behind the last line there is
   const placeAt = (offset: number) => placeInText(text, lineCounter, file.name, Math.min(offset, end))
 
-  const allFaults = [...document.errors, ...document.warnings].map((fault) => explainFault(fault, document))
+  const allFaults = [...document.errors, ...document.warnings].map((fault) =>
+    explainFault(fault, document, text),
+  )
   if (text.includes('*')) allFaults.push(...mendAliases(document))
-  const faults = [...tellingOnes(allFaults, lineOf), ...repeatedKeys(document, lineOf)]
+  const faults = tellingOnes([...allFaults, ...repeatedKeys(document, lineOf)], text, lineOf)
   const isReadable = faults.every(({ harmless }) => harmless)
-  const problems = faults.map(({ offset, message, hint }) => ({
-    ...placeAt(offset),
+  const problems = faults.map(({ offset, shownAt, message, hint }) => ({
+    ...placeAt(shownAt ?? offset),
     message,
     ...(hint === undefined ? {} : { hint }),
   }))
@@ -71,21 +74,6 @@ export function parseYaml(text: string, file: { path: string; name: string }): P
     const { offset, ...fault } = explainUnfolding(error as Error, document)
     return { problems: [...problems, { ...placeAt(offset), ...fault }] }
   }
-}
-
-/**
- * One mistake makes the parser complain several times: of one place the last complaint says most, and what may only follow
- * from another one is left out.
- */
-function tellingOnes(faults: readonly YamlFault[], lineOf: (offset: number) => number): YamlFault[] {
-  const told = new Map<string | number, YamlFault>()
-  for (const fault of faults) {
-    const { offset, followsFrom } = fault
-    const key = followsFrom === 'line' ? `line ${lineOf(offset)}` : offset
-    const isConsequence = followsFrom === 'file' ? told.size > 0 : followsFrom === 'line' && told.has(key)
-    if (!isConsequence) told.set(key, fault)
-  }
-  return [...told.values()]
 }
 
 /** Reads a file that is YAML or JSON: positions are looked for only when something is wrong. */

@@ -227,15 +227,57 @@ test('a directory in place of agent.yaml is said to be one', async () => {
 
 test('a mistyped name is told together with what is missing because of it', async () => {
   const message = await complaint({
-    'agent.yaml': 'name: a\nmodel: gpt-4o\ntools:\n  - { name: b, exce: ls }\n',
+    'agent.yaml': 'name: a\nllm: { model: x }\ntools:\n  - { name: b, exce: ls }\n',
   })
   expect(message.split('\n').filter((line) => /^(agent|Besides|Did|It )/.test(line))).toEqual([
-    'agent/agent.yaml:1:1: llm.model: The provider openai needs the name of a model.',
     'agent/agent.yaml:4:16: tools[0] "b": unknown key "exce". Tool must specify exactly one of: exec, shell, or command.',
     'Did you mean "exec"?',
-    'Besides:',
-    'agent/agent.yaml:2:1: unknown key "model".',
-    'It belongs under "llm:".',
+  ])
+})
+
+test('an agent without llm is told what to write', async () => {
+  expect(await complaint({ 'agent.yaml': '# mine\nname: a\n' })).toBe(`agent/agent.yaml:2:1: "llm" is missing.
+  name: a
+  ^
+Write llm: { model: gpt-4o }.`)
+  expect(await complaint({ 'agent.yaml': 'name: a\nllm:\n' })).toBe(`agent/agent.yaml:2:1: "llm" is empty.
+  llm:
+  ^
+Write llm: { model: gpt-4o }.`)
+})
+
+test.each(['', 'llm:\n'])('a model beside llm is one problem, with what to write: %j', async (llm) => {
+  const text = `name: a\n${llm}model: llama3.1:8b\ntemperature: 0.2\nversion: "1"\n`
+  const line = llm === '' ? 2 : 3
+  expect(
+    await complaint({ 'agent.yaml': text }),
+  ).toBe(`agent/agent.yaml:${line}:1: "llm" is ${llm === '' ? 'missing' : 'empty'}; "model" belongs under it.
+  model: llama3.1:8b
+  ^
+Write llm: { model: llama3.1:8b, temperature: 0.2 } in their place.`)
+})
+
+test('what is said to be written in place of a missing llm loads', async () => {
+  for (const setting of [
+    'model: "null"',
+    'model: "a, b: c"',
+    'temperature: 0',
+    'model: meta/llama-3@1:free',
+  ]) {
+    const [, written] =
+      /Write (.*) in its place\.$/.exec(await complaint({ 'agent.yaml': `name: a\n${setting}\n` })) ?? []
+    const { agent } = await load({ 'agent.yaml': `name: a\n${written}\n` })
+    expect(agent.llm).toMatchObject({ provider: 'openai', model: expect.any(String) })
+  }
+})
+
+test('a setting of the model beside an llm that is there is led into it', async () => {
+  const { warnings } = await load({
+    'agent.yaml': 'name: a\nllm: { model: x }\ntemperature: 0.2\nstop: [a]\n',
+  })
+  expect(warnings.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
+    'unknown key "temperature". It belongs under "llm:", as in llm: { temperature: 0.2 }.',
+    'unknown key "stop". It belongs under "llm:".',
   ])
 })
 

@@ -109,5 +109,5 @@ test('a version may be written as a number, and stays as it was written', async 
 test('name and model are all an agent.yaml needs, and the messages say so', async () => {
   const message = await complaint({ 'agent.yaml': 'description: x\n' })
   expect(message).toContain('agent/agent.yaml:1:1: "name" is missing.')
-  expect(message).toContain('llm.model: ')
+  expect(message).toContain('agent/agent.yaml:1:1: "llm" is missing.')
 })

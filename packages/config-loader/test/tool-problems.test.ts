@@ -192,3 +192,30 @@ test.each([
   expect(problem).toContain("Parameter 'file' not found in template")
   expect(problem?.split('\n').at(-1)).toBe(`${written} stands there, which is ${what}. Write \${file}.`)
 })
+
+/** The warnings of one tool. */
+async function warningsOf(tool: string): Promise<string[]> {
+  const text = `name: a\nllm: { model: x }\ntools:\n  - ${tool}\n`
+  const { warnings } = await load({ 'agent.yaml': text })
+  return warnings.map(({ message, hint }) => `${message} ${hint ?? ''}`.trimEnd())
+}
+
+test('the rest of a text with a comma, taken for a key, is told to be quoted', async () => {
+  const parameter = '{ name: column, description: Which column, from 1 }'
+  expect(await warningsOf(`{ name: cut, exec: 'cut -f \${column}', parameters: [${parameter}] }`)).toEqual([
+    'tools[0]: unknown key "parameters[0].from 1". Inside of { } a comma ends a text without quotes. Quote the whole text: description: "Which column, from 1"',
+  ])
+  expect(await warningsOf('{ name: b, description: Sort, then cut , exec: ls }')).toEqual([
+    'tools[0]: unknown key "then cut". Inside of { } a comma ends a text without quotes. Quote the whole text: description: "Sort, then cut"',
+  ])
+  expect(await warningsOf('{ name: b, description: "Sort", then cut, exec: ls }')).toEqual([
+    'tools[0]: unknown key "then cut". Inside of { } a comma ends a text without quotes. Quote the whole text.',
+  ])
+})
+
+test('a key with a colon is an unknown key, in { } too', async () => {
+  expect(await warningsOf('{ name: b, exec: ls, "time out": 5, critcal: true }')).toEqual([
+    'tools[0]: unknown key "time out". Did you mean "timeout_ms"?',
+    'tools[0]: unknown key "critcal". Did you mean "critical"?',
+  ])
+})

@@ -53,6 +53,78 @@ test('a key that stands left of its element is told where it belongs', () => {
 The keys of one list element stand under each other: indent this one as those above it. A new element begins with "- ".`)
 })
 
+test('one tab as indentation is one problem, whatever the parser makes of the lines behind it', () => {
+  const text = 'tools:\n  - name: total\n\texec: wc -l\n    timeout_ms: 5\n  - name: b\n    exec: ls\n'
+  expect(report(text)).toBe(`agent.yaml:3:1: Not valid YAML: Tabs are not allowed as indentation.
+   exec: wc -l
+  ^
+Indent with spaces.`)
+  const hidden = 'tools:\n  - name: a\n    cwd: x\n  \texec: ls\n    timeout_ms: 5\n'
+  expect(report(hidden)).toBe(`agent.yaml:4:1: Not valid YAML: Tabs are not allowed as indentation.
+     exec: ls
+  ^
+Indent with spaces.`)
+})
+
+test('tabs on many lines are told once, with the lines', () => {
+  const text = 'llm:\n\tmodel: x\ntools:\n\t- name: a\n\t  exec: wc\n'
+  expect(report(text)).toMatch(
+    /^agent\.yaml:2:1: .*\n.*\n.*\nIndent with spaces\. The same on lines 4 and 5\.$/,
+  )
+  const many = `tools:\n${'\t- exec: ls\n'.repeat(20)}`
+  expect(report(many)).toMatch(/The same on lines 3, 4, 5, 6, 7 and 14 more\.$/)
+})
+
+test('keys of list elements that are indented too deeply are told once, where they stand', () => {
+  const element = (name: string) => `  - name: ${name}\n      exec: ls\n      cwd: x\n`
+  expect(
+    report(`tools:\n${element('a')}${element('b')}`),
+  ).toBe(`agent.yaml:3:7: Not valid YAML: this line is indented deeper than the key that it should stand under.
+  exec: ls
+  ^
+The keys of one map begin in one column. If this is no key but the rest of a text that contains ": ", quote the whole text. The same on lines 4, 6 and 7.`)
+})
+
+test('keys of a list element that stand under its dash are told once', () => {
+  expect(
+    report('tools:\n  - name: a\n  exec: ls\n  cwd: x\n  - name: b\n  exec: ls\n  cwd: x\n'),
+  ).toBe(`agent.yaml:3:1: Not valid YAML: All mapping items must start at the same column.
+    exec: ls
+  ^
+The keys of one list element stand under each other: indent this one as those above it. A new element begins with "- ". The same on line 4.`)
+})
+
+test('a dash without a blank behind it is told as that', () => {
+  expect(
+    report('tools:\n  -name: a\n   exec: ls\n  -name: b\n   exec: ls\n'),
+  ).toBe(`agent.yaml:2:3: Not valid YAML: behind this - a blank is missing.
+  -name: a
+  ^
+A list element begins with "- ". The same on line 4.`)
+})
+
+test('what has nothing to do with wrong indentation is told beside it', () => {
+  const text = `description: Note: this
+llm:
+  model x
+  seed: 1
+tools:
+  - name: a
+      exec: ls
+      description: Counts: lines
+hooks: { a: 1 }
+hooks: { a: 2 }
+`
+  const { problems } = parseYaml(text, { path: '/a', name: 'a' })
+  expect(problems.map(({ line, message }) => `${line} ${message}`)).toEqual([
+    '1 Not valid YAML: Nested mappings are not allowed in compact mappings.',
+    '3 Not valid YAML: Implicit keys need to be on a single line.',
+    '7 Not valid YAML: this line is indented deeper than the key that it should stand under.',
+    '8 Not valid YAML: Nested mappings are not allowed in compact mappings.',
+    '10 The key "hooks" is given twice.',
+  ])
+})
+
 test('a value that the parser loses under an outdented comment is told how the comment belongs', () => {
   expect(
     report('description:\n#old\n  new\nname: b\n'),

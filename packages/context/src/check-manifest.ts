@@ -37,7 +37,7 @@ export function checkManifest(sources: readonly PlacedSource[], { isWhole }: { i
   }
   if (isWhole && !sources.some(([, { type }]) => type === 'journal')) {
     const message = 'there is no journal source; the model sees neither the task nor what it did'
-    findings.warnings.push({ path: 'sources', message, hint: 'Add a source: { type: journal }' })
+    findings.warnings.push({ path: 'sources', message, hint: 'Add to the list of sources: - type: journal' })
   }
   return findings
 }

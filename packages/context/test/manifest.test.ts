@@ -117,7 +117,7 @@ test('a recipe without the conversation, and two sources of one name, are pointe
   const file = { type: 'file', id: 'a', path: '${CWD}/x' }
   expect(warnings({ sources: [file, file] })).toEqual([
     'sources[1].id: another source is called "a" as well',
-    'sources: there is no journal source; the model sees neither the task nor what it did | Add a source: { type: journal }',
+    'sources: there is no journal source; the model sees neither the task nor what it did | Add to the list of sources: - type: journal',
   ])
 })
 

@@ -1,7 +1,8 @@
 import { type ExpandedTool, expandTool, formatProblem, parseTool } from '@delta/tool-expander'
 import { isAgentCommand } from './agent-command.js'
 import { ExecutorError } from './errors.js'
-import { parseToolSettings, type ToolSettings } from './settings.js'
+import { mistypedKeys } from './mistyped-keys.js'
+import { parseToolSettings, TOOL_SETTING_KEYS, type ToolSettings } from './settings.js'
 import { isObject, requireThat } from './usage.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */
@@ -15,31 +16,35 @@ export const DEFAULT_TOOL_TIMEOUT_MS = 600_000
 
 /**
  * Makes a tool from its definition, as it stands in an agent's YAML.
- * Keys nobody knows are ignored here; `delta tool lint` reports them.
+ *
+ * A key that is nearly a known one (`timeout` for `timeout_ms`) is a problem: nobody reads warnings of a call, and without
+ * the setting the tool would run all the same. Other keys nobody knows are ignored, as those of a later version may be, and
+ * those that begin with `x-`, which are the author's own.
  *
  * @throws {ExecutorError} `ERR_EXECUTOR_TOOL`: names every problem of the definition.
  */
 export function defineTool(input: unknown): Tool {
   const syntax = parseTool(input)
-  if (!syntax.ok)
-    throw invalid(
-      syntax.problems,
-      syntax.problems.map((problem) => formatProblem(problem)),
-    )
-  const run = parseToolSettings(syntax.rest)
-  if (!run.ok)
-    throw invalid(
-      run.problems,
-      run.problems.map(({ path, message }) => `${path}: ${message}`),
-    )
-  return { expanded: expandTool(syntax.tool), settings: run.settings }
+  const run = parseToolSettings(syntax.ok ? syntax.rest : settingsIn(input))
+  const mistyped = mistypedKeys(input)
+  if (syntax.ok && run.ok && mistyped.length === 0)
+    return { expanded: expandTool(syntax.tool), settings: run.settings }
+
+  const ofSyntax = syntax.ok ? [] : syntax.problems
+  const ofSettings = run.ok ? [] : run.problems
+  const lines = [
+    ...ofSyntax.map((problem) => formatProblem(problem)),
+    ...ofSettings.map(({ path, message }) => `${path}: ${message}`),
+    ...mistyped.map(({ message, hint }) => `${message}. ${hint}`),
+  ]
+  const problems: { path: string; message: string }[] = [...ofSyntax, ...ofSettings, ...mistyped]
+  throw new ExecutorError('ERR_EXECUTOR_TOOL', `The tool cannot be used:\n${lines.join('\n')}`, problems)
 }
 
-function invalid(
-  problems: readonly { path: string; message: string }[],
-  lines: readonly string[],
-): ExecutorError {
-  return new ExecutorError('ERR_EXECUTOR_TOOL', `The tool cannot be used:\n${lines.join('\n')}`, problems)
+/** How a tool runs whose syntax is wrong: to be checked all the same. */
+function settingsIn(input: unknown): Record<string, unknown> {
+  const entries = isObject(input) ? Object.entries(input) : []
+  return Object.fromEntries(entries.filter(([key]) => TOOL_SETTING_KEYS.includes(key)))
 }
 
 /** The tools by name, as `executeTool` looks them up. */

@@ -129,3 +129,36 @@ test('unknown keys are named, inside of maps too, whether the rest is right or n
   expect(parseToolSettings(strange)).toMatchObject({ ok: true, unknownKeys })
   expect(parseToolSettings({ ...strange, timeout_ms: 'soon' })).toMatchObject({ ok: false, unknownKeys })
 })
+
+function problemsOf(definition: unknown): unknown {
+  try {
+    defineTool(definition)
+    return 'accepted'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+test('a definition with a mistyped key is refused with the key that was probably meant', () => {
+  expect(problemsOf({ name: 'ab', exec: 'ls', timeout: 5 })).toBe(
+    'The tool cannot be used:\nunknown key "timeout". Did you mean "timeout_ms"?',
+  )
+  const parameters = [{ name: 'file', requird: true }]
+  expect(problemsOf({ name: 'ab', exec: 'ls ${file}', output: { kep: 'tail' }, parameters })).toBe(
+    `The tool cannot be used:
+unknown key "output.kep". Did you mean "keep"?
+unknown key "parameters[0].requird". Did you mean "required"?`,
+  )
+})
+
+test('the mistakes of a definition are named all at once: of its syntax, of how it runs, and of its keys', () => {
+  const message = problemsOf({ name: 'a b', exec: 'ls', cwd: 5, sandbx: true })
+  expect(message).toMatch(
+    /name must be .*\n(.*\n)*cwd: expected a text\nunknown key "sandbx"\. Did you mean "sandbox"\?$/,
+  )
+})
+
+test("keys that are like none that is known, and an author's own, are ignored", () => {
+  expect(problemsOf({ name: 'ab', exec: 'ls', 'x-timeout': 5, frobnicate: 1 })).toBe('accepted')
+  expect(problemsOf({ name: 'ab', exec: 'ls', output: { 'x-kep': 1 } })).toBe('accepted')
+})

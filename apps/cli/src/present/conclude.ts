@@ -76,25 +76,24 @@ function howToAnswer(result: RunResult, env: NodeJS.ProcessEnv, asked: string | 
   const isAsked = question.requestId === asked
   return [
     ...(isAsked ? [] : [`The agent asks: ${printable(question.prompt)}`]),
-    ...(question.sensitive ? waysUnseen(question, goOn) : waysToAnswer(question, result, goOn)),
+    ...waysToAnswer(question, result, goOn),
   ]
 }
 
-function waysToAnswer({ inputType }: Question, { runDirectory }: RunResult, goOn: string): string[] {
+/** A secret is better typed unseen; on a command line it would stay in the shell's history. */
+function waysToAnswer(
+  { inputType, sensitive }: Question,
+  { runDirectory }: RunResult,
+  goOn: string,
+): string[] {
+  const isConfirmation = inputType === 'confirmation'
+  const example = isConfirmation ? 'yes   (or: -m no)' : '<response>'
   return [
+    ...(sensitive ? [`Answer unseen with: ${goOn} -i${isConfirmation ? '   (yes or no)' : ''}`] : []),
     `Agent paused. Provide response in ${printable(join(runDirectory, 'interaction', 'response.txt'))}`,
     `Then go on with: ${goOn}`,
-    `Or use: ${goOn} -m ${inputType === 'confirmation' ? 'yes   (or: -m no)' : '<response>'}`,
-    `Or be asked here: ${goOn} -i`,
-  ]
-}
-
-/** A secret must stay neither in a file, nor on the screen, nor in the shell's history. */
-function waysUnseen({ inputType }: Question, goOn: string): string[] {
-  return [
-    `Agent paused. Answer unseen with: ${goOn} -i`,
-    `Or from a program: ${goOn} -m -   (reads stdin)`,
-    ...(inputType === 'confirmation' ? ['It wants yes or no.'] : []),
+    `Or use: ${goOn} -m ${sensitive ? '-   (reads stdin)' : example}`,
+    ...(sensitive ? [] : [`Or be asked here: ${goOn} -i`]),
   ]
 }
 
