@@ -1,4 +1,4 @@
-import { effectsSchema, nearestNames, TOOL_SETTING_KEYS } from '@delta/executor'
+import { effectsSchema, nearestNames, PARAMETER_KEYS, TOOL_KEYS } from '@delta/executor'
 import { commaHint } from './comma-in-text.js'
 import type { Findings } from './findings.js'
 import { isMap } from './is-map.js'
@@ -6,18 +6,8 @@ import { parsePath, type ValuePath } from './path.js'
 import { sentence } from './report.js'
 import type { YamlFile } from './yaml-file.js'
 
-/** Every key a tool can have. Used only to guess what a mistyped one meant: the packages that read them decide. */
-const TOOL_KEYS = [
-  ...['name', 'description', 'exec', 'shell', 'stdin', 'command', 'parameters', 'substitute', 'allow_dash'],
-  ...['checked_words', '__meta', 'max_chars', 'keep'],
-  ...TOOL_SETTING_KEYS,
-]
-
-/** Every key a parameter can have. */
-export const PARAMETER_KEYS = [
-  ...['name', 'type', 'description', 'required', 'default', 'enum', 'pattern', 'allow_dash', 'inject_as'],
-  ...['position', 'option_name', 'raw'],
-]
+/** What a mistyped key may have meant, in `output:` too. The packages that read them decide. */
+const GUESSED_KEYS = [...TOOL_KEYS, 'max_chars', 'keep']
 
 /** What other tools call settings of ours; by the letters alone `cmd` would be `cwd`. */
 const OTHER_NAMES: Record<string, string> = {
@@ -71,7 +61,7 @@ function meantBy(name: string, [outer, ...inner]: ValuePath): string | undefined
 
 function knownIn([outer, ...inner]: ValuePath): readonly string[] {
   if (outer === 'effects') return Object.keys(effectsSchema.shape)
-  return outer === 'parameters' && inner.length > 0 ? PARAMETER_KEYS : TOOL_KEYS
+  return outer === 'parameters' && inner.length > 0 ? PARAMETER_KEYS : GUESSED_KEYS
 }
 
 const MODES = ['exec', 'shell', 'command']
@@ -90,7 +80,7 @@ export function mistypedMode(item: unknown): { key: string; meant: string } | un
 /** The unknown keys of a tool that no parser looked through. */
 export function strangeKeys(item: unknown): string[] {
   const keys = isMap(item) ? Object.keys(item) : []
-  return keys.filter((key) => !TOOL_KEYS.includes(key))
+  return keys.filter((key) => !GUESSED_KEYS.includes(key))
 }
 
 /** The expander keeps keys of parameters that it does not know. */

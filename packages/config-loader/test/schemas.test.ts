@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { POLICY_KEYS, TOOL_SETTING_KEYS } from '@delta/executor'
+import { PARAMETER_KEYS, POLICY_KEYS, TOOL_SETTING_KEYS } from '@delta/executor'
 import { parseLlm } from '@delta/model'
 import { parseTool } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
@@ -8,7 +8,6 @@ import { AGENT_KEYS, agentSchema } from '../src/agent-schema.js'
 import { HOOK_NAMES } from '../src/index.js'
 import { jsonSchemas, schemaUrl } from '../src/schemas.js'
 import { fitShape } from '../src/shape.js'
-import { PARAMETER_KEYS } from '../src/tool-keys.js'
 
 const schemas = jsonSchemas()
 type Node = { properties: Record<string, Node>; items: Node; anyOf: Node[]; $id: string; required: string[] }

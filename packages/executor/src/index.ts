@@ -28,6 +28,7 @@ export {
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
 export { interruptedResult } from './interrupted.js'
+export { PARAMETER_KEYS, TOOL_KEYS } from './mistyped-keys.js'
 export { nearestNames } from './nearest.js'
 export { formatObservation, type ObservationOptions, type ShownStream } from './observation.js'
 export { endOrphans, findOrphans, type OrphanQuery } from './orphans.js'

@@ -4,15 +4,19 @@ import { nearestNames } from './nearest.js'
 import { TOOL_SETTING_KEYS } from './settings.js'
 import { isObject } from './usage.js'
 
-const TOOL_KEYS = [
+/** Every key a tool can have, its syntax and how it runs: to guess what a mistyped one meant. */
+export const TOOL_KEYS: readonly string[] = [
   ...['name', 'description', 'exec', 'shell', 'stdin', 'command', 'parameters', 'substitute', 'allow_dash'],
   ...['checked_words', '__meta'],
   ...TOOL_SETTING_KEYS,
 ]
-const PARAMETER_KEYS = [
+
+/** Every key one of its parameters can have. */
+export const PARAMETER_KEYS: readonly string[] = [
   ...['name', 'type', 'description', 'required', 'default', 'enum', 'pattern', 'allow_dash', 'inject_as'],
   ...['position', 'option_name', 'raw'],
 ]
+
 const INNER_KEYS = {
   output: ['max_chars', 'keep'],
   sandbox: ['network', 'write', 'read'],
