@@ -101,7 +101,9 @@ function makeNext(home: string): { directory: string; made: string[] } {
       mkdirSync(directory)
       return { directory, made: [...made, directory] }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT') return makeNext(home) // a run that was refused has just taken it away again
+      if (code !== 'EEXIST') throw error
     }
   }
 }
