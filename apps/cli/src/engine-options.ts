@@ -1,9 +1,10 @@
 import { type Agent, formatProblem } from '@delta/config-loader'
-import type { EngineOptions } from '@delta/engine'
+import type { EngineEvent, EngineOptions } from '@delta/engine'
 import { askAtTerminal } from './ask.js'
 import { findEnvironment } from './find-environment.js'
 import { keepingSmall } from './keep-small.js'
 import type { AgentFlags } from './load-agent.js'
+import { withOwnFlags } from './own-flags.js'
 import type { Presenter, PresenterFlags } from './present/presenter.js'
 import type { Terminal } from './terminal.js'
 import { withOwnCommands } from './tool-path.js'
@@ -44,10 +45,14 @@ export async function engineOptions(
     sync: flags.sync,
     signal,
     stream: presenter.wantsStream,
-    onEvent: keepingSmall((event) => presenter.show(event)),
+    onEvent: keepingSmall((event) => presenter.show(inOwnWords(event))),
     maxIterations: maxIterationsIn(flags),
     ...(flags.interactive ? { ask: askingWith(presenter, terminal, signal) } : {}),
   }
+}
+
+function inOwnWords(event: EngineEvent): EngineEvent {
+  return event.kind === 'notice' ? { ...event, message: withOwnFlags(event.message) } : event
 }
 
 /** @throws {UsageError} It is no whole number from 1 on. */

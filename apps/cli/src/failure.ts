@@ -1,4 +1,5 @@
 import { withExactCommands } from './exact-commands.js'
+import { withOwnFlags } from './own-flags.js'
 import { printable } from './present/printable.js'
 import { withSpokenName } from './spoken-name.js'
 import { explainSystemError } from './system-error.js'
@@ -23,10 +24,23 @@ export function reportFailure(terminal: Terminal, error: unknown): number {
 }
 
 function messageOf(error: unknown, env: NodeJS.ProcessEnv): string {
-  const message = explained(error) ?? withSpokenName(exactMessage(error, env), env)
+  const message = explained(error) ?? withSpokenName(withOwnFlags(exactMessage(error, env)), env)
   if (codeOf(error) === 'ERR_RUN_BUSY')
-    return `Error: Run is currently executing. Wait for completion or interrupt first.\n${message}`
+    return `Error: Run is currently executing. Wait for completion or interrupt first.\n${inShort(message)}`
   return message.startsWith('Error: ') ? message : `Error: ${message}`
+}
+
+/** Of what the journal says of a run that somebody writes, what has not been said. */
+function inShort(message: string): string {
+  return message
+    .replace(
+      /: The run is being written by (.*)\. Nothing was changed\.$/m,
+      ': $1 writes it. Nothing was changed.',
+    )
+    .replace(
+      /^Wait until it ends, or end it and take the run with (.*)\.$/m,
+      'To end it and take the run: $1',
+    )
 }
 
 function exactMessage(error: unknown, env: NodeJS.ProcessEnv): string {

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { spokenName } from './spoken-name.js'
 import type { Terminal } from './terminal.js'
+import { UsageError } from './usage-error.js'
 import { lastUsedIn, workspacesIn } from './workspace-names.js'
 
 /** What to type where a directory holds no runs: the same command on the workspace last used there, if there is one. */
@@ -14,6 +15,20 @@ export function otherWorkspace(
   const last = lastWorkspaceIn(workDir, cwd)
   if (last === undefined) return '-w names another workspace.'
   return `Those of the workspace last used there: ${quoteForPerson([...spokenName(env), ...command, '-w', last])}`
+}
+
+/** Adds to the news that a directory holds no runs the command to type for the workspace last used there, if there is one. */
+export function withLastWorkspace(
+  error: unknown,
+  command: readonly string[],
+  { workDir, terminal: { cwd, env } }: { workDir: string; terminal: Terminal },
+): unknown {
+  const { code, message } = Object(error) as { code?: unknown; message?: string }
+  const last = code === 'ERR_ENGINE_RUN_NOT_FOUND' ? lastWorkspaceIn(workDir, cwd) : undefined
+  if (last === undefined) return error
+  const [name = '', ...rest] = command
+  const typed = quoteForPerson([...spokenName(env), name, '-w', last, ...rest])
+  return new UsageError(`${message}\nOf the workspace last used there: ${typed}`, { cause: error })
 }
 
 /**

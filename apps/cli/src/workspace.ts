@@ -10,7 +10,8 @@ import { lastUsedIn, workspacesIn } from './workspace-names.js'
 
 export interface Workspace {
   directory: string
-  made: boolean
+  /** The directories that were made for it just now, itself and those above it, the outermost first. */
+  made: string[]
   /** Of one that the person did not name. */
   unnamed?: { notice: string; lastUsedPath: string }
 }
@@ -26,7 +27,7 @@ interface Wish {
  * The workspace of a new run. `-w` names it, and it is made if missing; otherwise a new `W001`, `W002` … is made, or on
  * a terminal without `-y` the person may choose an old one.
  *
- * @returns An absolute path of a directory that exists, and whether it was `made` just now.
+ * @returns An absolute path of a directory that exists, and what was `made` for it just now.
  */
 export async function chooseWorkspace(
   { agentHome, workDir, yes }: Wish,
@@ -37,13 +38,10 @@ export async function chooseWorkspace(
   const existing = workspacesIn(home)
   const asks = !yes && existing.length > 0 && terminal.stdin.isTTY && terminal.stderr.isTTY
   const chosen = asks ? await ask(existing, lastUsedIn(home), terminal) : undefined
-  const directory = chosen === undefined ? makeNext(home) : join(home, chosen)
+  const { directory, made } =
+    chosen === undefined ? makeNext(home) : { directory: join(home, chosen), made: [] }
   const notice = `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}`
-  return {
-    directory,
-    made: chosen === undefined,
-    unnamed: { notice, lastUsedPath: join(home, 'LAST_USED') },
-  }
+  return { directory, made, unnamed: { notice, lastUsedPath: join(home, 'LAST_USED') } }
 }
 
 /** To be called once a run has begun in it: it is the last one used. */
@@ -56,11 +54,10 @@ export function rememberWorkspace({ directory, unnamed }: Workspace): void {
   }
 }
 
-/** Takes a workspace away again that was made for nothing; one in which something is stays. */
-export function unmakeWorkspace({ directory, made }: Workspace): void {
-  if (!made) return
+/** Takes the directories away again that were made for nothing; one in which something is stays. */
+export function unmakeWorkspace({ made }: Workspace): void {
   try {
-    rmdirSync(directory)
+    for (const directory of made.toReversed()) rmdirSync(directory)
   } catch {
     // It is not empty, or somebody else was faster. The person is told why nothing came of the run, and that matters more.
   }
@@ -95,16 +92,18 @@ function isWritable(directory: string): boolean {
 }
 
 /** `mkdir` without `recursive` fails if the name is taken, so of two that start at once each gets its own. */
-function makeNext(home: string): string {
-  makeDirectories(home)
+function makeNext(home: string): { directory: string; made: string[] } {
+  const made = makeDirectories(home)
   const last = workspacesIn(home).at(-1)
   for (let number = last === undefined ? 1 : Number(last.slice(1)) + 1; ; number++) {
     const directory = join(home, `W${String(number).padStart(3, '0')}`)
     try {
       mkdirSync(directory)
-      return directory
+      return { directory, made: [...made, directory] }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT') return makeNext(home) // a run that was refused has just taken it away again
+      if (code !== 'EEXIST') throw error
     }
   }
 }

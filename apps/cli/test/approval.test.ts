@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import {
   startScriptedServer,
   type TemporaryWorkspace,
@@ -119,6 +120,18 @@ test('-i asks at once, and only a plain yes is a yes', async () => {
   }
 })
 
+test('an approval that nobody gave with -i is not asked for in full again: both ways to decide are said', async () => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q']
+  const { stderr, exitCode } = await delta(args, { input: '' })
+  expect(exitCode).toBe(101)
+  const [id, goOn] = [await requestId(workspace), `delta continue -w ${workspace.path} --run-id one`]
+  const ways = ` \nThe command waits for approval (exit code 101).\nAllow it:  ${goOn} --approve ${id}\nRefuse it: ${goOn} --deny ${id}\n`
+  expect(stderr.slice(stderr.indexOf('Allow it? [yes/no]'))).toBe(`Allow it? [yes/no]${ways}`)
+  expect(stderr.split('rm old.txt')).toHaveLength(2)
+})
+
 test('a command that a run has started approves nothing, neither by --approve nor on its stdin; it may refuse', async () => {
   await using agent = await careful()
   await using workspace = await temporaryWorkspace({ 'old.txt': '' })
@@ -159,12 +172,18 @@ test('continue on a run that is being written says so and exits with 6', async (
   await using server = await startScriptedServer([{ content: 'Done.', hold: 'thinking' }])
   await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
   await using workspace = await temporaryWorkspace({})
-  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one']
+  const engine = startDelta(args, { env: KEY })
   await server.waitForRequests(1)
   const before = await journalOf(workspace.path)
   const busy = await delta(['continue', '-w', workspace.path, '-m', 'Me too'], { env: KEY })
   expect(busy).toMatchObject({ exitCode: 6, stdout: '' })
-  expect(busy.stderr).toContain('Run is currently executing')
+  expect(busy.stderr).toBe(
+    `Error: Run is currently executing. Wait for completion or interrupt first.
+${workspace.path}/.delta/one: process ${engine.pid} on ${hostname()} writes it. Nothing was changed.
+To end it and take the run: --force
+`,
+  )
   expect(await journalOf(workspace.path)).toEqual(before)
   await server.release('thinking')
   expect((await engine.result).exitCode).toBe(0)

@@ -165,3 +165,39 @@ test('config tells what is deprecated also when something is wrong', async () =>
   expect(stderr).toContain('[DEPRECATION WARNING] "llm_config" is now called "llm"')
   expect(stderr).toContain('.env:1:1: DELTA_BASE_URL is not an http or https URL.')
 })
+
+test.each([
+  ['llm: {}', '"llm" is empty.', 'Write llm: { model: gpt-4o }.'],
+  [
+    'llm: {}\nmodel: llama3',
+    '"llm" is empty; "model" belongs under it.',
+    'Write llm: { model: llama3 } in its place.',
+  ],
+  [
+    'llm: { temperature: 0 }',
+    'llm.model: The provider openai needs the name of a model.',
+    'For example model: gpt-4o.',
+  ],
+  ['llm: { model: }', 'llm.model: Must be the name of a model, not nothing.', 'For example model: gpt-4o.'],
+])('an llm without a model is one problem, with what to write: %j', async (llm, problem, hint) => {
+  await using agent = await temporaryAgent({ files: { 'agent.yaml': `name: a\n${llm}\n` } })
+  const { exitCode, stderr } = await delta(['config', '--agent', '.'], { cwd: agent.path })
+  expect(exitCode).toBe(2)
+  const said = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('  '))
+  expect(said).toEqual([expect.stringMatching(/^Error: agent\.yaml:\d:\d+: /), hint])
+  expect(said[0]?.endsWith(`: ${problem}`), said[0]).toBe(true)
+})
+
+test('what the loader calls an option of its own is told by the name of the flag', async () => {
+  await using outside = await temporaryWorkspace({ 'more.yaml': 'tools: []\n' })
+  await using agent = await temporaryAgent({ agent: { imports: [`${outside.path}/more.yaml`] } })
+  for (const command of [
+    ['config', '--agent'],
+    ['tool', 'lint'],
+  ]) {
+    const { stderr, stdout } = await delta([...command, agent.path])
+    expect(stdout + stderr).toContain(
+      `If you trust what is there, allow it for this run: --import-root ${outside.path} (or DELTA_IMPORT_ROOTS).\n`,
+    )
+  }
+})

@@ -253,6 +253,23 @@ test('a run that asks somebody else with -i is not answered from outside: what i
   })
 })
 
+test('where the directory of an agent is taken for its workspace, continue names the workspace last used there', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'More.' }] })
+  const none = await delta(['continue', '-w', '.', '-m', 'go on'], { cwd: agent.path })
+  expect(none).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(/`delta run` to start a new run\n$/),
+  })
+
+  await delta(['run', '-m', 'Go', '-q'], { cwd: agent.path })
+  const lost = await delta(['continue', '-w', '.', '-m', 'go on'], { cwd: agent.path })
+  expect(lost).toMatchObject({ exitCode: 2, stdout: '' })
+  const [, line = ''] = /^Of the workspace last used there: delta (.*)\n$/m.exec(lost.stderr) ?? []
+  expect(line).toBe("continue -w workspaces/W001 -m 'go on'")
+  const found = await delta(['continue', '-w', 'workspaces/W001', '-m', 'go on'], { cwd: agent.path })
+  expect(found).toMatchObject({ exitCode: 0, stdout: 'More.\n' })
+})
+
 test('without LATEST, or with one that names no run, the newest run is continued', async () => {
   await using agent = await temporaryAgent({
     turns: [{ content: 'First.' }, { content: 'Second.' }, { content: 'Third.' }],

@@ -253,3 +253,30 @@ test('a tool whose record finds no room is not started, and runs once when there
   expect(result, result.stderr).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
   expect(await agent.read('witness')).toBe('ran\n')
 })
+
+test('a full disk on which a run cannot be taken up is named, and the run keeps no trace of the attempt', async ({
+  skip,
+}) => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'More.' }] })
+  await using disk = await smallDisk('size=400k,nr_inodes=60')
+  if (!disk.mounted) return skip()
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', disk.path, '--run-id', 'one', '-q'])
+  const goOn = ['continue', '-w', disk.path, '-m', 'More', '-q']
+  const leases = join(disk.path, '.delta/one/lease')
+  const fill = {
+    'no byte is left': ['head -c 9000000 /dev/zero > big', 'rm big'],
+    'no file can be made': ['while touch x$((n += 1)); do :; done', 'rm x*'],
+    'one file can be made': ['while touch x$((n += 1)); do :; done; rm x1', 'rm x*'],
+  }
+  for (const [what, [full = '', free = '']] of Object.entries(fill)) {
+    spawnSync('sh', ['-c', full], { cwd: disk.path })
+    const { exitCode, stderr } = await delta(goOn)
+    expect([what, exitCode]).toEqual([what, 1])
+    expect(stderr, what).toMatch(
+      /^Error: \/.*\/lease(?:\/2)?: Could not be written: no space is left on the disk \(ENOSPC\)\.\nWhat was recorded before is whole\. Free some space, then continue the run\.\n$/,
+    )
+    expect(await readdir(leases), what).toEqual(['1'])
+    spawnSync('sh', ['-c', free], { cwd: disk.path })
+  }
+  expect(await delta(goOn)).toMatchObject({ exitCode: 0, stdout: 'More.\n', stderr: '' })
+})

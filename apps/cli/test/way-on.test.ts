@@ -335,3 +335,30 @@ test('a workspace whose name holds control characters is shown without them in c
   })
   expect(pasted, pasted.stderr).toMatchObject({ exitCode: 0, stdout: 'So be it.\n' })
 })
+
+test('where the recipe has no journal, a run without an answer is told to add it, for no message would help', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'look', exec: 'true' }],
+    turns: [{ tool_calls: [{ name: 'look', arguments: {} }] }],
+    files: { 'context.yaml': "sources: [{ type: file, path: '${AGENT_HOME}/system_prompt.md' }]\n" },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const where = ['-w', workspace.path, '--run-id', 'one']
+  const { stderr } = await delta([
+    'run',
+    '--agent',
+    agent.path,
+    '-m',
+    'Go',
+    ...where,
+    '--max-iterations',
+    '1',
+  ])
+  const goOn = `delta continue -w ${workspace.path} --run-id one -m "Go on"`
+  expect(stderr.split('\n').slice(-4)).toEqual([
+    'Error: the run failed: MAX_ITERATIONS (no answer after 1 iteration)',
+    'The model saw neither the task nor what it did. Add to the sources of context.yaml: - type: journal',
+    `Once that is mended, go on with: ${goOn}`,
+    '',
+  ])
+})

@@ -121,3 +121,20 @@ test('a symbolic link to nothing is called that, as a workspace and above one; a
   expect(await refusal('list-runs', '-w', 'link')).toContain(`-w link: ${why}`)
   expect(await refusal(...run, '-w', 'file')).toContain('-w file: it is a file, not a directory.')
 })
+
+test.each([
+  ['none is named', [], 'workspaces'],
+  ['one is named', ['-w', 'a/b/c'], 'a'],
+])('a run that is refused leaves no directory that was made for it, where %s', async (_, where, made) => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  const refused = ['run', '-m', 'Go', '--run-id', 'no/id', ...where]
+  expect((await delta(refused, { cwd: agent.path })).exitCode).toBe(2)
+  expect(agent.has(made)).toBe(false)
+})
+
+test('a run that is refused leaves the workspaces there are', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  await mkdir(join(agent.path, 'workspaces/W001'), { recursive: true })
+  expect((await delta(['run', '-m', 'Go', '--run-id', 'no/id'], { cwd: agent.path })).exitCode).toBe(2)
+  expect(await readdir(join(agent.path, 'workspaces'))).toEqual(['W001'])
+})

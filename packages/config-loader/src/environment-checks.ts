@@ -42,4 +42,4 @@ export function checkKeyStaysHome(source: Source, findings: Findings): void {
   findings.error(placeOf(url), message, `Put the key for that address into the .env beside it. ${TRUST}`)
 }
 
-const TRUST = 'If the settings are yours, say so once: --trust-workspace-env'
+const TRUST = 'If the settings are yours, say so once: the option trustWorkspaceEnv'

@@ -19,7 +19,7 @@ export interface EnvironmentOptions {
    * were no such settings then. Undefined for a workspace that was never used.
    */
   knownWorkspaceEndpoint?: string | undefined
-  /** Accept the workspace's settings whatever they are (`--trust-workspace-env`). */
+  /** Accept the workspace's settings whatever they are. */
   trustWorkspaceEnv?: boolean | undefined
 }
 

@@ -31,7 +31,7 @@ export function resolveImport(entry: string, importer: string, home: string, roo
   return {
     ok: false,
     message: `"${entry}" leads to ${path}, outside of the agent's directory`,
-    hint: `If you trust what is there, allow it for this run: --import-root ${dirname(path)} (or DELTA_IMPORT_ROOTS).`,
+    hint: `If you trust what is there, allow it for this run: the option importRoots with ${dirname(path)} (or DELTA_IMPORT_ROOTS).`,
   }
 }
 

@@ -2,7 +2,8 @@ import { nearestNames } from '@delta/executor'
 import { LLM_KEYS, type LlmSettings, parseLlm } from '@delta/model'
 import { API_PARAMETERS } from './api-parameters.js'
 import type { Findings } from './findings.js'
-import { reportMissingLlm } from './missing-llm.js'
+import { isMap } from './is-map.js'
+import { reportMissingLlm, saysNothing } from './missing-llm.js'
 import { reportForeign } from './report.js'
 import type { YamlFile } from './yaml-file.js'
 
@@ -23,13 +24,13 @@ const OTHER_NAMES: Record<string, string> = {
  * and so is what other tools call one of ours.
  */
 export function readLlm(value: unknown, file: YamlFile, findings: Findings): LlmSettings | undefined {
-  if (value === undefined || value === null) {
+  if (saysNothing(value)) {
     reportMissingLlm(file, findings)
     return undefined
   }
   const parsed = parseLlm(value)
   if (!parsed.ok) reportForeign(parsed.problems, file, ['llm'], findings.error)
-  if (typeof value === 'object') {
+  if (isMap(value)) {
     for (const key of Object.keys(value)) checkName(key, file, findings)
   }
   return parsed.ok ? parsed.llm : undefined

@@ -20,10 +20,15 @@ export function reportMissingLlm(file: YamlFile, findings: Findings): void {
   findings.error(place, message, `Write llm: ${inOneLine(whole)}${where}.`)
 }
 
+/** True of an `llm` that is missing, that is an empty key, or a map without settings. */
+export function saysNothing(llm: unknown): boolean {
+  return llm === undefined || llm === null || (isMap(llm) && Object.keys(llm).length === 0)
+}
+
 /** `model: gpt-4o` at the top is a frequent mistake: it is said where it belongs, once. */
 export function pointToLlm(problems: readonly ShapeProblem[], main: unknown): ShapeProblem[] {
   const settings = settingsBesideLlm(main)
-  const isTold = isMap(main) && (main.llm === undefined || main.llm === null) // by reportMissingLlm
+  const isTold = isMap(main) && saysNothing(main.llm) // by reportMissingLlm
   return problems.flatMap((problem) => {
     const key = String(problem.path[0])
     if (!problem.unknownKey || !isSetting(key)) return [problem]

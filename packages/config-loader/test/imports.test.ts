@@ -87,7 +87,7 @@ test('an import from outside of the agent is refused, and the message says how t
   ).toBe(`agent/agent.yaml:4:5: imports[0]: "${outside}/db.yaml" leads to ${outside}/db.yaml, outside of the agent's directory.
   - ${outside}/db.yaml
     ^
-If you trust what is there, allow it for this run: --import-root ${outside} (or DELTA_IMPORT_ROOTS).`)
+If you trust what is there, allow it for this run: the option importRoots with ${outside} (or DELTA_IMPORT_ROOTS).`)
 })
 
 test('a symbolic link does not lead out either', async () => {

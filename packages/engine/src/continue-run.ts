@@ -56,7 +56,7 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
 }
 
 const NOT_AN_APPROVAL =
-  'A command waits for approval, and a message approves nothing: --approve or --deny with its request id does.\nThis one is kept as a further instruction: the agent reads it once that is decided.'
+  'A command waits for approval, and a message approves nothing: the option decision with its request id does.\nThis one is kept as a further instruction: the agent reads it once that is decided.'
 
 async function goOn(
   run: Run,

@@ -45,7 +45,7 @@ export function agentHomeIn(summary: RunSummary): string {
   if (home !== null) return home
   throw new EngineError(
     'ERR_ENGINE_NO_AGENT',
-    `The journal of run ${summary.runId} does not say which agent it ran. Say where it is with --agent <directory>.`,
+    `The journal of run ${summary.runId} does not say which agent it ran. Say which one it is with the option agent.`,
   )
 }
 

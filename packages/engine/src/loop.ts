@@ -33,5 +33,16 @@ export async function runLoop(run: ActiveRun): Promise<Outcome> {
     if (calls.length === 0) return conclude(thought.value)
     if (halted) return halted
   }
-  return { status: 'FAILED', reason: 'MAX_ITERATIONS', maxIterations: run.maxIterations }
+  return outOfIterations(run)
+}
+
+/** Without a journal source the model would not see a message either: to go on takes one. */
+function outOfIterations({ agent, maxIterations }: ActiveRun): Outcome {
+  const seesJournal = agent.manifest.sources.some(({ type }) => type === 'journal')
+  return {
+    status: 'FAILED',
+    reason: 'MAX_ITERATIONS',
+    maxIterations,
+    ...(seesJournal ? {} : { needsMending: true }),
+  }
 }

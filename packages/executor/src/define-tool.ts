@@ -4,6 +4,7 @@ import { ExecutorError } from './errors.js'
 import { mistypedKeys } from './mistyped-keys.js'
 import { parseToolSettings, TOOL_SETTING_KEYS, type ToolSettings } from './settings.js'
 import { isObject, requireThat } from './usage.js'
+import type { WrittenTool } from './written-tool.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */
 export interface Tool {
@@ -19,11 +20,12 @@ export const DEFAULT_TOOL_TIMEOUT_MS = 600_000
  *
  * A key that is nearly a known one (`timeout` for `timeout_ms`) is a problem: nobody reads warnings of a call, and without
  * the setting the tool would run all the same. Other keys nobody knows are ignored, as those of a later version may be, and
- * those that begin with `x-`, which are the author's own.
+ * those that begin with `x-`, which are the author's own. To the compiler every unknown key is one. What a parser calls
+ * `unknown` goes through `parseTool` of the expander first: `defineTool({ ...tool, ...rest })`.
  *
  * @throws {ExecutorError} `ERR_EXECUTOR_TOOL`: names every problem of the definition.
  */
-export function defineTool(input: unknown): Tool {
+export function defineTool(input: WrittenTool): Tool {
   const syntax = parseTool(input)
   const run = parseToolSettings(syntax.ok ? syntax.rest : settingsIn(input))
   const mistyped = mistypedKeys(input)

@@ -12,6 +12,7 @@ import {
   type RunContext,
   runCommand,
   toolMap,
+  type WrittenTool,
 } from '../src/index.js'
 import { workspace } from './workspace.js'
 
@@ -26,14 +27,14 @@ const works = probe.exitCode === 0
 if (!works)
   console.warn(`SKIPPED: bubblewrap does not work here. ${probe.startError?.message ?? probe.stderr.text}`)
 
-function script(text: string, sandbox: unknown = true, settings: object = {}) {
+function script(text: string, sandbox: WrittenTool['sandbox'] = true, settings: object = {}) {
   return toolMap([defineTool({ name: 'tool', command: ['sh', '-c', text], sandbox, ...settings })])
 }
 
 async function run(
   text: string,
   directory: string,
-  sandbox: unknown = true,
+  sandbox: WrittenTool['sandbox'] = true,
   context: Partial<RunContext> = {},
   settings: object = {},
 ) {

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { defineTool, interruptPolicy, parseToolSettings, toolTimeoutMs } from '../src/index.js'
+import {
+  defineTool,
+  interruptPolicy,
+  parseToolSettings,
+  toolTimeoutMs,
+  type WrittenTool,
+} from '../src/index.js'
 
 test('a tool that says nothing has the defaults', () => {
   expect(parseToolSettings({})).toEqual({
@@ -91,7 +97,7 @@ test('keys nobody knows are named, except the author’s own', () => {
 })
 
 test('a wrong definition is an exception that names every problem', () => {
-  const define = () => defineTool({ name: 'x', exec: 'ls', timeout_ms: -1, critical: 'yes' })
+  const define = () => defineTool({ name: 'x', exec: 'ls', timeout_ms: -1, critical: 'yes' as never })
   expect(define).toThrow(
     'The tool cannot be used:\ntimeout_ms: expected 0 (no limit) or more\ncritical: expected true or false',
   )
@@ -118,7 +124,7 @@ describe('After a crash a tool is', () => {
     [{ effects: { idempotent: true }, on_interrupt: 'ask' }, 'ask'],
     [{ effects: { idempotent: true }, trust: 'community' }, 'report'],
     [{ effects: { idempotent: true }, trust: 'org' }, 'rerun'],
-  ])('%j: %s', (settings, policy) => {
+  ] as const)('%j: %s', (settings, policy) => {
     expect(interruptPolicy(defineTool({ name: 'x', exec: 'make', ...settings }))).toBe(policy)
   })
 })
@@ -132,7 +138,7 @@ test('unknown keys are named, inside of maps too, whether the rest is right or n
 
 function problemsOf(definition: unknown): unknown {
   try {
-    defineTool(definition)
+    defineTool(definition as WrittenTool)
     return 'accepted'
   } catch (error) {
     return (error as Error).message

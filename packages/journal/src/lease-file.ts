@@ -7,6 +7,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   unlinkSync,
 } from 'node:fs'
@@ -17,6 +18,7 @@ import { processStart } from './process-identity.js'
 import { READ_AT_ONCE } from './read-at.js'
 import { asReadError } from './read-error.js'
 import { writeNew } from './replace.js'
+import { asWriteError } from './write-error.js'
 
 const leaseSchema = z.object({
   pid: z.int().check(z.positive()),
@@ -94,7 +96,12 @@ export interface Candidate {
 export function writeCandidate(directory: string, record: LeaseRecord): Candidate {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, `.${randomBytes(8).toString('hex')}.tmp`)
-  writeNew(path, leaseText(record), { mode: 0o600, durable: true })
+  try {
+    writeNew(path, leaseText(record), { mode: 0o600, durable: true })
+  } catch (error) {
+    rmSync(path, { force: true }) // on a full disk the empty file is there
+    throw error
+  }
   return {
     nowMs: statSync(path).mtimeMs,
     link: (epoch) => linked(path, join(directory, String(epoch))),
@@ -108,7 +115,7 @@ function linked(from: string, to: string): boolean {
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
+    throw asWriteError(error, to)
   }
 }
 

@@ -62,7 +62,7 @@ function waitNotice(holder: StoredLease, waitMs: number): string {
   const seconds = Math.ceil(waitMs / 1000)
   return (
     `The run was being written by ${whoHolds(holder)} before this machine started anew, it seems. ` +
-    `Waiting ${seconds} s for a sign of life; without one this goes on. --force does not wait.`
+    `Waiting ${seconds} s for a sign of life; without one this goes on. The option force does not wait.`
   )
 }
 
@@ -73,9 +73,9 @@ function whoHolds({ epoch, record }: StoredLease): string {
 function busy(run: string, holder: StoredLease, state: HolderState): JournalError {
   const advice =
     state === 'alive'
-      ? 'Wait until it ends, or end it and take the run with --force.'
+      ? 'Wait until it ends, or end it and take the run with the option force.'
       : 'It cannot be seen from here (another machine, container or boot) and its last sign of life is less than\n' +
-        `${HEARTBEAT_EXPIRY_MS / 1000} s old. Try again later, or take the run with --force if you know that it is gone.`
+        `${HEARTBEAT_EXPIRY_MS / 1000} s old. Try again later, or take the run with the option force if you know that it is gone.`
   const message = `${run}: The run is being written by ${whoHolds(holder)}. Nothing was changed.\n${advice}`
   return new JournalError('ERR_RUN_BUSY', message, { path: run })
 }

@@ -91,7 +91,7 @@ test('a live owner blocks, the message says who and what to do, and its end unbl
   expect(refusal).toMatchObject({ code: 'ERR_RUN_BUSY' })
   expect((refusal as Error).message).toMatch(
     new RegExp(
-      `^${run.directory}: The run is being written by process ${child.process.pid} on .+\\. Nothing was changed\\.\nWait until it ends, or end it and take the run with --force\\.$`,
+      `^${run.directory}: The run is being written by process ${child.process.pid} on .+\\. Nothing was changed\\.\nWait until it ends, or end it and take the run with the option force\\.$`,
     ),
   )
   child.say('close')
@@ -153,7 +153,7 @@ test('an owner that cannot be seen blocks while its heart beats', async () => {
     expect((refusal as Error).message).toBe(
       `${run.directory}: The run is being written by process ${process.pid} on elsewhere. Nothing was changed.\n` +
         'It cannot be seen from here (another machine, container or boot) and its last sign of life is less than\n' +
-        '30 s old. Try again later, or take the run with --force if you know that it is gone.',
+        '30 s old. Try again later, or take the run with the option force if you know that it is gone.',
     )
   }
 })

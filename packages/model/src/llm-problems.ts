@@ -11,6 +11,8 @@ export interface SettingsProblem {
 const KEY_HINT =
   'Keys never belong in this file. Put the key into .env as DELTA_API_KEY=… or OPENAI_API_KEY=…, or into the environment.'
 
+const MODEL_HINT = 'For example model: gpt-4o.'
+
 /** What the schema found, with what stands there instead. */
 export function problemOfIssue(issue: z.core.$ZodIssue, input: object): SettingsProblem {
   const path = issue.path
@@ -26,6 +28,7 @@ export function problemOfIssue(issue: z.core.$ZodIssue, input: object): Settings
 }
 
 function hintFor(key: string, found: unknown): string | undefined {
+  if (key === 'model') return MODEL_HINT
   if (key === 'command') return WORDS_HINT
   if (key !== 'provider' || typeof found !== 'string') return undefined
   return 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.'
@@ -79,7 +82,7 @@ function providerProblems({
 }: Record<string, unknown>): SettingsProblem[] {
   if (provider === 'openai' && model === undefined) {
     const message = 'The provider openai needs the name of a model.'
-    return [{ path: 'model', message, hint: 'For example model: gpt-4o.' }]
+    return [{ path: 'model', message, hint: MODEL_HINT }]
   }
   if (provider === 'script' && script === undefined) {
     const message = 'The provider script needs a file with the turns.'

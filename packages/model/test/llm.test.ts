@@ -94,7 +94,11 @@ describe('settings that are refused', () => {
         message: 'Must be one of openai, command, script, replay, not "opnai".',
         hint: 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.',
       },
-      { path: 'model', message: 'Must be the name of a model, not an empty text.' },
+      {
+        path: 'model',
+        message: 'Must be the name of a model, not an empty text.',
+        hint: 'For example model: gpt-4o.',
+      },
       { path: 'base_url', message: 'Must be a URL, not 5.' },
       { path: 'command[1]', message: 'Must be text, not 1.' },
       { path: 'timeout_ms', message: 'Must be a whole number of milliseconds, 0 for no limit, not 0.5.' },

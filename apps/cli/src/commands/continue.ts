@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { agentHomeIn, continueRun, findRun, type Reply } from '@delta/engine'
 import type { RunSummary } from '@delta/journal'
 import { type EngineFlags, engineOptions } from '../engine-options.js'
+import { withLastWorkspace } from '../last-workspace.js'
 import { loadAgentFor } from '../load-agent.js'
 import { otherRun } from '../other-run.js'
 import { presenterFor } from '../present/presenter-for.js'
@@ -30,7 +31,10 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const presenter = presenterFor(flags, terminal)
   const decision = decisionIn(flags, terminal)
   const meant = flags.runId && (await runMeant(flags.runId, { workDirectory, env: terminal.env }))
-  const run = await findRun(workDirectory, meant)
+  const run = await findRun(workDirectory, meant).catch((error: unknown) => {
+    const same = ['continue', ...(flags.message === undefined ? [] : ['-m', flags.message])]
+    throw withLastWorkspace(error, same, { workDir: flags.workDir, terminal })
+  })
   const message = await readReply(flags.message, run, terminal)
   if (flags.runId === undefined) {
     const other = await otherRun(run, { workDirectory, message, env: terminal.env })

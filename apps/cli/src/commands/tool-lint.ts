@@ -4,6 +4,7 @@ import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import { commandFinder } from '../command-exists.js'
 import { findsJournal } from '../finds-journal.js'
 import { loadTools, type ToolFlags } from '../load-tools.js'
+import { withOwnFlags } from '../own-flags.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { EXIT, type Terminal } from '../terminal.js'
@@ -32,7 +33,7 @@ export async function execute(
   const options = { commandExists: commandFinder(agentHome, terminal.env), environment: terminal.env }
   const broken: Finding[] = (failure?.problems ?? []).map((problem) => ({
     rule: 'does-not-load',
-    message: formatProblem(problem),
+    message: withOwnFlags(formatProblem(problem)),
   }))
   const findings: Finding[] = [
     ...warnings.map((warning) => ({

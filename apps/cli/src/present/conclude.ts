@@ -37,12 +37,17 @@ export function withoutAnswer({ answer: _, ...rest }: RunResult): RunResult {
   return rest
 }
 
+/** The one thing to be mended where iterations are what there were not enough of. */
+const NO_JOURNAL =
+  'The model saw neither the task nor what it did. Add to the sources of context.yaml: - type: journal'
+
 function howToRetry(result: RunResult, env: NodeJS.ProcessEnv): string[] {
   const goOn = resume(result, env)
   if (result.reason === 'MAX_ITERATIONS') {
     return [
       `Error: the run failed: MAX_ITERATIONS (no answer after ${counted(result.iterations, 'iteration')}${limit(result)})`,
-      `Go on with: ${goOn} -m "Go on"`,
+      ...(result.needsMending ? [NO_JOURNAL] : []),
+      `${result.needsMending ? 'Once that is mended, go' : 'Go'} on with: ${goOn} -m "Go on"`,
     ]
   }
   const retry = result.needsMending ? 'Once that is mended, retry with' : 'Retry with'
@@ -63,20 +68,26 @@ function howToAnswer(result: RunResult, env: NodeJS.ProcessEnv, asked: string | 
   const goOn = resume(result, env)
   const { question } = result
   if (!question) return []
+  const isAsked = question.requestId === asked
   if (question.command !== undefined) {
     return [
-      `A command waits for approval (exit code ${EXIT.waiting}):`,
-      `  ${printable(question.command)}`,
-      `Asked because of: ${printable(question.reasons?.join(', ') || 'the policy')}`,
-      claimOf(question.effects),
+      ...(isAsked ? [`The command waits for approval (exit code ${EXIT.waiting}).`] : whatWaits(question)),
       `Allow it:  ${goOn} --approve ${question.requestId}`,
       `Refuse it: ${goOn} --deny ${question.requestId}`,
     ]
   }
-  const isAsked = question.requestId === asked
   return [
     ...(isAsked ? [] : [`The agent asks: ${printable(question.prompt)}`]),
     ...waysToAnswer(question, result, goOn),
+  ]
+}
+
+function whatWaits({ command = '', reasons, effects }: Question): string[] {
+  return [
+    `A command waits for approval (exit code ${EXIT.waiting}):`,
+    `  ${printable(command)}`,
+    `Asked because of: ${printable(reasons?.join(', ') || 'the policy')}`,
+    claimOf(effects),
   ]
 }
 
