@@ -26,21 +26,8 @@ export function reportFailure(terminal: Terminal, error: unknown): number {
 function messageOf(error: unknown, env: NodeJS.ProcessEnv): string {
   const message = explained(error) ?? withSpokenName(withOwnFlags(exactMessage(error, env)), env)
   if (codeOf(error) === 'ERR_RUN_BUSY')
-    return `Error: Run is currently executing. Wait for completion or interrupt first.\n${inShort(message)}`
+    return `Error: Run is currently executing. Wait for completion or interrupt first.\n${message}`
   return message.startsWith('Error: ') ? message : `Error: ${message}`
-}
-
-/** Of what the journal says of a run that somebody writes, what has not been said. */
-function inShort(message: string): string {
-  return message
-    .replace(
-      /: The run is being written by (.*)\. Nothing was changed\.$/m,
-      ': $1 writes it. Nothing was changed.',
-    )
-    .replace(
-      /^Wait until it ends, or end it and take the run with (.*)\.$/m,
-      'To end it and take the run: $1',
-    )
 }
 
 function exactMessage(error: unknown, env: NodeJS.ProcessEnv): string {

@@ -180,7 +180,7 @@ test('continue on a run that is being written says so and exits with 6', async (
   expect(busy).toMatchObject({ exitCode: 6, stdout: '' })
   expect(busy.stderr).toBe(
     `Error: Run is currently executing. Wait for completion or interrupt first.
-${workspace.path}/.delta/one: process ${engine.pid} on ${hostname()} writes it. Nothing was changed.
+${workspace.path}/.delta/one: process ${engine.pid} on ${hostname()} is writing this run. Nothing was changed.
 To end it and take the run: --force
 `,
   )

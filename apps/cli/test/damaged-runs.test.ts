@@ -159,7 +159,7 @@ test.each([
     1,
     'one/io/parts.jsonl: Could not be written: a pipe of that name is in the way (ESPIPE).\n',
   ],
-  ['one/lease/2', 6, 'the holder of lease 2 writes it.'],
+  ['one/lease/2', 6, 'the holder of lease 2 is writing this run.'],
 ])('a pipe in the place of %s is not waited for', async (name, exitCode, says) => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
   await using workspace = await temporaryWorkspace({})

@@ -73,9 +73,9 @@ function whoHolds({ epoch, record }: StoredLease): string {
 function busy(run: string, holder: StoredLease, state: HolderState): JournalError {
   const advice =
     state === 'alive'
-      ? 'Wait until it ends, or end it and take the run with the option force.'
+      ? 'To end it and take the run: the option force'
       : 'It cannot be seen from here (another machine, container or boot) and its last sign of life is less than\n' +
         `${HEARTBEAT_EXPIRY_MS / 1000} s old. Try again later, or take the run with the option force if you know that it is gone.`
-  const message = `${run}: The run is being written by ${whoHolds(holder)}. Nothing was changed.\n${advice}`
+  const message = `${run}: ${whoHolds(holder)} is writing this run. Nothing was changed.\n${advice}`
   return new JournalError('ERR_RUN_BUSY', message, { path: run })
 }

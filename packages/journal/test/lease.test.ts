@@ -91,7 +91,7 @@ test('a live owner blocks, the message says who and what to do, and its end unbl
   expect(refusal).toMatchObject({ code: 'ERR_RUN_BUSY' })
   expect((refusal as Error).message).toMatch(
     new RegExp(
-      `^${run.directory}: The run is being written by process ${child.process.pid} on .+\\. Nothing was changed\\.\nWait until it ends, or end it and take the run with the option force\\.$`,
+      `^${run.directory}: process ${child.process.pid} on \\S+ is writing this run\\. Nothing was changed\\.\nTo end it and take the run: the option force$`,
     ),
   )
   child.say('close')
@@ -151,7 +151,7 @@ test('an owner that cannot be seen blocks while its heart beats', async () => {
     putLease(run, elsewhere, 1_000)
     const refusal = await open(run).catch((error: Error) => error)
     expect((refusal as Error).message).toBe(
-      `${run.directory}: The run is being written by process ${process.pid} on elsewhere. Nothing was changed.\n` +
+      `${run.directory}: process ${process.pid} on elsewhere is writing this run. Nothing was changed.\n` +
         'It cannot be seen from here (another machine, container or boot) and its last sign of life is less than\n' +
         '30 s old. Try again later, or take the run with the option force if you know that it is gone.',
     )
@@ -237,7 +237,7 @@ test('a lease that is not readable counts by its heartbeat alone', async () => {
   const run = await closedRun()
   const path = join(run.paths.lease, '2')
   writeFileSync(path, '\0\0\0')
-  await expect(open(run)).rejects.toThrow('The run is being written by the holder of lease 2.')
+  await expect(open(run)).rejects.toThrow('the holder of lease 2 is writing this run.')
   const old = new Date(Date.now() - 31_000)
   utimesSync(path, old, old)
   const again = await open(run)
