@@ -67,6 +67,13 @@ test('continue without a run says how to start one', async () => {
   expect(message).toContain('Hint: Use `delta run` to start a new run')
 })
 
+test('continue in a directory that is not there says so, and names the nearest that is', async () => {
+  await using workspace = await temporaryWorkspace({})
+  const { exitCode, stderr } = await delta(['continue', '-w', join(workspace.path, 'shpo'), '-m', 'On'])
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain(`there is no such directory. The nearest that exists is ${workspace.path}`)
+})
+
 test('a run id that cannot name a directory is refused', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
   expect(await refused(['run', '--agent', agent.path, '-m', 'Go', '--run-id', '../x'])).toContain(
