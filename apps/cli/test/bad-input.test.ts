@@ -17,6 +17,16 @@ test('an unknown command names the nearest one', async () => {
   expect(await refused(['rnu'])).toContain('Did you mean run?')
 })
 
+test('the help of a command that does not exist is refused, too', async () => {
+  for (const words of [
+    ['rnu', '--help'],
+    ['rnu', '-h'],
+    ['tool', 'lnit', '--help'],
+  ]) {
+    expect(await refused(words)).toContain(`unknown command '${words.at(-2)}'`)
+  }
+})
+
 test('an unknown flag names the nearest one', async () => {
   expect(await refused(['run', '--agnet', 'x', '-m', 'Go'])).toContain('Did you mean --agent?')
 })
