@@ -63,7 +63,8 @@ function page() {
 
 Generated from the schemas that come with [@delta/config-loader](../../packages/config-loader/README.md), which editors read, too. \`[]\` is
 an element of a list, * a key that must be there. Keys that begin with \`x-\` are yours; every other unknown key is reported by
-\`delta config\`. What values mean is told by [tools](../how-to/tools.md), [context](../how-to/context.md) and [hooks](../how-to/hooks.md).
+\`delta config\`, but for those under \`llm\`, which are parameters of the API. What values mean
+is told by [tools](../how-to/tools.md), [context](../how-to/context.md) and [hooks](../how-to/hooks.md).
 
 ## agent.yaml
 

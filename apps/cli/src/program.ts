@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { withoutHelpWord } from './help-word.js'
+import { asParserHelps } from './help-word.js'
 import { loadCommand } from './load-command.js'
 import { createParser } from './parser.js'
 import { EXIT, type Terminal } from './terminal.js'
@@ -12,7 +12,7 @@ export async function runProgram(terminal: Terminal): Promise<number> {
     exitCode = await execute(options as never, terminal, ...(positional as never[]))
   })
   try {
-    await parser.parseAsync(withoutHelpWord(parser, terminal.argv), { from: 'user' })
+    await parser.parseAsync(asParserHelps(parser, terminal.argv), { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.completed : EXIT.usage

@@ -17,6 +17,16 @@ test('an unknown command names the nearest one', async () => {
   expect(await refused(['rnu'])).toContain('Did you mean run?')
 })
 
+test('the help of a command that does not exist is refused, too', async () => {
+  for (const words of [
+    ['rnu', '--help'],
+    ['rnu', '-h'],
+    ['tool', 'lnit', '--help'],
+  ]) {
+    expect(await refused(words)).toContain(`unknown command '${words.at(-2)}'`)
+  }
+})
+
 test('an unknown flag names the nearest one', async () => {
   expect(await refused(['run', '--agnet', 'x', '-m', 'Go'])).toContain('Did you mean --agent?')
 })
@@ -65,6 +75,13 @@ test('continue without a run says how to start one', async () => {
   const message = await refused(['continue'])
   expect(message).toContain('Error: No existing run found in the work directory')
   expect(message).toContain('Hint: Use `delta run` to start a new run')
+})
+
+test('continue in a directory that is not there says so, and names the nearest that is', async () => {
+  await using workspace = await temporaryWorkspace({})
+  const { exitCode, stderr } = await delta(['continue', '-w', join(workspace.path, 'shpo'), '-m', 'On'])
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain(`there is no such directory. The nearest that exists is ${workspace.path}`)
 })
 
 test('a run id that cannot name a directory is refused', async () => {

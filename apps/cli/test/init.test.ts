@@ -31,6 +31,12 @@ test.each(Object.entries(TEMPLATES))(
     if (file !== undefined) expect(await directory.read(`work/${file}`)).not.toBe('')
     for (const event of await journalOf(workspace))
       if (event.type === 'ACTION_RESULT') expect(event).toMatchObject({ status: 'SUCCESS' })
+
+    const further = await delta(['continue', '-m', 'Thank you.', '-w', workspace])
+    expect({ exitCode: further.exitCode, stdout: further.stdout }).toEqual({
+      exitCode: 0,
+      stdout: expect.stringContaining('a script'),
+    })
   },
 )
 

@@ -44,6 +44,19 @@ test('list-runs --json has every field of metadata.json, and a workspace without
   expect((await delta(['list-runs', '--json', '-w', empty.path])).stdout).toBe('[]\n')
 })
 
+test('list-runs --json has the question of a run that waits, as --format json prints it', async () => {
+  await using workspace = await twoRuns()
+  const runs = JSON.parse((await delta(['list-runs', '--json', '-w', workspace.path])).stdout)
+  expect(runs[0]).toMatchObject({ run_id: 'asks', status: 'WAITING_FOR_INPUT' })
+  expect(runs[0].question).toEqual({
+    request_id: expect.stringMatching(/./),
+    prompt: 'Which?',
+    input_type: 'text',
+    sensitive: false,
+  })
+  expect(runs[1].question).toBe(null)
+})
+
 test('a run that is damaged or cannot be read keeps no other from being listed, and stderr says what is wrong with it', async () => {
   await using workspace = await twoRuns()
   const journal = join(workspace.path, '.delta/asks/journal.jsonl')

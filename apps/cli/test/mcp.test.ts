@@ -173,6 +173,22 @@ test('stdout holds nothing but the protocol, whatever comes in; the rest is on s
   expect(stderr).toContain('Not accepted: ')
 })
 
+test('whoever sends everything at once and closes the input gets an answer to each call', async () => {
+  const files = await filesOf(TOOLS)
+  const args = ['mcp', 'serve', 'tools.yaml', '-w', 'files']
+  const server = startDelta(args, { cwd: files.path, interactive: true })
+  server.write(lines(HELLO, call(2, 'fail'), call(3, 'here')))
+  server.endInput()
+  const { exitCode, stdout } = await server.result
+  const answers = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 3])
+  expect(textOf(answers.find(({ id }) => id === 2).result)).toContain('oops')
+  expect(exitCode).toBe(0)
+})
+
 test.each([
   ['its input ends', 0, (server: ReturnType<typeof startDelta>) => server.endInput()],
   ['SIGTERM comes', 143, (server: ReturnType<typeof startDelta>) => server.kill('SIGTERM')],

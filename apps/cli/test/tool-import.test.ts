@@ -95,13 +95,19 @@ test.each([
     ['./metadata.json'],
     './metadata.json --agent: the program is there, but it cannot be executed.',
   ],
+  [
+    'describes nothing',
+    ['./nothing'],
+    './nothing --agent: Missing required field "atip" in the ATIP metadata.',
+  ],
   ['fails', ['false'], 'false --agent: ended with exit code 1.'],
   ['prints without end', ['./flood'], './flood --agent: printed more than 1048576 bytes.'],
   ['has no such command', ['./notes', '--commands', 'lst'], 'There is no command "lst". There are "list"'],
 ])('tool import of a program that %s says so, and writes nothing', async (_case, words, message) => {
   await using program = await notesProgram()
   await program.write('flood', '#!/bin/sh\nexec yes\n')
-  await chmod(join(program.path, 'flood'), 0o755)
+  await program.write('nothing', '#!/bin/sh\necho {}\n')
+  for (const name of ['flood', 'nothing']) await chmod(join(program.path, name), 0o755)
   const result = await delta(['tool', 'import', ...words], { cwd: program.path })
   expect(result).toMatchObject({ exitCode: 2, stdout: '' })
   expect(result.stderr).toContain(message)

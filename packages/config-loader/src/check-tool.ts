@@ -56,7 +56,9 @@ function checkValues(
     findings.warn(
       file.locate(at),
       sentence(at, `is a text, but the type is ${type}`),
-      `Write it without quotes: ${allowed[odd]}`,
+      Number.isNaN(Number(allowed[odd]))
+        ? 'Write a number, or remove the type.'
+        : `Write it without quotes: ${allowed[odd]}`,
     )
   }
 }

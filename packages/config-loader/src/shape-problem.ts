@@ -45,6 +45,8 @@ export function describeIssue(issue: Issue, value: unknown, known: readonly stri
 function hintFor(kind: string, found: unknown): string | undefined {
   if (kind === 'a number' && typeof found === 'string' && /^\d+$/.test(found))
     return 'Write it without quotes.'
+  if (kind === 'a text' && (typeof found === 'number' || typeof found === 'boolean'))
+    return 'Write it in quotes.'
   if (kind !== 'a list') return undefined
   if (!isMap(found)) return 'Begin each element with "- ", also a single one.'
   return 'Begin each element with "- "; what is the key here is written as "name:" in it.'

@@ -17,6 +17,7 @@ The other one is on line 1. Remove one of the two.
 agent/agent.yaml:3:7: name: must be a text, not 6.
   name: 6
         ^
+Write it in quotes.
 
 agent/agent.yaml:4:17: max_iterations: must be a number, not "no".
   max_iterations: no

@@ -45,6 +45,8 @@ test.each([
   ['- on_error: { command: [x] }\n', 'must be a map from hook names to commands.'],
   ['on_error:\n  - command: [x]\n', 'Write it without "- ".'],
   ['on_error: [notify, me]\n', 'Write: { command: ["notify","me"] }'],
+  ['on_error: { command: [sleep, 5] }\n', 'command[1]: must be a text, not 5.\n'],
+  ['on_error: { command: [sleep, 5] }\n', '\nWrite it in quotes.'],
   ['on_error: notify me\n', 'Write: { command: ["notify","me"] }'],
 ])('hooks written as %j are answered with how to write them', async (text, expected) => {
   expect(await complaint({ 'hooks.yaml': text })).toContain(expected)

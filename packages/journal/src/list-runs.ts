@@ -7,7 +7,7 @@ import { checkPath } from './usage.js'
 
 /**
  * Every run of a workspace, of today's layout and of v1.1's, oldest first. A workspace without `.delta` has none.
- * A run whose journal is damaged or cannot be read is listed too, with what its whole lines say and a `problem`.
+ * A directory in `.delta` that holds nothing of a run is none. A run whose journal is damaged or cannot be read is listed too, with what its whole lines say and a `problem`.
  */
 export async function listRuns(workDirectory: string): Promise<RunSummary[]> {
   checkPath('listRuns', 'the workspace', workDirectory)
@@ -22,10 +22,23 @@ function sortKey({ metadata, runId }: RunSummary): string {
   return `${metadata.created_at ?? ''} ${runId}`
 }
 
+/** What computed sources write lies beside the runs, in directories that hold nothing of a run. */
+function isOfRun(directory: string): boolean {
+  try {
+    return readdirSync(directory).some((name) => RUN_PARTS.has(name))
+  } catch (error) {
+    // One that cannot be read may be a run, and is listed with its problem.
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  }
+}
+
+const RUN_PARTS = new Set(['journal.jsonl', 'metadata.json', 'lease', 'io', 'execution'])
+
 function runNames(directory: string): string[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true })
-    return entries.filter((entry) => entry.isDirectory() && isRunId(entry.name)).map((entry) => entry.name)
+    const directories = entries.filter((entry) => entry.isDirectory() && isRunId(entry.name))
+    return directories.map(({ name }) => name).filter((name) => isOfRun(join(directory, name)))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error

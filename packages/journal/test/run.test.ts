@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
@@ -106,4 +106,20 @@ test('a run whose journal cannot be read is listed with the others, and its prob
   ])
   const refused = readRun(join(directory, '.delta', 'two'))
   await expect(refused).rejects.toMatchObject({ code: 'ERR_JOURNAL_READ', path, message: problem })
+})
+
+test('a directory of .delta that holds nothing of a run is none, also where it is the only one', async () => {
+  const work = temporaryDirectory()
+  mkdirSync(join(work, '.delta/context_artifacts'), { recursive: true })
+  writeFileSync(join(work, '.delta/context_artifacts/notes.md'), 'computed')
+  mkdirSync(join(work, '.delta/empty'))
+  expect(await listRuns(work)).toEqual([])
+  expect(await latestRunId(work, { orEmpty: true })).toBe(undefined)
+
+  mkdirSync(join(work, '.delta/begun/lease'), { recursive: true })
+  mkdirSync(join(work, '.delta/runs/old/execution'), { recursive: true })
+  expect((await listRuns(work)).map(({ runId, status }) => [runId, status])).toEqual([
+    ['begun', 'EMPTY'],
+    ['old', 'EMPTY'],
+  ])
 })

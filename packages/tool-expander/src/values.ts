@@ -9,7 +9,10 @@ export function complaintAbout(parameter: ExpandedParameter, value: unknown): st
   const { type, inject_as, enum: allowed, pattern } = parameter
   if (type === 'array') {
     if (!Array.isArray(value)) return 'must be a list of texts'
-    return value.map((item) => complaintAbout({ ...parameter, type: 'string' }, item)).find(Boolean)
+    const complaint = value
+      .map((item) => complaintAbout({ ...parameter, type: 'string' }, item))
+      .find(Boolean)
+    return complaint && `holds a value that ${complaint}`
   }
   if (!/^(?:string|number|boolean)$/.test(typeof value)) return 'must be a single value'
   const text = String(value)

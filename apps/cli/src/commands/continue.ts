@@ -13,7 +13,7 @@ import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 import { withOpenQuestion } from '../with-open-question.js'
 import { isWithinRun } from '../within-run.js'
-import { workDirectoryOf } from '../work-directory.js'
+import { existingWorkDirectoryOf } from '../work-directory.js'
 
 interface ContinueFlags extends EngineFlags {
   workDir: string
@@ -27,7 +27,7 @@ interface ContinueFlags extends EngineFlags {
 
 /** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with; `--agent` says where it is now. */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
-  const workDirectory = workDirectoryOf(flags, terminal)
+  const workDirectory = existingWorkDirectoryOf(flags, terminal)
   const presenter = presenterFor(flags, terminal)
   const decision = decisionIn(flags, terminal)
   const meant = flags.runId && (await runMeant(flags.runId, { workDirectory, env: terminal.env }))

@@ -1,4 +1,4 @@
-import { latestRunId, listRuns, type RunSummary } from '@delta/journal'
+import { type HumanInputRequest, latestRunId, listRuns, type RunSummary } from '@delta/journal'
 import { withExactCommands } from '../exact-commands.js'
 import { otherWorkspace } from '../last-workspace.js'
 import { age } from '../present/age.js'
@@ -89,15 +89,29 @@ function problemOf({ problem, directory }: RunSummary, env: NodeJS.ProcessEnv): 
   return problem === undefined ? undefined : withExactCommands(problem, directory, env)
 }
 
-/** Every field of `metadata.json`, and where the run lies. */
+/** Every field of `metadata.json`, where the run lies, and what it asks. */
 function recordOf(run: RunSummary, terminal: Terminal): object {
   const problem = problemOf(run, terminal.env)
   return {
     ...run.metadata,
     status: statusOf(run),
     run_directory: run.directory,
+    question: run.humanRequest === undefined ? null : questionIn(run.humanRequest),
     ...(problem === undefined ? {} : { problem }),
   }
+}
+
+/** What a person is asked, without its place in the journal. */
+function questionIn({
+  request_id,
+  prompt,
+  input_type,
+  sensitive,
+  argv,
+  reasons,
+  effects,
+}: HumanInputRequest): object {
+  return { request_id, prompt, input_type, sensitive, argv, reasons, effects }
 }
 
 const TASK_COLUMNS = 60

@@ -2,6 +2,7 @@ import { toMcpServer } from '@delta/tool-adapters/mcp'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { ToolFlags } from '../load-tools.js'
+import { withOpenRequests } from '../open-requests.js'
 import { printable } from '../present/printable.js'
 import { loadServedTools } from '../served-tools.js'
 import { stopSignal } from '../stop-signal.js'
@@ -11,6 +12,9 @@ import { existingWorkDirectoryOf } from '../work-directory.js'
 
 /** Clients kill a server about four seconds after they have closed its input; by then its commands must be gone. */
 const GRACE_MS = 1500
+
+/** A pipe ends behind its last request: what was asked by then is answered, unless it takes longer. */
+const LAST_ANSWERS_MS = 1000
 
 /** `delta mcp serve`: tools for an MCP client. Stdout is the protocol's; what a person may want to know goes to stderr. */
 export async function execute(
@@ -30,7 +34,7 @@ export async function execute(
   return serve(server, terminal)
 }
 
-/** Serves until the client closes either stream or a signal comes; then the commands that run are ended. */
+/** Serves until the client closes either stream or a signal comes; then the commands that still run are ended. */
 async function serve(server: Server, terminal: Terminal): Promise<number> {
   const { stdin, stdout } = terminal
   const closed = new Promise<void>((resolve) => {
@@ -39,10 +43,17 @@ async function serve(server: Server, terminal: Terminal): Promise<number> {
   const close = (): void => void server.close()
   // never disposed of: the commands end after this function has, and a signal must not outrun that
   const { signal } = stopSignal(terminal, { onFirst: close, onSecond: terminal.exit })
-  stdin.once('end', close).once('error', close)
+  const { transport, answered } = withOpenRequests(new StdioServerTransport(stdin, stdout))
+  stdin.once('error', close).once('end', () => {
+    const late = setTimeout(close, LAST_ANSWERS_MS)
+    void answered().then(() => {
+      clearTimeout(late)
+      close()
+    })
+  })
   stdout.once('error', close)
 
-  await server.connect(new StdioServerTransport(stdin, stdout))
+  await server.connect(transport)
   await closed
   return signal.aborted ? (SIGNAL_EXIT[String(signal.reason)] ?? EXIT.failed) : EXIT.completed
 }

@@ -59,6 +59,8 @@ async function describe(program: string, { commands }: ImportFlags, terminal: Te
     return wanted ? pickCommands(tool, wanted) : tool
   } catch (error) {
     if (!isAtipError(error)) throw error
+    if (error.name === 'AtipValidationError')
+      throw new UsageError(`${program} --agent: ${error.message}`, { cause: error })
     if (error.name !== 'AtipLoadError') throw new UsageError(error.message, { cause: error })
     const hint = `A program that speaks ATIP prints one JSON object for: ${program} --agent`
     throw new UsageError(`${error.message}\n${hint}`, { cause: error })
