@@ -196,7 +196,8 @@ test.each([
   ['in the middle of its work', 'until grep -qs pid "$RUN_DIR"/io/tool_executions/*.json; do :; done; '],
 ])('records that a tool deletes %s do not fail the run: it can be continued', async (_, wait) => {
   await using agent = await temporaryAgent({
-    tools: [{ name: 'clear', shell: `${wait}rm -rf "$RUN_DIR/io"` }],
+    // rm gives up where a file appears behind it
+    tools: [{ name: 'clear', shell: `${wait}until rm -rf "$RUN_DIR/io" 2>/dev/null; do :; done` }],
     turns: [{ tool_calls: [{ name: 'clear', arguments: {} }] }, { content: 'Done.' }],
   })
   await using workspace = await temporaryWorkspace({})
