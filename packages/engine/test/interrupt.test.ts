@@ -1,5 +1,7 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isAlive, waitForExit, waitForFile } from '@delta/testkit'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { eventsOfType, hooks, scene } from './run.js'
 
 const WORK = { tool_calls: [{ name: 'work', arguments: {} }] }
@@ -22,6 +24,8 @@ test('the model is told that the outcome of an interrupted call is unknown, and 
     { status: 'INTERRUPTED', exit_code: null },
   ])
   expect(await workspace.read('witness.txt')).toBe('started\n')
+  const records = await readdir(join(result.runDirectory, 'io', 'tool_executions'))
+  expect(records).toEqual([expect.stringMatching(/_work\.json$/)]) // what it had printed is in the journal
 })
 
 test('a tool with on_interrupt: rerun is run again, and the journal shows the second attempt', async () => {
@@ -100,6 +104,20 @@ test('what is left of the interrupted command is ended before its second attempt
   expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([
     { observation_content: expect.not.stringContaining('beside') },
   ])
+})
+
+test('an interrupted command that has dropped its environment is found by the record of its process, and ended', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [
+      { name: 'work', shell: 'echo $$ > pid; exec env -i PATH="$PATH" sh -c "touch done; exec sleep 300"' },
+    ],
+  })
+  await runAndKill(started(workspace.path))
+  const pid = Number(await workspace.read('pid'))
+  onTestFinished(() => void (isAlive(pid) && process.kill(pid)))
+  await resume()
+  expect(isAlive(pid)).toBe(false)
 })
 
 test('calls of the same thought that had not begun are run after the interrupted one is settled', async () => {
