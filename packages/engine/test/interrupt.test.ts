@@ -110,7 +110,11 @@ test('an interrupted command that has dropped its environment is found by the re
   const { runAndKill, resume, workspace } = await scene({
     turns: [WORK, { content: 'Done.' }],
     tools: [
-      { name: 'work', shell: 'echo $$ > pid; exec env -i PATH="$PATH" sh -c "touch done; exec sleep 300"' },
+      {
+        name: 'work',
+        shell:
+          'echo $$ > pid; until grep -qs pid "$DELTA_RUN_DIR"/io/tool_executions/*; do :; done; exec env -i PATH="$PATH" sh -c "touch done; exec sleep 300"',
+      },
     ],
   })
   await runAndKill(started(workspace.path))
@@ -134,6 +138,19 @@ test('calls of the same thought that had not begun are run after the interrupted
     { tool_name: 'work', status: 'INTERRUPTED' },
     { tool_name: 'after', status: 'SUCCESS' },
   ])
+})
+
+test('a hook that stops the run behind an interrupted cycle stops it before the model is asked again', async () => {
+  const stop = `echo '{"action":"stop","reason":"enough"}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: SLEEPS_ONCE }],
+    files: hooks({ on_iteration_end: stop }),
+  })
+  await runAndKill(started(workspace.path))
+  const result = await resume()
+  expect(result).toMatchObject({ status: 'FAILED', reason: expect.stringContaining('enough') })
+  expect(await eventsOfType(result, 'THOUGHT')).toHaveLength(1)
 })
 
 test('a run killed again and again still ends at its limit of cycles', async () => {

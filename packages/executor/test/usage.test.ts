@@ -36,6 +36,7 @@ test.each([
   ['quoteCommand: the list of words', async () => executor.quoteCommand(wrong('ls -l'))],
   ['toolMap: the list of tools', async () => toolMap([wrong({ name: 'say', exec: 'echo' })])],
   ['decide: the policy', async () => executor.decide({}, wrong({ allow_network: false }))],
+  ['decide: what stands for its options', async () => executor.decide({}, undefined, wrong(null))],
   ['prepareCall: the map of tools', async () => executor.prepareCall(wrong([]), call, wrong({}))],
   ['runPrepared: the call', () => executor.runPrepared(wrong({ decision: 'refuse' }), place)],
   ['recordProcess: the pid', async () => executor.recordProcess('/tmp/p', wrong('1'))],

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
@@ -11,6 +21,7 @@ import {
   readRun,
   readTail,
   recordInvocation,
+  verifyJournal,
 } from '../src/index.js'
 import { firstEvents, temporaryDirectory, thought } from './helpers.js'
 
@@ -123,3 +134,39 @@ test('a directory of .delta that holds nothing of a run is none, also where it i
     ['old', 'EMPTY'],
   ])
 })
+
+test.skipIf(process.platform !== 'linux')(
+  'no file of a run stays open behind whoever wrote or read it',
+  async () => {
+    const work = temporaryDirectory()
+    const run = await createRun(work, { events: firstEvents })
+    for (const iteration of [1, 2]) {
+      const request = { messages: [{ role: 'user', content: String(iteration) }] }
+      const { ref, complete } = recordInvocation(run, { iteration, request })
+      complete({ response: {} })
+      run.journal.append({ type: 'THOUGHT', iteration, content: '', tool_calls: [], llm_invocation_ref: ref })
+    }
+    const { directory, paths } = run
+    run.close()
+    ;(await openRun(directory)).close()
+    await readRun(directory)
+    await listRuns(work)
+    await readJournal(paths.journal)
+    await readTail(paths.journal, 1)
+    await readRequest(directory, 1)
+    verifyJournal(paths.journal)
+    appendFileSync(paths.journal, 'rubbish\n')
+    await expect(readJournal(paths.journal)).rejects.toThrow('damaged')
+    await expect(openRun(directory)).rejects.toThrow('damaged')
+    const open = readdirSync('/proc/self/fd').map((name) => linkOf(`/proc/self/fd/${name}`))
+    expect(open.filter((path) => path.startsWith(work))).toEqual([])
+  },
+)
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return '' // that of the reading itself
+  }
+}
