@@ -22,8 +22,21 @@ test('runs that start at once without -w each get a workspace of their own', asy
 test('the new workspace of a run without a terminal is said on stderr, and not with -q', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
   const args = ['run', '--agent', agent.path, '-m', 'Go']
-  expect((await delta(args)).stderr).toContain(`New workspace ${agent.path}/workspaces/W001\n`)
+  const said = (await delta(args)).stderr.split('\n').filter((line) => line.startsWith('New workspace'))
+  expect(said).toEqual([`New workspace ${agent.path}/workspaces/W001`])
   expect((await delta([...args, '-q'])).stderr).toBe('')
+})
+
+test('after W999 come W1000 and W1001', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  for (const name of ['W999', 'W1000']) await mkdir(join(agent.path, 'workspaces', name), { recursive: true })
+  expect((await delta(['run', '--agent', agent.path, '-m', 'Go'])).exitCode).toBe(0)
+  expect((await readdir(join(agent.path, 'workspaces'))).sort()).toEqual([
+    'LAST_USED',
+    'W1000',
+    'W1001',
+    'W999',
+  ])
 })
 
 test('an installed agent gets its workspaces under the current directory', async () => {

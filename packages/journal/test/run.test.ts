@@ -170,3 +170,16 @@ function linkOf(path: string): string {
     return '' // that of the reading itself
   }
 }
+
+test('whatever a run writes, only its owner can read', async () => {
+  const work = temporaryDirectory()
+  const run = await createRun(work, { events: firstEvents })
+  recordInvocation(run, { iteration: 1, request: {} }).complete({ response: {} })
+  run.close()
+  const below = readdirSync(work, { recursive: true, withFileTypes: true })
+  const wrong = below.filter((entry) => {
+    const mode = statSync(join(entry.parentPath, entry.name)).mode & 0o777
+    return mode !== (entry.isDirectory() ? 0o700 : 0o600)
+  })
+  expect(wrong).toEqual([])
+})
