@@ -120,8 +120,10 @@ test('an interrupted command that has dropped its environment is found by the re
   await runAndKill(started(workspace.path))
   const pid = Number(await workspace.read('pid'))
   onTestFinished(() => void (isAlive(pid) && process.kill(pid)))
-  await resume()
+  const notices: string[] = []
+  await resume({ onEvent: (event) => event.kind === 'notice' && notices.push(event.message) })
   expect(isAlive(pid)).toBe(false)
+  expect(notices).toContain('The command of "work" was still running, and has been ended.')
 })
 
 test('calls of the same thought that had not begun are run after the interrupted one is settled', async () => {

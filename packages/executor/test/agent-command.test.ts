@@ -11,7 +11,7 @@ test('an agent of its own is the delta that the run finds first, or the program 
   const running = join(directory.path, 'delta')
   await symlink(process.argv[1] ?? '', running)
 
-  const pathTo = (program: string) => ({ PATH: dirname(program) })
+  const pathTo = (program: string) => ({ PATH: `${directory.path}/none:${dirname(program)}` })
   const starts = (command: string[], env = pathTo(own)) =>
     startsDelta(command, { cwd: directory.path, env, trusted: pathTo(own) })
   expect(starts(['delta', 'run'])).toBe(true)

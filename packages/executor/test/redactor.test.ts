@@ -102,7 +102,7 @@ describe('What looks like a secret is found where that is asked for', () => {
 
   test('a private key of which only one end is there', () => {
     expect(redactPatterns(`a: -----BEGIN PRIVATE KEY-----\n${letters}`)).toBe('a: [REDACTED]')
-    expect(redactPatterns(`${letters}\n${letters}=\n-----END PRIVATE KEY-----\nb`)).toBe('[REDACTED]\nb')
+    expect(redactPatterns(`a:${letters}\n${letters}=\n-----END PRIVATE KEY-----\nb`)).toBe('a:[REDACTED]\nb')
   })
 
   test('only the password of a URL goes', () => {
