@@ -142,6 +142,21 @@ test('calls of the same thought that had not begun are run after the interrupted
   ])
 })
 
+test('with on_interrupt: ask nobody is asked about a call that would be refused by now', async () => {
+  const tool = { name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'ask' }
+  const { agentFiles, runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [tool],
+  })
+  await runAndKill(started(workspace.path))
+  const agent = JSON.parse(await agentFiles.read('agent.yaml'))
+  const changed = { ...agent, tools: [{ ...tool, shell: `${SLEEPS_ONCE}; echo \${needed}` }] }
+  await agentFiles.write('agent.yaml', JSON.stringify(changed))
+  const result = await resume()
+  expect(result.status).toBe('COMPLETED')
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ status: 'INTERRUPTED' }])
+})
+
 test('a hook that stops the run behind an interrupted cycle stops it before the model is asked again', async () => {
   const stop = `echo '{"action":"stop","reason":"enough"}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
   const { runAndKill, resume, workspace } = await scene({

@@ -21,6 +21,7 @@ test.each([
     'runCommand: the option timeoutMs',
     () => runCommand(['ls'], { cwd: '/', env: {}, timeoutMs: wrong('5s') }),
   ],
+  ['runCommand: the option graceMs', () => runCommand(['ls'], { cwd: '/', env: {}, graceMs: wrong('2s') })],
   ['runCommand: the option signal', () => runCommand(['ls'], { cwd: '/', env: {}, signal: wrong({}) })],
   ['runCommand: the option onSpawn', () => runCommand(['ls'], { cwd: '/', env: {}, onSpawn: wrong('log') })],
   [

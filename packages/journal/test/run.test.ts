@@ -171,6 +171,16 @@ function linkOf(path: string): string {
   }
 }
 
+test('a run that belongs to another one does not become the latest', async () => {
+  const work = temporaryDirectory()
+  for (const [runId, latest] of [
+    ['a', true],
+    ['b', false],
+  ] as const)
+    (await createRun(work, { runId, latest, events: firstEvents })).close()
+  expect(await latestRunId(work)).toBe('a')
+})
+
 test('whatever a run writes, only its owner can read', async () => {
   const work = temporaryDirectory()
   const run = await createRun(work, { events: firstEvents })
