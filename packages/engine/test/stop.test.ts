@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { ModelError } from '@delta/model'
 import { waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -127,4 +128,15 @@ test('a request that fails because the run is stopped is no failure of the run',
   const result = await run({ signal: stop.signal, model: { complete } })
   expect(result).toMatchObject({ status: 'INTERRUPTED', reason: 'SIGINT' })
   expect(await eventsOfType(result, 'ERROR')).toEqual([])
+})
+
+test('nothing waits for a stop any more once the run has ended', async () => {
+  const { run } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: 'true' }],
+    files: hooks({ pre_tool_execution: 'true', on_run_end: 'true' }),
+  })
+  const { signal } = new AbortController()
+  await run({ signal })
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })
