@@ -78,8 +78,6 @@ describe('what is no argument, or is meant to, may begin with a dash', () => {
     { exec: 'x', stdin: 'p' },
     { exec: 'x ${p}', parameters: [{ name: 'p', enum: ['-y', '-z'] }] },
     { exec: 'x ${p}', parameters: [{ name: 'p', allow_dash: true }] },
-    { exec: 'x ${AGENT_HOME}${p}', parameters: [{ name: 'p', default: '-y' }] },
-    { shell: 'x ${AGENT_HOME}${p}', parameters: [{ name: 'p', default: '-y' }] },
     { exec: 'x ${p}', allow_dash: true },
     { shell: 'x "${p}.txt"', allow_dash: true },
     { command: ['x'], parameters: [{ name: 'p' }] },
