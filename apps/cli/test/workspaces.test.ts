@@ -35,6 +35,13 @@ test('of the workspaces that were made without -w the one with the highest numbe
   expect(stderr).toContain('Those of the workspace last used there: delta show -w workspaces/W1000\n')
 })
 
+test('a file called workspaces holds none', async () => {
+  await using directory = await temporaryWorkspace({ workspaces: '' })
+  const { exitCode, stderr } = await delta(['show'], { cwd: directory.path })
+  expect(stderr).toBe(`Error: No runs in ${directory.path}. -w names another workspace.\n`)
+  expect(exitCode).toBe(2)
+})
+
 test('an installed agent gets its workspaces under the current directory', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
   await using directory = await temporaryWorkspace({ 'node_modules/keep': '' })
