@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createRun } from '@delta/journal'
 import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -42,6 +43,14 @@ test('a run may be named by a beginning of its id that no other has', async () =
     'Error: The ids of 3 runs begin with do. Type more of the one you mean:\n  do-3\n  done-2\n  done\n',
   )
   expect((await delta(['show', 'done', '-w', workspace.path])).stdout).toContain('run done of ')
+
+  const events = () => [{ type: 'ENGINE_START', run_id: 'many', engine: {}, resumed: false } as const]
+  for (const end of 'abcdefghi')
+    (await createRun(workspace.path, { runId: `many-${end}`, sync: false, events })).close()
+  const many = (await delta(['show', 'many', '-w', workspace.path])).stderr.trimEnd().split('\n')
+  expect(many[0]).toBe('Error: The ids of 9 runs begin with many. Type more of the one you mean:')
+  expect(many.slice(1, -1)).toHaveLength(8)
+  expect(many.at(-1)).toBe(`All of them: delta list-runs -w ${workspace.path}`)
 })
 
 test('a run or a workspace that is not there is named', async () => {

@@ -22,8 +22,24 @@ test('runs that start at once without -w each get a workspace of their own', asy
 test('the new workspace of a run without a terminal is said on stderr, and not with -q', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
   const args = ['run', '--agent', agent.path, '-m', 'Go']
-  expect((await delta(args)).stderr).toContain(`New workspace ${agent.path}/workspaces/W001\n`)
+  const said = (await delta(args)).stderr.split('\n').filter((line) => line.startsWith('New workspace'))
+  expect(said).toEqual([`New workspace ${agent.path}/workspaces/W001`])
   expect((await delta([...args, '-q'])).stderr).toBe('')
+})
+
+test('of the workspaces that were made without -w the one with the highest number is the last, not the one last in the alphabet', async () => {
+  await using agent = await temporaryAgent()
+  for (const name of ['W998', 'W1000', 'W999'])
+    await mkdir(join(agent.path, 'workspaces', name), { recursive: true })
+  const { stderr } = await delta(['show'], { cwd: agent.path })
+  expect(stderr).toContain('Those of the workspace last used there: delta show -w workspaces/W1000\n')
+})
+
+test('a file called workspaces holds none', async () => {
+  await using directory = await temporaryWorkspace({ workspaces: '' })
+  const { exitCode, stderr } = await delta(['show'], { cwd: directory.path })
+  expect(stderr).toBe(`Error: No runs in ${directory.path}. -w names another workspace.\n`)
+  expect(exitCode).toBe(2)
 })
 
 test('an installed agent gets its workspaces under the current directory', async () => {

@@ -1,5 +1,7 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isAlive, waitForExit, waitForFile } from '@delta/testkit'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { eventsOfType, hooks, scene } from './run.js'
 
 const WORK = { tool_calls: [{ name: 'work', arguments: {} }] }
@@ -22,6 +24,8 @@ test('the model is told that the outcome of an interrupted call is unknown, and 
     { status: 'INTERRUPTED', exit_code: null },
   ])
   expect(await workspace.read('witness.txt')).toBe('started\n')
+  const records = await readdir(join(result.runDirectory, 'io', 'tool_executions'))
+  expect(records).toEqual([expect.stringMatching(/_work\.json$/)]) // what it had printed is in the journal
 })
 
 test('a tool with on_interrupt: rerun is run again, and the journal shows the second attempt', async () => {
@@ -102,6 +106,26 @@ test('what is left of the interrupted command is ended before its second attempt
   ])
 })
 
+test('an interrupted command that has dropped its environment is found by the record of its process, and ended', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [
+      {
+        name: 'work',
+        shell:
+          'echo $$ > pid; until grep -qs pid "$DELTA_RUN_DIR"/io/tool_executions/*; do :; done; exec env -i PATH="$PATH" sh -c "touch done; exec sleep 300"',
+      },
+    ],
+  })
+  await runAndKill(started(workspace.path))
+  const pid = Number(await workspace.read('pid'))
+  onTestFinished(() => void (isAlive(pid) && process.kill(pid)))
+  const notices: string[] = []
+  await resume({ onEvent: (event) => event.kind === 'notice' && notices.push(event.message) })
+  expect(isAlive(pid)).toBe(false)
+  expect(notices).toContain('The command of "work" was still running, and has been ended.')
+})
+
 test('calls of the same thought that had not begun are run after the interrupted one is settled', async () => {
   const { runAndKill, resume, workspace } = await scene({
     turns: [{ tool_calls: [...WORK.tool_calls, { name: 'after', arguments: {} }] }, { content: 'Done.' }],
@@ -116,6 +140,34 @@ test('calls of the same thought that had not begun are run after the interrupted
     { tool_name: 'work', status: 'INTERRUPTED' },
     { tool_name: 'after', status: 'SUCCESS' },
   ])
+})
+
+test('with on_interrupt: ask nobody is asked about a call that would be refused by now', async () => {
+  const tool = { name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'ask' }
+  const { agentFiles, runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [tool],
+  })
+  await runAndKill(started(workspace.path))
+  const agent = JSON.parse(await agentFiles.read('agent.yaml'))
+  const changed = { ...agent, tools: [{ ...tool, shell: `${SLEEPS_ONCE}; echo \${needed}` }] }
+  await agentFiles.write('agent.yaml', JSON.stringify(changed))
+  const result = await resume()
+  expect(result.status).toBe('COMPLETED')
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ status: 'INTERRUPTED' }])
+})
+
+test('a hook that stops the run behind an interrupted cycle stops it before the model is asked again', async () => {
+  const stop = `echo '{"action":"stop","reason":"enough"}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: SLEEPS_ONCE }],
+    files: hooks({ on_iteration_end: stop }),
+  })
+  await runAndKill(started(workspace.path))
+  const result = await resume()
+  expect(result).toMatchObject({ status: 'FAILED', reason: expect.stringContaining('enough') })
+  expect(await eventsOfType(result, 'THOUGHT')).toHaveLength(1)
 })
 
 test('a run killed again and again still ends at its limit of cycles', async () => {

@@ -23,6 +23,15 @@ test('out of iterations the run has FAILED with MAX_ITERATIONS, and a message gi
   })
 })
 
+test('a model that refuses has not answered: the run has FAILED with its words', async () => {
+  const { run } = await scene({})
+  const message = { role: 'assistant', content: null, refusal: 'I must not.' } as const
+  expect(await run({ model: { complete: async () => ({ message, raw: {} }) } })).toMatchObject({
+    status: 'FAILED',
+    reason: 'the model refused: I must not.',
+  })
+})
+
 test('whatever the model sends as a call gets exactly one result it can read', async () => {
   const calls = [
     { name: 'say', arguments: '{"text": broken' },

@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events'
+import { ModelError } from '@delta/model'
 import { waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { eventsOfType, hooks, scene } from './run.js'
@@ -114,4 +116,27 @@ test('a call whose record cannot be written takes those beside it along: nothing
     { tool_name: 'spoil', status: 'INTERRUPTED' },
     { tool_name: 'late', status: 'SUCCESS' },
   ])
+})
+
+test('a request that fails because the run is stopped is no failure of the run', async () => {
+  const { run } = await scene({})
+  const stop = new AbortController()
+  const complete = async () => {
+    stop.abort('SIGINT')
+    throw new ModelError('ERR_MODEL_REQUEST', 'The connection was closed.')
+  }
+  const result = await run({ signal: stop.signal, model: { complete } })
+  expect(result).toMatchObject({ status: 'INTERRUPTED', reason: 'SIGINT' })
+  expect(await eventsOfType(result, 'ERROR')).toEqual([])
+})
+
+test('nothing waits for a stop any more once the run has ended', async () => {
+  const { run } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: 'true' }],
+    files: hooks({ pre_tool_execution: 'true', on_run_end: 'true' }),
+  })
+  const { signal } = new AbortController()
+  await run({ signal })
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })

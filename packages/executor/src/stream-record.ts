@@ -15,7 +15,7 @@ export interface StreamRecord {
 }
 
 /** Larger outputs stay in their file. */
-export const INLINE_BYTES = 32 * 1024
+const INLINE_BYTES = 32 * 1024
 
 /**
  * Decides what a record holds of one stream: its text when that is small, else the file.

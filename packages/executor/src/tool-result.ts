@@ -6,7 +6,7 @@ import { createRedactor, type Redactor } from './redactor.js'
 import type { CommandOutcome } from './run-command.js'
 import type { ToolSettings } from './settings.js'
 import { showControls } from './show-controls.js'
-import { INLINE_BYTES, type StreamRecord, settleStream } from './stream-record.js'
+import { type StreamRecord, settleStream } from './stream-record.js'
 
 /** `FAILED`: another exit code than 0, or a signal. `ERROR`: could not be run as asked. `BLOCKED`: not allowed. */
 export type ToolStatus = 'SUCCESS' | 'FAILED' | 'ERROR' | 'TIMEOUT' | 'BLOCKED' | 'INTERRUPTED'
@@ -40,7 +40,7 @@ const WAITING_FOR_INPUT = 101
 
 /** How much of a stream must be in memory to make the tool's observation. */
 export function keepBytes({ output }: ToolSettings): number {
-  return Math.max(INLINE_BYTES, 2 * (output.maxChars * MOST_BYTES_PER_CHAR + SECRET_MARGIN_BYTES))
+  return 2 * (output.maxChars * MOST_BYTES_PER_CHAR + SECRET_MARGIN_BYTES)
 }
 
 /** The result of a call whose command never started. */

@@ -94,6 +94,11 @@ describe('A long output', () => {
     expect(observation).toBe('🙂\n[16 bytes left out here]\n🙂')
   })
 
+  test('is whole up to max_chars, however many these are', async () => {
+    const { observation } = await observe(`printf '€%.0s' $(seq 60000)`, { output: { max_chars: 60_000 } })
+    expect(observation).toBe('€'.repeat(60_000))
+  })
+
   test('of many megabytes stays within max_chars', async () => {
     const { observation } = await observe('head -c 50000000 /dev/zero | tr "\\0" x')
     expect(observation.length).toBeLessThan(30_200)

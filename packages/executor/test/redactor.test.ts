@@ -63,15 +63,18 @@ test('in a stream a secret is found however the stream is cut', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'd', 'abcabcabd', 'abcabc'), maxLength: 20 })
   fc.assert(
     fc.property(text, fc.array(fc.nat(7)), (whole, cuts) => {
-      const filter = createRedactor(secrets).filter()
-      const out: Buffer[] = []
+      const redactor = createRedactor(secrets)
+      const filter = redactor.filter()
+      const chunks: Buffer[] = []
       let rest = Buffer.from(whole)
       for (const cut of cuts) {
-        out.push(filter.push(rest.subarray(0, cut)))
+        chunks.push(rest.subarray(0, cut))
         rest = rest.subarray(cut)
       }
-      out.push(filter.push(rest), filter.end())
-      expect(Buffer.concat(out).toString()).toBe(createRedactor(secrets).text(whole))
+      chunks.push(rest)
+      const out = [...chunks.map((chunk) => filter.push(chunk)), filter.end()]
+      expect(Buffer.concat(out).toString()).toBe(redactor.text(whole))
+      expect(redactor.foundIn(chunks)).toBe(whole.includes('abcabc'))
     }),
   )
 })
@@ -99,7 +102,7 @@ describe('What looks like a secret is found where that is asked for', () => {
 
   test('a private key of which only one end is there', () => {
     expect(redactPatterns(`a: -----BEGIN PRIVATE KEY-----\n${letters}`)).toBe('a: [REDACTED]')
-    expect(redactPatterns(`${letters}\n${letters}=\n-----END PRIVATE KEY-----\nb`)).toBe('[REDACTED]\nb')
+    expect(redactPatterns(`a:${letters}\n${letters}=\n-----END PRIVATE KEY-----\nb`)).toBe('a:[REDACTED]\nb')
   })
 
   test('only the password of a URL goes', () => {

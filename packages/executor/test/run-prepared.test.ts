@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isAlive, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { defineTool, executeTool, type RunContext, type ToolResult, toolMap } from '../src/index.js'
@@ -33,10 +33,15 @@ describe('Where a tool runs', () => {
   test('is not outside the workspace because a tool made a link', async () => {
     const { path } = await workspace()
     symlinkSync('/etc', join(path, 'sub'))
-    expect(await call({ exec: 'pwd', cwd: 'sub' }, {}, { workDirectory: path })).toMatchObject({
-      status: 'ERROR',
-      observation: `ERROR: The tool's cwd "sub" leads outside the workspace, to /etc. Nothing was run.`,
-    })
+    symlinkSync('..', join(path, 'up'))
+    for (const [cwd, outside] of [
+      ['sub', '/etc'],
+      ['up', dirname(path)],
+    ] as const)
+      expect(await call({ exec: 'pwd', cwd }, {}, { workDirectory: path })).toMatchObject({
+        status: 'ERROR',
+        observation: `ERROR: The tool's cwd "${cwd}" leads outside the workspace, to ${outside}. Nothing was run.`,
+      })
   })
 
   test('must be there', async () => {

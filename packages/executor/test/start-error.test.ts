@@ -52,7 +52,12 @@ describe('A command that cannot start says why', () => {
     await chmod(join(path, 'badly-interpreted'), 0o755)
     await chmod(join(path, 'plain'), 0o644)
     const outcome = await run(argv, { cwd: path })
-    expect(outcome).toMatchObject({ status: 'NOT_STARTED', exitCode: null, startError: { code, message } })
+    expect(outcome).toMatchObject({
+      status: 'NOT_STARTED',
+      exitCode: null,
+      durationMs: expect.any(Number),
+      startError: { code, message },
+    })
   })
 
   test('arguments that are too many together', async () => {

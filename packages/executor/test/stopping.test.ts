@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fixtures, isAlive, waitForFile } from '@delta/testkit'
@@ -18,7 +19,15 @@ describe('Stopping', () => {
       onSpawn: ({ pid }) => pids.push(pid),
     })
     expect(outcome).toMatchObject({ status: 'TIMEOUT', exitCode: null, signal: 'SIGTERM' })
-    expect([...pids, pidIn(await waitForFile(join(path, 'pid'), '\n'))].filter(isAlive)).toEqual([])
+    const own = pidIn(await waitForFile(join(path, 'pid'), '\n'))
+    expect(pids).toEqual([own])
+    expect(isAlive(own)).toBe(false)
+  })
+
+  test('of a command that has ended does not happen: its pid may be another one by then', async () => {
+    const { signal } = new AbortController()
+    await run(['true'], { signal })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   test('a group that ignores TERM is killed after the grace', async () => {

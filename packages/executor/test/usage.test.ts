@@ -21,6 +21,7 @@ test.each([
     'runCommand: the option timeoutMs',
     () => runCommand(['ls'], { cwd: '/', env: {}, timeoutMs: wrong('5s') }),
   ],
+  ['runCommand: the option graceMs', () => runCommand(['ls'], { cwd: '/', env: {}, graceMs: wrong('2s') })],
   ['runCommand: the option signal', () => runCommand(['ls'], { cwd: '/', env: {}, signal: wrong({}) })],
   ['runCommand: the option onSpawn', () => runCommand(['ls'], { cwd: '/', env: {}, onSpawn: wrong('log') })],
   [
@@ -36,6 +37,7 @@ test.each([
   ['quoteCommand: the list of words', async () => executor.quoteCommand(wrong('ls -l'))],
   ['toolMap: the list of tools', async () => toolMap([wrong({ name: 'say', exec: 'echo' })])],
   ['decide: the policy', async () => executor.decide({}, wrong({ allow_network: false }))],
+  ['decide: what stands for its options', async () => executor.decide({}, undefined, wrong(null))],
   ['prepareCall: the map of tools', async () => executor.prepareCall(wrong([]), call, wrong({}))],
   ['runPrepared: the call', () => executor.runPrepared(wrong({ decision: 'refuse' }), place)],
   ['recordProcess: the pid', async () => executor.recordProcess('/tmp/p', wrong('1'))],

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path'
 import type { Lease } from './lease.js'
 import { type Journal, openJournal } from './open.js'
-import { replaceFile, syncPath } from './replace.js'
+import { replaceFile } from './replace.js'
 import { openRequestLog, type RequestLog } from './request-log.js'
 import { type RunPaths, runPaths } from './run-paths.js'
 import { type RunSummary, summarizeRun } from './run-summary.js'
@@ -22,8 +22,6 @@ export interface Run {
   readonly requests: RequestLog
   /** What `readRun` would say now, without reading: costs nothing at any length. */
   summary(): RunSummary
-  /** Names a file or directory the journal will refer to: `journal.sync()` makes it safe first. */
-  syncLater(path: string): void
   /** @throws {JournalError} `ERR_RUN_LOST` when another process has taken the run. */
   fence(): void
   /** Renames a `metadata.json` derived from the journal into place. */
@@ -36,13 +34,6 @@ export interface Run {
 export function holdRun(directory: string, lease: Lease, { sync = true }: { sync?: boolean }): Run {
   const paths = runPaths(directory)
   const fold = summarizer()
-  const unsynced = new Set<string>()
-
-  function syncReferred(): void {
-    requests.sync()
-    for (const path of unsynced) syncPath(path)
-    unsynced.clear()
-  }
 
   const requests = openRequestLog({
     directory,
@@ -53,7 +44,7 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
   const journal = openJournal(paths.journal, {
     sync,
     fence: lease.fence,
-    syncFirst: syncReferred,
+    syncFirst: requests.sync,
     onEvent: fold.add,
   })
   const notices = openingNotices(journal)
@@ -86,7 +77,6 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
     notices,
     requests,
     summary,
-    syncLater: (path) => unsynced.add(path),
     fence: lease.fence,
     updateMetadata,
     close,

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { smallDisk } from '@delta/testkit'
@@ -13,7 +12,7 @@ import {
   readJournal,
   readRun,
 } from '../src/index.js'
-import { afterTest, firstEvents, needsBuild, readText, temporaryDirectory, untilItFails } from './helpers.js'
+import { afterTest, firstEvents, readText, temporaryDirectory, untilItFails } from './helpers.js'
 
 const isRoot = process.getuid?.() === 0
 
@@ -155,56 +154,4 @@ test('one damaged run does not hide the others', async () => {
     ['b', undefined],
   ])
   await expect(readRun(join(work, '.delta', 'a'))).rejects.toSatisfy(isJournalError)
-})
-
-function callsOf(script: string, ...args: string[]): string[] {
-  needsBuild()
-  const work = temporaryDirectory()
-  const log = join(work, 'calls')
-  writeFileSync(log, '')
-  const here = import.meta.dirname
-  execFileSync(
-    process.execPath,
-    ['--import', join(here, 'log-calls.mjs'), join(here, script), work, ...args],
-    {
-      env: { ...process.env, LOG_CALLS: log },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  )
-  return readText(log).trimEnd().split('\n')
-}
-
-test('everything is synced before it can be seen: the first events before LATEST, records before the journal that names them', () => {
-  const calls = callsOf('sync-order.mjs')
-  const order = (...wanted: string[]) => wanted.map((call) => calls.indexOf(call))
-  const rising = (positions: number[]) => {
-    expect(positions).not.toContain(-1)
-    expect(positions).toEqual(positions.toSorted((a, b) => a - b))
-  }
-  rising(
-    order(
-      'writeSync journal.jsonl',
-      'fdatasyncSync journal.jsonl',
-      'renameSync VERSION',
-      'renameSync LATEST',
-    ),
-  )
-  expect(calls).toContain('fsyncSync .delta') // the run directory's entry, once
-  expect(calls.filter((call) => call === 'fdatasyncSync journal.jsonl')).toHaveLength(2) // a sync of nothing new is free
-
-  const later = calls.slice(calls.indexOf('renameSync LATEST'))
-  const record = later.find((call) => /^fsyncSync .*_1\.json$/.test(call)) ?? 'no record synced'
-  const positions = [
-    'fdatasyncSync parts.jsonl',
-    record,
-    'fsyncSync invocations',
-    'fdatasyncSync journal.jsonl',
-  ]
-  rising(positions.map((call) => later.indexOf(call)))
-})
-
-test('without sync nothing of a run is synced', () => {
-  const calls = callsOf('sync-order.mjs', 'no-sync')
-  expect(calls.filter((call) => /sync.* (journal|parts|.*_1)\.json/.test(call))).toEqual([])
-  expect(calls).toContain('writeSync journal.jsonl')
 })

@@ -12,7 +12,7 @@ fs.openSync = (path, ...rest) => {
   names.set(descriptor, basename(String(path)))
   return descriptor
 }
-for (const name of ['writeSync', 'fsyncSync', 'fdatasyncSync']) {
+for (const name of ['writeSync', 'ftruncateSync', 'fsyncSync', 'fdatasyncSync']) {
   fs[name] = (descriptor, ...rest) => {
     if (names.has(descriptor)) say(`${name} ${names.get(descriptor)}`)
     return original[name](descriptor, ...rest)

@@ -154,6 +154,17 @@ test('a record is on disk before its response, lists the blocks it came from, an
   run.close()
 })
 
+test('a record gets its response also after the next request was recorded', async () => {
+  const run = await newRun()
+  const records = [1, 2].map((iteration) =>
+    recordInvocation(run, { iteration, request: { messages: turns(iteration) } }),
+  )
+  for (const [index, { complete }] of records.entries()) complete({ response: { content: `${index}` } })
+  run.close()
+  const responses = records.map(({ ref }) => JSON.parse(readText(join(run.directory, ref))).response)
+  expect(responses).toEqual([{ content: '0' }, { content: '1' }])
+})
+
 test('of several requests of one iteration the last one is given back', async () => {
   const run = await newRun()
   recordInvocation(run, { iteration: 1, request: { messages: turns(1), try: 1 } })

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
@@ -11,6 +21,7 @@ import {
   readRun,
   readTail,
   recordInvocation,
+  verifyJournal,
 } from '../src/index.js'
 import { firstEvents, temporaryDirectory, thought } from './helpers.js'
 
@@ -122,4 +133,63 @@ test('a directory of .delta that holds nothing of a run is none, also where it i
     ['begun', 'EMPTY'],
     ['old', 'EMPTY'],
   ])
+})
+
+test.skipIf(process.platform !== 'linux')(
+  'no file of a run stays open behind whoever wrote or read it',
+  async () => {
+    const work = temporaryDirectory()
+    const run = await createRun(work, { events: firstEvents })
+    for (const iteration of [1, 2]) {
+      const request = { messages: [{ role: 'user', content: String(iteration) }] }
+      const { ref, complete } = recordInvocation(run, { iteration, request })
+      complete({ response: {} })
+      run.journal.append({ type: 'THOUGHT', iteration, content: '', tool_calls: [], llm_invocation_ref: ref })
+    }
+    const { directory, paths } = run
+    run.close()
+    ;(await openRun(directory)).close()
+    await readRun(directory)
+    await listRuns(work)
+    await readJournal(paths.journal)
+    await readTail(paths.journal, 1)
+    await readRequest(directory, 1)
+    verifyJournal(paths.journal)
+    appendFileSync(paths.journal, 'rubbish\n')
+    await expect(readJournal(paths.journal)).rejects.toThrow('damaged')
+    await expect(openRun(directory)).rejects.toThrow('damaged')
+    const open = readdirSync('/proc/self/fd').map((name) => linkOf(`/proc/self/fd/${name}`))
+    expect(open.filter((path) => path.startsWith(work))).toEqual([])
+  },
+)
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return '' // that of the reading itself
+  }
+}
+
+test('a run that belongs to another one does not become the latest', async () => {
+  const work = temporaryDirectory()
+  for (const [runId, latest] of [
+    ['a', true],
+    ['b', false],
+  ] as const)
+    (await createRun(work, { runId, latest, events: firstEvents })).close()
+  expect(await latestRunId(work)).toBe('a')
+})
+
+test('whatever a run writes, only its owner can read', async () => {
+  const work = temporaryDirectory()
+  const run = await createRun(work, { events: firstEvents })
+  recordInvocation(run, { iteration: 1, request: {} }).complete({ response: {} })
+  run.close()
+  const below = readdirSync(work, { recursive: true, withFileTypes: true })
+  const wrong = below.filter((entry) => {
+    const mode = statSync(join(entry.parentPath, entry.name)).mode & 0o777
+    return mode !== (entry.isDirectory() ? 0o700 : 0o600)
+  })
+  expect(wrong).toEqual([])
 })

@@ -1,5 +1,5 @@
-import { readdirSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRun, openRun, readJournal, repairJournal, repairRun, verifyJournal } from '../src/index.js'
 import {
@@ -103,4 +103,10 @@ test('the journal of a run is repaired by its only writer, and the run goes on',
   const again = await openRun(run.directory)
   afterTest(again.close)
   expect(again.journal.lastSeq).toBe(2)
+})
+
+test('a run that is not there is not made by its repair', async () => {
+  const directory = join(temporaryDirectory(), '.delta', 'gone')
+  await expect(repairRun(directory)).rejects.toMatchObject({ code: 'ERR_RUN_NOT_FOUND' })
+  expect(existsSync(directory)).toBe(false)
 })

@@ -51,6 +51,7 @@ describe('the finished word counts', () => {
     [{ shell: 'x $HOME${p}' }, { p: '-y' }, true],
     [{ shell: 'x "$HOME/${p}" ${AGENT_HOME}${p}' }, { p: '-y' }, false],
     [{ shell: 'x {a,${p}}' }, { p: '-y' }, true],
+    [{ shell: 'x "{a,${p}}"' }, { p: '-y' }, false],
     [{ shell: 'x ${y:-${p}}' }, { p: '-y' }, true],
     [{ shell: 'x ${y:-a${p}}' }, { p: '-y' }, false],
     [{ shell: 'x ${y:+a}${p}' }, { p: '-y' }, true],

@@ -5,7 +5,8 @@ import type { Question } from '../outcome.js'
 export async function askPerson(run: ActiveRun, question: Question): Promise<string | undefined> {
   if (!run.ask || run.signal.aborted) return undefined
   run.run.journal.sync()
-  return Promise.race([run.ask(question), aborted(run.signal)])
+  const stopped = aborted(run.signal) // before `ask`, which may stop the run itself
+  return Promise.race([run.ask(question), stopped])
 }
 
 function aborted(signal: AbortSignal): Promise<undefined> {

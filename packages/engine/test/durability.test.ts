@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url'
+import { runProcess } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { hooks, scene } from './run.js'
+
+const PROGRAM = fileURLToPath(new URL('./leaving-process.mjs', import.meta.url))
+
+/** What left an engine, in order. */
+async function leaving(...message: string[]): Promise<string[]> {
+  const { agentFiles, workspace } = await scene({
+    tools: [{ name: 'work', exec: 'true', effects: { destructive: true } }],
+    agent: { policy: { on_confirmation: 'ask_human' } },
+    files: hooks({ pre_tool_execution: 'true' }),
+  })
+  const { stdout } = await runProcess(
+    [process.execPath, PROGRAM, agentFiles.path, workspace.path, ...message],
+    { env: { PATH: process.env.PATH } },
+  )
+  return stdout.trimEnd().split('\n')
+}
+
+test('the journal is on the disk whenever something leaves the process', async () => {
+  expect(await leaving()).toEqual([
+    'a request',
+    'a question',
+    'the question is removed',
+    'a request',
+    'sh starts', // the hook
+    'a question',
+    'the question is removed',
+    'true starts',
+    'a request',
+    'the end',
+  ])
+})
+
+test('a message is on the disk before the person is told that it was kept', async () => {
+  expect(await leaving('go on')).toEqual([
+    'a request',
+    'sh starts',
+    'the end',
+    'a notice',
+    'sh starts',
+    'the end',
+  ])
+})

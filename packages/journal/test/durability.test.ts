@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { message, needsBuild, readText, temporaryDirectory, toLines } from './helpers.js'
+
+/** What a script did to the disk, in order. Its first argument is a new directory, called `work` here. */
+function callsOf(script: string, ...args: string[]): string[] {
+  needsBuild()
+  const work = temporaryDirectory()
+  const log = join(work, 'calls')
+  writeFileSync(log, '')
+  const here = import.meta.dirname
+  execFileSync(
+    process.execPath,
+    ['--import', join(here, 'log-calls.mjs'), join(here, script), work, ...args],
+    {
+      env: { ...process.env, LOG_CALLS: log },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
+  const calls = readText(log).replaceAll(basename(work), 'work')
+  return calls.trimEnd().split('\n')
+}
+
+test('everything is synced before it can be seen: the first events before LATEST, records before the journal that names them', () => {
+  const calls = callsOf('sync-order.mjs')
+  const order = (...wanted: string[]) => wanted.map((call) => calls.indexOf(call))
+  const rising = (positions: number[]) => {
+    expect(positions).not.toContain(-1)
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b))
+  }
+  rising(
+    order(
+      'fsyncSync .delta', // the run directory's entry
+      'writeSync journal.jsonl',
+      'fdatasyncSync journal.jsonl',
+      'renameSync VERSION',
+      'renameSync LATEST',
+    ),
+  )
+  expect(calls.filter((call) => call === 'fdatasyncSync journal.jsonl')).toHaveLength(2) // a sync of nothing new is free
+
+  const later = calls.slice(calls.indexOf('renameSync LATEST'))
+  const record = later.find((call) => /^fsyncSync .*_1\.json$/.test(call)) ?? 'no record synced'
+  const positions = [
+    'fdatasyncSync parts.jsonl',
+    record,
+    'fsyncSync invocations',
+    'fdatasyncSync journal.jsonl',
+  ]
+  rising(positions.map((call) => later.indexOf(call)))
+})
+
+test('without sync nothing of a run is synced', () => {
+  const calls = callsOf('sync-order.mjs', 'no-sync')
+  expect(calls.filter((call) => /sync.* (journal|parts|.*_1)\.json/.test(call))).toEqual([])
+  expect(calls).toContain('writeSync journal.jsonl')
+})
+
+test('a torn tail is kept, durably, before it is cut off; then the cut is', () => {
+  const calls = callsOf('open-journal.mjs', `${toLines([message(1)])}{"seq":2,"ty`)
+  expect(calls.map((call) => call.replace(/torn-.*/, 'torn'))).toEqual([
+    'writeSync journal.torn',
+    'fsyncSync journal.torn',
+    'fsyncSync work',
+    'ftruncateSync journal.jsonl',
+    'fdatasyncSync journal.jsonl',
+  ])
+})
+
+test('a last event without its newline is completed durably, before anything follows it', () => {
+  const calls = callsOf('open-journal.mjs', toLines([message(1)]).trimEnd())
+  expect(calls).toEqual(['writeSync journal.jsonl', 'fdatasyncSync journal.jsonl'])
+})
+
+test('the name of a new journal survives a power cut, too', () => {
+  expect(callsOf('open-journal.mjs')).toEqual(['fsyncSync work'])
+})
+
+test('a replaced file is whole before it has its name, and keeps it', () => {
+  const calls = callsOf('replace-file.mjs')
+  expect(calls.map((call) => call.replace(/\.[0-9a-f]+\.tmp$/, '.tmp'))).toEqual([
+    'fsyncSync a.json.tmp',
+    'renameSync a.json',
+    'fsyncSync work',
+  ])
+})
+
+test('a run of an old layout is written anew durably before it has its name, and keeps it', () => {
+  const calls = callsOf('open-old-run.mjs').map((call) => call.replace(/\.[0-9a-f]+\.tmp$/, '.tmp'))
+  const first = calls.indexOf('fsyncSync journal.jsonl')
+  expect(calls.slice(first, first + 4)).toEqual([
+    'fsyncSync journal.jsonl',
+    'fsyncSync .old-continued.tmp',
+    'renameSync old-continued',
+    'fsyncSync .delta',
+  ])
+})
