@@ -100,6 +100,13 @@ test('the expansion shows the rule for each parameter', () => {
   expect(tool.checked_words).toEqual(['${b}.txt'])
 })
 
+test.each([{ exec: 'ls ${CWD}${path}' }, { command: ['ls', '${CWD}${path}'], substitute: true }])(
+  'behind a directory of the engine no value begins a word, which the expansion shows: %j',
+  (definition) => {
+    expect(load(definition).parameters).toMatchObject([{ name: 'path', allow_dash: true }])
+  },
+)
+
 test('a hand-written command: is checked where it says so', () => {
   const command = { command: ['x'], parameters: [{ name: 'p', allow_dash: false }] }
   expect(refused(command, { p: '-y' })).toBe(true)
