@@ -65,11 +65,18 @@ test('a password reaches the tool, but no record, request or event, and no file 
       { tool_calls: [{ name: 'use', arguments: { value: '«secret:turn-1-1»' } }] },
       { content: 'Used.' },
     ],
-    tools: [{ name: 'use', shell: 'printf %s ${value} | wc -c > length.txt; echo ${value}' }],
+    tools: [
+      {
+        name: 'use',
+        shell:
+          'printf %s ${value} | wc -c > length.txt; ls -ld "$RUN_DIR/secrets" "$RUN_DIR/secrets/"* > modes.txt; echo ${value}',
+      },
+    ],
   })
   const result = await run({ ask: async () => secret })
   expect(result.status).toBe('COMPLETED')
   expect((await workspace.read('length.txt')).trim()).toBe(String(secret.length))
+  expect(await workspace.read('modes.txt')).toMatch(/^drwx------.*\n-rw-------.*\n$/)
   for (const file of await workspace.files()) expect(await workspace.read(file), file).not.toContain(secret)
 })
 
