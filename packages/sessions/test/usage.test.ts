@@ -38,6 +38,8 @@ test.each([
   ['endSession: the option sessionsDirectory', () => endSession('sess_1', wrong(undefined))],
   ['cleanUpSessions: the option sessionsDirectory', () => cleanUpSessions(wrong(undefined))],
   ['cleanUpSessions: the option runId', () => cleanUpSessions(wrong({ sessionsDirectory: '/s', runId: 5 }))],
+  ['cleanUpSessions: the option all', () => cleanUpSessions(wrong({ sessionsDirectory: '/s', all: 'no' }))],
+  ['cleanUpSessions: the option now', () => cleanUpSessions(wrong({ sessionsDirectory: '/s', now: '2026' }))],
   ['listSessions: the directory', async () => listSessions(wrong(undefined))],
   ['listSessions: the directory', async () => listSessions('a\0b')],
 ])('what cannot be used is named: %s', async (what, call) => {
