@@ -48,3 +48,9 @@ test.each([
     message: expect.stringContaining(`${what} is missing, or not what it must be.\nPass `),
   })
 })
+
+test('an option may be undefined, also to the compiler', async () => {
+  const nothing = { signal: undefined, timeoutMs: undefined, maxOutputBytes: undefined }
+  const exec = execInSession('sess_1', 'ls', { sessionsDirectory: '/nowhere', environment: {}, ...nothing })
+  await expect(exec).rejects.toMatchObject({ code: 'ERR_SESSION_ID' })
+})
