@@ -24,7 +24,11 @@ export function checkRules(of: string, policy: unknown): void {
   requireThat(isObject(policy), `${of}: the policy`, 'an object with rules, or nothing')
   for (const [rule, value] of Object.entries(policy)) {
     if (value === undefined) continue
-    requireThat(RULES.includes(rule), `${of}: the rule ${rule}`, `rules that there are: ${RULES.join(', ')}`)
+    requireThat(
+      RULES.includes(rule),
+      `${of}: the rule ${rule}`,
+      `only rules that there are: ${RULES.join(', ')}`,
+    )
     if (!rule.startsWith('allow')) continue
     requireThat(typeof value === 'boolean', `${of}: the rule ${rule}`, 'true or false')
   }

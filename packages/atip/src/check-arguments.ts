@@ -81,7 +81,7 @@ export function checkPolicy(of: string, policy: Policy): void {
     requireThat(
       isKnown,
       `${of}: the rule ${rule}`,
-      `rules that there are: ${RULE_NAMES.slice(0, -2).join(', ')}`,
+      `only rules that there are: ${RULE_NAMES.slice(0, -2).join(', ')}`,
     )
   }
   for (const rule of ALLOWANCES) checkFlag(of, rule, policy[rule])

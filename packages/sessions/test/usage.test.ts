@@ -52,5 +52,5 @@ test.each([
 test('an option may be undefined, also to the compiler', async () => {
   const nothing = { signal: undefined, timeoutMs: undefined, maxOutputBytes: undefined }
   const exec = execInSession('sess_1', 'ls', { sessionsDirectory: '/nowhere', environment: {}, ...nothing })
-  await expect(exec).rejects.toMatchObject({ code: 'ERR_SESSION_ID' })
+  await expect(exec).rejects.toMatchObject({ code: 'ERR_SESSION_UNKNOWN' })
 })
