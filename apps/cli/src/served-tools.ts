@@ -39,9 +39,9 @@ function fieldsOf(document: LoadedTools['document']): Record<string, unknown> {
 /** A rule with a name nobody knows is an error, as in `delta run`: it would protect nothing. */
 function readPolicy(value: unknown, path: string): Policy {
   const parsed = parsePolicy(value)
-  const wrong = parsed.ok
-    ? parsed.unknownKeys.map((key) => `there is no rule "${key}"; it would protect nothing.`)
-    : parsed.problems.map((problem) => `${problem.path === '' ? '' : `${problem.path}: `}${problem.message}`)
-  if (!parsed.ok || wrong.length > 0) throw new UsageError(`${path}: policy: ${wrong.join('\n')}`)
-  return parsed.policy
+  if (parsed.ok) return parsed.policy
+  const wrong = parsed.problems.map(({ path: key, message }) =>
+    key === '' || parsed.unknownKeys.includes(key) ? message : `${key}: ${message}`,
+  )
+  throw new UsageError(`${path}: policy: ${wrong.join('\n')}`)
 }

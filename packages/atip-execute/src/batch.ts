@@ -6,11 +6,11 @@ import { isObject, requireThat } from './usage.js'
 
 export interface BatchOptions {
   /** Run several at the same time. Default false: one after the other. */
-  parallel?: boolean
+  parallel?: boolean | undefined
   /** Default true. Otherwise nothing new is started after the first failure. */
-  continueOnError?: boolean
+  continueOnError?: boolean | undefined
   /** How many at the same time; default 4. */
-  maxConcurrency?: number
+  maxConcurrency?: number | undefined
 }
 
 export interface BatchExecutionResult {

@@ -18,12 +18,18 @@ export function checkMapping(of: string, mapping: unknown): void {
   requireThat(isMapping, `${of}: the mapping`, 'what mapToCommand found')
 }
 
-/** A rule that says what no rule can say would forbid nothing: a guard must not vanish by a mistake. */
+/** A rule that nobody knows, or that says what no rule can say, would forbid nothing: a guard must not vanish by a mistake. */
 export function checkRules(of: string, policy: unknown): void {
   if (policy === undefined) return
   requireThat(isObject(policy), `${of}: the policy`, 'an object with rules, or nothing')
   for (const [rule, value] of Object.entries(policy)) {
-    if (!rule.startsWith('allow') || value === undefined) continue
+    if (value === undefined) continue
+    requireThat(
+      RULES.includes(rule),
+      `${of}: the rule ${rule}`,
+      `only rules that there are: ${RULES.join(', ')}`,
+    )
+    if (!rule.startsWith('allow')) continue
     requireThat(typeof value === 'boolean', `${of}: the rule ${rule}`, 'true or false')
   }
   const { maxCostEstimate, minTrustLevel, confirmationHandler } = policy
@@ -74,4 +80,8 @@ function checkFunction(what: string, value: unknown): void {
 }
 
 const TOOLS = 'a list of ATIP metadata, as loadAtip of @delta/atip reads it'
+const RULES: readonly string[] = [
+  ...['allowDestructive', 'allowNonReversible', 'allowBillable', 'allowNetwork', 'allowFilesystemWrite'],
+  ...['allowFilesystemDelete', 'allowInteractive', 'minTrustLevel', 'maxCostEstimate', 'confirmationHandler'],
+]
 const COSTS: readonly unknown[] = ['free', 'low', 'medium', 'high']

@@ -13,18 +13,18 @@ import { requireThat } from './usage.js'
 
 export interface ExecutionOptions {
   /** Milliseconds; default 30000, at most 600000, which 0 stands for. */
-  timeout?: number
+  timeout?: number | undefined
   /** Bytes of stdout and stderr together that are kept; default 1048576, at most 10485760. */
-  maxOutputSize?: number
-  cwd?: string
+  maxOutputSize?: number | undefined
+  cwd?: string | undefined
   /** Added to the environment of this process, of which API keys of the engine are never passed on. */
-  env?: Record<string, string>
+  env?: Record<string, string> | undefined
   /** Hands the words, joined by spaces, to a shell. Only for command lines you wrote yourself. */
-  shell?: string | boolean
+  shell?: string | boolean | undefined
   /** Calls `onStdout` and `onStderr` with every chunk as it comes. */
-  streaming?: boolean
-  onStdout?: (data: Buffer) => void
-  onStderr?: (data: Buffer) => void
+  streaming?: boolean | undefined
+  onStdout?: ((data: Buffer) => void) | undefined
+  onStderr?: ((data: Buffer) => void) | undefined
 }
 
 export interface ExecutionResult {

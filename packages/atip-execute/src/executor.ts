@@ -13,12 +13,14 @@ import { givenArguments, type ValidationResult, validateToolCall } from './valid
 export interface ExecutorConfig {
   tools: readonly AtipTool[]
   /** Without it everything is allowed; with it, its defaults fill what it leaves out. */
-  policy?: ExecutionPolicy
-  execution?: ExecutionOptions & {
-    /** Passes arguments on as they come. Only for calls no model made. Default false. */
-    skipValidation?: boolean
-  }
-  output?: OutputOptions
+  policy?: ExecutionPolicy | undefined
+  execution?:
+    | (ExecutionOptions & {
+        /** Passes arguments on as they come. Only for calls no model made. Default false. */
+        skipValidation?: boolean | undefined
+      })
+    | undefined
+  output?: OutputOptions | undefined
 }
 
 export interface Executor {

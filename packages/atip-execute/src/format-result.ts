@@ -6,16 +6,16 @@ import { isObject, requireThat } from './usage.js'
 
 export interface OutputOptions {
   /** The longest `content`, markers included. Default 100000 characters. */
-  maxLength?: number
+  maxLength?: number | undefined
   /** Default true. */
-  redactSecrets?: boolean
-  redactPatterns?: RegExp[]
+  redactSecrets?: boolean | undefined
+  redactPatterns?: readonly RegExp[] | undefined
   /** Default true. */
-  includeStderr?: boolean
+  includeStderr?: boolean | undefined
   /** Default false: a success is its stdout and nothing else. */
-  includeExitCode?: boolean
+  includeExitCode?: boolean | undefined
   /** Makes the text instead of us; it is still redacted and cut. */
-  formatter?: (result: ExecutionResult) => string
+  formatter?: ((result: ExecutionResult) => string) | undefined
 }
 
 export interface FormattedResult {
@@ -57,7 +57,7 @@ export function formatResult(result: ExecutionResult, options: OutputOptions = {
   const clean = (text: string) => filter.filter(redactSecrets ? redactPatterns(text) : text, result.toolName)
   const content = formatter
     ? truncate(clean(formatter(result)), maxLength)
-    : assemble(result, clean, { maxLength, ...options })
+    : assemble(result, clean, { ...options, maxLength })
   return { content, success: result.success, raw: result }
 }
 

@@ -23,21 +23,21 @@ export type ConfirmationReason =
 /** What may run. Leaving the whole object out allows everything; leaving a rule out gives its default. */
 export interface ExecutionPolicy {
   /** Default false. */
-  allowDestructive?: boolean
+  allowDestructive?: boolean | undefined
   /** Default true, as the following four. */
-  allowNonReversible?: boolean
-  allowBillable?: boolean
-  allowNetwork?: boolean
-  allowFilesystemWrite?: boolean
-  allowFilesystemDelete?: boolean
+  allowNonReversible?: boolean | undefined
+  allowBillable?: boolean | undefined
+  allowNetwork?: boolean | undefined
+  allowFilesystemWrite?: boolean | undefined
+  allowFilesystemDelete?: boolean | undefined
   /** Default false. */
-  allowInteractive?: boolean
+  allowInteractive?: boolean | undefined
   /** Default `inferred`: anyone. */
-  minTrustLevel?: TrustSource
+  minTrustLevel?: TrustSource | undefined
   /** Default `high`: any. */
-  maxCostEstimate?: CostEstimate
-  /** Asks a person. Without it, what needs one throws `RequiresConfirmationError`. */
-  confirmationHandler?: (context: ConfirmationContext) => Promise<boolean>
+  maxCostEstimate?: CostEstimate | undefined
+  /** Asks a person; only `true` lets the call run. Without it, what needs one throws `RequiresConfirmationError`. */
+  confirmationHandler?: ((context: ConfirmationContext) => Promise<boolean>) | undefined
 }
 
 /** What the person who is asked gets to see. */

@@ -147,6 +147,19 @@ describe('confirmation', () => {
     ])
   })
 
+  test.each(['no', 'yes', 1])(
+    'an answer that is neither true nor false is a mistake of the program: %j',
+    async (said) => {
+      const careless = executor({ confirmationHandler: async () => said as never })
+      await expect(careless.execute(call('notes_wipe'))).rejects.toMatchObject({
+        code: 'INVALID_CONFIG',
+        message: expect.stringContaining(
+          'what the confirmationHandler gave is missing, or not what it must be.',
+        ),
+      })
+    },
+  )
+
   test('a no is a refusal, and nothing runs', async () => {
     await executor().execute(call('notes_add', { text: 'keep me' }))
     await expect(executor(asking(false, [])).execute(call('notes_wipe'))).rejects.toBeInstanceOf(

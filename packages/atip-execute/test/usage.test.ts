@@ -25,6 +25,11 @@ test.each<[what: string, name: string, ...args: unknown[]]>([
     { tools: [tool], policy: { allowNetwork: 'false' } },
   ],
   [
+    'createExecutor: the rule allow_network',
+    'createExecutor',
+    { tools: [tool], policy: { allow_network: false } },
+  ],
+  [
     'createExecutor: the rule minTrustLevel',
     'createExecutor',
     { tools: [tool], policy: { minTrustLevel: 'orgs' } },
@@ -64,6 +69,7 @@ test.each<[what: string, name: string, ...args: unknown[]]>([
   ['executeCommand: the command', 'executeCommand', 'ls -l'],
   ['executeCommand: the option timeout', 'executeCommand', ['ls'], { timeout: Number.NaN }],
   ['formatResult: the result', 'formatResult', undefined],
+  ['checkPolicy: the rule allowNetwrok', 'checkPolicy', call, mapping, { allowNetwrok: false }],
   ['formatResult: the option maxLength', 'formatResult', { stdout: '', stderr: '' }, { maxLength: 'all' }],
 ])('what cannot be used is named, and nothing is run: %s', async (what, name, ...args) => {
   const use = async () => functions[name]?.(...args)

@@ -67,9 +67,23 @@ const ALLOWANCES = [
   'allowFilesystemDelete',
 ] as const satisfies (keyof Policy)[]
 
-/** A rule that says what no rule can say would forbid nothing: a guard must not vanish by a mistake. */
+/** Every rule there is, and what a policy of `@delta/atip-execute` may say besides. */
+const RULE_NAMES: readonly string[] = [
+  ...ALLOWANCES,
+  ...['maxCostEstimate', 'minTrustLevel', 'allowInteractive', 'confirmationHandler'],
+]
+
+/** A rule that nobody knows, or that says what no rule can say, would forbid nothing: a guard must not vanish by a mistake. */
 export function checkPolicy(of: string, policy: Policy): void {
   requireThat(isObject(policy), `${of}: the policy`, 'an object with rules, {} for none')
+  for (const [rule, value] of Object.entries(policy)) {
+    const isKnown = value === undefined || RULE_NAMES.includes(rule)
+    requireThat(
+      isKnown,
+      `${of}: the rule ${rule}`,
+      `only rules that there are: ${RULE_NAMES.slice(0, -2).join(', ')}`,
+    )
+  }
   for (const rule of ALLOWANCES) checkFlag(of, rule, policy[rule])
   const { maxCostEstimate, minTrustLevel } = policy
   if (maxCostEstimate !== undefined) checkCost(`${of}: the option maxCostEstimate`, maxCostEstimate)

@@ -14,7 +14,7 @@ import type {
 
 export interface CompileOptions {
   /** OpenAI's strict mode; the other providers have none and ignore it. */
-  strict?: boolean
+  strict?: boolean | undefined
 }
 
 /** One OpenAI tool per leaf. @throws {AtipValidationError} */

@@ -19,7 +19,7 @@ export interface AtipLeaf {
   path: string[]
   command: AtipCommand
   /** Its own options and the tool's global ones that it does not redefine. */
-  options: AtipOption[]
+  options: readonly AtipOption[]
   /** Its own effects, what its groups add, and the tool's, merged cautiously. */
   effects: AtipEffects
   tool: AtipTool

@@ -11,9 +11,9 @@ export interface AtipEffects extends UnknownMembers {
   idempotent?: boolean | undefined
   reversible?: boolean | undefined
   destructive?: boolean | undefined
-  creates?: string[] | undefined
-  modifies?: string[] | undefined
-  deletes?: string[] | undefined
+  creates?: readonly string[] | undefined
+  modifies?: readonly string[] | undefined
+  deletes?: readonly string[] | undefined
   interactive?: InteractiveEffects | undefined
   cost?: CostEffects | undefined
   /** `timeout` is a text such as `"60s"`. */
@@ -24,7 +24,7 @@ export interface FilesystemEffects extends UnknownMembers {
   read?: boolean | undefined
   write?: boolean | undefined
   delete?: boolean | undefined
-  paths?: string[] | undefined
+  paths?: readonly string[] | undefined
 }
 
 export interface InteractiveEffects extends UnknownMembers {
@@ -66,20 +66,20 @@ export interface AtipArgument extends UnknownMembers {
   default?: unknown
   variadic?: boolean | undefined
   deprecated?: boolean | undefined
-  enum?: (string | number)[] | undefined
+  enum?: readonly (string | number)[] | undefined
 }
 
 /** A flag; `required` defaults to false. */
 export interface AtipOption extends AtipArgument {
-  flags: string[]
+  flags: readonly string[]
   envVar?: string | undefined
 }
 
 /** A node of the command tree. With `commands` it is a group, and only its leaves can be called. */
 export interface AtipCommand extends UnknownMembers {
   description: string
-  arguments?: AtipArgument[] | undefined
-  options?: AtipOption[] | undefined
+  arguments?: readonly AtipArgument[] | undefined
+  options?: readonly AtipOption[] | undefined
   effects?: AtipEffects | undefined
   commands?: Record<string, AtipCommand> | undefined
 }
@@ -94,7 +94,7 @@ export interface AtipTool extends UnknownMembers {
   binary?: string | undefined
   trust?: AtipTrust | undefined
   commands?: Record<string, AtipCommand> | undefined
-  globalOptions?: AtipOption[] | undefined
+  globalOptions?: readonly AtipOption[] | undefined
   authentication?: AtipAuthentication | undefined
   effects?: AtipEffects | undefined
 }
@@ -104,7 +104,7 @@ export type AtipVersion = string | AtipVersionDetails
 
 export interface AtipVersionDetails extends UnknownMembers {
   version: string
-  features?: string[] | undefined
+  features?: readonly string[] | undefined
   minAgentVersion?: string | undefined
 }
 
@@ -117,7 +117,7 @@ export interface AtipTrust extends UnknownMembers {
 export type TrustSource = 'native' | 'vendor' | 'org' | 'community' | 'user' | 'inferred'
 
 export interface AtipAuthentication extends UnknownMembers {
-  methods?: AtipAuthenticationMethod[] | undefined
+  methods?: readonly AtipAuthenticationMethod[] | undefined
 }
 
 export interface AtipAuthenticationMethod extends UnknownMembers {

@@ -1,7 +1,7 @@
 import type { AtipCommand, AtipOption } from './metadata.js'
 
 /** A command's options, and those of the tool's global ones that it does not define itself. */
-export function withGlobal(command: AtipCommand, global: AtipOption[] = []): AtipOption[] {
+export function withGlobal(command: AtipCommand, global: readonly AtipOption[] = []): readonly AtipOption[] {
   const { arguments: positional = [], options = [] } = command
   if (global.length === 0) return options
   const isOwn = lookup(positional, options)

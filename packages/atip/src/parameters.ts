@@ -73,10 +73,10 @@ function toSchema(parameter: AtipArgument | AtipOption, nullable: boolean): Para
   const type = valueType(parameter)
   const values = parameter.enum
   if (isRepeated(parameter)) {
-    const items = values ? { type, enum: values } : { type }
+    const items = values ? { type, enum: [...values] } : { type }
     return { type: nullable ? ['array', 'null'] : 'array', description, items }
   }
   const schema: ParameterSchema = { type: nullable ? [type, 'null'] : type, description }
-  if (values) schema.enum = nullable ? [...values, null] : values
+  if (values) schema.enum = nullable ? [...values, null] : [...values]
   return schema
 }

@@ -2,14 +2,14 @@ import type { AtipEffects, CostEstimate, TrustSource } from './metadata.js'
 
 /** What may be called. Everything left out is allowed. */
 export interface Policy {
-  allowDestructive?: boolean
-  allowNonReversible?: boolean
-  allowBillable?: boolean
-  allowNetwork?: boolean
-  allowFilesystemWrite?: boolean
-  allowFilesystemDelete?: boolean
-  maxCostEstimate?: CostEstimate
-  minTrustLevel?: TrustSource
+  allowDestructive?: boolean | undefined
+  allowNonReversible?: boolean | undefined
+  allowBillable?: boolean | undefined
+  allowNetwork?: boolean | undefined
+  allowFilesystemWrite?: boolean | undefined
+  allowFilesystemDelete?: boolean | undefined
+  maxCostEstimate?: CostEstimate | undefined
+  minTrustLevel?: TrustSource | undefined
 }
 
 export type ViolationCode =

@@ -18,11 +18,11 @@ const TRUNCATED = '\n[TRUNCATED]'
 
 export interface ResultFilterOptions {
   /** In characters, the marker `[TRUNCATED]` included. Default 100000. */
-  maxLength?: number
+  maxLength?: number | undefined
   /** More patterns, applied after the built-in ones and also when those are off. */
-  redactPatterns?: readonly RegExp[]
+  redactPatterns?: readonly RegExp[] | undefined
   /** Whether the built-in patterns and the variables the tools declare are redacted. Default true. */
-  redactSecrets?: boolean
+  redactSecrets?: boolean | undefined
 }
 
 export interface ResultFilter {

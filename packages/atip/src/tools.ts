@@ -24,11 +24,11 @@ export interface AtipExpandedTool extends ExpandedTool {
 
 export interface ImportOptions {
   /** Commands or groups to take, as words: `['pr', 'issue list']`. Default: all. */
-  commands?: readonly string[]
+  commands?: readonly string[] | undefined
   /** Stands in the tools' names where the tool's own name would. */
-  prefix?: string
+  prefix?: string | undefined
   /** How far the importer vouches for the metadata; it counts as no more than this. Default `inferred`. */
-  trust?: TrustSource
+  trust?: TrustSource | undefined
 }
 
 /**
@@ -113,7 +113,7 @@ function toParameter(parameter: AtipArgument | AtipOption): Omit<ExpandedParamet
     type: isRepeated(parameter) ? 'array' : valueType(parameter),
     ...(description !== '' && { description }),
     required: isRequired(parameter),
-    ...(parameter.enum && { enum: parameter.enum }),
+    ...(parameter.enum && { enum: [...parameter.enum] }),
     // The command is not of our making: no value may turn into a flag of it.
     allow_dash: parameter.enum !== undefined,
   }

@@ -44,7 +44,7 @@ function oneParameter(parameter: AtipArgument | AtipOption): ExpandedTool {
     inject_as: 'argument' as const,
     position: 0,
     required: true,
-    ...(parameter.enum && { enum: parameter.enum }),
+    ...(parameter.enum && { enum: [...parameter.enum] }),
   }
   return { name: 'value', command: [], parameters: [value] }
 }

@@ -26,6 +26,7 @@ const mistakes: [what: string, name: string, ...args: unknown[]][] = [
   ['createValidator: the list of tools', 'createValidator', undefined, {}],
   ['createValidator: the policy', 'createValidator', [tool], undefined],
   ['createValidator: the option allowNetwork', 'createValidator', [tool], { allowNetwork: 'false' }],
+  ['createValidator: the rule allow_network', 'createValidator', [tool], { allow_network: false }],
   ['createValidator: the option minTrustLevel', 'createValidator', [tool], { minTrustLevel: 'orgs' }],
   ['createValidator: the option maxCostEstimate', 'createValidator', [tool], { maxCostEstimate: 0 }],
   ['createResultFilter: the list of tools', 'createResultFilter', undefined],

@@ -7,7 +7,8 @@ import type { YamlFile } from './yaml-file.js'
 export function readPolicy(value: unknown, file: YamlFile, findings: Findings): Policy | undefined {
   if (value === undefined || value === null) return undefined
   const parsed = parsePolicy(value)
-  if (!parsed.ok) reportForeign(parsed.problems, file, ['policy'], findings.error)
+  const problems = parsed.ok ? [] : parsed.problems.filter(({ path }) => !parsed.unknownKeys.includes(path))
+  reportForeign(problems, file, ['policy'], findings.error)
   for (const key of parsed.unknownKeys) {
     const [nearest] = nearestNames(key, POLICY_KEYS)
     const hint =

@@ -4,11 +4,11 @@ export type { Condition } from './schema.js'
 
 /** A command the context layer runs: a generator, or a token counter. */
 export interface ContextCommand {
-  command: string[]
+  command: readonly string[]
   /** 0 for no limit. */
   timeoutMs: number
   /** Names of engine credentials it may see. */
-  passEnv: string[]
+  passEnv: readonly string[]
 }
 
 interface CommonSource {
@@ -31,7 +31,7 @@ export interface ComputedFileSource extends CommonSource {
   outputPath: string
   onMissing: 'skip' | 'error'
   /** Globs, relative to the work directory: the generator runs again only when a matching file changed. */
-  cache?: { strategy: 'file_hash'; invalidateOn: string[] }
+  cache?: { strategy: 'file_hash'; invalidateOn: readonly string[] }
 }
 
 /** The conversation, or its last iterations. */
@@ -44,7 +44,7 @@ export type ContextSource = FileSource | ComputedFileSource | JournalSource
 
 /** `context.yaml`: what the model sees, in this order. */
 export interface ContextManifest {
-  sources: ContextSource[]
+  sources: readonly ContextSource[]
   totalMaxTokens?: number
   /** Counts tokens exactly: text on stdin, a number on stdout. Without it they are estimated. */
   tokenCounter?: ContextCommand

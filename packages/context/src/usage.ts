@@ -22,8 +22,13 @@ export function isObject(value: unknown): value is object {
 
 /** Events are looked at by their `type`; what is none would fail far from where it was passed. */
 export function isEvents(value: unknown): boolean {
-  return (
-    Array.isArray(value) &&
-    value.every((event) => isObject(event) && typeof (event as { type?: unknown }).type === 'string')
-  )
+  return Array.isArray(value) && value.every(isEvent)
+}
+
+/** Of what becomes a message also the parts it is made of, as in a journal that is read from its file. */
+function isEvent(event: unknown): boolean {
+  const { type, content, tool_calls: calls } = Object(event)
+  if (typeof type !== 'string') return false
+  if (type === 'USER_MESSAGE' || type === 'SYSTEM_MESSAGE') return typeof content === 'string'
+  return type !== 'THOUGHT' || (Array.isArray(calls) && calls.every(isObject))
 }

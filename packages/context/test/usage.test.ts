@@ -15,6 +15,17 @@ test.each<[what: string, name: string, ...args: unknown[]]>([
   ['followJournal: the path', 'followJournal', undefined],
   ['conversationFromEvents: the list of events', 'conversationFromEvents', 'journal.jsonl'],
   ['conversationFromEvents: the list of events', 'conversationFromEvents', [null]],
+  [
+    'conversationFromEvents: the list of events',
+    'conversationFromEvents',
+    [{ type: 'THOUGHT', content: '' }],
+  ],
+  [
+    'conversationFromEvents: the list of events',
+    'conversationFromEvents',
+    [{ type: 'THOUGHT', content: '', tool_calls: [null] }],
+  ],
+  ['conversationFromEvents: the list of events', 'conversationFromEvents', [{ type: 'USER_MESSAGE' }]],
   ['estimateTokens: the number of bytes', 'estimateTokens', 'text'],
   ['estimateTokens: the calibration', 'estimateTokens', 4, null],
   ['replaceVariables: the text', 'replaceVariables', undefined, {}],

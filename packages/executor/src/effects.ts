@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { Constant } from './constant.js'
 
 const yesOrNo = z.optional(z.boolean('expected true or false'))
 const texts = z.optional(z.array(z.string('expected a text'), 'expected a list'))
@@ -40,4 +41,5 @@ export const effectsSchema = z.object(
   'expected a mapping, such as { network: false, destructive: true }',
 )
 
-export type Effects = z.infer<typeof effectsSchema>
+/** What a tool says of itself; the checked value, or one written out in a program. */
+export type Effects = Constant<z.infer<typeof effectsSchema>>

@@ -19,7 +19,10 @@ import { variablesOf } from './working-directory.js'
 export interface ExecuteContext extends RunContext {
   /** Default: `AGENT_HOME` of the environment (else the work directory), and the work directory. */
   variables?: CallContext['variables'] | undefined
-  /** Asks a person about a call the policy does not simply allow. Without it such calls are blocked. */
+  /**
+   * Asks a person about a call the policy does not simply allow; `true` lets it run. Without it such calls are blocked.
+   * What is neither true nor false is an error, for the text `no` must not pass for a yes.
+   */
   confirm?: ((call: RunnableCall) => boolean | Promise<boolean>) | undefined
 }
 
@@ -31,6 +34,8 @@ export interface ExecuteContext extends RunContext {
  *
  * The engine's credentials (`CREDENTIAL_NAMES`) that are in `environment` reach no tool but one that lists them in
  * `pass_env`, and no observation; `credentials` names others.
+ *
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: an argument or option cannot be used. Besides, what `confirm` throws.
  */
 export async function executeTool(
   tools: ReadonlyMap<string, Tool>,
@@ -42,12 +47,19 @@ export async function executeTool(
   const prepared = prepareCall(tools, call, { workDirectory, policy, variables })
   if (prepared.decision === 'refuse') return notRun(prepared.status, prepared.observation)
   const asks = prepared.decision === 'ask' && !context.signal?.aborted // nobody is asked about what will not run
-  if (asks && !(await context.confirm?.(prepared))) {
+  if (asks && !(await isConfirmed(prepared, context))) {
     const { reasons, tool } = prepared
     const observation = `BLOCKED: "${tool.expanded.name}" needs a person's approval (${reasons.join(', ')}), and it was not given. Nothing was run.`
     return notRun('BLOCKED', observation)
   }
   return runPrepared(prepared, withoutCredentials(context))
+}
+
+async function isConfirmed(call: RunnableCall, { confirm }: ExecuteContext): Promise<boolean> {
+  const said: unknown = await confirm?.(call)
+  const isAnswer = said === undefined || typeof said === 'boolean'
+  requireThat(isAnswer, 'executeTool: what the option confirm gave', 'a function that gives true or false')
+  return said === true
 }
 
 function checkCall(tools: unknown, call: unknown, context: unknown): void {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { COST_ESTIMATES, type CostEstimate, TRUST_LEVELS, type TrustLevel } from './effects.js'
 import type { SettingsProblem } from './errors.js'
+import { nearestNames } from './nearest.js'
 
 /** What commands may do without asking. ATIP's words and defaults. */
 export interface PolicyRules {
@@ -69,13 +70,16 @@ export type ParsedPolicy =
 /**
  * Reads `policy:` of an agent. As soon as one rule is written, the others have ATIP's defaults
  * (destructive and interactive commands are not allowed); a policy that only says what to
- * redact has no rules.
+ * redact has no rules. A key nobody knows is a problem, for the rule that was meant would protect nothing; keys that
+ * begin with `x-` are the author's own.
  */
 export function parsePolicy(input: unknown): ParsedPolicy {
   const parsed = schema.safeParse(input)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
-    return { ok: false, problems, unknownKeys: unknownKeys(input) }
+  const unknown = unknownKeys(input)
+  if (!parsed.success || unknown.length > 0) {
+    const issues = parsed.error?.issues ?? []
+    const problems = issues.map(({ path, message }) => ({ path: path.join('.'), message }))
+    return { ok: false, problems: [...problems, ...unknown.map(unknownRule)], unknownKeys: unknown }
   }
   const { on_confirmation, redact, ...written } = parsed.data
   const rules = {
@@ -93,7 +97,18 @@ export function parsePolicy(input: unknown): ParsedPolicy {
     redact !== undefined && on_confirmation === undefined && Object.keys(written).length === 0
   const policy: Policy = { onConfirmation: on_confirmation ?? 'ask_human', ...(redact && { redact }) }
   if (!onlyRedacts) policy.rules = { ...DEFAULT_RULES, ...definedOnly(rules) }
-  return { ok: true, policy, unknownKeys: unknownKeys(input) }
+  return { ok: true, policy, unknownKeys: [] }
+}
+
+function unknownRule(key: string): SettingsProblem {
+  const [meant] = nearestNames(snakeCase(key), POLICY_KEYS)
+  const hint = meant === undefined ? `The rules are ${POLICY_KEYS.join(', ')}.` : `Did you mean "${meant}"?`
+  return { path: key, message: `there is no rule "${key}"; it would protect nothing`, hint }
+}
+
+/** The rules of `PolicyRules` and of ATIP are the same ones, spelt the other way. */
+function snakeCase(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 function unknownKeys(input: unknown): string[] {

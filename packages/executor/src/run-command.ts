@@ -63,7 +63,7 @@ type Ending = Omit<CommandOutcome, 'stdout' | 'stderr' | 'durationMs' | 'diskFul
  * What it left running in the background is left alone when it ends by itself.
  *
  * @param argv - Program and arguments, passed on byte for byte.
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty, or an option cannot be used. Besides, what `onSpawn` throws.
  */
 export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
   checkCommand(argv, options)
@@ -105,11 +105,15 @@ function checkCommand(argv: unknown, options: unknown): void {
   const { cwd, env } = Object(options)
   requireThat(isText(cwd), 'runCommand: the option cwd', 'the directory to run in')
   requireThat(isObject(env), 'runCommand: the option env', 'the whole environment, as in process.env')
-  const { timeoutMs, graceMs, keepBytes, signal, onSpawn, filter } = Object(options)
+  const { stdin, timeoutMs, graceMs, keepBytes, keep, signal, onSpawn, filter } = Object(options)
+  const isInput = stdin === undefined || typeof stdin === 'string' || ArrayBuffer.isView(stdin)
+  requireThat(isInput, 'runCommand: the option stdin', 'a text, a Buffer or a Uint8Array, or nothing')
   checkTime('runCommand: the option timeoutMs', timeoutMs)
   checkTime('runCommand: the option graceMs', graceMs)
   const isSize = keepBytes === undefined || (typeof keepBytes === 'number' && keepBytes >= 0)
   requireThat(isSize, 'runCommand: the option keepBytes', 'a number of bytes, or nothing')
+  const isKeep = keep === undefined || ['head', 'tail', 'both'].includes(keep)
+  requireThat(isKeep, 'runCommand: the option keep', "'head', 'tail' or 'both', or nothing")
   checkSignal('runCommand: the option signal', signal)
   checkFunction('runCommand: the option onSpawn', onSpawn)
   checkFunction('runCommand: the option filter', filter)

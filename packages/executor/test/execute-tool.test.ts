@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { defineTool, executeTool, isDelta, parsePolicy, toolMap } from '../src/index.js'
+import { describe, expect, test } from 'vitest'
+import { defineTool, type ExecuteContext, executeTool, isDelta, parsePolicy, toolMap } from '../src/index.js'
 import { workspace } from './workspace.js'
 
 const tools = toolMap([
@@ -74,6 +74,44 @@ test('delta run is an agent of its own and gets the keys; other commands of delt
   expect(isDelta(tool('/usr/bin/delta continue -w ${directory}'))).toBe(true)
   expect(isDelta(tool('delta sessions exec ${id}'))).toBe(false)
   expect(isDelta(tool('delta-sessions exec ${id}'))).toBe(false)
+})
+
+describe('what a person says to a call', () => {
+  const wipe = defineTool({ name: 'wipe', exec: 'touch wiped', effects: { destructive: true } })
+  const asking = async (confirm: ExecuteContext['confirm']) => {
+    const { path: workDirectory } = await workspace()
+    const parsed = parsePolicy({ allow_destructive: false })
+    if (!parsed.ok) throw new Error('the policy is valid')
+    const context = { workDirectory, environment: process.env, policy: parsed.policy, confirm }
+    const result = executeTool(toolMap([wipe]), { name: 'wipe', arguments: {} }, context)
+    return { result, wiped: () => existsSync(join(workDirectory, 'wiped')) }
+  }
+
+  test.each(['no', 'yes', 1, {}])(
+    'is true or false; %j is a mistake of the program, and nothing is run',
+    async (said) => {
+      const { result, wiped } = await asking(async () => said as never)
+      await expect(result).rejects.toMatchObject({
+        code: 'ERR_EXECUTOR_USAGE',
+        message: expect.stringContaining(
+          'executeTool: what the option confirm gave is missing, or not what it must be.',
+        ),
+      })
+      expect(wiped()).toBe(false)
+    },
+  )
+
+  test.each([false, undefined])('%j is no agreement', async (said) => {
+    const { result, wiped } = await asking(async () => said as never)
+    expect((await result).status).toBe('BLOCKED')
+    expect(wiped()).toBe(false)
+  })
+
+  test('true is', async () => {
+    const { result, wiped } = await asking(async () => true)
+    expect((await result).status).toBe('SUCCESS')
+    expect(wiped()).toBe(true)
+  })
 })
 
 test('nobody is asked about a call that is interrupted already', async () => {

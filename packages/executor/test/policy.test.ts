@@ -155,8 +155,23 @@ test('a policy that is wrong says where, all at once', () => {
     unknownKeys: ['allow_netwrok'],
   })
   expect(parsePolicy([])).toMatchObject({ ok: false })
-  expect(parsePolicy({ allow_netwrok: true, 'x-mine': 1 })).toMatchObject({
-    ok: true,
-    unknownKeys: ['allow_netwrok'],
+  expect(parsePolicy({ 'x-mine': 1 })).toMatchObject({ ok: true, unknownKeys: [] })
+})
+
+test.each([
+  ['allow_netwrok', 'allow_network'],
+  ['allowNetwork', 'allow_network'],
+  ['minTrustLevel', 'min_trust_level'],
+])('a rule that nobody knows would protect nothing, so there is no policy with one: %s', (key, meant) => {
+  expect(parsePolicy({ [key]: false })).toEqual({
+    ok: false,
+    problems: [
+      {
+        path: key,
+        message: `there is no rule "${key}"; it would protect nothing`,
+        hint: `Did you mean "${meant}"?`,
+      },
+    ],
+    unknownKeys: [key],
   })
 })

@@ -33,6 +33,8 @@ test.each([
     () => executeTool(new Map(), call, { ...place, secrets: wrong([null]) }),
   ],
   ['executeTool: the option signal', () => executeTool(new Map(), call, { ...place, signal: wrong({}) })],
+  ['runCommand: the option stdin', () => runCommand(['cat'], { cwd: '/', env: {}, stdin: wrong({ a: 1 }) })],
+  ['runCommand: the option keep', () => runCommand(['ls'], { cwd: '/', env: {}, keep: wrong('middle') })],
   ['createRedactor: the list of secrets', async () => executor.createRedactor(wrong(undefined))],
   ['quoteCommand: the list of words', async () => executor.quoteCommand(wrong('ls -l'))],
   ['toolMap: the list of tools', async () => toolMap([wrong({ name: 'say', exec: 'echo' })])],

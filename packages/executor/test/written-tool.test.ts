@@ -1,6 +1,6 @@
 import { type ExpandedTool, expandTool, parseTool } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
-import { defineTool, type WrittenTool } from '../src/index.js'
+import { decide, defineTool, type WrittenTool } from '../src/index.js'
 
 // `tsc` reads this file, too: a line that it is told to refuse and does not is an error of its own.
 
@@ -37,4 +37,19 @@ test('a value of which nothing is known, as a parser gives it, comes by way of p
 test('a tool in its full form is taken as it is', () => {
   const full: ExpandedTool = expandTool({ name: 'a', exec: 'ls ${x}' })
   expect(defineTool(full).expanded).toEqual(full)
+})
+
+test('a tool that is written out as a constant is taken as it is', () => {
+  const written = {
+    name: 'count',
+    command: ['wc', '${flag}'],
+    parameters: [{ name: 'flag', type: 'string', enum: ['-w', '-l'] }],
+    timeout_ms: 5000,
+    pass_env: ['TOKEN'],
+    env: { LEVEL: 1 },
+    effects: { network: false, filesystem: { paths: ['a.txt'] }, deletes: ['a.txt'] },
+    sandbox: { write: ['CWD'] },
+  } as const
+  expect(defineTool(written).settings.timeoutMs).toBe(5000)
+  expect(decide(written.effects, undefined).decision).toBe('allow')
 })

@@ -21,7 +21,7 @@ export interface CreateRunOptions {
   /** False: `LATEST` goes on naming the run it names; for a run that belongs to another one of this workspace. */
   latest?: boolean | undefined
   /** The first events (ENGINE_START and USER_MESSAGE), which make the directory a run. */
-  events: (run: { runId: string; directory: string; epoch: number }) => NewEvent[]
+  events: (run: { runId: string; directory: string; epoch: number }) => readonly NewEvent[]
 }
 
 /**

@@ -27,11 +27,16 @@ import { checkPath, requireThat } from './usage.js'
  * @param invocation.blocks - What the context says about where it came from; kept as it is.
  * @param invocation.texts - What `JSON.stringify` makes of each of the request's messages, when the caller has it: a long
  *   conversation is then not written out anew each time.
- * @throws {JournalError} `ERR_JOURNAL_WRITE`, `ERR_RUN_LOST`.
+ * @throws {JournalError} `ERR_JOURNAL_WRITE`, `ERR_RUN_LOST`, `ERR_JOURNAL_CLOSED`.
  */
 export function recordInvocation(
   run: Run,
-  invocation: { iteration: number; request: object; blocks?: object[]; texts?: readonly string[] },
+  invocation: {
+    iteration: number
+    request: object
+    blocks?: readonly object[] | undefined
+    texts?: readonly string[] | undefined
+  },
 ): InvocationRecord {
   const isRun = typeof Object(Object(run).requests).record === 'function'
   requireThat(isRun, 'recordInvocation: the run', 'what createRun or openRun gave')

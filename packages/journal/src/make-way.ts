@@ -9,9 +9,9 @@ const WATCH_INTERVAL_MS = 100
 
 export interface Waiting {
   /** Hears, before a wait of up to half a minute, whom it is for and how long it takes. */
-  onWait?: (message: string) => void
+  onWait?: ((message: string) => void) | undefined
   /** Ends such a wait. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /**

@@ -21,8 +21,8 @@ export interface InvocationRecord {
 interface Invocation {
   iteration: number
   request: object
-  blocks?: object[]
-  texts?: readonly string[]
+  blocks?: readonly object[] | undefined
+  texts?: readonly string[] | undefined
 }
 
 /** What a run sends to its model, written to `io/` before it is sent; see `recordInvocation`. */

@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path'
+import { JournalError } from './errors.js'
 import type { Lease } from './lease.js'
 import { type Journal, openJournal } from './open.js'
 import { replaceFile } from './replace.js'
@@ -24,7 +25,11 @@ export interface Run {
   summary(): RunSummary
   /** @throws {JournalError} `ERR_RUN_LOST` when another process has taken the run. */
   fence(): void
-  /** Renames a `metadata.json` derived from the journal into place. */
+  /**
+   * Renames a `metadata.json` derived from the journal into place.
+   *
+   * @throws {JournalError} `ERR_JOURNAL_CLOSED`, `ERR_RUN_LOST`, `ERR_JOURNAL_WRITE`.
+   */
   updateMetadata(): Promise<void>
   /** Syncs and closes the journal, then releases the lease. */
   close(): void
@@ -35,10 +40,20 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
   const paths = runPaths(directory)
   const fold = summarizer()
 
+  let isClosed = false
+  /** Beside the journal, which refuses by itself: once the lease is released, another process may be writing. */
+  function mayWrite(): void {
+    if (isClosed) {
+      const message = 'The run is closed; open it again to write.'
+      throw new JournalError('ERR_JOURNAL_CLOSED', message, { path: paths.journal })
+    }
+    lease.fence()
+  }
+
   const requests = openRequestLog({
     directory,
     sync,
-    fence: lease.fence,
+    fence: mayWrite,
     onNotice: (notice) => notices.push(notice),
   })
   const journal = openJournal(paths.journal, {
@@ -54,7 +69,7 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
   }
 
   async function updateMetadata(): Promise<void> {
-    lease.fence()
+    mayWrite()
     replaceFile(paths.metadata, `${JSON.stringify(summary().metadata, null, 2)}\n`, { durable: false })
   }
 
@@ -62,6 +77,7 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
     try {
       journal.close()
     } finally {
+      isClosed = true
       requests.close()
       lease.release()
     }

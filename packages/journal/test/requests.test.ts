@@ -202,3 +202,14 @@ test('a torn or damaged parts log costs the requests it held, never the run', as
   expect(await readRequest(run.directory, 2)).toBe(JSON.stringify({ messages: turns(4) }))
   await expect(readRequest(run.directory, 1)).rejects.toMatchObject({ code: 'ERR_REQUEST_CORRUPT' })
 })
+
+test('a run that was closed records no request any more: it is no longer this process that writes', async () => {
+  const run = await newRun()
+  const { complete } = recordInvocation(run, { iteration: 1, request: { messages: [] } })
+  run.close()
+  const closed = expect.objectContaining({ code: 'ERR_JOURNAL_CLOSED' })
+  expect(() => recordInvocation(run, { iteration: 2, request: { messages: [] } })).toThrow(closed)
+  expect(() => complete({})).toThrow(closed)
+  await expect(run.updateMetadata()).rejects.toThrow(closed)
+  expect(records(run.paths.invocations)).toHaveLength(1)
+})

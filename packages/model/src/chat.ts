@@ -56,11 +56,11 @@ export interface FunctionTool {
 
 /** Exactly the JSON body that is sent: nothing is added to it and nothing is taken away. */
 export interface ChatRequest {
-  messages: ChatMessage[]
-  tools?: FunctionTool[]
-  model?: string
+  messages: readonly ChatMessage[]
+  tools?: readonly FunctionTool[] | undefined
+  model?: string | undefined
   /** Decides how the answer travels; see `streamingRequest`. */
-  stream?: boolean
+  stream?: boolean | undefined
   [parameter: string]: unknown
 }
 

@@ -30,7 +30,7 @@ export type ModelErrorCode =
 
 export interface ModelErrorDetails {
   status?: number | undefined
-  retryable?: boolean
+  retryable?: boolean | undefined
   retryAfterMs?: number | undefined
   retryWith?: ChatRequest | undefined
   cause?: unknown

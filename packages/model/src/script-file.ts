@@ -3,14 +3,14 @@ import type { SettingsProblem } from './llm-problems.js'
 
 /** One answer of a scripted model. In texts, `{{last_observation}}` is the newest tool result without its final newlines; `\{{last_observation}}` stays as text, without its backslash. */
 export interface ScriptTurn {
-  readonly content?: string
-  readonly tool_calls?: readonly ScriptedCall[]
+  readonly content?: string | undefined
+  readonly tool_calls?: readonly ScriptedCall[] | undefined
 }
 
 /** A string is passed on as it is, so that a script can also say what is no JSON. */
 export interface ScriptedCall {
   readonly name: string
-  readonly arguments?: Readonly<Record<string, unknown>> | string
+  readonly arguments?: Readonly<Record<string, unknown>> | string | undefined
 }
 
 export type ParsedScript = { ok: true; turns: ScriptTurn[] } | { ok: false; problems: SettingsProblem[] }

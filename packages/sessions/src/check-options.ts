@@ -36,7 +36,11 @@ export function checkEnd(id: unknown, options: unknown): void {
 
 export function checkCleanUp(options: unknown): void {
   checkEnding('cleanUpSessions', options)
-  const { runId } = Object(options)
+  const { all, now, runId } = Object(options)
+  const isFlag = all === undefined || typeof all === 'boolean' // the text `no` must not end every session
+  requireThat(isFlag, 'cleanUpSessions: the option all', 'true or false, or nothing')
+  const isDate = now === undefined || !Number.isNaN(Object(now).getTime?.() ?? Number.NaN)
+  requireThat(isDate, 'cleanUpSessions: the option now', 'a Date, or nothing')
   const isId = runId === undefined || isText(runId)
   requireThat(isId, 'cleanUpSessions: the option runId', 'the id of a run, or nothing')
 }

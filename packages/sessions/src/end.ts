@@ -16,7 +16,7 @@ export interface EndedSession {
 
 export interface EndOptions {
   sessionsDirectory: string
-  /** How long the command that runs may go on before it is ended. Default 5000. */
+  /** How many milliseconds the command that runs may go on before it is ended. Default 5000. */
   patienceMs?: number | undefined
   signal?: AbortSignal | undefined
 }

@@ -16,11 +16,11 @@ export interface ExecOptions {
   sessionsDirectory: string
   /** Of the caller: gives the command what the session never stores (credentials, the run's variables). */
   environment: NodeJS.ProcessEnv
-  /** Default: no limit. What ran too long leaves the state as it was. */
-  timeoutMs?: number
-  /** How much of stdout, and of stderr, the result holds; the rest is in a file. Default 16384. */
-  maxOutputBytes?: number
-  signal?: AbortSignal
+  /** In milliseconds. Default: no limit. What ran too long leaves the state as it was. */
+  timeoutMs?: number | undefined
+  /** How many bytes of stdout, and of stderr, the result holds; the rest is in a file. Default 16384. */
+  maxOutputBytes?: number | undefined
+  signal?: AbortSignal | undefined
 }
 
 const DEFAULT_MAX_OUTPUT_BYTES = 16_384

@@ -22,6 +22,7 @@ const FREE = 'free'
 export async function lockSession(directory: string, signal?: AbortSignal): Promise<() => void> {
   makeDirectory(directory)
   const ours = signal && AbortSignal.any([signal]) // many may wait at one signal; node takes the eleventh listener for a leak
+  if (signal?.aborted) throw aborted(signal.reason) // also where nobody has to be waited for
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 25)) {
     const number = tryLock(directory)
     if (number !== undefined) return () => release(directory, number)
@@ -115,9 +116,13 @@ async function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<
   try {
     await wait(pauseMs * (0.5 + Math.random()), undefined, { ...(signal && { signal }) })
   } catch (error) {
-    const message = 'Stopped while waiting for the session. Nothing was run.'
-    throw new SessionError('ERR_SESSION_ABORTED', message, { cause: error })
+    throw aborted(error)
   }
+}
+
+function aborted(cause: unknown): SessionError {
+  const message = 'Stopped while waiting for the session. Nothing was run.'
+  return new SessionError('ERR_SESSION_ABORTED', message, { cause })
 }
 
 function ended(error: unknown): unknown {

@@ -3,7 +3,14 @@ import { lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, wr
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { endSession, execInSession, isSessionError, listSessions, startSession } from '../src/index.js'
+import {
+  cleanUpSessions,
+  endSession,
+  execInSession,
+  isSessionError,
+  listSessions,
+  startSession,
+} from '../src/index.js'
 import { start, temporaryDirectory } from './helpers.js'
 
 describe('output', () => {
@@ -65,6 +72,19 @@ describe('limits', () => {
     stop.abort()
     expect((await running).notices).toEqual(['The session is as it was before this command: it was stopped.'])
     expect(await print('echo on')).toBe('on\n')
+  })
+
+  test('a signal that came before anything began is an error, and nothing was done', async () => {
+    const { id, exec, print, sessionsDirectory } = await start()
+    const signal = AbortSignal.abort()
+    await expect(exec('echo >ran', { signal })).rejects.toMatchObject({ code: 'ERR_SESSION_ABORTED' })
+    await expect(endSession(id, { sessionsDirectory, signal })).rejects.toMatchObject({
+      code: 'ERR_SESSION_ABORTED',
+    })
+    await expect(cleanUpSessions({ sessionsDirectory, all: true, signal })).rejects.toMatchObject({
+      code: 'ERR_SESSION_ABORTED',
+    })
+    expect(await print('ls')).toBe('')
   })
 
   test('waiting for another command can be aborted, and then nothing was run', async () => {

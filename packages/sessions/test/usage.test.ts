@@ -38,6 +38,8 @@ test.each([
   ['endSession: the option sessionsDirectory', () => endSession('sess_1', wrong(undefined))],
   ['cleanUpSessions: the option sessionsDirectory', () => cleanUpSessions(wrong(undefined))],
   ['cleanUpSessions: the option runId', () => cleanUpSessions(wrong({ sessionsDirectory: '/s', runId: 5 }))],
+  ['cleanUpSessions: the option all', () => cleanUpSessions(wrong({ sessionsDirectory: '/s', all: 'no' }))],
+  ['cleanUpSessions: the option now', () => cleanUpSessions(wrong({ sessionsDirectory: '/s', now: '2026' }))],
   ['listSessions: the directory', async () => listSessions(wrong(undefined))],
   ['listSessions: the directory', async () => listSessions('a\0b')],
 ])('what cannot be used is named: %s', async (what, call) => {
@@ -45,4 +47,10 @@ test.each([
     code: 'ERR_SESSION_USAGE',
     message: expect.stringContaining(`${what} is missing, or not what it must be.\nPass `),
   })
+})
+
+test('an option may be undefined, also to the compiler', async () => {
+  const nothing = { signal: undefined, timeoutMs: undefined, maxOutputBytes: undefined }
+  const exec = execInSession('sess_1', 'ls', { sessionsDirectory: '/nowhere', environment: {}, ...nothing })
+  await expect(exec).rejects.toMatchObject({ code: 'ERR_SESSION_UNKNOWN' })
 })

@@ -41,7 +41,7 @@ export function toOpenAITools(
  * failures and timeouts too, because an API refuses a conversation in which one is missing.
  *
  * @returns one message per call, in the order of the calls; `[]` when there are none.
- * @throws {AdapterError} `ERR_ADAPTER_MESSAGE`: `tool_calls` is no list, or a call has no id, so no answer could name it.
+ * @throws {AdapterError} `ERR_ADAPTER_MESSAGE`: `message` is none, `tool_calls` is no list, or a call has no id, so no answer could name it.
  *   `ERR_ADAPTER_OPTIONS`: `concurrency` is no number from 1. `ERR_ADAPTER_DUPLICATE`.
  */
 export async function dispatch(
@@ -64,12 +64,17 @@ export async function dispatch(
   return answers
 }
 
-/** An assistant that only talks has a message without `tool_calls`; what is no message at all was passed by mistake. */
+/**
+ * An assistant that only talks has a message without `tool_calls`. What is no message at all was passed by mistake, and so
+ * were a whole response and a promise: a loop would end there as if the model had nothing to do.
+ */
 function noCalls(message: unknown): [] {
-  if (typeof message === 'object' && message !== null && !Array.isArray(message)) return []
+  const { choices, then } = fields(message)
+  const isElse = Array.isArray(message) || choices !== undefined || typeof then === 'function'
+  if (typeof message === 'object' && message !== null && !isElse) return []
   throw new AdapterError(
     'ERR_ADAPTER_MESSAGE',
-    'dispatch: the message is missing, or not what it must be.\nPass the message of the assistant as the API sent it.',
+    'dispatch: the message is missing, or not what it must be.\nPass the message of the assistant as the API sent it: choices[0].message of a response.',
   )
 }
 

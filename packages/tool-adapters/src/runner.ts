@@ -11,6 +11,7 @@ import {
 import { checkAdapterOptions } from './check-options.js'
 import { checkTools } from './check-tools.js'
 import { AdapterError } from './errors.js'
+import { requireThat } from './usage.js'
 
 /** Where and how tools run; every adapter takes these. */
 export interface AdapterOptions
@@ -70,6 +71,7 @@ export function createRunner(tools: readonly Tool[], options: AdapterOptions = {
     environment = process.env,
     agentHome: home = runsIn,
     credentials = PROVIDER_KEYS,
+    confirm,
     ...rest
   } = options
   // A command that is told a relative path would look for it from where it runs.
@@ -78,6 +80,7 @@ export function createRunner(tools: readonly Tool[], options: AdapterOptions = {
   const withheld = [...CREDENTIAL_NAMES, ...credentials]
   const context: ExecuteContext = {
     ...rest,
+    confirm: confirm && (async (call) => agreement(await confirm(call))),
     workDirectory,
     variables: { AGENT_HOME: agentHome, CWD: workDirectory },
     environment: commandEnvironment(environment, { agentHome, workDirectory, credentials: withheld }),
@@ -89,6 +92,13 @@ export function createRunner(tools: readonly Tool[], options: AdapterOptions = {
     const mark = typeof id === 'string' && MARK.test(id) && { actionId: id }
     return await executeTool(byName, named, { ...context, ...mark, signal })
   }
+}
+
+/** The text `no` must not pass for a yes. */
+function agreement(said: unknown): boolean {
+  const isAnswer = said === undefined || typeof said === 'boolean'
+  requireThat(isAnswer, 'what the option confirm gave', 'a function that gives true or false')
+  return said === true
 }
 
 function indexTools(tools: readonly Tool[]): ReadonlyMap<string, Tool> {

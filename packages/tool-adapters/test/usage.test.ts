@@ -1,4 +1,4 @@
-import { defineTool } from '@delta/executor'
+import { DEFAULT_RULES, defineTool } from '@delta/executor'
 import { expect, test } from 'vitest'
 import { createRunner, dispatch, toOpenAITools } from '../src/index.js'
 
@@ -50,4 +50,21 @@ test('a call without the name of a tool has an answer, and hides no other call',
   const answers = await dispatch(tools, { tool_calls: calls })
   const nothing = 'ERROR: there is no tool "". Nothing was run.\nThe tools are: say.'
   expect(answers.map(({ content }) => content)).toEqual([nothing, nothing, 'hi\n'])
+})
+
+test('an answer of confirm that is neither true nor false is a mistake of the program, and nothing is run', async () => {
+  const policy = { rules: DEFAULT_RULES, onConfirmation: 'ask_human' as const }
+  const message = { tool_calls: [{ id: '1', function: { name: 'say', arguments: '{"text":"hi"}' } }] }
+  const answer = dispatch(tools, message, { policy, confirm: async () => 'no' as never })
+  await expect(answer).rejects.toMatchObject({
+    code: 'ERR_ADAPTER_OPTIONS',
+    message: expect.stringContaining('what the option confirm gave is missing, or not what it must be.'),
+  })
+})
+
+test('a whole response, or a promise of a message, is not taken for an answer without calls', async () => {
+  const message = { role: 'assistant', tool_calls: [] }
+  for (const mistaken of [{ choices: [{ message }] }, Promise.resolve(message)]) {
+    await expect(dispatch(tools, mistaken as never)).rejects.toMatchObject({ code: 'ERR_ADAPTER_MESSAGE' })
+  }
 })

@@ -1,0 +1,24 @@
+import { temporaryWorkspace } from '@delta/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { createRun, openRun, recordInvocation, repairRun } from '../src/index.js'
+
+// `tsc` reads this file, too: what it refuses here, it would refuse to every program with strict settings.
+
+const maybe = <Value>(value: Value): Value | undefined => value
+
+test('an option may be undefined, and a list constant', async () => {
+  const { path } = await temporaryWorkspace({}, { onCleanup: onTestFinished })
+  const events = [
+    { type: 'ENGINE_START', run_id: 'r1' },
+    { type: 'USER_MESSAGE', content: 'Hi' },
+  ] as const
+  const run = await createRun(path, { runId: maybe('r1'), events: () => events })
+  const record = recordInvocation(run, { iteration: 1, request: {}, blocks: undefined, texts: undefined })
+  expect(record.body.toString()).toBe('{}')
+  recordInvocation(run, { iteration: 2, request: {}, blocks: [{ source_id: 'a' }] as const })
+  run.close()
+  const waiting = { onWait: undefined, signal: maybe(new AbortController().signal) }
+  const again = await openRun(run.directory, { ...waiting, force: undefined, sync: undefined })
+  again.close()
+  expect((await repairRun(run.directory, { ...waiting, force: undefined })).changed).toBe(false)
+})
