@@ -144,10 +144,11 @@ describe('a bash session remembers of exported variables', () => {
 describe('background jobs', () => {
   test('are reported while they run, and ended with the session', async () => {
     const { exec, print, sessionsDirectory, id } = await start()
-    const { background_jobs: jobs } = await exec('sleep 600 & (sleep 601; echo) & disown; echo started')
-    expect(jobs).toEqual([{ pid: expect.any(Number), command: 'sleep 600' }])
+    const [first, second] = [`sleep 600.${process.pid}`, `sleep 601.${process.pid}`] // nobody else sleeps so long
+    const { background_jobs: jobs } = await exec(`${first} & (${second}; echo) & disown; echo started`)
+    expect(jobs).toEqual([{ pid: expect.any(Number), command: first }])
     expect((await exec('true')).background_jobs).toEqual(jobs)
-    const living = 'ps -e -o stat=,args= | grep -c "^[^Z]*  *sleep 60[01]$"'
+    const living = `ps -e -o stat=,args= | grep -c "^[^Z]*  *sleep 60[01]\\.${process.pid}$"`
     expect((await exec(living)).stdout).toBe('2\n')
     const { endSession } = await import('../src/index.js')
     await endSession(id, { sessionsDirectory })
