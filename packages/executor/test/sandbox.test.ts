@@ -163,12 +163,13 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     const { path } = await workspace()
     const pids: number[] = []
     const context = { onSpawn: ({ pid }: { pid: number }) => void pids.push(pid) }
-    const result = await run('echo begun; setsid sleep 61 & sleep 61', path, true, context, {
+    const sleeper = `sleep 61.${process.pid}` // nobody else sleeps so long
+    const result = await run(`echo begun; setsid ${sleeper} & ${sleeper}`, path, true, context, {
       timeout_ms: 1500,
     })
     expect(result).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })
     expect(pids.filter(isAlive)).toEqual([])
-    const left = spawnSync('pgrep', ['-f', '^sleep 61$'], { encoding: 'utf8' }).stdout
+    const left = spawnSync('pgrep', ['-f', `^${sleeper}$`], { encoding: 'utf8' }).stdout
     expect(left).toBe('')
   })
 

@@ -25,8 +25,8 @@ export type ScriptedTurn = AnswerTurn | Fault
  * newlines; `\{{last_observation}}` stays as text, without its backslash.
  */
 export interface AnswerTurn {
-  readonly content?: string | null
-  readonly tool_calls?: readonly ScriptedCall[]
+  readonly content?: string | null | undefined
+  readonly tool_calls?: readonly ScriptedCall[] | undefined
   /** Further fields of the message, such as `reasoning_content`. */
   readonly message?: Readonly<Record<string, unknown>>
   readonly finish_reason?: string
@@ -46,7 +46,7 @@ export interface AnswerTurn {
 export interface ScriptedCall {
   readonly id?: string
   readonly name: string
-  readonly arguments?: string | Readonly<Record<string, unknown>>
+  readonly arguments?: string | Readonly<Record<string, unknown>> | undefined
 }
 
 /**
