@@ -289,6 +289,10 @@ describe('errors that are worth another try', () => {
     expect(error.message.split('\n').at(-1)).toBe(
       'The server asks to wait 3 hours, and at most 5 minutes are waited here: try again when they have passed.',
     )
+    const { model: sooner } = await start([{ status: 503, retryAfter: '301' }])
+    expect((await failureOf(sooner.complete(request))).message).toContain('asks to wait 6 minutes,')
+    const { model: later } = await start([{ status: 503, retryAfter: '259200' }])
+    expect((await failureOf(later.complete(request))).message).toContain('asks to wait 3 days,')
   })
 
   test('a stream that ends before its answer does is an error, even when HTTP is content', async () => {

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -39,6 +48,15 @@ describe('output', () => {
       /^aaaa\n\[4 bytes left out.*\]\ncccc$/,
     )
   })
+})
+
+test.skipIf(!existsSync('/proc/self/fd'))('no command leaves a file open', async () => {
+  const { print } = await start()
+  const openFiles = () => readdirSync('/proc/self/fd').length
+  await print('echo first')
+  const before = openFiles()
+  for (let count = 0; count < 3; count++) await print('seq 1 20000 | wc -l')
+  expect(openFiles()).toBe(before)
 })
 
 describe('limits', () => {
@@ -276,5 +294,21 @@ describe('ids and programs', () => {
       environment: {},
     })
     await expect(started).rejects.toMatchObject({ code: 'ERR_SESSION_PROGRAM' })
+  })
+
+  test.each([
+    ['exit 3', 'it ended with exit code 3'],
+    ['kill -9 $$', 'it was ended by SIGKILL'],
+    ['echo "no licence" >&2; exit 1', 'no licence'],
+  ])('a program that cannot run says why, or how it ended: %s', async (script, reason) => {
+    const workDirectory = temporaryDirectory()
+    const program = join(workDirectory, 'bash')
+    writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o700 })
+    const started = startSession(program, {
+      sessionsDirectory: join(workDirectory, '.sessions'),
+      workDirectory,
+      environment: {},
+    })
+    await expect(started).rejects.toThrow(`"${program}" cannot be started: ${reason}`)
   })
 })

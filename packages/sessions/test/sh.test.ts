@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { start } from './helpers.js'
+import { start, startCommandLine } from './helpers.js'
 
 test('an sh session remembers the working directory, the environment and the umask', async () => {
   const { exec, print, workDirectory } = await start('sh')
@@ -15,6 +15,14 @@ test('bytes that are no text come back', async () => {
   const { exec, print } = await start('sh')
   await exec(`export BYTES="$(printf '\\377\\376')"`)
   expect(await print('printf %s "$BYTES" | od -An -tx1')).toBe(' ff fe\n')
+})
+
+test('what a shell knows of itself is not that of the shell before', async () => {
+  const { id, sessionsDirectory, print } = await start('sh')
+  const other = await startCommandLine(['exec', id, 'echo $PPID', '--sessions-dir', sessionsDirectory]).result
+  const [before, now] = [JSON.parse(other.stdout).stdout, await print('echo $PPID')]
+  expect(before).toMatch(/^\d+\n$/)
+  expect(now).not.toBe(before)
 })
 
 test('an exit code and set -e are results', async () => {
