@@ -63,6 +63,7 @@ test.each<[what: string, name: string, ...args: unknown[]]>([
   ['mapToCommand: the option tools', 'mapToCommand', 'box_go', tool],
   ['buildCommandArray: the mapping', 'buildCommandArray', undefined, {}],
   ['buildCommandArray: the object of arguments', 'buildCommandArray', mapping, undefined],
+  ['checkPolicy: the call', 'checkPolicy', undefined, mapping, {}],
   ['checkPolicy: the mapping', 'checkPolicy', call, undefined, {}],
   ['checkPolicy: the rule minTrustLevel', 'checkPolicy', call, mapping, { minTrustLevel: 'orgs' }],
   ['validateToolCall: the call', 'validateToolCall', undefined, mapping],

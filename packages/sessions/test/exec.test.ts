@@ -2,15 +2,17 @@ import { execFileSync } from 'node:child_process'
 import {
   existsSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
   cleanUpSessions,
@@ -57,6 +59,18 @@ test.skipIf(!existsSync('/proc/self/fd'))('no command leaves a file open', async
   const before = openFiles()
   for (let count = 0; count < 3; count++) await print('seq 1 20000 | wc -l')
   expect(openFiles()).toBe(before)
+})
+
+test('what a crash left of a state that was never used is replaced', async () => {
+  const { directory, exec, print } = await start()
+  const current = join(directory, 'current')
+  const next = join('states', String(Number(basename(readlinkSync(current))) + 1))
+  mkdirSync(join(directory, next))
+  writeFileSync(join(directory, next, 'state.bash'), 'HALF=')
+  symlinkSync(next, `${current}.new`)
+  await exec('KEPT=1')
+  expect(await print('echo $KEPT $HALF')).toBe('1\n')
+  expect(readdirSync(join(directory, 'states'))).toHaveLength(1)
 })
 
 describe('limits', () => {

@@ -113,7 +113,7 @@ describe('delta-sessions', () => {
 
   test.each([
     [['exec'], 'exec needs a session id'],
-    [['exec', 'sess_x', 'ls', '-la'], "Unknown option '-l'"],
+    [['exec', 'sess_x', 'ls', '-la'], "Unknown option '-l'. --help lists those there are. Quote the command"],
     [['exec', 'sess_x', 'ls', 'la'], '"la" is too much. Quote the command'],
     [['exec', 'sess_x'], 'There is no command'],
     [['exec', 'sess_x', 'ls', '--timeout', 'soon'], '--timeout soon: expected milliseconds'],
