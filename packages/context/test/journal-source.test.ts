@@ -93,11 +93,11 @@ test('a follower notices a journal that was edited, also where it had read alrea
   const path = await write('work/.delta/r1/journal.jsonl', journalText(run.events))
   const follower = followJournal(path)
   await follower.turns()
-  await writeFile(path, journalText(run.events).replace('result 1', 'edited'))
+  await writeFile(path, journalText(run.events).replace('result 1', 'edited 1')) // of the same length
   const contents = (await follower.turns()).flatMap(({ messages }) =>
     messages.map(({ message }) => message.content),
   )
-  expect(contents).toContain('edited')
+  expect(contents).toContain('edited 1')
   expect(contents).not.toContain('result 1')
 })
 

@@ -80,11 +80,14 @@ test('a variable that no program can be given is kept, and it is said', async ()
   expect(await print('ls -d .')).toBe('.\n')
 })
 
-test('background jobs are reported', async () => {
+test('background jobs are reported for as long as they live', async () => {
   const { exec } = await start('sh')
   const { background_jobs: jobs } = await exec('sleep 600 & KEPT=1')
   expect(jobs).toHaveLength(1)
   expect((await exec('echo $KEPT')).background_jobs?.map(({ pid }) => pid)).toEqual(
     jobs?.map(({ pid }) => pid),
   )
+  const pid = jobs?.[0]?.pid
+  await exec(`kill -9 ${pid}; while ps -o stat= -p ${pid} | grep -q '^[^Z]'; do :; done`)
+  expect((await exec('true')).background_jobs).toBeUndefined()
 })
