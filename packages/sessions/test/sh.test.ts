@@ -80,6 +80,12 @@ test('a variable that no program can be given is kept, and it is said', async ()
   expect(await print('ls -d .')).toBe('.\n')
 })
 
+test('a name that only other programs take, with a value that none can be given, locks no session', async () => {
+  const { exec } = await start('sh')
+  const environment = { PATH: process.env.PATH, 'a.b': 'x'.repeat(200_000) }
+  expect(await exec('echo on', { environment })).toMatchObject({ stdout: 'on\n', exit_code: 0 })
+})
+
 test('background jobs are reported for as long as they live', async () => {
   const { exec } = await start('sh')
   const { background_jobs: jobs } = await exec('sleep 600 & KEPT=1')
