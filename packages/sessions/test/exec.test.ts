@@ -58,7 +58,7 @@ test.skipIf(!existsSync('/proc/self/fd'))('no command leaves a file open', async
   await print('echo first')
   const before = openFiles()
   for (let count = 0; count < 3; count++) await print('seq 1 20000 | wc -l')
-  expect(openFiles()).toBe(before)
+  expect(openFiles()).toBeLessThanOrEqual(before)
 })
 
 test('what a crash left of a state that was never used is replaced', async () => {
