@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type ScriptedServer,
@@ -95,13 +96,17 @@ test('DELTA_NEW=1 starts a new run', async () => {
   expect(await runsIn(workspace)).toEqual(['COMPLETED', 'INTERRUPTED'])
 })
 
-test("another agent's run is not taken up", async () => {
-  const { workspace } = await killed()
-  await using other = await temporaryAgent({ turns: [{ content: 'Other.' }] })
-  const result = await delta(['run', '--agent', other.path, '-w', workspace.path, '-m', 'Go'])
-  expect(result.stdout).toBe('Other.\n')
-  expect(await runsIn(workspace)).toEqual(['COMPLETED', 'INTERRUPTED'])
-})
+test.each(['is there', 'was removed'])(
+  "another agent's run is not taken up: that agent %s",
+  async (state) => {
+    const { workspace, agent } = await killed()
+    if (state === 'was removed') await rm(agent.path, { recursive: true })
+    await using other = await temporaryAgent({ turns: [{ content: 'Other.' }] })
+    const result = await delta(['run', '--agent', other.path, '-w', workspace.path, '-m', 'Go'])
+    expect(result.stdout).toBe('Other.\n')
+    expect(await runsIn(workspace)).toEqual(['COMPLETED', 'INTERRUPTED'])
+  },
+)
 
 test('the workspace must be named: without -w a new one is used', async () => {
   const { agent } = await killed()

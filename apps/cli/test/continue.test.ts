@@ -62,6 +62,24 @@ test('where the latest run has ended, continue without --run-id names another on
   expect((await delta(['continue', ...where])).stderr).toMatch(/^Error: Run is COMPLETED\. /)
 })
 
+test.each(["a sub-agent's", 'a damaged'])(
+  '%s run is not named where the latest one has ended',
+  async (kind) => {
+    await using asks = await temporaryAgent({
+      turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which?' } }] }],
+    })
+    await using ends = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+    await using workspace = await temporaryWorkspace({})
+    const where = ['-w', workspace.path]
+    const env = kind === 'a damaged' ? {} : { DELTA_PARENT_RUN: 'parent' }
+    await delta(['run', '--agent', asks.path, '-m', 'Go', ...where, '--run-id', 'asks', '-q'], { env })
+    await delta(['run', '--agent', ends.path, '-m', 'Go', ...where, '--run-id', 'ends', '-q'])
+    const path = '.delta/asks/journal.jsonl'
+    if (kind === 'a damaged') await workspace.write(path, `torn\n${await workspace.read(path)}`)
+    expect((await delta(['continue', ...where])).stderr).toMatch(/^Error: Run is COMPLETED\. /)
+  },
+)
+
 test('a run that was stopped while it asked is named, too, where the latest one takes a message', async () => {
   await using asks = await temporaryAgent({
     turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which?' } }] }],

@@ -68,6 +68,12 @@ test("the workspace's .env is not believed while nobody can read what the latest
   expect((await delta(['config', '--agent', agent.path, '-w', workspace.path])).exitCode).toBe(0)
 })
 
+test('also in a workspace of version 1.1 the command that sets damage aside names the run', async () => {
+  await using workspace = await temporaryWorkspace({ '.delta/runs/old/execution/journal.jsonl': 'garbage\n' })
+  const { stderr } = await delta(['show', 'old', '-w', workspace.path])
+  expect(stderr).toContain(`delta journal repair old -w ${workspace.path}\n`)
+})
+
 test('the command that sets damage aside is whole wherever it is named: typed elsewhere, it mends that run', async () => {
   await using workspace = await temporaryWorkspace({})
   const directory = join(workspace.path, "a person's work")

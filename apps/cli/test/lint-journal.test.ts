@@ -31,6 +31,7 @@ Add --exclude-dir=.delta.
 
 test.each([
   [{ exec: 'grep -rn ${word}' }, '1 Add --exclude-dir=.delta.'],
+  [{ exec: 'egrep -rn -- ${word}' }, '1 Add --exclude-dir=.delta.'],
   [{ exec: 'grep -rn -e ${word} ${directory}' }, '1 Add --exclude-dir=.delta.'],
   [{ shell: 'cd x; grep --recursive -- ${word} . | head' }, '7 Add --exclude-dir=.delta.'],
   [{ exec: 'find ${CWD} -type f' }, "1 Add -not -path '*/.delta/*'."],
@@ -44,6 +45,8 @@ test.each([
   { exec: 'grep -rn --exclude-dir=.delta -- ${word} .' },
   { exec: 'grep -n -- ${word} ${file}' },
   { exec: 'grep -rn -- ${word} src' },
+  { exec: 'grep -rn -e ${word} src' },
+  { exec: 'grep -rn -- -v src' },
   { exec: 'grep -rn -- ${word} ${AGENT_HOME}/notes' },
   { exec: 'find src -type f' },
   { exec: 'find . -maxdepth 1 -type f' },

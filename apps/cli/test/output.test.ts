@@ -108,6 +108,20 @@ test.skipIf(!existsSync('/dev/full'))(
   },
 )
 
+test.skipIf(!existsSync('/dev/full'))(
+  'a run that waits says so by its exit code, also where its result cannot be written',
+  async () => {
+    await using agent = await temporaryAgent({
+      turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which?' } }] }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--format', 'json']
+    const { code, output } = inShell('2>&3 >/dev/full', args)
+    expect(output).toContain('Error: The result could not be written')
+    expect(code).toBe('101')
+  },
+)
+
 test.skipIf(!hasTerminal)('no format sends a control sequence of the model to a terminal', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Title: \u001b]0;owned\u0007 \u009b2J' }] })
   await using workspace = await temporaryWorkspace({})

@@ -67,6 +67,7 @@ test('a response.txt that is no file or no text is refused: exit code 2, and the
     for (const command of [
       ['continue', '-w', workspace.path],
       ['run', ...args],
+      ['run', '--agent', agent.path, '-m', 'Another message', '-w', workspace.path],
     ]) {
       const result = await delta(command)
       expect(result).toMatchObject({ exitCode: 2, stdout: '' })

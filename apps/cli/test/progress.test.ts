@@ -58,15 +58,15 @@ test('results of calls that ran side by side stand under their own command, in p
 
 test('a result that comes after a resume stands under its command, also in show', async () => {
   await using agent = await temporaryAgent({
-    tools: [{ name: 'die', shell: 'kill -9 $PPID; echo gone' }],
+    tools: [{ name: 'die', shell: 'kill -9 $PPID\necho gone' }],
     turns: [{ tool_calls: [{ name: 'die', arguments: {} }] }, { content: 'Done.' }],
   })
   await using workspace = await temporaryWorkspace({})
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const { stderr } = await delta(['continue', '-w', workspace.path])
-  expect(stderr).toMatch(/^resuming .*\n(?:note: .*\n)* {3}↳ \$ sh -c 'kill -9 .*\n {5}\[interrupted/)
+  expect(stderr).toMatch(/^resuming .*\n(?:note: .*\n)* {3}↳ \$ sh -c 'kill -9 \$PPID …\n {5}\[interrupted/)
   const { stdout } = await delta(['show', '-w', workspace.path])
-  expect(stdout).toMatch(/^resuming .*\n {3}↳ \$ sh -c 'kill -9 .*\n {5}\[interrupted/m)
+  expect(stdout).toMatch(/^resuming .*\n {3}↳ \$ sh -c 'kill -9 \$PPID …\n {5}\[interrupted/m)
 })
 
 test('-q prints the answer and nothing else', async () => {

@@ -324,10 +324,10 @@ test('a workspace whose name holds control characters is shown without them in c
     ],
   })
   await using home = await temporaryWorkspace({})
-  const workspace = `${home.path}/red \u001b[31m'x'\r\u202e`
+  const workspace = `${home.path}/red \u001b[31m'x'\r\u202e\u2066`
   const asked = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace])
   const shown = await delta(['show', '-w', workspace])
-  for (const { stderr } of [asked, shown]) expect(stderr).not.toMatch(/[\u001b\r\u202e]/)
+  for (const { stderr } of [asked, shown]) expect(stderr).not.toMatch(/[\u001b\r\u202e\u2066]/)
   const [, example] = /^Or be asked here: delta (.*)$/m.exec(asked.stderr) ?? []
   const pasted = await runProcess(['bash', '-c', `"$NODE" "$DELTA" ${example}`], {
     env: cleanEnvironment({ NODE: process.execPath, DELTA }),

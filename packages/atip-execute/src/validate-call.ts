@@ -110,7 +110,7 @@ function missing({ name }: Parameter): ValidationError {
 
 function wrong(parameter: Parameter, value: unknown, reason: string): ValidationError {
   const { name } = parameter
-  const notInEnum = parameter.enum !== undefined && value !== null && typeof value !== 'object'
+  const notInEnum = parameter.enum !== undefined && typeof value !== 'object'
   return {
     code: notInEnum ? 'INVALID_ENUM' : 'INVALID_TYPE',
     message: `"${name}" ${reason}.`,

@@ -21,6 +21,7 @@ describe('executeCommand', () => {
   test('runs no shell unless asked', async () => {
     expect((await executeCommand(['echo', '$HOME; id'])).stdout).toBe('$HOME; id\n')
     expect((await executeCommand(['echo', 'a', '|', 'tr', 'a', 'b'], { shell: true })).stdout).toBe('b\n')
+    expect((await executeCommand(['echo', '|'], { shell: '' })).stdout).toBe('|\n')
     expect((await executeCommand(['echo $BASH_VERSION'], { shell: 'bash' })).stdout).not.toBe('\n')
   })
 

@@ -79,6 +79,11 @@ describe('validateToolCall', () => {
     expect(validate({ url: 'x', port: null, method: null }).normalizedArgs).toEqual({ url: 'x' })
     expect(codes({ url: null })).toEqual([['INVALID_TYPE', 'url']])
     expect(codes({ url: undefined })).toEqual([['MISSING_REQUIRED', 'url']])
+    const level = { name: 'level', type: 'enum', enum: ['low', 'high'] } as const
+    const mapping = mapToCommand('box_set', [box({ set: { description: 'Set', arguments: [level] } })])
+    expect(mapping && validateToolCall(call('box_set', { level: null }), mapping).errors).toMatchObject([
+      { code: 'INVALID_TYPE', parameter: 'level' },
+    ])
   })
 
   test.each([

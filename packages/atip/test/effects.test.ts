@@ -23,25 +23,29 @@ test('what a leaf states wins over its group, and what it leaves out is inherite
   ).toEqual({ destructive: false, network: true, filesystem: { read: true, write: false } })
 })
 
-test('against the tool itself the more dangerous statement wins', () => {
-  expect(
-    effectsOf({
-      tool: { destructive: true, network: false, reversible: false, cost: { estimate: 'high' } },
-      leaf: {
-        destructive: false,
-        network: true,
-        reversible: true,
-        idempotent: true,
-        cost: { estimate: 'low', billable: true },
-      },
-    }),
-  ).toEqual({
+test('of a tool and its leaf the more dangerous statement wins, whichever of them makes it', () => {
+  const dangerous: AtipEffects = {
     destructive: true,
     network: true,
+    subprocess: true,
     reversible: false,
+    idempotent: false,
+    filesystem: { read: true, write: true, delete: true },
+    interactive: { prompts: true, tty: true, stdin: 'password' },
+    cost: { billable: true, estimate: 'high' },
+  }
+  const harmless: AtipEffects = {
+    destructive: false,
+    network: false,
+    subprocess: false,
+    reversible: true,
     idempotent: true,
-    cost: { estimate: 'high', billable: true },
-  })
+    filesystem: { read: false, write: false, delete: false },
+    interactive: { prompts: false, tty: false, stdin: 'required' },
+    cost: { billable: false, estimate: 'low' },
+  }
+  expect(effectsOf({ tool: dangerous, leaf: harmless })).toEqual(dangerous)
+  expect(effectsOf({ tool: harmless, leaf: dangerous })).toEqual(dangerous)
 })
 
 test('a tool says what its leaves leave unsaid', () => {

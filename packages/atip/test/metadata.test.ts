@@ -124,6 +124,10 @@ describe('what wrong metadata is told', () => {
     [{ atip: { features: [] } }, 'atip.version must be a text, and is missing.'],
     [{ effects: [] }, 'effects must be an object, not an empty list.'],
     [
+      { authentication: { methods: [{ envVar: 7 }] } },
+      'authentication.methods.0.envVar must be a text, not 7.',
+    ],
+    [
       { trust: { source: 'me' } },
       'trust.source must be one of "native", "vendor", "org", "community", "user", "inferred", not "me".',
     ],

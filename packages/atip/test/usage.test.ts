@@ -20,6 +20,7 @@ const mistakes: [what: string, name: string, ...args: unknown[]][] = [
   ['leavesOf: the separator', 'leavesOf', tool, null],
   ['commandLine: the leaf', 'commandLine', tool],
   ['commandLine: the leaf', 'commandLine', { tool, path: [null] }],
+  ['commandLine: the leaf', 'commandLine', { path: ['go'] }],
   ['handleToolResult: the provider', 'handleToolResult', undefined, 'id', 'text'],
   ['handleToolResult: the id of the call', 'handleToolResult', 'openai', undefined, 'text'],
   ['generateSafetyPrompt: the list of tools', 'generateSafetyPrompt', null],

@@ -16,8 +16,8 @@ test.each(['0.7', '0.10', '1.0', '1', { version: '0.9' }])(
   },
 )
 
-test('what is no version is said to be none', () => {
-  expect(versionNotice({ atip: 'latest' })).toBe('"latest" is no version of ATIP; it is read as 0.6.')
+test.each(['latest', 'v0.6', '0.6-beta'])('what is no version is said to be none: %s', (atip) => {
+  expect(versionNotice({ atip })).toBe(`"${atip}" is no version of ATIP; it is read as 0.6.`)
 })
 
 test('metadata that wants a newer reader is refused', () => {

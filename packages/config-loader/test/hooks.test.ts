@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { HOOK_NAMES } from '../src/index.js'
-import { complaint, load } from './agents.js'
+import { complaint, load, MINIMAL } from './agents.js'
 
 test('every hook has a command, a time limit and the credentials it may see', async () => {
   const { agent } = await load({
@@ -92,6 +92,13 @@ test('a hook under both of its names is an error, not a choice', async () => {
   const text = 'pre_llm_req: { command: [a] }\npre_llm_request: { command: [b] }\n'
   expect(await complaint({ 'hooks.yaml': text })).toContain(
     'agent/hooks.yaml:2:1: "pre_llm_request" is given under both of its names.',
+  )
+})
+
+test('the hooks of agent.yaml under both of their names are an error, not a choice', async () => {
+  const text = 'lifecycle_hooks: { on_error: { command: [a] } }\nhooks: { on_run_end: { command: [b] } }\n'
+  expect(await complaint({ 'agent.yaml': MINIMAL['agent.yaml'] + text })).toContain(
+    '"hooks" and "lifecycle_hooks" mean the same; only one of them can be given.',
   )
 })
 

@@ -99,6 +99,12 @@ test('numbers have limits', async () => {
   const message = await complaint({ 'agent.yaml': text })
   expect(message).toContain('agent/agent.yaml:3:17: max_iterations: must be at least 1, not 0.')
   expect(message).toContain('agent/agent.yaml:4:19: tool_concurrency: must be a number, not "two".')
+  expect(await complaint({ 'agent.yaml': `${MINIMAL['agent.yaml']}max_iterations: 1e300\n` })).toContain(
+    'max_iterations: must be at most 9007199254740991, not 1e+300.',
+  )
+  expect(await complaint({ 'agent.yaml': `${MINIMAL['agent.yaml']}max_iterations: { a: 1 }\n` })).toContain(
+    'max_iterations: must be a number, not a map.',
+  )
 })
 
 test('a version may be written as a number, and stays as it was written', async () => {

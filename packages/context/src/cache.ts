@@ -90,7 +90,7 @@ interface Hashed {
 const hashes = new Map<string, Hashed>()
 
 /** By content; a file that was not touched since is not read again by this process. Blocking: promises take ten times as long. */
-function hashOf(path: string): string | undefined {
+function hashOf(path: string): string {
   try {
     const status = statSync(path, { bigint: true })
     if (!status.isFile()) return 'no file' // a pipe would be waited for, a device never ends
@@ -102,8 +102,7 @@ function hashOf(path: string): string | undefined {
     if (isSettled(status)) hashes.set(path, { stamp, hash })
     return hash
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return code === 'ENOENT' ? undefined : `unreadable: ${code}` // no content it could be told by
+    return `unreadable: ${(error as NodeJS.ErrnoException).code}` // no content it could be told by
   }
 }
 

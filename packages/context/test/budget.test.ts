@@ -32,6 +32,17 @@ test('the journal takes what the other sources leave, dropping the oldest iterat
   }
 })
 
+test('what users say between iterations takes its room once', async () => {
+  const events = history()
+  events.user('The task.')
+  for (let index = 1; index <= 20; index++) events.cycle(`thought ${index}`, 'x'.repeat(400))
+  events.user(`The latest wish: ${'x'.repeat(1600)}`)
+  const { build } = await placeWith({ 'work/.delta/r1/journal.jsonl': journalText(events.events) })
+  const { blocks } = await build({ total_max_tokens: 1000, sources: [{ type: 'journal' }] })
+  expect(total(blocks)).toBeGreaterThan(700)
+  expect(total(blocks)).toBeLessThanOrEqual(1000)
+})
+
 test('max_tokens of the journal bounds it, whatever the whole may have', async () => {
   const { build } = await run(20, 'x'.repeat(400))
   const { blocks } = await build({
@@ -145,12 +156,13 @@ test('a counter that fails or talks nonsense is an error', async () => {
   )
 })
 
-test('a counter that prints nothing, or an empty line, does not count 0', async () => {
+test('a counter that prints nothing, or an empty line, does not count 0; a 0 does', async () => {
   const { build } = await placeWith({ 'agent/prompt.md': 'You count.' })
   const count = (script: string) =>
     build({ token_counter: { command: ['sh', '-c', script] }, sources: [PROMPT] })
   for (const script of ['cat > /dev/null', 'cat > /dev/null; echo', 'cat > /dev/null; echo " "'])
     await expect(count(script)).rejects.toThrow('printed no whole number for each of 1 lines.')
+  await expect(count('cat > /dev/null; echo 0')).resolves.toBeDefined()
   const countTokens = () => []
   await expect(build({ sources: [PROMPT] }, { countTokens })).rejects.toMatchObject({
     code: 'ERR_CONTEXT_COUNTER',

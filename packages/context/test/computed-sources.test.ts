@@ -269,14 +269,14 @@ test('with cache, a generator runs again only when its inputs changed', async ()
   )
 })
 
-test('what cannot be read does not hold a cache up: a pipe, a device, a link to a directory', async () => {
+test('what cannot be read does not hold a cache up: a pipe, a device, a link to a directory, a file for one', async () => {
   const { directory, build, write } = await placeWith({ 'work/src/a.py': 'a' })
   const source = join(directory, 'work/src')
   execFileSync('mkfifo', [join(source, 'pipe')])
   await symlink('/dev/zero', join(source, 'endless'))
   await symlink(directory, join(source, 'elsewhere'))
   const manifest = computed('echo run >> count; wc -l < count', {
-    cache: { strategy: 'file_hash', invalidate_on: ['src/**'] },
+    cache: { strategy: 'file_hash', invalidate_on: ['src/**', 'src/a.py/**'] },
   })
   await build(manifest)
   expect((await build(manifest)).messages).toEqual(block('1\n'))

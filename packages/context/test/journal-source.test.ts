@@ -75,17 +75,29 @@ test('a follower gives what a fresh reading gives, at every length of the journa
   }
 })
 
+test('a follower goes on where a journal has grown long', async () => {
+  const { write } = await placeWith()
+  const run = longRun(8)
+  for (let index = 0; index < 8; index++) run.cycle(`thought ${index}`, `${index}`.repeat(30_000))
+  const path = await write('work/.delta/r1/journal.jsonl', '')
+  const follower = followJournal(path)
+  for (const event of run.events) {
+    await appendFile(path, `${JSON.stringify(event)}\n`)
+    expect(await follower.turns()).toEqual(await followJournal(path).turns())
+  }
+})
+
 test('a follower notices a journal that was edited, also where it had read already', async () => {
   const { write } = await placeWith()
   const run = longRun(2)
   const path = await write('work/.delta/r1/journal.jsonl', journalText(run.events))
   const follower = followJournal(path)
   await follower.turns()
-  await writeFile(path, journalText(run.events).replace('result 1', 'edited'))
+  await writeFile(path, journalText(run.events).replace('result 1', 'edited 1')) // of the same length
   const contents = (await follower.turns()).flatMap(({ messages }) =>
     messages.map(({ message }) => message.content),
   )
-  expect(contents).toContain('edited')
+  expect(contents).toContain('edited 1')
   expect(contents).not.toContain('result 1')
 })
 

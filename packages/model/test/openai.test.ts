@@ -32,10 +32,19 @@ async function failureOf(answer: Promise<unknown>): Promise<ModelError> {
 }
 
 /** A server whose answers are nothing but a beat, for as long as somebody listens. */
-async function startHeart(type: string, beat: string): Promise<string> {
+async function startHeart(
+  type: string,
+  beat: string,
+  whole?: { first: string; last: string },
+): Promise<string> {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': type })
-    const beating = setInterval(() => response.write(beat), 10)
+    if (whole) response.write(whole.first)
+    let beats = 0
+    const beating = setInterval(() => {
+      if (whole && beats++ === 100) response.end(whole.last)
+      else response.write(beat)
+    }, 10)
     response.once('close', () => clearInterval(beating))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -289,6 +298,10 @@ describe('errors that are worth another try', () => {
     expect(error.message.split('\n').at(-1)).toBe(
       'The server asks to wait 3 hours, and at most 5 minutes are waited here: try again when they have passed.',
     )
+    const { model: sooner } = await start([{ status: 503, retryAfter: '301' }])
+    expect((await failureOf(sooner.complete(request))).message).toContain('asks to wait 6 minutes,')
+    const { model: later } = await start([{ status: 503, retryAfter: '259200' }])
+    expect((await failureOf(later.complete(request))).message).toContain('asks to wait 3 days,')
   })
 
   test('a stream that ends before its answer does is an error, even when HTTP is content', async () => {
@@ -333,6 +346,13 @@ describe('errors that are worth another try', () => {
     const model = openAiModel({ baseUrl, timeoutMs: 100 })
     const error = await failureOf(model.complete(streamingRequest(request)))
     expect(error).toMatchObject({ code: 'ERR_MODEL_TIMEOUT', retryable: true })
+  })
+
+  test('a whole answer that keeps coming may take longer than the limit', async () => {
+    const first = '{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"'
+    const baseUrl = await startHeart('application/json', 'word ', { first, last: '"}}]}' })
+    const model = openAiModel({ baseUrl, timeoutMs: 500 })
+    expect((await model.complete(request)).message.content).toBe('word '.repeat(100))
   })
 
   test('no silence is too long with timeoutMs: 0', async () => {

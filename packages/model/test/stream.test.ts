@@ -113,20 +113,25 @@ describe('pieces of a message', () => {
     ])
   })
 
-  test('reasoning in numbered parts comes back whole, with its signature', async () => {
-    const part = (fields: object) => ({
-      reasoning_details: [{ type: 'reasoning.text', index: 0, format: 'f', ...fields }],
-    })
-    expect(
-      await read(part({ text: 'Let' }), part({ text: ' me' }), part({ signature: 'sig' }), { content: 'Hi' }),
-    ).toEqual({
-      role: 'assistant',
-      content: 'Hi',
-      reasoning_details: [
-        { type: 'reasoning.text', index: 0, format: 'f', text: 'Let me', signature: 'sig' },
-      ],
-    })
-  })
+  test.each(['text', 'summary', 'data', 'thinking', 'content'])(
+    'reasoning in numbered parts comes back whole, with its signature: %s',
+    async (name) => {
+      const part = (fields: object) => ({
+        reasoning_details: [{ type: 'reasoning.text', index: 0, format: 'f', ...fields }],
+      })
+      expect(
+        await read(part({ [name]: 'Let' }), part({ [name]: ' me' }), part({ signature: 'sig' }), {
+          content: 'Hi',
+        }),
+      ).toEqual({
+        role: 'assistant',
+        content: 'Hi',
+        reasoning_details: [
+          { type: 'reasoning.text', index: 0, format: 'f', [name]: 'Let me', signature: 'sig' },
+        ],
+      })
+    },
+  )
 })
 
 test('a stream is complete with a finish_reason or with [DONE], and keeps what surrounds the choices', async () => {

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { runCommand } from '@delta/executor/command'
+import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import { checkStart } from './check-options.js'
 import { driverOf } from './drivers/index.js'
 import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
@@ -12,6 +12,7 @@ import { commitState } from './state.js'
 
 /** What systems search when there is no PATH. */
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin'
+const LONGEST_START_MS = 10_000
 
 export interface StartOptions {
   /** Where sessions live; made if it does not exist. */
@@ -60,10 +61,16 @@ async function locate(program: string, { workDirectory, environment }: StartOpti
   const outcome = await runCommand([path, '-c', ''], {
     cwd: workDirectory,
     env: environment,
-    timeoutMs: 10_000,
+    timeoutMs: LONGEST_START_MS,
   })
   if (outcome.status === 'EXITED' && outcome.exitCode === 0) return path
-  throw cannotStart(program, outcome.startError?.message ?? (outcome.stderr.text.trim() || outcome.status))
+  throw cannotStart(program, outcome.startError?.message ?? (outcome.stderr.text.trim() || endOf(outcome)))
+}
+
+/** How a program ended that said nothing. */
+function endOf({ status, exitCode, signal }: CommandOutcome): string {
+  if (status === 'TIMEOUT') return `it did not end within ${LONGEST_START_MS / 1000} seconds`
+  return exitCode === null ? `it was ended by ${signal}` : `it ended with exit code ${exitCode}`
 }
 
 function cannotStart(program: string, reason: string): SessionError {

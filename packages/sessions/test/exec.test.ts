@@ -1,7 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
   cleanUpSessions,
@@ -39,6 +50,27 @@ describe('output', () => {
       /^aaaa\n\[4 bytes left out.*\]\ncccc$/,
     )
   })
+})
+
+test.skipIf(!existsSync('/proc/self/fd'))('no command leaves a file open', async () => {
+  const { print } = await start()
+  const openFiles = () => readdirSync('/proc/self/fd').length
+  await print('echo first')
+  const before = openFiles()
+  for (let count = 0; count < 3; count++) await print('seq 1 20000 | wc -l')
+  expect(openFiles()).toBeLessThanOrEqual(before)
+})
+
+test('what a crash left of a state that was never used is replaced', async () => {
+  const { directory, exec, print } = await start()
+  const current = join(directory, 'current')
+  const next = join('states', String(Number(basename(readlinkSync(current))) + 1))
+  mkdirSync(join(directory, next))
+  writeFileSync(join(directory, next, 'state.bash'), 'HALF=')
+  symlinkSync(next, `${current}.new`)
+  await exec('KEPT=1')
+  expect(await print('echo $KEPT $HALF')).toBe('1\n')
+  expect(readdirSync(join(directory, 'states'))).toHaveLength(1)
 })
 
 describe('limits', () => {
@@ -276,5 +308,21 @@ describe('ids and programs', () => {
       environment: {},
     })
     await expect(started).rejects.toMatchObject({ code: 'ERR_SESSION_PROGRAM' })
+  })
+
+  test.each([
+    ['exit 3', 'it ended with exit code 3'],
+    ['kill -9 $$', 'it was ended by SIGKILL'],
+    ['echo "no licence" >&2; exit 1', 'no licence'],
+  ])('a program that cannot run says why, or how it ended: %s', async (script, reason) => {
+    const workDirectory = temporaryDirectory()
+    const program = join(workDirectory, 'bash')
+    writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o700 })
+    const started = startSession(program, {
+      sessionsDirectory: join(workDirectory, '.sessions'),
+      workDirectory,
+      environment: {},
+    })
+    await expect(started).rejects.toThrow(`"${program}" cannot be started: ${reason}`)
   })
 })

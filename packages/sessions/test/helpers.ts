@@ -25,8 +25,13 @@ export function temporaryDirectory(): string {
 }
 
 /** Runs `delta-sessions` as a process, which does not outlive the test. */
-export function startCommandLine(args: readonly string[], cwd?: string): StartedProcess {
-  const commandLine = startProcess([process.execPath, bin, ...args], cwd === undefined ? {} : { cwd })
+export function startCommandLine(
+  args: readonly string[],
+  cwd?: string,
+  { preload, env }: { preload?: string; env?: NodeJS.ProcessEnv } = {},
+): StartedProcess {
+  const node = [process.execPath, ...(preload === undefined ? [] : ['--import', preload])]
+  const commandLine = startProcess([...node, bin, ...args], { ...(cwd && { cwd }), ...(env && { env }) })
   commandLines.push(commandLine)
   return commandLine
 }

@@ -111,9 +111,16 @@ describe('delta-sessions', () => {
     expect((await json(['exec', id, command, '--timeout', time])).exit_code).toBe(code)
   })
 
+  test('--max-output says how much of the output is in the result', async () => {
+    const { json } = terminal()
+    const { session_id: id } = await json(['start', 'sh'])
+    const { stdout } = await json(['exec', id, 'printf %s aaaabbbbcccc', '--max-output', '8'])
+    expect(stdout).toMatch(/^aaaa\n\[4 bytes left out.*\]\ncccc$/)
+  })
+
   test.each([
     [['exec'], 'exec needs a session id'],
-    [['exec', 'sess_x', 'ls', '-la'], "Unknown option '-l'"],
+    [['exec', 'sess_x', 'ls', '-la'], "Unknown option '-l'. --help lists those there are. Quote the command"],
     [['exec', 'sess_x', 'ls', 'la'], '"la" is too much. Quote the command'],
     [['exec', 'sess_x'], 'There is no command'],
     [['exec', 'sess_x', 'ls', '--timeout', 'soon'], '--timeout soon: expected milliseconds'],

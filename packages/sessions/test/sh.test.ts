@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { start } from './helpers.js'
+import { start, startCommandLine } from './helpers.js'
 
 test('an sh session remembers the working directory, the environment and the umask', async () => {
   const { exec, print, workDirectory } = await start('sh')
@@ -15,6 +15,14 @@ test('bytes that are no text come back', async () => {
   const { exec, print } = await start('sh')
   await exec(`export BYTES="$(printf '\\377\\376')"`)
   expect(await print('printf %s "$BYTES" | od -An -tx1')).toBe(' ff fe\n')
+})
+
+test('what a shell knows of itself is not that of the shell before', async () => {
+  const { id, sessionsDirectory, print } = await start('sh')
+  const other = await startCommandLine(['exec', id, 'echo $PPID', '--sessions-dir', sessionsDirectory]).result
+  const [before, now] = [JSON.parse(other.stdout).stdout, await print('echo $PPID')]
+  expect(before).toMatch(/^\d+\n$/)
+  expect(now).not.toBe(before)
 })
 
 test('an exit code and set -e are results', async () => {
@@ -72,11 +80,20 @@ test('a variable that no program can be given is kept, and it is said', async ()
   expect(await print('ls -d .')).toBe('.\n')
 })
 
-test('background jobs are reported', async () => {
+test('nor does a name that no shell takes lock the session where there is too much for an environment', async () => {
+  const { exec, print } = await start('sh', { env: { 'a.b': 'x'.repeat(100_000) } })
+  await exec('BIG=x; for i in 1 2 3 4 5 6 7 8 9; do BIG=$BIG$BIG$BIG$BIG; done; export BIG')
+  expect(await print('echo ${#BIG}')).toBe('262144\n')
+})
+
+test('background jobs are reported for as long as they live', async () => {
   const { exec } = await start('sh')
   const { background_jobs: jobs } = await exec('sleep 600 & KEPT=1')
   expect(jobs).toHaveLength(1)
   expect((await exec('echo $KEPT')).background_jobs?.map(({ pid }) => pid)).toEqual(
     jobs?.map(({ pid }) => pid),
   )
+  const pid = jobs?.[0]?.pid
+  await exec(`kill -9 ${pid}; while ps -o stat= -p ${pid} | grep -q '^[^Z]'; do :; done`)
+  expect((await exec('true')).background_jobs).toBeUndefined()
 })

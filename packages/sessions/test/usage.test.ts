@@ -15,6 +15,10 @@ test.each([
     () => execInSession('sess_1', 'ls', wrong({ sessionsDirectory: '/s' })),
   ],
   [
+    'startSession: the option workDirectory',
+    () => startSession('sh', wrong({ sessionsDirectory: '/s', environment: {} })),
+  ],
+  [
     'startSession: the option environment',
     () => startSession('sh', wrong({ sessionsDirectory: '/s', workDirectory: '/', environment: { A: 1 } })),
   ],

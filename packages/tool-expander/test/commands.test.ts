@@ -70,6 +70,7 @@ describe('a script is accepted where the value stays data', () => {
     'echo ${p} | ssh host cat',
     'echo ${p} | xargs sh -c \'echo "$1"\' _',
     'echo ${p} | xargs -n1 echo',
+    'echo ${p} | xargs sh',
     'curl x | sh\necho ${p}',
     'echo ${p}; curl x | sh',
     'echo ${p}\nsh',

@@ -310,6 +310,7 @@ const REFUSED: [title: string, shell: string, column: number, words: string][] =
   ['an open $(', 'echo $(cat ${p}', 6, ') is missing'],
   ['an open if', 'if true; then echo ${p}', 1, 'fi is missing'],
   ['a ) too many', 'echo ${p})', 10, 'This ) cannot be followed'],
+  ['a ( behind words', 'ls ${p} (x)', 9, 'This ( cannot be followed'],
   ['a condition in two groups', '$((a) | (cat ${p}))', 1, '$(('],
 ]
 

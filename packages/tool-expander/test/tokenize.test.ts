@@ -214,5 +214,6 @@ describe('exec: templates', () => {
 
   test('an empty template is refused', () => {
     expect(refusal({ exec: '  ' })).toContain('The command is empty.')
+    expect(refusal({ shell: ' \n' })).toContain('The script is empty.')
   })
 })

@@ -1,0 +1,27 @@
+import { mkdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { start, startCommandLine } from './helpers.js'
+
+test('a new state is on the disk before it becomes current, and current before the command is answered', async () => {
+  const { id, directory, workDirectory, sessionsDirectory } = await start()
+  mkdirSync(join(workDirectory, 'inner'))
+  const log = join(workDirectory, 'calls')
+  const command = ['exec', id, 'cd inner; export NEW=1; unexported=1', '--sessions-dir', sessionsDirectory]
+  const { exitCode } = await startCommandLine(command, undefined, {
+    preload: join(import.meta.dirname, 'log-calls.mjs'),
+    env: { ...process.env, LOG_CALLS: log },
+  }).result
+  expect(exitCode).toBe(0)
+  const state = basename(readlinkSync(join(directory, 'current')))
+  const calls = readFileSync(log, 'utf8').split('\n')
+  const first = calls.indexOf('synced env')
+  expect(calls.slice(first, first + 6)).toEqual([
+    'synced env',
+    'synced work_dir.txt',
+    'synced state.bash',
+    `synced ${state}`,
+    'renamed current',
+    `synced ${id}`,
+  ])
+})
