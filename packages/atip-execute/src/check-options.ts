@@ -1,4 +1,5 @@
 import { TRUST_LEVEL_ORDER } from '@delta/atip'
+import { DEFAULT_RULES } from '@delta/executor'
 import { isObject, requireThat } from './usage.js'
 
 /** What more than one function is given. `of` names the function. */
@@ -80,8 +81,5 @@ function checkFunction(what: string, value: unknown): void {
 }
 
 const TOOLS = 'a list of ATIP metadata, as loadAtip of @delta/atip reads it'
-const RULES: readonly string[] = [
-  ...['allowDestructive', 'allowNonReversible', 'allowBillable', 'allowNetwork', 'allowFilesystemWrite'],
-  ...['allowFilesystemDelete', 'allowInteractive', 'minTrustLevel', 'maxCostEstimate', 'confirmationHandler'],
-]
+const RULES: readonly string[] = [...Object.keys(DEFAULT_RULES), 'confirmationHandler']
 const COSTS: readonly unknown[] = ['free', 'low', 'medium', 'high']

@@ -49,14 +49,29 @@ function settingsIn(input: unknown): Record<string, unknown> {
   return Object.fromEntries(entries.filter(([key]) => TOOL_SETTING_KEYS.includes(key)))
 }
 
-/** The tools by name, as `executeTool` looks them up. */
+/**
+ * The tools by name, as `executeTool` looks them up.
+ *
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: two tools have one name, or one is none.
+ */
 export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   requireThat(
     Array.isArray(tools) && tools.every(isTool),
     'toolMap: the list of tools',
     'what defineTool makes, in a list',
   )
-  return new Map(tools.map((tool) => [tool.expanded.name, tool]))
+  const byName = new Map<string, Tool>()
+  for (const tool of tools) {
+    const { name } = tool.expanded
+    if (byName.has(name)) throw sameName(name)
+    byName.set(name, tool)
+  }
+  return byName
+}
+
+function sameName(name: string): ExecutorError {
+  const message = `Two tools are called "${name}". A model could not tell them apart.`
+  return new ExecutorError('ERR_EXECUTOR_USAGE', message)
 }
 
 /** How long a tool may run: as it says, else ten minutes, or no limit for `delta` itself. 0: no limit. */

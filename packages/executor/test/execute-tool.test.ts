@@ -14,6 +14,16 @@ const tools = toolMap([
   defineTool({ name: 'complain', shell: 'echo out; echo err >&2; exit 3' }),
 ])
 
+test('two tools of one name are refused: a model could not tell them apart', () => {
+  const say = (template: string) => defineTool({ name: 'say', exec: template })
+  expect(() => toolMap([say('echo ${words}'), say('printf %s ${words}')])).toThrow(
+    expect.objectContaining({
+      code: 'ERR_EXECUTOR_USAGE',
+      message: 'Two tools are called "say". A model could not tell them apart.',
+    }),
+  )
+})
+
 test('a plain success is the stdout of the command and nothing else', async () => {
   const workDirectory = (await workspace()).path
   const outputPrefix = join(workDirectory, 'record')

@@ -46,8 +46,8 @@ export function replaceFile(path: string, data: string): void {
   renameSync(beside, path)
 }
 
-/** Makes what was renamed inside a directory survive a power cut. */
-export function syncDirectory(path: string): void {
+/** Makes a file's bytes, or a directory's entries, survive a power cut. */
+export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
     fsyncSync(descriptor)

@@ -5,6 +5,7 @@ import { checkStart } from './check-options.js'
 import { driverOf } from './drivers/index.js'
 import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
+import { syncPath } from './files.js'
 import { findProgram } from './find-program.js'
 import { type SessionMetadata, writeMetadata } from './metadata.js'
 import { sessionPaths } from './paths.js'
@@ -77,7 +78,7 @@ function cannotStart(program: string, reason: string): SessionError {
   return new SessionError('ERR_SESSION_PROGRAM', `"${program}" cannot be started: ${reason}`)
 }
 
-/** Builds the session under another name, so that it exists either not at all or complete. */
+/** Builds the session under another name, so that it exists either not at all or complete, after a power cut too. */
 function createDirectory(program: string, path: string, options: StartOptions): SessionMetadata {
   const { sessionsDirectory, environment, secretNames = [] } = options
   mkdirSync(sessionsDirectory, { recursive: true, mode: 0o700 })
@@ -92,7 +93,9 @@ function createDirectory(program: string, path: string, options: StartOptions): 
     for (const name of ['env', 'work_dir.txt'])
       symlinkSync(join('current', name), join(beside.directory, name))
     writeMetadata(beside, metadata)
+    for (const path of [beside.metadata, beside.directory]) syncPath(path)
     renameSync(beside.directory, sessionPaths(sessionsDirectory, metadata.session_id).directory)
+    syncPath(sessionsDirectory)
     return metadata
   } catch (error) {
     rmSync(beside.directory, { recursive: true, force: true })

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync }
 import { basename, join } from 'node:path'
 import { formatVariables, parseVariables, type Variables } from './environment.js'
 import { damaged, systemCode } from './errors.js'
-import { readWhole, syncDirectory, writeDurably } from './files.js'
+import { readWhole, syncPath, writeDurably } from './files.js'
 import type { SessionPaths } from './paths.js'
 
 /** What a session remembers between two commands. */
@@ -59,13 +59,13 @@ export function commitState(paths: SessionPaths, state: SessionState, number: nu
   writeDurably(join(directory, 'env'), formatVariables(state.variables))
   writeDurably(join(directory, 'work_dir.txt'), `${state.workDirectory}\n`)
   if (state.own) writeDurably(join(directory, state.own.name), state.own.bytes)
-  syncDirectory(directory)
+  syncPath(directory)
 
   const link = `${paths.current}.new`
   rmSync(link, { force: true })
   symlinkSync(join('states', String(number)), link)
   renameSync(link, paths.current)
-  syncDirectory(paths.directory)
+  syncPath(paths.directory)
   for (const other of readdirSync(paths.states)) {
     if (other !== String(number)) rmSync(join(paths.states, other), { recursive: true, force: true })
   }

@@ -3,6 +3,29 @@ import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { start, startCommandLine } from './helpers.js'
 
+test('a session that was started is on the disk before anybody is told', async () => {
+  const { workDirectory } = await start()
+  const sessionsDirectory = join(workDirectory, 'others')
+  const log = join(workDirectory, 'calls')
+  const { exitCode, stdout } = await startCommandLine(
+    ['start', 'bash', '--sessions-dir', sessionsDirectory],
+    undefined,
+    { preload: join(import.meta.dirname, 'log-calls.mjs'), env: { ...process.env, LOG_CALLS: log } },
+  ).result
+  expect(exitCode).toBe(0)
+  const { session_id: id } = JSON.parse(stdout)
+  const calls = readFileSync(log, 'utf8').trimEnd().split('\n')
+  const written = calls.indexOf('renamed metadata.json')
+  expect(written).toBeGreaterThan(calls.indexOf('renamed current'))
+  expect(calls.slice(written)).toEqual([
+    'renamed metadata.json',
+    'synced metadata.json',
+    `synced new-${id}`,
+    `renamed ${id}`,
+    'synced others',
+  ])
+})
+
 test('a new state is on the disk before it becomes current, and current before the command is answered', async () => {
   const { id, directory, workDirectory, sessionsDirectory } = await start()
   mkdirSync(join(workDirectory, 'inner'))
