@@ -39,19 +39,30 @@ export function furtherProblems(llm: Record<string, unknown>): SettingsProblem[]
   return [...forbiddenKeys(llm), ...baseUrlProblems(llm.base_url), ...providerProblems(llm)]
 }
 
+/** What looks like a parameter and must not be sent as one. */
+const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
+  {
+    key: /^(([a-z]+[_-]?)?api[_-]?)?key$|^authorization$/i,
+    message: 'An API key must not be written here.',
+    hint: KEY_HINT,
+  },
+  {
+    key: /^((extra|default)_)?headers$/,
+    message: 'Cannot be set: a request has no headers of yours.',
+    hint: `${KEY_HINT} For a server that wants other headers use provider: command.`,
+  },
+  { key: /^extra_body$/, message: 'Is not needed.', hint: 'Write what is in it right under llm:.' },
+  { key: /^(messages|tools)$/, message: 'Is filled with every request and cannot be set.' },
+  { key: /^stream$/, message: 'Cannot be set: answers are streamed when something listens.' },
+  { key: /^n$/, message: 'Cannot be set: one answer is used.' },
+]
+
 function forbiddenKeys(llm: object): SettingsProblem[] {
-  return Object.keys(llm).flatMap((key) => {
-    if (/^(([a-z]+[_-]?)?api[_-]?)?key$|^authorization$/i.test(key)) {
-      return [{ path: key, message: 'An API key must not be written here.', hint: KEY_HINT }]
-    }
-    if (key === 'messages' || key === 'tools') {
-      return [{ path: key, message: 'Is filled with every request and cannot be set.' }]
-    }
-    if (key === 'stream') {
-      return [{ path: key, message: 'Cannot be set: answers are streamed when something listens.' }]
-    }
-    if (key === 'n') return [{ path: key, message: 'Cannot be set: one answer is used.' }]
-    return []
+  return Object.keys(llm).flatMap((path) => {
+    const forbidden = FORBIDDEN.find(({ key }) => key.test(path))
+    if (forbidden === undefined) return []
+    const { key: _, ...problem } = forbidden
+    return [{ path, ...problem }]
   })
 }
 

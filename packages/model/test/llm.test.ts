@@ -149,6 +149,25 @@ describe('settings that are refused', () => {
     ])
   })
 
+  test.each(['headers', 'extra_headers', 'default_headers'])(
+    '%s, which would be sent as a part of the request',
+    (name) => {
+      expect(problemsOf({ model: 'm', [name]: { Authorization: 'Bearer sk-1234567890' } })).toEqual([
+        {
+          path: name,
+          message: 'Cannot be set: a request has no headers of yours.',
+          hint: `${KEY_HINT} For a server that wants other headers use provider: command.`,
+        },
+      ])
+    },
+  )
+
+  test('extra_body, for what nobody knows is sent as it is', () => {
+    expect(problemsOf({ model: 'm', extra_body: { top_k: 5 } })).toEqual([
+      { path: 'extra_body', message: 'Is not needed.', hint: 'Write what is in it right under llm:.' },
+    ])
+  })
+
   test('what is filled in with every request', () => {
     expect(
       problemsOf({ model: 'm', messages: [], tools: [], stream: true, n: 2 }).map(({ path }) => path),
