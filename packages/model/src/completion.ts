@@ -2,13 +2,14 @@ import type { AssistantMessage, ChatResponse, ToolCall, Usage } from './chat.js'
 import { checkDepth } from './depth.js'
 import { ModelError } from './errors.js'
 import { isObject } from './is-object.js'
+import { wellFormed } from './well-formed.js'
 
 /**
  * Reads a `chat.completion` object, or a bare assistant message.
  *
- * The message is kept as it came, reasoning fields and all, with three exceptions that make it fit to be sent back to
- * any server: fields that are `null` or an empty list say nothing and are left out, `content` is a string or `null`, and
- * the calls' `arguments` are text.
+ * The message is kept as it came, reasoning fields and all, with four exceptions that make it fit to be sent back to
+ * any server: fields that are `null` or an empty list say nothing and are left out, `content` is a string or `null`, the
+ * calls' `arguments` are text, and half a character is a replacement character.
  *
  * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is neither, or holds what cannot be read as text or calls.
  */
@@ -21,7 +22,7 @@ export function parseCompletion(value: unknown): ChatResponse {
 
   const finishReason = isObject(choice) ? choice.finish_reason : undefined
   const usage = readUsage(value.usage)
-  const read = readMessage(message)
+  const read = wellFormed(readMessage(message))
   if (isCallLost(read, finishReason))
     throw malformed(`its finish_reason is "${finishReason}", and there is neither a call nor a text`, message)
   return {

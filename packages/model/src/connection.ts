@@ -5,6 +5,7 @@ import type { Asked } from './failure-kind.js'
 /** The error for a request that got no answer. */
 export function connectionError(error: unknown, asked: Asked): ModelError {
   const { code = '', message } = describe(error)
+  if (code === 'EPROTO' && /wrong.version.number/i.test(message)) return noTls(asked, error)
   const certificate = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code)
   const advice = certificate
     ? 'The certificate is not trusted here. If it is your own, name its authority in NODE_EXTRA_CA_CERTS.'
@@ -13,6 +14,12 @@ export function connectionError(error: unknown, asked: Asked): ModelError {
     retryable: !certificate,
     cause: error,
   })
+}
+
+/** What TLS says of a server without TLS is for its developers. */
+function noTls({ url }: Asked, cause: unknown): ModelError {
+  const text = `${url} could not be reached: the server there does not speak TLS.\nIf it is your own, its base URL begins with http://.`
+  return new ModelError('ERR_MODEL_CONNECTION', text, { cause })
 }
 
 /** The error for an answer that stopped before its end. */

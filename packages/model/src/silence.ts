@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 const HURRIED_MS = 1000
 
@@ -22,8 +24,7 @@ export function watchSilence(timeoutMs: number, outer: AbortSignal | undefined):
     abort()
   }
   let timer = setTimeout(giveUp, Math.min(timeoutMs || LONGEST_TIMER_MS, LONGEST_TIMER_MS))
-  outer?.addEventListener('abort', abort, { once: true })
-  if (outer?.aborted) abort()
+  if (outer) whenAborted(outer, abort)
 
   return {
     signal: controller.signal,
@@ -40,4 +41,11 @@ export function watchSilence(timeoutMs: number, outer: AbortSignal | undefined):
       outer?.removeEventListener('abort', abort)
     },
   }
+}
+
+function whenAborted(signal: AbortSignal, abort: () => void): void {
+  // any number of requests may end with one signal; node takes the eleventh listener for a leak
+  if (signal instanceof EventTarget) setMaxListeners(0, signal)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
 }

@@ -49,8 +49,10 @@ export function createTransport(): Transport {
 
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
       const call = { ...options, method, headers: Object.fromEntries(headers), ...(signal ? { signal } : {}) }
-      const notHttp = () =>
+      const notHttp = (_: IncomingMessage, socket: Readable) => {
+        socket.destroy() // it is ours now, and would keep the process waiting
         reject(new Error('The server wants to speak something other than HTTP (status 101).'))
+      }
       request(call).once('response', resolve).once('error', reject).once('upgrade', notHttp).end(body)
     })
     return answerOf(incoming, url)
@@ -66,8 +68,16 @@ interface Target {
 async function openTarget(url: string): Promise<Target> {
   const address = new URL(url)
   const { request, Agent } = address.protocol === 'https:' ? await import('node:https') : http
-  return { request, options: { ...urlToHttpOptions(address), agent: new Agent({ keepAlive: true }) } }
+  const agent = connections.get(address.protocol) ?? new Agent({ keepAlive: true, timeout: LONGEST_IDLE_MS })
+  connections.set(address.protocol, agent)
+  return { request, options: { ...urlToHttpOptions(address), agent } }
 }
+
+/** Of all models of this process: one that makes a model a run must not leave a connection of each open. */
+const connections = new Map<string, http.Agent>()
+
+/** A connection that was not used for so long may be gone without a word. One that is waited on is not idle. */
+const LONGEST_IDLE_MS = 60_000
 
 async function answerOf(incoming: IncomingMessage, url: string): Promise<HttpAnswer> {
   const status = incoming.statusCode ?? 0

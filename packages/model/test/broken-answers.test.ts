@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
@@ -95,15 +96,18 @@ describe('an answer that is not used, and asked for again', () => {
     )
   })
 
-  test('is another protocol', async () => {
-    const model = await modelBehind((response) => {
-      response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
+  test('is another protocol: the connection is closed, though the server keeps it open', async () => {
+    let closed: Promise<unknown> | undefined
+    const model = await modelBehind(({ socket }) => {
+      closed = socket ? once(socket, 'close') : undefined
+      socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')
     })
     expect(await failureOf(model.complete(request))).toMatchObject({
       code: 'ERR_MODEL_CONNECTION',
       retryable: true,
       message: expect.stringContaining('something other than HTTP (status 101)'),
     })
+    await closed
   })
 })
 

@@ -36,6 +36,22 @@ test('content that is missing is null, content in parts is their text', () => {
   expect(parseCompletion(completion({ content: parts })).message.content).toBe('Hello.')
 })
 
+test('half a character becomes a replacement character, in a key and a name too; in arguments it is spelled out', () => {
+  const message = {
+    content: 'cut \ud83d',
+    reasoning: [{ text: '\ude00', '\ud800': 1 }],
+    tool_calls: [{ id: 'a', function: { name: '\ud800', arguments: '{"x":"\ud83d"}' } }],
+  }
+  expect(JSON.stringify(parseCompletion(completion(message)).message)).toBe(
+    JSON.stringify({
+      role: 'assistant',
+      content: 'cut \ufffd',
+      tool_calls: [{ id: 'a', function: { name: '\ufffd', arguments: '{"x":"\\ud83d"}' }, type: 'function' }],
+      reasoning: [{ text: '\ufffd', '\ufffd': 1 }],
+    }),
+  )
+})
+
 test('calls are made uniform: text arguments, a type, an id that may be empty; their other fields stay', () => {
   const calls = [
     { id: 'a', function: { name: 'n', arguments: { x: 1 } } },

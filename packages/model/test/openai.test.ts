@@ -107,6 +107,36 @@ describe('a plain answer', () => {
   })
 })
 
+test('models that are made one after the other share a connection', async () => {
+  const connections = new Set<unknown>()
+  const server = createServer((asked, response) => {
+    connections.add(asked.socket)
+    response.end(JSON.stringify({ choices: [{ message: { content: 'Yes.' } }] }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  for (let count = 0; count < 3; count++) {
+    expect((await openAiModel({ baseUrl }).complete(request)).message.content).toBe('Yes.')
+    await new Promise(setImmediate) // the connection is free when the answer's end was seen
+  }
+  expect(connections.size).toBe(1)
+})
+
+test('any number of requests may end with one signal, without a warning', async () => {
+  const warnings: Error[] = []
+  const note = (warning: Error) => warnings.push(warning)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
+  const { server, model } = await start([{ content: 'Hello.', hold: 'gate', times: 12 }])
+  const { signal } = new AbortController()
+  const answers = Array.from({ length: 12 }, () => model.complete(request, { signal }))
+  await server.waitForRequests(12)
+  server.release('gate')
+  await Promise.all(answers)
+  expect(warnings).toEqual([])
+})
+
 describe('what is sent', () => {
   test('is JSON.stringify of the request, byte for byte, unknown parameters included', async () => {
     const { server, model } = await start([{ content: 'Hello.' }])
@@ -361,6 +391,17 @@ describe('errors that are worth another try', () => {
     await server.waitForRequests(1)
     server.release('gate')
     expect((await answer).message.content).toBe('At last.')
+  })
+
+  test('an address with https where a server speaks plain HTTP', async () => {
+    const { server } = await start([])
+    const url = server.baseUrl.replace('http:', 'https:')
+    const error = await failureOf(openAiModel({ baseUrl: url }).complete(request))
+    expect(error).toMatchObject({ code: 'ERR_MODEL_CONNECTION', retryable: false })
+    expect(error.message).toBe(
+      `${url}/chat/completions could not be reached: the server there does not speak TLS.\n` +
+        'If it is your own, its base URL begins with http://.',
+    )
   })
 
   test('nobody listening', async () => {

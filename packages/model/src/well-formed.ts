@@ -1,0 +1,28 @@
+import type { AssistantMessage, ToolCall } from './chat.js'
+
+/** Half of a character that takes two units of UTF-16. */
+const HALF = /\p{Surrogate}/gu
+
+/**
+ * The message with no half characters, which servers cut off: JSON can spell them, but `jq` and strict servers refuse it. They
+ * become replacement characters; in the text of arguments they are spelled out, so that whoever reads it still sees that no
+ * such value was meant.
+ */
+export function wellFormed(message: AssistantMessage): AssistantMessage {
+  const { tool_calls: calls } = message
+  return repaired(
+    calls ? { ...message, tool_calls: calls.map(withHalvesSpelt) } : message,
+  ) as AssistantMessage
+}
+
+function withHalvesSpelt(call: ToolCall): ToolCall {
+  const text = call.function.arguments.replace(HALF, (half) => `\\u${half.charCodeAt(0).toString(16)}`)
+  return { ...call, function: { ...call.function, arguments: text } }
+}
+
+function repaired(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(HALF, '\ufffd')
+  if (Array.isArray(value)) return value.map(repaired)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [repaired(key), repaired(entry)]))
+}
