@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startScriptedServer } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -54,6 +54,28 @@ test('whatever the model sends as a call gets exactly one result it can read', a
   ])
   expect(await eventsOfType(result, 'ACTION_REQUEST')).toHaveLength(calls.length)
   expect((await workspace.files()).every((file) => file.startsWith('.delta/'))).toBe(true)
+})
+
+test('half characters are in no line of a run, so that jq and strict servers can read it; a value that was one is refused', async () => {
+  const calls = [
+    { name: 'say', arguments: '{"text":"\\ud83d"}' },
+    { name: 'say\ud83d', arguments: '{"text":"\ude00"}' },
+  ]
+  await using server = await startScriptedServer([
+    { content: 'cut \ud83d', tool_calls: calls },
+    { content: 'Done.' },
+  ])
+  const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  expect(result.status).toBe('COMPLETED')
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([
+    { status: 'ERROR' },
+    { status: 'ERROR' },
+  ])
+  const HALF = /(?<!\\)\\ud[89a-f]/
+  for (const file of ['journal.jsonl', 'io/parts.jsonl'])
+    expect(await readFile(join(result.runDirectory, file), 'utf8')).not.toMatch(HALF)
+  expect(server.requests()[1]?.body).not.toMatch(HALF)
 })
 
 test('a rate limit is waited for and journaled, and the run completes', async () => {

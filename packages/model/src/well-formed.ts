@@ -10,9 +10,7 @@ const HALF = /\p{Surrogate}/gu
  */
 export function wellFormed(message: AssistantMessage): AssistantMessage {
   const { tool_calls: calls } = message
-  return repaired(
-    calls ? { ...message, tool_calls: calls.map(withHalvesSpelt) } : message,
-  ) as AssistantMessage
+  return withoutHalves(calls ? { ...message, tool_calls: calls.map(withHalvesSpelt) } : message)
 }
 
 function withHalvesSpelt(call: ToolCall): ToolCall {
@@ -20,9 +18,13 @@ function withHalvesSpelt(call: ToolCall): ToolCall {
   return { ...call, function: { ...call.function, arguments: text } }
 }
 
-function repaired(value: unknown): unknown {
+/** A JSON value with replacement characters for the half ones in it, for what came out of a call's arguments. */
+export function withoutHalves<T>(value: T): T
+export function withoutHalves(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(HALF, '\ufffd')
-  if (Array.isArray(value)) return value.map(repaired)
+  if (Array.isArray(value)) return value.map((entry) => withoutHalves(entry))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [repaired(key), repaired(entry)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [withoutHalves(key), withoutHalves(entry)]),
+  )
 }
