@@ -68,6 +68,30 @@ test('a message to a command that waits approves nothing, and says that it is ke
   )
 })
 
+/** What the model is told and is asked, message by message, in its last request. */
+async function lastRequestOf(workspace: TemporaryWorkspace): Promise<string> {
+  const { stdout } = await delta(['show', '-w', workspace.path, '--request', '2'])
+  return stdout
+}
+
+test.each([
+  ['--deny', true],
+  ['--approve', false],
+])('a message beside %s is kept, the model reads it, and no note says what was done', async (flag, there) => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const decide = ['continue', '-w', workspace.path, flag, await requestId(workspace)]
+  const decided = await delta([...decide, '-m', 'use a trash directory'])
+  expect(decided.exitCode).toBe(0)
+  expect(decided.stderr).not.toContain('approves nothing')
+  expect(workspace.has('old.txt')).toBe(there)
+  expect(await journalOf(workspace.path)).toContainEqual(
+    expect.objectContaining({ type: 'USER_MESSAGE', content: 'use a trash directory' }),
+  )
+  expect(await lastRequestOf(workspace)).toContain('use a trash directory')
+})
+
 test('--deny tells the model that a person said no', async () => {
   await using agent = await careful()
   await using workspace = await temporaryWorkspace({ 'old.txt': '' })
@@ -226,6 +250,17 @@ describe.each(['ask', 'rerun'])(
       expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
       expect(await questions(workspace)).toHaveLength(2)
       expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
+    })
+
+    test('keeps a message beside the approval, and runs all the same', async () => {
+      await using agent = await agentThat()
+      await using workspace = await temporaryWorkspace({})
+      await interrupted(agent, workspace)
+      await delta(['continue', '-w', workspace.path])
+      const [, second = ''] = await questions(workspace)
+      await delta(['continue', '-w', workspace.path, '--approve', second, '-m', 'be quick'])
+      expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
+      expect(await lastRequestOf(workspace)).toContain('be quick')
     })
 
     test('asks once at the terminal, too', async () => {

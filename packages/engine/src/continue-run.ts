@@ -19,7 +19,7 @@ export interface ContinueRunOptions extends EngineOptions {
   workDirectory: string
   /** Default: the workspace's latest run. */
   runId?: string | undefined
-  /** An answer for a waiting run, a further instruction for any other. */
+  /** An answer for a waiting run; for any other, and beside a decision, a further instruction. */
   message?: string | undefined
   /** A person's decision on a command that waits for approval. */
   decision?: Extract<Reply, { requestId: string }> | undefined
@@ -77,11 +77,12 @@ async function goOn(
     resumed: true,
   })
   const events: NewEvent[] = [{ ...start, ...(changed.length > 0 ? { changed_files: changed } : {}) }]
-  if (message !== undefined && reply === undefined) events.push({ type: 'USER_MESSAGE', content: message })
+  const instruction = reply?.kind === 'answer' ? undefined : message // beside a decision, too
+  if (instruction !== undefined) events.push({ type: 'USER_MESSAGE', content: instruction })
   run.journal.append(...events)
   run.journal.sync()
   await updateMetadata(run, () => undefined) // what is in its way is told once, at the end
-  if (message !== undefined && summary.humanRequest?.argv)
+  if (message !== undefined && reply === undefined && summary.humanRequest?.argv)
     options.onEvent?.({ kind: 'notice', message: NOT_AN_APPROVAL })
   return live(run, { ...options, maxIterations, reply })
 }
