@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
+import { findAgentHome } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import { latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { tellOf } from './other-run.js'
@@ -37,7 +38,7 @@ export async function resumableRun(about: {
   const { runId, status } = summary
   const wanted =
     flags.workDir !== undefined && flags.runId === undefined && !flags.new && about.env.DELTA_NEW !== '1'
-  if (wanted && isSameAgent(summary, agent) && continuesWith(summary, about.message)) {
+  if (wanted && (await isSameAgent(summary, agent)) && continuesWith(summary, about.message)) {
     return { notice: `Resuming run ${runId} (${status}). --new starts another one.`, resume: { runId } }
   }
   return { notice: tellOf(summary, workDirectory, about.env) }
@@ -66,10 +67,10 @@ function hasResponse(summary: RunSummary): boolean {
   return !what.isFile() || readFileSync(path, 'utf8').trim() !== ''
 }
 
-function isSameAgent({ metadata }: RunSummary, agent: Agent): boolean {
-  if (metadata.agent_home === null) return false
+async function isSameAgent(summary: RunSummary, agent: Agent): Promise<boolean> {
+  if (summary.metadata.agent_home === null) return false
   try {
-    return realpathSync(metadata.agent_home) === agent.home
+    return realpathSync(await findAgentHome(summary)) === agent.home
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
     throw error

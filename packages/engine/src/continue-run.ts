@@ -1,11 +1,12 @@
 import { AGENT_DEFAULTS, type Agent, loadAgent } from '@delta/config-loader'
 import { type NewEvent, openRun, type Run, type RunSummary } from '@delta/journal'
+import { findAgentHome } from './agent-home.js'
 import { checkContinuable } from './check-continuable.js'
 import { checkContinueRun } from './check-options.js'
 import { changedFiles } from './configuration.js'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
-import { agentHomeIn, findRun } from './find-run.js'
+import { findRun } from './find-run.js'
 import type { Reply } from './human/reply.js'
 import { live } from './live.js'
 import type { EngineOptions } from './options.js'
@@ -25,7 +26,7 @@ export interface ContinueRunOptions extends EngineOptions {
   decision?: Extract<Reply, { requestId: string }> | undefined
   /** Takes the run from a live owner on this machine after ending it, and from another machine at once. */
   force?: boolean | undefined
-  /** Default: loaded from the `agent_home` of the run's first start. */
+  /** Default: loaded from where `findAgentHome` finds it. */
   agent?: Agent | undefined
 }
 
@@ -94,5 +95,5 @@ function answerIn(summary: RunSummary, message: string | undefined): Reply | und
 }
 
 async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
-  return (await loadAgent(agentHomeIn(summary), { environment })).agent
+  return (await loadAgent(await findAgentHome(summary), { environment })).agent
 }
