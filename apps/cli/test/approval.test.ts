@@ -213,6 +213,28 @@ To end it and take the run: --force
   expect((await engine.result).exitCode).toBe(0)
 })
 
+test('of two decisions at once the second learns only what is known: which question is open, not who is asked', async () => {
+  const hold = ['sh', '-c', 'test -e hold || exit 0; touch held; exec sleep 300']
+  await using agent = await temporaryAgent({
+    agent: { policy: { on_confirmation: 'ask_human' } },
+    tools: [{ name: 'delete', exec: 'rm ${file}', effects: { destructive: true } }],
+    turns: [{ tool_calls: [{ name: 'delete', arguments: { file: 'old.txt' } }] }, { content: 'Done.' }],
+    files: { 'hooks.yaml': JSON.stringify({ pre_tool_execution: { command: hold } }) },
+  })
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const approve = ['continue', '-w', workspace.path, '--approve', await requestId(workspace)]
+  await workspace.write('hold', '')
+  const first = startDelta(approve)
+  await waitForFile(`${workspace.path}/held`)
+  const second = await delta(approve)
+  first.kill('SIGTERM')
+  await first.result
+  expect(second).toMatchObject({ exitCode: 6, stdout: '' })
+  expect(second.stderr).toContain('Its last question has no answer yet: May "delete" run this command?')
+  expect(second.stderr).toMatch(/If it has the answer already, it goes on by itself\.\n$/)
+})
+
 describe.each(['ask', 'rerun'])(
   'a command with on_interrupt: %s that needs approval, and was interrupted',
   (onInterrupt) => {

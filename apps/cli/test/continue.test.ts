@@ -257,12 +257,14 @@ test('a run that asks somebody else with -i is not answered from outside: what i
   await engine.waitForOutput('HUMAN_INPUT_REQUEST')
 
   const where =
-    /It asks a person there \(-i\): Which one\?\nAnswer it there; or stop that with Ctrl\+C, and answer with the same command again\.\n$/
+    /Its last question has no answer yet: Which one\?\nIf it asks a person there \(-i\), answer it there, or stop that with Ctrl\+C and give the same command again\. If it has the answer already, it goes on by itself\.\n$/
   const second = await delta(['continue', '-w', workspace.path, '-m', 'blue'])
   expect(second).toMatchObject({ exitCode: 6, stdout: '' })
   expect(second.stderr).toMatch(where)
   const { stderr } = await delta(['show', '-w', workspace.path])
-  expect(stderr).toMatch(/^It waits for a person's answer at process \d+ on \S+\.\n$/)
+  expect(stderr).toMatch(
+    /^Its last question has no answer yet\. Process \d+ on \S+ asks a person, or goes on with the answer\. Watch it with: delta show \S+ -w \S+ --follow\n$/,
+  )
 
   engine.write('green\n')
   expect(await engine.result).toMatchObject({

@@ -11,9 +11,13 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
   const goOn = commandToContinue(workspace, run.runId, env)
   switch (run.status) {
     case 'RUNNING': {
-      if (run.humanRequest !== undefined) return [`It waits for a person's answer at ${whoAsks(run)}.`]
-      const watch = [...spokenName(env), 'show', run.runId, '-w', workspace, '--follow']
-      return [`It goes on. Watch it with: ${quoteForPerson(watch)}`]
+      const follow = [...spokenName(env), 'show', run.runId, '-w', workspace, '--follow']
+      const watch = `Watch it with: ${quoteForPerson(follow)}`
+      if (run.humanRequest === undefined) return [`It goes on. ${watch}`]
+      // it may have been started with the answer, and be about to write it down
+      return [
+        `Its last question has no answer yet. ${whoAsks(run)} asks a person, or goes on with the answer. ${watch}`,
+      ]
     }
     case 'WAITING_FOR_INPUT':
       return answering(run, goOn)
@@ -27,7 +31,7 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
 }
 
 function whoAsks({ owner }: RunSummary): string {
-  return owner === undefined ? 'another process' : `process ${owner.pid} on ${owner.host}`
+  return owner === undefined ? 'Another process' : `Process ${owner.pid} on ${owner.host}`
 }
 
 function answering({ humanRequest: request }: RunSummary, goOn: string): string[] {
