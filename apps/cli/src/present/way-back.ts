@@ -22,12 +22,17 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
     case 'WAITING_FOR_INPUT':
       return answering(run, goOn)
     case 'INTERRUPTED':
-      return [`Go on with: ${goOn}`]
+      return [`${endIsTold(run) ? '' : 'It was interrupted: nobody writes it any more. '}Go on with: ${goOn}`]
     case 'FAILED':
       return [`Retry with: ${goOn} -m "Try again"`]
     default:
       return []
   }
+}
+
+/** An engine that was killed wrote no `ENGINE_END`. */
+function endIsTold({ metadata }: RunSummary): boolean {
+  return metadata.end_time !== null
 }
 
 function whoAsks({ owner }: RunSummary): string {
