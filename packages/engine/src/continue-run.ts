@@ -7,6 +7,7 @@ import { changedFiles } from './configuration.js'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
 import { findRun } from './find-run.js'
+import { noApproval } from './human/no-approval.js'
 import type { Reply } from './human/reply.js'
 import { live } from './live.js'
 import type { EngineOptions } from './options.js'
@@ -56,9 +57,6 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
   return releasing(run, () => goOn(run, { ...options, agent, model }))
 }
 
-const NOT_AN_APPROVAL =
-  'A command waits for approval, and a message approves nothing: the option decision with its request id does.\nThis one is kept as a further instruction: the agent reads it once that is decided.'
-
 async function goOn(
   run: Run,
   options: ContinueRunOptions & { agent: Agent; model: Awaited<ReturnType<typeof createModel>> },
@@ -83,8 +81,8 @@ async function goOn(
   run.journal.append(...events)
   run.journal.sync()
   await updateMetadata(run, () => undefined) // what is in its way is told once, at the end
-  if (message !== undefined && reply === undefined && summary.humanRequest?.argv)
-    options.onEvent?.({ kind: 'notice', message: NOT_AN_APPROVAL })
+  const notice = options.decision === undefined ? noApproval(summary, message) : undefined
+  if (notice !== undefined) options.onEvent?.({ kind: 'notice', message: notice })
   return live(run, { ...options, maxIterations, reply })
 }
 
