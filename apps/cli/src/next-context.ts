@@ -1,6 +1,6 @@
 import type { Agent } from '@delta/config-loader'
 import type { ContextManifest } from '@delta/context'
-import { type NextRequest, nextRequest } from '@delta/engine'
+import { findAgentHome, type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand, killRunningCommands } from '@delta/executor'
 import { latestRunId } from '@delta/journal'
 import { findEnvironment } from './find-environment.js'
@@ -35,7 +35,7 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
   const warn = (text: string): void => void terminal.stderr.write(`${printable(text)}\n`)
   const workDirectory = workDirectoryOf(flags, terminal)
   const run = await shownRun(flags, workDirectory, terminal)
-  const directory = flags.agent ?? run?.metadata.agent_home ?? '.'
+  const directory = flags.agent ?? (await agentHomeOf(run)) ?? '.'
   const agent = await loadAgentFor(directory, { flags, terminal, warn })
   const message = await readMessage(flags.message, terminal)
   for (const notice of noticesOn(run, message)) warn(notice)
@@ -81,6 +81,10 @@ async function shownRun(
 ): Promise<NextContext['run']> {
   const id = flags.runId ?? (await latestRunId(workDirectory))
   return id === undefined ? undefined : findShownRun(flags, id, terminal)
+}
+
+async function agentHomeOf(run: NextContext['run']): Promise<string | undefined> {
+  return run === undefined || run.metadata.agent_home === null ? undefined : findAgentHome(run)
 }
 
 function noticesOn(run: NextContext['run'], message: string | undefined): string[] {

@@ -1,10 +1,12 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
+import { findAgentHome } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
-import { latestRunId, type RunSummary, readRun, runDirectory } from '@delta/journal'
+import { latestRunId, listRuns, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { tellOf } from './other-run.js'
 import { spokenName } from './spoken-name.js'
+import { callerIn } from './within-run.js'
 
 interface Earlier {
   /** One line for the person. */
@@ -13,34 +15,61 @@ interface Earlier {
   resume?: { runId: string }
 }
 
+/** What was typed, and where. */
+interface Wish {
+  agent: Agent
+  message: string
+  workDirectory: string
+  flags: { workDir?: string; runId?: string; new?: boolean }
+  env: NodeJS.ProcessEnv
+}
+
 /**
  * Whether `delta run` takes up the workspace's latest run instead of starting one: only when the workspace was named,
  * the agent is the same, and the run was interrupted with the same message, or waits with the same message or with an
  * answer lying there. Another message is the person's wish for a new run; then the old one is only named, and so is a
  * damaged one.
  */
-export async function resumableRun(about: {
-  agent: Agent
-  message: string
-  workDirectory: string
-  flags: { workDir?: string; runId?: string; new?: boolean }
-  env: NodeJS.ProcessEnv
-}): Promise<Earlier | undefined> {
-  const { agent, workDirectory, flags } = about
-  const id = await latestRunId(workDirectory)
-  const summary =
-    id === undefined ? undefined : await readRun(runDirectory(workDirectory, id), { tolerant: true })
+export async function resumableRun(about: Wish): Promise<Earlier | undefined> {
+  const { workDirectory, flags } = about
+  const caller = callerIn(workDirectory, about.env)
+  const summary = caller === undefined ? await latestRun(workDirectory) : await calledRun(caller, about)
   if (summary?.problem !== undefined) return { notice: damageNotice(summary, workDirectory, about.env) }
-  if (!summary || !(summary.status === 'INTERRUPTED' || summary.status === 'WAITING_FOR_INPUT'))
-    return undefined
+  if (!summary || !isOpen(summary)) return undefined
 
   const { runId, status } = summary
   const wanted =
     flags.workDir !== undefined && flags.runId === undefined && !flags.new && about.env.DELTA_NEW !== '1'
-  if (wanted && isSameAgent(summary, agent) && continuesWith(summary, about.message)) {
+  if (wanted && (await isMeant(summary, about))) {
     return { notice: `Resuming run ${runId} (${status}). --new starts another one.`, resume: { runId } }
   }
   return { notice: tellOf(summary, workDirectory, about.env) }
+}
+
+async function latestRun(workDirectory: string): Promise<RunSummary | undefined> {
+  const id = await latestRunId(workDirectory)
+  return id === undefined ? undefined : readRun(runDirectory(workDirectory, id), { tolerant: true })
+}
+
+/**
+ * Of what the caller called in its own workspace the run that is meant, or else the latest: the workspace's own latest
+ * run is the caller itself, and it may have called several agents, each with several tasks.
+ */
+async function calledRun(caller: string, about: Wish): Promise<RunSummary | undefined> {
+  const called = (await listRuns(about.workDirectory)).filter(
+    ({ metadata }) => metadata.parent_run === caller,
+  )
+  for (const run of called.toReversed())
+    if (run.problem === undefined && isOpen(run) && (await isMeant(run, about))) return run
+  return called.at(-1)
+}
+
+function isOpen({ status }: RunSummary): boolean {
+  return status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT'
+}
+
+async function isMeant(summary: RunSummary, { agent, message }: Wish): Promise<boolean> {
+  return continuesWith(summary, message) && (await isSameAgent(summary, agent))
 }
 
 function damageNotice(
@@ -66,10 +95,10 @@ function hasResponse(summary: RunSummary): boolean {
   return !what.isFile() || readFileSync(path, 'utf8').trim() !== ''
 }
 
-function isSameAgent({ metadata }: RunSummary, agent: Agent): boolean {
-  if (metadata.agent_home === null) return false
+async function isSameAgent(summary: RunSummary, agent: Agent): Promise<boolean> {
+  if (summary.metadata.agent_home === null) return false
   try {
-    return realpathSync(metadata.agent_home) === agent.home
+    return realpathSync(await findAgentHome(summary)) === agent.home
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
     throw error

@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path'
 import type { Terminal } from './terminal.js'
 
 /**
@@ -6,4 +7,10 @@ import type { Terminal } from './terminal.js'
  */
 export function isWithinRun({ env }: Terminal): boolean {
   return env.DELTA_PARENT_RUN !== undefined
+}
+
+/** The id of the run whose tool started this process, if it belongs to this workspace; undefined otherwise. */
+export function callerIn(workDirectory: string, env: NodeJS.ProcessEnv): string | undefined {
+  const directory = env.DELTA_PARENT_RUN
+  return directory && dirname(dirname(directory)) === workDirectory ? basename(directory) : undefined
 }

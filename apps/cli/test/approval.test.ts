@@ -68,6 +68,30 @@ test('a message to a command that waits approves nothing, and says that it is ke
   )
 })
 
+/** What the model is told and is asked, message by message, in its last request. */
+async function lastRequestOf(workspace: TemporaryWorkspace): Promise<string> {
+  const { stdout } = await delta(['show', '-w', workspace.path, '--request', '2'])
+  return stdout
+}
+
+test.each([
+  ['--deny', true],
+  ['--approve', false],
+])('a message beside %s is kept, the model reads it, and no note says what was done', async (flag, there) => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const decide = ['continue', '-w', workspace.path, flag, await requestId(workspace)]
+  const decided = await delta([...decide, '-m', 'use a trash directory'])
+  expect(decided.exitCode).toBe(0)
+  expect(decided.stderr).not.toContain('approves nothing')
+  expect(workspace.has('old.txt')).toBe(there)
+  expect(await journalOf(workspace.path)).toContainEqual(
+    expect.objectContaining({ type: 'USER_MESSAGE', content: 'use a trash directory' }),
+  )
+  expect(await lastRequestOf(workspace)).toContain('use a trash directory')
+})
+
 test('--deny tells the model that a person said no', async () => {
   await using agent = await careful()
   await using workspace = await temporaryWorkspace({ 'old.txt': '' })
@@ -85,6 +109,24 @@ test('neither a message, nor response.txt, nor another id approves a command', a
   for (const flags of [[], ['-m', 'yes'], ['--approve', 'another-id']])
     expect((await delta(['continue', '-w', workspace.path, ...flags])).exitCode).not.toBe(0)
   expect(workspace.has('old.txt')).toBe(true)
+})
+
+test('of a yes in response.txt for a command that waits it is said that it approves nothing', async () => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const note = `.delta/one/interaction/response.txt approves nothing: --approve or --deny with its request id does.\n`
+  await delta(['run', ...args, '--run-id', 'one'])
+  const goOn = ['continue', '-w', workspace.path]
+  expect((await delta(goOn)).stderr).not.toContain('approves nothing')
+  await workspace.write('.delta/one/interaction/response.txt', 'yes\n')
+  for (const again of [goOn, ['run', ...args]]) {
+    const { exitCode, stderr } = await delta(again)
+    expect(exitCode).toBe(101)
+    expect(stderr).toContain(`note: A command waits for approval, and ${workspace.path}/${note}`)
+  }
+  const denied = await delta([...goOn, '--deny', await requestId(workspace)])
+  expect(denied.stderr).not.toContain('approves nothing')
 })
 
 test('a decision on another command is a mistake of the command line, and names the one that waits', async () => {
@@ -189,6 +231,28 @@ To end it and take the run: --force
   expect((await engine.result).exitCode).toBe(0)
 })
 
+test('of two decisions at once the second learns only what is known: which question is open, not who is asked', async () => {
+  const hold = ['sh', '-c', 'test -e hold || exit 0; touch held; exec sleep 300']
+  await using agent = await temporaryAgent({
+    agent: { policy: { on_confirmation: 'ask_human' } },
+    tools: [{ name: 'delete', exec: 'rm ${file}', effects: { destructive: true } }],
+    turns: [{ tool_calls: [{ name: 'delete', arguments: { file: 'old.txt' } }] }, { content: 'Done.' }],
+    files: { 'hooks.yaml': JSON.stringify({ pre_tool_execution: { command: hold } }) },
+  })
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const approve = ['continue', '-w', workspace.path, '--approve', await requestId(workspace)]
+  await workspace.write('hold', '')
+  const first = startDelta(approve)
+  await waitForFile(`${workspace.path}/held`)
+  const second = await delta(approve)
+  first.kill('SIGTERM')
+  await first.result
+  expect(second).toMatchObject({ exitCode: 6, stdout: '' })
+  expect(second.stderr).toContain('Its last question has no answer yet: May "delete" run this command?')
+  expect(second.stderr).toMatch(/If it has the answer already, it goes on by itself\.\n$/)
+})
+
 describe.each(['ask', 'rerun'])(
   'a command with on_interrupt: %s that needs approval, and was interrupted',
   (onInterrupt) => {
@@ -226,6 +290,17 @@ describe.each(['ask', 'rerun'])(
       expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
       expect(await questions(workspace)).toHaveLength(2)
       expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
+    })
+
+    test('keeps a message beside the approval, and runs all the same', async () => {
+      await using agent = await agentThat()
+      await using workspace = await temporaryWorkspace({})
+      await interrupted(agent, workspace)
+      await delta(['continue', '-w', workspace.path])
+      const [, second = ''] = await questions(workspace)
+      await delta(['continue', '-w', workspace.path, '--approve', second, '-m', 'be quick'])
+      expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
+      expect(await lastRequestOf(workspace)).toContain('be quick')
     })
 
     test('asks once at the terminal, too', async () => {

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type ScriptedServer,
@@ -167,4 +167,14 @@ test('another message to a waiting run without an answer starts a new run, and t
     /^Run first in this workspace is WAITING_FOR_INPUT; to see what it asks: delta show first -w .*$/m,
   )
   expect(await runsIn(workspace)).toEqual(['WAITING_FOR_INPUT', 'WAITING_FOR_INPUT'])
+})
+
+test('an agent that was moved is the same one: its run is taken up where --agent last said it is', async () => {
+  const { agent, workspace, run } = await waiting()
+  await using moved = await temporaryWorkspace({})
+  await cp(agent.path, `${moved.path}/agent`, { recursive: true })
+  await rm(agent.path, { recursive: true })
+  await delta(['continue', '-w', workspace.path, '--agent', `${moved.path}/agent`])
+  const again = await run('-m', 'Go', '--agent', `${moved.path}/agent`)
+  expect(again.stderr).toContain('Resuming run first (WAITING_FOR_INPUT).')
 })

@@ -1,4 +1,4 @@
-import { cp, realpath, rm } from 'node:fs/promises'
+import { cp, realpath, rename, rm } from 'node:fs/promises'
 import {
   isAlive,
   startScriptedServer,
@@ -257,12 +257,14 @@ test('a run that asks somebody else with -i is not answered from outside: what i
   await engine.waitForOutput('HUMAN_INPUT_REQUEST')
 
   const where =
-    /It asks a person there \(-i\): Which one\?\nAnswer it there; or stop that with Ctrl\+C, and answer with the same command again\.\n$/
+    /Its last question has no answer yet: Which one\?\nIf it asks a person there \(-i\), answer it there, or stop that with Ctrl\+C and give the same command again\. If it has the answer already, it goes on by itself\.\n$/
   const second = await delta(['continue', '-w', workspace.path, '-m', 'blue'])
   expect(second).toMatchObject({ exitCode: 6, stdout: '' })
   expect(second.stderr).toMatch(where)
   const { stderr } = await delta(['show', '-w', workspace.path])
-  expect(stderr).toMatch(/^It waits for a person's answer at process \d+ on \S+\.\n$/)
+  expect(stderr).toMatch(
+    /^Its last question has no answer yet\. Process \d+ on \S+ asks a person, or goes on with the answer\. Watch it with: delta show \S+ -w \S+ --follow\n$/,
+  )
 
   engine.write('green\n')
   expect(await engine.result).toMatchObject({
@@ -318,6 +320,41 @@ test('a run whose agent was moved goes on with --agent, which its error names, a
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Second.\n' })
   const starts = (await journalOf(workspace.path)).filter(({ type }) => type === 'ENGINE_START')
   expect(starts.at(-1)).toMatchObject({ agent_home: await realpath(`${moved.path}/agent`), resumed: true })
+})
+
+test('an agent that was moved once is found where --agent said: what is printed next works as it stands', async () => {
+  await using agents = await temporaryWorkspace({})
+  await using workspace = await temporaryWorkspace({})
+  const asking = { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which?' } }] }
+  {
+    await using agent = await temporaryAgent({ turns: [asking, asking, { content: 'Done.' }] })
+    await cp(agent.path, `${agents.path}/old`, { recursive: true })
+  }
+  const more = ['continue', '-w', workspace.path, '-m', 'yes']
+  await delta(['run', '--agent', `${agents.path}/old`, '-m', 'Go', '-w', workspace.path, '-q'])
+  await rename(`${agents.path}/old`, `${agents.path}/new`)
+  const moved = await delta([...more, '--agent', `${agents.path}/new`])
+  expect(moved.exitCode).toBe(101)
+  expect(moved.stderr).toContain('Which?')
+
+  const seen = await delta(['context', 'build', '-w', workspace.path])
+  expect(seen).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Which?') })
+  const [, words = ''] = /^Or use: delta (.*) -m <response>$/m.exec(moved.stderr) ?? []
+  expect(await delta([...words.split(' '), '-m', 'yes'])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+})
+
+test('a run whose agent is where it first was goes on with that one, whatever --agent said in between', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ content: 'One.' }, { content: 'Two.' }, { content: 'Three.' }],
+  })
+  await using other = await temporaryAgent({
+    turns: [{ content: 'A.' }, { content: 'B.' }, { content: 'C.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const more = ['continue', '-w', workspace.path, '-m', 'On', '-q']
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
+  expect((await delta([...more, '--agent', other.path])).stdout).toBe('B.\n')
+  expect((await delta(more)).stdout).toBe('Three.\n')
 })
 
 test('whoever stops a run and corrects it is heard first: calls that had not begun are not made, and none is made again', async () => {

@@ -183,11 +183,11 @@ test('two at once: agents share a workspace, each has its own run, and each is s
 
 test('an agent calls an agent, by the tool that the help of delta run shows', async () => {
   const help = (await delta(['run', '--help'])).stdout
-  const exec = /- name: ask_reviewer\n\s+exec: (.*)/.exec(help)?.[1] ?? ''
+  const [, exec = '', stdin] = /- name: ask_reviewer\n\s+exec: (.*)\n\s+stdin: (.*)/.exec(help) ?? []
   await using reviewer = await temporaryAgent({ turns: [{ content: 'Looks good to me.' }] })
   const args = { task: 'Review "a & b".', work_dir: 'review' }
   await using agent = await temporaryAgent({
-    tools: [{ name: 'ask_reviewer', exec: exec.replace('${AGENT_HOME}/reviewer', reviewer.path) }],
+    tools: [{ name: 'ask_reviewer', exec: exec.replace('${AGENT_HOME}/reviewer', reviewer.path), stdin }],
     turns: [
       { tool_calls: [{ name: 'ask_reviewer', arguments: args }] },
       { content: 'It says: {{last_observation}}' },

@@ -48,6 +48,27 @@ test('show ends with what can be typed next: an answer, going on, trying again, 
   expect(await said('works')).toBe(`Retry with: ${goOn('works')} -m "Try again"\n`)
 })
 
+test.each([[[]], [['--follow']]])(
+  'show, with the flags %j, says of a run that was killed that nobody writes it any more',
+  async (flags) => {
+    await using agent = await temporaryAgent({
+      tools: [{ name: 'work', shell: 'echo $$ > pid; exec sleep 300' }],
+      turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q']
+    const engine = startDelta(args)
+    await waitForFile(`${workspace.path}/pid`)
+    engine.kill('SIGKILL')
+    await engine.result
+    const shown = await delta(['show', '-w', workspace.path, ...flags])
+    expect(shown.stderr).toBe(
+      `It was interrupted: nobody writes it any more. Go on with: delta continue -w ${workspace.path} --run-id one\n`,
+    )
+    await delta(['continue', '-w', workspace.path, '-q']) // ends the command, too
+  },
+)
+
 test('show says of a secret, a yes or no and a command how each is answered', async () => {
   const tools = [{ name: 'make', exec: 'touch made', effects: { destructive: true } }]
   const ask = (more: object) => ({ name: 'ask_human', arguments: { prompt: 'Well?', ...more } })

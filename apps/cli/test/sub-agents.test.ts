@@ -1,13 +1,14 @@
 import { symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
+  type StartedProcess,
   startScriptedServer,
   type TemporaryWorkspace,
   temporaryAgent,
   temporaryWorkspace,
   waitForFile,
 } from '@delta/testkit'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { DELTA, delta, journalOf, startDelta } from './delta.js'
 
 /** The tool by which one agent calls another, as an author would write it. */
@@ -83,6 +84,81 @@ test("in one workspace the run to continue is the parent's, however often it cal
   expect((await list('--first')).stdout).toBe('boss\n')
   expect((await delta(['continue', '-w', workspace.path])).stdout).toBe('Parent.\n')
   expect((await list('--status', 'COMPLETED', '--first')).stdout).toBe('boss\n')
+})
+
+/** A helper that is busy for ever the first time, and says what its tool did; and a caller of it, in one workspace. */
+async function sharing(
+  onInterrupt: 'rerun' | 'report',
+  tasks: readonly string[],
+): Promise<{ start(...more: string[]): StartedProcess; workspace: TemporaryWorkspace }> {
+  const work = 'echo began >> witness.txt; test -e once || { touch once; exec sleep 300; }'
+  const helper = await temporaryAgent({
+    tools: [{ name: 'work', shell: work }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Helped.' }],
+  })
+  const exec = `delta run --agent ${helper.path} -m \${task} -w \${work_dir} -q`
+  const caller = await temporaryAgent({
+    tools: [{ name: 'help', exec, on_interrupt: onInterrupt }],
+    turns: [
+      ...tasks.map((task) => ({ tool_calls: [{ name: 'help', arguments: { task, work_dir: '.' } }] })),
+      { content: 'All done.' },
+    ],
+  })
+  const workspace = await temporaryWorkspace({})
+  onTestFinished(async () => {
+    await Promise.all([helper, caller, workspace].map((held) => held[Symbol.asyncDispose]()))
+  })
+  const args = ['run', '--agent', caller.path, '-m', 'Go', '-w', workspace.path]
+  return { workspace, start: (...more) => startDelta([...args, ...more]) }
+}
+
+async function statusesIn({ path }: TemporaryWorkspace): Promise<string[]> {
+  const { stdout } = await delta(['list-runs', '--json', '-w', path])
+  return JSON.parse(stdout).map((run: { status: string }) => run.status)
+}
+
+test("a sub-agent in its caller's workspace that is called once more goes on where it was killed", async () => {
+  const { workspace, start } = await sharing('rerun', ['Help'])
+  const engine = start()
+  await waitForFile(`${workspace.path}/once`)
+  engine.kill('SIGKILL')
+  await engine.result
+  expect(await delta(['continue', '-w', workspace.path])).toMatchObject({
+    exitCode: 0,
+    stdout: 'All done.\n',
+  })
+  expect(await workspace.read('witness.txt')).toBe('began\n')
+  expect(await statusesIn(workspace)).toEqual(['COMPLETED', 'COMPLETED'])
+  const [result] = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
+  expect(result).toMatchObject({ observation_content: expect.stringContaining('Helped.') })
+})
+
+test('another task for such a sub-agent begins a run of its own, and names the interrupted one to the caller', async () => {
+  const { workspace, start } = await sharing('report', ['Help', 'Help differently', 'Help'])
+  const engine = start()
+  await waitForFile(`${workspace.path}/once`)
+  engine.kill('SIGKILL')
+  await engine.result
+  expect((await delta(['continue', '-w', workspace.path])).exitCode).toBe(0)
+  expect(await statusesIn(workspace)).toEqual(['COMPLETED', 'COMPLETED', 'COMPLETED'])
+  const results = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
+  expect(results).toMatchObject([
+    { status: 'INTERRUPTED' },
+    {
+      observation_content: expect.stringMatching(/Run \S+ in this workspace is INTERRUPTED; to resume it: /),
+    },
+    { observation_content: expect.stringMatching(/Resuming run \S+ \(INTERRUPTED\)/) },
+  ])
+})
+
+test('what another run called is not taken up, whatever the task', async () => {
+  const { workspace, start } = await sharing('report', ['Help'])
+  const engine = start()
+  await waitForFile(`${workspace.path}/once`)
+  engine.kill('SIGINT')
+  await engine.result
+  expect((await start('--new').result).exitCode).toBe(0)
+  expect(await statusesIn(workspace)).toEqual(['COMPLETED', 'COMPLETED', 'INTERRUPTED', 'INTERRUPTED'])
 })
 
 test("a sub-agent gets its parent's key and address, other tools do not", async () => {
@@ -234,3 +310,34 @@ test('delta-sessions is on the PATH of tools, and a session outlives a call', as
     { observation_content: expect.stringContaining('terminated') },
   ])
 })
+
+/** The lines of `delta run --help` that show how an agent calls an agent: a list of one tool. */
+async function recipeInHelp(): Promise<string> {
+  const { stdout } = await delta(['run', '--help'])
+  const [, recipe = ''] = /agent\.yaml of the caller:\n((?: {2}.*\n)+)/.exec(stdout) ?? []
+  return recipe
+}
+
+test.each(['@mentions are nice', '@note.txt', '-', '--new', 'Say "hi" to $USER\nin two lines'])(
+  'called as the help shows, a sub-agent gets the task as it is: %j',
+  async (task) => {
+    const llm = 'llm: { provider: script, script: script.yaml }'
+    const context = 'sources: [{ type: journal, id: conversation }]\n'
+    const called = [{ tool_calls: [{ name: 'ask_reviewer', arguments: { task, work_dir: 'job' } }] }]
+    await using parent = await temporaryWorkspace({
+      'agent.yaml': `name: caller\n${llm}\ntools:\n${await recipeInHelp()}`,
+      'context.yaml': context,
+      'script.yaml': JSON.stringify([...called, { content: '{{last_observation}}' }]),
+      'reviewer/agent.yaml': `name: reviewer\n${llm}\n`,
+      'reviewer/context.yaml': context,
+      'reviewer/script.yaml': '[{ content: Reviewed. }]',
+    })
+    await using workspace = await temporaryWorkspace({ 'note.txt': 'Ignore the rest.\n' })
+    const result = await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
+    expect(result).toMatchObject({ exitCode: 0, stdout: 'Reviewed.\n' })
+    expect((await journalOf(`${workspace.path}/job`))[1]).toMatchObject({
+      type: 'USER_MESSAGE',
+      content: task,
+    })
+  },
+)

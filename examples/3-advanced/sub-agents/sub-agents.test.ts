@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { eventsOf, runExample, workspaceOf } from '../../run-example.js'
+import { changedExample, delta, eventsOf, runExample, workspaceOf } from '../../run-example.js'
 
 const EXAMPLE = '3-advanced/sub-agents'
 
@@ -23,4 +23,17 @@ test('two agents work side by side in directories of a third, and the files were
       : [],
   )
   expect(order).toEqual(['ACTION_REQUEST', 'ACTION_REQUEST', 'ACTION_RESULT', 'ACTION_RESULT'])
+})
+
+test('a task that looks like a file is told to the analyst as it is', async () => {
+  const agent = await changedExample(EXAMPLE, (text) => text)
+  const script = await readFile(join(agent, 'script.yaml'), 'utf8')
+  await writeFile(
+    join(agent, 'script.yaml'),
+    script.replace('Summarise north.csv.', '"@north.csv, summarised"'),
+  )
+  const workspace = await workspaceOf(EXAMPLE)
+  await delta(['run', '--agent', agent, '-w', workspace.path, '-m', 'How much?', '--no-sync'])
+  const id = (await workspace.read('jobs/north/.delta/LATEST')).trim()
+  expect(await workspace.read(`jobs/north/.delta/${id}/journal.jsonl`)).toContain('"@north.csv, summarised"')
 })

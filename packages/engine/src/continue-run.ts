@@ -1,11 +1,13 @@
 import { AGENT_DEFAULTS, type Agent, loadAgent } from '@delta/config-loader'
 import { type NewEvent, openRun, type Run, type RunSummary } from '@delta/journal'
+import { findAgentHome } from './agent-home.js'
 import { checkContinuable } from './check-continuable.js'
 import { checkContinueRun } from './check-options.js'
 import { changedFiles } from './configuration.js'
 import { createModel } from './create-model.js'
 import { engineStart } from './engine-start.js'
-import { agentHomeIn, findRun } from './find-run.js'
+import { findRun } from './find-run.js'
+import { noApproval } from './human/no-approval.js'
 import type { Reply } from './human/reply.js'
 import { live } from './live.js'
 import type { EngineOptions } from './options.js'
@@ -19,13 +21,13 @@ export interface ContinueRunOptions extends EngineOptions {
   workDirectory: string
   /** Default: the workspace's latest run. */
   runId?: string | undefined
-  /** An answer for a waiting run, a further instruction for any other. */
+  /** An answer for a waiting run; for any other, and beside a decision, a further instruction. */
   message?: string | undefined
   /** A person's decision on a command that waits for approval. */
   decision?: Extract<Reply, { requestId: string }> | undefined
   /** Takes the run from a live owner on this machine after ending it, and from another machine at once. */
   force?: boolean | undefined
-  /** Default: loaded from the `agent_home` of the run's first start. */
+  /** Default: loaded from where `findAgentHome` finds it. */
   agent?: Agent | undefined
 }
 
@@ -55,9 +57,6 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
   return releasing(run, () => goOn(run, { ...options, agent, model }))
 }
 
-const NOT_AN_APPROVAL =
-  'A command waits for approval, and a message approves nothing: the option decision with its request id does.\nThis one is kept as a further instruction: the agent reads it once that is decided.'
-
 async function goOn(
   run: Run,
   options: ContinueRunOptions & { agent: Agent; model: Awaited<ReturnType<typeof createModel>> },
@@ -77,12 +76,13 @@ async function goOn(
     resumed: true,
   })
   const events: NewEvent[] = [{ ...start, ...(changed.length > 0 ? { changed_files: changed } : {}) }]
-  if (message !== undefined && reply === undefined) events.push({ type: 'USER_MESSAGE', content: message })
+  const instruction = reply?.kind === 'answer' ? undefined : message // beside a decision, too
+  if (instruction !== undefined) events.push({ type: 'USER_MESSAGE', content: instruction })
   run.journal.append(...events)
   run.journal.sync()
   await updateMetadata(run, () => undefined) // what is in its way is told once, at the end
-  if (message !== undefined && summary.humanRequest?.argv)
-    options.onEvent?.({ kind: 'notice', message: NOT_AN_APPROVAL })
+  const notice = options.decision === undefined ? noApproval(summary, message) : undefined
+  if (notice !== undefined) options.onEvent?.({ kind: 'notice', message: notice })
   return live(run, { ...options, maxIterations, reply })
 }
 
@@ -93,5 +93,5 @@ function answerIn(summary: RunSummary, message: string | undefined): Reply | und
 }
 
 async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
-  return (await loadAgent(agentHomeIn(summary), { environment })).agent
+  return (await loadAgent(await findAgentHome(summary), { environment })).agent
 }

@@ -1,7 +1,7 @@
 import { quoteForPerson } from '@delta/executor'
 import { latestRunId, neverBegan, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { EngineError } from './errors.js'
-import { isObject, isText, requireThat } from './usage.js'
+import { isText, requireThat } from './usage.js'
 
 /**
  * What is known of a run of a workspace; by default of the latest one.
@@ -31,22 +31,6 @@ async function notFound(workDirectory: string, runId: string | undefined): Promi
       ? `No run ${runId} in ${workDirectory}. There are others: ${quoteForPerson(['delta', 'list-runs', '-w', workDirectory])}`
       : `No existing run found in the work directory: ${workDirectory}\nHint: Use \`delta run\` to start a new run`
   return new EngineError('ERR_ENGINE_RUN_NOT_FOUND', message)
-}
-
-/**
- * The directory of the agent that a run was started with.
- *
- * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say.
- */
-export function agentHomeIn(summary: RunSummary): string {
-  const { metadata } = Object(summary) as Partial<RunSummary>
-  requireThat(isObject(metadata), 'agentHomeIn: the run', 'what findRun gave')
-  const home = metadata.agent_home
-  if (home !== null) return home
-  throw new EngineError(
-    'ERR_ENGINE_NO_AGENT',
-    `The journal of run ${summary.runId} does not say which agent it ran. Say which one it is with the option agent.`,
-  )
 }
 
 function missing(error: unknown): undefined {

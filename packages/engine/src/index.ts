@@ -1,9 +1,10 @@
 export type { RunStatus, Usage } from '@delta/journal'
+export { agentHomeIn, findAgentHome } from './agent-home.js'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export type { Credentials } from './create-model.js'
 export type { EngineEvent } from './engine-event.js'
 export { EngineError, type EngineErrorCode, isEngineError } from './errors.js'
-export { agentHomeIn, findRun } from './find-run.js'
+export { findRun } from './find-run.js'
 export { isYesOrNo } from './human/question.js'
 export type { Reply } from './human/reply.js'
 export {

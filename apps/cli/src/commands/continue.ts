@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { agentHomeIn, continueRun, findRun, type Reply } from '@delta/engine'
+import { continueRun, findAgentHome, findRun, type Reply } from '@delta/engine'
 import type { RunSummary } from '@delta/journal'
 import { type EngineFlags, engineOptions } from '../engine-options.js'
 import { withLastWorkspace } from '../last-workspace.js'
@@ -25,7 +25,7 @@ interface ContinueFlags extends EngineFlags {
   deny?: string
 }
 
-/** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with; `--agent` says where it is now. */
+/** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with; `--agent` says where it is now, if it was moved. */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
   const workDirectory = existingWorkDirectoryOf(flags, terminal)
   const presenter = presenterFor(flags, terminal)
@@ -40,7 +40,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
     const other = await otherRun(run, { workDirectory, message, env: terminal.env })
     if (other !== undefined) presenter.warn(other)
   }
-  const agent = await loadAgentFor(flags.agent ?? presentAgent(run), {
+  const agent = await loadAgentFor(flags.agent ?? (await presentAgent(run)), {
     flags,
     terminal,
     warn: presenter.warn,
@@ -63,9 +63,9 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   return exitCodeFor(result)
 }
 
-/** The agent's directory, which must still be where it was. */
-function presentAgent(run: RunSummary): string {
-  const home = agentHomeIn(run)
+/** The agent's directory, which must still be where it was, or where `--agent` once said that it is. */
+async function presentAgent(run: RunSummary): Promise<string> {
+  const home = await findAgentHome(run)
   if (existsSync(home)) return home
   throw new UsageError(
     `The agent of run ${run.runId} was in ${home}, and is not there now.\nPut it back, or say where it is now with --agent <directory>.`,

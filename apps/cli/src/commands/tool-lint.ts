@@ -4,6 +4,7 @@ import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import { commandFinder } from '../command-exists.js'
 import { findsJournal } from '../finds-journal.js'
 import { loadTools, type ToolFlags } from '../load-tools.js'
+import { messageAsFile } from '../message-as-file.js'
 import { withOwnFlags } from '../own-flags.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
@@ -41,7 +42,7 @@ export async function execute(
       message: formatProblem(warning),
     })),
     ...[...tools.values()].flatMap(({ expanded }) =>
-      [...lintTool(expanded, options), ...aboutJournal(expanded)]
+      [...lintTool(expanded, options), ...aboutDelta(expanded)]
         // The file's own warnings name the line of an unknown key.
         .filter(({ rule }) => rule !== 'unknown-key')
         .map((finding) => findingOf(expanded.name, finding)),
@@ -54,10 +55,14 @@ export async function execute(
   return findings.length === 0 ? EXIT.completed : EXIT.failed
 }
 
-/** The expander knows commands; where a run keeps its journal is known here. */
-function aboutJournal(tool: ExpandedTool): TemplateFinding[] {
-  const found = findsJournal(tool)
-  return found ? [{ ...found, rule: 'finds-journal', path: tool.__meta?.syntax ?? '' }] : []
+/** The expander knows commands; where a run keeps its journal, and how delta reads a message, is known here. */
+function aboutDelta(tool: ExpandedTool): TemplateFinding[] {
+  const journal = findsJournal(tool)
+  const message = messageAsFile(tool)
+  return [
+    ...(journal ? [{ ...journal, rule: 'finds-journal', path: tool.__meta?.syntax ?? '' }] : []),
+    ...(message ? [{ ...message, rule: 'message-as-file' }] : []),
+  ]
 }
 
 function findingOf(tool: string, finding: LintFinding | TemplateFinding): Finding {

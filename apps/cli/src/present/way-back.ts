@@ -11,14 +11,18 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
   const goOn = commandToContinue(workspace, run.runId, env)
   switch (run.status) {
     case 'RUNNING': {
-      if (run.humanRequest !== undefined) return [`It waits for a person's answer at ${whoAsks(run)}.`]
-      const watch = [...spokenName(env), 'show', run.runId, '-w', workspace, '--follow']
-      return [`It goes on. Watch it with: ${quoteForPerson(watch)}`]
+      const follow = [...spokenName(env), 'show', run.runId, '-w', workspace, '--follow']
+      const watch = `Watch it with: ${quoteForPerson(follow)}`
+      if (run.humanRequest === undefined) return [`It goes on. ${watch}`]
+      // it may have been started with the answer, and be about to write it down
+      return [
+        `Its last question has no answer yet. ${whoAsks(run)} asks a person, or goes on with the answer. ${watch}`,
+      ]
     }
     case 'WAITING_FOR_INPUT':
       return answering(run, goOn)
     case 'INTERRUPTED':
-      return [`Go on with: ${goOn}`]
+      return [`${endIsTold(run) ? '' : 'It was interrupted: nobody writes it any more. '}Go on with: ${goOn}`]
     case 'FAILED':
       return [`Retry with: ${goOn} -m "Try again"`]
     default:
@@ -26,8 +30,13 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
   }
 }
 
+/** An engine that was killed wrote no `ENGINE_END`. */
+function endIsTold({ metadata }: RunSummary): boolean {
+  return metadata.end_time !== null
+}
+
 function whoAsks({ owner }: RunSummary): string {
-  return owner === undefined ? 'another process' : `process ${owner.pid} on ${owner.host}`
+  return owner === undefined ? 'Another process' : `Process ${owner.pid} on ${owner.host}`
 }
 
 function answering({ humanRequest: request }: RunSummary, goOn: string): string[] {

@@ -34,9 +34,11 @@ export const RUN_COMMANDS: CommandGroup = {
 different agents: give each the same -w. Each prints its id, and
 delta continue --run-id takes one of them.
 
-An agent calls an agent by a tool. In the agent.yaml of the caller:
+An agent calls an agent by a tool. The task goes to its stdin: there it is text,
+whatever it begins with. In the agent.yaml of the caller:
   - name: ask_reviewer
-    exec: delta run --agent \${AGENT_HOME}/reviewer -m \${task} -w \${work_dir} -q
+    exec: delta run --agent \${AGENT_HOME}/reviewer -m - -w \${work_dir} -q
+    stdin: task
 
 Exit codes:
   0 completed, 1 failed, 2 usage or configuration, 6 another process writes the

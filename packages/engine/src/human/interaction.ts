@@ -39,6 +39,13 @@ export function readResponse(directory: string, question: Question): string | un
   return text === '' ? undefined : text
 }
 
+/** The path of `response.txt` if somebody wrote into it, whatever it is the answer to. */
+export function responseLyingIn(directory: string): string | undefined {
+  const path = join(directory, 'response.txt')
+  const what = statSync(path, { throwIfNoEntry: false })
+  return what === undefined || what.size === 0 ? undefined : path
+}
+
 /** Whoever answers writes with whatever is at hand: other bytes would reach the model as replacement characters. */
 function readText(path: string): string | undefined {
   const what = statSync(path, { throwIfNoEntry: false })
