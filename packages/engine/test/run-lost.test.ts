@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -39,4 +40,23 @@ test('whoever takes a run whose leases were deleted is its only writer, though t
   expect(lost.stderr).toContain('ERR_RUN_LOST')
   expect(result.status).toBe('COMPLETED')
   expect(verifyJournal(join(directory, 'journal.jsonl')).findings).toEqual([])
+})
+
+test('a command that deletes the journal of its run: the engine and whoever continues say the same of it', async () => {
+  const { run, resume, workspace } = await scene({
+    turns: [CALL, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: 'rm "$JOURNAL_PATH"; sleep 0.1' }], // longer than the file is taken to be there unseen
+  })
+  const ended = String(await run().catch((error: Error) => error.message))
+  const [runId = ''] = readdirSync(join(workspace.path, '.delta')).filter((name) => name.startsWith('2'))
+  const directory = join(workspace.path, '.delta', runId)
+  expect(ended.split('\n').slice(0, 2)).toEqual([
+    `${directory}/journal.jsonl: The journal was deleted or replaced while it was being written.`,
+    'What it held is lost with it. Put it back from a copy, then continue the run; without it the run cannot be continued.',
+  ])
+  expect(ended).not.toContain('Go on with')
+  await expect(resume()).rejects.toThrow(
+    `${directory}: The journal of this run is gone, or empty, though the run had begun: its metadata.json is there.\n` +
+      'Put journal.jsonl back from a copy, then continue the run; without it the run cannot be continued.',
+  )
 })
