@@ -28,7 +28,9 @@ export function followJournal(path: string): JournalFollower {
   let collector: TurnCollector = collectTurns()
 
   async function turns(): Promise<Turn[]> {
-    const { grew, added } = known.look()
+    const growth = known.look()
+    if (growth === undefined) return turnsOf((await readJournal(path)).events) // which says what is there
+    const { grew, added } = growth
     if (!grew) collector = collectTurns()
     const offset = known.length
     const contents = parseToday(added, path, offset)

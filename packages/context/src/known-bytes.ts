@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 
 /** What was added to a file behind the bytes that are known. */
 export interface Growth {
@@ -17,11 +17,12 @@ export function knownBytes(path: string) {
   let room = Buffer.allocUnsafe(WINDOW_BYTES)
   let length = 0
 
-  /** A missing file is an empty one. */
-  function look(): Growth {
+  /** A missing file is an empty one. Undefined when something else has its name: a pipe would be waited for, a device has no end. */
+  function look(): Growth | undefined {
     const descriptor = openIfThere(path)
     if (descriptor === undefined) return changed(NOTHING)
     try {
+      if (!fstatSync(descriptor).isFile()) return undefined
       return isStillThere(descriptor)
         ? { grew: true, added: readFrom(descriptor, length) }
         : changed(readFrom(descriptor, 0))
@@ -68,7 +69,7 @@ export function knownBytes(path: string) {
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, 'r')
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error

@@ -1,5 +1,6 @@
 import { isJournalError } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
+import { CallerMistake } from './caller.js'
 import { notifyHook } from './hooks/notify.js'
 import { eraseSecrets } from './human/secrets.js'
 import { interrupted, type Outcome, type RunResult } from './outcome.js'
@@ -12,7 +13,8 @@ const STOPPING_HOOK_MS = 1000
 /**
  * Runs the loop and writes the run's end: `on_run_end` (never while waiting), secrets erased, `ENGINE_END`, synced.
  * An error that ended the loop (a context source that is missing, say) is journaled and makes the run `FAILED`; one of
- * writing the run's own files is thrown on, because a journal that cannot be written must not be written to.
+ * writing the run's own files is thrown on, because a journal that cannot be written must not be written to; so is a
+ * mistake of the calling program, which is none of the run's.
  */
 export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Promise<RunResult> {
   const outcome = await loop().catch((error: unknown) => unexpected(run, error))
@@ -46,6 +48,7 @@ async function endHook(run: ActiveRun): Promise<void> {
 }
 
 async function unexpected(run: ActiveRun, thrown: unknown): Promise<Outcome> {
+  if (thrown instanceof CallerMistake) throw thrown
   const error = asRecordFailure(thrown, run.run)
   if (isJournalError(error)) throw error
   if (run.signal.aborted) return interrupted(run.signal)

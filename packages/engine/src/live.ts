@@ -4,6 +4,7 @@ import { followJournal } from '@delta/context'
 import { isKnownEvent, type Run } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { ActiveRun } from './active-run.js'
+import { callersOwn } from './caller.js'
 import { keepConfiguration } from './configuration.js'
 import { baseEnvironment, credentialVariables } from './environment.js'
 import { finish } from './finish.js'
@@ -26,7 +27,9 @@ const GRACE_MS = { own: 2000, child: 1000 }
 
 /** Moves a run that this process owns, and whose `ENGINE_START` is written, until its outcome. */
 export async function live(run: Run, options: LiveOptions): Promise<RunResult> {
-  const emit = options.onEvent ?? (() => undefined)
+  const signal = options.signal ?? new AbortController().signal
+  const own = callersOwn({ emit: options.onEvent ?? (() => undefined), ask: options.ask, signal })
+  const { emit } = own
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const history = await readHistory(run)
@@ -39,14 +42,14 @@ export async function live(run: Run, options: LiveOptions): Promise<RunResult> {
   for (const message of notices) emit({ kind: 'notice', message })
   keepConfiguration(run, options.agent, history.begun[0]?.seq ?? 1)
 
-  const active = await activate(run, history, { ...options, onEvent: emit })
+  const active = await activate(run, history, { ...options, ...own, signal })
   return finish(active, () => runLoop(active))
 }
 
 async function activate(
   run: Run,
   history: History,
-  options: LiveOptions & { onEvent: ActiveRun['emit'] },
+  options: LiveOptions & Pick<ActiveRun, 'emit' | 'signal'>,
 ): Promise<ActiveRun> {
   const host = options.environment ?? process.env
   const summary = run.summary()
@@ -64,11 +67,11 @@ async function activate(
     usedActionIds: history.usedActionIds,
     lastCount: history.lastCount,
     conversation: followJournal(run.paths.journal),
-    signal: options.signal ?? new AbortController().signal,
+    signal: options.signal,
     reply: options.reply,
     ask: options.ask,
     stream: options.stream ?? false,
-    emit: options.onEvent,
+    emit: options.emit,
   }
 }
 

@@ -33,6 +33,7 @@ function lacksDirectory(error: unknown): boolean {
 export function withWayOn(error: unknown, run: Run): unknown {
   if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') return error
   if (isGone(run.directory)) return asGone(error, run)
+  if (isGone(run.paths.journal)) return error // there is nothing to go on with
   const started = run.summary().pendingCalls.filter(({ name, requested }) => requested && name !== ASK_HUMAN)
   const lost = started.map(
     ({ name }) => `The result of "${name}" is not recorded: it may have done its work.`,

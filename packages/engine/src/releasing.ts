@@ -1,4 +1,5 @@
 import type { Run } from '@delta/journal'
+import { CallerMistake } from './caller.js'
 import { asRecordFailure, withWayOn } from './record-failure.js'
 
 /**
@@ -9,6 +10,7 @@ export async function releasing<T>(run: Run, work: () => Promise<T>): Promise<T>
   try {
     return await work()
   } catch (error) {
+    if (error instanceof CallerMistake) throw error.thrown
     throw withWayOn(asRecordFailure(error, run), run)
   } finally {
     run.close()

@@ -292,3 +292,26 @@ on_iteration_start: { command: [sh, -c, "\${AGENT_HOME}/missing.sh || true"] }
     'HOOK_EXECUTION_AUDIT',
   ])
 })
+
+test.each([
+  'on_iteration_start',
+  'pre_llm_request',
+  'post_llm_response',
+  'post_tool_execution',
+  'on_run_end',
+])('a %s hook that puts a file in the place of its output/ has failed, and the run goes on', async (name) => {
+  const script = 'rm -rf "$DELTA_HOOK_IO_PATH/output"; echo > "$DELTA_HOOK_IO_PATH/output"'
+  const { run } = await scene({ turns: SAY_HI, tools: [ECHO], files: hooks({ [name]: script }) })
+  // with a key there are files to redact
+  const result = await run({ credentials: { apiKey: 'test-key-not-real' } })
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Said hi' })
+  const audits = await eventsOfType(result, 'HOOK_EXECUTION_AUDIT')
+  const failed = audits.map((audit) => Object(audit))
+  expect(failed.length).toBeGreaterThan(0)
+  for (const audit of failed)
+    expect(audit).toMatchObject({
+      hook_name: name,
+      status: 'FAILED',
+      error_message: `${name} hook put something else in the place of its output/`,
+    })
+})

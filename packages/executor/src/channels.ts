@@ -111,7 +111,10 @@ function inputFile(content: string | Uint8Array): number {
 
 let namesGiven = 0
 
-/** A file that is gone with its last descriptor, also when this process is killed. */
+/**
+ * A file that is gone with its last descriptor, also when this process is killed later: node cannot open one without a
+ * name, so that only a kill between the two calls leaves an empty file behind.
+ */
 function openNameless(flags: 'ax+' | 'wx+'): number {
   const unique = `${process.pid}-${namesGiven++}-${Math.random().toString(36).slice(2)}`
   const path = join(tmpdir(), `delta-stream-${unique}`)

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { readFileSync } from 'node:fs'
+import { closeSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { isEvent } from './check.js'
 import type { StoredEvent } from './event.js'
@@ -7,6 +7,7 @@ import { type Block, lineSplitter, type Remainder, splitLines } from './lines.js
 import { modernise } from './modernise.js'
 import { lineProblem, parseJson } from './parse.js'
 import { isRawLine, type RawLine } from './raw-line.js'
+import { openAtOnce } from './read-at.js'
 import { asReadError } from './read-error.js'
 
 /** One line of a journal: what it is, or why it is nothing. */
@@ -54,9 +55,17 @@ export function inspectJournal(
 
 function readWhole(path: string): Buffer {
   try {
-    return readFileSync(path)
+    return readAndClose(openAtOnce(path))
   } catch (error) {
     throw asReadError(error, path)
+  }
+}
+
+function readAndClose(file: number): Buffer {
+  try {
+    return readFileSync(file)
+  } finally {
+    closeSync(file)
   }
 }
 

@@ -14,12 +14,13 @@ export interface Lease extends HeldLease {
  * Takes the right to write a run. The highest `lease/<epoch>` owns; nothing is ever deleted.
  *
  * @param directory - The run's `lease` directory; created when missing.
+ * @param options.above - A number known to be taken: a directory whose files were deleted does not know it.
  * @param options.force - End a live holder on this machine; do not wait for a remote one's heartbeat.
  * @throws {JournalError} `ERR_RUN_BUSY`: somebody else owns the run, or won the race for it.
  */
 export async function takeLease(
   directory: string,
-  { force = false, ...waiting }: { force?: boolean } & Waiting = {},
+  { above = 0, force = false, ...waiting }: { above?: number; force?: boolean } & Waiting = {},
 ): Promise<Lease> {
   const record = leaseRecord()
   const candidate = prepare(directory, record)
@@ -28,7 +29,7 @@ export async function takeLease(
       const holder = readLease(directory)
       const state = holder ? holderState(holder, candidate.nowMs) : 'free'
       if (holder) await makeWay(directory, holder, { state, force, ...waiting })
-      const epoch = (holder?.epoch ?? 0) + 1
+      const epoch = Math.max(holder?.epoch ?? 0, above) + 1
       if (!candidate.link(epoch)) continue // somebody was faster: look at who it is
       const lease = holdLease(directory, epoch, record)
       return holder && state !== 'free' ? { ...lease, takenFrom: { holder, state } } : lease

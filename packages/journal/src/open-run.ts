@@ -9,7 +9,7 @@ import type { Waiting } from './make-way.js'
 import { migrateRun } from './migrate.js'
 import { neverBegan } from './never-began.js'
 import { notFound } from './read-run.js'
-import { holdRun, type Run } from './run.js'
+import { type HeldRun, holdRun, type Run } from './run.js'
 import { runPaths } from './run-paths.js'
 import { checkOptions, checkPath } from './usage.js'
 
@@ -41,11 +41,28 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   const directory = migration?.directory ?? named
   if (!existsSync(runPaths(directory).journal)) throw neverBegan(directory)
 
-  const lease = await takeLease(runPaths(directory).lease, { force, ...waiting })
+  const run = await take(directory, { force, sync, ...waiting })
+  if (migration) run.notices.unshift(migration.notice)
+  return run
+}
+
+type Taking = Waiting & { force: boolean; sync: boolean; above?: number }
+
+/** Where leases were deleted, the number may be one that another owner has, or had: then a higher one is taken. */
+async function take(directory: string, { sync, ...how }: Taking): Promise<Run> {
+  const lease = await takeLease(runPaths(directory).lease, how)
+  const run = open(directory, lease, sync)
+  if (run.lastEpoch < lease.epoch) return run
+  run.close()
+  const higher = await take(directory, { ...how, sync, above: run.lastEpoch })
+  higher.notices.unshift(...run.notices)
+  return higher
+}
+
+function open(directory: string, lease: Lease, sync: boolean): HeldRun {
   try {
     makeRunDirectory(directory)
     const run = takeOver(directory, lease, sync)
-    if (migration) run.notices.unshift(migration.notice)
     const { status, problem } = run.summary()
     if (status !== 'EMPTY') return run
     run.journal.close()
@@ -58,7 +75,7 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   }
 }
 
-function takeOver(directory: string, lease: Lease, sync: boolean): Run {
+function takeOver(directory: string, lease: Lease, sync: boolean): HeldRun {
   const { takenFrom } = lease
   if (takenFrom === undefined) return holdRun(directory, lease, { sync })
   const { holder, state } = takenFrom

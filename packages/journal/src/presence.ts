@@ -1,4 +1,4 @@
-import { fstatSync } from 'node:fs'
+import { existsSync, fstatSync } from 'node:fs'
 import { JournalError } from './errors.js'
 
 const INTERVAL_MS = 20
@@ -24,11 +24,17 @@ export function presenceCheck(path: string) {
     const what = nlink > 0 ? 'shortened' : 'deleted or replaced'
     throw new JournalError(
       'ERR_JOURNAL_WRITE',
-      `${path}: The journal was ${what} while it was being written.\n` +
-        `What ${nlink > 0 ? 'it held before' : 'was appended last'} is lost. Restore the file, or continue from what lies there now.`,
+      `${path}: The journal was ${what} while it was being written.\n${whatIsLost(path, nlink)}`,
       { path },
     )
   }
 
   return { check }
+}
+
+function whatIsLost(path: string, nlink: number): string {
+  if (!existsSync(path))
+    return 'What it held is lost with it. Put it back from a copy, then continue the run; without it the run cannot be continued.'
+  const lost = nlink > 0 ? 'it held before' : 'was appended last'
+  return `What ${lost} is lost. Restore the file, or continue from what lies there now.`
 }

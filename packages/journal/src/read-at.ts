@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs'
 
 /** To read what should be a file. A pipe in its place would otherwise keep whoever opens it waiting for ever, and Ctrl+C with them. */
 export const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK
@@ -20,29 +20,40 @@ export function readAt(file: number, position: number, length: number): Buffer {
   return bytes.subarray(0, readInto(file, bytes, position))
 }
 
-/** The whole file; of a pipe in its place nothing, or what somebody has just written. */
+/** The whole file; of a pipe or a device in its place nothing: some have no end. */
 export function readTextAtOnce(path: string): string {
   const file = openSync(path, READ_AT_ONCE)
   try {
-    return readFileSync(file, 'utf8')
+    return isEndless(fstatSync(file)) ? '' : readFileSync(file, 'utf8')
   } finally {
     closeSync(file)
   }
 }
 
+/** @throws The system's error; `ESPIPE` or `ENODEV` when it is no file. */
+export function openAtOnce(path: string): number {
+  return onlyAFile(openSync(path, READ_AT_ONCE))
+}
+
 /** Undefined when there is no such file. */
 export function openIfThere(path: string): number | undefined {
   try {
-    return notAPipe(openSync(path, READ_AT_ONCE))
+    return openAtOnce(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
 }
 
-/** A pipe has no size, and would pass for an empty file. */
-function notAPipe(file: number): number {
-  if (!fstatSync(file).isFIFO()) return file
+/** A pipe has no size, and would pass for an empty file; a device may have no end. Of a directory the system says it by itself. */
+function onlyAFile(file: number): number {
+  const status = fstatSync(file)
+  if (!isEndless(status)) return file
   closeSync(file)
-  throw Object.assign(new Error('a pipe is not read'), { code: 'ESPIPE', syscall: 'open' })
+  const code = status.isFIFO() ? 'ESPIPE' : 'ENODEV'
+  throw Object.assign(new Error('only a file is read'), { code, syscall: 'open' })
+}
+
+function isEndless(status: Stats): boolean {
+  return !status.isFile() && !status.isDirectory()
 }

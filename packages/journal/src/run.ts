@@ -35,8 +35,14 @@ export interface Run {
   close(): void
 }
 
+/** A run as it was opened. */
+export interface HeldRun extends Run {
+  /** The highest number of an owner that opening found in the journal. */
+  readonly lastEpoch: number
+}
+
 /** Opens the journal of a run whose lease this process has taken. */
-export function holdRun(directory: string, lease: Lease, { sync = true }: { sync?: boolean }): Run {
+export function holdRun(directory: string, lease: Lease, { sync = true }: { sync?: boolean }): HeldRun {
   const paths = runPaths(directory)
   const fold = summarizer()
 
@@ -88,6 +94,7 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
     directory,
     workDirectory: dirname(dirname(directory)),
     epoch: lease.epoch,
+    lastEpoch: fold.summary.lastEpoch,
     journal,
     paths,
     notices,

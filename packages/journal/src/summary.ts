@@ -20,6 +20,8 @@ export interface Usage {
 export interface JournalSummary {
   firstStart?: EngineStart
   lastStart?: EngineStart
+  /** The highest number of an owner; 0 when none is recorded. */
+  lastEpoch: number
   /** Set only while no ENGINE_START follows it. */
   end?: EngineEnd
   firstTimestamp?: string
@@ -38,11 +40,14 @@ export interface JournalSummary {
   wentOn: boolean
 }
 
+const LARGEST_EPOCH = 1e14
+
 export type Summarizer = ReturnType<typeof summarizer>
 
 /** Folds events into a summary. `add` takes them in order; `summary` and `pendingCalls` may be asked at any time. */
 export function summarizer() {
   const summary: JournalSummary = {
+    lastEpoch: 0,
     messageSinceThought: false,
     lastIteration: 0,
     iterationsSinceMessage: 0,
@@ -68,6 +73,7 @@ function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTrack
     case 'ENGINE_START':
       summary.firstStart ??= event
       summary.lastStart = event
+      summary.lastEpoch = Math.max(summary.lastEpoch, epochOf(event))
       delete summary.end
       delete summary.lastError
       break
@@ -105,6 +111,12 @@ function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTrack
     default:
       event satisfies never
   }
+}
+
+/** A number that no lease can have was put there by hand. */
+function epochOf({ engine }: EngineStart): number {
+  const epoch = engine?.epoch ?? 0
+  return epoch < LARGEST_EPOCH ? epoch : 0
 }
 
 function addThought(event: Thought, summary: JournalSummary): void {

@@ -1,4 +1,4 @@
-import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { isAlive } from '@delta/testkit'
@@ -232,6 +232,41 @@ async function takeFrom(run: Run): Promise<Run> {
 async function stopped(pid: number): Promise<void> {
   while (!/\) T /.test(readText(`/proc/${pid}/stat`))) await new Promise(setImmediate)
 }
+
+test('an owner whose lease is deleted stops before its next append, and touches no lease of another', async () => {
+  const run = await closedRun()
+  const child = await holder(run)
+  rmSync(run.paths.lease, { recursive: true })
+  child.say('append late')
+  expect(await child.line()).toBe('ERR_RUN_LOST')
+  expect(readText(run.paths.journal)).not.toContain('late')
+  child.say('close')
+  expect(await child.line()).toBe('closed')
+  expect(existsSync(run.paths.lease)).toBe(false)
+})
+
+test('who loses a lease is told that it was deleted', async () => {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  afterTest(run.close)
+  rmSync(run.paths.lease, { recursive: true })
+  expect(() => run.fence()).toThrow(
+    `${run.directory}: The lease of this run (lease/1) was deleted, so another process may be writing it. Nothing more was written here.\n` +
+      'Look at the run with: delta list-runs\nIf nobody writes it, go on with: delta continue',
+  )
+})
+
+test('without leases the numbers go on from those in the journal, so that no two owners have one', async () => {
+  const run = await closedRun()
+  const second = await open(run)
+  second.journal.append(...firstEvents({ runId: run.runId, epoch: 2 }).slice(0, 1))
+  renameSync(run.paths.lease, join(run.directory, 'moved')) // its owner's lease is not deleted, so it cannot tell by that
+  const third = await open(run)
+  afterTest(third.close)
+  expect(third.epoch).toBe(3)
+  expect(() => second.journal.append({ type: 'USER_MESSAGE', content: 'late' })).toThrow('(lease 3)')
+  third.journal.append({ type: 'USER_MESSAGE', content: 'mine' })
+  expect((await readJournal(run.paths.journal)).events.map((event) => event.seq)).toEqual([1, 2, 3, 4])
+})
 
 test('a lease that is not readable counts by its heartbeat alone', async () => {
   const run = await closedRun()

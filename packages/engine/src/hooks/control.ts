@@ -1,6 +1,7 @@
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HookName } from '@delta/config-loader'
-import { readIfThere } from '../read-if-there.js'
+import { readIfThere, whyUnreadable } from '../read-if-there.js'
 
 /** `output/control.json`: leave the call out, or end the run. */
 export type Control = { action: 'skip'; observation: string } | { action: 'stop'; reason: string }
@@ -13,8 +14,8 @@ interface ReadControl {
 
 /** Reads a hook's `control.json`. What is not understood, or cannot be done there, is a problem, never ignored: a guard may have written it. */
 export function readControl(directory: string, hook: HookName): ReadControl {
-  const text = readOutput(directory, 'control.json')
-  if (text === undefined) return {}
+  const { text, problem } = readOutput(directory, 'control.json')
+  if (text === undefined) return problem === undefined ? {} : { problem }
   try {
     return inPlace(parseControl(JSON.parse(text)), hook)
   } catch (error) {
@@ -24,9 +25,20 @@ export function readControl(directory: string, hook: HookName): ReadControl {
   }
 }
 
-/** A file of the hook's `output/` as text; undefined when the hook did not write it. */
-export function readOutput(directory: string, file: string): string | undefined {
-  return readIfThere(join(directory, 'output', file))
+/** A file of the hook's `output/`: its text, what is wrong with it in words, or neither when the hook did not write it. */
+export function readOutput(directory: string, file: string): { text?: string; problem?: string } {
+  const output = join(directory, 'output')
+  try {
+    const text = readIfThere(join(output, file))
+    return text === undefined ? {} : { text }
+  } catch (error) {
+    const isThere = statSync(output, { throwIfNoEntry: false })?.isDirectory()
+    return {
+      problem: isThere
+        ? `wrote an output/${file} that ${whyUnreadable(error)}`
+        : 'put something else in the place of its output/',
+    }
+  }
 }
 
 function parseControl(value: unknown): ReadControl {

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRedactor, type Redactor, redactFile } from '@delta/executor'
 import type { ActiveRun } from '../active-run.js'
@@ -17,7 +17,7 @@ export function knownSecrets(run: ActiveRun): Redactor {
 /** Takes them out of the files in a hook's `output/`, before anybody reads one. */
 export function redactOutput(directory: string, known: Redactor): void {
   const output = join(directory, 'output')
-  if (!known.active || !existsSync(output)) return
+  if (!known.active || !statSync(output, { throwIfNoEntry: false })?.isDirectory()) return
   for (const name of readdirSync(output)) {
     const path = join(output, name)
     if (lstatSync(path).isFile()) redactFile(path, known)

@@ -43,6 +43,6 @@ function replacementIn<T>(
     const content = `The ${hook.failure}; the original was used.`
     record(run, { type: 'SYSTEM_MESSAGE', iteration: hook.iteration, level: 'WARN', content })
   }
-  const text = hook?.succeeded ? readOutput(hook.directory, file) : undefined
+  const text = hook?.succeeded ? readOutput(hook.directory, file).text : undefined
   return text === undefined ? undefined : read(text)
 }

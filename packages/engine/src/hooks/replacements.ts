@@ -22,6 +22,9 @@ export const MESSAGE: Expected<AssistantMessage> = {
   read: (text) => parseCompletion(JSON.parse(text)).message,
 }
 
+/** What the model is to read instead of a result: any text. */
+export const OBSERVATION: Replacement = { file: 'payload_override.dat', problemOf: () => undefined }
+
 function problemIn(
   text: string,
   file: string,

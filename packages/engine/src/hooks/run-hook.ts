@@ -78,7 +78,7 @@ export async function runHook(
 /** What the model is to read instead of the tool's own words; the `ACTION_RESULT` stays as it is. */
 function observationOverride(hook: HookOutcome): { observation_override?: string } {
   if (hook.name !== 'post_tool_execution' || !hook.succeeded) return {}
-  const text = readOutput(hook.directory, 'payload_override.dat')
+  const { text } = readOutput(hook.directory, 'payload_override.dat')
   return text === undefined ? {} : { observation_override: text }
 }
 
@@ -116,7 +116,9 @@ function describe(
 ): HookOutcome {
   const failed = result.status !== 'EXITED' || result.exitCode !== 0
   const control = failed ? {} : readControl(directory, name)
-  const broken = failed ? joined(howItFailed(result, hook), hint) : control.problem
+  const broken = failed
+    ? joined(howItFailed(result, hook), hint)
+    : (control.problem ?? (replacement && readOutput(directory, replacement.file).problem))
   const rejected = broken === undefined ? problemIn(directory, replacement) : undefined
   const problem = broken ?? rejected
   return {
@@ -131,8 +133,9 @@ function describe(
 }
 
 function problemIn(directory: string, replacement: Replacement | undefined): string | undefined {
-  const text = replacement && readOutput(directory, replacement.file)
-  return text === undefined ? undefined : replacement?.problemOf(text)
+  if (replacement === undefined) return undefined
+  const { text } = readOutput(directory, replacement.file)
+  return text === undefined ? undefined : replacement.problemOf(text)
 }
 
 function howItFailed(result: CommandOutcome, { timeoutMs }: Hook): string {

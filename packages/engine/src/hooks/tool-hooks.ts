@@ -3,6 +3,7 @@ import type { ActiveRun } from '../active-run.js'
 import type { Call, ReadyCall } from '../call.js'
 import { interrupted, type Outcome } from '../outcome.js'
 import { stopAskedFor } from './notify.js'
+import { OBSERVATION } from './replacements.js'
 import { runHook } from './run-hook.js'
 
 type Verdict =
@@ -54,6 +55,7 @@ export async function reportResult(
     toolResult: result.observation,
     lingerMs: LAST_LOOK_MS,
     payload: { file: 'payload.dat', data: () => result.observation },
+    replacement: OBSERVATION,
   })
   return stopAskedFor(hook)
 }

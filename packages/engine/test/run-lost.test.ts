@@ -1,0 +1,62 @@
+import { readdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { verifyJournal } from '@delta/journal'
+import { startProcess, waitForFile } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { findRun } from '../src/index.js'
+import { eventsOf, scene } from './run.js'
+
+const CALL = { tool_calls: [{ name: 'work', arguments: {} }] }
+
+test('a command that deletes the leases of its run stops the engine, and the run can be continued', async () => {
+  const { run, resume } = await scene({
+    turns: [CALL, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: 'rm -rf "$DELTA_RUN_DIR/lease"' }],
+  })
+  await expect(run()).rejects.toMatchObject({ code: 'ERR_RUN_LOST' })
+  const result = await resume()
+  expect(result.status).toBe('COMPLETED')
+  const events = await eventsOf(result)
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+  expect(events.filter(({ type }) => type === 'ACTION_RESULT')).toHaveLength(1)
+})
+
+test('whoever takes a run whose leases were deleted is its only writer, though the first engine lives', async () => {
+  const { agentFiles, workspace, resume } = await scene({
+    turns: [CALL, CALL, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: 'touch begun; test -e go || { mkfifo wait; read line < wait; }' }],
+  })
+  const program = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
+  const first = startProcess([process.execPath, program, agentFiles.path, workspace.path])
+  await waitForFile(join(workspace.path, 'begun'))
+  const { directory } = await findRun(workspace.path)
+  await rm(join(directory, 'lease'), { recursive: true })
+  await workspace.write('go', '')
+  const result = await resume()
+  const lost = await first.result
+  expect(lost.exitCode).toBe(1)
+  expect(lost.stderr).toContain('ERR_RUN_LOST')
+  expect(result.status).toBe('COMPLETED')
+  expect(verifyJournal(join(directory, 'journal.jsonl')).findings).toEqual([])
+})
+
+test('a command that deletes the journal of its run: the engine and whoever continues say the same of it', async () => {
+  const { run, resume, workspace } = await scene({
+    turns: [CALL, { content: 'Done.' }],
+    tools: [{ name: 'work', shell: 'rm "$JOURNAL_PATH"; sleep 0.1' }], // longer than the file is taken to be there unseen
+  })
+  const ended = String(await run().catch((error: Error) => error.message))
+  const [runId = ''] = readdirSync(join(workspace.path, '.delta')).filter((name) => name.startsWith('2'))
+  const directory = join(workspace.path, '.delta', runId)
+  expect(ended.split('\n').slice(0, 2)).toEqual([
+    `${directory}/journal.jsonl: The journal was deleted or replaced while it was being written.`,
+    'What it held is lost with it. Put it back from a copy, then continue the run; without it the run cannot be continued.',
+  ])
+  expect(ended).not.toContain('Go on with')
+  await expect(resume()).rejects.toThrow(
+    `${directory}: The journal of this run is gone, or empty, though the run had begun: its metadata.json is there.\n` +
+      'Put journal.jsonl back from a copy, then continue the run; without it the run cannot be continued.',
+  )
+})
