@@ -7,10 +7,13 @@ interface Streams {
 }
 
 /**
- * The streams, watched from their first use on. A reader that has gone (`| head`, a closed terminal) is no error: a run
- * goes on to its end, and whatever only prints stops. Anything else, such as a full disk, is said and makes the exit code 1.
+ * The streams, watched from their first use on. A reader that has gone (`| head`, a closed terminal) is no error: a command
+ * goes on to its end, whose exit code may say what nobody read. Anything else, such as a full disk, is said and makes the
+ * exit code 1.
+ *
+ * @param onlyPrints - The command has no more to say than what is read: it stops with its reader, with 0.
  */
-export function watchedStreams(host: NodeJS.Process, { goesOn }: { goesOn: boolean }): Streams {
+export function watchedStreams(host: NodeJS.Process, { onlyPrints }: { onlyPrints: boolean }): Streams {
   return {
     stdin: once(() =>
       inputOf(host).on('error', () => {
@@ -20,7 +23,7 @@ export function watchedStreams(host: NodeJS.Process, { goesOn }: { goesOn: boole
     stdout: once(() =>
       host.stdout.on('error', (error: NodeJS.ErrnoException) => {
         if (!hasNoReader(error, host.stdout)) fail(host, error)
-        else if (!goesOn) host.exit(0)
+        else if (onlyPrints) host.exit(0)
       }),
     ),
     stderr: once(() =>
