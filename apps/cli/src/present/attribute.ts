@@ -1,4 +1,5 @@
 import type { ActionRequest, ActionResult, JournalEvent } from '@delta/journal'
+import { commandLine, type WrittenCommands, writtenCommands } from './command-line.js'
 import { type Detail, describeEvent, isAnswer, written } from './describe.js'
 import { printable, printableLine } from './printable.js'
 
@@ -22,6 +23,7 @@ export function eventDescriber(detail: Detail): EventDescriber {
   let last: string | undefined
   /** What the last error said that nobody tries again. */
   let failure: string | undefined
+  let written: WrittenCommands = new Map()
 
   function attribution(result: ActionResult): string[] {
     const { action_id: id, tool_name: name } = result
@@ -31,11 +33,12 @@ export function eventDescriber(detail: Detail): EventDescriber {
   }
 
   function describe(event: JournalEvent): string[] {
-    const lines = describeEvent(withoutRepetition(event, failure), detail)
+    if (event.type === 'ENGINE_START') written = writtenCommands(event)
+    const lines = describeEvent(withoutRepetition(event, failure), { ...detail, written })
     if (event.type === 'ERROR' && !event.recoverable) failure = event.error_message
     if (event.type === 'ACTION_REQUEST') {
       last = event.tool_name === 'ask_human' ? undefined : event.action_id // which shows no line of its own
-      open.set(event.action_id, repeated(event))
+      open.set(event.action_id, repeated(event, written))
     }
     if (event.type === 'ACTION_RESULT') {
       lines.unshift(...attribution(event))
@@ -46,7 +49,7 @@ export function eventDescriber(detail: Detail): EventDescriber {
   }
 
   return Object.assign(describe, {
-    remember: (request: ActionRequest) => void open.set(request.action_id, repeated(request)),
+    remember: (request: ActionRequest) => void open.set(request.action_id, repeated(request, written)),
   })
 }
 
@@ -57,9 +60,11 @@ function withoutRepetition(event: JournalEvent, failure: string | undefined): Jo
   return rest
 }
 
-function repeated({ resolved_command: command, tool_name: name, tool_args: args }: ActionRequest): string {
+function repeated(request: ActionRequest, known: WrittenCommands): string {
+  const { tool_name: name, tool_args: args } = request
+  const command = commandLine(request, known)
   const said = command ?? `${printableLine(name)}${written(args)}`
   const [line = '', ...rest] = printable(said).split('\n')
   const isCut = rest.length > 0 || line.length > REPEATED_CHARACTERS
-  return `${command === undefined || command === null ? '' : '$ '}${line.slice(0, REPEATED_CHARACTERS)}${isCut ? ' …' : ''}`
+  return `${command === undefined ? '' : '$ '}${line.slice(0, REPEATED_CHARACTERS)}${isCut ? ' …' : ''}`
 }

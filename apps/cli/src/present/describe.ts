@@ -8,6 +8,7 @@ import type {
   Thought,
 } from '@delta/journal'
 import { beginning, beginningOfOutput } from './beginning.js'
+import { commandLine, type WrittenCommands } from './command-line.js'
 import { counted } from './counted.js'
 import { duration } from './duration.js'
 import { printable, printableLine } from './printable.js'
@@ -19,6 +20,8 @@ export interface Detail {
   verbose: boolean
   /** Also what a person following a run is told otherwise: their messages, the answer, which goes to stdout, and why it failed. */
   transcript?: boolean
+  /** What tools' authors wrote, which is shown as they wrote it. */
+  written?: WrittenCommands
 }
 
 /** One event as lines for people; none when there is nothing to say. Control sequences are made visible. */
@@ -75,9 +78,11 @@ function thought(event: Thought, { style, verbose }: Detail): string[] {
   ]
 }
 
-/** The command as it would be typed, ready to be pasted: its further lines begin where they do. */
-function command(event: ActionRequest, { style, verbose }: Detail): string[] {
-  const [first = '', ...rest] = beginning(typed(event), verbose)
+const NOTHING_WRITTEN: WrittenCommands = new Map()
+
+/** The command as it would be typed, ready to be pasted. */
+function command(event: ActionRequest, { style, verbose, written = NOTHING_WRITTEN }: Detail): string[] {
+  const [first = '', ...rest] = beginning(typed(event, written), verbose)
   return [`   $ ${first}`, ...rest].map((line) => style.cyan(line))
 }
 
@@ -134,8 +139,9 @@ function withoutEnd(text: string): string {
 }
 
 /** The command as it would be typed; of a call that was refused the name, and the arguments as the model wrote them. */
-function typed({ resolved_command: command, tool_name: name, tool_args: args }: ActionRequest): string {
-  return command ?? `${printableLine(name)} (refused)${written(args)}`
+function typed(request: ActionRequest, known: WrittenCommands): string {
+  const { tool_name: name, tool_args: args } = request
+  return commandLine(request, known) ?? `${printableLine(name)} (refused)${written(args)}`
 }
 
 /** Arguments behind the name of a call that has no command, on the same line; '' for none. */
