@@ -1,4 +1,4 @@
-import type { ActionRequest, ActionResult, JournalEvent } from '@delta/journal'
+import type { ActionRequest, ActionResult, HookExecutionAudit, JournalEvent } from '@delta/journal'
 import { commandLine, type WrittenCommands, writtenCommands } from './command-line.js'
 import { type Detail, describeEvent, isAnswer, written } from './describe.js'
 import { printable, printableLine } from './printable.js'
@@ -25,11 +25,22 @@ export function eventDescriber(detail: Detail): EventDescriber {
   let failure: string | undefined
   let written: WrittenCommands = new Map()
 
+  /** The calls of this cycle that have a result, in the same way; the one whose result was told last is the last. */
+  const ended = new Map<string, string>()
+
   function attribution(result: ActionResult): string[] {
     const { action_id: id, tool_name: name } = result
     const said = open.get(id) ?? printableLine(name)
     open.delete(id)
+    ended.delete(id)
+    ended.set(id, said)
     return last === id || isAnswer(result) ? [] : [detail.style.cyan(`   ↳ ${said}`)]
+  }
+
+  /** A replacement of another result than the one above it, where calls ran side by side. */
+  function replaced({ action_id: id, observation_override: text }: HookExecutionAudit): string[] {
+    if (typeof text !== 'string' || typeof id !== 'string' || [...ended.keys()].at(-1) === id) return []
+    return [detail.style.cyan(`   ↳ ${ended.get(id) ?? printableLine(id)}`)]
   }
 
   function describe(event: JournalEvent): string[] {
@@ -44,6 +55,8 @@ export function eventDescriber(detail: Detail): EventDescriber {
       lines.unshift(...attribution(event))
       last = undefined
     }
+    if (event.type === 'HOOK_EXECUTION_AUDIT') lines.unshift(...replaced(event))
+    if (event.type === 'THOUGHT') ended.clear()
     if (event.type === 'ENGINE_START' || event.type === 'THOUGHT') last = undefined
     return lines
   }

@@ -55,7 +55,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'SYSTEM_MESSAGE':
       return indent('   ', event.content, style.dim)
     case 'HOOK_EXECUTION_AUDIT':
-      return verbose ? indent('   ', hookLine(event), style.dim) : []
+      return [...(verbose ? indent('   ', hookLine(event), style.dim) : []), ...replacement(event, detail)]
     case 'ENGINE_END':
       return [style.dim(ending(event, detail))]
     default:
@@ -93,6 +93,17 @@ function output(text: string, whole: boolean): string[] {
 function hookLine(event: HookExecutionAudit): string {
   const why = event.error_message ? ` (${event.error_message})` : ''
   return `hook ${event.hook_name}: ${event.status}${timeOf(event)}${why}`
+}
+
+/** What the model read in place of a result, which stands above as the tool gave it. */
+function replacement(
+  { hook_name: name, observation_override: text }: HookExecutionAudit,
+  { style, verbose }: Detail,
+): string[] {
+  if (typeof text !== 'string') return []
+  const isNothing = text.trim() === '' ? ' nothing' : ''
+  const said = `   hook ${printableLine(name)} replaced this result; the model reads${isNothing || ':'}`
+  return [style.yellow(said), ...(isNothing ? [] : output(text, verbose))]
 }
 
 /** A failure that is tried again is one line; of the last one a person is told when the run has ended. */
