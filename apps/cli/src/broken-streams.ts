@@ -12,8 +12,12 @@ interface Streams {
  * exit code 1.
  *
  * @param onlyPrints - The command has no more to say than what is read: it stops with its reader, with 0.
+ * @param remedy - What to do about a result that could not be written, where trying again is not it.
  */
-export function watchedStreams(host: NodeJS.Process, { onlyPrints }: { onlyPrints: boolean }): Streams {
+export function watchedStreams(
+  host: NodeJS.Process,
+  { onlyPrints, remedy }: { onlyPrints: boolean; remedy?: string | undefined },
+): Streams {
   return {
     stdin: once(() =>
       inputOf(host).on('error', () => {
@@ -22,7 +26,7 @@ export function watchedStreams(host: NodeJS.Process, { onlyPrints }: { onlyPrint
     ),
     stdout: once(() =>
       host.stdout.on('error', (error: NodeJS.ErrnoException) => {
-        if (!hasNoReader(error, host.stdout)) fail(host, error)
+        if (!hasNoReader(error, host.stdout)) fail(host, error, remedy)
         else if (onlyPrints) host.exit(0)
       }),
     ),
@@ -59,10 +63,10 @@ function hasNoReader({ code }: NodeJS.ErrnoException, { isTTY }: NodeJS.WriteStr
 /** Each piece that could not be written makes an error of its own; the first one says it. */
 const failed = new WeakSet<NodeJS.Process>()
 
-function fail(host: NodeJS.Process, error: Error): void {
+function fail(host: NodeJS.Process, error: Error, remedy: string | undefined): void {
   if (failed.has(host)) return
   failed.add(host)
-  const reason = explainSystemError(error) ?? error.message
+  const reason = explainSystemError(error, remedy) ?? error.message
   host.stderr.write(`Error: The result could not be written: ${reason}\n`)
   host.once('exit', () => {
     if (!host.exitCode) host.exitCode = 1

@@ -122,6 +122,10 @@ test.skipIf(!existsSync('/dev/full'))(
     expect(
       output.split('Error: The result could not be written: no space is left on the disk (ENOSPC).'),
     ).toHaveLength(2)
+    expect(output).toContain(
+      'The run itself is recorded, so do not repeat it: make room, and "delta show" prints the answer.\n',
+    )
+    expect(output).not.toContain('try again')
     expect(code).toBe('1')
   },
 )
