@@ -7,10 +7,17 @@ interface Streams {
 }
 
 /**
- * The streams, watched from their first use on. A reader that has gone (`| head`, a closed terminal) is no error: a run
- * goes on to its end, and whatever only prints stops. Anything else, such as a full disk, is said and makes the exit code 1.
+ * The streams, watched from their first use on. A reader that has gone (`| head`, a closed terminal) is no error: a command
+ * goes on to its end, whose exit code may say what nobody read. Anything else, such as a full disk, is said and makes the
+ * exit code 1.
+ *
+ * @param onlyPrints - The command has no more to say than what is read: it stops with its reader, with 0.
+ * @param remedy - What to do about a result that could not be written, where trying again is not it.
  */
-export function watchedStreams(host: NodeJS.Process, { goesOn }: { goesOn: boolean }): Streams {
+export function watchedStreams(
+  host: NodeJS.Process,
+  { onlyPrints, remedy }: { onlyPrints: boolean; remedy?: string | undefined },
+): Streams {
   return {
     stdin: once(() =>
       inputOf(host).on('error', () => {
@@ -19,8 +26,8 @@ export function watchedStreams(host: NodeJS.Process, { goesOn }: { goesOn: boole
     ),
     stdout: once(() =>
       host.stdout.on('error', (error: NodeJS.ErrnoException) => {
-        if (!hasNoReader(error, host.stdout)) fail(host, error)
-        else if (!goesOn) host.exit(0)
+        if (!hasNoReader(error, host.stdout)) fail(host, error, remedy)
+        else if (onlyPrints) host.exit(0)
       }),
     ),
     stderr: once(() =>
@@ -56,10 +63,10 @@ function hasNoReader({ code }: NodeJS.ErrnoException, { isTTY }: NodeJS.WriteStr
 /** Each piece that could not be written makes an error of its own; the first one says it. */
 const failed = new WeakSet<NodeJS.Process>()
 
-function fail(host: NodeJS.Process, error: Error): void {
+function fail(host: NodeJS.Process, error: Error, remedy: string | undefined): void {
   if (failed.has(host)) return
   failed.add(host)
-  const reason = explainSystemError(error) ?? error.message
+  const reason = explainSystemError(error, remedy) ?? error.message
   host.stderr.write(`Error: The result could not be written: ${reason}\n`)
   host.once('exit', () => {
     if (!host.exitCode) host.exitCode = 1

@@ -29,12 +29,20 @@ async function execute(terminal: Terminal): Promise<number> {
   return (await import('./program.js')).runProgram(terminal)
 }
 
-/** Commands that have processes to look after when nobody reads their output any more. */
-const ENDS_BY_ITSELF: ReadonlySet<string | undefined> = new Set(['run', 'continue', 'mcp'])
+/** What may print for as long as a run goes on. The others end soon by themselves, with an exit code that means something. */
+const ONLY_PRINTS: ReadonlySet<string | undefined> = new Set(['show'])
+
+/** Whose work is done and recorded when its result is written: trying again would do it twice. */
+const WORKS: ReadonlySet<string | undefined> = new Set(['run', 'continue'])
+const RESULT_IS_KEPT =
+  'The run itself is recorded, so do not repeat it: make room, and "delta show" prints the answer.'
 
 /** The streams are made when they are first used: each costs some start-up. */
 function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
-  const watched = watchedStreams(host, { goesOn: ENDS_BY_ITSELF.has(argv[0]) })
+  const watched = watchedStreams(host, {
+    onlyPrints: ONLY_PRINTS.has(argv[0]),
+    remedy: WORKS.has(argv[0]) ? RESULT_IS_KEPT : undefined,
+  })
   return {
     argv,
     env: host.env,

@@ -22,10 +22,12 @@ const NOTHING_CAN_BE_MADE = ['nothing can be made there', 'Use another place.'] 
 /**
  * An error of the operating system in words: the reason with its code, then what to do; without the path, which the
  * caller can name as it was typed. Undefined for any other error.
+ *
+ * @param remedy - What to do, where the caller knows better.
  */
-export function explainSystemError(error: unknown): string | undefined {
+export function explainSystemError(error: unknown, remedy?: string): string | undefined {
   const { code, syscall } = Object(error) as NodeJS.ErrnoException
   if (syscall === undefined) return undefined
   const known = code === 'ENOENT' && syscall === 'mkdir' ? NOTHING_CAN_BE_MADE : KNOWN[code ?? '']
-  return known && `${known[0]} (${code}).\n${known[1]}`
+  return known && `${known[0]} (${code}).\n${remedy ?? known[1]}`
 }

@@ -16,12 +16,12 @@ function hostWithout(stdin: Error): NodeJS.Process {
 
 test('a terminal that is closed in the instant in which it is opened has nothing to read', async () => {
   const gone = Object.assign(new Error('TTY initialization failed'), { code: 'ERR_TTY_INIT_FAILED' })
-  const { stdin } = watchedStreams(hostWithout(gone), { goesOn: true })
+  const { stdin } = watchedStreams(hostWithout(gone), { onlyPrints: false })
   expect(stdin()).toBe(stdin())
   expect(await readLine({ stdin: stdin() } as Terminal)).toBeUndefined()
 })
 
 test('another reason why there is no stdin is an error', () => {
-  const { stdin } = watchedStreams(hostWithout(new Error('too many files')), { goesOn: true })
+  const { stdin } = watchedStreams(hostWithout(new Error('too many files')), { onlyPrints: false })
   expect(stdin).toThrow('too many files')
 })

@@ -45,6 +45,35 @@ test('records are named after what they are of: a hook and its time, a time and 
   expect(await namesIn('invocations')).toEqual(['<time>_1.json', '<time>_2.json'])
 })
 
+test('show and the live view say that a hook replaced a result, and what the model reads instead', async () => {
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [say('original'), { content: 'Done.' }],
+    files: hooks({
+      post_tool_execution: 'printf "OVERRIDE\\nof it\\n" > "$DELTA_HOOK_IO_PATH/output/payload_override.dat"',
+    }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const run = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const show = (...more: string[]) => delta(['show', '-w', workspace.path, ...more])
+  const said =
+    /^ {5}original\n {5}exit 0, .*\n(?: {3}hook post_tool_execution: SUCCESS.*\n)? {3}hook post_tool_execution replaced this result; the model reads:\n {5}OVERRIDE\n {5}of it\n\S/m
+  expect(run.stderr).toMatch(said)
+  expect((await show()).stdout).toMatch(said)
+  expect((await show('--step', '1')).stdout).toMatch(/replaced this result; the model reads:\n {5}OVERRIDE\n/)
+})
+
+test('a result that a hook replaced by nothing is said to be nothing', async () => {
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [say('a'), { content: 'Done.' }],
+    files: hooks({ post_tool_execution: ': > "$DELTA_HOOK_IO_PATH/output/payload_override.dat"' }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(stderr).toContain('   hook post_tool_execution replaced this result; the model reads nothing\n')
+})
+
 test('TOOL_RESULT is cut at 32 KB, on a whole character, and payload.dat holds the whole result', async () => {
   await using agent = await temporaryAgent({
     tools: [{ ...SAY, output: { max_chars: 100_000 } }],

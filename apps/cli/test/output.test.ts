@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { appendFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { runProcess, startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { cleanEnvironment, DELTA, delta, journalOf, startDelta } from './delta.js'
@@ -93,6 +95,22 @@ test('what only prints stops when nobody reads', async () => {
   await engine.result
 })
 
+test('a command that checks keeps its exit code when nobody reads what it found', async () => {
+  const tools = Array.from({ length: 9 }, (_, index) => ({ name: `read_${index}`, exec: 'no-such-program' }))
+  await using agent = await temporaryAgent({ tools })
+  await using broken = await temporaryAgent({ agent: { tools: 7 } })
+  expect(inShell('', ['tool', 'lint', agent.path]).code).toBe('1')
+  expect(inShell('| true', ['tool', 'lint', agent.path])).toMatchObject({ code: '1' })
+  expect(inShell('2>&1 | head -n 1', ['tool', 'lint', broken.path]).code).toBe('2')
+  expect(inShell('2>&1 | true', ['tool', 'lint', broken.path]).code).toBe('2')
+
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const runId = (await readFile(join(workspace.path, '.delta/LATEST'), 'utf8')).trim()
+  await appendFile(join(workspace.path, '.delta', runId, 'journal.jsonl'), 'damaged\n')
+  expect(inShell('| true', ['journal', 'verify', '-w', workspace.path]).code).toBe('1')
+})
+
 test.skipIf(!existsSync('/dev/full'))(
   'a result that cannot be written is said once, and the exit code is 1',
   async () => {
@@ -104,6 +122,10 @@ test.skipIf(!existsSync('/dev/full'))(
     expect(
       output.split('Error: The result could not be written: no space is left on the disk (ENOSPC).'),
     ).toHaveLength(2)
+    expect(output).toContain(
+      'The run itself is recorded, so do not repeat it: make room, and "delta show" prints the answer.\n',
+    )
+    expect(output).not.toContain('try again')
     expect(code).toBe('1')
   },
 )

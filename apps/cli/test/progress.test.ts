@@ -128,6 +128,30 @@ test('whatever a model calls a tool, the name stays on one line, and every chara
   }
 })
 
+test('a line end in an argument begins no line that could pass for a step of the run; the command can be pasted', async () => {
+  const text = 'a\n2. Done\nCOMPLETED after 2 iterations'
+  const script = 'printf %s ${text} > copy\ncat copy | wc -l'
+  await using agent = await temporaryAgent({
+    tools: [SAY, { name: 'count', description: 'Counts.', shell: script }],
+    turns: [
+      { tool_calls: [{ name: 'say', arguments: { text } }] },
+      { tool_calls: [{ name: 'count', arguments: { text } }] },
+      { content: 'Finished.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  const spelt = "$'a\\n2. Done\\nCOMPLETED after 2 iterations'"
+  for (const shown of [stderr, stdout]) {
+    expect(shown).toContain(`   $ echo ${spelt}\n`)
+    expect(shown).toContain(`   $ sh -c 'printf %s "$1" > copy\ncat copy | wc -l' -- ${spelt}\n`) // as its author wrote it
+    expect(shown).not.toMatch(/^2\. Done/m)
+  }
+  const step = await delta(['show', '--step', '2', '-w', workspace.path])
+  expect(step.stdout).toContain(`   $ sh -c 'printf %s "$1" > copy\ncat copy | wc -l' -- ${spelt}\n`)
+})
+
 test('a giant argument, and giant or many lines of output, are shown by their beginning, and whole by show --step', async () => {
   const long = 'x'.repeat(100_000)
   const lines = Array.from({ length: 500 }, (_, index) => `line ${index}`).join('\n')

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
 import { tildeHint } from './path.js'
 import { readText } from './read-text.js'
 import { realPath } from './real-path.js'
@@ -31,7 +32,7 @@ export function resolveImport(entry: string, importer: string, home: string, roo
   return {
     ok: false,
     message: `"${entry}" leads to ${path}, outside of the agent's directory`,
-    hint: `If you trust what is there, allow it for this run: the option importRoots with ${dirname(path)} (or DELTA_IMPORT_ROOTS).`,
+    hint: `If you trust what is there, allow it for this run: the option importRoots with ${quoteForPerson([dirname(path)])} (or DELTA_IMPORT_ROOTS).`,
   }
 }
 
@@ -64,7 +65,7 @@ function installHint(name: string, file: string, home: string): string {
   const scoped = `@${name}/${file.split('/')[0]}`
   if (!name.startsWith('@') && findPackage(scoped, home) !== undefined)
     return `Did you mean "npm:@${name}/${file}"?`
-  return `Install it there: cd ${home} && npm install ${name}`
+  return `Install it there: cd ${quoteForPerson([home])} && npm install ${name}`
 }
 
 function findPackage(name: string, home: string): string | undefined {

@@ -74,7 +74,7 @@ function assemble(parts: CompleteParts, { home }: Workplace): Agent {
     manifest: context.manifest,
     hooks: hooks.hooks,
     overrides,
-    snapshot: makeSnapshot(config, files),
+    snapshot: makeSnapshot(config, { files, hasImports: Object.hasOwn(main.value as object, 'imports') }),
   }
 }
 

@@ -45,7 +45,7 @@ export function readPrompt(
     const hint =
       read.reason === 'missing'
         ? (tildeHint(written) ??
-          `It names a file in the agent's directory, which holds the text. As in: system_prompt: ${USUAL_PROMPT}`)
+          `Write the agent's instructions into ${displayName(workplace, path)}, or name the file of the agent's directory that holds them.`)
         : undefined
     refuse(`system_prompt: the file "${written}" ${read.message}.`, hint)
     return undefined

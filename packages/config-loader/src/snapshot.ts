@@ -6,6 +6,8 @@ export interface Snapshot {
   files: Record<string, string>
   /** The same as a value, for `ENGINE_START`. */
   config: Record<string, unknown>
+  /** Some of agent.yaml was written in files that it imports. */
+  hasImports: boolean
 }
 
 const SECRET_NAME = /(^|[_-])(api_?key|token|secret|password|passwd|authorization|credentials?)$/i
@@ -25,11 +27,12 @@ export function resolveDocument(document: Record<string, unknown>, tools: ToolSe
 
 export function makeSnapshot(
   config: Record<string, unknown>,
-  files: Record<string, string | undefined>,
+  { files, hasImports }: { files: Record<string, string | undefined>; hasImports: boolean },
 ): Snapshot {
   const present = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return {
     config,
+    hasImports,
     files: { ...Object.fromEntries(present), 'agent.yaml': toYaml(config) },
   }
 }

@@ -90,6 +90,14 @@ test('an import from outside of the agent is refused, and the message says how t
 If you trust what is there, allow it for this run: the option importRoots with ${outside} (or DELTA_IMPORT_ROOTS).`)
 })
 
+test('the way to allow a directory can be pasted, whatever its name', async () => {
+  const outside = join(await directoryOf({ 'k lab/db.yaml': tool('query') }), 'k lab')
+  const home = await agentOf({ 'agent.yaml': importing(`'${join(outside, 'db.yaml')}'`) })
+  expect(await complaintAbout(home)).toContain(
+    `the option importRoots with '${outside}' (or DELTA_IMPORT_ROOTS).`,
+  )
+})
+
 test('a symbolic link does not lead out either', async () => {
   const outside = await directoryOf({ 'db.yaml': tool('query') })
   const home = await agentOf({ 'agent.yaml': importing('db.yaml') })

@@ -14,7 +14,7 @@ test('the file that system_prompt names must be there', async () => {
   ).toContain(`agent/agent.yaml:3:16: system_prompt: the file "promt.md" does not exist.
   system_prompt: promt.md
                  ^
-It names a file in the agent's directory, which holds the text. As in: system_prompt: system_prompt.md`)
+Write the agent's instructions into agent/promt.md, or name the file of the agent's directory that holds them.`)
 })
 
 test('a text in place of a file name is understood', async () => {

@@ -30,7 +30,7 @@ export async function createModel(
         ...(llm.script === undefined ? {} : { path: resolve(agent.home, llm.script) }),
       })
     case 'command':
-      return commandModel(llm.command ?? [], { cwd: agent.home, environment })
+      return commandModel(commandOf(agent), { cwd: agent.home, environment })
     case 'replay':
       return replayModel(readRecordedRun(resolve(agent.home, llm.script ?? '.')))
     case 'openai':
@@ -38,6 +38,11 @@ export async function createModel(
     default:
       return llm.provider satisfies never
   }
+}
+
+/** As of a hook, `${AGENT_HOME}` in it is the agent's directory. */
+function commandOf({ llm, home }: Agent): string[] {
+  return (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
 }
 
 async function openAi(agent: Agent, credentials: Credentials): Promise<ChatModel> {

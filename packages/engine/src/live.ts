@@ -36,7 +36,7 @@ export async function live(run: Run, options: LiveOptions): Promise<RunResult> {
   for (const event of history.begun) emit({ kind: 'journal', event })
   const notices = [
     ...run.notices,
-    ...changeNotices(history),
+    ...changeNotices(history, options.agent),
     ...missingScripts(options.agent, run.workDirectory),
   ]
   for (const message of notices) emit({ kind: 'notice', message })
@@ -75,7 +75,10 @@ async function activate(
   }
 }
 
-function changeNotices({ begun: [start] }: History): string[] {
+function changeNotices({ begun: [start] }: History, { snapshot }: Agent): string[] {
   if (!start || !isKnownEvent(start) || start.type !== 'ENGINE_START' || !start.changed_files) return []
-  return [`Changed since this run was last started: ${start.changed_files.join(', ')}`]
+  const names = start.changed_files.map((name) =>
+    name === 'agent.yaml' && snapshot.hasImports ? 'agent.yaml or what it imports' : name,
+  )
+  return [`Changed since this run was last started: ${names.join(', ')}`]
 }

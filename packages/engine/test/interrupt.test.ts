@@ -195,3 +195,18 @@ test('continue says which files of the agent have changed, and journals their na
     changed_files: ['system_prompt.md'],
   })
 })
+
+test('where the agent has imports, continue does not claim that agent.yaml itself has changed', async () => {
+  const tools = (text: string) =>
+    `tools:\n  - { name: work, description: ${text}, shell: '${SLEEPS_ONCE}' }\n`
+  const { runAndKill, resume, workspace, agentFiles } = await scene({
+    turns: [WORK, { content: 'Done.' }],
+    agent: { imports: ['tools.yaml'] },
+    files: { 'tools.yaml': tools('Works.') },
+  })
+  await runAndKill(started(workspace.path))
+  await agentFiles.write('tools.yaml', tools('Still works.'))
+  const notices: string[] = []
+  await resume({ onEvent: (event) => event.kind === 'notice' && notices.push(event.message) })
+  expect(notices).toContain('Changed since this run was last started: agent.yaml or what it imports')
+})

@@ -36,6 +36,22 @@ test('a program that is not installed is named', () => {
   ])
 })
 
+test('a program that is named by its path may lack the permission to be run', () => {
+  const tool = load({ name: 'x', exec: '${AGENT_HOME}/bin/args.py' })
+  const [finding] = lintTool(tool, { commandExists: () => false }).filter(
+    ({ rule }) => rule === 'command-not-found',
+  )
+  expect(finding?.message).toBe(
+    '${AGENT_HOME}/bin/args.py is no program that can be started: it is missing, or not executable (chmod +x).',
+  )
+})
+
+test('$0 is the -- in front of the values, and $1 the first of them', () => {
+  const said = (shell: string) => lintTool(load({ name: 'x', shell })).map(({ message }) => message)
+  expect(said('echo "$0" ${p}')).toContain('$0 is "--" here, and no value of this tool.')
+  expect(said('echo "$1" ${p}')).toContain('$1 counts the values of this tool.')
+})
+
 test('values that may be taken for options are named, unless the template protects them', () => {
   expect(found({ exec: 'x ${p}', allow_dash: true })).toEqual(['option-like-values parameters[0]'])
   expect(found({ shell: 'x ${p}', parameters: [{ name: 'p', allow_dash: true }] })).toEqual([

@@ -53,7 +53,10 @@ export async function execute(
   }
   let found = false
   for await (const event of streamJournal(run.journalPath)) {
-    if (!('iteration' in event) || event.iteration !== step) continue
+    if (!('iteration' in event) || event.iteration !== step) {
+      showEvent.pass(event)
+      continue
+    }
     if (!found && !flags.json)
       print(terminal, await contextOfStep(run.directory, event, asTyped(flags, runId, terminal.env)))
     found = true
@@ -109,16 +112,30 @@ function refuseTogether({ step, request, follow }: ShowFlags): void {
     )
 }
 
-function printerFor({ json, verbose, step }: ShowFlags, terminal: Terminal): (event: StoredEvent) => void {
-  if (json) return (event) => void print(terminal, `${JSON.stringify(event)}\n`)
+interface Printer {
+  (event: StoredEvent): void
+  /** An event that is not to be shown, and may say how others are. */
+  pass(event: StoredEvent): void
+}
+
+function printerFor({ json, verbose, step }: ShowFlags, terminal: Terminal): Printer {
+  if (json) {
+    const show = (event: StoredEvent) => print(terminal, `${JSON.stringify(event)}\n`)
+    return Object.assign(show, { pass: () => undefined })
+  }
   const detail = {
     style: styleFor(terminal.stdout, terminal.env),
     verbose: verbose === true || step !== undefined,
     transcript: true,
   }
   const describe = eventDescriber(detail)
-  return (event) => {
+  const show = (event: StoredEvent): void => {
     const lines = isKnownEvent(event) ? describe(event) : [`   ${printableLine(event.type)}`]
     for (const line of lines) terminal.stdout.write(`${line}\n`) // safe already, and coloured
   }
+  return Object.assign(show, {
+    pass(event: StoredEvent) {
+      if (isKnownEvent(event) && event.type === 'ENGINE_START') describe(event)
+    },
+  })
 }

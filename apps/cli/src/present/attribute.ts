@@ -1,4 +1,5 @@
-import type { ActionRequest, ActionResult, JournalEvent } from '@delta/journal'
+import type { ActionRequest, ActionResult, HookExecutionAudit, JournalEvent } from '@delta/journal'
+import { commandLine, type WrittenCommands, writtenCommands } from './command-line.js'
 import { type Detail, describeEvent, isAnswer, written } from './describe.js'
 import { printable, printableLine } from './printable.js'
 
@@ -22,31 +23,46 @@ export function eventDescriber(detail: Detail): EventDescriber {
   let last: string | undefined
   /** What the last error said that nobody tries again. */
   let failure: string | undefined
+  let written: WrittenCommands = new Map()
+
+  /** The calls of this cycle that have a result, in the same way; the one whose result was told last is the last. */
+  const ended = new Map<string, string>()
 
   function attribution(result: ActionResult): string[] {
     const { action_id: id, tool_name: name } = result
     const said = open.get(id) ?? printableLine(name)
     open.delete(id)
+    ended.delete(id)
+    ended.set(id, said)
     return last === id || isAnswer(result) ? [] : [detail.style.cyan(`   ↳ ${said}`)]
   }
 
+  /** A replacement of another result than the one above it, where calls ran side by side. */
+  function replaced({ action_id: id, observation_override: text }: HookExecutionAudit): string[] {
+    if (typeof text !== 'string' || typeof id !== 'string' || [...ended.keys()].at(-1) === id) return []
+    return [detail.style.cyan(`   ↳ ${ended.get(id) ?? printableLine(id)}`)]
+  }
+
   function describe(event: JournalEvent): string[] {
-    const lines = describeEvent(withoutRepetition(event, failure), detail)
+    if (event.type === 'ENGINE_START') written = writtenCommands(event)
+    const lines = describeEvent(withoutRepetition(event, failure), { ...detail, written })
     if (event.type === 'ERROR' && !event.recoverable) failure = event.error_message
     if (event.type === 'ACTION_REQUEST') {
       last = event.tool_name === 'ask_human' ? undefined : event.action_id // which shows no line of its own
-      open.set(event.action_id, repeated(event))
+      open.set(event.action_id, repeated(event, written))
     }
     if (event.type === 'ACTION_RESULT') {
       lines.unshift(...attribution(event))
       last = undefined
     }
+    if (event.type === 'HOOK_EXECUTION_AUDIT') lines.unshift(...replaced(event))
+    if (event.type === 'THOUGHT') ended.clear()
     if (event.type === 'ENGINE_START' || event.type === 'THOUGHT') last = undefined
     return lines
   }
 
   return Object.assign(describe, {
-    remember: (request: ActionRequest) => void open.set(request.action_id, repeated(request)),
+    remember: (request: ActionRequest) => void open.set(request.action_id, repeated(request, written)),
   })
 }
 
@@ -57,9 +73,11 @@ function withoutRepetition(event: JournalEvent, failure: string | undefined): Jo
   return rest
 }
 
-function repeated({ resolved_command: command, tool_name: name, tool_args: args }: ActionRequest): string {
+function repeated(request: ActionRequest, known: WrittenCommands): string {
+  const { tool_name: name, tool_args: args } = request
+  const command = commandLine(request, known)
   const said = command ?? `${printableLine(name)}${written(args)}`
   const [line = '', ...rest] = printable(said).split('\n')
   const isCut = rest.length > 0 || line.length > REPEATED_CHARACTERS
-  return `${command === undefined || command === null ? '' : '$ '}${line.slice(0, REPEATED_CHARACTERS)}${isCut ? ' …' : ''}`
+  return `${command === undefined ? '' : '$ '}${line.slice(0, REPEATED_CHARACTERS)}${isCut ? ' …' : ''}`
 }

@@ -8,6 +8,7 @@ import type {
   Thought,
 } from '@delta/journal'
 import { beginning, beginningOfOutput } from './beginning.js'
+import { commandLine, type WrittenCommands } from './command-line.js'
 import { counted } from './counted.js'
 import { duration } from './duration.js'
 import { printable, printableLine } from './printable.js'
@@ -19,6 +20,8 @@ export interface Detail {
   verbose: boolean
   /** Also what a person following a run is told otherwise: their messages, the answer, which goes to stdout, and why it failed. */
   transcript?: boolean
+  /** What tools' authors wrote, which is shown as they wrote it. */
+  written?: WrittenCommands
 }
 
 /** One event as lines for people; none when there is nothing to say. Control sequences are made visible. */
@@ -52,7 +55,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'SYSTEM_MESSAGE':
       return indent('   ', event.content, style.dim)
     case 'HOOK_EXECUTION_AUDIT':
-      return verbose ? indent('   ', hookLine(event), style.dim) : []
+      return [...(verbose ? indent('   ', hookLine(event), style.dim) : []), ...replacement(event, detail)]
     case 'ENGINE_END':
       return [style.dim(ending(event, detail))]
     default:
@@ -75,9 +78,11 @@ function thought(event: Thought, { style, verbose }: Detail): string[] {
   ]
 }
 
-/** The command as it would be typed, ready to be pasted: its further lines begin where they do. */
-function command(event: ActionRequest, { style, verbose }: Detail): string[] {
-  const [first = '', ...rest] = beginning(typed(event), verbose)
+const NOTHING_WRITTEN: WrittenCommands = new Map()
+
+/** The command as it would be typed, ready to be pasted. */
+function command(event: ActionRequest, { style, verbose, written = NOTHING_WRITTEN }: Detail): string[] {
+  const [first = '', ...rest] = beginning(typed(event, written), verbose)
   return [`   $ ${first}`, ...rest].map((line) => style.cyan(line))
 }
 
@@ -88,6 +93,17 @@ function output(text: string, whole: boolean): string[] {
 function hookLine(event: HookExecutionAudit): string {
   const why = event.error_message ? ` (${event.error_message})` : ''
   return `hook ${event.hook_name}: ${event.status}${timeOf(event)}${why}`
+}
+
+/** What the model read in place of a result, which stands above as the tool gave it. */
+function replacement(
+  { hook_name: name, observation_override: text }: HookExecutionAudit,
+  { style, verbose }: Detail,
+): string[] {
+  if (typeof text !== 'string') return []
+  const isNothing = text.trim() === '' ? ' nothing' : ''
+  const said = `   hook ${printableLine(name)} replaced this result; the model reads${isNothing || ':'}`
+  return [style.yellow(said), ...(isNothing ? [] : output(text, verbose))]
 }
 
 /** A failure that is tried again is one line; of the last one a person is told when the run has ended. */
@@ -134,8 +150,9 @@ function withoutEnd(text: string): string {
 }
 
 /** The command as it would be typed; of a call that was refused the name, and the arguments as the model wrote them. */
-function typed({ resolved_command: command, tool_name: name, tool_args: args }: ActionRequest): string {
-  return command ?? `${printableLine(name)} (refused)${written(args)}`
+function typed(request: ActionRequest, known: WrittenCommands): string {
+  const { tool_name: name, tool_args: args } = request
+  return commandLine(request, known) ?? `${printableLine(name)} (refused)${written(args)}`
 }
 
 /** Arguments behind the name of a call that has no command, on the same line; '' for none. */

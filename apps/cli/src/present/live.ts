@@ -61,7 +61,7 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
       }
       const shown = event.event.type === 'THOUGHT' && endThought(event.event)
       if (endsThought(event.event)) streamed = ''
-      if (event.event.type !== 'HOOK_EXECUTION_AUDIT' || flags.verbose) freshLine()
+      if (showsLine(event.event, flags)) freshLine()
       if (!shown) lines.show(event)
       const wait = waitAfter(event.event)
       if (wait !== undefined) spinner.start(wait)
@@ -82,6 +82,12 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
       lines.leaveRoomFor(question)
     },
   }
+}
+
+/** A hook is told of where all is wanted, or where it changed what the model reads. */
+function showsLine(event: JournalEvent, { verbose }: { verbose?: boolean }): boolean {
+  if (event.type !== 'HOOK_EXECUTION_AUDIT' || verbose) return true
+  return typeof event.observation_override === 'string'
 }
 
 /** A thought that breaks off in the middle is forgotten: the next attempt says it anew. */

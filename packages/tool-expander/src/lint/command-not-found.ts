@@ -6,5 +6,12 @@ import type { LintOptions } from './options.js'
 export function commandNotFound({ command }: ExpandedTool, { commandExists }: LintOptions): LintFinding[] {
   const [program = ''] = command
   if (commandExists?.(program) !== false) return []
-  return [findingAbout('command-not-found', 'command[0]', `${program} is not installed.`)]
+  return [findingAbout('command-not-found', 'command[0]', `${program} ${why(program)}`)]
+}
+
+/** Of a program that is named by its path, only the path tells where it should be. */
+function why(program: string): string {
+  return program.includes('/')
+    ? 'is no program that can be started: it is missing, or not executable (chmod +x).'
+    : 'is not installed.'
 }

@@ -12,6 +12,11 @@ export function positional({ scan, template, at }: ShellSource): LintFinding[] {
   return written
     .filter((stand) => !inFunction.has(stand))
     .map(({ written: name, offset }) =>
-      at('positional', offset, `${name} counts the values of this tool.`, 'Write the placeholder.'),
+      at('positional', offset, `${name} ${meaningOf(name)}`, 'Write the placeholder.'),
     )
+}
+
+/** `sh -c script -- values`: what follows the script is $0. */
+function meaningOf(name: string): string {
+  return name === '$0' ? 'is "--" here, and no value of this tool.' : 'counts the values of this tool.'
 }
