@@ -1,6 +1,6 @@
 /**
  * What a cycle costs: whole runs of `echo`, the command line beside a hand-written durable loop without recovery, beside
- * two frameworks that keep nothing and, with `--peers`, beside one that keeps its state.
+ * the same loop with our records, beside two frameworks that keep nothing and, with `--peers`, beside one that keeps its state.
  *
  *   node benchmarks/loop.mjs [rounds] [--growth] [--peers] [--write]
  *
@@ -8,7 +8,7 @@
  * (default 9). `--growth` also runs up to 1,000 cycles, which takes minutes. `--peers` measures LangGraph, too, and
  * installs it into `peers/` the first time. A figure that was not asked for is written as "not measured".
  */
-import { compare } from './loop/compare.mjs'
+import { compare, compareLengths } from './loop/compare.mjs'
 import { installPeers } from './loop/install-peers.mjs'
 import { NAMES } from './loop/programs.mjs'
 import { numbers, report } from './report.mjs'
@@ -25,12 +25,12 @@ const ON_REQUEST = [
   'memory_ai_sdk',
   'files_a_cycle',
 ]
-const { floor, delta, window, aiSdk, openAiAgents, langGraph } = NAMES
+const { floor, recordingFloor, delta, window, aiSdk, openAiAgents, langGraph } = NAMES
 const [rounds = 9] = numbers()
 
 /** @param {boolean} peers whether LangGraph is there to be measured */
 async function wholeRuns(peers) {
-  const programs = [floor, delta, window, aiSdk, openAiAgents, ...(peers ? [langGraph] : [])]
+  const programs = [floor, recordingFloor, delta, window, aiSdk, openAiAgents, ...(peers ? [langGraph] : [])]
   const measured = await compare(CYCLES, Object.fromEntries(programs.map((name) => [name, rounds])))
   const part = (key, of) => measured[delta][key] / measured[of][key]
   const rows = programs.map((program) => {
@@ -48,6 +48,8 @@ async function wholeRuns(peers) {
   const figures = {
     cycles: CYCLES,
     ratio: part('cpuMs', floor).toFixed(2),
+    recording_floor: (measured[recordingFloor].cpuMs / measured[floor].cpuMs).toFixed(2),
+    over_records: part('cpuMs', recordingFloor).toFixed(2),
     ai_sdk: part('cpuMs', aiSdk).toFixed(3),
     memory_mb: Math.round(measured[delta].rssMb),
     disk_mb: measured[delta].diskMb.toFixed(2),
@@ -64,8 +66,7 @@ async function growth() {
   const [ten, hundred, fiveHundred, thousand] = GROWTH
   // AI SDK is here for its memory alone. What it costs grows with the square, so it runs once.
   const taking = { [floor]: rounds, [delta]: rounds, [window]: rounds, [aiSdk]: 1 }
-  const runs = new Map()
-  for (const cycles of GROWTH) runs.set(cycles, await compare(cycles, taking))
+  const runs = await compareLengths(GROWTH, taking)
   const per = (key, from, to) => (name) => (runs.get(to)[name][key] - runs.get(from)[name][key]) / (to - from)
   const early = (key) => per(key, ten, hundred)
   const late = (key) => per(key, fiveHundred, thousand)

@@ -19,13 +19,24 @@ process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
  * @param {Record<string, number>} rounds that a program takes part in; one that is not named takes part in none
  */
 export async function compare(cycles, rounds) {
-  const results = Object.fromEntries(Object.keys(rounds).map((name) => [name, []]))
+  return (await compareLengths([cycles], rounds)).get(cycles)
+}
+
+/** The same for several numbers of cycles, a map by them: the lengths alternate, too, for a machine is not as fast all the time. */
+export async function compareLengths(lengths, rounds) {
+  const results = new Map(
+    lengths.map((cycles) => [cycles, Object.fromEntries(Object.keys(rounds).map((name) => [name, []]))]),
+  )
   for (let round = 0; round < Math.max(...Object.values(rounds)); round++) {
     const taking = Object.keys(rounds).filter((name) => round < rounds[name])
-    for (const name of taking) results[name].push(await measureWithServer(name, cycles))
+    for (const name of taking)
+      for (const cycles of lengths) results.get(cycles)[name].push(await measureWithServer(name, cycles))
   }
-  return Object.fromEntries(Object.entries(results).map(([name, runs]) => [name, medians(runs)]))
+  return new Map([...results].map(([cycles, runs]) => [cycles, mediansOfEach(runs)]))
 }
+
+const mediansOfEach = (runs) =>
+  Object.fromEntries(Object.entries(runs).map(([name, each]) => [name, medians(each)]))
 
 /** A server for each run: it keeps every request, and a thousand growing ones are a hundred megabytes. */
 async function measureWithServer(name, cycles) {

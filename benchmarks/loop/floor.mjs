@@ -1,22 +1,15 @@
 // The least a durable loop can do: ask over node:http, journal, run the command with its output in a file, journal.
 // It has no recovery, no validation and no records: node floor.mjs <base url> <workspace>
 import { spawn } from 'node:child_process'
-import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
+import { converse, openLog } from './by-hand.mjs'
 
 const [baseUrl, workspace] = process.argv.slice(2)
 const agent = new Agent({ keepAlive: true })
-mkdirSync(join(workspace, '.floor'), { recursive: true })
-const journal = openSync(join(workspace, '.floor/journal.jsonl'), 'a')
+const journal = openLog(join(workspace, '.floor'), 'journal.jsonl')
 const outputPath = join(workspace, '.floor/output')
-let seq = 0
-
-function append(event, { sync = false } = {}) {
-  seq += 1
-  writeSync(journal, `${JSON.stringify({ seq, timestamp: new Date().toISOString(), ...event })}\n`)
-  if (sync) fdatasyncSync(journal)
-}
 
 function ask(messages) {
   const body = JSON.stringify({ model: 'scripted', messages })
@@ -35,7 +28,8 @@ function ask(messages) {
   })
 }
 
-function run(argv) {
+function run(argv, announce) {
+  announce()
   const output = openSync(outputPath, 'w')
   return new Promise((resolve, reject) => {
     const child = spawn(argv[0], argv.slice(1), { cwd: workspace, stdio: ['ignore', output, output] })
@@ -47,18 +41,5 @@ function run(argv) {
   })
 }
 
-const messages = [{ role: 'user', content: 'Go' }]
-for (;;) {
-  const message = await ask(messages)
-  append({ type: 'THOUGHT', message })
-  messages.push(message)
-  if (!message.tool_calls) break
-  for (const call of message.tool_calls) {
-    const argv = ['echo', JSON.parse(call.function.arguments).text]
-    append({ type: 'ACTION_REQUEST', argv }, { sync: true })
-    const observation = await run(argv)
-    append({ type: 'ACTION_RESULT', observation }, { sync: true })
-    messages.push({ role: 'tool', tool_call_id: call.id, content: observation })
-  }
-}
+await converse({ journal, ask, run })
 agent.destroy()

@@ -13,6 +13,7 @@ const LAST_TWENTY = `sources:
 /** What the tables call them. */
 export const NAMES = {
   floor: 'durable floor',
+  recordingFloor: 'durable floor with our records and client',
   delta: 'delta',
   window: 'delta, `max_iterations: 20`',
   aiSdk: 'AI SDK 6, nothing kept',
@@ -40,6 +41,7 @@ export async function programsFor(baseUrl, cycles) {
   return {
     argv: {
       [NAMES.floor]: script('floor.mjs'),
+      [NAMES.recordingFloor]: script('recording-floor.mjs'),
       [NAMES.delta]: run(whole),
       [NAMES.window]: run(window),
       [NAMES.aiSdk]: script('ai-sdk.mjs'),

@@ -1,0 +1,106 @@
+// The same loop with what Delta puts on disk, and the client Delta asks with; nothing else of Delta. The request is recorded
+// by parts and with its hash before it leaves, and its answer after; the command has a process group and two streams, and
+// a record with who it is while it runs and how it ended. What a line of the journal names is on disk before the line is.
+// No recovery, no validation, no lease, nothing read back: node recording-floor.mjs <base url> <workspace>
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { converse, openLog } from './by-hand.mjs'
+
+const [baseUrl, workspace] = process.argv.slice(2)
+const home = join(workspace, '.floor')
+const invocations = join(home, 'invocations')
+const executions = join(home, 'executions')
+mkdirSync(invocations, { recursive: true })
+mkdirSync(executions)
+const journal = openLog(home, 'journal.jsonl')
+const parts = openLog(home, 'parts.jsonl')
+const { openAiModel } = createRequire(import.meta.url)('../../apps/cli/dist/openai.cjs')
+const model = openAiModel({ baseUrl })
+let recorded = 0
+let commands = 0
+
+async function ask(messages) {
+  const asked = { model: 'scripted', messages }
+  const body = Buffer.from(JSON.stringify(asked))
+  for (const part of messages.slice(recorded)) parts.append({ type: 'MESSAGE', part })
+  recorded = messages.length
+  const record = openSync(join(invocations, `${recorded}.json`), 'wx')
+  const sha256 = createHash('sha256').update(body).digest('hex')
+  const text = JSON.stringify({ timestamp: new Date().toISOString(), sha256, parts: [1, recorded] })
+  writeSync(record, `${text}\n`)
+
+  const { message, raw } = await model.complete(asked, { body })
+  writeSync(record, `,"response":${JSON.stringify(raw)}}\n`, text.length - 1)
+  parts.sync()
+  fsyncSync(record)
+  closeSync(record)
+  syncDirectory(invocations)
+  return message
+}
+
+function syncDirectory(path) {
+  const directory = openSync(path, 'r')
+  fsyncSync(directory)
+  closeSync(directory)
+}
+
+function run(argv, announce) {
+  commands += 1
+  const record = openSync(join(executions, `${commands}.json`), 'wx')
+  writeSync(record, `${' '.repeat(511)}\n`)
+  announce()
+  const [out, error] = [nameless('out'), nameless('error')]
+  const env = { PATH: process.env.PATH, DELTA_ACTION_ID: String(commands) }
+  const stdio = ['ignore', out.descriptor, error.descriptor]
+  return new Promise((resolve, reject) => {
+    const child = spawn(argv[0], argv.slice(1), { cwd: workspace, stdio, env, detached: true })
+    child.on('error', reject)
+    overwrite(record, { pid: child.pid, startTime: startTime(child.pid) })
+    child.on('exit', (exitCode) => {
+      const [stdout, stderr] = [out.take(), error.take()]
+      overwrite(record, { argv, exitCode, stdout, stderr })
+      closeSync(record)
+      resolve(stdout)
+    })
+  })
+}
+
+/** Of Linux; elsewhere it costs more to find out. */
+function startTime(pid) {
+  return process.platform === 'linux' ? readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ')[21] : ''
+}
+
+/** A file that is gone with its descriptor. */
+function nameless(name) {
+  const path = join(home, name)
+  const descriptor = openSync(path, 'ax+')
+  const named = `/proc/self/fd/${descriptor}`
+  unlinkSync(path)
+
+  function take() {
+    const text = readFileSync(named, 'utf8')
+    closeSync(descriptor)
+    return text
+  }
+  return { descriptor, take }
+}
+
+function overwrite(descriptor, record) {
+  const line = Buffer.from(`${JSON.stringify(record)}\n`)
+  writeSync(descriptor, line, 0, line.length, 0)
+  ftruncateSync(descriptor, line.length)
+}
+
+await converse({ journal, ask, run })
