@@ -101,9 +101,9 @@ function replacement(
   { style, verbose }: Detail,
 ): string[] {
   if (typeof text !== 'string') return []
-  const isNothing = text.trim() === '' ? ' nothing' : ''
-  const said = `   hook ${printableLine(name)} replaced this result; the model reads${isNothing || ':'}`
-  return [style.yellow(said), ...(isNothing ? [] : output(text, verbose))]
+  const isEmpty = text.trim() === ''
+  const said = `   hook ${printableLine(name)} replaced this result; the model reads${isEmpty ? ' nothing' : ':'}`
+  return [style.yellow(said), ...(isEmpty ? [] : output(text, verbose))]
 }
 
 /** A failure that is tried again is one line; of the last one a person is told when the run has ended. */
