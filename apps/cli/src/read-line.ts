@@ -26,6 +26,7 @@ function readTyped(stdin: Input): Promise<string | undefined> {
       resolve(line)
       reader.close()
     })
+    reader.once('error', () => reader.close()) // a terminal that breaks while it is read
     reader.once('close', () => resolve(undefined))
   })
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { watchedStreams } from '../src/broken-streams.js'
 import { readLine } from '../src/read-line.js'
@@ -19,6 +20,16 @@ test('a terminal that is closed in the instant in which it is opened has nothing
   const { stdin } = watchedStreams(hostWithout(gone), { onlyPrints: false })
   expect(stdin()).toBe(stdin())
   expect(await readLine({ stdin: stdin() } as Terminal)).toBeUndefined()
+})
+
+test('a terminal that breaks while it is read has nothing more to read', async () => {
+  const broken = Object.assign(new Readable({ read: () => undefined }), { isTTY: true })
+  const { stdin } = watchedStreams(Object.create(process, { stdin: { value: broken } }), {
+    onlyPrints: false,
+  })
+  const line = readLine({ stdin: stdin() } as Terminal)
+  broken.destroy(Object.assign(new Error('read EIO'), { code: 'EIO' }))
+  expect(await line).toBeUndefined()
 })
 
 test('another reason why there is no stdin is an error', () => {
