@@ -178,7 +178,7 @@ export function refuse(
 
 /** True for a value that the shell makes several words of. */
 export function isSplit({ raw, quoting }: Found): boolean {
-  return raw === true && quoting === 'bare'
+  return !!raw && quoting === 'bare'
 }
 
 /** Shells read this differently, so nobody knows where a placeholder of this script stands. */
