@@ -347,7 +347,16 @@ test('a command whose name is a pattern, and one that renames commands, are name
     expect(withoutBash(found({ shell })), shell).toEqual([])
 })
 
-test('a value that a program reads from a pipe or a here-document and runs is named', () => {
+test('a value that a program reads from a pipe, a here-document or a here-string and runs is named', () => {
+  for (const [shell, column] of [
+    ['python3 <<< "print(\'${p}\')"', 21],
+    ['ssh host <<< "ls ${p}"', 18],
+    ['sqlite3 db <<<"select ${p}"', 23],
+    ['at now <<< "ls ${p}"', 16],
+  ])
+    expect(withoutBash(found({ shell })), String(shell)).toEqual([`value-in-program shell:${column}`])
+  for (const shell of ['python3 <<< ${p}', 'ssh host cat <<< "a ${p}"', 'python3 x.py <<< "a ${p}"'])
+    expect(withoutBash(found({ shell })), shell).toEqual([])
   for (const [shell, column] of [
     ['echo -- ${p} | xargs -I{} sh -c "echo {}"', 16],
     ['echo -- ${p} | xargs sh -c', 16],

@@ -75,6 +75,8 @@ export interface Scan extends Template {
 export interface ScannedCommand {
   assignments: readonly Word[]
   words: readonly Word[]
+  /** `<<< word`, and `<( … )` where it is redirected. */
+  inputs: readonly Word[]
   /** A pipe may feed the values found from here on to it: places in `found`. */
   fedFrom: number
   /** And before this one. */
