@@ -13,9 +13,11 @@ export interface ToolMessage {
   content: string
 }
 
-/** The part of an assistant's message that matters here. */
+/** An assistant's message. Only its calls matter here; the rest is named so that it can be written out. */
 export interface MessageWithCalls {
   tool_calls?: readonly unknown[] | null | undefined
+  role?: unknown
+  content?: unknown
 }
 
 export interface DispatchOptions extends AdapterOptions {

@@ -75,6 +75,7 @@ describe('dispatch', () => {
 
   test('a message without calls has no answers', async () => {
     expect(await dispatch(tools, { tool_calls: null })).toEqual([])
+    expect(await dispatch(tools, { role: 'assistant', content: 'Hello', tool_calls: [] })).toEqual([])
     expect(await dispatch(tools, {})).toEqual([])
   })
 

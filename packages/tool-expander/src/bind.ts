@@ -97,10 +97,10 @@ function bindCommand(call: Call): string[] {
       ? bindElement(call, parseElement(element))
       : element.replace(/\$\{(AGENT_HOME|CWD)\}/g, (_, name: string) => String(call.values.get(name)?.texts)),
   )
-  const rank = ({ position = Number.MAX_VALUE }: ExpandedParameter) => position
+  const rank = ({ position = Infinity }: ExpandedParameter) => position
   const appended = parameters
     .filter(({ inject_as }) => inject_as === 'option' || (inject_as === 'argument' && !substitute))
-    .sort((a, b) => rank(a) - rank(b))
+    .sort((a, b) => rank(a) - rank(b) || 0) // of two that say nothing, neither comes first
   argv.push(...appended.flatMap((parameter) => bindAppended(call, parameter)))
   for (const word of checked_words) finishWord(call, parseElement(word), undefined, true)
   return argv

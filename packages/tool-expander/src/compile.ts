@@ -15,10 +15,8 @@ export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; p
   const compiled = compileSyntax(definition)
   const { command, substitute, inferred, checkedWords, words = [] } = compiled
   const problems = [...compiled.problems, ...checkModes(definition), ...checkStdin(inferred, stdin)]
-  const all: Inferred[] =
-    stdin === undefined
-      ? inferred
-      : [...inferred.filter(({ name }) => name !== stdin), { name: stdin, inject_as: 'stdin' }]
+  const all = inferred.filter(({ name }) => name !== stdin)
+  if (stdin !== undefined) all.push({ name: stdin, inject_as: 'stdin' })
   // Behind a broken template every parameter would look unknown.
   if (problems.length > 0) all.push(...explicit.map(asWritten))
   const merged = mergeParameters(all, explicit, allow_dash)
@@ -35,10 +33,10 @@ export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; p
     name,
     description,
     command,
-    parameters,
+    parameters: parameters.map(defined),
     substitute: substitute || undefined,
     allow_dash,
-    checked_words: checkedWords?.length ? [...checkedWords] : undefined,
+    checked_words: checkedWords?.length ? checkedWords : undefined,
     __meta: template === undefined ? __meta && defined(__meta) : defined({ syntax, template, stdin }),
   })
   return { tool, problems }

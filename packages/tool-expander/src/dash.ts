@@ -4,5 +4,5 @@
  * `-` alone, numbers and a dash before white space are no options anywhere, though `printf` complains of `- x`; `-4oProxyCommand=…` is one.
  */
 export function looksLikeOption(word: string): boolean {
-  return word.startsWith('-') && !/^-(?:$|\s|\d+(?:\.\d+)?$)/.test(word)
+  return /^-(?!$|\s|\d+(?:\.\d+)?$)/.test(word)
 }

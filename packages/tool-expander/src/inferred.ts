@@ -23,7 +23,7 @@ export interface Compiled {
   command: string[]
   substitute: boolean
   inferred: Inferred[]
-  checkedWords?: readonly string[] | undefined
+  checkedWords?: string[] | undefined
   problems: ToolProblem[]
   /** The argument words; a script has none. */
   words?: ArgumentWord[]
@@ -35,7 +35,7 @@ export function inferParameters(places: readonly Part[]): Inferred[] {
   for (const { name, raw, checked, alone } of places.filter(isParameter)) {
     const position = parameters.size
     const known = parameters.get(name) ?? { name, inject_as: 'argument', position, allow_dash: true }
-    known.raw ||= raw === true
+    known.raw ||= !!raw
     known.single ||= !alone
     if (checked === 'value') known.allow_dash = false
     else if (checked && known.allow_dash) known.allow_dash = undefined
@@ -54,7 +54,7 @@ export function writeCommand(
   const substitute =
     !values.every(isWholeParameter) ||
     inferred.length < values.length ||
-    fixed.flat().some((piece) => typeof piece === 'string' && /\$\{(?:AGENT_HOME|CWD)\}/.test(piece))
+    fixed.flat().some((piece) => typeof piece === 'string' && /\$\{(AGENT_HOME|CWD)\}/.test(piece))
   const command = substitute ? words.map(writeElement) : fixed.map((pieces) => pieces.map(writePart).join(''))
   return { command, substitute, inferred }
 }

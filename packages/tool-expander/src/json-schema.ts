@@ -27,7 +27,7 @@ export type FunctionTool = {
 
 /** The arguments a tool takes, as JSON Schema; properties in the order of the template. */
 export function toJsonSchema(tool: ExpandedTool): JsonSchema {
-  return schemaOf(tool, false)
+  return schemaOf(tool)
 }
 
 /**
@@ -42,11 +42,11 @@ export function toFunctionTool(
 ): FunctionTool {
   const { name, description } = tool
   const strict = options.strict || undefined
-  const parameters = schemaOf(tool, strict === true)
+  const parameters = schemaOf(tool, strict)
   return { type: 'function', function: defined({ name, description, parameters, strict }) }
 }
 
-function schemaOf(tool: ExpandedTool, strict: boolean): JsonSchema {
+function schemaOf(tool: ExpandedTool, strict = false): JsonSchema {
   checkExpanded(tool)
   const { parameters } = tool
   return {

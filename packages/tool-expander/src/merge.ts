@@ -1,10 +1,9 @@
 import { looksLikeOption } from './dash.js'
-import { defined } from './defined.js'
 import type { Inferred } from './inferred.js'
 import { problemOf, type ToolProblem, type ToolProblemCode } from './problems.js'
 import type { ParameterDefinition } from './schema.js'
 import type { ExpandedParameter } from './tool.js'
-import { complaintAbout, wholePattern } from './values.js'
+import { complaintAbout } from './values.js'
 
 /** Reports what is wrong with a key of an entry. */
 type Refuse = (code: ToolProblemCode, key: string, message: string, hint?: string) => void
@@ -57,14 +56,14 @@ function checkEntry(
     if (wanted !== was) refuse('ERR_PARAMETER_OVERRIDE', key, message)
   }
   const message = `:raw modifier must be specified in template syntax (\${${name}:raw})`
-  if (raw !== undefined && raw !== (known.raw ?? false)) refuse('ERR_PARAMETER_OVERRIDE', 'raw', message)
+  if (raw !== undefined && raw !== !!known.raw) refuse('ERR_PARAMETER_OVERRIDE', 'raw', message)
   if (type === 'array' && (known.single || known.inject_as === 'stdin')) {
     const hint = 'Give it a word of its own in exec:, or inject_as: option in command:.'
     refuse('ERR_PARAMETER', 'type', `Parameter '${name}' cannot be an array here`, hint)
   }
-  if (pattern !== undefined && !isPattern(pattern)) {
-    refuse('ERR_PARAMETER', 'pattern', `The pattern of '${name}' is not a regular expression: ${pattern}`)
-  } else if (value !== undefined && value !== '') {
+  const fault = faultOfPattern(pattern)
+  if (fault) refuse('ERR_PARAMETER', 'pattern', `The pattern of '${name}': ${fault}`)
+  else if (value !== undefined && value !== '') {
     // What nobody infers, as in a hand-written command:, is not checked unless it says so.
     const passes = (parameter.allow_dash ?? !('allow_dash' in known)) || type === 'number'
     const isOption = !passes && [value].flat().some((item) => looksLikeOption(String(item)))
@@ -74,11 +73,12 @@ function checkEntry(
   }
 }
 
-function isPattern(pattern: string): boolean {
+/** Looked at by itself: inside the parentheses of `wholePattern`, `a)|(b` would be one. */
+function faultOfPattern(pattern = ''): string {
   try {
-    return wholePattern(pattern) !== undefined
-  } catch {
-    return false // a SyntaxError, the only thing RegExp throws
+    return new RegExp(pattern, 'u') && ''
+  } catch (error) {
+    return (error as SyntaxError).message // the only thing RegExp throws
   }
 }
 
@@ -89,11 +89,17 @@ function parameterOf(
 ): ExpandedParameter {
   const { name, inject_as, position } = known
   const isExempt = inject_as === 'argument' && (allowDash || entry.enum !== undefined)
-  // These come first where the tool is printed. `Object.assign`, because V8 is slow at spreading behind other keys.
-  const parameter = Object.assign({ name, type: 'string' as const, inject_as, position }, entry, {
+  // What may be added has its place before the entry's keys, so that a tool which is expanded again is written as it was.
+  const places: Partial<ParameterDefinition> = {
+    description: undefined,
+    required: true,
+    default: undefined,
+    allow_dash: false,
+  }
+  // `Object.assign`, because V8 is slow at spreading behind other keys.
+  return Object.assign({ name, type: 'string' as const, inject_as, position }, places, entry, {
     raw: undefined,
     required: entry.required !== false && entry.default === undefined,
     allow_dash: entry.allow_dash ?? (isExempt || known.allow_dash),
-  })
-  return defined(parameter) as ExpandedParameter // an entry holds no undefined
+  }) as ExpandedParameter // the caller drops what is undefined
 }

@@ -18,9 +18,9 @@ export function complaintAbout(parameter: ExpandedParameter, value: unknown): st
   const text = String(value)
   const [shape, kind] = KINDS[type] ?? []
   // The text of a number is that number, as the model will have written it unless `type` says it is only a number.
-  const isExact = typeof value !== 'number' || (Math.abs(value) < 2 ** 53 && !Object.is(value, -0))
-  if (!isExact || (typeof value === 'number' && type !== 'number' && text.includes('e')))
-    return 'cannot be passed on exactly; send it as a string'
+  const isExact =
+    Math.abs(value as number) < 2 ** 53 && !Object.is(value, -0) && (type === 'number' || !text.includes('e'))
+  if (typeof value === 'number' && !isExact) return 'cannot be passed on exactly; send it as a string'
   if (shape?.test(text) === false) return `must be ${kind}`
   if (text.includes('\0') && inject_as !== 'stdin') return 'must not hold a NUL character'
   if (/\p{Surrogate}/u.test(text)) return 'is not valid Unicode'

@@ -108,8 +108,14 @@ describe('enum and pattern', () => {
 
   test('a pattern that is none, and a default that does not fit, are refused at load time', () => {
     expect(refusal(typed('string', { pattern: '(' }))).toContain(
-      "The pattern of 'p' is not a regular expression: (",
+      "The pattern of 'p': Invalid regular expression: /(/u: Unterminated group",
     )
+    // Inside the parentheses around it, it would let 'anything' through.
+    expect(refusal(typed('string', { pattern: 'a)|(b' }))).toContain(
+      "The pattern of 'p': Invalid regular expression: /a)|(b/u: Unmatched ')'",
+    )
+    expect(refusal(typed('string', { pattern: '(?i)a' }))).toContain('Invalid group')
+    expect(refusal(typed('string', { pattern: '\\_' }))).toContain('Invalid escape')
     expect(refusal(typed('integer', { default: 'x' }))).toContain("The default of 'p' must be a whole number")
     expect(refusal(typed('string', { enum: ['a'], default: 'b' }))).toContain(
       "The default of 'p' must be one of: a",

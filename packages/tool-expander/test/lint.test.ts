@@ -141,6 +141,19 @@ test('a fixed word that moves up when an optional one is missing is named', () =
   expect(found({ exec: 'ls ${p} -l', parameters })).toEqual([])
 })
 
+test('a fixed word that an option takes when the value in its word is missing is named', () => {
+  const parameters = [{ name: 'p', required: false }]
+  for (const exec of ['cc -o${p} main.c', 'cc -o${p} ${file}'])
+    expect(found({ exec, parameters }), exec).toEqual(['optional-moves-words exec:6'])
+  expect(lintTool(load({ exec: 'cc -o${p} x-${f}', parameters })).at(-1)).toMatchObject({
+    message: 'Without p, -o may take x-${f} for its value.',
+    hint: 'Give p a default, or write it as --option=${p}.',
+  })
+  for (const exec of ['cc main.c -o${p}', 'cc -o${p} -- main.c', 'cc -oa${p} main.c', 'cc --o=${p} main.c'])
+    expect(found({ exec, parameters }), exec).toEqual([])
+  expect(found({ exec: 'cc -o${p} main.c', parameters: [{ name: 'p', default: 'a' }] })).toEqual([])
+})
+
 test('a raw value from a model is named', () => {
   expect(found({ shell: 'ls ${flags:raw}' })).toEqual(['raw shell:4'])
 })
@@ -221,7 +234,10 @@ test('a variable the script sets itself, written as a placeholder, is named', ()
 
 test('a hand-written positional is named, but not inside single quotes, and not that of a function', () => {
   expect(found({ shell: 'echo "$1" ${p}' })).toEqual(['positional shell:7'])
-  expect(found({ shell: "awk '{ print $1 }' ${p}" })).toEqual([])
+  expect(found({ shell: 'echo "${1}" ${10} ${#} ${0} ${p}' })).toEqual(
+    [7, 13, 19, 24].map((column) => `positional shell:${column}`),
+  )
+  expect(found({ shell: "awk '{ print $1 ${1} }' -- ${p}" })).toEqual([])
   expect(found({ shell: 'f() { ls -- "$1"; }; f ${p}; ls "$2"' })).toEqual(['positional shell:34'])
   expect(found({ shell: 'function f { ls -- "$@" | wc -l; }\nf -- ${p}' })).toEqual(['needs-bash shell:1'])
 })
@@ -331,7 +347,16 @@ test('a command whose name is a pattern, and one that renames commands, are name
     expect(withoutBash(found({ shell })), shell).toEqual([])
 })
 
-test('a value that a program reads from a pipe or a here-document and runs is named', () => {
+test('a value that a program reads from a pipe, a here-document or a here-string and runs is named', () => {
+  for (const [shell, column] of [
+    ['python3 <<< "print(\'${p}\')"', 21],
+    ['ssh host <<< "ls ${p}"', 18],
+    ['sqlite3 db <<<"select ${p}"', 23],
+    ['at now <<< "ls ${p}"', 16],
+  ])
+    expect(withoutBash(found({ shell })), String(shell)).toEqual([`value-in-program shell:${column}`])
+  for (const shell of ['python3 <<< ${p}', 'ssh host cat <<< "a ${p}"', 'python3 x.py <<< "a ${p}"'])
+    expect(withoutBash(found({ shell })), shell).toEqual([])
   for (const [shell, column] of [
     ['echo -- ${p} | xargs -I{} sh -c "echo {}"', 16],
     ['echo -- ${p} | xargs sh -c', 16],

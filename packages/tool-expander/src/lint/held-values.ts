@@ -77,7 +77,7 @@ function settingsOf({ assignments, words, shapes }: ScriptCommand, template: str
   })
 }
 
-/** Whether `read` gets a value: from a here-document, or from what writes it as it is. */
+/** Whether `read` gets a value: from a here-document or a here-string, or from what writes it as it is. */
 function readsValues(
   command: ScriptCommand,
   before: ScriptCommand | undefined,
@@ -89,7 +89,7 @@ function readsValues(
       : []
   const values = [
     ...(found ?? []).flatMap((word) => word.found),
-    ...command.documents.flatMap((each) => each.found),
+    ...[...command.documents, ...command.inputs].flatMap((each) => each.found),
   ]
   return values.some(({ name }) => withCode.has(name))
 }

@@ -86,7 +86,8 @@ const RUNNERS = new Map(
         { option: /^-[A-Za-z]*c/, hint: "Hand it over beside it: python3 -c '… sys.argv[1]' ${value}" },
       ],
       ['emacs emacsclient octave mongosh mongo', { option: /^--?e(?:val)?(?:=|$)/, hint: AS_ARGUMENT }],
-      ['expect', { option: /^-c/, hint: AS_ARGUMENT }],
+      ['expect nu elvish xonsh', { option: /^-c/, hint: AS_ARGUMENT }],
+      ['nodemon', { option: /^(?:-x|--exec(?:=|$))/, hint: AS_ARGUMENT }],
       ['swipl', { option: /^-[gt]$/, hint: AS_ARGUMENT }],
       [
         'gdb',
@@ -116,6 +117,7 @@ const RUNNERS = new Map(
       ['plink', { from: 1, takes: /^-(?:P|l|i|pw|m|load|hostkey)$/g, joins: true, hint: REMOTE }],
       ['rsh remsh mosh', { from: 1, takes: /^-[lp]$/g, joins: true, hint: REMOTE }],
       ['pssh parallel-ssh', { from: 0, takes: /^-[hHlptoexO]$/g, joins: true, hint: REMOTE }],
+      ['pdsh', { from: 0, takes: /^-[wxlgftuR]$/g, joins: true, hint: REMOTE }],
       [
         'tmux',
         {

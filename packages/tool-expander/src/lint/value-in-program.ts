@@ -1,6 +1,7 @@
 import type { CommandWord } from '../command-words.js'
 import { findProgramText, type ProgramText } from '../program-text.js'
 import { baseName, programOf } from '../programs.js'
+import { valuesOf } from '../shell/rules.js'
 import { beginningOf, isParameter, isWholeParameter } from '../template.js'
 import { fedPrograms } from './fed-by-values.js'
 import { readsProgram } from './fed-programs.js'
@@ -73,14 +74,14 @@ function gluedIn(
   })
 }
 
-/** Values in a here-document that a program reads and runs. */
+/** Values in a here-document, or in a part of `<<< word`, that a program reads and runs. */
 function readBy({ names }: Source, command: ScriptCommand): Glued[] {
   if (!readsProgram(command)) return []
-  return command.documents
-    .flatMap(({ found }) => found)
-    .flatMap(({ name, offset }): Glued[] =>
-      names.withCode.has(name) ? [[nameOf(command.words[0]), offset]] : [],
-    )
+  const glued = command.inputs.filter(({ pieces }) => !isWholeParameter(pieces))
+  const values = [...command.documents.flatMap(({ found }) => found), ...glued.flatMap(valuesOf)]
+  return values.flatMap(({ name, offset }): Glued[] =>
+    names.withCode.has(name) ? [[nameOf(command.words[0]), offset]] : [],
+  )
 }
 
 function nameOf(word: ScriptCommand['words'][number] | undefined): string {

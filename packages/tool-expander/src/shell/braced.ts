@@ -14,7 +14,7 @@ import {
 import { readPieces } from './words.js'
 
 const QUOTE_IT = 'Put it in double quotes.'
-const BEGINNING = /\$\{[#!]?([A-Za-z_]\w*|\d+|[@*#?$!-])/y
+const BEGINNING = /\$\{[#!]?([A-Za-z_]\w*|\d+|[@*#?!-]|\$(?!\{))/y
 
 /** Reads a parameter expansion of the shell's own: `${x:-word}`, `${#x}`, `${x%.txt}`, `${10}`. */
 export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {

@@ -31,9 +31,7 @@ const SPLIT = /\$[{#!]*\w*(?:\\\n)+\S|[(<>](?:\\\n)+[()<>&|]|[&|;](?:\\\n)+[&|;>
 
 function checkScript(scan: Scan): void {
   if (scan.template.trim() === '') complain(scan, 0, 'ERR_COMMAND_WORD', 'The script is empty.')
-  if (scan.template.includes('\\\n'))
-    for (const { index } of scan.template.matchAll(SPLIT))
-      disagree(scan, index, 'this \\ at the end of a line')
+  for (const { index } of scan.template.matchAll(SPLIT)) disagree(scan, index, 'this \\ at the end of a line')
   const parameters = new Set(scan.found.filter(isParameter).map(({ name }) => name))
   for (const { name, offset } of scan.expanded) {
     const message = `\${${name}} is a parameter, which the shell cannot expand.`

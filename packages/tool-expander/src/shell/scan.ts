@@ -75,6 +75,8 @@ export interface Scan extends Template {
 export interface ScannedCommand {
   assignments: readonly Word[]
   words: readonly Word[]
+  /** `<<< word`, and `<( … )` where it is redirected. */
+  inputs: readonly Word[]
   /** A pipe may feed the values found from here on to it: places in `found`. */
   fedFrom: number
   /** And before this one. */
@@ -178,7 +180,7 @@ export function refuse(
 
 /** True for a value that the shell makes several words of. */
 export function isSplit({ raw, quoting }: Found): boolean {
-  return raw === true && quoting === 'bare'
+  return !!raw && quoting === 'bare'
 }
 
 /** Shells read this differently, so nobody knows where a placeholder of this script stands. */

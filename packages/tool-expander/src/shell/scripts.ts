@@ -33,7 +33,7 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
 
   const fed = scan.found.slice(scan.fedFrom, foundBefore)
   const documents = scan.pending.slice(scan.fedFrom < Infinity ? 0 : documentsBefore)
-  scan.commands.push({ assignments, words, fedFrom: scan.fedFrom, fedTo: foundBefore, documents })
+  scan.commands.push({ assignments, words, inputs, fedFrom: scan.fedFrom, fedTo: foundBefore, documents })
   const places = shellPlaces(shapes)
   for (const at of places) {
     const { readsFile, text } = programOf(shapes[at]) ?? {}
