@@ -56,9 +56,7 @@ function checkValues(
     findings.warn(
       file.locate(at),
       sentence(at, `is a text, but the type is ${type}`),
-      Number.isNaN(Number(allowed[odd]))
-        ? 'Write a number, or remove the type.'
-        : `Write it without quotes: ${allowed[odd]}`,
+      `Write it without quotes: ${allowed[odd]}`,
     )
   }
 }

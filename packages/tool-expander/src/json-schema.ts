@@ -65,9 +65,10 @@ function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchema
   const isList = type === 'array'
   const isText = isList || type === 'string'
   // An empty default that is no text only keeps a place in a script.
-  const shown = value === undefined || (value === '' && type !== 'string') ? undefined : TYPED[type](value)
+  const typed = TYPED[type] ?? Number
+  const shown = value === undefined || (value === '' && type !== 'string') ? undefined : typed(value)
   const limits = defined({
-    enum: allowed && [...allowed.map(TYPED[type]), ...(nullable && !isList ? [null] : [])],
+    enum: allowed && [...allowed.map(typed), ...(nullable && !isList ? [null] : [])],
     pattern: isText && pattern !== undefined ? `^(?:${pattern})$` : undefined,
   })
   const sentences = [description?.replace(/(?<![.!?])$/, '.'), `Default: ${JSON.stringify(shown)}.`]
@@ -80,10 +81,8 @@ function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchema
 }
 
 /** As the schema's type has it: in YAML, `default: "8080"` of an integer is a text, and `enum: [2024]` of a text is a number. */
-const TYPED: Record<ParameterType, (value: unknown) => string | number | boolean> = {
+const TYPED: Partial<Record<ParameterType, (value: unknown) => string | number | boolean>> = {
   string: String,
-  integer: Number,
-  number: Number,
   boolean: (value) => String(value) === 'true',
   array: (value) => value as never, // a list, or an entry of its enum, stays what it is
 }

@@ -63,13 +63,17 @@ function checkEntry(
   }
   const fault = faultOfPattern(pattern)
   if (fault) refuse('ERR_PARAMETER', 'pattern', `The pattern of '${name}': ${fault}`)
-  else if (value !== undefined && value !== '') {
+  else {
     // What nobody infers, as in a hand-written command:, is not checked unless it says so.
     const passes = (parameter.allow_dash ?? !('allow_dash' in known)) || type === 'number'
-    const isOption = !passes && [value].flat().some((item) => looksLikeOption(String(item)))
-    const reason =
-      complaintAbout(parameter, value) ?? (isOption && 'looks like an option: say allow_dash: true')
-    if (reason) refuse('ERR_PARAMETER', 'default', `The default of '${name}' ${reason}`)
+    const check = (key: string, given: unknown): void => {
+      const isOption = !passes && [given].flat().some((item) => looksLikeOption(String(item)))
+      const reason =
+        complaintAbout(parameter, given) ?? (isOption && 'looks like an option: say allow_dash: true')
+      if (reason) refuse('ERR_PARAMETER', key, `The ${key} of '${name}' ${reason}`)
+    }
+    entry.enum?.map((word, index) => check(`enum[${index}]`, type === 'array' ? [word] : word))
+    if (value !== undefined && value !== '') check('default', value)
   }
 }
 

@@ -2,7 +2,7 @@
 export type EngineVariable = 'AGENT_HOME' | 'CWD'
 
 export function isEngineVariable(name: string): name is EngineVariable {
-  return name === 'AGENT_HOME' || name === 'CWD'
+  return /^(AGENT_HOME|CWD)$/.test(name)
 }
 
 /** A piece of a word: fixed text, or a place for a value. `offset` points into the template. */
@@ -61,14 +61,12 @@ export interface Opening extends Reference {
   backslashes: number
 }
 
-const NOTHING: Reference = { name: '', modifier: undefined, length: 0 }
-
 /** Every `${` between two offsets. */
 export function openings(text: string, start = 0, end?: number): Opening[] {
   return [...text.slice(start, end).matchAll(/(?<!\\)\\*\$\{/g)].map(({ 0: { length }, index }) => {
     const offset = start + index + length - 2
     // Every field by name: spreading costs more than all the rest of binding a call.
-    const { name, modifier, length: written } = readReference(text, offset) ?? NOTHING
+    const { name = '', modifier, length: written = 0 }: Partial<Reference> = readReference(text, offset) ?? {}
     return { offset, backslashes: length - 2, name, modifier, length: written }
   })
 }

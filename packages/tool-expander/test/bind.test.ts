@@ -121,6 +121,20 @@ describe('enum and pattern', () => {
       "The default of 'p' must be one of: a",
     )
   })
+
+  test('a word of an enum that no call could pass is refused at load time', () => {
+    expect(refusal(typed('integer', { enum: [1, 'few'] }))).toContain(
+      "The enum[1] of 'p' must be a whole number",
+    )
+    expect(refusal(typed('boolean', { enum: ['yes'] }))).toContain("The enum[0] of 'p' must be true or false")
+    expect(refusal(typed('string', { enum: ['a', 'B'], pattern: '[a-z]' }))).toContain(
+      "The enum[1] of 'p' must match /[a-z]/",
+    )
+    expect(refusal(typed('array', { enum: ['a', 'B'], pattern: '[a-z]' }))).toContain(
+      "The enum[1] of 'p' holds a value that must match /[a-z]/",
+    )
+    expect(bind(typed('integer', { enum: ['1', 2] }), { p: 1 })).toMatchObject({ ok: true })
+  })
 })
 
 describe('missing values', () => {

@@ -1,4 +1,4 @@
-import { matchAt, openings, readReference } from '../template.js'
+import { matchAt, openings } from '../template.js'
 import { disagree, refuse, type Scan, stop, take, unclosed, type Word } from './scan.js'
 import { readValue, startWord } from './words.js'
 
@@ -54,11 +54,10 @@ function skipTo(scan: Scan, end: number, word: Word | undefined, place: string, 
   const all = openings(scan.template, scan.at, end)
   refuse(scan, all, place, hint)
   const isQuoted = /['"`\\]/.test(scan.template.slice(scan.at, end))
-  for (const { offset } of all) {
-    const reference = readReference(scan.template, offset)
-    if (!reference || !scan.plain.has(reference.name)) continue
-    if (isQuoted) stop(scan, offset, `Quotes in ${place}`)
-    scan.at = offset
+  for (const reference of all) {
+    if (!scan.plain.has(reference.name)) continue
+    if (isQuoted) stop(scan, reference.offset, `Quotes in ${place}`)
+    scan.at = reference.offset
     readValue(scan, startWord(scan), 'double', reference)
   }
   scan.at = end
