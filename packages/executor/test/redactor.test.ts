@@ -1,6 +1,9 @@
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { redactFile } from '../src/command.js'
 import { createRedactor, redactPatterns } from '../src/index.js'
+import { workspace } from './workspace.js'
 
 const secret = 'p@ss/wörd "1"+\n'
 const redactor = createRedactor([secret])
@@ -57,6 +60,20 @@ test('text around a secret, and bytes that are no text, pass unharmed', () => {
   const bytes = Buffer.from([0xff, 0xfe, 0, 0xc3])
   expect(Buffer.concat([filter.push(bytes), filter.end()])).toEqual(bytes)
 })
+
+test('a file that cannot be rewritten is as it was, and nothing lies beside it', async () => {
+  const { path, write, files } = await workspace()
+  await write('output', 'a secret')
+  const broken = { ...createRedactor(['secret']), filter: () => fail('no room') }
+  expect(() => redactFile(join(path, 'output'), broken)).toThrow('no room')
+  const halfway = { ...broken, filter: () => ({ push: () => fail('no room'), end: () => Buffer.alloc(0) }) }
+  expect(() => redactFile(join(path, 'output'), halfway)).toThrow('no room')
+  expect(await files()).toEqual(['output'])
+})
+
+function fail(message: string): never {
+  throw new Error(message)
+}
 
 test('in a stream a secret is found however the stream is cut', () => {
   const secrets = ['abcabcabd', 'abcabc']
