@@ -50,6 +50,13 @@ describe('output', () => {
       /^aaaa\n\[4 bytes left out.*\]\ncccc$/,
     )
   })
+
+  test('is never cut within a character', async () => {
+    const { exec } = await start()
+    expect((await exec('printf %s éé€€éé', { maxOutputBytes: 6 })).stdout).toMatch(
+      /^é\n\[8 bytes left out.*\]\né$/,
+    )
+  })
 })
 
 test.skipIf(!existsSync('/proc/self/fd'))('no command leaves a file open', async () => {
