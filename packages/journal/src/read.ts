@@ -3,7 +3,7 @@ import { isJournalError } from './errors.js'
 import type { StoredEvent } from './event.js'
 import { lineSplitter, type Remainder, splitLines } from './lines.js'
 import { eventParser } from './parse.js'
-import { openIfThere, readAt } from './read-at.js'
+import { openToRead, readAt } from './read-at.js'
 import { asReadError } from './read-error.js'
 import { readOldJournal } from './read-old.js'
 import { checkOptions, checkPath, isText, requireThat } from './usage.js'
@@ -112,14 +112,6 @@ async function* readBatches(path: string, fromOffset: number): AsyncGenerator<St
     return rest
   } finally {
     closeSync(file)
-  }
-}
-
-function openToRead(path: string): number | undefined {
-  try {
-    return openIfThere(path)
-  } catch (error) {
-    throw asReadError(error, path)
   }
 }
 

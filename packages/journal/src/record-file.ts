@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs'
 import { asWriteError } from './write-error.js'
 
 /** A record that gets its end later. Stays open in between, for opening a file costs more than writing to it. */
@@ -52,6 +52,12 @@ export function createRecordFile(path: string, text: string): RecordFile {
     sync: () => tried(() => fsyncSync(opened())),
     close,
   }
-  file.write(text, 0)
-  return file
+  try {
+    file.write(text, 0)
+    return file
+  } catch (error) {
+    close()
+    rmSync(path, { force: true }) // half a record would hide an earlier one of the same iteration
+    throw error
+  }
 }
