@@ -174,6 +174,15 @@ describe('what is stored', () => {
     })
   })
 
+  test('what another version of this package left of the program for bash is replaced', async () => {
+    const { exec, print, directory } = await start()
+    await exec('true')
+    const path = join(directory, 'program.bash')
+    writeFileSync(path, '#'.repeat(readFileSync(path).length)) // as long as ours
+    await exec('export KEPT=1')
+    expect(await print('echo $KEPT')).toBe('1\n')
+  })
+
   test('a file of functions that was damaged by hand never locks the session', async () => {
     const { exec, print, directory } = await start()
     await exec('f() { echo f; }; export KEPT=1')
