@@ -85,7 +85,7 @@ function backgroundJobs(paths: SessionPaths): BackgroundJob[] {
   try {
     return readMetadata(paths).background_jobs
   } catch (error) {
-    if (error instanceof SessionError) return [] // damaged: what carries the session's mark is still found
+    if (isSessionError(error)) return [] // damaged: what carries the session's mark is still found
     throw error
   }
 }
