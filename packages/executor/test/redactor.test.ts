@@ -49,6 +49,11 @@ test('a secret may be long, and there may be many: none is in an error', () => {
   expect(createRedactor(many).text(many.join('\n'))).toBe(many.map(() => '[REDACTED]').join('\n'))
 })
 
+test('a secret that holds half a character is found as a command is given it', () => {
+  const { text } = createRedactor(['secret-\ud83d'])
+  expect(text(`got ${Buffer.from('secret-\ud83d')}.`)).toBe('got [REDACTED].')
+})
+
 test('values of fewer than six bytes are not hunted', () => {
   expect(createRedactor(['abcde']).active).toBe(false)
   expect(createRedactor(['abcde']).text('abcde')).toBe('abcde')
