@@ -3,7 +3,6 @@ import { isJournalError } from './errors.js'
 import type { StoredEvent } from './event.js'
 import { lineSplitter, type Remainder, splitLines } from './lines.js'
 import { eventParser } from './parse.js'
-import type { JournalContents } from './read.js'
 import { openToRead, readAt } from './read-at.js'
 import { asReadError } from './read-error.js'
 import { readOldJournal } from './read-old.js'
@@ -11,14 +10,24 @@ import { readOldJournal } from './read-old.js'
 const CHUNK_BYTES = 1 << 20
 
 /** What is known of a journal once its end has been read. */
-type Ending = Omit<JournalContents, 'events'>
+export interface JournalEnding {
+  /** Bytes after the last whole event: half a line, or a hole of NULs and what follows it. 0 for a clean file. */
+  tornBytes: number
+  /** Where the next read may start: the end of the last line that has its newline. */
+  endOffset: number
+  /** Missing or repeated numbers, in words. */
+  warnings: string[]
+}
 
 /**
  * The events behind `fromOffset` in pieces, in bounded memory unless the journal is an old one; returns what its end is like.
  *
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
-export async function* readBatches(path: string, fromOffset: number): AsyncGenerator<StoredEvent[], Ending> {
+export async function* readBatches(
+  path: string,
+  fromOffset: number,
+): AsyncGenerator<StoredEvent[], JournalEnding> {
   const file = openToRead(path)
   if (file === undefined) return { tornBytes: 0, endOffset: 0, warnings: [] }
   let seen = 0
@@ -45,7 +54,7 @@ async function* readToday(
   file: number,
   path: string,
   fromOffset: number,
-): AsyncGenerator<StoredEvent[], Ending> {
+): AsyncGenerator<StoredEvent[], JournalEnding> {
   const splitter = lineSplitter(fromOffset)
   const parser = eventParser(path, { fromStart: fromOffset === 0 })
   for (let at = fromOffset; ; ) {
@@ -62,7 +71,7 @@ async function* readToday(
 }
 
 /** What is still to come after `seen` events behind `fromOffset`, read the old way. */
-function readRest(path: string, fromOffset: number, seen: number): JournalContents {
+function readRest(path: string, fromOffset: number, seen: number): JournalEnding & { events: StoredEvent[] } {
   const { events, lines, remainder, unfinished, warnings } = readOldJournal(path)
   const before = countLines(path, fromOffset)
   const first = lines.findIndex((line) => line > before)
@@ -72,7 +81,11 @@ function readRest(path: string, fromOffset: number, seen: number): JournalConten
   }
 }
 
-export function endingOf({ offset, size }: Remainder, unfinished: boolean, warnings: string[]): Ending {
+export function endingOf(
+  { offset, size }: Remainder,
+  unfinished: boolean,
+  warnings: string[],
+): JournalEnding {
   return { tornBytes: unfinished ? 0 : size, endOffset: offset, warnings }
 }
 

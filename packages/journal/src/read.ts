@@ -1,19 +1,13 @@
 import type { StoredEvent } from './event.js'
 import { lineSplitter } from './lines.js'
 import { eventParser } from './parse.js'
-import { endingOf, readBatches } from './read-batches.js'
+import { endingOf, type JournalEnding, readBatches } from './read-batches.js'
 import { checkOptions, checkPath, isText, requireThat } from './usage.js'
 
 /** What a journal holds. */
-export interface JournalContents {
+export interface JournalContents extends JournalEnding {
   /** Oldest first. */
   events: StoredEvent[]
-  /** Bytes after the last whole event: half a line, or a hole of NULs and what follows it. 0 for a clean file. */
-  tornBytes: number
-  /** Where the next read may start: the end of the last line that has its newline. */
-  endOffset: number
-  /** Missing or repeated numbers, in words. */
-  warnings: string[]
 }
 
 /**
