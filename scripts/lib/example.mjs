@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { dirname, extname } from 'node:path'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, extname, join } from 'node:path'
 import ts from 'typescript'
 import { testEnvironment } from './environment.mjs'
 import { capture } from './step.mjs'
@@ -9,7 +10,8 @@ const EXECUTED = ['.ts', '.mjs', '.js']
 /**
  * An example file as a README shows it: its text, and what it prints when it is a program.
  *
- * The program runs as a module of the directory it lies in, so that it imports its own package by name.
+ * The program runs as a module of the directory it lies in, so that it imports its own package by name. What it leaves in
+ * the directory for temporary files is removed: an example shows its subject, and not how to tidy up.
  *
  * @param {string} path
  * @returns {Promise<string>} fenced blocks, ending in a newline
@@ -36,12 +38,13 @@ async function run(text, path) {
       verbatimModuleSyntax: true,
     },
   })
+  const temporary = mkdtempSync(join(tmpdir(), 'delta-example-'))
   const { code, stdout, output } = await capture([process.execPath, '--input-type=module', '-'], {
     cwd: dirname(path),
-    env: testEnvironment(),
+    env: { ...testEnvironment(), TMPDIR: temporary },
     input: outputText,
     timeoutMs: 60_000,
-  })
+  }).finally(() => rmSync(temporary, { recursive: true, force: true }))
   if (code !== 0) throw new Error(`it ends with exit code ${code} and prints:\n${output.trimEnd()}`)
   return stdout
 }

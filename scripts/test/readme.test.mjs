@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../lib/environment.mjs'
@@ -40,6 +40,17 @@ console.log(answer, readFileSync('data.txt', 'utf8'))`,
   })
   expect(problems).toEqual([])
   expect(rendered).toContain('```text\n42 from a file\n```\n')
+})
+
+test('what an example leaves among the temporary files is removed', async () => {
+  const { rendered } = await render('<!-- example: a.mjs -->\n<!-- /example -->\n', {
+    'a.mjs': `import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+console.log('made', mkdtempSync(join(tmpdir(), 'left-')))`,
+  })
+  const [, left = ''] = /^made (.+)$/m.exec(rendered) ?? []
+  expect([left !== '', existsSync(left)]).toEqual([true, false])
 })
 
 test('a file that is no program is shown and not run', async () => {

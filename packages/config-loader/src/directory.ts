@@ -14,10 +14,11 @@ export function openDirectory(directory: string, shown = directory): Workplace {
   try {
     if (statSync(directory).isDirectory()) return { home: realpathSync.native(directory), shown }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP' && code !== 'EACCES') throw error
+    const { code = '', message } = error as NodeJS.ErrnoException
     if (code === 'EACCES')
       throw notFound(`${shown}: the agent's directory may not be read by you.`, mayRead(code), error)
+    if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(code))
+      throw notFound(`${shown}: the agent's directory cannot be found.`, message, error)
     throw notFound(
       `${shown}: the agent's directory does not exist.`,
       tildeHint(shown) ??

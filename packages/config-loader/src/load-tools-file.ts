@@ -1,5 +1,5 @@
-import { realpathSync, statSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Policy, Tool } from '@delta/executor'
 import { checkLoading } from './check-options.js'
 import { findMainFile, openDirectory } from './directory.js'
@@ -10,6 +10,8 @@ import { importRootsOf } from './import-roots.js'
 import { collectTools } from './imports.js'
 import type { LoadOptions } from './parts.js'
 import { readPolicy } from './policy.js'
+import { readText } from './read-text.js'
+import { realPath } from './real-path.js'
 import { sentence } from './report.js'
 import type { Override, ToolSet } from './tool-set.js'
 import { readYaml, type Workplace } from './workplace.js'
@@ -68,20 +70,19 @@ export async function loadToolsFile(
 
 /** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */
 function openFile(path: string, shown: string, findings: Findings): { workplace: Workplace; file: string } {
-  const status = statSync(path, { throwIfNoEntry: false })
-  if (status === undefined) {
-    const problem = { file: shown, message: 'does not exist.' }
-    throw new ConfigError('ERR_CONFIG_NOT_FOUND', formatReport([problem]), { problems: [problem] })
-  }
-  if (status.isDirectory()) {
+  const file = realPath(path)
+  if (file === undefined) throw notFound(path, shown)
+  if (statSync(file).isDirectory()) {
     const workplace = openDirectory(path, shown)
     return { workplace, file: findMainFile(workplace, findings) }
   }
-  const file = realpathSync.native(path)
-  return {
-    workplace: { home: dirname(file), shown: dirname(shown) },
-    file: `${dirname(file)}/${basename(file)}`,
-  }
+  return { workplace: { home: dirname(file), shown: dirname(shown) }, file }
+}
+
+function notFound(path: string, shown: string): ConfigError {
+  const read = readText(path)
+  const problem = { file: shown, message: `${read.ok ? 'cannot be found' : read.message}.` }
+  return new ConfigError('ERR_CONFIG_NOT_FOUND', formatReport([problem]), { problems: [problem] })
 }
 
 async function toolsOf(

@@ -312,3 +312,13 @@ test('an empty directory is told how it becomes an agent, and one that holds fil
       'files: holds no agent.yaml.\nName the directory of an agent with --agent, or make a new one: delta init my-agent',
   })
 })
+
+test('a directory that nobody could have made is explained like any other that is not there', async () => {
+  const failure = await loadAgent('x'.repeat(5000), { environment: {}, shownAs: 'it' }).catch(
+    (error) => error,
+  )
+  expect(failure).toMatchObject({
+    code: 'ERR_CONFIG_NOT_FOUND',
+    message: expect.stringMatching(/^it: the agent's directory cannot be found.\nENAMETOOLONG/),
+  })
+})

@@ -1,3 +1,4 @@
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
@@ -57,4 +58,19 @@ test('a file without tools, and one that is not there, are explained', async () 
     loadToolsFile(path, { environment: {} }).catch((error: Error) => error.message)
   expect(await failure(join(home, 'notes.yaml'))).toContain('notes.yaml:1:1: There are no tools here.')
   expect(await failure('no/such.yaml')).toBe('no/such.yaml: does not exist.')
+})
+
+test('a path that leads nowhere for another reason is explained, too', async () => {
+  const home = await directoryOf({ 'a.txt': '' })
+  await symlink('loop', join(home, 'loop'))
+  const failure = (path: string) =>
+    loadToolsFile(path, { environment: {}, shownAs: 'it' }).catch((error) => error)
+  expect(await failure(join(home, 'loop'))).toMatchObject({
+    code: 'ERR_CONFIG_NOT_FOUND',
+    message: 'it: is a symbolic link that leads to itself.',
+  })
+  expect(await failure('x'.repeat(5000))).toMatchObject({
+    code: 'ERR_CONFIG_NOT_FOUND',
+    message: expect.stringMatching(/^it: cannot be read: ENAMETOOLONG/),
+  })
 })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { setImmediate as othersFirst } from 'node:timers/promises'
 import { ContextError } from './errors.js'
 import { matchingFiles } from './glob.js'
@@ -53,8 +53,12 @@ export async function remember(path: string, made: Made): Promise<void> {
   if (made.source.cache === undefined) return
   const receipt: Receipt = { inputs: await hashInputs(made), output: digest(made.text) }
   const temporary = `${receiptPath(path)}.${process.pid}.tmp`
-  await writeFile(temporary, JSON.stringify(receipt))
-  await rename(temporary, receiptPath(path))
+  try {
+    await writeFile(temporary, JSON.stringify(receipt))
+    await rename(temporary, receiptPath(path))
+  } catch {
+    await rm(temporary, { force: true }) // without a receipt the generator runs the next time, too, which is always right
+  }
 }
 
 function receiptPath(path: string): string {

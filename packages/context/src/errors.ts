@@ -4,7 +4,7 @@ export type ContextErrorCode =
   | 'ERR_CONTEXT_BUDGET' // what must stay is larger than what is allowed
   | 'ERR_CONTEXT_COUNTER' // the token counter cannot be used
   | 'ERR_CONTEXT_ABORTED'
-  | 'ERR_CONTEXT_USAGE' // an option of buildContext is missing
+  | 'ERR_CONTEXT_USAGE' // an argument or option is missing, or cannot be used
 
 /** A context that cannot be built. `source` names the source of `context.yaml` at fault. */
 export class ContextError extends Error {

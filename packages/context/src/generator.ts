@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs'
-import { mkdir, rename, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { quoteCommand, redactFile } from '@delta/executor'
 import {
@@ -96,6 +96,11 @@ function isPrivate(path: string): boolean {
 /** Nobody sees half a file; it is rebuilt in the next iteration, so it is not synced. */
 async function replaceFile(path: string, bytes: Buffer): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`
-  await writeFile(temporary, bytes, { mode: isPrivate(path) ? 0o600 : 0o666 })
-  await rename(temporary, path)
+  try {
+    await writeFile(temporary, bytes, { mode: isPrivate(path) ? 0o600 : 0o666 })
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
 }

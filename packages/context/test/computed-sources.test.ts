@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, readFile, stat, symlink, truncate, utimes } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, symlink, truncate, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -54,6 +54,18 @@ test('what a generator only prints is saved where it should have written', async
   expect(await readFile(join(artifacts, 'summary.md'), 'utf8')).toBe('printed\n')
   expect((await stat(artifacts)).mode & 0o777).toBe(0o700)
   expect((await stat(join(artifacts, 'summary.md'))).mode & 0o777).toBe(0o600)
+})
+
+test('an output whose receipt cannot be written is made anew each time, and nothing is left beside it', async () => {
+  const { build, directory } = await placeWith()
+  const artifacts = join(directory, 'work/.delta/context_artifacts')
+  await mkdir(join(artifacts, 'summary.md.inputs.json'), { recursive: true })
+  const manifest = computed('echo x >> ran; wc -l < ran', {
+    cache: { strategy: 'file_hash', invalidate_on: ['in.txt'] },
+  })
+  expect((await build(manifest)).messages).toEqual(block('1\n'))
+  expect((await build(manifest)).messages).toEqual(block('2\n'))
+  expect((await readdir(artifacts)).sort()).toEqual(['summary.md', 'summary.md.inputs.json'])
 })
 
 test('a generator that writes the file may print what it likes', async () => {

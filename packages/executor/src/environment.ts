@@ -1,4 +1,5 @@
 import { checkOptions, checkTexts, isObject, requireThat } from './usage.js'
+
 /** The engine's own credentials: no command finds them unless somebody says so. */
 export const CREDENTIAL_NAMES: readonly string[] = ['DELTA_API_KEY', 'OPENAI_API_KEY']
 

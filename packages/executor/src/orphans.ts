@@ -25,11 +25,7 @@ const VANISH_MS = 500
  * @returns pids; never this process or an ancestor of it.
  */
 export function findOrphans(query: OrphanQuery): number[] {
-  requireThat(
-    isObject(query),
-    'findOrphans: the query',
-    '{ recordPath, actionId, runDirectory }, or some of these',
-  )
+  checkQuery('findOrphans', query)
   return look(query, new Map()).map(({ pid }) => pid)
 }
 
@@ -43,11 +39,7 @@ export async function endOrphans(
   query: OrphanQuery,
   options: { graceMs?: number | undefined } = {},
 ): Promise<number[]> {
-  requireThat(
-    isObject(query),
-    'endOrphans: the query',
-    '{ recordPath, actionId, runDirectory }, or some of these',
-  )
+  checkQuery('endOrphans', query)
   checkOptions('endOrphans', options)
   const { graceMs = DEFAULT_GRACE_MS } = options
   checkTime('endOrphans: the option graceMs', graceMs)
@@ -55,6 +47,11 @@ export async function endOrphans(
   await signalUntilGone(query, seen, 'SIGTERM', graceMs)
   await signalUntilGone(query, seen, 'SIGKILL', VANISH_MS)
   return [...seen.keys()]
+}
+
+function checkQuery(name: string, query: unknown): void {
+  const wanted = '{ recordPath, actionId, runDirectory }, or some of these'
+  requireThat(isObject(query), `${name}: the query`, wanted)
 }
 
 /** TERM is sent once to each, KILL again and again; `seen` learns of everybody who was signalled. */

@@ -63,7 +63,7 @@ type Ending = Omit<CommandOutcome, 'stdout' | 'stderr' | 'durationMs' | 'diskFul
  * What it left running in the background is left alone when it ends by itself.
  *
  * @param argv - Program and arguments, passed on byte for byte.
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty, or an option cannot be used. Besides, what `onSpawn` throws.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty, or an option cannot be used. Besides, what `onSpawn` or `filter` throws.
  */
 export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
   checkCommand(argv, options)
@@ -80,6 +80,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   const { child, pid, channels } = started
   try {
     rememberGroup(pid)
+    channels.connect(child)
     options.onSpawn?.({ pid })
     const ending = await untilEnded(child, pid, options)
     await channels.drain()
@@ -139,7 +140,6 @@ async function start(argv: readonly string[], options: CommandOptions): Promise<
       detached: true, // a process group of its own, and no controlling terminal
     })
     if (child.pid === undefined) throw (await once(child, 'error'))[0]
-    channels.connect(child)
     return { ok: true, child, pid: child.pid, channels }
   } catch (error) {
     channels?.close()

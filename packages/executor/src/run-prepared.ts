@@ -1,5 +1,4 @@
 import { isTool, toolTimeoutMs } from './define-tool.js'
-import { fillSecrets } from './fill-secrets.js'
 import { endOrphans } from './orphans.js'
 import type { Policy } from './policy.js'
 import type { RunnableCall } from './prepare-call.js'
@@ -40,7 +39,10 @@ const ESCAPED_GRACE_MS = 250
 
 /**
  * Runs a call that `prepareCall` allowed, or a person approved.
- * Whatever the command does is a result; nothing is thrown.
+ * Whatever the command does is a result.
+ *
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: an argument or option cannot be used. Besides, what `onSpawn` throws, and the
+ *   system's error when redacted output cannot be stored (`ENOSPC`).
  */
 export async function runPrepared(call: RunnableCall, context: RunContext): Promise<ToolResult> {
   const { tool, argv } = Object(call) as Partial<RunnableCall>
@@ -80,6 +82,11 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
   const result = toResult(outcome, tool, context)
   if (outputPrefix !== undefined && !context.keepOutput) removeInlined(outputPrefix, result)
   return result
+}
+
+/** Puts entrusted values in the place of their tokens; a value is never searched for tokens itself. */
+function fillSecrets(text: string, tokens: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/«secret:[^»]{1,64}»/g, (token) => tokens[token] ?? token)
 }
 
 /** Whoever left the group (`setsid`, a daemon) still carries the call in its environment; the group has had its grace by now. */

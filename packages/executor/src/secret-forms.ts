@@ -6,7 +6,8 @@ const SHORTEST_SECRET_BYTES = 6
  * plain, JSON-escaped, URL-encoded and base64, longest first.
  */
 export function secretForms(secrets: readonly string[]): string[] {
-  const long = secrets.filter((secret) => Buffer.byteLength(secret) >= SHORTEST_SECRET_BYTES)
+  const sent = secrets.map((secret) => Buffer.from(secret).toString()) // half a character reaches a command as U+FFFD
+  const long = sent.filter((secret) => Buffer.byteLength(secret) >= SHORTEST_SECRET_BYTES)
   const forms = new Set(long.flatMap(formsOf).map((form) => Buffer.from(form).toString('latin1')))
   return [...forms].sort((one, other) => other.length - one.length)
 }

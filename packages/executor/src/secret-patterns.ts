@@ -1,4 +1,5 @@
 import { checkText } from './usage.js'
+
 /** What stands in the place of a secret. */
 export const REDACTED = '[REDACTED]'
 

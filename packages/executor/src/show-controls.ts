@@ -1,4 +1,5 @@
 import { checkText } from './usage.js'
+
 /**
  * Writes control characters as `\x1b`, so that no text of a command can steer a terminal it is
  * shown on. Tabs and line ends stay, a lone carriage return does not.

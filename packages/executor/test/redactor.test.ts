@@ -1,6 +1,9 @@
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { redactFile } from '../src/command.js'
 import { createRedactor, redactPatterns } from '../src/index.js'
+import { workspace } from './workspace.js'
 
 const secret = 'p@ss/wörd "1"+\n'
 const redactor = createRedactor([secret])
@@ -46,6 +49,11 @@ test('a secret may be long, and there may be many: none is in an error', () => {
   expect(createRedactor(many).text(many.join('\n'))).toBe(many.map(() => '[REDACTED]').join('\n'))
 })
 
+test('a secret that holds half a character is found as a command is given it', () => {
+  const { text } = createRedactor(['secret-\ud83d'])
+  expect(text(`got ${Buffer.from('secret-\ud83d')}.`)).toBe('got [REDACTED].')
+})
+
 test('values of fewer than six bytes are not hunted', () => {
   expect(createRedactor(['abcde']).active).toBe(false)
   expect(createRedactor(['abcde']).text('abcde')).toBe('abcde')
@@ -57,6 +65,20 @@ test('text around a secret, and bytes that are no text, pass unharmed', () => {
   const bytes = Buffer.from([0xff, 0xfe, 0, 0xc3])
   expect(Buffer.concat([filter.push(bytes), filter.end()])).toEqual(bytes)
 })
+
+test('a file that cannot be rewritten is as it was, and nothing lies beside it', async () => {
+  const { path, write, files } = await workspace()
+  await write('output', 'a secret')
+  const broken = { ...createRedactor(['secret']), filter: () => fail('no room') }
+  expect(() => redactFile(join(path, 'output'), broken)).toThrow('no room')
+  const halfway = { ...broken, filter: () => ({ push: () => fail('no room'), end: () => Buffer.alloc(0) }) }
+  expect(() => redactFile(join(path, 'output'), halfway)).toThrow('no room')
+  expect(await files()).toEqual(['output'])
+})
+
+function fail(message: string): never {
+  throw new Error(message)
+}
 
 test('in a stream a secret is found however the stream is cut', () => {
   const secrets = ['abcabcabd', 'abcabc']

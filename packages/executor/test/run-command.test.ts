@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fixtures, isAlive, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
+import { findOrphans } from '../src/index.js'
 import { pidIn, run, workspace } from './workspace.js'
 
 function passOn() {
@@ -156,5 +157,13 @@ describe('A filter', () => {
   test('that fails ends the command, and the caller is told', async () => {
     const broken = () => ({ push: () => fail('no room'), end: () => Buffer.alloc(0) })
     await expect(run(['yes'], { filter: broken })).rejects.toThrow('no room')
+  })
+
+  test('that cannot be made ends the command, too', async () => {
+    const { path } = await workspace()
+    const mark = { actionId: 'filtered', runDirectory: path }
+    const env = { ...process.env, DELTA_ACTION_ID: 'filtered', DELTA_RUN_DIR: path }
+    await expect(run(['sleep', '60'], { env, filter: () => fail('no filter') })).rejects.toThrow('no filter')
+    await expect.poll(() => findOrphans(mark)).toEqual([])
   })
 })

@@ -1,8 +1,10 @@
 import { appendFileSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { openJournal, readJournal } from '@delta/journal'
 
 type Order = { seq: number; timestamp: string; type: 'ORDERED' | 'PAID'; cup: string }
-const path = `${mkdtempSync('/tmp/cafe-')}/orders.jsonl`
+const path = join(mkdtempSync(join(tmpdir(), 'cafe-')), 'orders.jsonl')
 const orders = openJournal<Order>(path)
 orders.append({ type: 'ORDERED', cup: 'espresso' }, { type: 'PAID', cup: 'espresso' })
 orders.sync() // from here on not even a power cut loses them

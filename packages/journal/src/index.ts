@@ -21,7 +21,6 @@ export {
   type UnknownEvent,
   type UserMessage,
 } from './event.js'
-export { readRequest, recordInvocation } from './invocation.js'
 export { journalJsonSchema } from './json-schema.js'
 export { latestRunId } from './latest-run.js'
 export { listRuns } from './list-runs.js'
@@ -31,7 +30,9 @@ export { type Journal, type JournalOptions, openJournal } from './open.js'
 export { type OpenRunOptions, openRun } from './open-run.js'
 export type { PendingCall } from './pending-calls.js'
 export { type JournalContents, parseJournal, readJournal, streamJournal } from './read.js'
+export { readRequest } from './read-request.js'
 export { readRun } from './read-run.js'
+export { recordInvocation } from './record-invocation.js'
 export { recordName } from './record-name.js'
 export { openRecordedRequests, type RecordedRequests } from './recorded-requests.js'
 export { type RepairResult, repairJournal } from './repair.js'

@@ -5,7 +5,6 @@ import {
   linkSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -14,6 +13,7 @@ import {
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { type Machine, thisMachine } from './machine.js'
+import { namesIn } from './names-in.js'
 import { processStart } from './process-identity.js'
 import { READ_AT_ONCE } from './read-at.js'
 import { asReadError } from './read-error.js'
@@ -125,19 +125,10 @@ export function leaseText(record: LeaseRecord): string {
 
 function highestEpoch(directory: string): number {
   let highest = 0
-  for (const name of listOrNone(directory)) {
+  for (const name of namesIn(directory)) {
     if (/^[1-9]\d{0,14}$/.test(name)) highest = Math.max(highest, Number(name))
   }
   return highest
-}
-
-function listOrNone(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
 }
 
 function parseLease(text: string): LeaseRecord | undefined {

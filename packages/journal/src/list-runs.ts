@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { isJournalError } from './errors.js'
 import { readRun } from './read-run.js'
 import { deltaDirectory, isRunId, runDirectory } from './run-paths.js'
 import type { RunSummary } from './run-summary.js'
@@ -14,8 +15,18 @@ export async function listRuns(workDirectory: string): Promise<RunSummary[]> {
   const today = deltaDirectory(workDirectory)
   const names = new Set([...runNames(today), ...runNames(join(today, 'runs'))])
   const runs: RunSummary[] = []
-  for (const name of names) runs.push(await readRun(runDirectory(workDirectory, name), { tolerant: true }))
+  for (const name of names) runs.push(...(await readIfThere(runDirectory(workDirectory, name))))
   return runs.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+}
+
+/** Nothing of a run that was deleted since its name was read. */
+async function readIfThere(directory: string): Promise<RunSummary[]> {
+  try {
+    return [await readRun(directory, { tolerant: true })]
+  } catch (error) {
+    if (isJournalError(error) && error.code === 'ERR_RUN_NOT_FOUND') return []
+    throw error
+  }
 }
 
 function sortKey({ metadata, runId }: RunSummary): string {

@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isEvent } from './check.js'
 import { copyTree, makePrivate } from './copy-tree.js'
 import { isKnownEvent, type StoredEvent } from './event.js'
 import { markLayout } from './layout.js'
 import { parseJson } from './parse.js'
+import { openToRead, readAt } from './read-at.js'
+import { asReadError } from './read-error.js'
 import { readOldJournal } from './read-old.js'
 import { syncPath, writeNew } from './replace.js'
 import { journalPath } from './run-paths.js'
+
+const FIRST_READ_BYTES = 1 << 16
 
 /** A run of an old layout, and the one written anew beside it. */
 export interface Migration {
@@ -45,10 +49,25 @@ export function migrateRun(directory: string): Migration | undefined {
 
 /** Old journals are old from their first line on. */
 function isOldJournal(path: string): boolean {
-  if (!existsSync(path)) return false
-  const bytes = readFileSync(path)
-  const first = parseJson(bytes.toString('utf8', 0, bytes.indexOf('\n') + 1))
+  const first = parseJson(readFirstLine(path))
   return first !== undefined && !isEvent(first) && readOldJournal(path).old
+}
+
+/** Empty when there is no whole line. The rest, which may be large, is not read. */
+function readFirstLine(path: string): string {
+  const file = openToRead(path)
+  if (file === undefined) return ''
+  try {
+    for (let length = FIRST_READ_BYTES; ; length *= 4) {
+      const bytes = readAt(file, 0, length)
+      const end = bytes.indexOf('\n') + 1
+      if (end > 0 || bytes.length < length) return bytes.toString('utf8', 0, end)
+    }
+  } catch (error) {
+    throw asReadError(error, path)
+  } finally {
+    closeSync(file)
+  }
 }
 
 function writeAnew(from: string, to: string, nested: boolean): void {

@@ -5,8 +5,9 @@ import { isObject } from './is-object.js'
 import { claimRequest, claimResult, type OldCalls, requestsAfter, thoughtCalls } from './old-calls.js'
 import type { RawLine } from './raw-line.js'
 
-/** What the lines so far tell about the next one. */
+/** What the lines so far tell about the next one, and where old references lie. */
 interface Past {
+  ioDirectory: string
   seq: number
   timestamp: string
   iteration: number
@@ -28,6 +29,7 @@ interface Past {
 export function modernise(lines: RawLine[], ioDirectory: string): unknown[] {
   const flat = lines.map((line) => (isOlder(line) ? flatten(line) : line))
   const past: Past = {
+    ioDirectory,
     seq: 0,
     timestamp: new Date(0).toISOString(),
     iteration: 0,
@@ -35,7 +37,7 @@ export function modernise(lines: RawLine[], ioDirectory: string): unknown[] {
     calls: { used: new Set(), open: [] },
   }
   return flat.map((line, index) => {
-    const event = line !== lines[index] ? complete(line, requestsAfter(flat, index), past, ioDirectory) : line
+    const event = line !== lines[index] ? complete(line, requestsAfter(flat, index), past) : line
     remember(event, past)
     return event
   })
@@ -56,7 +58,8 @@ function flatten({ payload, ...line }: RawLine): RawLine {
   return { ...line, ...fields, type: TYPES[line.type] ?? line.type }
 }
 
-function complete(line: RawLine, requests: RawLine[], past: Past, ioDirectory: string): RawLine {
+function complete(line: RawLine, requests: RawLine[], past: Past): RawLine {
+  const { ioDirectory } = past
   const event = { seq: past.seq + 1, timestamp: past.timestamp, ...line }
   const iteration = typeof line.iteration === 'number' ? line.iteration : Math.max(past.iteration, 1)
   switch (line.type) {
@@ -65,7 +68,7 @@ function complete(line: RawLine, requests: RawLine[], past: Past, ioDirectory: s
     case 'ENGINE_END':
       return { run_id: past.runId, final_iteration: past.iteration, ...event }
     case 'THOUGHT':
-      return completeThought(event, line.iteration ?? past.iteration + 1, requests, past, ioDirectory)
+      return completeThought({ ...event, iteration: line.iteration ?? past.iteration + 1 }, requests, past)
     case 'ACTION_REQUEST':
       return { iteration, ...event, ...claimRequest(line, past.calls) }
     case 'ACTION_RESULT':
@@ -87,17 +90,10 @@ function agentOf({ agent_ref: agent }: RawLine): object {
   return typeof agent === 'string' ? { agent_home: agent, agent_name: basename(agent) } : {}
 }
 
-function completeThought(
-  line: RawLine,
-  iteration: unknown,
-  requests: RawLine[],
-  { calls }: Past,
-  ioDirectory: string,
-): RawLine {
-  const ref = line.llm_invocation_ref
+function completeThought(line: RawLine, requests: RawLine[], { calls, ioDirectory }: Past): RawLine {
+  const { iteration, llm_invocation_ref: ref } = line
   return {
     ...line,
-    iteration,
     content: line.content === null ? '' : line.content,
     tool_calls: thoughtCalls(line, requests, { iteration, calls }),
     ...(isComponent(ref) && { llm_invocation_ref: `${ioDirectory}/invocations/${ref}` }),

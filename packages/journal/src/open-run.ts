@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { copyToNewInode } from './copy-journal.js'
 import { makeRunDirectory } from './create-run.js'
 import { JournalError } from './errors.js'
 import { checkLayout } from './layout.js'
@@ -9,8 +8,9 @@ import type { Waiting } from './make-way.js'
 import { migrateRun } from './migrate.js'
 import { neverBegan } from './never-began.js'
 import { notFound } from './read-run.js'
+import { replaceFile } from './replace.js'
 import { type HeldRun, holdRun, type Run } from './run.js'
-import { runPaths } from './run-paths.js'
+import { type RunPaths, runPaths } from './run-paths.js'
 import { checkOptions, checkPath } from './usage.js'
 
 export interface OpenRunOptions extends Waiting {
@@ -92,4 +92,16 @@ function takeOver(directory: string, lease: Lease, sync: boolean): HeldRun {
       : `The run was taken over from ${who}, which ended without releasing it.`,
   )
   return run
+}
+
+/**
+ * Gives the logs of a run new inodes.
+ *
+ * An owner that cannot be seen may still hold them open. Whatever it writes, should it
+ * come back, then goes into files that no longer have a name.
+ */
+function copyToNewInode({ journal, parts }: Pick<RunPaths, 'journal' | 'parts'>): void {
+  for (const path of [journal, parts]) {
+    if (existsSync(path)) replaceFile(path, readFileSync(path))
+  }
 }

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs'
+import { asReadError } from './read-error.js'
 
 /** To read what should be a file. A pipe in its place would otherwise keep whoever opens it waiting for ever, and Ctrl+C with them. */
 export const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK
@@ -42,6 +43,19 @@ export function openIfThere(path: string): number | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
+  }
+}
+
+/**
+ * The same with an error that says what to do.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_READ`.
+ */
+export function openToRead(path: string): number | undefined {
+  try {
+    return openIfThere(path)
+  } catch (error) {
+    throw asReadError(error, path)
   }
 }
 

@@ -1,26 +1,14 @@
-import { closeSync, fstatSync, readFileSync } from 'node:fs'
-import { isJournalError } from './errors.js'
 import type { StoredEvent } from './event.js'
-import { lineSplitter, type Remainder, splitLines } from './lines.js'
+import { lineSplitter } from './lines.js'
 import { eventParser } from './parse.js'
-import { openIfThere, readAt } from './read-at.js'
-import { asReadError } from './read-error.js'
-import { readOldJournal } from './read-old.js'
+import { endingOf, type JournalEnding, readBatches } from './read-batches.js'
 import { checkOptions, checkPath, isText, requireThat } from './usage.js'
 
 /** What a journal holds. */
-export interface JournalContents {
+export interface JournalContents extends JournalEnding {
   /** Oldest first. */
   events: StoredEvent[]
-  /** Bytes after the last whole event: half a line, or a hole of NULs and what follows it. 0 for a clean file. */
-  tornBytes: number
-  /** Where the next read may start: the end of the last line that has its newline. */
-  endOffset: number
-  /** Missing or repeated numbers, in words. */
-  warnings: string[]
 }
-
-const CHUNK_BYTES = 1 << 20
 
 /**
  * Reads a whole journal, or what was added behind `fromOffset`.
@@ -73,7 +61,7 @@ export function parseJournal(
   const remainder = splitter.end()
   const last = parser.parseRemainder(remainder)
   if (last) events.push(last)
-  return { events, ...ending(remainder, last !== undefined, parser.numbers.warnings) }
+  return { events, ...endingOf(remainder, last !== undefined, parser.numbers.warnings) }
 }
 
 /**
@@ -89,76 +77,4 @@ export async function* streamJournal(path: string): AsyncGenerator<StoredEvent, 
 function checkOffset(what: string, offset: unknown): void {
   const isOffset = Number.isSafeInteger(offset) && (offset as number) >= 0
   requireThat(isOffset, what, 'a number of bytes, 0 or more: an endOffset that was read before')
-}
-
-type Ending = Omit<JournalContents, 'events'>
-
-async function* readBatches(path: string, fromOffset: number): AsyncGenerator<StoredEvent[], Ending> {
-  const file = openToRead(path)
-  if (file === undefined) return { tornBytes: 0, endOffset: 0, warnings: [] }
-  let seen = 0
-  try {
-    const reading = readToday(file, path, fromOffset)
-    for (;;) {
-      const step = await reading.next()
-      if (step.done) return step.value
-      seen += step.value.length
-      yield step.value
-    }
-  } catch (error) {
-    if (!isJournalError(error)) throw asReadError(error, path)
-    const rest = readRest(path, fromOffset, seen)
-    yield rest.events
-    return rest
-  } finally {
-    closeSync(file)
-  }
-}
-
-function openToRead(path: string): number | undefined {
-  try {
-    return openIfThere(path)
-  } catch (error) {
-    throw asReadError(error, path)
-  }
-}
-
-/** Synchronously, a piece at a time: what is read comes from the cache mostly, and a promise for each read is dearer. */
-async function* readToday(
-  file: number,
-  path: string,
-  fromOffset: number,
-): AsyncGenerator<StoredEvent[], Ending> {
-  const splitter = lineSplitter(fromOffset)
-  const parser = eventParser(path, { fromStart: fromOffset === 0 })
-  for (let at = fromOffset; ; ) {
-    const chunk = readAt(file, at, Math.min(CHUNK_BYTES, Math.max(0, fstatSync(file).size - at)))
-    if (chunk.length === 0) break
-    at += chunk.length
-    const block = splitter.push(chunk)
-    if (block) yield parser.parseBlock(block)
-  }
-  const remainder = splitter.end()
-  const last = parser.parseRemainder(remainder)
-  if (last) yield [last]
-  return ending(remainder, last !== undefined, parser.numbers.warnings)
-}
-
-/** What is still to come after `seen` events behind `fromOffset`, read the old way. */
-function readRest(path: string, fromOffset: number, seen: number): JournalContents {
-  const { events, lines, remainder, unfinished, warnings } = readOldJournal(path)
-  const before = countLines(path, fromOffset)
-  const first = lines.findIndex((line) => line > before)
-  return {
-    events: first === -1 ? [] : events.slice(first + seen),
-    ...ending(remainder, unfinished, warnings),
-  }
-}
-
-function ending({ offset, size }: Remainder, unfinished: boolean, warnings: string[]): Ending {
-  return { tornBytes: unfinished ? 0 : size, endOffset: offset, warnings }
-}
-
-function countLines(path: string, end: number): number {
-  return splitLines(readFileSync(path).subarray(0, end)).length
 }

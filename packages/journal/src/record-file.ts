@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, ftruncateSync, openSync, rmSync } from 'node:fs'
+import { writeAt } from './write.js'
 import { asWriteError } from './write-error.js'
 
 /** A record that gets its end later. Stays open in between, for opening a file costs more than writing to it. */
@@ -28,8 +29,7 @@ export function createRecordFile(path: string, text: string): RecordFile {
   function write(text: string, position: number): void {
     const bytes = Buffer.from(text)
     const end = position + bytes.length
-    for (let written = 0; written < bytes.length; )
-      written += writeSync(opened(), bytes, written, bytes.length - written, position + written)
+    writeAt(opened(), bytes, position)
     if (end < length) ftruncateSync(opened(), end)
     length = end
   }
@@ -52,6 +52,12 @@ export function createRecordFile(path: string, text: string): RecordFile {
     sync: () => tried(() => fsyncSync(opened())),
     close,
   }
-  file.write(text, 0)
-  return file
+  try {
+    file.write(text, 0)
+    return file
+  } catch (error) {
+    close()
+    rmSync(path, { force: true }) // half a record would hide an earlier one of the same iteration
+    throw error
+  }
 }

@@ -1,6 +1,7 @@
-import { closeSync, existsSync, fstatSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lineSplitter, splitLines } from './lines.js'
+import { namesIn } from './names-in.js'
 import { parseJson } from './parse.js'
 import { fromRanges, type Ranges } from './ranges.js'
 import { openIfThere, readAt } from './read-at.js'
@@ -66,11 +67,6 @@ export function openRecordedRequests(runDirectory: string): RecordedRequests {
     part: (number) => readPart(paths.parts, places.get(number), number),
     response: (index) => readRecord(record(index).path).response,
   }
-}
-
-/** A run that never asked a model may have no directory for what it asked. */
-function namesIn(directory: string): string[] {
-  return existsSync(directory) ? readdirSync(directory) : []
 }
 
 /** Nothing for a record without a response. */

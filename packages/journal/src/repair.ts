@@ -4,7 +4,7 @@ import { type InspectedLine, inspectJournal } from './inspect.js'
 import { recordStamp } from './record-name.js'
 import { replaceFile } from './replace.js'
 import { checkPath } from './usage.js'
-import { type Finding, verifyJournal } from './verify.js'
+import { type Finding, findingLine, verifyJournal } from './verify.js'
 
 /** What `repairJournal` did. */
 export interface RepairResult {
@@ -38,12 +38,9 @@ export function repairJournal(path: string): RepairResult {
   const keptIn = keepOriginal(path)
   const whole = inspectJournal(path).lines.filter((line) => line.event)
   replaceFile(path, Buffer.concat(whole.flatMap(withNewline)))
-  const lines = removed.map(
-    ({ line, message }) => `  ${line === undefined ? '' : `line ${line}: `}${message}`,
-  )
   const text = [
     `${path}: ${whole.length} events remain. Set aside:`,
-    ...lines,
+    ...removed.map(findingLine),
     `The journal as it was is kept, whole, in ${keptIn}`,
   ].join('\n')
   return { path, changed: true, keptIn, removed, text }

@@ -9,10 +9,10 @@ import {
   renameSync,
   rmSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { checkOptions, checkPath, requireThat } from './usage.js'
+import { writeAt } from './write.js'
 import { asWriteError } from './write-error.js'
 
 /**
@@ -63,8 +63,7 @@ export function overwriteFile(path: string, text: string, position = 0): void {
   try {
     const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
     try {
-      for (let written = 0; written < bytes.length; )
-        written += writeSync(descriptor, bytes, written, bytes.length - written, position + written)
+      writeAt(descriptor, bytes, position)
       if (fstatSync(descriptor).size > position + bytes.length)
         ftruncateSync(descriptor, position + bytes.length)
     } finally {

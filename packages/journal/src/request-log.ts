@@ -107,9 +107,9 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   }
 
   function close(): void {
-    parts?.close()
     for (const file of unsynced) file.close()
     current?.close()
+    parts?.close() // last: it syncs, which can fail
   }
 
   return { record, sync, close }

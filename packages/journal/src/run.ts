@@ -84,8 +84,11 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
       journal.close()
     } finally {
       isClosed = true
-      requests.close()
-      lease.release()
+      try {
+        requests.close()
+      } finally {
+        lease.release() // whatever failed: a lease that is kept shuts the run to this process for good
+      }
     }
   }
 

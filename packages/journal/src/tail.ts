@@ -14,6 +14,7 @@ export interface JournalTail {
 }
 
 export interface TailOptions {
+  /** False leaves out what the user said before the tail. Default true. */
   userMessages?: boolean | undefined
 }
 

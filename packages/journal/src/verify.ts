@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { callFindings } from './calls.js'
+import { callFindings } from './call-findings.js'
 import { type InspectedLine, type Inspection, inspectJournal } from './inspect.js'
 import { numberCheck } from './parse.js'
 import { checkOptions, checkPath } from './usage.js'
@@ -108,9 +108,7 @@ function note(message: string, line?: number): Finding {
 }
 
 function describe(path: string, events: number, findings: Finding[]): string {
-  const lines = findings.map(
-    ({ line, message }) => `  ${line === undefined ? '' : `line ${line}: `}${message}`,
-  )
+  const lines = findings.map(findingLine)
   const damaged = findings.filter(({ kind }) => kind === 'damage').length
   const whatIsDamaged = damaged === 1 ? 'One line is' : `${damaged} lines are`
   const verdicts = [
@@ -119,6 +117,11 @@ function describe(path: string, events: number, findings: Finding[]): string {
   ]
   const verdict = verdicts.length > 0 ? verdicts : ['The journal can be read and continued.']
   return [`${path}: ${events} events.`, ...lines, ...verdict].join('\n')
+}
+
+/** A finding as a line of a report. */
+export function findingLine({ line, message }: Finding): string {
+  return `  ${line === undefined ? '' : `line ${line}: `}${message}`
 }
 
 const MEND = 'Mend by hand, or set aside with: delta journal repair'

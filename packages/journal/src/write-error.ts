@@ -19,7 +19,7 @@ export function asStartError(error: unknown): unknown {
   const { path, cause } = error
   return new JournalError(
     'ERR_JOURNAL_WRITE',
-    `${whatAndWhy}\n${startRemedies[code] ?? startRemedyForOthers}`,
+    `${whatAndWhy}\nThe run was not started. ${startRemedies[code] ?? startRemedyForOthers}`,
     {
       path,
       cause,
@@ -67,13 +67,13 @@ const remedies: Record<string, string> = {
 }
 
 const startRemedies: Record<string, string> = {
-  ENOSPC: 'The run was not started. Free some space, then start it again.',
-  EDQUOT: 'The run was not started. Free some space, then start it again.',
-  EROFS: 'The run was not started. Use a workspace that can be written, or mount this one read-write.',
-  EACCES: 'The run was not started. Give yourself write permission on the directory and its files.',
-  EPERM: 'The run was not started. Give yourself write permission on the directory and its files.',
-  EIO: 'The run was not started. Use a directory on a healthy disk.',
+  ENOSPC: 'Free some space, then start it again.',
+  EDQUOT: 'Free some space, then start it again.',
+  EROFS: 'Use a workspace that can be written, or mount this one read-write.',
+  EACCES: 'Give yourself write permission on the directory and its files.',
+  EPERM: 'Give yourself write permission on the directory and its files.',
+  EIO: 'Use a directory on a healthy disk.',
 }
 
-const startRemedyForOthers = 'The run was not started. Mend the cause, then start it again.'
+const startRemedyForOthers = 'Mend the cause, then start it again.'
 const remedyForOthers = 'What was recorded before is whole. Mend the cause, then continue the run.'

@@ -16,6 +16,12 @@ export function writeWhole(descriptor: number, bytes: Uint8Array, path: string):
   }
 }
 
+/** Writes all bytes over those from `position` on. */
+export function writeAt(descriptor: number, bytes: Uint8Array, position: number): void {
+  for (let written = 0; written < bytes.length; )
+    written += writeSync(descriptor, bytes, written, bytes.length - written, position + written)
+}
+
 /**
  * @throws {JournalError} `ERR_JOURNAL_WRITE`. What was written since the last sync may or may
  * not be on disk, and a second try would not tell: the caller must write no more.

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { smallDisk } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -11,8 +11,9 @@ import {
   openRun,
   readJournal,
   readRun,
+  recordInvocation,
 } from '../src/index.js'
-import { afterTest, firstEvents, readText, temporaryDirectory, untilItFails } from './helpers.js'
+import { afterTest, firstEvents, openFiles, readText, temporaryDirectory, untilItFails } from './helpers.js'
 
 const isRoot = process.getuid?.() === 0
 
@@ -155,3 +156,27 @@ test('one damaged run does not hide the others', async () => {
   ])
   await expect(readRun(join(work, '.delta', 'a'))).rejects.toSatisfy(isJournalError)
 })
+
+test('a run whose records were deleted is given back all the same, and says what was lost', async () => {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  recordInvocation(run, { iteration: 1, request: { messages: [{ role: 'user', content: 'hi' }] } })
+  rmSync(run.paths.parts)
+  expect(run.close).toThrow(`${run.paths.parts}: The journal was deleted or replaced`)
+  const again = await openRun(run.directory)
+  expect(again.notices).toEqual([])
+  again.close()
+})
+
+test('a request that does not fit on the disk leaves no record and no open file', async ({ skip }) => {
+  await using disk = await smallDisk('size=512k')
+  if (!disk.mounted) return skip()
+  const run = await createRun(disk.path, { events: firstEvents })
+  afterTest(run.close)
+  const record = () => recordInvocation(run, { iteration: 1, request: { messages: [] }, blocks: [LARGE] })
+  expect(record).toThrow('ENOSPC')
+  expect(readdirSync(run.paths.invocations)).toEqual([])
+  const openRecords = openFiles().filter((path) => path.startsWith(run.paths.invocations))
+  expect(openRecords).toEqual([])
+})
+
+const LARGE = { text: 'x'.repeat(600_000) }

@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -163,4 +171,17 @@ export function untilItFails(attempt: () => void): Error {
 
 export function readText(path: string): string {
   return readFileSync(path, 'utf8')
+}
+
+/** Which files this process has open. Linux only. */
+export function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').map((name) => linkOf(`/proc/self/fd/${name}`))
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return '' // that of the reading itself
+  }
 }

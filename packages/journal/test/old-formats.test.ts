@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
+  createRun,
   isKnownEvent,
   journalPath,
   latestRunId,
@@ -15,7 +16,8 @@ import {
   streamJournal,
   verifyJournal,
 } from '../src/index.js'
-import { afterTest, journalFile, readText, temporaryDirectory, toLines } from './helpers.js'
+import { migrateRun } from '../src/migrate.js'
+import { afterTest, firstEvents, journalFile, readText, temporaryDirectory, toLines } from './helpers.js'
 
 const at = (second: number) => `2025-10-01T12:00:${String(second).padStart(2, '0')}.000Z`
 const envelope = (seq: number, type: string, payload: object) => ({ seq, timestamp: at(seq), type, payload })
@@ -299,3 +301,13 @@ test('a run of v1.1 keeps its id in the layout of today, its task becomes the fi
   expect((await listRuns(work)).map((each) => each.directory)).toEqual([run.directory])
   expect(readText(join(work, '.delta', 'VERSION'))).toBe('1.9\n')
 })
+
+test.skipIf(process.platform === 'win32')(
+  'whether a journal is an old one, its first line tells: a large one is not read into memory for that',
+  async () => {
+    const run = await createRun(temporaryDirectory(), { events: firstEvents })
+    run.close()
+    truncateSync(run.paths.journal, 3 * 1024 ** 3) // more than Node reads at once; the rest is a hole
+    expect(migrateRun(run.directory)).toBeUndefined()
+  },
+)

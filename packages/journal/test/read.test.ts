@@ -122,3 +122,13 @@ test('lines longer than what is read at once are whole', async () => {
   writeFileSync(path, `${toLines(events)}{"seq":4,"content":"${'y'.repeat(2_000_000)}`)
   expect((await readJournal(path)).tornBytes).toBe(2_000_000 + '{"seq":4,"content":"'.length)
 })
+
+test('a line without a number far behind the beginning of a large journal costs none of the events before it', async () => {
+  const text = 'x'.repeat(1000)
+  const events = Array.from({ length: 3000 }, (_, index) => message(index + 1, text))
+  const edited = { timestamp: '', type: 'USER_MESSAGE', content: 'by hand' }
+  const path = journalFile(toLines([...events, edited]))
+  const { events: read, warnings } = await readJournal(path)
+  expect(read.map(({ seq }) => seq)).toEqual(Array.from({ length: 3001 }, (_, index) => index + 1))
+  expect(warnings).toEqual([expect.stringContaining(':3001: "seq" is missing')])
+})

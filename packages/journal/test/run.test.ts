@@ -4,7 +4,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -23,7 +22,7 @@ import {
   recordInvocation,
   verifyJournal,
 } from '../src/index.js'
-import { firstEvents, temporaryDirectory, thought } from './helpers.js'
+import { firstEvents, openFiles, temporaryDirectory, thought } from './helpers.js'
 
 test('a run is created, written, closed and read back from its journal alone', async () => {
   const work = temporaryDirectory()
@@ -119,6 +118,14 @@ test('a run whose journal cannot be read is listed with the others, and its prob
   await expect(refused).rejects.toMatchObject({ code: 'ERR_JOURNAL_READ', path, message: problem })
 })
 
+test('a run that is deleted while the runs are listed is left out', async () => {
+  const work = temporaryDirectory()
+  for (const runId of ['a', 'b']) (await createRun(work, { runId, events: firstEvents })).close()
+  const listing = listRuns(work) // has the names by now, and has read no run yet
+  rmSync(join(work, '.delta', 'b'), { recursive: true })
+  expect((await listing).map(({ runId }) => runId)).toEqual(['a'])
+})
+
 test('a directory of .delta that holds nothing of a run is none, also where it is the only one', async () => {
   const work = temporaryDirectory()
   mkdirSync(join(work, '.delta/context_artifacts'), { recursive: true })
@@ -158,18 +165,9 @@ test.skipIf(process.platform !== 'linux')(
     appendFileSync(paths.journal, 'rubbish\n')
     await expect(readJournal(paths.journal)).rejects.toThrow('damaged')
     await expect(openRun(directory)).rejects.toThrow('damaged')
-    const open = readdirSync('/proc/self/fd').map((name) => linkOf(`/proc/self/fd/${name}`))
-    expect(open.filter((path) => path.startsWith(work))).toEqual([])
+    expect(openFiles().filter((path) => path.startsWith(work))).toEqual([])
   },
 )
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return '' // that of the reading itself
-  }
-}
 
 test('a run that belongs to another one does not become the latest', async () => {
   const work = temporaryDirectory()

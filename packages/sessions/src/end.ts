@@ -61,13 +61,16 @@ async function takeOver(
 /** How long the holder of the lock may take to notice that its command is gone. */
 const KILLED_WITHIN_MS = 1000
 
+/** Node turns a longer timer into one of a millisecond. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 /** False when somebody else works in the session all that time. */
 async function lockWithin(
   patienceMs: number,
   lock: string,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
-  const patience = AbortSignal.timeout(patienceMs)
+  const patience = AbortSignal.timeout(Math.min(Math.ceil(patienceMs), LONGEST_TIMER_MS))
   try {
     await lockSession(lock, signal ? AbortSignal.any([signal, patience]) : patience)
     return true
@@ -82,7 +85,7 @@ function backgroundJobs(paths: SessionPaths): BackgroundJob[] {
   try {
     return readMetadata(paths).background_jobs
   } catch (error) {
-    if (error instanceof SessionError) return [] // damaged: what carries the session's mark is still found
+    if (isSessionError(error)) return [] // damaged: what carries the session's mark is still found
     throw error
   }
 }

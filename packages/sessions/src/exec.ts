@@ -9,7 +9,7 @@ import { writeMetadata } from './metadata.js'
 import { tidyOutputs } from './outputs.js'
 import { existingSession, type SessionPaths } from './paths.js'
 import { type ExecResult, processResult } from './result.js'
-import { removeWorkFiles } from './work.js'
+import { removeWorkFiles } from './work-files.js'
 
 /**
  * Runs one command where the last one left off, and remembers where it ends.

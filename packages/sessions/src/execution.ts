@@ -2,15 +2,15 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import type { Driver, DriverCall, Launch } from './drivers/driver.js'
-import { driverOf } from './drivers/index.js'
+import { driverOf } from './drivers/driver-of.js'
 import { type Secrets, secretsOf, type Variables, variablesFor, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
 import { livingJobs, markOf, SESSION_VARIABLE } from './jobs.js'
-import { largeNotice, totalNotice } from './large.js'
+import { largeNotice, totalNotice } from './large-variables.js'
 import { readMetadata, type SessionMetadata } from './metadata.js'
 import type { SessionPaths } from './paths.js'
 import { readState, type StoredState } from './state.js'
-import { makeWorkFile, settleCrash } from './work.js'
+import { makeWorkFile, settleCrash } from './work-files.js'
 
 export interface ExecOptions {
   sessionsDirectory: string

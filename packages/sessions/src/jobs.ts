@@ -40,22 +40,22 @@ export async function endProcesses(mark: string, jobs: readonly BackgroundJob[] 
   const find = () => [...new Set([...livingJobs(jobs).map(({ pid }) => pid), ...processesWith(mark)])]
   let pids = find()
   const found = pids.length > 0
-  for (const pid of pids) signal(pid, 'SIGTERM')
+  for (const pid of pids) signalGroupOf(pid, 'SIGTERM')
   const deadline = performance.now() + GRACE_MS
   while (pids.length > 0 && performance.now() < deadline) {
     await wait(10)
     pids = find()
   }
-  for (const pid of pids) signal(pid, 'SIGKILL')
+  for (const pid of pids) signalGroupOf(pid, 'SIGKILL')
   return found
 }
 
 /** Signals the process's whole group, unless it is our own. */
-function signal(pid: number, name: NodeJS.Signals): void {
+function signalGroupOf(pid: number, signal: NodeJS.Signals): void {
   const group = groupOf(pid)
   const target = group !== undefined && group !== groupOf(process.pid) ? -group : pid
   try {
-    process.kill(target, name)
+    process.kill(target, signal)
   } catch (error) {
     if (systemCode(error) !== 'ESRCH') throw error // it ended by itself
   }

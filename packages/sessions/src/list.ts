@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { checkList } from './check-options.js'
-import { isSessionError, SessionError, systemCode } from './errors.js'
+import { isSessionError, systemCode } from './errors.js'
 import { readMetadata, type SessionMetadata } from './metadata.js'
 import { existingSession } from './paths.js'
 
@@ -28,30 +28,36 @@ function sessionIds(sessionsDirectory: string): string[] {
 
 function describe(sessionsDirectory: string, id: string): ListedSession | undefined {
   try {
-    const paths = existingSession(sessionsDirectory, id)
-    const { session_id, command, status, created_at, last_executed_at, work_dir, execution_count, run_id } =
-      readMetadata(paths)
-    return {
-      session_id,
-      command,
-      status,
-      created_at,
-      last_executed_at,
-      work_dir,
-      execution_count,
-      ...(run_id !== undefined && { run_id }),
-    }
+    return listed(readMetadata(existingSession(sessionsDirectory, id)))
   } catch (error) {
-    if (!isSessionError(error) || error instanceof SessionError === false) throw error
-    if (error.code === 'ERR_SESSION_UNKNOWN') return undefined // ended while we looked
-    return {
-      session_id: id,
-      command: '',
-      status: 'damaged',
-      created_at: '',
-      last_executed_at: null,
-      work_dir: '',
-      execution_count: 0,
-    }
+    if (!isSessionError(error)) throw error
+    return error.code === 'ERR_SESSION_UNKNOWN' ? undefined : damagedSession(id) // unknown: it was ended while we looked
+  }
+}
+
+function listed(metadata: SessionMetadata): ListedSession {
+  const { session_id, command, status, created_at, last_executed_at, work_dir, execution_count, run_id } =
+    metadata
+  return {
+    session_id,
+    command,
+    status,
+    created_at,
+    last_executed_at,
+    work_dir,
+    execution_count,
+    ...(run_id !== undefined && { run_id }),
+  }
+}
+
+function damagedSession(id: string): ListedSession {
+  return {
+    session_id: id,
+    command: '',
+    status: 'damaged',
+    created_at: '',
+    last_executed_at: null,
+    work_dir: '',
+    execution_count: 0,
   }
 }

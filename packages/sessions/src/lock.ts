@@ -75,7 +75,8 @@ function makeLink(directory: string, number: number, target: string): boolean {
 
 function highestNumber(directory: string): number {
   try {
-    return Math.max(0, ...readdirSync(directory).map(Number))
+    const names = readdirSync(directory).filter((name) => /^\d+$/.test(name)) // a network's file system leaves others
+    return Math.max(0, ...names.map(Number))
   } catch (error) {
     throw ended(error)
   }

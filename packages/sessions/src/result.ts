@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { StringDecoder } from 'node:string_decoder'
 import type { CapturedOutput, CommandOutcome } from '@delta/executor/command'
 
 /** What one command did. snake_case: this is what `delta-sessions exec` prints. */
@@ -46,5 +47,15 @@ function exitCode({ status, exitCode, signal }: CommandOutcome): number {
 /** Everything, or the beginning and the end with a line in between that says where the rest is. */
 function textOf({ text, head, tail, omittedBytes, path }: CapturedOutput): string {
   if (omittedBytes === 0) return text
-  return `${head.toString('utf8')}\n[${omittedBytes} bytes left out; all of it is in ${path}]\n${tail.toString('utf8')}`
+  return `${beginningOf(head)}\n[${omittedBytes} bytes left out; all of it is in ${path}]\n${endOf(tail)}`
+}
+
+/** Without the first bytes of a character whose last ones were left out. */
+function beginningOf(head: Buffer): string {
+  return new StringDecoder('utf8').write(head)
+}
+
+/** Without the last bytes of a character whose first ones were left out: at most three, each shown as U+FFFD. */
+function endOf(tail: Buffer): string {
+  return tail.toString('utf8').replace(/^\ufffd{1,3}/, '')
 }

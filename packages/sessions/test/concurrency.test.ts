@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive, waitForExit } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
@@ -23,6 +23,13 @@ describe('commands of one session wait for each other', () => {
     const calls = Array.from({ length: 12 }, () => startCommandLine(args).result)
     expect((await Promise.all(calls)).map(({ exitCode }) => exitCode)).toEqual(Array(12).fill(0))
     expect(await print('echo $COUNT')).toBe('12\n')
+  })
+
+  test('a file that is no lock keeps nobody waiting', async () => {
+    const { exec, print, directory } = await start()
+    await exec('true')
+    writeFileSync(join(directory, 'lock', '.nfs0001'), '') // what NFS makes of a file that is removed while it is open
+    expect(await print('echo here')).toBe('here\n')
   })
 
   test('sessions do not wait for other sessions', async () => {
@@ -64,6 +71,17 @@ describe('ending a session whose command does not end', () => {
     expect(await running).toMatchObject({ signal: 'SIGKILL' })
     await Promise.all(waiting)
     expect(listSessions(sessionsDirectory)).toEqual([])
+  })
+
+  test('a patience longer than any timer is long all the same', async () => {
+    const { exec, id, sessionsDirectory, workDirectory } = await start()
+    await exec('mkfifo started go')
+    const running = exec('echo >started; cat go')
+    await readFile(join(workDirectory, 'started'))
+    const ending = endSession(id, { sessionsDirectory, patienceMs: 2 ** 40 })
+    await writeFile(join(workDirectory, 'go'), 'went on')
+    expect(await running).toMatchObject({ stdout: 'went on', exit_code: 0 })
+    expect(await ending).toEqual({ status: 'terminated', session_id: id })
   })
 
   test('cleanup says so, too, and waits for all sessions at once', async () => {

@@ -50,6 +50,13 @@ describe('output', () => {
       /^aaaa\n\[4 bytes left out.*\]\ncccc$/,
     )
   })
+
+  test('is never cut within a character', async () => {
+    const { exec } = await start()
+    expect((await exec('printf %s éé€€éé', { maxOutputBytes: 6 })).stdout).toMatch(
+      /^é\n\[8 bytes left out.*\]\né$/,
+    )
+  })
 })
 
 test.skipIf(!existsSync('/proc/self/fd'))('no command leaves a file open', async () => {
@@ -165,6 +172,15 @@ describe('what is stored', () => {
       command: 'umask 000; export A=1; f() { :; }; seq 1 100000',
       exit_code: 0,
     })
+  })
+
+  test('what another version of this package left of the program for bash is replaced', async () => {
+    const { exec, print, directory } = await start()
+    await exec('true')
+    const path = join(directory, 'program.bash')
+    writeFileSync(path, '#'.repeat(readFileSync(path).length)) // as long as ours
+    await exec('export KEPT=1')
+    expect(await print('echo $KEPT')).toBe('1\n')
   })
 
   test('a file of functions that was damaged by hand never locks the session', async () => {

@@ -48,7 +48,8 @@ export async function serveScript(
     notify(event)
   }
   const server = createServer(async (request, response) => {
-    const body = await readBody(request)
+    const body = await readBody(request).catch(() => undefined)
+    if (body === undefined) return // the client went away before it had said everything
     const path = request.url ?? ''
     if (path.startsWith('/release/')) {
       gates.release(decodeURIComponent(path.slice('/release/'.length)))

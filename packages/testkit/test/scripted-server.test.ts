@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { isAlive, type ScriptedTurn, type ServerScript, startScriptedServer } from '../src/index.js'
 
@@ -26,6 +26,20 @@ test('the turn follows from the conversation, so a request sent again gets the s
   expect(await messageOf(await ask([user]))).toEqual({ role: 'assistant', content: 'one' })
   expect(await messageOf(await ask([user]))).toEqual({ role: 'assistant', content: 'one' })
   expect(await messageOf(await ask([user, thought]))).toEqual({ role: 'assistant', content: 'two' })
+})
+
+test('a client that goes away while it speaks is no request, and the server goes on', async () => {
+  const { server, ask } = await start([{ content: 'one' }])
+  const client = connect(Number(new URL(server.baseUrl).port), '127.0.0.1')
+  await new Promise<void>((sent) => {
+    client.write('POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"model', () =>
+      sent(),
+    )
+  })
+  client.resetAndDestroy()
+  expect(await messageOf(await ask([user]))).toEqual({ role: 'assistant', content: 'one' })
+  expect(await messageOf(await ask([user]))).toEqual({ role: 'assistant', content: 'one' })
+  expect(server.requests()).toHaveLength(2)
 })
 
 test('the turn is also found in a history that was cut at the front', async () => {

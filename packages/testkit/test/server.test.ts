@@ -57,7 +57,8 @@ test('it ends with the process that started it, even if that one was killed', as
       setInterval(() => {}, 1000)
     `,
   })
-  const parent = startProcess([process.execPath, 'parent.mjs'], { cwd: directory.path })
+  const env = { ...process.env, TMPDIR: directory.path } // what is killed leaves its temporary files
+  const parent = startProcess([process.execPath, 'parent.mjs'], { cwd: directory.path, env })
   const pid = Number((await parent.waitForOutput(/server \d+\n/)).match(/\d+/)?.[0])
   parent.kill('SIGKILL')
   await waitForExit(pid)

@@ -34,7 +34,8 @@ export const bash: Driver = {
 
 /** Written by the first command, and again by the first one after an upgrade of this package. */
 function ensureFile(path: string, text: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.size !== Buffer.byteLength(text)) replaceFile(path, text)
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() // a pipe would be waited for
+  if (!isFile || readFileSync(path, 'utf8') !== text) replaceFile(path, text)
 }
 
 function commandArguments(command: string, work: string): string[] {

@@ -1,50 +1,18 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { JournalError } from './errors.js'
 import { isKnownEvent } from './event.js'
-import { isObject } from './is-object.js'
+import { namesIn } from './names-in.js'
 import { parseJson } from './parse.js'
 import { readParts } from './parts.js'
 import { addToRanges, fromRanges, type Ranges } from './ranges.js'
 import { streamJournal } from './read.js'
-import type { InvocationRecord } from './request-log.js'
 import { corruptRequest, type RequestRecord, recordSchema } from './request-record.js'
 import { joinRequest } from './request-text.js'
-import type { Run } from './run.js'
 import { journalPath, runPaths } from './run-paths.js'
 import { checkPath, requireThat } from './usage.js'
-
-/**
- * Records what is about to be sent to a model, before it is sent.
- *
- * A message or a set of parameters that was sent before is not written again: the
- * record names lines of `io/parts.jsonl`. The first ten records of a run hold the
- * request whole besides.
- *
- * @param invocation.request - The body, as the object it will be made of.
- * @param invocation.blocks - What the context says about where it came from; kept as it is.
- * @param invocation.texts - What `JSON.stringify` makes of each of the request's messages, when the caller has it: a long
- *   conversation is then not written out anew each time.
- * @throws {JournalError} `ERR_JOURNAL_WRITE`, `ERR_RUN_LOST`, `ERR_JOURNAL_CLOSED`.
- */
-export function recordInvocation(
-  run: Run,
-  invocation: {
-    iteration: number
-    request: object
-    blocks?: readonly object[] | undefined
-    texts?: readonly string[] | undefined
-  },
-): InvocationRecord {
-  const isRun = typeof Object(Object(run).requests).record === 'function'
-  requireThat(isRun, 'recordInvocation: the run', 'what createRun or openRun gave')
-  const { iteration, request } = Object(invocation)
-  requireThat(Number.isInteger(iteration), 'recordInvocation: the iteration', 'a whole number')
-  requireThat(isObject(request), 'recordInvocation: the request', 'the body as an object, with its messages')
-  return run.requests.record(invocation)
-}
 
 /**
  * The body of the last request of an iteration, byte for byte as it was sent.
@@ -57,7 +25,7 @@ export async function readRequest(runDirectory: string, iteration: number): Prom
   checkPath('readRequest', 'the directory of the run', runDirectory)
   requireThat(Number.isInteger(iteration), 'readRequest: the iteration', 'a whole number')
   const paths = runPaths(runDirectory)
-  const path = await findRecord(paths.invocations, iteration)
+  const path = findRecord(paths.invocations, iteration)
   if (path === undefined) return await readOldRequest(runDirectory, iteration)
   const record = recordSchema.safeParse(parseJson(await readFile(path, 'utf8'))).data
   if (!record) throw corruptRequest(path, notAsSent('the record is not whole'))
@@ -77,9 +45,8 @@ async function rebuild(path: string, record: RequestRecord['parts']): Promise<st
   )
 }
 
-async function findRecord(directory: string, iteration: number): Promise<string | undefined> {
-  const names = await readdir(directory).catch(noneIfMissing)
-  const last = names
+function findRecord(directory: string, iteration: number): string | undefined {
+  const last = namesIn(directory)
     .filter((name) => name.endsWith(`_${iteration}.json`))
     .sort()
     .at(-1)
@@ -97,7 +64,7 @@ async function readOldRequest(runDirectory: string, iteration: number): Promise<
     if (existsSync(path)) return await readFile(path, 'utf8')
   }
   const { invocations } = runPaths(runDirectory)
-  const recorded = (await readdir(invocations).catch(noneIfMissing)).map(iterationOf)
+  const recorded = namesIn(invocations).map(iterationOf)
   throw new JournalError(
     'ERR_REQUEST_NOT_FOUND',
     `${invocations}: There is no request of iteration ${iteration}. ${thereAre([...recorded, ...thoughts])}`,
@@ -116,11 +83,6 @@ function thereAre(iterations: readonly number[]): string {
   for (const iteration of sorted) addToRanges(ranges, iteration)
   const words = ranges.map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`))
   return `There ${sorted.length === 1 ? 'is that of iteration' : 'are those of the iterations'} ${words.join(', ')}.`
-}
-
-function noneIfMissing(error: NodeJS.ErrnoException): string[] {
-  if (error.code === 'ENOENT') return []
-  throw error
 }
 
 function notAsSent(problem: string): string {
