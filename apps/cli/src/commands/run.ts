@@ -43,11 +43,11 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   })
 
   const result = await withStopSignal(terminal, presenter, async (signal): Promise<RunResult> => {
-    const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter: shown, signal })
     const begin = async (except: readonly string[]): Promise<RunResult> => {
       const wish = { agent, message, workDirectory, flags, env: terminal.env, except }
       const earlier = await resumableRun(wish)
       if (earlier) presenter.warn(earlier.notice)
+      const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter: shown, signal })
       const { runId } = earlier?.resume ?? flags
       const options = { ...shared, agent, workDirectory, ...(runId === undefined ? {} : { runId }) }
       if (earlier?.resume === undefined) return runAgent({ ...options, message })
