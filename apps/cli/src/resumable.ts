@@ -6,7 +6,7 @@ import { quoteForPerson } from '@delta/executor'
 import { latestRunId, listRuns, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { tellOf } from './other-run.js'
 import { spokenName } from './spoken-name.js'
-import { callerIn } from './within-run.js'
+import { callerOf } from './within-run.js'
 
 interface Earlier {
   /** One line for the person. */
@@ -22,20 +22,21 @@ interface Wish {
   workDirectory: string
   flags: { workDir?: string; runId?: string; new?: boolean }
   env: NodeJS.ProcessEnv
+  /** Runs that another process took first. */
+  except: readonly string[]
 }
 
 /**
  * Whether `delta run` takes up the workspace's latest run instead of starting one: only when the workspace was named,
  * the agent is the same, and the run was interrupted with the same message, or waits with the same message or with an
  * answer lying there. Another message is the person's wish for a new run; then the old one is only named, and so is a
- * damaged one.
+ * damaged one. For a sub-agent the runs that its caller called come first.
  */
 export async function resumableRun(about: Wish): Promise<Earlier | undefined> {
   const { workDirectory, flags } = about
-  const caller = callerIn(workDirectory, about.env)
-  const summary = caller === undefined ? await latestRun(workDirectory) : await calledRun(caller, about)
+  const summary = await earlierRun(about)
   if (summary?.problem !== undefined) return { notice: damageNotice(summary, workDirectory, about.env) }
-  if (!summary || !isOpen(summary)) return undefined
+  if (!summary || !isOpen(summary) || about.except.includes(summary.runId)) return undefined
 
   const { runId, status } = summary
   const wanted =
@@ -52,16 +53,19 @@ async function latestRun(workDirectory: string): Promise<RunSummary | undefined>
 }
 
 /**
- * Of what the caller called in its own workspace the run that is meant, or else the latest: the workspace's own latest
- * run is the caller itself, and it may have called several agents, each with several tasks.
+ * Of what the caller called in this workspace the run that is meant: it may have called several agents, each with several
+ * tasks, and some of them at once. Else the workspace's latest run, unless that is the caller itself.
  */
-async function calledRun(caller: string, about: Wish): Promise<RunSummary | undefined> {
-  const called = (await listRuns(about.workDirectory)).filter(
-    ({ metadata }) => metadata.parent_run === caller,
-  )
-  for (const run of called.toReversed())
-    if (run.problem === undefined && isOpen(run) && (await isMeant(run, about))) return run
-  return called.at(-1)
+async function earlierRun(about: Wish): Promise<RunSummary | undefined> {
+  const { workDirectory, env, except } = about
+  const caller = callerOf(workDirectory, env)
+  if (caller === undefined) return latestRun(workDirectory)
+  const called = await listRuns(workDirectory, { calledBy: caller.runId })
+  for (const run of called.toReversed()) {
+    const isFree = run.problem === undefined && isOpen(run) && !except.includes(run.runId)
+    if (isFree && (await isMeant(run, about))) return run
+  }
+  return caller.isHere ? called.at(-1) : latestRun(workDirectory)
 }
 
 function isOpen({ status }: RunSummary): boolean {

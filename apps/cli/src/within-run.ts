@@ -9,8 +9,12 @@ export function isWithinRun({ env }: Terminal): boolean {
   return env.DELTA_PARENT_RUN !== undefined
 }
 
-/** The id of the run whose tool started this process, if it belongs to this workspace; undefined otherwise. */
-export function callerIn(workDirectory: string, env: NodeJS.ProcessEnv): string | undefined {
+/** The run whose tool started this process, if one did; `isHere` when it belongs to this workspace. */
+export function callerOf(
+  workDirectory: string,
+  env: NodeJS.ProcessEnv,
+): { runId: string; isHere: boolean } | undefined {
   const directory = env.DELTA_PARENT_RUN
-  return directory && dirname(dirname(directory)) === workDirectory ? basename(directory) : undefined
+  if (directory === undefined || directory === '') return undefined
+  return { runId: basename(directory), isHere: dirname(dirname(directory)) === workDirectory }
 }

@@ -124,6 +124,19 @@ test.each([
   }
 })
 
+test('a run whose journal was deleted is not called one that never began', async () => {
+  await using agent = await temporaryAgent({})
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one'])
+  await rm(join(workspace.path, '.delta/one/journal.jsonl'))
+  const { stdout, stderr } = await delta(['list-runs', '-w', workspace.path])
+  expect(stdout).toMatch(/^one\s+EMPTY/m)
+  expect(stderr).toBe(
+    'The journal of run one is gone, or empty, though the run had begun: its metadata.json is there.\n' +
+      'Put journal.jsonl back from a copy, then continue the run; without it the run cannot be continued.\n',
+  )
+})
+
 test('a run whose beginning is lost is not called one that never began, and its id is not given away', async () => {
   await using workspace = await temporaryWorkspace({})
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })

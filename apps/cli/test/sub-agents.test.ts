@@ -161,6 +161,34 @@ test('what another run called is not taken up, whatever the task', async () => {
   expect(await statusesIn(workspace)).toEqual(['COMPLETED', 'COMPLETED', 'INTERRUPTED', 'INTERRUPTED'])
 })
 
+test.each(['job', '.'])(
+  'two sub-agents that were called at once with the same task, in %s, both go on where they were killed',
+  async (place) => {
+    const busyTwice = 'set -C; { (echo > one) || echo > two; } 2>> errors.txt && exec sleep 300; true'
+    await using helper = await temporaryAgent({
+      tools: [{ name: 'work', shell: `echo began >> witness.txt; ${busyTwice}` }],
+      turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Helped.' }],
+    })
+    const exec = `delta run --agent ${helper.path} -m Help -w ${place} -q`
+    const help = { name: 'help', arguments: {} }
+    await using caller = await temporaryAgent({
+      agent: { tool_concurrency: 2 },
+      tools: [{ name: 'help', exec, on_interrupt: 'rerun' }],
+      turns: [{ tool_calls: [help, help] }, { content: 'All done.' }],
+    })
+    await using workspace = await temporaryWorkspace({ 'job/data.txt': '' })
+    const engine = startDelta(['run', '--agent', caller.path, '-m', 'Go', '-w', workspace.path])
+    await waitForFile(`${workspace.path}/${place}/two`)
+    engine.kill('SIGKILL')
+    await engine.result
+    expect((await delta(['continue', '-w', workspace.path])).stdout).toBe('All done.\n')
+    expect(await workspace.read(`${place}/witness.txt`)).toBe('began\nbegan\n')
+    const results = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
+    const helped = { exit_code: 0, observation_content: expect.stringContaining('Helped.') }
+    expect(results).toMatchObject([helped, helped])
+  },
+)
+
 test("a sub-agent gets its parent's key and address, other tools do not", async () => {
   await using server = await startScriptedServer([{ content: 'I am the child.' }])
   await using child = await temporaryAgent({ agent: { llm: { model: 'scripted' } } })

@@ -9,9 +9,8 @@ import { isObject, requireThat } from './usage.js'
  * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say.
  */
 export function agentHomeIn(summary: RunSummary): string {
-  const { metadata } = Object(summary) as Partial<RunSummary>
-  requireThat(isObject(metadata), 'agentHomeIn: the run', 'what findRun gave')
-  const home = metadata.agent_home
+  checkRun('agentHomeIn', summary)
+  const home = summary.metadata.agent_home
   if (home !== null) return home
   throw new EngineError(
     'ERR_ENGINE_NO_AGENT',
@@ -28,6 +27,7 @@ export function agentHomeIn(summary: RunSummary): string {
  * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say. {JournalError} It is damaged.
  */
 export async function findAgentHome(summary: RunSummary): Promise<string> {
+  checkRun('findAgentHome', summary)
   const first = agentHomeIn(summary)
   if (existsSync(first)) return first
   let found = first
@@ -36,4 +36,9 @@ export async function findAgentHome(summary: RunSummary): Promise<string> {
     if (event.agent_home && existsSync(event.agent_home)) found = event.agent_home
   }
   return found
+}
+
+function checkRun(name: string, summary: unknown): void {
+  const { metadata } = Object(summary) as Partial<RunSummary>
+  requireThat(isObject(metadata), `${name}: the run`, 'what findRun gave')
 }

@@ -1,6 +1,14 @@
 import type { ChatModel } from '@delta/model'
 import { expect, test } from 'vitest'
-import { agentHomeIn, continueRun, findRun, nextRequest, readRecordedRun, runAgent } from '../src/index.js'
+import {
+  agentHomeIn,
+  continueRun,
+  findAgentHome,
+  findRun,
+  nextRequest,
+  readRecordedRun,
+  runAgent,
+} from '../src/index.js'
 import { scene } from './run.js'
 
 // Called from JavaScript, where no type checker has looked at what is passed.
@@ -37,6 +45,7 @@ test.each([
   ['findRun: the workspace, its first argument,', () => findRun(undefined as never)],
   ['findRun: the id of the run', () => findRun('/work', 5 as never)],
   ['agentHomeIn: the run', async () => agentHomeIn(undefined as never)],
+  ['findAgentHome: the run', () => findAgentHome(undefined as never)],
   ['readRecordedRun: the directory of the run', async () => readRecordedRun(undefined as never)],
 ])('called with nothing the first option is named: %s', async (what, call) => {
   await expect(call()).rejects.toThrow(`${what} is missing`)

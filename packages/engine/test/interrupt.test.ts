@@ -196,6 +196,17 @@ test('continue says which files of the agent have changed, and journals their na
   })
 })
 
+test('a copy of the agent that could not be finished is none: nothing is said to have changed since', async () => {
+  const { run, resume, load } = await scene({ turns: [{ content: 'Done.' }] })
+  const agent = await load()
+  const files = { 'no\0name': '', ...agent.snapshot.files } // it cannot be written, and so the others are not
+  await expect(run({ agent: { ...agent, snapshot: { ...agent.snapshot, files } } })).rejects.toThrow()
+  const resumed = await resume()
+  const [, start] = await eventsOfType(resumed, 'ENGINE_START')
+  expect(start).toMatchObject({ resumed: true })
+  expect(start).not.toHaveProperty('changed_files')
+})
+
 test('where the agent has imports, continue does not claim that agent.yaml itself has changed', async () => {
   const tools = (text: string) =>
     `tools:\n  - { name: work, description: ${text}, shell: '${SLEEPS_ONCE}' }\n`

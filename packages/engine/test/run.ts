@@ -27,6 +27,7 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
   return {
     agentFiles,
     workspace,
+    load,
     /** Runs the agent in another process, which is killed with -9 as soon as `isTime` resolves. */
     runAndKill: async (isTime: () => Promise<unknown>): Promise<void> => {
       const program = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once, setMaxListeners } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
 import { type Channels, openChannels } from './channels.js'
 import { isDiskFull } from './disk-room.js'
@@ -48,6 +49,8 @@ export interface CommandOutcome {
 }
 
 const DEFAULT_GRACE_MS = 2000
+/** How much later than a command's end a signal that was sent before it may be heard. */
+const SIGNAL_DELAY_MS = 50
 /** Node turns a longer timer into one of a millisecond. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -161,11 +164,21 @@ function untilEnded(child: ChildProcess, pid: number, options: CommandOptions): 
 
     child.once('exit', async (exitCode, signal) => {
       clearTimeout(timer)
+      if (abort && !stopping && (signal || (exitCode ?? 0) > 128)) await abortedSoon(abort)
       abort?.removeEventListener('abort', onAbort)
       await stopping?.done
       resolve({ status: stopping?.status ?? (signal ? 'SIGNALED' : 'EXITED'), exitCode, signal })
     })
   })
+}
+
+/**
+ * Whoever stops a whole tree of processes signals this one and the command at once, and of the two the command's end may be
+ * heard first: this process has several threads, and the signal may have gone to one that has to be woken.
+ */
+async function abortedSoon(abort: AbortSignal): Promise<void> {
+  const given = wait(SIGNAL_DELAY_MS, undefined, { signal: abort })
+  await given.catch(() => undefined) // aborted: that is what it waited for
 }
 
 function whenAborted(signal: AbortSignal, onAbort: () => void): void {

@@ -82,6 +82,20 @@ describe('Stopping', () => {
     expect(existsSync(join(path, 'started'))).toBe(false)
   })
 
+  test('a signal that ends the command and stops us at the same time is a stop, whichever of the two is heard first', async () => {
+    let controller = new AbortController()
+    const stop = () => controller.abort()
+    process.on('SIGUSR2', stop)
+    const both = `kill -USR2 ${process.pid}; kill -TERM $$`
+    const statuses = new Set<string>()
+    for (let time = 0; time < 100; time++) {
+      controller = new AbortController()
+      statuses.add((await run(['sh', '-c', both], { signal: controller.signal })).status)
+    }
+    process.off('SIGUSR2', stop)
+    expect([...statuses]).toEqual(['ABORTED'])
+  })
+
   test('what was printed before the end is there', async () => {
     const outcome = await run(['sh', '-c', 'echo begun; sleep 60'], { timeoutMs: 1000 })
     expect(outcome).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })

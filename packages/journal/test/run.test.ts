@@ -126,6 +126,21 @@ test('a run that is deleted while the runs are listed is left out', async () => 
   expect((await listing).map(({ runId }) => runId)).toEqual(['a'])
 })
 
+test('the runs that another run called are listed alone, a damaged one of them too', async () => {
+  const directory = temporaryDirectory()
+  const calledBy = (caller: string) => (created: { runId: string; epoch: number }) =>
+    firstEvents(created).map((event, index) => (index === 0 ? { ...event, parent_run: caller } : event))
+  const makers = { boss: firstEvents, mine: calledBy('boss'), torn: calledBy('boss'), other: calledBy('two') }
+  for (const [runId, events] of Object.entries(makers))
+    (await createRun(directory, { runId, sync: false, events })).close()
+  appendFileSync(join(directory, '.delta', 'torn', 'journal.jsonl'), 'no event\n')
+  const called = await listRuns(directory, { calledBy: 'boss' })
+  expect(called.map(({ runId, problem }) => [runId, problem !== undefined]).sort()).toEqual([
+    ['mine', false],
+    ['torn', true],
+  ])
+})
+
 test('a directory of .delta that holds nothing of a run is none, also where it is the only one', async () => {
   const work = temporaryDirectory()
   mkdirSync(join(work, '.delta/context_artifacts'), { recursive: true })

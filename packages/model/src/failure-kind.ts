@@ -65,8 +65,8 @@ export const KINDS = {
   moved: {
     code: 'ERR_MODEL_REQUEST',
     happened: 'answers from somewhere else',
-    advice: (_asked, answer) =>
-      `Redirects are not followed with a key. If ${answer.header('location') ?? 'the new address'} is right, make it the base URL.`,
+    advice: ({ url }, answer) =>
+      `Redirects are not followed with a key. If ${baseUrlAt(answer.header('location'), url)} is right, make it the base URL.`,
   },
   tooLong: {
     code: 'ERR_MODEL_REQUEST',
@@ -81,6 +81,14 @@ export const KINDS = {
       'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
   },
 } satisfies Record<string, Kind>
+
+/** The base URL with which a request goes where a `Location` points. That may be relative to the request's own address. */
+function baseUrlAt(location: string | null | undefined, from: string): string {
+  if (!location) return 'the new address'
+  if (!URL.canParse(location, from)) return location
+  const { origin, pathname } = new URL(location, from)
+  return `${origin}${pathname.replace(/\/chat\/completions\/?$/, '')}`
+}
 
 /** True for what may go well with the next attempt. */
 export function passes({ code }: Kind): boolean {

@@ -470,6 +470,17 @@ describe('errors that are not', () => {
     expect(error.message).toBe(`${server.baseUrl}/chat/completions ${message}`)
   })
 
+  test.each(['/gateway/v1/chat/completions', 'chat/completions?from=here'])(
+    'of a redirect to %j the address that is said can be made the base URL',
+    async (location) => {
+      const { server, model } = await start([{ status: 307, headers: { location }, body: '' }])
+      const { message } = await failureOf(model.complete(request))
+      const [, said = ''] = / If (\S+) is right, make it the base URL\./.exec(message) ?? []
+      expect(new URL(said).origin).toBe(new URL(server.baseUrl).origin)
+      expect(said).not.toContain('completions')
+    },
+  )
+
   test('a web page with status 200 says where to look', async () => {
     const { server, model } = await start([{ fault: 'html' }])
     expect((await failureOf(model.complete(request))).message).toBe(

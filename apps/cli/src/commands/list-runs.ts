@@ -1,4 +1,4 @@
-import { type HumanInputRequest, latestRunId, listRuns, type RunSummary } from '@delta/journal'
+import { type HumanInputRequest, latestRunId, listRuns, neverBegan, type RunSummary } from '@delta/journal'
 import { withExactCommands } from '../exact-commands.js'
 import { otherWorkspace } from '../last-workspace.js'
 import { age } from '../present/age.js'
@@ -80,10 +80,14 @@ function explain(run: RunSummary, terminal: Terminal): void {
   const { runId, status, owner } = run
   const problem = problemOf(run, terminal.env)
   if (problem !== undefined) terminal.stderr.write(`Run ${runId} is damaged: ${printable(problem)}\n`)
-  else if (status === 'EMPTY' && !owner?.alive) terminal.stderr.write(`Run ${runId} ${NEVER_BEGAN}\n`)
+  else if (status === 'EMPTY' && !owner?.alive) terminal.stderr.write(`${whyEmpty(run)}\n`)
 }
 
-const NEVER_BEGAN = 'never began: its first events were not written, and nothing was started in it.'
+/** It may have begun, and its journal be gone. */
+function whyEmpty({ runId, directory }: RunSummary): string {
+  const why = neverBegan(directory).message.slice(`${directory}: `.length)
+  return why.replace(/^This run/, `Run ${runId}`).replace(' this run ', ` run ${runId} `)
+}
 
 function problemOf({ problem, directory }: RunSummary, env: NodeJS.ProcessEnv): string | undefined {
   return problem === undefined ? undefined : withExactCommands(problem, directory, env)

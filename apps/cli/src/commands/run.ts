@@ -1,4 +1,5 @@
 import { continueRun, type RunResult, runAgent } from '@delta/engine'
+import { isJournalError } from '@delta/journal'
 import { type EngineFlags, engineOptions, maxIterationsIn } from '../engine-options.js'
 import { loadAgentFor } from '../load-agent.js'
 import { readMessage } from '../message.js'
@@ -8,6 +9,7 @@ import { resumableRun } from '../resumable.js'
 import { exitCodeFor, withStopSignal } from '../run-life.js'
 import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
+import { isWithinRun } from '../within-run.js'
 import { chooseWorkspace, rememberWorkspace, unmakeWorkspace } from '../workspace.js'
 
 export interface RunFlags extends EngineFlags {
@@ -41,18 +43,33 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   })
 
   const result = await withStopSignal(terminal, presenter, async (signal): Promise<RunResult> => {
-    const earlier = await resumableRun({ agent, message, workDirectory, flags, env: terminal.env })
-    if (earlier) presenter.warn(earlier.notice)
-    const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter: shown, signal })
-    const options = { ...shared, agent, workDirectory, message }
-    if (earlier?.resume) return continueRun({ ...shared, ...earlier.resume, agent, workDirectory })
-    return runAgent({ ...options, ...(flags.runId === undefined ? {} : { runId: flags.runId }) })
+    const begin = async (except: readonly string[]): Promise<RunResult> => {
+      const wish = { agent, message, workDirectory, flags, env: terminal.env, except }
+      const earlier = await resumableRun(wish)
+      if (earlier) presenter.warn(earlier.notice)
+      const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter: shown, signal })
+      const { runId } = earlier?.resume ?? flags
+      const options = { ...shared, agent, workDirectory, ...(runId === undefined ? {} : { runId }) }
+      if (earlier?.resume === undefined) return runAgent({ ...options, message })
+      const { resume } = earlier
+      return continueRun(options).catch((error: unknown) => {
+        if (!isTakenFromSubAgent(error, terminal)) throw error
+        presenter.warn(`Another call took run ${resume.runId} up first.`)
+        return begin([...except, resume.runId])
+      })
+    }
+    return begin([])
   }).catch((error: unknown) => {
     unmakeWorkspace(workspace)
     throw error
   })
   presenter.finish(result)
   return exitCodeFor(result)
+}
+
+/** Two calls of a sub-agent that are made at once see the same interrupted run, and one of them comes second. */
+function isTakenFromSubAgent(error: unknown, terminal: Terminal): boolean {
+  return isWithinRun(terminal) && isJournalError(error) && error.code === 'ERR_RUN_BUSY'
 }
 
 /** The presenter, and `begin` before it shows the first event of the run: until then the command may still be refused. */
