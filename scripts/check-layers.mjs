@@ -3,7 +3,7 @@ import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { layers } from './layers.mjs'
-import { findCircles } from './lib/circles.mjs'
+import { findCircles, findFolderCircles } from './lib/circles.mjs'
 import { root } from './lib/environment.mjs'
 import { filesUnder } from './lib/files.mjs'
 import { findImports } from './lib/imports.mjs'
@@ -144,8 +144,13 @@ function checkSources(member, root) {
 
 /** @param {Member} member */
 function checkCircles({ folder, directory, layer }) {
-  const circles = findCircles(directory, sourceFiles(directory), layer.circles)
-  return circles.map((files) => `${folder}: files import each other in a circle: ${files.join(' -> ')}`)
+  const paths = sourceFiles(directory)
+  const circles = findCircles(directory, paths, layer.circles)
+  const ofFolders = circles.length > 0 ? [] : findFolderCircles(directory, paths, layer.circles) // of which they would be the cause
+  return [
+    ...circles.map((files) => `${folder}: files import each other in a circle: ${files.join(' -> ')}`),
+    ...ofFolders.map((names) => `${folder}: folders import each other in a circle: ${names.join(' -> ')}`),
+  ]
 }
 
 /**

@@ -151,6 +151,17 @@ test('files of a package that import each other in a circle are a violation, typ
   ])
 })
 
+test('folders of a package that import each other are a violation, though no files do', () => {
+  const folders = {
+    'packages/lower/src/read/line.ts': `export const line = 1`,
+    'packages/lower/src/read/all.ts': `import { append } from '../write/append.js'\nexport const all = [append]`,
+    'packages/lower/src/write/append.ts': `import { line } from '../read/line.js'\nexport const append = line`,
+  }
+  expect(problemsWith(folders)).toEqual([
+    'packages/lower: folders import each other in a circle: src/read/ -> src/write/ -> src/read/',
+  ])
+})
+
 test('a circle is allowed among files that the diagram names, and one that import() closes is none', () => {
   const circle = {
     'packages/lower/src/grammar/word.ts': `import { command } from './command.js'\nexport const word = () => command()`,

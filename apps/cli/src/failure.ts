@@ -1,9 +1,9 @@
-import { withExactCommands } from './exact-commands.js'
-import { withOwnFlags } from './own-flags.js'
 import { printable } from './present/printable.js'
-import { withSpokenName } from './spoken-name.js'
-import { explainSystemError } from './system-error.js'
-import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
+import { explainSystemError } from './terminal/system-error.js'
+import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal/terminal.js'
+import { withExactCommands } from './usage/exact-commands.js'
+import { withOwnFlags } from './usage/own-flags.js'
+import { withSpokenName } from './usage/spoken-name.js'
 
 /** Errors that a person can mend by another command line or another file; the rest are failures of the run. */
 const USAGE_CODES = [

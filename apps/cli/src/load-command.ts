@@ -1,4 +1,4 @@
-import type { Terminal } from './terminal.js'
+import type { Terminal } from './terminal/terminal.js'
 
 /** What a file of `commands/` exports: options and arguments in, exit code out. */
 export interface CommandModule {

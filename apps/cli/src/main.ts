@@ -1,8 +1,8 @@
-import { watchedStreams } from './broken-streams.js'
 import { reportFailure } from './failure.js'
-import type { Terminal } from './terminal.js'
-import { unreadableBytes } from './unreadable-bytes.js'
-import { UsageError } from './usage-error.js'
+import { watchedStreams } from './terminal/broken-streams.js'
+import type { Terminal } from './terminal/terminal.js'
+import { unreadableBytes } from './usage/unreadable-bytes.js'
+import { UsageError } from './usage/usage-error.js'
 
 /**
  * The `delta` command: arguments in, exit code out. Each command loads only what it needs.

@@ -2,8 +2,8 @@ import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { quoteForPerson } from '@delta/executor'
-import { commandFinder } from './command-exists.js'
-import type { Terminal } from './terminal.js'
+import type { Terminal } from './terminal/terminal.js'
+import { commandFinder } from './tools/command-exists.js'
 
 const PROGRAM = fileURLToPath(new URL('../bin.cjs', import.meta.url))
 /** A script that a package manager puts on the PATH is not longer. */

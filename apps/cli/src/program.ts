@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander'
-import { asParserHelps } from './help-word.js'
 import { loadCommand } from './load-command.js'
-import { createParser } from './parser.js'
-import { EXIT, type Terminal } from './terminal.js'
+import { asParserHelps } from './parse/help-word.js'
+import { createParser } from './parse/parser.js'
+import { EXIT, type Terminal } from './terminal/terminal.js'
 
 /** Parses the arguments, runs one command and returns its exit code. Every command's code is loaded when it runs. */
 export async function runProgram(terminal: Terminal): Promise<number> {

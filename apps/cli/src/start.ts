@@ -1,5 +1,5 @@
 import { openBundles } from './bundles.js'
-import { closeDeadTerminals } from './dead-terminal.js'
+import { closeDeadTerminals } from './terminal/dead-terminal.js'
 
 /** Runs `main` and sets the exit code. The one thing besides `bin.cjs` that knows how this program was built. */
 export async function start(host: NodeJS.Process): Promise<void> {

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { watchedStreams } from '../src/broken-streams.js'
-import { readLine } from '../src/read-line.js'
-import type { Terminal } from '../src/terminal.js'
+import { watchedStreams } from '../src/terminal/broken-streams.js'
+import { readLine } from '../src/terminal/read-line.js'
+import type { Terminal } from '../src/terminal/terminal.js'
 
 /** A process whose stdin cannot be had. */
 function hostWithout(stdin: Error): NodeJS.Process {

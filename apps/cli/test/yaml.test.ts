@@ -6,7 +6,7 @@ import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { asYaml } from '../src/present/yaml.js'
-import type { Terminal } from '../src/terminal.js'
+import type { Terminal } from '../src/terminal/terminal.js'
 import { delta } from './delta.js'
 
 // What `tool expand` and `config` write is read again: by Delta, and by programs that know YAML from another library.

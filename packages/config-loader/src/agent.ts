@@ -1,9 +1,9 @@
 import type { ContextManifest } from '@delta/context'
 import type { Policy, Tool } from '@delta/executor'
 import type { LlmSettings, ScriptTurn } from '@delta/model'
-import type { Hooks } from './hook.js'
+import type { Hooks } from './schemas/hook.js'
 import type { Snapshot } from './snapshot.js'
-import type { Override } from './tool-set.js'
+import type { Override } from './tools/tool-set.js'
 
 /** What counts where `agent.yaml` says nothing. */
 export const AGENT_DEFAULTS = {

@@ -1,4 +1,4 @@
-import type { LoadOptions } from './parts.js'
+import type { LoadOptions } from './parts/parts.js'
 import { isObject, isText, requireThat } from './usage.js'
 
 /** @throws {ConfigError} `ERR_CONFIG_USAGE`, naming the first argument that cannot be used. */

@@ -1,7 +1,7 @@
 import { DEFAULT_SETTINGS, DEFAULT_TOOL_TIMEOUT_MS } from '@delta/executor'
 import { LLM_DEFAULTS } from '@delta/model'
 import { AGENT_DEFAULTS } from './agent.js'
-import type { CompleteParts } from './parts.js'
+import type { CompleteParts } from './parts/parts.js'
 
 /** Where the value stands in a configuration, as in `llm.base_url`, and the value. */
 type DefaultValue = [path: string, value: unknown]

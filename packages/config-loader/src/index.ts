@@ -1,6 +1,5 @@
 export { AGENT_DEFAULTS, type Agent } from './agent.js'
-export { DEFAULT_CONTEXT_YAML, missingContextMessage } from './context-file.js'
-export { type Environment, type EnvironmentOptions, loadEnvironment } from './environment.js'
+export { type Environment, type EnvironmentOptions, loadEnvironment } from './environment/environment.js'
 export {
   ConfigError,
   type ConfigErrorCode,
@@ -9,10 +8,11 @@ export {
   isConfigError,
 } from './errors.js'
 export { formatProblem, formatReport } from './format.js'
-export { HOOK_NAMES, type Hook, type HookName, type Hooks } from './hook.js'
 export { listSettings, type Setting } from './list-settings.js'
 export { loadAgent } from './load-agent.js'
 export { type LoadedTools, loadToolsFile } from './load-tools-file.js'
-export type { LoadOptions } from './parts.js'
+export { DEFAULT_CONTEXT_YAML, missingContextMessage } from './parts/context-file.js'
+export type { LoadOptions } from './parts/parts.js'
+export { HOOK_NAMES, type Hook, type HookName, type Hooks } from './schemas/hook.js'
 export type { Snapshot } from './snapshot.js'
-export type { Override } from './tool-set.js'
+export type { Override } from './tools/tool-set.js'

@@ -1,11 +1,11 @@
 import { checkLoading } from './check-options.js'
 import { defaultsOf } from './defaults.js'
-import { HOOKS_FILE } from './hooks-file.js'
 import { loadParts } from './load-agent.js'
-import type { CompleteParts, LoadOptions } from './parts.js'
+import { HOOKS_FILE } from './parts/hooks-file.js'
+import type { CompleteParts, LoadOptions } from './parts/parts.js'
 import { formatPath, type ValuePath } from './path.js'
 import { maskSecrets } from './snapshot.js'
-import type { YamlFile } from './yaml-file.js'
+import type { YamlFile } from './yaml/file.js'
 
 /** One value of an agent's configuration, and where it comes from. */
 export interface Setting {

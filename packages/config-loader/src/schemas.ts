@@ -2,9 +2,9 @@ import { manifestSchema } from '@delta/context'
 import { COST_ESTIMATES, TRUST_LEVELS } from '@delta/executor'
 import { llmSchema } from '@delta/model'
 import * as z from 'zod/mini'
-import { agentSchema, importSchema, toolFileSchema } from './agent-schema.js'
-import { HOOK_NAMES, hookSchema } from './hook.js'
-import { toolEditorSchema } from './tool-editor-schema.js'
+import { agentSchema, importSchema, toolFileSchema } from './schemas/agent-schema.js'
+import { HOOK_NAMES, hookSchema } from './schemas/hook.js'
+import { toolEditorSchema } from './schemas/tool-editor-schema.js'
 
 /** Where the published schemas are found: put behind `# yaml-language-server: $schema=` at the top of a file. */
 export function schemaUrl(name: keyof ReturnType<typeof jsonSchemas>): string {

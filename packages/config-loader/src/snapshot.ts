@@ -1,4 +1,4 @@
-import type { ToolSet } from './tool-set.js'
+import type { ToolSet } from './tools/tool-set.js'
 
 /** What a run keeps of the agent it ran: a record, never executed. */
 export interface Snapshot {

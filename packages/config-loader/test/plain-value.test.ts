@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readPlain } from '../src/plain-value.js'
-import { parseYaml } from '../src/yaml-file.js'
+import { parseYaml } from '../src/yaml/file.js'
+import { readPlain } from '../src/yaml/plain-value.js'
 
 const plain = (text: string) => readPlain(text, 'agent.yaml')
 

@@ -4,10 +4,10 @@ import { parseLlm } from '@delta/model'
 import { parseTool } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { AGENT_KEYS, agentSchema } from '../src/agent-schema.js'
 import { HOOK_NAMES } from '../src/index.js'
+import { AGENT_KEYS, agentSchema } from '../src/schemas/agent-schema.js'
 import { jsonSchemas, schemaUrl } from '../src/schemas.js'
-import { fitShape } from '../src/shape.js'
+import { fitShape } from '../src/shape/shape.js'
 
 const schemas = jsonSchemas()
 type Node = { properties: Record<string, Node>; items: Node; anyOf: Node[]; $id: string; required: string[] }

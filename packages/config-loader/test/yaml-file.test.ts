@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatReport } from '../src/format.js'
-import { parseFile, parseYaml, type YamlFile } from '../src/yaml-file.js'
+import { parseFile, parseYaml, type YamlFile } from '../src/yaml/file.js'
 
 function report(text: string): string {
   const parsed = parseYaml(text, { path: '/a/agent.yaml', name: 'agent.yaml' })

@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path'
-import type { CountTokens } from './meter.js'
-import type { JournalInput } from './sources.js'
-import type { Calibration } from './tokens.js'
+import type { CountTokens } from './budget/meter.js'
+import type { Calibration } from './budget/tokens.js'
+import { type ContextVariables, VARIABLE_NAMES } from './manifest/variables.js'
+import type { JournalInput } from './sources/sources.js'
 import { isEvents, isObject, requireThat } from './usage.js'
-import { type ContextVariables, VARIABLE_NAMES } from './variables.js'
 
 export interface BuildOptions {
   /** The run's journal, its events if they are at hand, or a follower (`followJournal`) for a run that goes on. */

@@ -1,15 +1,15 @@
 import type { ChatMessage } from '@delta/model'
-import { fitIntoBudget } from './budget.js'
+import { fitIntoBudget } from './budget/budget.js'
+import { commandCounter } from './budget/counter.js'
+import { createMeter, type Meter } from './budget/meter.js'
 import { type BuildOptions, checkManifest, checkOptions } from './build-options.js'
-import { commandCounter } from './counter.js'
+import { type Block, growingBlock } from './conversation/growing-block.js'
 import { ContextError } from './errors.js'
-import { type Block, growingBlock } from './growing-block.js'
-import type { ContextManifest, ContextSource } from './manifest.js'
-import { createMeter, type Meter } from './meter.js'
+import type { ContextManifest, ContextSource } from './manifest/manifest.js'
+import { sourceName } from './manifest/source-name.js'
 import type { Part } from './part.js'
 import { readPart } from './read-part.js'
-import { textReader } from './read-text.js'
-import { sourceName } from './source-name.js'
+import { textReader } from './sources/read-text.js'
 
 /** What one source of `context.yaml` became. */
 export interface ContextBlock {

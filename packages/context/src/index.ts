@@ -1,10 +1,14 @@
+export type { CountTokens } from './budget/meter.js'
+export { type Calibration, estimateTokens } from './budget/tokens.js'
 export { type BuiltContext, buildContext, type ContextBlock } from './build.js'
 export type { BuildOptions } from './build-options.js'
 export { type CacheBreak, findCacheBreak } from './cache-break.js'
-export { conversationFromEvents } from './conversation.js'
+export { conversationFromEvents } from './conversation/conversation.js'
+export { followJournal, type JournalFollower } from './conversation/follow-journal.js'
+export type { SizedMessage } from './conversation/sized-message.js'
+export type { Turn } from './conversation/turn.js'
 export { ContextError, type ContextErrorCode, isContextError } from './errors.js'
-export { followJournal, type JournalFollower } from './follow-journal.js'
-export type { ManifestProblem } from './issues.js'
+export type { ManifestProblem } from './manifest/issues.js'
 export type {
   ComputedFileSource,
   Condition,
@@ -13,11 +17,7 @@ export type {
   ContextSource,
   FileSource,
   JournalSource,
-} from './manifest.js'
-export type { CountTokens } from './meter.js'
-export { type ParsedManifest, parseManifest } from './parse-manifest.js'
-export { manifestSchema } from './schema.js'
-export type { SizedMessage } from './sized-message.js'
-export { type Calibration, estimateTokens } from './tokens.js'
-export type { Turn } from './turn.js'
-export { type ContextVariables, replaceVariables } from './variables.js'
+} from './manifest/manifest.js'
+export { type ParsedManifest, parseManifest } from './manifest/parse-manifest.js'
+export { manifestSchema } from './manifest/schema.js'
+export { type ContextVariables, replaceVariables } from './manifest/variables.js'

@@ -1,6 +1,6 @@
-import type { ContextSource } from './manifest.js'
-import type { SizedMessage } from './sized-message.js'
-import type { Turn } from './turn.js'
+import type { SizedMessage } from './conversation/sized-message.js'
+import type { Turn } from './conversation/turn.js'
+import type { ContextSource } from './manifest/manifest.js'
 
 /** What one source became, while it is still being fitted into the budget. */
 export interface Part {

@@ -1,11 +1,11 @@
-import { holds, type Situation } from './condition.js'
-import type { ContextSource } from './manifest.js'
-import type { Meter } from './meter.js'
+import type { Meter } from './budget/meter.js'
+import { sizeMessage } from './conversation/sized-message.js'
+import { holds, type Situation } from './manifest/condition.js'
+import type { ContextSource } from './manifest/manifest.js'
+import { sourceName } from './manifest/source-name.js'
 import { messagesOf, type Part } from './part.js'
-import type { TextReader } from './read-text.js'
-import { sizeMessage } from './sized-message.js'
-import { sourceName } from './source-name.js'
-import { computeSource, type JournalInput, readFileSource, readTurns } from './sources.js'
+import type { TextReader } from './sources/read-text.js'
+import { computeSource, type JournalInput, readFileSource, readTurns } from './sources/sources.js'
 
 export interface ReadOptions extends Situation {
   journalPath: JournalInput

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { growingBlock } from '../src/growing-block.js'
-import { sizeMessage } from '../src/sized-message.js'
-import type { Turn } from '../src/turn.js'
+import { growingBlock } from '../src/conversation/growing-block.js'
+import { sizeMessage } from '../src/conversation/sized-message.js'
+import type { Turn } from '../src/conversation/turn.js'
 
 const userTurn = (content: string): Turn => ({
   kind: 'user',

@@ -3,8 +3,8 @@ import type { Calibration, JournalFollower } from '@delta/context'
 import type { NewEvent, Run, StoredEvent } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { EngineEvent } from './engine-event.js'
-import type { Reply } from './human/reply.js'
 import type { Question } from './outcome.js'
+import type { Reply } from './reply.js'
 
 /** Everything one engine process needs to move one run; all of it comes from files and options. */
 export interface ActiveRun {

@@ -1,6 +1,6 @@
 import { act } from './act.js'
 import type { ActiveRun } from './active-run.js'
-import { conclude } from './conclude.js'
+import { conclude } from './end/conclude.js'
 import { notifyHook } from './hooks/notify.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { settle } from './settle.js'

@@ -5,11 +5,11 @@ import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, buildContext } from '@delta/context'
 import { readJournal, type StoredEvent } from '@delta/journal'
 import type { ChatRequest } from '@delta/model'
-import { checkNextRequest } from './check-options.js'
-import type { Credentials } from './create-model.js'
-import { baseEnvironment, credentialVariables } from './environment.js'
 import { readHistory } from './history.js'
 import { requestFor } from './request.js'
+import { checkNextRequest } from './start/check-options.js'
+import type { Credentials } from './start/create-model.js'
+import { baseEnvironment, credentialVariables } from './start/environment.js'
 
 /** The run whose next request is wanted; a `RunSummary` with the path of its journal is one. */
 export interface ExistingRun {

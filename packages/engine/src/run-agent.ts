@@ -1,13 +1,13 @@
 import { AGENT_DEFAULTS, type Agent } from '@delta/config-loader'
 import { createRun } from '@delta/journal'
-import { checkRunAgent } from './check-options.js'
-import { createModel } from './create-model.js'
-import { engineStart } from './engine-start.js'
-import { checkDepth, parentRun } from './environment.js'
 import { live } from './live.js'
-import type { EngineOptions } from './options.js'
 import type { RunResult } from './outcome.js'
-import { releasing } from './releasing.js'
+import { checkRunAgent } from './start/check-options.js'
+import { createModel } from './start/create-model.js'
+import { engineStart } from './start/engine-start.js'
+import { checkDepth, parentRun } from './start/environment.js'
+import type { EngineOptions } from './start/options.js'
+import { releasing } from './start/releasing.js'
 
 export interface RunAgentOptions extends EngineOptions {
   agent: Agent

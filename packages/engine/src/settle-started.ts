@@ -3,9 +3,9 @@ import { interruptedResult, interruptPolicy, removeInlined } from '@delta/execut
 import type { HumanInputRequest, PendingCall } from '@delta/journal'
 import { actOn, prepare } from './act.js'
 import { type ActiveRun, record } from './active-run.js'
+import { endOrphansOf, type LeftCall } from './calls/orphan.js'
 import { approve, type Decision, resumeApproval } from './human/approve.js'
 import { secretTokens } from './human/secrets.js'
-import { endOrphansOf, type LeftCall } from './orphan.js'
 import type { Outcome } from './outcome.js'
 import { outputPrefixOf } from './run-call.js'
 

@@ -1,14 +1,14 @@
 import type { HumanInputRequest, PendingCall, RunSummary } from '@delta/journal'
 import { actOn } from './act.js'
 import type { ActiveRun } from './active-run.js'
-import { conclude } from './conclude.js'
+import { refuse } from './calls/refuse.js'
+import { conclude } from './end/conclude.js'
 import { endOrphanedHooks } from './hooks/end-orphaned.js'
 import { notifyHook } from './hooks/notify.js'
 import { resumeAskHuman } from './human/ask-human.js'
 import { ASK_HUMAN } from './human/question.js'
 import { endOrphanedGenerator } from './orphaned-generator.js'
 import type { Outcome } from './outcome.js'
-import { refuse } from './refuse.js'
 import { settleStarted } from './settle-started.js'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { actionIdFor } from '../src/action-id.js'
+import { actionIdFor } from '../src/calls/action-id.js'
 
 test("the model's id is kept when it is safe and unused", () => {
   expect(actionIdFor('call_1', { iteration: 3, index: 0, used: new Set() })).toBe('call_1')

@@ -1,7 +1,7 @@
 /*
  * The runner alone, for programs that need no tools: it loads neither zod nor the expander.
  */
-export type { CapturedOutput, Keep } from './captured.js'
+
 export {
   CREDENTIAL_NAMES,
   commandEnvironment,
@@ -9,12 +9,13 @@ export {
   type EnvironmentOptions,
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
-export { killRunningCommands } from './process-group.js'
-export type { ByteFilter } from './pump.js'
+export type { CapturedOutput, Keep } from './process/captured.js'
+export { killRunningCommands } from './process/process-group.js'
+export type { ByteFilter } from './process/pump.js'
+export { type CommandOptions, type CommandOutcome, runCommand } from './process/run-command.js'
+export type { StartError, StartErrorCode } from './process/start-error.js'
 export { quoteCommand } from './quote.js'
-export { redactFile } from './redact-file.js'
-export { createRedactor, type Redactor } from './redactor.js'
-export { type CommandOptions, type CommandOutcome, runCommand } from './run-command.js'
-export { REDACTED, redactPatterns } from './secret-patterns.js'
+export { redactFile } from './secrets/redact-file.js'
+export { createRedactor, type Redactor } from './secrets/redactor.js'
+export { REDACTED, redactPatterns } from './secrets/secret-patterns.js'
 export { showControls } from './show-controls.js'
-export type { StartError, StartErrorCode } from './start-error.js'

@@ -1,9 +1,10 @@
-import { checkPolicy } from './check-policy.js'
-import type { Tool } from './define-tool.js'
+import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './call/prepare-call.js'
+import { type RunContext, runPrepared } from './call/run-prepared.js'
 import { CREDENTIAL_NAMES, credentialsOf } from './environment.js'
-import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './prepare-call.js'
-import { type RunContext, runPrepared } from './run-prepared.js'
-import { notRun, type ToolResult } from './tool-result.js'
+import { checkPolicy } from './policy/check-policy.js'
+import { notRun, type ToolResult } from './result/tool-result.js'
+import type { Tool } from './tool/define-tool.js'
+import { variablesOf } from './tool/working-directory.js'
 import {
   checkFunction,
   checkPath,
@@ -14,7 +15,6 @@ import {
   isText,
   requireThat,
 } from './usage.js'
-import { variablesOf } from './working-directory.js'
 
 export interface ExecuteContext extends RunContext {
   /** Default: `AGENT_HOME` of the environment (else the work directory), and the work directory. */

@@ -1,24 +1,13 @@
-export { isAgentCommand, startsDelta } from './agent-command.js'
-export type { CapturedOutput, Keep } from './captured.js'
-export { decide, type PolicyDecision } from './decide.js'
 export {
-  DEFAULT_TOOL_TIMEOUT_MS,
-  defineTool,
-  interruptPolicy,
-  isDelta,
-  type Tool,
-  toolMap,
-  toolTimeoutMs,
-} from './define-tool.js'
+  type CallContext,
+  type PreparedCall,
+  prepareCall,
+  type RefusedCall,
+  type RunnableCall,
+  type ToolCall,
+} from './call/prepare-call.js'
+export { type RunContext, runPrepared } from './call/run-prepared.js'
 export { isTooDeep } from './depth.js'
-export {
-  COST_ESTIMATES,
-  type CostEstimate,
-  type Effects,
-  effectsSchema,
-  TRUST_LEVELS,
-  type TrustLevel,
-} from './effects.js'
 export {
   CREDENTIAL_NAMES,
   commandEnvironment,
@@ -27,11 +16,16 @@ export {
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
-export { interruptedResult } from './interrupted.js'
-export { PARAMETER_KEYS, TOOL_KEYS } from './mistyped-keys.js'
 export { nearestNames } from './nearest.js'
-export { formatObservation, type ObservationOptions, type ShownStream } from './observation.js'
-export { endOrphans, findOrphans, type OrphanQuery } from './orphans.js'
+export { decide, type PolicyDecision } from './policy/decide.js'
+export {
+  COST_ESTIMATES,
+  type CostEstimate,
+  type Effects,
+  effectsSchema,
+  TRUST_LEVELS,
+  type TrustLevel,
+} from './policy/effects.js'
 export {
   DEFAULT_RULES,
   type ParsedPolicy,
@@ -39,24 +33,34 @@ export {
   type Policy,
   type PolicyRules,
   parsePolicy,
-} from './policy.js'
-export {
-  type CallContext,
-  type PreparedCall,
-  prepareCall,
-  type RefusedCall,
-  type RunnableCall,
-  type ToolCall,
-} from './prepare-call.js'
-export { killRunningCommands } from './process-group.js'
-export { isRunning, type ProcessRecord, readProcessRecord, recordProcess } from './process-record.js'
-export type { ByteFilter } from './pump.js'
+} from './policy/policy.js'
+export type { CapturedOutput, Keep } from './process/captured.js'
+export { endOrphans, findOrphans, type OrphanQuery } from './process/orphans.js'
+export { killRunningCommands } from './process/process-group.js'
+export { isRunning, type ProcessRecord, readProcessRecord, recordProcess } from './process/process-record.js'
+export type { ByteFilter } from './process/pump.js'
+export { type CommandOptions, type CommandOutcome, runCommand } from './process/run-command.js'
+export type { StartError, StartErrorCode } from './process/start-error.js'
 export { quoteCommand, quoteForPerson } from './quote.js'
-export { redactFile } from './redact-file.js'
-export { createRedactor, type Redactor } from './redactor.js'
-export { type CommandOptions, type CommandOutcome, runCommand } from './run-command.js'
-export { type RunContext, runPrepared } from './run-prepared.js'
-export { REDACTED, redactPatterns } from './secret-patterns.js'
+export { interruptedResult } from './result/interrupted.js'
+export { formatObservation, type ObservationOptions, type ShownStream } from './result/observation.js'
+export { outputPaths, removeInlined, type StreamRecord } from './result/stream-record.js'
+export type { ToolResult, ToolStatus } from './result/tool-result.js'
+export { redactFile } from './secrets/redact-file.js'
+export { createRedactor, type Redactor } from './secrets/redactor.js'
+export { REDACTED, redactPatterns } from './secrets/secret-patterns.js'
+export { showControls } from './show-controls.js'
+export { isAgentCommand, startsDelta } from './tool/agent-command.js'
+export {
+  DEFAULT_TOOL_TIMEOUT_MS,
+  defineTool,
+  interruptPolicy,
+  isDelta,
+  type Tool,
+  toolMap,
+  toolTimeoutMs,
+} from './tool/define-tool.js'
+export { PARAMETER_KEYS, TOOL_KEYS } from './tool/mistyped-keys.js'
 export {
   DEFAULT_SETTINGS,
   type ParsedSettings,
@@ -64,10 +68,6 @@ export {
   type SandboxSettings,
   TOOL_SETTING_KEYS,
   type ToolSettings,
-} from './settings.js'
-export { showControls } from './show-controls.js'
-export type { StartError, StartErrorCode } from './start-error.js'
-export { outputPaths, removeInlined, type StreamRecord } from './stream-record.js'
-export type { ToolResult, ToolStatus } from './tool-result.js'
-export { findUnreplaced, type Unreplaced } from './unreplaced.js'
-export type { WrittenTool } from './written-tool.js'
+} from './tool/settings.js'
+export { findUnreplaced, type Unreplaced } from './tool/unreplaced.js'
+export type { WrittenTool } from './tool/written-tool.js'

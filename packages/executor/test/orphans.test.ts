@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fixtures, isAlive, startProcess, waitForFile } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { endOrphans, findOrphans, isRunning, readProcessRecord, recordProcess } from '../src/index.js'
-import { askPs, listProcesses } from '../src/processes.js'
+import { askPs, listProcesses } from '../src/process/processes.js'
 import { workspace } from './workspace.js'
 
 /** A command with a child, as one that a dead engine left behind; ended after the test whatever happens. */

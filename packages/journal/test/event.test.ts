@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { eventProblem, isEvent } from '../src/check.js'
-import { eventSchemas } from '../src/event-schemas.js'
+import { eventProblem, isEvent } from '../src/events/check.js'
+import { eventSchemas } from '../src/events/event-schemas.js'
 import { isKnownEvent, journalJsonSchema, openJournal } from '../src/index.js'
 import { journalFile, oneOfEach } from './helpers.js'
 

@@ -16,7 +16,7 @@ import {
   streamJournal,
   verifyJournal,
 } from '../src/index.js'
-import { migrateRun } from '../src/migrate.js'
+import { migrateRun } from '../src/runs/migrate.js'
 import { afterTest, firstEvents, journalFile, readText, temporaryDirectory, toLines } from './helpers.js'
 
 const at = (second: number) => `2025-10-01T12:00:${String(second).padStart(2, '0')}.000Z`

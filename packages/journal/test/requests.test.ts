@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRun, openRun, readRequest, recordInvocation } from '../src/index.js'
-import { fromRanges } from '../src/ranges.js'
-import { requestParts } from '../src/request-parts.js'
-import { joinRequest } from '../src/request-text.js'
+import { fromRanges } from '../src/requests/ranges.js'
+import { requestParts } from '../src/requests/request-parts.js'
+import { joinRequest } from '../src/requests/request-text.js'
 import { afterTest, firstEvents, readText, temporaryDirectory } from './helpers.js'
 
 async function newRun() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ModelError, retryDelayMs } from '../src/index.js'
-import { parseRetryAfter } from '../src/retry.js'
+import { parseRetryAfter } from '../src/server/retry.js'
 
 const failed = (retryAfterMs?: number) => new ModelError('ERR_MODEL_SERVER', 'x', { retryAfterMs })
 const least = () => 0.999

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readEvents } from '../src/server-sent-events.js'
-import { readStream } from '../src/stream.js'
+import { readEvents } from '../src/server/server-sent-events.js'
+import { readStream } from '../src/server/stream.js'
 
 const asked = { url: 'http://localhost/v1/chat/completions', model: 'm', hasKey: false }
 

@@ -4,10 +4,10 @@ import { rememberedVariables, type Variables } from './environment.js'
 import type { Execution } from './execution.js'
 import { parseJobs } from './jobs.js'
 import { largeNotice } from './large-variables.js'
-import type { BackgroundJob } from './metadata.js'
 import type { Report } from './report.js'
 import type { ExecResult } from './result.js'
-import { commitState, isSameState, type SessionState } from './state.js'
+import type { BackgroundJob } from './store/metadata.js'
+import { commitState, isSameState, type SessionState } from './store/state.js'
 
 export interface Collected {
   /** Everything the session has running now, of this command and of earlier ones. */

@@ -2,9 +2,9 @@ import { renameSync, rmSync } from 'node:fs'
 import { checkEnd } from './check-options.js'
 import { isSessionError, SessionError, systemCode } from './errors.js'
 import { endProcesses, markOf } from './jobs.js'
-import { holderOf, lockSession } from './lock.js'
-import { type BackgroundJob, readMetadata } from './metadata.js'
-import { existingSession, type SessionPaths } from './paths.js'
+import { holderOf, lockSession } from './store/lock.js'
+import { type BackgroundJob, readMetadata } from './store/metadata.js'
+import { existingSession, type SessionPaths } from './store/paths.js'
 
 /** What `delta-sessions end` prints. */
 export interface EndedSession {

@@ -7,9 +7,9 @@ import { type Secrets, secretsOf, type Variables, variablesFor, variablesOf } fr
 import { SessionError } from './errors.js'
 import { livingJobs, markOf, SESSION_VARIABLE } from './jobs.js'
 import { largeNotice, totalNotice } from './large-variables.js'
-import { readMetadata, type SessionMetadata } from './metadata.js'
-import type { SessionPaths } from './paths.js'
-import { readState, type StoredState } from './state.js'
+import { readMetadata, type SessionMetadata } from './store/metadata.js'
+import type { SessionPaths } from './store/paths.js'
+import { readState, type StoredState } from './store/state.js'
 import { makeWorkFile, settleCrash } from './work-files.js'
 
 export interface ExecOptions {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { systemCode } from './errors.js'
-import type { BackgroundJob } from './metadata.js'
 import { commandOf, groupOf, isSameProcess, processesWith, startOf } from './processes.js'
+import type { BackgroundJob } from './store/metadata.js'
 
 /** How long what runs in the background may take to end by itself. */
 const GRACE_MS = 1000

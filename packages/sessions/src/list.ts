@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { checkList } from './check-options.js'
 import { isSessionError, systemCode } from './errors.js'
-import { readMetadata, type SessionMetadata } from './metadata.js'
-import { existingSession } from './paths.js'
+import { readMetadata, type SessionMetadata } from './store/metadata.js'
+import { existingSession } from './store/paths.js'
 
 /** What `delta-sessions list` prints for each session, oldest first. */
 export type ListedSession = Pick<

@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path'
 import { killRunningCommands } from '@delta/executor/command'
 import packageJson from '../package.json' with { type: 'json' }
-import { parseWords, UsageError, type Values } from './arguments.js'
-import { COMMANDS } from './commands.js'
+import { parseWords, UsageError, type Values } from './command/arguments.js'
+import { COMMANDS } from './command/commands.js'
+import { HELP } from './command/help.js'
+import { currentDirectory, print, type Terminal } from './command/terminal.js'
 import { isSessionError } from './errors.js'
-import { HELP } from './help.js'
-import { currentDirectory, print, type Terminal } from './terminal.js'
 
-export type { Terminal } from './terminal.js'
+export type { Terminal } from './command/terminal.js'
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 

@@ -9,14 +9,14 @@ import {
   loadEnvironment,
 } from '@delta/config-loader'
 import { parse } from 'yaml'
-import { withEndpoint } from '../endpoint-settings.js'
-import { type AgentFlags, loadAgentFor, loadOptions } from '../load-agent.js'
+import { withEndpoint } from '../agent/endpoint-settings.js'
+import { type AgentFlags, loadAgentFor, loadOptions } from '../agent/load-agent.js'
 import { print, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { describeSettings } from '../present/settings.js'
 import { asYaml } from '../present/yaml.js'
-import { EXIT, type Terminal } from '../terminal.js'
-import { workDirectoryOf } from '../work-directory.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { workDirectoryOf } from '../workspace/work-directory.js'
 
 interface ConfigFlags extends AgentFlags {
   agent: string

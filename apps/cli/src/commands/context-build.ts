@@ -1,6 +1,6 @@
-import { type ContextFlags, nextContext } from '../next-context.js'
 import { print } from '../present/print.js'
-import { EXIT, type Terminal } from '../terminal.js'
+import { type ContextFlags, nextContext } from '../runs/next-context.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
 
 /** `delta context build`: the request that would be sent now, as JSON. No model is asked. */
 export async function execute(flags: ContextFlags, terminal: Terminal): Promise<number> {

@@ -1,9 +1,9 @@
-import { type ExplainedBreak, findCacheBreaks } from '../cache-breaks.js'
-import { type ContextFlags, type NextContext, nextContext } from '../next-context.js'
 import { print, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { table } from '../present/table.js'
-import { EXIT, type Terminal } from '../terminal.js'
+import { type ExplainedBreak, findCacheBreaks } from '../runs/cache-breaks.js'
+import { type ContextFlags, type NextContext, nextContext } from '../runs/next-context.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
 
 /** `delta context explain`: what each source of `context.yaml` costs now, and which ones keep a provider from caching. */
 export async function execute(flags: ContextFlags, terminal: Terminal): Promise<number> {

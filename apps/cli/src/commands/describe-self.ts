@@ -4,7 +4,7 @@ import { print } from '../present/print.js'
 import { COMMAND_EFFECTS } from '../table/effects.js'
 import type { ArgumentEntry, CommandEntry, OptionEntry } from '../table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from '../table/index.js'
-import { EXIT, type Terminal } from '../terminal.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
 
 /** `delta --agent`: this command line in ATIP, from the same table as the parser and the help. */
 export async function execute(_flags: object, terminal: Terminal): Promise<number> {

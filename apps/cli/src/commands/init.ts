@@ -2,12 +2,12 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { quoteForPerson } from '@delta/executor'
-import { makeDirectories } from '../make-directories.js'
 import { ownName } from '../own-name.js'
 import { print } from '../present/print.js'
-import { explainSystemError } from '../system-error.js'
-import type { Terminal } from '../terminal.js'
-import { UsageError } from '../usage-error.js'
+import { explainSystemError } from '../terminal/system-error.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { UsageError } from '../usage/usage-error.js'
+import { makeDirectories } from '../workspace/make-directories.js'
 
 /** Templates are directories that lie beside the built program, so what `init` copies can be read there. */
 const TEMPLATES = fileURLToPath(new URL('./templates/', import.meta.url))

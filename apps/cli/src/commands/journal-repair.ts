@@ -1,8 +1,8 @@
 import { repairRun } from '@delta/journal'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
-import { findShownRun } from '../shown-run.js'
-import { EXIT, type Terminal } from '../terminal.js'
+import { findShownRun } from '../runs/shown-run.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
 
 /** `delta journal repair`: sets damaged lines aside, so that the run can go on. Deletes nothing. */
 export async function execute(

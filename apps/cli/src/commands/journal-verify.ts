@@ -1,9 +1,9 @@
 import { verifyJournal } from '@delta/journal'
-import { withExactCommands } from '../exact-commands.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
-import { findShownRun } from '../shown-run.js'
-import { EXIT, type Terminal } from '../terminal.js'
+import { findShownRun } from '../runs/shown-run.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { withExactCommands } from '../usage/exact-commands.js'
 
 /** `delta journal verify`: what is right and wrong with a run's journal. Changes nothing. */
 export async function execute(

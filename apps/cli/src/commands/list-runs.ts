@@ -1,13 +1,13 @@
 import { type HumanInputRequest, latestRunId, listRuns, neverBegan, type RunSummary } from '@delta/journal'
-import { withExactCommands } from '../exact-commands.js'
-import { otherWorkspace } from '../last-workspace.js'
 import { age } from '../present/age.js'
 import { inColumns } from '../present/columns.js'
 import { print, screenWidth } from '../present/print.js'
 import { printable, printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
-import { EXIT, type Terminal } from '../terminal.js'
-import { existingWorkDirectoryOf } from '../work-directory.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { withExactCommands } from '../usage/exact-commands.js'
+import { otherWorkspace } from '../workspace/last-workspace.js'
+import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 
 interface ListFlags {
   workDir: string

@@ -1,14 +1,14 @@
 import { toMcpServer } from '@delta/tool-adapters/mcp'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import type { ToolFlags } from '../load-tools.js'
-import { withOpenRequests } from '../open-requests.js'
+import { withOpenRequests } from '../agent/open-requests.js'
 import { printable } from '../present/printable.js'
-import { loadServedTools } from '../served-tools.js'
-import { stopSignal } from '../stop-signal.js'
-import { EXIT, SIGNAL_EXIT, type Terminal } from '../terminal.js'
+import { stopSignal } from '../terminal/stop-signal.js'
+import { EXIT, SIGNAL_EXIT, type Terminal } from '../terminal/terminal.js'
 import { withOwnCommands } from '../tool-path.js'
-import { existingWorkDirectoryOf } from '../work-directory.js'
+import type { ToolFlags } from '../tools/load-tools.js'
+import { loadServedTools } from '../tools/served-tools.js'
+import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 
 /** Clients kill a server about four seconds after they have closed its input; by then its commands must be gone. */
 const GRACE_MS = 1500

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { createParser } from '../parser.js'
+import { createParser } from '../parse/parser.js'
 import { COMMAND_TABLE } from '../table/index.js'
-import { EXIT, type Terminal } from '../terminal.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
 
 /** Columns of the help in the reference page, whatever the terminal that makes it. */
 const WIDTH = 110

@@ -7,18 +7,18 @@ import {
   type StoredEvent,
   streamJournal,
 } from '@delta/journal'
-import { contextOfStep } from '../context-of-step.js'
-import { followJournal } from '../follow.js'
 import { eventDescriber } from '../present/attribute.js'
 import { print } from '../present/print.js'
 import { printableLine } from '../present/printable.js'
 import { styleFor } from '../present/style.js'
 import { wayBack } from '../present/way-back.js'
-import { findShownRun, type ShownRun } from '../shown-run.js'
-import { spokenName } from '../spoken-name.js'
-import { EXIT, type Terminal } from '../terminal.js'
-import { UsageError } from '../usage-error.js'
-import { wholeNumber } from '../whole-number.js'
+import { contextOfStep } from '../runs/context-of-step.js'
+import { followJournal } from '../runs/follow.js'
+import { findShownRun, type ShownRun } from '../runs/shown-run.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { spokenName } from '../usage/spoken-name.js'
+import { UsageError } from '../usage/usage-error.js'
+import { wholeNumber } from '../usage/whole-number.js'
 
 interface ShowFlags {
   workDir: string

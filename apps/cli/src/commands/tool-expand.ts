@@ -1,10 +1,10 @@
 import { formatProblem, type LoadedTools } from '@delta/config-loader'
-import { loadTools, type ToolFlags } from '../load-tools.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { asYaml } from '../present/yaml.js'
-import { EXIT, type Terminal } from '../terminal.js'
-import { UsageError } from '../usage-error.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { loadTools, type ToolFlags } from '../tools/load-tools.js'
+import { UsageError } from '../usage/usage-error.js'
 
 /** `delta tool expand`: the same document with its tools in their full form and its imports resolved away. */
 export async function execute(

@@ -3,12 +3,12 @@ import { dirname, join, relative, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
 import { CREDENTIAL_NAMES } from '@delta/executor'
 import { replaceFile } from '@delta/journal'
-import { pickCommands } from '../pick-commands.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
-import { explainSystemError } from '../system-error.js'
-import { EXIT, type Terminal } from '../terminal.js'
-import { UsageError } from '../usage-error.js'
+import { explainSystemError } from '../terminal/system-error.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { pickCommands } from '../tools/pick-commands.js'
+import { UsageError } from '../usage/usage-error.js'
 
 interface ImportFlags {
   commands?: string

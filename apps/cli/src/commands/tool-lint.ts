@@ -1,14 +1,14 @@
 import { formatProblem } from '@delta/config-loader'
 import { type Excerpt, type ExpandedTool, formatProblem as formatInTemplate } from '@delta/tool-expander'
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
-import { commandFinder } from '../command-exists.js'
-import { findsJournal } from '../finds-journal.js'
-import { loadTools, type ToolFlags } from '../load-tools.js'
-import { messageAsFile } from '../message-as-file.js'
-import { withOwnFlags } from '../own-flags.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
-import { EXIT, type Terminal } from '../terminal.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { commandFinder } from '../tools/command-exists.js'
+import { findsJournal } from '../tools/finds-journal.js'
+import { loadTools, type ToolFlags } from '../tools/load-tools.js'
+import { messageAsFile } from '../tools/message-as-file.js'
+import { withOwnFlags } from '../usage/own-flags.js'
 
 interface Finding extends Partial<Pick<Excerpt, 'path' | 'line' | 'column'>> {
   /** Undefined for one about the file. */

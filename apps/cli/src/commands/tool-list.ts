@@ -1,11 +1,11 @@
 import { formatProblem } from '@delta/config-loader'
 import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
-import { loadTools, type ToolFlags } from '../load-tools.js'
 import { effectsOf } from '../present/effects.js'
 import { print, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { table } from '../present/table.js'
-import { EXIT, type Terminal } from '../terminal.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { loadTools, type ToolFlags } from '../tools/load-tools.js'
 
 /** `delta tool list`: the tools of an agent: how each is written, what it may do, and what the policy says to that. */
 export async function execute(

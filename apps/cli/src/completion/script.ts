@@ -1,6 +1,6 @@
+import type { CompletionShell } from '../table/shells.js'
 import { bashScript } from './bash.js'
 import { fishScript } from './fish.js'
-import type { CompletionShell } from './shells.js'
 import { completionWords } from './words.js'
 import { zshScript } from './zsh.js'
 

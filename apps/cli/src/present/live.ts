@@ -1,6 +1,6 @@
 import type { JournalEvent, Thought } from '@delta/journal'
 import { isKnownEvent } from '@delta/journal'
-import type { Terminal } from '../terminal.js'
+import type { Terminal } from '../terminal/terminal.js'
 import { withoutAnswer } from './conclude.js'
 import { thoughtTokens } from './describe.js'
 import type { Presenter } from './presenter.js'

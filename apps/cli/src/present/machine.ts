@@ -1,5 +1,5 @@
 import type { Question, RunResult } from '@delta/engine'
-import type { Terminal } from '../terminal.js'
+import type { Terminal } from '../terminal/terminal.js'
 import { withoutAnswer } from './conclude.js'
 import type { Presenter } from './presenter.js'
 import { print } from './print.js'

@@ -1,4 +1,4 @@
-import type { Terminal } from '../terminal.js'
+import type { Terminal } from '../terminal/terminal.js'
 import { withEngineLog } from './engine-log.js'
 import { type RunPresenter, withLastWord } from './last-word.js'
 import { livePresenter } from './live.js'

@@ -1,4 +1,4 @@
-import type { Terminal } from '../terminal.js'
+import type { Terminal } from '../terminal/terminal.js'
 import { printable } from './printable.js'
 
 /** Writes a result: every byte of it to a file or a pipe; to a terminal no control sequence. */

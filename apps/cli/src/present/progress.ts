@@ -1,5 +1,5 @@
 import { isKnownEvent } from '@delta/journal'
-import type { Terminal } from '../terminal.js'
+import type { Terminal } from '../terminal/terminal.js'
 import { eventDescriber } from './attribute.js'
 import { wayOn } from './conclude.js'
 import type { Presenter } from './presenter.js'

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
-import { spokenName } from '../spoken-name.js'
+import { spokenName } from '../usage/spoken-name.js'
 import { commandToContinue } from './conclude.js'
 
 /** What a person who has looked at a run may want to type next. Lines; none for a run that is done or cannot go on. */

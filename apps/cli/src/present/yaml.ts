@@ -1,5 +1,5 @@
 import { type Document, dump, SCALAR_STYLE, strTag, visit } from 'js-yaml'
-import type { Terminal } from '../terminal.js'
+import type { Terminal } from '../terminal/terminal.js'
 import { screenWidth } from './print.js'
 
 /** YAML for a result: on a screen a long text is folded between its words, and stays the same text; a file or a pipe gets it whole. */

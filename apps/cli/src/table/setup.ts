@@ -1,6 +1,6 @@
-import { COMPLETION_SHELLS } from '../completion/shells.js'
-import { TEMPLATE_NAMES } from '../templates.js'
+import { TEMPLATE_NAMES } from '../agent/templates.js'
 import type { CommandGroup } from './entry.js'
+import { COMPLETION_SHELLS } from './shells.js'
 
 export const SETUP_COMMANDS: CommandGroup = {
   title: 'Start',

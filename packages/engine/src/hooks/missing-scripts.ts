@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { fileOf, meantBesideAgent, OWN } from '../beside-agent.js'
+import { fileOf, meantBesideAgent, OWN } from '../calls/beside-agent.js'
 
 /**
  * What to tell a person of hooks whose program or script should lie in the agent's directory and does not, or is looked

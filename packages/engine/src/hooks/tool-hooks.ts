@@ -1,6 +1,6 @@
 import type { ToolResult } from '@delta/executor'
 import type { ActiveRun } from '../active-run.js'
-import type { Call, ReadyCall } from '../call.js'
+import type { Call, ReadyCall } from '../calls/call.js'
 import { interrupted, type Outcome } from '../outcome.js'
 import { stopAskedFor } from './notify.js'
 import { OBSERVATION } from './replacements.js'

@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from '../files.js'
+import { replaceFile } from '../store/files.js'
 import { bashProgram, STATE_VARIABLE, WORK_VARIABLE } from './bash-program.js'
 import { readBashReport } from './bash-state.js'
 import type { Driver, DriverCall, Launch } from './driver.js'

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { formatVariables } from '../environment.js'
 import { parseReport } from '../report.js'
-import { readOptional } from '../state.js'
+import { readOptional } from '../store/state.js'
 import type { Driver, DriverCall, Launch } from './driver.js'
 import { launchEnvironment } from './launch-environment.js'
 import pythonProgram from './python-program.py'

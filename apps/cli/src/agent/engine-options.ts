@@ -1,0 +1,73 @@
+import { type Agent, formatProblem } from '@delta/config-loader'
+import type { EngineEvent, EngineOptions } from '@delta/engine'
+import { askAtTerminal } from '../present/ask.js'
+import type { Presenter, PresenterFlags } from '../present/presenter.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { withOwnCommands } from '../tool-path.js'
+import { withOwnFlags } from '../usage/own-flags.js'
+import { wholeNumber } from '../usage/whole-number.js'
+import { findEnvironment } from './find-environment.js'
+import { keepingSmall } from './keep-small.js'
+import type { AgentFlags } from './load-agent.js'
+import { isWithinRun } from './within-run.js'
+
+/** Flags that `run` and `continue` share, as the argument parser gives them. */
+export interface EngineFlags extends AgentFlags, PresenterFlags {
+  maxIterations?: string
+  interactive?: boolean
+  sync: boolean
+  trustWorkspaceEnv?: boolean
+}
+
+/** What the engine needs besides the agent: credentials, listener, limits, the person at the terminal. */
+export async function engineOptions(
+  agent: Agent,
+  {
+    workDirectory,
+    flags,
+    terminal,
+    presenter,
+    signal,
+  }: {
+    workDirectory: string
+    flags: EngineFlags
+    terminal: Terminal
+    presenter: Presenter
+    signal: AbortSignal
+  },
+): Promise<EngineOptions> {
+  const found = await findEnvironment(agent, { workDirectory, flags, terminal })
+  for (const warning of found.warnings) presenter.warn(formatProblem(warning))
+  return {
+    credentials: found,
+    sources: found,
+    environment: withOwnCommands(terminal.env),
+    sync: flags.sync,
+    signal,
+    stream: presenter.wantsStream,
+    onEvent: keepingSmall((event) => presenter.show(inOwnWords(event))),
+    maxIterations: maxIterationsIn(flags),
+    ...(flags.interactive ? { ask: askingWith(presenter, terminal, signal) } : {}),
+  }
+}
+
+function inOwnWords(event: EngineEvent): EngineEvent {
+  return event.kind === 'notice' ? { ...event, message: withOwnFlags(event.message) } : event
+}
+
+/** @throws {UsageError} It is no whole number from 1 on. */
+export function maxIterationsIn({ maxIterations }: EngineFlags): number | undefined {
+  return maxIterations === undefined ? undefined : wholeNumber('--max-iterations', maxIterations)
+}
+
+function askingWith(
+  presenter: Presenter,
+  terminal: Terminal,
+  signal: AbortSignal,
+): NonNullable<EngineOptions['ask']> {
+  return async (question) => {
+    if (question.command !== undefined && isWithinRun(terminal)) return undefined
+    presenter.leaveRoomFor(question)
+    return askAtTerminal(question, terminal, signal)
+  }
+}

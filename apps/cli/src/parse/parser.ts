@@ -1,0 +1,163 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import type { ArgumentEntry, CommandEntry, OptionEntry } from '../table/entry.js'
+import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from '../table/index.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { spokenName } from '../usage/spoken-name.js'
+import { lastWorkspaceIn } from '../workspace/last-workspace.js'
+import { withMeantCommand } from './meant-command.js'
+import { whereItGoes } from './where-it-goes.js'
+
+const WHAT_PEOPLE_DO = `
+What people do:
+  delta init hi && delta run --agent hi -w . -m "What is here?"
+      a first run, without a key
+  delta show -w ./workspace --follow
+      watch a run from another terminal
+  Ctrl+C, then delta continue -w ./workspace
+      stop a run in order, and go on with it; also after a crash
+  delta continue -w ./workspace -m "…"
+      answer its question, extend a finished run, retry a failed one
+  delta show -w ./workspace --request 7
+      what the model saw at step 7, byte for byte
+  delta run … -q | wc -w
+      stdout is the answer and nothing else
+Each has more with --help: delta run --help
+
+For programs:
+  delta --agent   describes every command as JSON (ATIP 0.6)`
+
+/** What is done with a command line that was understood. */
+export type Execute = (name: string, options: object, positional: string[]) => Promise<void>
+
+/** The argument parser for the whole table. */
+export function createParser(terminal: Terminal, execute: Execute): Command {
+  const program = new Command('delta')
+    .description(
+      'Runs agents made of YAML, Markdown and commands. Everything that happens is kept in plain files under .delta/.',
+    )
+    .option('-V, --version', 'print the version')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.stdout.write(text),
+      writeErr: (text) => terminal.stderr.write(text),
+      outputError: (text, write) => write(withMeantCommand(text, namesIn())),
+    })
+    .configureHelp({ minWidthToWrap: 20 }) // beside the names of commands a terminal of 60 columns has little more
+    .showSuggestionAfterError(true)
+    .showHelpAfterError('(delta --help lists the commands and options)')
+    .helpCommand('help [command...]', 'show the help of a command')
+    .addHelpText('after', WHAT_PEOPLE_DO)
+
+  for (const { title, commands } of COMMAND_TABLE) {
+    program.commandsGroup(`${title}:`)
+    for (const entry of commands) addCommand(parentOf(entry, program), entry, terminal, execute)
+  }
+  return program
+}
+
+/** What may be typed behind `delta`, or behind the word of a group. */
+function namesIn(group?: string): string[] {
+  const names = COMMAND_TABLE.flatMap(({ commands }) => commands).flatMap(({ name, hidden }) =>
+    hidden ? [] : [name],
+  )
+  const before = `${group} `
+  return group === undefined
+    ? names
+    : names.flatMap((name) => (name.startsWith(before) ? [name.slice(before.length)] : []))
+}
+
+/** `tool expand` is a command of `tool`, which is made when its first command comes. */
+function parentOf(entry: CommandEntry, program: Command): Command {
+  const group = entry.name.split(' ').slice(0, -1)[0]
+  if (group === undefined) return program
+  const known = program.commands.find((command) => command.name() === group)
+  if (known) return known
+  return program
+    .command(group)
+    .description(GROUP_DESCRIPTIONS[group] ?? '')
+    .configureOutput({ outputError: (text, write) => write(withMeantCommand(text, namesIn(group))) })
+    .showHelpAfterError(`(delta ${group} --help lists its commands)`)
+}
+
+function addCommand(parent: Command, entry: CommandEntry, terminal: Terminal, execute: Execute): void {
+  const command = parent
+    .command(entry.name.split(' ').at(-1) ?? '', { hidden: entry.hidden ?? false })
+    .description(entry.description)
+    .showHelpAfterError(`(delta ${entry.name} --help says what it takes)`)
+    .addHelpText('after', () => furtherHelp(entry))
+  if (takesMessage(entry)) command.configureOutput({ outputError: withHints(entry, command, terminal) })
+  for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument))
+  for (const option of entry.options ?? []) command.addOption(optionOf(option))
+  // commander gives what is positional, then the options, then itself
+  command.action((...given) => execute(entry.name, given.at(-2), given.slice(0, -2)))
+}
+
+/** Only an option says what is to be done, and people type it without. */
+function takesMessage({ arguments: positional = [], options = [] }: CommandEntry): boolean {
+  return positional.length === 0 && options.some(({ flags }) => flags.startsWith('-m,'))
+}
+
+function withHints(
+  { name }: CommandEntry,
+  parsed: Command,
+  terminal: Terminal,
+): (text: string, write: (text: string) => void) => void {
+  const command = [...spokenName(terminal.env), name]
+  const hints: [RegExp, () => string][] = [
+    [/too many arguments/, () => whereItGoes(parsed.args[0] ?? '', { command, cwd: terminal.cwd })],
+    [/required option '-w/, () => whichWorkspace(command, terminal)],
+  ]
+  return (text, write) =>
+    write(text + hints.map(([fault, hint]) => (fault.test(text) ? hint() : '')).join(''))
+}
+
+/** The current directory, if it is a workspace; or the one that was used last beside the agent that lies there. */
+function whichWorkspace(command: readonly string[], { cwd, argv }: Terminal): string {
+  if (existsSync(join(cwd, '.delta'))) return `Of this directory: ${command.join(' ')} -w .\n`
+  const last = lastWorkspaceIn('.', cwd)
+  if (last === undefined) return ''
+  const typed = quoteForPerson([...command, '-w', last, ...argv.slice(1)])
+  return `Of the workspace last used here: ${typed}\n`
+}
+
+function argumentOf({ name, description, choices, default: value }: ArgumentEntry): Argument {
+  const argument = new Argument(name, description).default(value)
+  if (choices) return argument.choices(choices)
+  return argument.variadic ? argument : argument.argParser(notEmpty)
+}
+
+function optionOf(entry: OptionEntry): Option {
+  const option = new Option(entry.flags, entry.description).hideHelp(entry.hidden ?? false)
+  option.mandatory = entry.required ?? false
+  if (entry.choices) option.choices(entry.choices)
+  else if (entry.flags.includes('<')) option.argParser(notEmpty)
+  if (entry.default !== undefined) option.default(entry.default)
+  if (entry.repeatable) option.default([], 'none').argParser<string[]>(collector(entry))
+  return option
+}
+
+/** A value that is empty comes from a variable that is not set, and would silently mean something else. */
+function notEmpty(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It is empty.')
+  return value
+}
+
+function collector({ choices }: OptionEntry): (value: string, before: string[]) => string[] {
+  return (value, before) => {
+    if (choices && !choices.includes(value))
+      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
+    return [...before, value]
+  }
+}
+
+function furtherHelp({ examples, notes }: CommandEntry): string {
+  const width = Math.max(...examples.map(([command]) => command.length))
+  const side = examples.map(([command, purpose]) => `  ${command.padEnd(width)}   ${purpose}`)
+  const lines = side.every((line) => line.length <= 80)
+    ? side
+    : examples.map(([command, purpose]) => `  ${command}\n      ${purpose}`)
+  return ['', 'Examples:', ...lines, ...(notes === undefined ? [] : ['', notes])].join('\n')
+}

@@ -1,0 +1,69 @@
+import { isYesOrNo, type Question } from '@delta/engine'
+import { readHidden } from '../terminal/read-hidden.js'
+import { readLine } from '../terminal/read-line.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { claimOf } from './effects.js'
+import { printable } from './printable.js'
+
+/**
+ * Asks on stderr and reads one line from stdin, a terminal or not; a sensitive answer is not echoed. What the agent wants
+ * confirmed is asked again until somebody says yes or no. Undefined at end of input or when `signal` is aborted: nobody
+ * answered.
+ */
+export async function askAtTerminal(
+  question: Question,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  // of a command to be approved anything but a yes is a no
+  const takesAnything = question.inputType !== 'confirmation' || question.command !== undefined
+  for (;;) {
+    const line = await askOnce(question, terminal, signal)
+    if (line === undefined || takesAnything || isYesOrNo(line)) return line
+    terminal.stderr.write('Please answer yes or no.\n')
+  }
+}
+
+async function askOnce(
+  question: Question,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const prompt = `${printable(question.prompt.trimEnd())}${claim(question)}${hint(question)} `
+  const hidden = question.sensitive && terminal.stdin.isTTY === true
+  const endLine = (): void => void terminal.stderr.write('\n')
+  signal.addEventListener('abort', endLine, { once: true }) // before anybody says why
+  const line = hidden
+    ? await readHidden(prompt, terminal, signal)
+    : await Promise.race([promptForLine(prompt, terminal), aborted(signal)])
+  if (signal.aborted) terminal.stdin.unref?.() // a line that may still come keeps nobody here
+  signal.removeEventListener('abort', endLine)
+  // what nobody typed ended no line on the screen
+  const isEchoed = terminal.stdin.isTTY === true && !hidden && line !== undefined
+  if (!signal.aborted && !isEchoed) endLine()
+  return line
+}
+
+function promptForLine(prompt: string, terminal: Terminal): Promise<string | undefined> {
+  terminal.stderr.write(prompt)
+  return readLine(terminal)
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+}
+
+/** What the tool of a command to be approved says of its effects. */
+function claim(question: Question): string {
+  return question.command === undefined ? '' : `\n${claimOf(question.effects)}`
+}
+
+function hint(question: Question): string {
+  if (question.command !== undefined) return '\nAllow it? [yes/no]'
+  const choice = question.inputType === 'confirmation' ? ' [yes/no]' : ''
+  // behind several lines the answer would look like a part of the last one
+  return question.prompt.trimEnd().includes('\n') ? `${choice}\n>` : choice
+}

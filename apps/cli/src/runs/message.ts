@@ -1,0 +1,85 @@
+import { isUtf8 } from 'node:buffer'
+import { createReadStream, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { explainSystemError } from '../terminal/system-error.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { UsageError } from '../usage/usage-error.js'
+
+/** A message is sent whole with every request, and no model takes as much as this. */
+const LONGEST_MEGABYTES = 10
+
+/**
+ * The message of `-m`: the text itself, `-` for all of stdin, `@file` for a file. One final newline is dropped from both.
+ * What is no text is refused, never changed into some.
+ */
+export async function readMessage(
+  value: string | undefined,
+  terminal: Terminal,
+): Promise<string | undefined> {
+  if (value === undefined) return undefined
+  const message = await read(value, terminal)
+  if (message.trim() === '')
+    throw new UsageError(`The message (-m ${value}) is empty. Say what is to be done.`)
+  return message
+}
+
+async function read(value: string, terminal: Terminal): Promise<string> {
+  if (value === '-' && terminal.stdin.isTTY)
+    terminal.stderr.write('Type the message. It is shown, and ends with Ctrl+D on a new line:\n')
+  if (value === '-') return toText(await readBytes(terminal.stdin, value), value)
+  if (!value.startsWith('@')) return typed(value)
+  const path = resolve(terminal.cwd, value.slice(1))
+  try {
+    return toText(await readBytes(createReadStream(path), value), value)
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause
+    throw new UsageError(`-m ${value}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
+  }
+}
+
+async function readBytes(stream: Readable, value: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > LONGEST_MEGABYTES * 1024 * 1024) throw tooLong(value)
+  }
+  return Buffer.concat(chunks)
+}
+
+function tooLong(value: string): UsageError {
+  return new UsageError(
+    `-m ${value}: it is longer than ${LONGEST_MEGABYTES} MB, and a message is sent with every request.\nPut it into a file of the workspace, and let the message name that file.`,
+  )
+}
+
+function toText(bytes: Buffer, value: string): string {
+  if (!isUtf8(bytes)) throw notUtf8(value)
+  if (bytes.includes(0))
+    throw new UsageError(
+      `-m ${value}: it holds a NUL byte, so it is no text.\nPut it into a file of the workspace, and let the message name that file.`,
+    )
+  return bytes.toString('utf8').replace(/^\ufeff|\r?\n$/g, '')
+}
+
+/** Node has put U+FFFD in place of bytes that are no UTF-8; only Linux lets us see whether it was typed. */
+function typed(value: string): string {
+  if (value.includes('\ufffd') && !isUtf8(argumentBytes())) throw notUtf8('…')
+  return value
+}
+
+function argumentBytes(): Buffer {
+  try {
+    return readFileSync('/proc/self/cmdline')
+  } catch {
+    return Buffer.alloc(0) // another system: the character stands as it came
+  }
+}
+
+function notUtf8(value: string): UsageError {
+  return new UsageError(
+    `-m ${value}: it is not UTF-8 text. Convert it first, for example with: iconv -f ISO-8859-1 -t UTF-8`,
+  )
+}

@@ -1,0 +1,99 @@
+import type { Agent } from '@delta/config-loader'
+import type { ContextManifest } from '@delta/context'
+import { findAgentHome, type NextRequest, nextRequest } from '@delta/engine'
+import { isAgentCommand, killRunningCommands } from '@delta/executor'
+import { latestRunId } from '@delta/journal'
+import { findEnvironment } from '../agent/find-environment.js'
+import { type AgentFlags, loadAgentFor } from '../agent/load-agent.js'
+import { printable } from '../present/printable.js'
+import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { withOwnCommands } from '../tool-path.js'
+import { workDirectoryOf } from '../workspace/work-directory.js'
+import { readMessage } from './message.js'
+import { findShownRun, type ShownRun } from './shown-run.js'
+
+export interface ContextFlags extends AgentFlags {
+  agent?: string
+  workDir: string
+  runId?: string
+  message?: string
+  json?: boolean
+  trustWorkspaceEnv?: boolean
+}
+
+export interface NextContext extends NextRequest {
+  agent: Agent
+  run: ShownRun | undefined
+}
+
+/**
+ * What would be sent now: the next request of the named run or the latest one, or the first of a new run if the
+ * workspace has none. What it warns of, and what a real run would do before, is said on stderr.
+ */
+export async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<NextContext> {
+  const warn = (text: string): void => void terminal.stderr.write(`${printable(text)}\n`)
+  const workDirectory = workDirectoryOf(flags, terminal)
+  const run = await shownRun(flags, workDirectory, terminal)
+  const directory = flags.agent ?? (await agentHomeOf(run)) ?? '.'
+  const agent = await loadAgentFor(directory, { flags, terminal, warn })
+  const message = await readMessage(flags.message, terminal)
+  for (const notice of noticesOn(run, message)) warn(notice)
+
+  using stop = stopSignal(terminal, {
+    onFirst: (name) => warn(`${name}: stopping; once more to stop at once.`),
+    onSecond: (exitCode) => {
+      killRunningCommands()
+      warn('Stopped at once.')
+      terminal.exit(exitCode)
+    },
+  })
+  const environment = withOwnCommands(terminal.env)
+  const credentials = asksForKeys(agent.manifest)
+    ? await findEnvironment(agent, { workDirectory, flags, terminal })
+    : {}
+  const next = await nextRequest({
+    agent,
+    workDirectory,
+    run,
+    message,
+    environment,
+    credentials,
+    signal: stop.signal,
+  }).catch((error: unknown) => {
+    throw stop.signal.aborted ? new StoppedError(stop.signal, error) : error
+  })
+  for (const warning of next.context.warnings) warn(warning)
+  return { ...next, agent, run }
+}
+
+/** Most recipes run no command that may see a key, and then nobody has to find one. */
+function asksForKeys({ sources, tokenCounter }: ContextManifest): boolean {
+  const generators = sources.flatMap((source) => (source.type === 'computed_file' ? source.generator : []))
+  const commands = tokenCounter === undefined ? generators : [...generators, tokenCounter]
+  return commands.some(({ command, passEnv }) => passEnv.length > 0 || isAgentCommand(command))
+}
+
+async function shownRun(
+  flags: ContextFlags,
+  workDirectory: string,
+  terminal: Terminal,
+): Promise<NextContext['run']> {
+  const id = flags.runId ?? (await latestRunId(workDirectory))
+  return id === undefined ? undefined : findShownRun(flags, id, terminal)
+}
+
+async function agentHomeOf(run: NextContext['run']): Promise<string | undefined> {
+  return run === undefined || run.metadata.agent_home === null ? undefined : findAgentHome(run)
+}
+
+function noticesOn(run: NextContext['run'], message: string | undefined): string[] {
+  if (run === undefined)
+    return message === undefined
+      ? ['No run there: this is what a new one would send first, but for its message (-m).']
+      : []
+  const calls = run.pendingCalls.length
+  if (calls === 0) return []
+  const what = calls === 1 ? '1 call has no result yet and is' : `${calls} calls have no result yet and are`
+  return [`${what} shown as interrupted; delta continue would settle that first.`]
+}

@@ -1,0 +1,37 @@
+import { quoteForPerson } from '@delta/executor'
+import { listRuns, type RunSummary } from '@delta/journal'
+import { commandToContinue } from '../present/conclude.js'
+import { spokenName } from '../usage/spoken-name.js'
+
+/**
+ * A line about a run of the workspace that the person may have meant, where the latest one has ended and no run was named:
+ * with a message one whose question is open, without one any that could be taken up. Undefined when there is none.
+ */
+export async function otherRun(
+  latest: RunSummary,
+  about: { workDirectory: string; message: string | undefined; env: NodeJS.ProcessEnv },
+): Promise<string | undefined> {
+  if (latest.status !== 'COMPLETED' && latest.status !== 'FAILED') return undefined
+  const { workDirectory, message, env } = about
+  const other = (await listRuns(workDirectory)).findLast(
+    ({ status, problem, metadata, humanRequest }) =>
+      (status === 'WAITING_FOR_INPUT' || status === 'INTERRUPTED') &&
+      (message === undefined || humanRequest !== undefined) &&
+      problem === undefined &&
+      metadata.parent_run === null,
+  )
+  if (other === undefined) return undefined
+  const taken = message === undefined ? '' : `Run ${latest.runId}, the latest, takes the message. `
+  return `${taken}${tellOf(other, workDirectory, env)}`
+}
+
+/** A line about a run that is not taken up: where it stands, and what to type to resume it or to see what it asks. */
+export function tellOf(run: RunSummary, workspace: string, env: NodeJS.ProcessEnv): string {
+  return `Run ${run.runId} in this workspace is ${run.status}; ${wayTo(run, workspace, env)}`
+}
+
+function wayTo({ runId, status }: RunSummary, workspace: string, env: NodeJS.ProcessEnv): string {
+  if (status === 'INTERRUPTED') return `to resume it: ${commandToContinue(workspace, runId, env)}`
+  const show = quoteForPerson([...spokenName(env), 'show', runId, '-w', workspace])
+  return `to see what it asks: ${show}`
+}

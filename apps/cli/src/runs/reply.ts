@@ -1,0 +1,33 @@
+import type { RunSummary } from '@delta/journal'
+import { askAtTerminal } from '../present/ask.js'
+import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { UsageError } from '../usage/usage-error.js'
+import { readMessage } from './message.js'
+
+/**
+ * The message of `delta continue`: that of `-m`, but the answer to a sensitive question that is typed behind `-m -` is
+ * asked for as `-i` does, in one line that nobody sees.
+ *
+ * @throws {UsageError} It is empty. {StoppedError} Ctrl+C.
+ */
+export async function readReply(
+  value: string | undefined,
+  { humanRequest: request }: RunSummary,
+  terminal: Terminal,
+): Promise<string | undefined> {
+  const isSecret = request?.sensitive === true && request.argv === undefined
+  if (value !== '-' || !isSecret || !terminal.stdin.isTTY) return readMessage(value, terminal)
+  using stop = stopSignal(terminal, { onFirst: () => undefined, onSecond: (code) => terminal.exit(code) })
+  const question = {
+    requestId: request.request_id ?? '',
+    prompt: request.prompt,
+    inputType: request.input_type === 'confirmation' ? ('confirmation' as const) : ('password' as const),
+    sensitive: true,
+  }
+  const answer = await askAtTerminal(question, terminal, stop.signal)
+  if (stop.signal.aborted) throw new StoppedError(stop.signal, undefined, 'Nothing was changed.')
+  if (answer === undefined || answer.trim() === '')
+    throw new UsageError('The answer (-m -) is empty. The question goes on waiting.')
+  return answer
+}

@@ -1,0 +1,110 @@
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Agent } from '@delta/config-loader'
+import { findAgentHome } from '@delta/engine'
+import { quoteForPerson } from '@delta/executor'
+import { latestRunId, listRuns, type RunSummary, readRun, runDirectory } from '@delta/journal'
+import { callerOf } from '../agent/within-run.js'
+import { spokenName } from '../usage/spoken-name.js'
+import { tellOf } from './other-run.js'
+
+interface Earlier {
+  /** One line for the person. */
+  notice: string
+  /** Set when the run is to be resumed without being asked. */
+  resume?: { runId: string }
+}
+
+/** What was typed, and where. */
+interface Wish {
+  agent: Agent
+  message: string
+  workDirectory: string
+  flags: { workDir?: string; runId?: string; new?: boolean }
+  env: NodeJS.ProcessEnv
+  /** Runs that another process took first. */
+  except: readonly string[]
+}
+
+/**
+ * Whether `delta run` takes up the workspace's latest run instead of starting one: only when the workspace was named,
+ * the agent is the same, and the run was interrupted with the same message, or waits with the same message or with an
+ * answer lying there. Another message is the person's wish for a new run; then the old one is only named, and so is a
+ * damaged one. For a sub-agent the runs that its caller called come first.
+ */
+export async function resumableRun(about: Wish): Promise<Earlier | undefined> {
+  const { workDirectory, flags } = about
+  const summary = await earlierRun(about)
+  if (summary?.problem !== undefined) return { notice: damageNotice(summary, workDirectory, about.env) }
+  if (!summary || !isOpen(summary) || about.except.includes(summary.runId)) return undefined
+
+  const { runId, status } = summary
+  const wanted =
+    flags.workDir !== undefined && flags.runId === undefined && !flags.new && about.env.DELTA_NEW !== '1'
+  if (wanted && (await isMeant(summary, about))) {
+    return { notice: `Resuming run ${runId} (${status}). --new starts another one.`, resume: { runId } }
+  }
+  return { notice: tellOf(summary, workDirectory, about.env) }
+}
+
+async function latestRun(workDirectory: string): Promise<RunSummary | undefined> {
+  const id = await latestRunId(workDirectory)
+  return id === undefined ? undefined : readRun(runDirectory(workDirectory, id), { tolerant: true })
+}
+
+/**
+ * Of what the caller called in this workspace the run that is meant: it may have called several agents, each with several
+ * tasks, and some of them at once. Else the workspace's latest run, unless that is the caller itself.
+ */
+async function earlierRun(about: Wish): Promise<RunSummary | undefined> {
+  const { workDirectory, env, except } = about
+  const caller = callerOf(workDirectory, env)
+  if (caller === undefined) return latestRun(workDirectory)
+  const called = await listRuns(workDirectory, { calledBy: caller.runId })
+  for (const run of called.toReversed()) {
+    const isFree = run.problem === undefined && isOpen(run) && !except.includes(run.runId)
+    if (isFree && (await isMeant(run, about))) return run
+  }
+  return caller.isHere ? called.at(-1) : latestRun(workDirectory)
+}
+
+function isOpen({ status }: RunSummary): boolean {
+  return status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT'
+}
+
+async function isMeant(summary: RunSummary, { agent, message }: Wish): Promise<boolean> {
+  return continuesWith(summary, message) && (await isSameAgent(summary, agent))
+}
+
+function damageNotice(
+  { runId, problem = '' }: RunSummary,
+  workDirectory: string,
+  env: NodeJS.ProcessEnv,
+): string {
+  const [what = ''] = problem.split('\n')
+  const remedy = quoteForPerson([...spokenName(env), 'journal', 'verify', runId, '-w', workDirectory])
+  return `Run ${runId} in this workspace is damaged, and left as it is: ${what}\nWhat can be done: ${remedy}`
+}
+
+function continuesWith(summary: RunSummary, message: string): boolean {
+  const same = summary.metadata.initial_message === message
+  return same || (summary.status === 'WAITING_FOR_INPUT' && hasResponse(summary))
+}
+
+/** What is no file is not read, for it may be a pipe: whoever takes the run up says what is wrong with it. */
+function hasResponse(summary: RunSummary): boolean {
+  const path = join(summary.directory, 'interaction', 'response.txt')
+  const what = statSync(path, { throwIfNoEntry: false })
+  if (what === undefined) return false
+  return !what.isFile() || readFileSync(path, 'utf8').trim() !== ''
+}
+
+async function isSameAgent(summary: RunSummary, agent: Agent): Promise<boolean> {
+  if (summary.metadata.agent_home === null) return false
+  try {
+    return realpathSync(await findAgentHome(summary)) === agent.home
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
+}

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs'
+import { quoteForPerson } from '@delta/executor'
+import { listRuns, runDirectory } from '@delta/journal'
+import { spokenName } from '../usage/spoken-name.js'
+import { UsageError } from '../usage/usage-error.js'
+
+const MOST_NAMED = 8
+
+/**
+ * The id of the run that a person means: the one that is called so, or else the only one whose id begins so. What no run
+ * begins with is handed back as it is, for whoever looks for the run says that there is none.
+ *
+ * @throws {UsageError} Several begin so; it names them.
+ */
+export async function runMeant(
+  typed: string,
+  { workDirectory, env }: { workDirectory: string; env: NodeJS.ProcessEnv },
+): Promise<string> {
+  if (typed === '' || existsSync(runDirectory(workDirectory, typed))) return typed
+  const ids = (await listRuns(workDirectory)).map(({ runId }) => runId).filter((id) => id.startsWith(typed))
+  if (ids.length <= 1) return ids[0] ?? typed
+  const newest = ids.reverse().slice(0, MOST_NAMED)
+  const list = quoteForPerson([...spokenName(env), 'list-runs', '-w', workDirectory])
+  const rest = ids.length > newest.length ? `\nAll of them: ${list}` : ''
+  throw new UsageError(
+    `The ids of ${ids.length} runs begin with ${typed}. Type more of the one you mean:\n${newest.map((id) => `  ${id}`).join('\n')}${rest}`,
+  )
+}

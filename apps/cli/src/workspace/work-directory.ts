@@ -1,0 +1,65 @@
+import { existsSync, readlinkSync, statSync } from 'node:fs'
+import { dirname, resolve, sep } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
+import { explainSystemError } from '../terminal/system-error.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { unreadableBytes } from '../usage/unreadable-bytes.js'
+import { UsageError } from '../usage/usage-error.js'
+
+/** `-w` as an absolute path, whether something is there or not. A path that nobody can mean is refused. */
+export function namedDirectory(workDir: string, terminal: Terminal): string {
+  if (workDir.startsWith('~'))
+    throw new UsageError(
+      `-w ${workDir}: no shell replaced the "~": it does not within quotes, nor behind "=". Write "$HOME" instead.\nA directory that is called so is ./${workDir}`,
+    )
+  const bytes = unreadableBytes(workDir)
+  if (bytes !== undefined) throw new UsageError(`-w ${workDir}: ${bytes}`)
+  const directory = resolve(terminal.cwd, workDir)
+  const records = directory.split(sep).indexOf('.delta')
+  if (records === -1) return directory
+  const workspace = directory.split(sep).slice(0, records).join(sep) || sep
+  throw new UsageError(
+    `-w ${workDir}: it is no workspace; .delta holds the records of one. Name that: ${quoteForPerson(['-w', workspace])}`,
+  )
+}
+
+/** `-w` of a command that makes none; a directory that is missing has no runs, a file is a mistake. */
+export function workDirectoryOf({ workDir }: { workDir: string }, terminal: Terminal): string {
+  const directory = namedDirectory(workDir, terminal)
+  try {
+    if (statSync(directory).isDirectory()) return directory
+  } catch (cause) {
+    const link = danglingLink(directory)
+    if (link !== undefined) throw new UsageError(`-w ${workDir}: ${link}`, { cause })
+    // not throwIfNoEntry: since Node.js 22 it takes what lies below a file for missing, too
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return directory
+    throw new UsageError(`-w ${workDir}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
+  }
+  throw new UsageError(`-w ${workDir}: it is a file, not a directory.`)
+}
+
+/** `-w` of a command that looks at what is there. */
+export function existingWorkDirectoryOf(flags: { workDir: string }, terminal: Terminal): string {
+  const directory = workDirectoryOf(flags, terminal)
+  if (existsSync(directory)) return directory
+  let nearest = dirname(directory)
+  while (!existsSync(nearest)) nearest = dirname(nearest)
+  throw new UsageError(
+    `-w ${flags.workDir}: there is no such directory. The nearest that exists is ${nearest}`,
+  )
+}
+
+/** What to say of a symbolic link to nothing: the system calls it missing, or in the way. */
+export function danglingLink(path: string): string | undefined {
+  const target = existsSync(path) ? undefined : targetOf(path)
+  if (target === undefined) return undefined
+  return `${path} is a symbolic link to ${target}, and that does not exist.\nMake that directory, or name another one.`
+}
+
+function targetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined // it is no link, or nothing is there
+  }
+}

@@ -1,0 +1,147 @@
+import { accessSync, constants, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import { basename, join, sep } from 'node:path'
+import { readLine } from '../terminal/read-line.js'
+import { explainSystemError } from '../terminal/system-error.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { UsageError } from '../usage/usage-error.js'
+import { makeDirectories } from './make-directories.js'
+import { danglingLink, namedDirectory } from './work-directory.js'
+import { lastUsedIn, workspacesIn } from './workspace-names.js'
+
+export interface Workspace {
+  directory: string
+  /** The directories that were made for it just now, itself and those above it, the outermost first. */
+  made: string[]
+  /** Of one that the person did not name. */
+  unnamed?: { notice: string; lastUsedPath: string }
+}
+
+interface Wish {
+  agentHome: string
+  /** `-w`, as it was typed. */
+  workDir: string | undefined
+  yes: boolean
+}
+
+/**
+ * The workspace of a new run. `-w` names it, and it is made if missing; otherwise a new `W001`, `W002` … is made, or on
+ * a terminal without `-y` the person may choose an old one.
+ *
+ * @returns An absolute path of a directory that exists, and what was `made` for it just now.
+ */
+export async function chooseWorkspace(
+  { agentHome, workDir, yes }: Wish,
+  terminal: Terminal,
+): Promise<Workspace> {
+  if (workDir !== undefined) return makeNamed(workDir, terminal)
+  const home = workspacesHome(agentHome, terminal.cwd)
+  const existing = workspacesIn(home)
+  const asks = !yes && existing.length > 0 && terminal.stdin.isTTY && terminal.stderr.isTTY
+  const chosen = asks ? await ask(existing, lastUsedIn(home), terminal) : undefined
+  const { directory, made } =
+    chosen === undefined ? makeNext(home) : { directory: join(home, chosen), made: [] }
+  const notice = `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}`
+  return { directory, made, unnamed: { notice, lastUsedPath: join(home, 'LAST_USED') } }
+}
+
+/** To be called once a run has begun in it: it is the last one used. */
+export function rememberWorkspace({ directory, unnamed }: Workspace): void {
+  if (unnamed === undefined) return
+  try {
+    writeFileSync(unnamed.lastUsedPath, `${basename(directory)}\n`)
+  } catch {
+    // only a convenience: the run goes on, and the next question names no last one
+  }
+}
+
+/** Takes the directories away again that were made for nothing; one in which something is stays. */
+export function unmakeWorkspace({ made }: Workspace): void {
+  try {
+    for (const directory of made.toReversed()) rmdirSync(directory)
+  } catch {
+    // It is not empty, or somebody else was faster. The person is told why nothing came of the run, and that matters more.
+  }
+}
+
+function makeNamed(workDir: string, terminal: Terminal): Workspace {
+  const directory = namedDirectory(workDir, terminal)
+  try {
+    return { directory, made: makeDirectories(directory) }
+  } catch (cause) {
+    const { code, message, path = directory } = cause as NodeJS.ErrnoException
+    const inTheWay = code === 'EEXIST' ? (danglingLink(path) ?? 'it is a file, not a directory.') : undefined
+    const why = inTheWay ?? explainSystemError(cause) ?? message
+    throw new UsageError(`-w ${workDir}: ${why}`, { cause })
+  }
+}
+
+/** Beside the agent's files if those can be written and are not an installed package; otherwise under the current directory. */
+function workspacesHome(agentHome: string, cwd: string): string {
+  const installed = agentHome.split(sep).includes('node_modules')
+  if (!installed && isWritable(agentHome)) return join(agentHome, 'workspaces')
+  return join(cwd, 'workspaces', basename(agentHome))
+}
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK)
+    return true
+  } catch {
+    return false // EACCES and EROFS say the same here: not to be written
+  }
+}
+
+/** `mkdir` without `recursive` fails if the name is taken, so of two that start at once each gets its own. */
+function makeNext(home: string): { directory: string; made: string[] } {
+  const made = makeDirectories(home)
+  const last = workspacesIn(home).at(-1)
+  for (let number = last === undefined ? 1 : Number(last.slice(1)) + 1; ; number++) {
+    const directory = join(home, `W${String(number).padStart(3, '0')}`)
+    try {
+      mkdirSync(directory)
+      return { directory, made: [...made, directory] }
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT') return makeNext(home) // a run that was refused has just taken it away again
+      if (code !== 'EEXIST') throw error
+    }
+  }
+}
+
+/** The name of an old workspace, or undefined for a new one. Ctrl+D is no choice, and nobody pays for a run they did not want. */
+async function ask(
+  existing: string[],
+  lastUsed: string | undefined,
+  terminal: Terminal,
+): Promise<string | undefined> {
+  for (;;) {
+    terminal.stderr.write(`Workspace (${choices(existing, lastUsed)}; Enter for a new one): `)
+    const answer = (await readLine(terminal))?.trim()
+    if (answer === undefined) throw noneChosen(terminal)
+    if (answer === '') return undefined
+    const chosen = existing.find((name) => means(answer, name))
+    if (chosen !== undefined) return chosen
+    terminal.stderr.write(`There is no workspace ${JSON.stringify(answer)}.\n`)
+  }
+}
+
+const MOST_NAMED = 8
+
+function choices(existing: string[], lastUsed: string | undefined): string {
+  const names = existing.length > MOST_NAMED ? `${existing[0]} to ${existing.at(-1)}` : existing.join(', ')
+  const last = existing.length > 1 ? existing.find((name) => name === lastUsed) : undefined
+  return last === undefined ? names : `${names}; last used ${last}`
+}
+
+/** `W002` may be typed as `w2` or `2`. */
+function means(answer: string, name: string): boolean {
+  const number = /^w?(\d+)$/i.exec(answer)?.[1]
+  return number !== undefined && Number(number) === Number(name.slice(1))
+}
+
+function noneChosen({ stderr }: Terminal): UsageError {
+  stderr.write('\n') // the question stands there still
+  return new UsageError(
+    'No workspace was chosen, so no run was started. Name one with -w, or take a new one with -y.',
+  )
+}

@@ -1,0 +1,45 @@
+import type { Finding, Findings } from '../findings.js'
+import { KEY_NAMES } from './env-file.js'
+import { ALL_URL_NAMES, type Found, firstOf, LLM_BASE_URL, type Source } from './environment-sources.js'
+import { isLoopback } from './loopback.js'
+
+/** Said before everything else about an address: what is none cannot be judged. Its text is not shown, it may be a key. */
+export function checkUrl(url: Found, findings: Findings): void {
+  if (url.name === LLM_BASE_URL) return // checked with the rest of agent.yaml
+  const { protocol, username, password } = URL.canParse(url.value) ? new URL(url.value) : NO_URL
+  if (!/^https?:$/.test(protocol)) {
+    const message = `${url.name} is not an http or https URL.`
+    findings.error(placeOf(url), message, `For example ${url.name}=http://localhost:11434/v1`)
+  } else if (username !== '' || password !== '') {
+    const message = `${url.name} holds credentials.`
+    findings.error(placeOf(url), message, `Take them out of the URL; a key is given as ${KEY_NAMES[0]}=…`)
+  }
+}
+
+const NO_URL = { protocol: '', username: '', password: '' }
+
+function placeOf({ from, place }: Found): Finding {
+  return place ?? { file: from }
+}
+
+export function checkUnchanged(
+  { from }: Source,
+  endpoint: string,
+  known: string | undefined,
+  findings: Findings,
+): void {
+  if (known === undefined || endpoint === '' || endpoint === known) return
+  const message =
+    "The settings of the model's API in this file are not those this workspace was started with."
+  findings.error({ file: from }, message, TRUST)
+}
+
+/** A key goes only where the one who wrote the key wanted it to go. */
+export function checkKeyStaysHome(source: Source, findings: Findings): void {
+  const url = firstOf([source], ALL_URL_NAMES)
+  if (url === undefined || isLoopback(url.value) || firstOf([source], KEY_NAMES) !== undefined) return
+  const message = `${url.name} would send a key from elsewhere to an address that a tool may have written here.`
+  findings.error(placeOf(url), message, `Put the key for that address into the .env beside it. ${TRUST}`)
+}
+
+const TRUST = 'If the settings are yours, say so once: the option trustWorkspaceEnv'

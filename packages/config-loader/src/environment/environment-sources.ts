@@ -1,0 +1,74 @@
+import { dirname, join, resolve } from 'node:path'
+import { openDirectory } from '../files/directory.js'
+import type { Findings } from '../findings.js'
+import { liesInParentRun } from '../parts/nested.js'
+import { type EnvPlace, findProjectRoot, readEnvFile, URL_NAMES, type Variables } from './env-file.js'
+
+/** See `EnvironmentOptions`. */
+interface SourceOptions {
+  workDirectory: string
+  agentHome: string
+  environment: NodeJS.ProcessEnv
+  llmBaseUrl?: string | undefined
+}
+
+/** A place where the settings of the model's API may be written. */
+export interface Source {
+  /** A file, or `environment`. */
+  from: string
+  values: Variables
+  /** Of a file. */
+  places?: Record<string, EnvPlace>
+  /** True if the tools of a run can write it. */
+  writable: boolean
+}
+
+/** The agent's own setting ranks like a line of the agent's `.env`. */
+export const LLM_BASE_URL = 'llm.base_url'
+export const ALL_URL_NAMES = [...URL_NAMES, LLM_BASE_URL]
+
+/** All sources in their order, the workspace's file first; a file that is not there has no values. */
+export function readSources(options: SourceOptions, findings: Findings): Source[] {
+  const { workDirectory, agentHome, environment, llmBaseUrl } = options
+  const { home } = openDirectory(agentHome)
+  const nested = liesInParentRun(home, environment)
+  const root = findProjectRoot(home)
+
+  const seen = new Set<string>()
+  const envFile = (directory: string, writable: boolean): Source => {
+    const from = resolve(directory, '.env')
+    const file = seen.has(from) ? undefined : readEnvFile(from, findings)
+    seen.add(from)
+    return { from, values: file?.values ?? {}, places: file?.places ?? {}, writable }
+  }
+  const workspace = envFile(workDirectory, true)
+  const agent = envFile(agentHome, nested)
+  return [
+    workspace,
+    { ...agent, values: { ...agent.values, [LLM_BASE_URL]: llmBaseUrl } },
+    ...(root === undefined ? [] : [envFile(root, false)]),
+    { from: 'environment', values: environment, writable: false },
+  ]
+}
+
+/** A setting, and where it stands. */
+export interface Found {
+  name: string
+  value: string
+  from: string
+  place?: EnvPlace
+}
+
+/** The order of the sources comes before that of the names. An empty value is none. */
+export function firstOf(sources: readonly Source[], names: readonly string[]): Found | undefined {
+  for (const { from, values, places = {} } of sources) {
+    for (const name of names) {
+      const value = values[name]
+      if (!value) continue
+      if (name === LLM_BASE_URL) return { name, value, from: join(dirname(from), 'agent.yaml') }
+      const place = places[name]
+      return { name, value, from, ...(place === undefined ? {} : { place }) }
+    }
+  }
+  return undefined
+}

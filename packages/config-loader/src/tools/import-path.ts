@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
+import { readText } from '../files/read-text.js'
+import { realPath } from '../files/real-path.js'
+import { isInside } from '../files/workplace.js'
+import { tildeHint } from '../path.js'
+
+/** Directories from which files may be imported: absolute, symbolic links resolved. */
+export type Roots = readonly string[]
+
+export type ResolvedImport =
+  /** `roots`: what the imported file may import from in turn. */
+  { ok: true; path: string; roots: Roots } | { ok: false; message: string; hint?: string }
+
+const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)\/(.+)$/i // no name begins with a dot: none leads upwards
+
+/**
+ * Finds the file an `imports:` entry means.
+ *
+ * A path is relative to the importing file, and what it leads to, symbolic links resolved, must lie inside one
+ * of the roots. `npm:<package>/<file>` is looked for in the `node_modules` of the agent's directory and of those
+ * around it, as Node does, and must lie inside the package.
+ */
+export function resolveImport(entry: string, importer: string, home: string, roots: Roots): ResolvedImport {
+  if (entry.startsWith('npm:')) return resolvePackage(entry, home, roots)
+  if (/^[a-z][a-z0-9+.-]+:/i.test(entry)) return notAFile(entry)
+
+  const path = realPath(resolve(dirname(importer), entry))
+  if (path === undefined) return missing(entry, dirname(importer))
+  if (roots.some((root) => isInside(path, root))) return { ok: true, path, roots }
+  return {
+    ok: false,
+    message: `"${entry}" leads to ${path}, outside of the agent's directory`,
+    hint: `If you trust what is there, allow it for this run: the option importRoots with ${quoteForPerson([dirname(path)])} (or DELTA_IMPORT_ROOTS).`,
+  }
+}
+
+function resolvePackage(entry: string, home: string, roots: Roots): ResolvedImport {
+  const [, name, file] = PACKAGE.exec(entry) ?? []
+  if (name === undefined || file === undefined) {
+    const hint = 'As in npm:@acme/tools/files.yaml; the version is the one that is installed.'
+    return { ok: false, message: `"${entry}" is not of the form npm:<package>/<file>`, hint }
+  }
+  const directory = findPackage(name, home)
+  if (directory === undefined) {
+    return {
+      ok: false,
+      message: `the package "${name}" is not installed`,
+      hint: installHint(name, file, home),
+    }
+  }
+  const path = realPath(join(directory, file))
+  if (path === undefined) {
+    const hint = `What it has lies in ${directory}.`
+    return { ok: false, message: `the package "${name}" has no file "${file}"`, hint }
+  }
+  if (!isInside(path, directory))
+    return { ok: false, message: `"${entry}" leads out of the package, to ${path}` }
+  return { ok: true, path, roots: [...roots, directory] }
+}
+
+/** `npm:acme/tools/files.yaml` where `@acme/tools` was meant. */
+function installHint(name: string, file: string, home: string): string {
+  const scoped = `@${name}/${file.split('/')[0]}`
+  if (!name.startsWith('@') && findPackage(scoped, home) !== undefined)
+    return `Did you mean "npm:@${name}/${file}"?`
+  return `Install it there: cd ${quoteForPerson([home])} && npm install ${name}`
+}
+
+function findPackage(name: string, home: string): string | undefined {
+  for (let directory = home; ; directory = dirname(directory)) {
+    const found = realPath(join(directory, 'node_modules', name))
+    if (found !== undefined) return found
+    if (directory === dirname(directory)) return undefined
+  }
+}
+
+function notAFile(entry: string): ResolvedImport {
+  const hint = 'Save it beside the agent and import that file, so that what runs is what you have read.'
+  return { ok: false, message: `"${entry}" is not a file; nothing is fetched from elsewhere`, hint }
+}
+
+function missing(entry: string, directory: string): ResolvedImport {
+  const read = readText(resolve(directory, entry))
+  if (!read.ok && read.reason !== 'missing') return { ok: false, message: `"${entry}" ${read.message}` }
+  return {
+    ok: false,
+    message: `"${entry}" does not exist in ${directory}`,
+    hint: missingHint(entry, directory),
+  }
+}
+
+function missingHint(entry: string, directory: string): string {
+  const tilde = tildeHint(entry)
+  if (tilde !== undefined) return tilde
+  if (/[*?]/.test(entry)) return 'Patterns are not expanded: name each file.'
+  const other = [`${entry}.yaml`, entry.replace(/\.yml$/, '.yaml'), entry.replace(/\.yaml$/, '.yml')].find(
+    (candidate) => existsSync(resolve(directory, candidate)),
+  )
+  return other === undefined ? 'A path is relative to the file that imports it.' : `Did you mean "${other}"?`
+}

@@ -1,0 +1,23 @@
+import { nearestNames, POLICY_KEYS, type Policy, parsePolicy } from '@delta/executor'
+import type { Findings } from '../findings.js'
+import { reportForeign } from '../shape/report.js'
+import type { YamlFile } from '../yaml/file.js'
+
+/** Reads `policy:`. A rule with a name nobody knows is an error: it would protect nothing. */
+export function readPolicy(value: unknown, file: YamlFile, findings: Findings): Policy | undefined {
+  if (value === undefined || value === null) return undefined
+  const parsed = parsePolicy(value)
+  const problems = parsed.ok ? [] : parsed.problems.filter(({ path }) => !parsed.unknownKeys.includes(path))
+  reportForeign(problems, file, ['policy'], findings.error)
+  for (const key of parsed.unknownKeys) {
+    const [nearest] = nearestNames(key, POLICY_KEYS)
+    const hint =
+      nearest === undefined ? `The rules are ${POLICY_KEYS.join(', ')}.` : `Did you mean "${nearest}"?`
+    findings.error(
+      file.locate(['policy', key], { key: true }),
+      `policy: there is no rule "${key}"; it would protect nothing.`,
+      hint,
+    )
+  }
+  return parsed.ok ? parsed.policy : undefined
+}

@@ -1,0 +1,55 @@
+import type { Findings } from '../findings.js'
+import type { LoadedTool } from './tools.js'
+
+/** Tools by name. A later definition replaces an earlier one in its place. */
+export type ToolSet = ReadonlyMap<string, LoadedTool>
+
+/** A tool that another file's tool of the same name replaced. */
+export interface Override {
+  name: string
+  /** `file:line` of the definition that counts. */
+  by: string
+  /** `file:line` of the one that does not. */
+  replaced: string
+}
+
+export function byName(tools: readonly LoadedTool[]): ToolSet {
+  return new Map(tools.map((loaded) => [loaded.tool.expanded.name, loaded]))
+}
+
+/** Adds a tool; says so where it takes the name of one that another file has. */
+export function addTool(
+  tools: Map<string, LoadedTool>,
+  loaded: LoadedTool,
+  { overrides, findings }: { overrides: Override[]; findings: Findings },
+): void {
+  const { name } = loaded.tool.expanded
+  const earlier = tools.get(name)
+  if (earlier !== undefined && areTwoCommands(earlier, loaded)) {
+    findings.error(
+      { file: loaded.file.name },
+      `"${name}" would be two commands, of this file and of ${earlier.file.name}: nobody chose between them.`,
+      'Give one import a "prefix:", or choose its "commands:".',
+    )
+  } else if (earlier !== undefined && earlier.file !== loaded.file) {
+    const override = { name, by: origin(loaded), replaced: origin(earlier) }
+    const isKnown = overrides.some(
+      (known) => known.name === name && known.by === override.by && known.replaced === override.replaced,
+    )
+    if (!isKnown) overrides.push(override) // two files may meet along several ways
+  }
+  tools.set(name, loaded)
+}
+
+/** A tool that somebody wrote may replace one of a program. That two programs meet in one name is an accident. */
+function areTwoCommands(one: LoadedTool, other: LoadedTool): boolean {
+  const [command, otherCommand] = [one, other].map(({ tool: { expanded, settings } }) =>
+    settings.trust === undefined ? undefined : expanded.command.join('\0'),
+  )
+  return command !== undefined && otherCommand !== undefined && command !== otherCommand
+}
+
+function origin({ file, path }: LoadedTool): string {
+  const { line } = file.locate(path)
+  return `${file.name}:${line}`
+}

@@ -1,0 +1,68 @@
+import type { ChatMessage } from '@delta/model'
+import type { SizedMessage } from '../conversation/sized-message.js'
+import type { Turn } from '../conversation/turn.js'
+import { ContextError } from '../errors.js'
+import { bytesPerToken, type Calibration } from './tokens.js'
+
+/** Counts the tokens of several texts at once. */
+export type CountTokens = (texts: readonly string[]) => readonly number[] | Promise<readonly number[]>
+
+/** What messages cost: by an exact counter if there is one, else by their size and what the provider last counted. */
+export interface Meter {
+  /** Counts several messages in one go: a counter may be a program. Comes before `tokensOf` these. */
+  count(messages: Iterable<SizedMessage>): Promise<void>
+  tokens(message: SizedMessage): number
+  tokensOf(turns: readonly Turn[]): number
+}
+
+/** Role, separators and names cost this much besides the text, with most providers. */
+const FRAME_TOKENS = 4
+
+export function createMeter({
+  count,
+  calibration,
+}: {
+  count?: CountTokens
+  calibration?: Calibration
+}): Meter {
+  const counted = new Map<SizedMessage, number>()
+  const ratio = bytesPerToken(calibration)
+  const tokens: Meter['tokens'] =
+    count === undefined
+      ? ({ bytes }) => Math.ceil(bytes / ratio)
+      : (message) => (counted.get(message) ?? 0) + FRAME_TOKENS
+
+  return {
+    async count(messages) {
+      if (count === undefined) return
+      const all = [...messages]
+      const counts = await count(all.map(({ message }) => textOf(message)))
+      for (const [index, message] of all.entries()) counted.set(message, usable(counts[index]))
+    },
+    tokens,
+    tokensOf(turns) {
+      let total = 0
+      for (const { messages } of turns) for (const message of messages) total += tokens(message)
+      return total
+    },
+  }
+}
+
+function usable(count: number | undefined): number {
+  if (Number.isSafeInteger(count) && count !== undefined && count >= 0) return count
+  const message = `countTokens gave ${count} for a text; it returns a list with a whole number for each.`
+  throw new ContextError('ERR_CONTEXT_COUNTER', message)
+}
+
+/** What a tokenizer sees of a message: every text in it, without JSON's quotes and escapes. */
+function textOf(message: ChatMessage): string {
+  const texts: string[] = []
+  const visit = (value: unknown): void => {
+    if (typeof value === 'string') texts.push(value)
+    else if (typeof value === 'object' && value !== null)
+      for (const inner of Object.values(value)) visit(inner)
+  }
+  const { role: _, ...rest } = message
+  visit(rest)
+  return texts.join('\n')
+}

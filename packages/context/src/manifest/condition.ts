@@ -1,0 +1,55 @@
+import { stat } from 'node:fs/promises'
+import { runInThisContext } from 'node:vm'
+import { ContextError } from '../errors.js'
+import type { Condition } from './schema.js'
+import { type ContextVariables, resolvePath } from './variables.js'
+
+/** What conditions look at. */
+export interface Situation {
+  variables: ContextVariables
+  environment: NodeJS.ProcessEnv
+  /** The iteration that is about to begin, from 1. */
+  iteration: number
+  /** Everything users said in this run. */
+  task: string
+}
+
+/** True if the source is to be used now. */
+export async function holds(condition: Condition, situation: Situation): Promise<boolean> {
+  switch (condition.when) {
+    case 'task_contains':
+      return matches(condition.pattern, situation.task)
+    case 'file_exists':
+      return exists(resolvePath(condition.path, situation.variables, 'CWD'))
+    case 'env_set':
+      return (situation.environment[condition.name] ?? '') !== ''
+    case 'iteration_at_least':
+      return situation.iteration >= condition.count
+    default:
+      return condition satisfies never
+  }
+}
+
+/** A pattern with nested repetitions can take years, and nothing else would happen in this process meanwhile. */
+const MOST_MATCHING_MS = 1000
+
+/** @throws {ContextError} `ERR_CONTEXT_SOURCE`: it takes too long to find out. */
+function matches(pattern: string, text: string): boolean {
+  const expression = `new RegExp(${JSON.stringify(pattern)}, 'i').test(${JSON.stringify(text)})`
+  try {
+    return runInThisContext(expression, { timeout: MOST_MATCHING_MS }) === true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+    const message = `context.yaml: the pattern ${pattern} took longer than ${MOST_MATCHING_MS} ms to search ${text.length} characters.`
+    throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\n${ONE_REPETITION}`, { cause: error })
+  }
+}
+
+export const ONE_REPETITION = 'Write one repetition: [ab]+ for (a+|b+)+.'
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false, // what cannot be looked at is not there for this purpose
+  )
+}

@@ -1,0 +1,33 @@
+import { resolve } from 'node:path'
+import { requireThat } from '../usage.js'
+
+/** What `${AGENT_HOME}`, `${CWD}` and `${RUN_DIR}` stand for: absolute directories. */
+export interface ContextVariables {
+  AGENT_HOME: string
+  CWD: string
+  RUN_DIR: string
+}
+
+export const VARIABLE = /\$\{([^}]*)\}/g
+export const VARIABLE_NAMES: readonly string[] = ['AGENT_HOME', 'CWD', 'RUN_DIR']
+
+/** Replaces the engine's variables; every other text stays as it is. */
+export function replaceVariables(text: string, variables: ContextVariables): string {
+  requireThat(typeof text === 'string', 'replaceVariables: the text', 'a text')
+  const isComplete = VARIABLE_NAMES.every((name) => typeof Object(variables)[name] === 'string')
+  requireThat(
+    isComplete,
+    'replaceVariables: the object of variables',
+    '{ AGENT_HOME, CWD, RUN_DIR }, each a path',
+  )
+  return text.replaceAll(VARIABLE, (whole, name: string) => (isName(name) ? variables[name] : whole))
+}
+
+/** A path of `context.yaml` as an absolute one. Relative ones start at `base`. */
+export function resolvePath(path: string, variables: ContextVariables, base: keyof ContextVariables): string {
+  return resolve(variables[base], replaceVariables(path, variables))
+}
+
+function isName(name: string): name is keyof ContextVariables {
+  return VARIABLE_NAMES.includes(name)
+}

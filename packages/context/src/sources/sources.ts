@@ -1,0 +1,86 @@
+import { readJournal, readTail, type StoredEvent } from '@delta/journal'
+import { keepLastCycles, turnsOf } from '../conversation/conversation.js'
+import type { JournalFollower } from '../conversation/follow-journal.js'
+import type { Turn } from '../conversation/turn.js'
+import { ContextError } from '../errors.js'
+import type { ComputedFileSource, FileSource, JournalSource } from '../manifest/manifest.js'
+import { sourceName } from '../manifest/source-name.js'
+import { resolvePath } from '../manifest/variables.js'
+import { isFresh, readReceipt, remember } from './cache.js'
+import type { CommandContext } from './context-command.js'
+import { runGenerator } from './generator.js'
+import type { TextReader } from './read-text.js'
+
+/** A source's text, or why there is none. `note` says what is worth knowing about it. */
+export type SourceText = { text: string; note?: string } | { skipped: string; warning?: string }
+
+export interface SourceContext extends CommandContext {
+  readText: TextReader
+}
+
+/** @throws {ContextError} `ERR_CONTEXT_SOURCE`: the file is needed and cannot be used. */
+export function readFileSource(source: FileSource, { variables, readText }: SourceContext): SourceText {
+  const path = resolvePath(source.path, variables, 'AGENT_HOME')
+  return textOrReason(source, path, readText(path))
+}
+
+/** @throws {ContextError} `ERR_CONTEXT_GENERATOR`, `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_ABORTED`. */
+export async function computeSource(source: ComputedFileSource, context: SourceContext): Promise<SourceText> {
+  const path = resolvePath(source.outputPath, context.variables, 'CWD')
+  const receipt = await readReceipt(source, path)
+  const present = receipt && context.readText(path)
+  if (present?.ok && (await isFresh(receipt, { source, text: present.text, ...context })))
+    return { text: present.text, note: 'from cache' }
+
+  const generated = await runGenerator(source.generator, path, context)
+  if (!generated.ok) return withoutGenerated(source, generated)
+  const made = context.readText(path)
+  if (made.ok) await remember(path, { source, text: made.text, ...context })
+  return textOrReason(source, path, made)
+}
+
+function withoutGenerated(
+  source: ComputedFileSource,
+  failure: { message: string; aborted: boolean },
+): SourceText {
+  const name = sourceName(source)
+  const message = `context.yaml: the source "${name}": ${failure.message}`
+  if (failure.aborted) throw new ContextError('ERR_CONTEXT_ABORTED', message, { source: name })
+  if (source.onMissing === 'skip') return { skipped: 'its generator failed', warning: message }
+  throw new ContextError('ERR_CONTEXT_GENERATOR', `${message}\nTo go on without it: on_missing: skip`, {
+    source: name,
+  })
+}
+
+function textOrReason(
+  source: FileSource | ComputedFileSource,
+  path: string,
+  read: ReturnType<TextReader>,
+): SourceText {
+  if (read.ok) return { text: read.text }
+  if (read.missing && source.onMissing === 'skip') return { skipped: 'missing' }
+
+  const name = sourceName(source)
+  const message = `context.yaml: the source "${name}": ${path} ${read.message}.`
+  if (source.onMissing === 'skip') return { skipped: 'unusable', warning: message }
+  const hint =
+    source.type === 'file' ? read.hint : 'Mend its generator, or go on without it: on_missing: skip'
+  throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\n${hint}`, { source: name })
+}
+
+/** Where a conversation is read from. */
+export type JournalInput = string | readonly StoredEvent[] | JournalFollower
+
+/** A run's conversation: of a file only as much as is needed. */
+export async function readTurns({ maxIterations }: JournalSource, journal: JournalInput): Promise<Turn[]> {
+  if (maxIterations === undefined) return allTurns(journal)
+  const path = typeof journal === 'string' ? journal : 'path' in journal ? journal.path : undefined
+  const turns =
+    path === undefined ? await allTurns(journal) : turnsOf((await readTail(path, maxIterations)).events)
+  return keepLastCycles(turns, maxIterations)
+}
+
+async function allTurns(journal: JournalInput): Promise<Turn[]> {
+  if (typeof journal === 'string') return turnsOf((await readJournal(journal)).events)
+  return 'turns' in journal ? journal.turns() : turnsOf(journal)
+}

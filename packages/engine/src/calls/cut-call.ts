@@ -1,0 +1,24 @@
+import type { ActiveRun } from '../active-run.js'
+import type { Call } from './call.js'
+
+/**
+ * What the model reads of a call of the last thought whose arguments end where its tokens did; undefined for any other.
+ * Arguments that never began look like those of a tool without parameters, so they must not be taken for none.
+ */
+export function cutCall(run: ActiveRun, call: Call): string | undefined {
+  const { finish_reason: reason } = run.run.summary().lastThought ?? {}
+  if (reason !== 'length' || isJson(call.arguments)) return undefined
+  return [
+    `ERROR: the answer was cut off at the model's token limit (finish_reason: length), in the arguments of ${JSON.stringify(call.name)}. Nothing was run.`,
+    'Send less at a time, in several calls. Who runs this agent can raise the limit: llm.max_tokens in agent.yaml.',
+  ].join('\n')
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false // there is nothing else to learn from the error
+  }
+}

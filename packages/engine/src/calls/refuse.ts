@@ -1,0 +1,40 @@
+import { withoutHalves } from '@delta/model'
+import { type ActiveRun, record } from '../active-run.js'
+import type { Call } from './call.js'
+
+/** Journals a call that was not run, so that it still has its request and its one result. Whatever it held, `jq` can read them. */
+export function refuse(
+  run: ActiveRun,
+  call: Call,
+  refusal: {
+    iteration: number
+    attempt: number
+    args: unknown
+    status: 'ERROR' | 'BLOCKED'
+    observation: string
+  },
+): undefined {
+  const { iteration, attempt, args, status, observation } = refusal
+  const about = { iteration, action_id: call.action_id, tool_name: call.name }
+  record(
+    run,
+    {
+      type: 'ACTION_REQUEST',
+      ...about,
+      attempt,
+      tool_args: withoutHalves(args), // what the model wrote stands in the thought
+      resolved_command: null,
+      argv: null,
+    },
+    {
+      type: 'ACTION_RESULT',
+      ...about,
+      status,
+      exit_code: null,
+      signal: null,
+      observation_content: withoutHalves(observation),
+      execution_ref: null,
+      duration_ms: 0,
+    },
+  )
+}

@@ -1,0 +1,64 @@
+import { isJournalError } from '@delta/journal'
+import { type ActiveRun, record } from '../active-run.js'
+import { CallerMistake } from '../caller.js'
+import { notifyHook } from '../hooks/notify.js'
+import { eraseSecrets } from '../human/secrets.js'
+import { interrupted, type Outcome, type RunResult } from '../outcome.js'
+import { asRecordFailure } from './record-failure.js'
+import { updateMetadata } from './update-metadata.js'
+
+/** A run that is being stopped has this long for its `on_run_end` hook. Milliseconds. */
+const STOPPING_HOOK_MS = 1000
+
+/**
+ * Runs the loop and writes the run's end: `on_run_end` (never while waiting), secrets erased, `ENGINE_END`, synced.
+ * An error that ended the loop (a context source that is missing, say) is journaled and makes the run `FAILED`; one of
+ * writing the run's own files is thrown on, because a journal that cannot be written must not be written to; so is a
+ * mistake of the calling program, which is none of the run's.
+ */
+export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Promise<RunResult> {
+  const outcome = await loop().catch((error: unknown) => unexpected(run, error))
+  if (outcome.status !== 'WAITING_FOR_INPUT') await endHook(run)
+  if (outcome.status === 'COMPLETED' || outcome.status === 'FAILED') eraseSecrets(run.run.paths.secrets)
+
+  const summary = run.run.summary()
+  const ended = run.run.journal.append({
+    type: 'ENGINE_END',
+    run_id: run.run.runId,
+    status: outcome.status,
+    final_iteration: summary.lastIteration,
+    usage: summary.usage,
+    ...('reason' in outcome ? { reason: outcome.reason } : {}),
+  })
+  run.run.journal.sync() // before anybody is told how it ended
+  for (const event of ended) run.emit({ kind: 'journal', event })
+  await updateMetadata(run.run, run.emit)
+  return {
+    ...outcome,
+    runId: run.run.runId,
+    runDirectory: run.run.directory,
+    iterations: summary.lastIteration,
+    usage: summary.usage,
+  }
+}
+
+async function endHook(run: ActiveRun): Promise<void> {
+  const { lastIteration } = run.run.summary()
+  await notifyHook(run, 'on_run_end', { iteration: lastIteration, lingerMs: STOPPING_HOOK_MS })
+}
+
+async function unexpected(run: ActiveRun, thrown: unknown): Promise<Outcome> {
+  if (thrown instanceof CallerMistake) throw thrown
+  const error = asRecordFailure(thrown, run.run)
+  if (isJournalError(error)) throw error
+  if (run.signal.aborted) return interrupted(run.signal)
+  const message = error instanceof Error ? error.message : String(error)
+  record(run, {
+    type: 'ERROR',
+    error_message: message,
+    error_details: { code: (error as { code?: unknown }).code, stack: (error as { stack?: unknown }).stack },
+    recoverable: false,
+  })
+  await notifyHook(run, 'on_error', { iteration: run.firstIteration, errorMessage: message })
+  return { status: 'FAILED', reason: message }
+}

@@ -1,0 +1,63 @@
+import { lstatSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
+import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
+import { ASK_HUMAN } from '../human/question.js'
+
+/** What the system answers when it takes no more of what is written. */
+const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])
+const PERMISSION_CODES = new Set(['EACCES', 'EPERM'])
+/** What it answers when something else stands where a file or directory of the run is to be. */
+const IN_THE_WAY_CODES = new Set(['EEXIST', 'ENOTDIR'])
+
+/**
+ * The error as one of the journal's, if what stopped the run is that its own directory could not be written; any other
+ * stays as it is. Such a run has not failed: it goes on from what is recorded once there is room.
+ */
+export function asRecordFailure(error: unknown, run: Run): unknown {
+  const { code = '', path, syscall } = Object(error) as NodeJS.ErrnoException
+  if (isJournalError(error) || syscall === undefined) return error
+  const isOurs = path === undefined ? DISK_CODES.has(code) : path.startsWith(run.directory)
+  const isRefused =
+    DISK_CODES.has(code) || PERMISSION_CODES.has(code) || IN_THE_WAY_CODES.has(code) || lacksDirectory(error)
+  return isOurs && isRefused ? asWriteError(error, path ?? run.directory) : error
+}
+
+/** A directory of the run was deleted or moved while it was used: only the last part of a path may be missing. */
+function lacksDirectory(error: unknown): boolean {
+  const { code, path, syscall } = Object(error) as NodeJS.ErrnoException
+  return code === 'ENOENT' && syscall === 'open' && path !== undefined && isGone(dirname(path))
+}
+
+/** Adds to an error of writing a run what was lost by it, and the command line that goes on; or says that the run is gone. */
+export function withWayOn(error: unknown, run: Run): unknown {
+  if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') return error
+  if (isGone(run.directory)) return asGone(error, run)
+  if (isGone(run.paths.journal)) return error // there is nothing to go on with
+  const started = run.summary().pendingCalls.filter(({ name, requested }) => requested && name !== ASK_HUMAN)
+  const lost = started.map(
+    ({ name }) => `The result of "${name}" is not recorded: it may have done its work.`,
+  )
+  const way = `Go on with: ${quoteForPerson(['delta', 'continue', '-w', run.workDirectory, '--run-id', run.runId])}`
+  return new JournalError(error.code, [error.message, ...lost, way].join('\n'), {
+    path: error.path,
+    cause: error.cause,
+  })
+}
+
+/** Deleted, by a command of the agent perhaps, or moved: to create it, or to mend permissions, would be no way on. */
+function asGone({ code, path, cause }: JournalError, { directory }: Run): JournalError {
+  const message = `${directory}: The run could not be recorded any more: its directory is gone.
+It was deleted or moved while the run went on, alone or with its workspace. Put it back, then continue the run; what is gone cannot be continued.`
+  return new JournalError(code, message, { path, cause })
+}
+
+/** What merely cannot be reached, for want of permission, is there still. */
+function isGone(path: string): boolean {
+  try {
+    lstatSync(path)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+  }
+}

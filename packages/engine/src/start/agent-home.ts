@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { isKnownEvent, journalPath, type RunSummary, streamJournal } from '@delta/journal'
+import { EngineError } from '../errors.js'
+import { isObject, requireThat } from './usage.js'
+
+/**
+ * The directory of the agent that a run was started with.
+ *
+ * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say.
+ */
+export function agentHomeIn(summary: RunSummary): string {
+  checkRun('agentHomeIn', summary)
+  const home = summary.metadata.agent_home
+  if (home !== null) return home
+  throw new EngineError(
+    'ERR_ENGINE_NO_AGENT',
+    `The journal of run ${summary.runId} does not say which agent it ran. Say which one it is with the option agent.`,
+  )
+}
+
+/**
+ * Where the agent of a run is now: the directory it was started with, and if that is gone, the newest of those in which
+ * a later engine was told to look that is still there. As long as the first is there no later start takes its place:
+ * a command of the run may have made that start, and named an agent which a model wrote.
+ *
+ * @returns A directory that may be gone, too, when all of them are.
+ * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say. {JournalError} It is damaged.
+ */
+export async function findAgentHome(summary: RunSummary): Promise<string> {
+  checkRun('findAgentHome', summary)
+  const first = agentHomeIn(summary)
+  if (existsSync(first)) return first
+  let found = first
+  for await (const event of streamJournal(journalPath(summary.directory))) {
+    if (!isKnownEvent(event) || event.type !== 'ENGINE_START') continue
+    if (event.agent_home && existsSync(event.agent_home)) found = event.agent_home
+  }
+  return found
+}
+
+function checkRun(name: string, summary: unknown): void {
+  const { metadata } = Object(summary) as Partial<RunSummary>
+  requireThat(isObject(metadata), `${name}: the run`, 'what findRun gave')
+}

@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
+import { latestRunId, type RunSummary } from '@delta/journal'
+import { EngineError } from '../errors.js'
+import { readResponse } from '../human/interaction.js'
+import { isYesOrNo, questionOf } from '../human/question.js'
+
+/** How a run is to go on; see `ContinueRunOptions`. */
+interface Wish {
+  workDirectory: string
+  message?: string | undefined
+  decision?: { requestId: string } | undefined
+}
+
+/**
+ * Refuses what cannot take a run further, before anything is written.
+ *
+ * @throws {EngineError} `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_ANSWER`.
+ */
+export async function checkContinuable(summary: RunSummary, wish: Wish): Promise<void> {
+  requireWaiting(summary, wish)
+  await requireMessage(summary, wish)
+  requireAnswer(summary, wish)
+}
+
+async function requireMessage(summary: RunSummary, wish: Wish): Promise<void> {
+  const ended = summary.status === 'COMPLETED' || summary.status === 'FAILED'
+  if (!ended || wish.message !== undefined) return
+  throw new EngineError(
+    'ERR_ENGINE_MESSAGE_REQUIRED',
+    `Run is ${summary.status}. To continue, provide a message using -m/--message\nExample: ${await example(summary, wish)}`,
+  )
+}
+
+/** Ready to be pasted. Of a failed run what is said matters little: that anything is said makes the model be asked again. */
+async function example({ status, runId }: RunSummary, { workDirectory }: Wish): Promise<string> {
+  const which = runId === (await latestRunId(workDirectory)) ? [] : ['--run-id', runId]
+  const command = quoteForPerson(['delta', 'continue', '-w', workDirectory, ...which])
+  return `${command} -m "${status === 'FAILED' ? 'Try again' : 'Now do something else'}"`
+}
+
+function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: Wish): void {
+  const waiting = humanRequest?.argv === undefined ? undefined : humanRequest.request_id
+  if (decision === undefined || decision.requestId === waiting) return
+  const known =
+    waiting === undefined ? 'No command waits for approval there.' : `The one that waits is ${waiting}.`
+  throw new EngineError(
+    'ERR_ENGINE_NOT_WAITING',
+    `No command with the request id ${decision.requestId} waits in run ${runId}. ${known}`,
+  )
+}
+
+/** The answer must be readable. A confirmation takes a yes or a no; a word that is neither is the model's to interpret, and may be taken for a yes. */
+function requireAnswer(summary: RunSummary, { message }: Wish): void {
+  const { humanRequest: request, directory } = summary
+  if (request === undefined || request.argv !== undefined) return
+  const interaction = join(directory, 'interaction')
+  const answer = message ?? readResponse(interaction, questionOf(request))
+  if (request.input_type !== 'confirmation' || answer === undefined || isYesOrNo(answer)) return
+  const where = message === undefined ? join(interaction, 'response.txt') : '-m'
+  throw new EngineError(
+    'ERR_ENGINE_NO_ANSWER',
+    `${where}: ${request.sensitive ? 'The answer' : JSON.stringify(answer)} is neither yes nor no, and the agent asks for one of them: ${request.prompt}\nAnswer with yes or no (or y, n); more may follow: "yes, but …".`,
+  )
+}

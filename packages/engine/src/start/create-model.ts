@@ -1,0 +1,63 @@
+import { resolve } from 'node:path'
+import type { Agent } from '@delta/config-loader'
+import { type ChatModel, replayModel, scriptModel } from '@delta/model'
+import { EngineError } from '../errors.js'
+import { commandModel } from './command-model.js'
+import { readRecordedRun } from './recorded-run.js'
+
+/**
+ * The model's key and address; see `loadEnvironment` of the config loader, which knows what overrides the agent's own
+ * `llm.base_url`. Without an address that one counts.
+ */
+export interface Credentials {
+  apiKey?: string | undefined
+  baseUrl?: string | undefined
+}
+
+/**
+ * The model that `llm.provider` names. Nothing is asked of it yet.
+ *
+ * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`: the provider needs a key or a base URL and has neither.
+ */
+export async function createModel(
+  agent: Agent,
+  { credentials, environment }: { credentials: Credentials; environment: NodeJS.ProcessEnv },
+): Promise<ChatModel> {
+  const { llm } = agent
+  switch (llm.provider) {
+    case 'script':
+      return scriptModel(agent.script ?? [], {
+        ...(llm.script === undefined ? {} : { path: resolve(agent.home, llm.script) }),
+      })
+    case 'command':
+      return commandModel(commandOf(agent), { cwd: agent.home, environment })
+    case 'replay':
+      return replayModel(readRecordedRun(resolve(agent.home, llm.script ?? '.')))
+    case 'openai':
+      return openAi(agent, credentials)
+    default:
+      return llm.provider satisfies never
+  }
+}
+
+/** As of a hook, `${AGENT_HOME}` in it is the agent's directory. */
+function commandOf({ llm, home }: Agent): string[] {
+  return (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
+}
+
+async function openAi(agent: Agent, credentials: Credentials): Promise<ChatModel> {
+  const baseUrl = credentials.baseUrl ?? agent.llm.baseUrl
+  if (credentials.apiKey === undefined && baseUrl === undefined)
+    throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', NO_KEY)
+  const { openAiModel } = await import('@delta/model/openai')
+  return openAiModel({
+    ...(credentials.apiKey === undefined ? {} : { apiKey: credentials.apiKey }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(agent.llm.timeoutMs === undefined ? {} : { timeoutMs: agent.llm.timeoutMs }),
+  })
+}
+
+const NO_KEY = `No API key and no base URL for the model. There are three ways on:
+  a key             put DELTA_API_KEY=… (or OPENAI_API_KEY=…) into the environment or the agent's .env
+  a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; anything that speaks chat completions will do
+  no model at all   delta init demo -t hello-world && delta run --agent demo -m "hello"   (a script answers)`

@@ -1,0 +1,66 @@
+import { basename, dirname } from 'node:path'
+import { commandEnvironment, credentialsOf } from '@delta/executor'
+import type { Run } from '@delta/journal'
+import { EngineError } from '../errors.js'
+
+/** What commands are told of the run they belong to. */
+interface RunPlace extends Pick<Run, 'runId' | 'directory' | 'workDirectory'> {
+  paths: Pick<Run['paths'], 'journal'>
+}
+
+/** The environment that tools, hooks and generators share: the caller's without credentials, plus the base set. */
+export function baseEnvironment(
+  run: RunPlace,
+  agentHome: string,
+  host: NodeJS.ProcessEnv,
+): NodeJS.ProcessEnv {
+  return commandEnvironment(host, {
+    agentHome,
+    workDirectory: run.workDirectory,
+    runId: run.runId,
+    runDirectory: run.directory,
+    journalPath: run.paths.journal,
+    extra: { DELTA_DEPTH: String(depthOf(host) + 1) },
+  })
+}
+
+/** The run whose tool this engine is, if it is one; `isHere` when both belong to the same workspace. */
+export function parentRun(
+  host: NodeJS.ProcessEnv,
+  workDirectory: string,
+): { runId: string; isHere: boolean } | undefined {
+  const directory = host.DELTA_PARENT_RUN
+  if (directory === undefined || directory === '') return undefined
+  return { runId: basename(directory), isHere: dirname(dirname(directory)) === workDirectory }
+}
+
+/** An agent that calls itself would go on for ever; nobody nests this deep on purpose. */
+const DEEPEST = 16
+
+/** @throws {EngineError} `ERR_ENGINE_TOO_DEEP`: too many engines were started by one another. */
+export function checkDepth(host: NodeJS.ProcessEnv): void {
+  if (depthOf(host) < DEEPEST) return
+  const message = `${DEEPEST} agents have called one another, and this would be one more. Does an agent call itself without end?`
+  throw new EngineError('ERR_ENGINE_TOO_DEEP', message)
+}
+
+/** How many engines stand above this one. */
+function depthOf(host: NodeJS.ProcessEnv): number {
+  const depth = Number(host.DELTA_DEPTH ?? 0)
+  return Number.isInteger(depth) && depth > 0 ? depth : 0
+}
+
+/**
+ * The engine's credentials under the names in which commands may ask for them: those of the environment, and what a
+ * `.env` gave. A sub-agent gets them all.
+ */
+export function credentialVariables(
+  host: NodeJS.ProcessEnv,
+  credentials: { apiKey?: string | undefined; baseUrl?: string | undefined } = {},
+): Record<string, string> {
+  return {
+    ...credentialsOf(host),
+    ...(credentials.apiKey === undefined ? {} : { DELTA_API_KEY: credentials.apiKey }),
+    ...(credentials.baseUrl === undefined ? {} : { DELTA_BASE_URL: credentials.baseUrl }),
+  }
+}

@@ -1,0 +1,37 @@
+import type { ChatModel } from '@delta/model'
+import type { EngineEvent } from '../engine-event.js'
+import type { Question } from '../outcome.js'
+import type { Credentials } from './create-model.js'
+
+/** What `loadEnvironment` of the config loader found out about the environment. */
+export interface SettingSources {
+  origins: readonly { name: string; from: string }[]
+  /** Fingerprint of the endpoint settings in the workspace's `.env`, which a tool could have changed. */
+  workspaceEndpoint: string
+}
+
+/** What starting and continuing a run have in common. */
+export interface EngineOptions {
+  /** The model; by default the one that `llm.provider` names. */
+  model?: ChatModel | undefined
+  /** Key and base URL of the model; see `loadEnvironment` of the config loader. */
+  credentials?: Credentials | undefined
+  /** Where settings came from (names and files, never values); kept in `ENGINE_START`. */
+  sources?: SettingSources | undefined
+  /** The environment from which that of the commands is made. Default: `process.env`. */
+  environment?: NodeJS.ProcessEnv | undefined
+  /** Cycles since the last user message before the run fails; over `max_iterations` of `agent.yaml`. Default 30. */
+  maxIterations?: number | undefined
+  /** Stops the run when aborted; the reason is what the journal will say, so give a signal's name. */
+  signal?: AbortSignal | undefined
+  /** False leaves the disk's own pace: faster, and a power cut may lose the last events. Default true. */
+  sync?: boolean | undefined
+  /**
+   * Asks the person at the terminal; without it a question ends the run as `WAITING_FOR_INPUT`. What it resolves to is the
+   * answer: for an `inputType` of `confirmation` see to it that `isYesOrNo`, and ask again otherwise.
+   */
+  ask?: ((question: Question) => Promise<string | undefined>) | undefined
+  /** True streams the model's words to `onEvent` as they come. */
+  stream?: boolean | undefined
+  onEvent?: ((event: EngineEvent) => void) | undefined
+}

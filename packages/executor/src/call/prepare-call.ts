@@ -1,0 +1,125 @@
+import { bindArguments } from '@delta/tool-expander'
+import { isTooDeep } from '../depth.js'
+import { decide } from '../policy/decide.js'
+import type { Policy } from '../policy/policy.js'
+import { quoteCommand } from '../quote.js'
+import { showControls } from '../show-controls.js'
+import type { Tool } from '../tool/define-tool.js'
+import { absolute } from '../tool/variables.js'
+import { isObject, requireThat } from '../usage.js'
+import { badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
+import { sandboxPrefix } from './sandbox.js'
+
+/** A call as a model sends it: the arguments are JSON text, or the value already parsed. */
+export interface ToolCall {
+  name: string
+  arguments: unknown
+}
+
+/** What a call is judged and bound by. */
+export interface CallContext {
+  variables: { AGENT_HOME: string; CWD: string }
+  workDirectory: string
+  policy?: Policy | undefined
+  /** What the caller offers besides the tools and runs itself; named to a model that calls what is not there. */
+  otherNames?: readonly string[]
+}
+
+/** A call that will not run. */
+export interface RefusedCall {
+  decision: 'refuse'
+  status: 'ERROR' | 'BLOCKED'
+  /** What was sent: parsed, or the raw text when it is no JSON object. */
+  args: unknown
+  /** What the model reads instead of a result. */
+  observation: string
+}
+
+/** A call whose command is known to the last word, and has not been started. */
+export interface RunnableCall {
+  /** `ask`: only after a person has approved exactly this `argv`. */
+  decision: 'allow' | 'ask'
+  tool: Tool
+  args: Record<string, unknown>
+  /** The words in front of `argv` that make the sandbox; undefined without one. */
+  sandbox?: string[]
+  /** What will be started, sandbox included. */
+  argv: string[]
+  stdin?: string
+  /** `argv` as a line for a shell. */
+  resolvedCommand: string
+  /** Why to ask. */
+  reasons: string[]
+}
+
+export type PreparedCall = RefusedCall | RunnableCall
+
+/**
+ * Everything before a command starts: look up, read the arguments, ask the policy, bind.
+ * Pure but for looking at which directories a sandbox must hide. Whatever a model sends
+ * has an answer; only what the calling program gets wrong is thrown, as `ERR_EXECUTOR_USAGE`.
+ */
+export function prepareCall(
+  tools: ReadonlyMap<string, Tool>,
+  call: ToolCall,
+  context: CallContext,
+): PreparedCall {
+  requireThat(tools instanceof Map, 'prepareCall: the map of tools', 'what toolMap makes')
+  requireThat(isObject(call), 'prepareCall: the call', '{ name, arguments }')
+  requireThat(isObject(context), 'prepareCall: the context', '{ variables, workDirectory }')
+  const tool = tools.get(call.name)
+  if (!tool) {
+    const name = typeof call.name === 'string' ? call.name : ''
+    const known = [...tools.keys(), ...(context.otherNames ?? [])]
+    return refuse('ERROR', call.arguments, unknownTool(name, known))
+  }
+
+  const { expanded, settings } = tool
+  const read = readArguments(call.arguments)
+  if (!read.ok) return refuse('ERROR', call.arguments, badArguments(expanded, read.reason))
+  const { args } = read
+
+  const bound = bindArguments(expanded, args, { variables: absolute(context.variables) })
+  if (!bound.ok) return refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
+
+  const { decision, reasons } = decide(settings.effects, context.policy, { trust: settings.trust })
+  if (decision === 'deny') return refuse('BLOCKED', args, blockedByPolicy(expanded, reasons))
+
+  const sandbox = sandboxPrefix(tool, context.variables)
+  const argv = sandbox ? [...sandbox, ...bound.argv] : bound.argv
+  return {
+    decision,
+    tool,
+    args,
+    argv,
+    ...(sandbox && { sandbox }),
+    ...(bound.stdin !== undefined && { stdin: bound.stdin }),
+    resolvedCommand: quoteCommand(argv),
+    reasons,
+  }
+}
+
+function refuse(status: RefusedCall['status'], args: unknown, observation: string): RefusedCall {
+  return { decision: 'refuse', status, args, observation: showControls(observation) }
+}
+
+type ReadArguments = { ok: true; args: Record<string, unknown> } | { ok: false; reason: string }
+
+/** Some models send nothing at all for a tool without parameters; that is an empty object. */
+function readArguments(sent: unknown): ReadArguments {
+  if (sent === undefined || (typeof sent === 'string' && sent.trim() === '')) return { ok: true, args: {} }
+  if (typeof sent !== 'string') return asObject(sent)
+  try {
+    return asObject(JSON.parse(sent))
+  } catch (error) {
+    return { ok: false, reason: `are not valid JSON (${(error as SyntaxError).message})` }
+  }
+}
+
+function asObject(value: unknown): ReadArguments {
+  if (value === null) return { ok: false, reason: 'are null' }
+  if (Array.isArray(value)) return { ok: false, reason: 'are an array' }
+  if (typeof value !== 'object') return { ok: false, reason: `are a ${typeof value}` }
+  if (isTooDeep(value)) return { ok: false, reason: 'are nested too deeply' }
+  return { ok: true, args: value as Record<string, unknown> }
+}

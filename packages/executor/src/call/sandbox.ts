@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Tool } from '../tool/define-tool.js'
+import type { SandboxSettings } from '../tool/settings.js'
+import { settingsPath, type Variables } from '../tool/variables.js'
+
+/**
+ * The `bwrap` words in front of a sandboxed tool's command; undefined for a tool without `sandbox:`.
+ *
+ * Inside, the file system is there to read; `/tmp`, `/run` and the home directory are empty and
+ * private; only the listed paths can be written; every `.delta` from the workspace upward is
+ * hidden; there is no network unless asked for, and no other process to see.
+ */
+export function sandboxPrefix({ settings }: Tool, variables: Variables): string[] | undefined {
+  if (!settings.sandbox) return undefined
+  const cwd = settingsPath(settings.cwd ?? variables.CWD, variables)
+  return [...bubblewrap(settings.sandbox, variables), '--chdir', cwd, '--']
+}
+
+function bubblewrap({ network, write, read }: SandboxSettings, variables: Variables): string[] {
+  const { AGENT_HOME, CWD } = variables
+  const paths = (listed: readonly string[]) => listed.map((path) => sandboxPath(path, variables))
+  return [
+    'bwrap',
+    ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+    ...['--cap-drop', 'ALL'], // root could mount its way out
+    ...(network ? [] : ['--unshare-net']),
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...empty(['/tmp', '/run', ...homeDirectory()]),
+    ...(network ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'] : []), // name lookup
+    ...bind('--ro-bind', [AGENT_HOME]),
+    ...empty(existing([join(AGENT_HOME, 'workspaces')])), // other runs' files are not this tool's
+    ...bind('--ro-bind', [CWD, ...paths(read)]),
+    ...bind('--bind', paths(write)),
+    ...empty(existing(upward(CWD).map((directory) => join(directory, '.delta')))),
+  ]
+}
+
+/** `CWD/out`, `${CWD}/out`, `~/out`, `out` (in the workspace) and `/out` are all understood. */
+function sandboxPath(path: string, variables: Variables): string {
+  const home = path.replace(/^~(?=\/|$)/, homedir())
+  return settingsPath(home.replace(/^(AGENT_HOME|CWD)(?=\/|$)/, '${$1}'), variables)
+}
+
+function empty(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => ['--tmpfs', path])
+}
+
+function bind(option: '--bind' | '--ro-bind', paths: readonly string[]): string[] {
+  return paths.flatMap((path) => [option, path, path])
+}
+
+function homeDirectory(): string[] {
+  const home = homedir()
+  return home === '/' ? [] : existing([home])
+}
+
+function existing(paths: readonly string[]): string[] {
+  return paths.filter((path) => existsSync(path))
+}
+
+function upward(directory: string): string[] {
+  const parent = dirname(directory)
+  return parent === directory ? [directory] : [directory, ...upward(parent)]
+}

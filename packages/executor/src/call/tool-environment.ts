@@ -1,0 +1,34 @@
+import { startsDelta } from '../tool/agent-command.js'
+import type { Tool } from '../tool/define-tool.js'
+import { fillVariables } from '../tool/variables.js'
+import { variablesOf } from '../tool/working-directory.js'
+
+interface Place {
+  workDirectory: string
+  environment: NodeJS.ProcessEnv
+  credentials?: Readonly<Record<string, string>> | undefined
+  actionId?: string | undefined
+}
+
+/**
+ * The environment of one tool: the run's, the credentials the tool lists in `pass_env:` (all of
+ * them when the tool is `delta` itself), and its own `env:`.
+ */
+export function toolEnvironment(tool: Tool, place: Place, cwd: string): NodeJS.ProcessEnv {
+  const { environment, credentials = {}, actionId } = place
+  const { env, passEnv } = tool.settings
+  const variables = variablesOf(place)
+  const own = Object.fromEntries(
+    Object.entries(env).map(([name, text]) => [name, fillVariables(text, variables)]),
+  )
+  const command = tool.expanded.command.map((word) => fillVariables(word, variables))
+  const isDelta = startsDelta(command, { cwd, env: { ...environment, ...own }, trusted: environment })
+  const passed = Object.entries(credentials).filter(([name]) => isDelta || passEnv.includes(name))
+  return {
+    ...environment,
+    ...Object.fromEntries(passed),
+    ...own,
+    PWD: cwd,
+    ...(actionId !== undefined && { DELTA_ACTION_ID: actionId }),
+  }
+}

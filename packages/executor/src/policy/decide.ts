@@ -1,0 +1,88 @@
+import { checkOptions } from '../usage.js'
+import { checkPolicy } from './check-policy.js'
+import { COST_ESTIMATES, type Effects, TRUST_LEVELS, type TrustLevel } from './effects.js'
+import { DEFAULT_RULES, type Policy, type PolicyRules } from './policy.js'
+
+/** What a policy says to a call. */
+export interface PolicyDecision {
+  decision: 'allow' | 'ask' | 'deny'
+  /** `destructive`, `network`, …; with ` (not declared)` where the tool does not say. */
+  reasons: string[]
+}
+
+/**
+ * Decides whether a command with these effects may run.
+ *
+ * An effect the tool does not declare counts as one it may have: where a rule restricts it, the
+ * call is not simply allowed. (A command is never given a terminal or open input, so undeclared
+ * interaction cannot happen and is not held against it.) Network, file writes, interaction and
+ * too little trust are denied and cannot be confirmed; the rest is for a person to confirm.
+ *
+ * Without rules everything is allowed to the author's own tools; imported ones come from
+ * somebody else and are held to `DEFAULT_RULES`.
+ *
+ * @param trust - Who vouches for the effects; absent for tools the agent's author wrote.
+ */
+export function decide(
+  effects: Effects | undefined,
+  policy: Policy | undefined,
+  options: { trust?: TrustLevel | undefined } = {},
+): PolicyDecision {
+  checkPolicy('decide', policy)
+  checkOptions('decide', options)
+  const { trust } = options
+  const rules = policy?.rules ?? (trust === undefined ? undefined : DEFAULT_RULES)
+  if (!rules) return { decision: 'allow', reasons: [] }
+  const denied = deniedEffects(effects ?? {}, rules, trust)
+  if (denied.length > 0) return { decision: 'deny', reasons: denied }
+  const confirmable = confirmableEffects(effects ?? {}, rules)
+  if (confirmable.length === 0) return { decision: 'allow', reasons: [] }
+  return { decision: policy?.onConfirmation === 'deny' ? 'deny' : 'ask', reasons: confirmable }
+}
+
+function deniedEffects(effects: Effects, rules: PolicyRules, trust: TrustLevel | undefined): string[] {
+  const tooLittleTrust =
+    trust !== undefined && rank(TRUST_LEVELS, trust) < rank(TRUST_LEVELS, rules.minTrustLevel)
+  return [
+    ...restricted('network', rules.allowNetwork, effects.network),
+    ...restricted('filesystem-write', rules.allowFilesystemWrite, writesFiles(effects)),
+    ...restricted('interactive', rules.allowInteractive, isInteractive(effects)),
+    ...(tooLittleTrust ? ['low-trust'] : []),
+  ]
+}
+
+function confirmableEffects(effects: Effects, rules: PolicyRules): string[] {
+  const reversible = effects.reversible === undefined ? undefined : !effects.reversible
+  const deletes = effects.deletes?.length ? true : effects.filesystem?.delete
+  return [
+    ...restricted('destructive', rules.allowDestructive, effects.destructive),
+    ...restricted('non-reversible', rules.allowNonReversible, reversible),
+    ...restricted('billable', rules.allowBillable, effects.cost?.billable),
+    ...restricted('filesystem-delete', rules.allowFilesystemDelete, deletes),
+    ...restricted('cost-high', rules.maxCostEstimate === 'high', exceedsCost(effects, rules)),
+  ]
+}
+
+/** Undefined `applies` means that nobody knows. */
+function restricted(reason: string, allowed: boolean, applies: boolean | undefined): string[] {
+  if (allowed || applies === false) return []
+  return [applies === undefined ? `${reason} (not declared)` : reason]
+}
+
+function writesFiles({ filesystem, creates, modifies }: Effects): boolean | undefined {
+  return creates?.length || modifies?.length ? true : filesystem?.write
+}
+
+function isInteractive({ interactive }: Effects): boolean {
+  const { stdin = 'none', prompts = false, tty = false } = interactive ?? {}
+  return stdin === 'required' || stdin === 'password' || prompts || tty
+}
+
+function exceedsCost({ cost }: Effects, rules: PolicyRules): boolean | undefined {
+  if (cost?.estimate === undefined) return undefined
+  return rank(COST_ESTIMATES, cost.estimate) > rank(COST_ESTIMATES, rules.maxCostEstimate)
+}
+
+function rank<Level extends string>(levels: readonly Level[], level: Level): number {
+  return levels.indexOf(level)
+}

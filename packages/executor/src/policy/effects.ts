@@ -1,0 +1,45 @@
+import * as z from 'zod/mini'
+import type { Constant } from '../constant.js'
+
+const yesOrNo = z.optional(z.boolean('expected true or false'))
+const texts = z.optional(z.array(z.string('expected a text'), 'expected a list'))
+const oneOf = <const Values extends readonly string[]>(values: Values) =>
+  z.optional(z.enum(values, `expected one of ${values.join(', ')}`))
+const object = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.optional(z.object(shape, 'expected a mapping'))
+
+export const TRUST_LEVELS = ['inferred', 'user', 'community', 'org', 'vendor', 'native'] as const
+export const COST_ESTIMATES = ['free', 'low', 'medium', 'high'] as const
+
+/** Who vouches for what a tool says about itself, least first. */
+export type TrustLevel = (typeof TRUST_LEVELS)[number]
+/** How much a call costs, in its author's judgement. */
+export type CostEstimate = (typeof COST_ESTIMATES)[number]
+
+/**
+ * What a tool does to the world, in ATIP's words. All optional; absent means unknown, not safe.
+ */
+export const effectsSchema = z.object(
+  {
+    filesystem: object({ read: yesOrNo, write: yesOrNo, delete: yesOrNo, paths: texts }),
+    network: yesOrNo,
+    subprocess: yesOrNo,
+    idempotent: yesOrNo,
+    reversible: yesOrNo,
+    destructive: yesOrNo,
+    creates: texts,
+    modifies: texts,
+    deletes: texts,
+    interactive: object({
+      stdin: oneOf(['none', 'optional', 'required', 'password']),
+      prompts: yesOrNo,
+      tty: yesOrNo,
+    }),
+    cost: object({ estimate: oneOf(COST_ESTIMATES), billable: yesOrNo }),
+    duration: object({ typical: z.optional(z.string()), timeout: z.optional(z.string()) }),
+  },
+  'expected a mapping, such as { network: false, destructive: true }',
+)
+
+/** What a tool says of itself; the checked value, or one written out in a program. */
+export type Effects = Constant<z.infer<typeof effectsSchema>>

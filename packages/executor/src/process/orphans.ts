@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { checkOptions, checkTime, isObject, requireThat } from '../usage.js'
+import { isRunning, readProcessRecord } from './process-record.js'
+import { listProcesses, type ProcessStat } from './processes.js'
+
+/** Which call's or hooks' processes to look for: by what its engine recorded, and by the environment they carry. */
+export interface OrphanQuery {
+  /** The file `recordProcess` wrote, if the engine got that far. */
+  recordPath?: string | undefined
+  /** The call's `DELTA_ACTION_ID` and `DELTA_RUN_DIR`; looked at on Linux only. */
+  actionId?: string | undefined
+  runDirectory?: string | undefined
+  /** The `DELTA_HOOK_IO_PATH`s of hooks; looked at on Linux only. */
+  hookDirectories?: readonly string[] | undefined
+}
+
+const DEFAULT_GRACE_MS = 2000
+const VANISH_MS = 500
+
+/**
+ * Finds what is left of a command whose engine died: the recorded process and its group, every
+ * process that carries the call's environment, and all their descendants.
+ *
+ * @returns pids; never this process or an ancestor of it.
+ */
+export function findOrphans(query: OrphanQuery): number[] {
+  checkQuery('findOrphans', query)
+  return look(query, new Map()).map(({ pid }) => pid)
+}
+
+/**
+ * Ends what `findOrphans` finds: TERM, and after the grace KILL, looking anew each time since
+ * processes that are told to end may start others.
+ *
+ * @returns every pid that was signalled; empty when nothing was left.
+ */
+export async function endOrphans(
+  query: OrphanQuery,
+  options: { graceMs?: number | undefined } = {},
+): Promise<number[]> {
+  checkQuery('endOrphans', query)
+  checkOptions('endOrphans', options)
+  const { graceMs = DEFAULT_GRACE_MS } = options
+  checkTime('endOrphans: the option graceMs', graceMs)
+  const seen = new Map<number, string>()
+  await signalUntilGone(query, seen, 'SIGTERM', graceMs)
+  await signalUntilGone(query, seen, 'SIGKILL', VANISH_MS)
+  return [...seen.keys()]
+}
+
+function checkQuery(name: string, query: unknown): void {
+  const wanted = '{ recordPath, actionId, runDirectory }, or some of these'
+  requireThat(isObject(query), `${name}: the query`, wanted)
+}
+
+/** TERM is sent once to each, KILL again and again; `seen` learns of everybody who was signalled. */
+async function signalUntilGone(
+  query: OrphanQuery,
+  seen: Map<number, string>,
+  signal: 'SIGTERM' | 'SIGKILL',
+  withinMs: number,
+): Promise<void> {
+  const deadline = performance.now() + withinMs
+  for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 50)) {
+    const left = look(query, seen)
+    for (const { pid, startTime } of left) {
+      if (signal === 'SIGKILL' || !seen.has(pid)) send(pid, signal)
+      seen.set(pid, startTime)
+    }
+    if (left.length === 0 || performance.now() > deadline) return
+    await wait(pauseMs)
+  }
+}
+
+/**
+ * One look at all processes. Those in `seen` (start times by pid) belong to the call also when
+ * nothing shows it any more: a child whose parent has ended is adopted by another.
+ */
+function look(query: OrphanQuery, seen: ReadonlyMap<number, string>): ProcessStat[] {
+  const processes = listProcesses().filter(({ alive }) => alive)
+  const own = ancestors(process.pid, processes)
+  const record = query.recordPath === undefined ? undefined : readProcessRecord(query.recordPath)
+  const leader = record && isRunning(record) ? record.pid : undefined
+  const found = new Set(
+    processes.filter(
+      (each) =>
+        each.group === leader || seen.get(each.pid) === each.startTime || carriesEnvironment(each.pid, query),
+    ),
+  )
+  for (const { pid } of found) {
+    for (const child of processes) if (child.parent === pid) found.add(child) // a Set visits what is added
+  }
+  return [...found].filter(({ pid }) => !own.has(pid))
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error // ended meanwhile, or another user's by now
+  }
+}
+
+function ancestors(pid: number, processes: readonly ProcessStat[]): Set<number> {
+  const parents = new Map(processes.map(({ pid, parent }) => [pid, parent]))
+  const found = new Set<number>()
+  for (let each: number | undefined = pid; each && !found.has(each); each = parents.get(each)) found.add(each)
+  return found
+}
+
+function carriesEnvironment(pid: number, query: OrphanQuery): boolean {
+  const { actionId, runDirectory, hookDirectories = [] } = query
+  const ofCall =
+    actionId === undefined || runDirectory === undefined
+      ? undefined
+      : [`DELTA_ACTION_ID=${actionId}`, `DELTA_RUN_DIR=${runDirectory}`]
+  if (process.platform !== 'linux' || (!ofCall && hookDirectories.length === 0)) return false
+  const variables = readEnvironment(pid)
+  return (
+    ofCall?.every((variable) => variables.has(variable)) ||
+    hookDirectories.some((directory) => variables.has(`DELTA_HOOK_IO_PATH=${directory}`))
+  )
+}
+
+function readEnvironment(pid: number): Set<string> {
+  try {
+    return new Set(readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0'))
+  } catch {
+    return new Set() // another user's, or ended meanwhile
+  }
+}

@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { checkPath, isObject, requireThat } from '../usage.js'
+import { readStat } from './processes.js'
+
+/** Who a running process is, so that it is recognised after a crash, a reboot or a reuse of its pid. */
+export interface ProcessRecord {
+  pid: number
+  start_time: string
+  boot_id: string
+}
+
+/**
+ * Writes down who a running command is (one JSON object, mode 0600), for `findOrphans`.
+ * Not synced: a command whose record was lost is still found by its environment, on Linux.
+ *
+ * A file that is there is written in place, so that whoever made it has reserved the room: by now the command runs, and
+ * may have filled the disk.
+ */
+export function recordProcess(path: string, pid: number): void {
+  checkPath('recordProcess: the path', path)
+  requireThat(Number.isInteger(pid) && pid > 0, 'recordProcess: the pid', 'the number of a process')
+  const record: ProcessRecord = { pid, start_time: readStat(pid)?.startTime ?? '', boot_id: bootId() }
+  const bytes = Buffer.from(`${JSON.stringify(record)}\n`)
+  const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
+  try {
+    writeSync(descriptor, bytes, 0, bytes.length, 0)
+    ftruncateSync(descriptor, bytes.length)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Undefined when there is no record, or only half of one. */
+export function readProcessRecord(path: string): ProcessRecord | undefined {
+  try {
+    const { pid, start_time, boot_id } = JSON.parse(readText(path)) as Partial<ProcessRecord>
+    if (typeof pid !== 'number' || typeof start_time !== 'string' || typeof boot_id !== 'string')
+      return undefined
+    return { pid, start_time, boot_id }
+  } catch {
+    return undefined // missing or torn: the crash came first
+  }
+}
+
+/** Without waiting for ever where there is a pipe. */
+function readText(path: string): string {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    return readFileSync(descriptor, 'utf8')
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** True while the process of a record runs; another process with its pid does not count. */
+export function isRunning(record: ProcessRecord): boolean {
+  requireThat(isObject(record), 'isRunning: the record', 'what readProcessRecord gave')
+  const { pid, start_time, boot_id } = record
+  const now = readStat(pid)
+  return now?.alive === true && now.startTime === start_time && boot_id === bootId()
+}
+
+let knownBootId: string | undefined
+
+function bootId(): string {
+  knownBootId ??= readBootId()
+  return knownBootId
+}
+
+function readBootId(): string {
+  if (process.platform === 'linux') return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  return execFileSync('sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8' }).trim()
+}

@@ -1,0 +1,131 @@
+import { isUtf8 } from 'node:buffer'
+import { type CapturedOutput, type Keep, withoutSplitEnd, withoutSplitStart } from '../process/captured.js'
+import { showControls } from '../show-controls.js'
+import { isObject, requireThat } from '../usage.js'
+
+/** How one stream of a command is to be shown to a model. */
+export interface ShownStream {
+  captured: CapturedOutput
+  /** Where the whole output is; absent when it was not kept. */
+  path?: string
+}
+
+export interface ObservationOptions {
+  maxChars: number
+  keep: Keep
+  /** Takes secrets out; sees whole texts, before anything is cut. */
+  redact?: (text: string) => string
+}
+
+/**
+ * The text a model reads as the result of a command.
+ *
+ * A plain success (no status, nothing on stderr, nothing cut) is its stdout and nothing else.
+ * Otherwise: the status in square brackets on the first line, stdout, and stderr behind a line
+ * `[stderr]`. What is longer than `maxChars` together is cut, at a line that says where the rest is.
+ *
+ * @param status - What to say besides the output, without brackets: `exit code 2`.
+ */
+export function formatObservation(
+  status: string | undefined,
+  streams: { stdout: ShownStream; stderr: ShownStream },
+  options: ObservationOptions,
+): string {
+  checkObservation(streams, options)
+  const { maxChars, keep, redact = (text) => text } = options
+  const ends = { stdout: readEnds(streams.stdout, redact), stderr: readEnds(streams.stderr, redact) }
+  const budget = shareBudget(lengthOf(ends.stdout), lengthOf(ends.stderr), maxChars)
+  const stdout = fit(ends.stdout, budget.stdout, keep)
+  const stderr = fit(ends.stderr, budget.stderr, keep)
+
+  const parts = [status === undefined ? '' : `[${status}]\n`, stdout, stderr && `[stderr]\n${stderr}`]
+  return parts.filter((part) => part !== '').reduce(onNewLine, '')
+}
+
+function onNewLine(text: string, part: string): string {
+  return text === '' || text.endsWith('\n') ? text + part : `${text}\n${part}`
+}
+
+/** A stream as text: its beginning and, if bytes lie between that were not read, its end. */
+interface Ends {
+  head: string
+  tail: string
+  whole: boolean
+  /** Bytes that are no UTF-8 were replaced. */
+  lossy: boolean
+  bytes: number
+  path: string | undefined
+}
+
+function checkObservation(streams: unknown, options: unknown): void {
+  const { stdout, stderr } = Object(streams)
+  const isShown = [stdout, stderr].every((stream) => isObject(Object(stream).captured))
+  requireThat(
+    isShown,
+    'formatObservation: the object of streams',
+    '{ stdout, stderr }, each with what runCommand captured',
+  )
+  const { maxChars } = Object(options)
+  requireThat(
+    typeof maxChars === 'number' && maxChars >= 0,
+    'formatObservation: the option maxChars',
+    'a number',
+  )
+}
+
+function readEnds({ captured, path }: ShownStream, redact: (text: string) => string): Ends {
+  const { bytes, omittedBytes } = captured
+  const show = (part: Buffer) => showControls(redact(part.toString('utf8')))
+  if (omittedBytes === 0) {
+    return { head: show(captured.head), tail: '', whole: true, lossy: !isUtf8(captured.head), bytes, path }
+  }
+  const head = show(withoutSplitEnd(captured.head))
+  return { head, tail: show(withoutSplitStart(captured.tail)), whole: false, lossy: false, bytes, path }
+}
+
+function lengthOf({ head, tail, whole }: Ends): number {
+  return whole ? head.length : Math.max(head.length + tail.length, Number.MAX_SAFE_INTEGER / 2)
+}
+
+/** stderr gets what stdout leaves, and a third in any case. */
+function shareBudget(
+  stdoutChars: number,
+  stderrChars: number,
+  maxChars: number,
+): { stdout: number; stderr: number } {
+  const stderr = Math.min(stderrChars, Math.max(Math.floor(maxChars / 3), maxChars - stdoutChars))
+  return { stdout: maxChars - stderr, stderr }
+}
+
+function fit(ends: Ends, budget: number, keep: Keep): string {
+  if (ends.whole && ends.head.length <= budget)
+    return ends.lossy ? onNewLine(ends.head, notText(ends)) : ends.head
+  const headChars = keep === 'head' ? budget : keep === 'tail' ? 0 : Math.ceil(budget / 2)
+  const head = firstChars(ends.head, headChars)
+  const tail = lastChars(ends.whole ? ends.head : ends.tail, budget - headChars)
+  const leftOut = Math.max(0, ends.bytes - Buffer.byteLength(head) - Buffer.byteLength(tail))
+  const where = ends.path === undefined ? '' : `; all ${ends.bytes} bytes are in ${ends.path}`
+  return [head, `[${leftOut} bytes left out here${where}]\n`, tail]
+    .filter((part) => part !== '')
+    .reduce(onNewLine, '')
+}
+
+function notText({ bytes, path }: Ends): string {
+  const where = path === undefined ? '' : `; all ${bytes} bytes are in ${path}`
+  return `[not UTF-8 text${where}]\n`
+}
+
+function firstChars(text: string, count: number): string {
+  const splits = count > 0 && isHighSurrogate(text.charCodeAt(count - 1))
+  return text.slice(0, splits ? count - 1 : count)
+}
+
+function lastChars(text: string, count: number): string {
+  if (count <= 0) return ''
+  const start = Math.max(0, text.length - count)
+  return text.slice(start > 0 && isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start)
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
+}

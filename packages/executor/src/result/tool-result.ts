@@ -1,0 +1,132 @@
+import { relative } from 'node:path'
+import type { Policy } from '../policy/policy.js'
+import type { CommandOutcome } from '../process/run-command.js'
+import { createRedactor, type Redactor } from '../secrets/redactor.js'
+import { showControls } from '../show-controls.js'
+import { isDelta, type Tool, toolTimeoutMs } from '../tool/define-tool.js'
+import type { ToolSettings } from '../tool/settings.js'
+import { formatObservation } from './observation.js'
+import { type StreamRecord, settleStream } from './stream-record.js'
+
+/** `FAILED`: another exit code than 0, or a signal. `ERROR`: could not be run as asked. `BLOCKED`: not allowed. */
+export type ToolStatus = 'SUCCESS' | 'FAILED' | 'ERROR' | 'TIMEOUT' | 'BLOCKED' | 'INTERRUPTED'
+
+/** What became of a call: for the model, and for the record. */
+export interface ToolResult {
+  status: ToolStatus
+  /** Null unless the command exited by itself. */
+  exitCode: number | null
+  signal: string | null
+  /** What the model reads. */
+  observation: string
+  durationMs: number
+  stdout: StreamRecord
+  stderr: StreamRecord
+}
+
+/** What `toResult` needs to know of a `RunContext`. */
+export interface ResultContext {
+  workDirectory: string
+  policy?: Policy | undefined
+  credentials?: Readonly<Record<string, string>> | undefined
+  secrets?: readonly string[] | undefined
+  secretTokens?: Readonly<Record<string, string>> | undefined
+}
+
+/** Room for a secret that lies across a cut, so that it is recognised before the cut is made. */
+const SECRET_MARGIN_BYTES = 32 * 1024
+const MOST_BYTES_PER_CHAR = 3
+const WAITING_FOR_INPUT = 101
+
+/** How much of a stream must be in memory to make the tool's observation. */
+export function keepBytes({ output }: ToolSettings): number {
+  return 2 * (output.maxChars * MOST_BYTES_PER_CHAR + SECRET_MARGIN_BYTES)
+}
+
+/** The result of a call whose command never started. */
+export function notRun(status: 'ERROR' | 'BLOCKED' | 'INTERRUPTED', observation: string): ToolResult {
+  const nothing = { bytes: 0, text: '' }
+  return {
+    status,
+    exitCode: null,
+    signal: null,
+    observation,
+    durationMs: 0,
+    stdout: nothing,
+    stderr: nothing,
+  }
+}
+
+/** Makes of what a command did what the model reads and what the record keeps. */
+export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultContext): ToolResult {
+  const { known, shown } = redactors(tool.settings, context)
+  if (outcome.startError) {
+    const why = showControls(shown.text(outcome.startError.message))
+    return notRun('ERROR', `ERROR: the command did not start. ${why}`)
+  }
+  const stdout = settleStream(outcome.stdout, known)
+  const stderr = settleStream(outcome.stderr, known)
+  const observation = formatObservation(
+    describeEnding(outcome, tool),
+    {
+      stdout: { captured: outcome.stdout, ...shownPath(stdout, context) },
+      stderr: { captured: outcome.stderr, ...shownPath(stderr, context) },
+    },
+    { ...tool.settings.output, redact: shown.text },
+  )
+  const { exitCode, signal, durationMs } = outcome
+  return { status: toolStatus(outcome), exitCode, signal, observation, durationMs, stdout, stderr }
+}
+
+/** `known` takes out secrets by value, for records; `shown` also what looks like one, where asked. */
+export function redactors(
+  { trust }: ToolSettings,
+  context: ResultContext,
+): { known: Redactor; shown: Redactor } {
+  const { secrets = [], secretTokens = {}, credentials = {}, policy } = context
+  const values = [...secrets, ...Object.values(secretTokens), ...confidential(credentials)]
+  const imported = trust !== undefined
+  const patterns = (policy?.redact ?? (imported ? 'patterns' : 'declared')) === 'patterns'
+  const known = createRedactor(values)
+  return { known, shown: patterns ? createRedactor(values, { patterns }) : known }
+}
+
+/** An endpoint goes with a key, and is kept from tools like one, but is no secret. */
+function confidential(credentials: Readonly<Record<string, string>>): string[] {
+  return Object.keys(credentials).flatMap((name) => (name.endsWith('_URL') ? [] : (credentials[name] ?? [])))
+}
+
+/** A path as the model can use it: relative to where its commands run. */
+export function shownPath({ path }: StreamRecord, { workDirectory }: ResultContext): { path?: string } {
+  if (path === undefined) return {}
+  const inside = relative(workDirectory, path)
+  return { path: inside.startsWith('..') ? path : inside }
+}
+
+function toolStatus({ status, exitCode }: CommandOutcome): ToolStatus {
+  if (status === 'TIMEOUT') return 'TIMEOUT'
+  if (status === 'ABORTED') return 'INTERRUPTED'
+  return status === 'EXITED' && exitCode === 0 ? 'SUCCESS' : 'FAILED'
+}
+
+const LOST = 'the disk is full: what it printed may be lost in part'
+
+function describeEnding(outcome: CommandOutcome, tool: Tool): string | undefined {
+  const ending = howItEnded(outcome, tool)
+  if (!outcome.diskFull) return ending
+  return ending === undefined ? LOST : `${ending}; ${LOST}`
+}
+
+function howItEnded(outcome: CommandOutcome, tool: Tool): string | undefined {
+  const { status, exitCode, signal, durationMs } = outcome
+  const after = `after ${(durationMs / 1000).toFixed(1)} s`
+  // the limit, not the time: what a command takes to be ended is no part of what it was allowed
+  if (status === 'TIMEOUT')
+    return `timed out after ${toolTimeoutMs(tool)} ms (timeout_ms); its process group was ended`
+  if (status === 'ABORTED')
+    return `interrupted ${after}; the command was ended and may have done its work in part`
+  if (status === 'SIGNALED') return `killed by ${signal}`
+  if (exitCode === WAITING_FOR_INPUT && isDelta(tool))
+    return 'exit code 101: this agent waits for a person to answer'
+  return exitCode === 0 ? undefined : `exit code ${exitCode}`
+}

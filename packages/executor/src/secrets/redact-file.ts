@@ -1,0 +1,49 @@
+import { closeSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
+import { type ByteFilter, writeWhole } from '../process/pump.js'
+import { checkPath, requireThat } from '../usage.js'
+import type { Redactor } from './redactor.js'
+
+const CHUNK_BYTES = 1024 * 1024
+
+/**
+ * Takes known secrets out of a file: it is rewritten beside and renamed, if it holds any at all.
+ *
+ * @throws The system's error when it cannot be read or rewritten; the file is then as it was.
+ */
+export function redactFile(path: string, known: Redactor): void {
+  checkPath('redactFile: the path', path)
+  const isRedactor = typeof Object(known).foundIn === 'function' && typeof Object(known).filter === 'function'
+  requireThat(isRedactor, 'redactFile: the redactor', 'what createRedactor makes')
+  if (!known.foundIn(chunksOf(path))) return
+  const beside = `${path}.redacted`
+  try {
+    writeFiltered(path, beside, known.filter())
+    renameSync(beside, path)
+  } catch (error) {
+    rmSync(beside, { force: true }) // on a full disk half a copy only takes room
+    throw error
+  }
+}
+
+function writeFiltered(from: string, to: string, filter: ByteFilter): void {
+  const target = openSync(to, 'w', 0o600)
+  try {
+    for (const chunk of chunksOf(from)) writeWhole(target, filter.push(chunk))
+    writeWhole(target, filter.end())
+  } finally {
+    closeSync(target)
+  }
+}
+
+/** The file's bytes, in one buffer that is used again and again. */
+function* chunksOf(path: string): Generator<Buffer> {
+  const source = openSync(path, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+    for (let count = readSync(source, buffer); count > 0; count = readSync(source, buffer)) {
+      yield buffer.subarray(0, count)
+    }
+  } finally {
+    closeSync(source)
+  }
+}

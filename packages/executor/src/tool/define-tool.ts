@@ -1,0 +1,114 @@
+import { type ExpandedTool, expandTool, formatProblem, parseTool } from '@delta/tool-expander'
+import { ExecutorError } from '../errors.js'
+import { isObject, requireThat } from '../usage.js'
+import { isAgentCommand } from './agent-command.js'
+import { mistypedKeys } from './mistyped-keys.js'
+import { parseToolSettings, TOOL_SETTING_KEYS, type ToolSettings } from './settings.js'
+import type { WrittenTool } from './written-tool.js'
+
+/** A tool that can be called: its compiled syntax, and how it runs. */
+export interface Tool {
+  expanded: ExpandedTool
+  settings: ToolSettings
+}
+
+/** How long a tool that says nothing may run. */
+export const DEFAULT_TOOL_TIMEOUT_MS = 600_000
+
+/**
+ * Makes a tool from its definition, as it stands in an agent's YAML.
+ *
+ * A key that is nearly a known one (`timeout` for `timeout_ms`) is a problem: nobody reads warnings of a call, and without
+ * the setting the tool would run all the same. Other keys nobody knows are ignored, as those of a later version may be, and
+ * those that begin with `x-`, which are the author's own. To the compiler every unknown key is one. What a parser calls
+ * `unknown` goes through `parseTool` of the expander first: `defineTool({ ...tool, ...rest })`.
+ *
+ * @throws {ExecutorError} `ERR_EXECUTOR_TOOL`: names every problem of the definition.
+ */
+export function defineTool(input: WrittenTool): Tool {
+  const syntax = parseTool(input)
+  const run = parseToolSettings(syntax.ok ? syntax.rest : settingsIn(input))
+  const mistyped = mistypedKeys(input)
+  if (syntax.ok && run.ok && mistyped.length === 0)
+    return { expanded: expandTool(syntax.tool), settings: run.settings }
+
+  const ofSyntax = syntax.ok ? [] : syntax.problems
+  const ofSettings = run.ok ? [] : run.problems
+  const lines = [
+    ...ofSyntax.map((problem) => formatProblem(problem)),
+    ...ofSettings.map(({ path, message }) => `${path}: ${message}`),
+    ...mistyped.map(({ message, hint }) => `${message}. ${hint}`),
+  ]
+  const problems: { path: string; message: string }[] = [...ofSyntax, ...ofSettings, ...mistyped]
+  throw new ExecutorError('ERR_EXECUTOR_TOOL', `The tool cannot be used:\n${lines.join('\n')}`, problems)
+}
+
+/** How a tool runs whose syntax is wrong: to be checked all the same. */
+function settingsIn(input: unknown): Record<string, unknown> {
+  const entries = isObject(input) ? Object.entries(input) : []
+  return Object.fromEntries(entries.filter(([key]) => TOOL_SETTING_KEYS.includes(key)))
+}
+
+/**
+ * The tools by name, as `executeTool` looks them up.
+ *
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: two tools have one name, or one is none.
+ */
+export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  requireThat(
+    Array.isArray(tools) && tools.every(isTool),
+    'toolMap: the list of tools',
+    'what defineTool makes, in a list',
+  )
+  const byName = new Map<string, Tool>()
+  for (const tool of tools) {
+    const { name } = tool.expanded
+    if (byName.has(name)) throw sameName(name)
+    byName.set(name, tool)
+  }
+  return byName
+}
+
+function sameName(name: string): ExecutorError {
+  const message = `Two tools are called "${name}". A model could not tell them apart.`
+  return new ExecutorError('ERR_EXECUTOR_USAGE', message)
+}
+
+/** How long a tool may run: as it says, else ten minutes, or no limit for `delta` itself. 0: no limit. */
+export function toolTimeoutMs(tool: Tool): number {
+  checkTool('toolTimeoutMs', tool)
+  return tool.settings.timeoutMs ?? (isDelta(tool) ? 0 : DEFAULT_TOOL_TIMEOUT_MS)
+}
+
+/**
+ * True when the tool calls itself an agent of its own (`delta run`, `delta continue`), which may take its time. The other
+ * commands of `delta` are tools like any other: `delta sessions exec` gives the model a shell.
+ */
+export function isDelta(tool: Tool): boolean {
+  checkTool('isDelta', tool)
+  return isAgentCommand(tool.expanded.command)
+}
+
+/**
+ * What happens to a call whose engine died while it ran. A tool that says of itself that it may
+ * run twice is run again; that of an imported tool counts only from trust `org` up.
+ */
+export function interruptPolicy(tool: Tool): 'report' | 'rerun' | 'ask' {
+  checkTool('interruptPolicy', tool)
+  const { settings } = tool
+  if (settings.onInterrupt) return settings.onInterrupt
+  const believed = settings.trust === undefined || ['org', 'vendor', 'native'].includes(settings.trust)
+  return settings.effects?.idempotent === true && believed ? 'rerun' : 'report'
+}
+
+function checkTool(of: string, tool: unknown): void {
+  requireThat(isTool(tool), `${of}: the tool`, 'what defineTool makes')
+}
+
+/** Enough to tell a tool from a definition that nobody has checked. */
+export function isTool(tool: unknown): tool is Tool {
+  const { expanded, settings } = Object(tool)
+  return (
+    isObject(settings) && isObject(expanded) && Array.isArray((expanded as Partial<Tool['expanded']>).command)
+  )
+}

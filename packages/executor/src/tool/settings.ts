@@ -1,0 +1,113 @@
+import type { SettingsProblem } from '../errors.js'
+import { type Effects, effectsSchema, type TrustLevel } from '../policy/effects.js'
+import type { Keep } from '../process/captured.js'
+import { isObject, requireThat } from '../usage.js'
+import { settingsSchema, type WrittenSettings } from './settings-schema.js'
+
+/** How a tool runs: everything in its YAML that is not its syntax. */
+export interface ToolSettings {
+  /** 0: no limit. Undefined: ten minutes, none for `delta` itself; see `toolTimeoutMs`. */
+  timeoutMs?: number
+  /** Relative to the workspace, or absolute; may hold `${AGENT_HOME}` and `${CWD}`. */
+  cwd?: string
+  /** Added to the command's environment; values may hold `${AGENT_HOME}` and `${CWD}`. */
+  env: Readonly<Record<string, string>>
+  /** Names of the engine's credentials that this tool gets. */
+  passEnv: readonly string[]
+  effects?: Effects
+  /** Set for imported tools: who vouches for their `effects`. The author's own have none. */
+  trust?: TrustLevel
+  /** What to do when the engine died during the call; undefined: see `interruptPolicy`. */
+  onInterrupt?: 'report' | 'rerun' | 'ask'
+  /** A result other than `SUCCESS` ends the run. */
+  critical: boolean
+  sandbox?: SandboxSettings
+  output: { maxChars: number; keep: Keep }
+}
+
+/** Paths are absolute, relative to the workspace, or begin with `CWD`, `AGENT_HOME` or `~`. */
+export interface SandboxSettings {
+  network: boolean
+  write: readonly string[]
+  read: readonly string[]
+}
+
+export type ParsedSettings =
+  | { ok: true; settings: ToolSettings; unknownKeys: string[] }
+  | { ok: false; problems: SettingsProblem[]; unknownKeys: string[] }
+
+/** How a tool runs that says nothing about it. */
+export const DEFAULT_SETTINGS: ToolSettings = {
+  env: {},
+  passEnv: [],
+  critical: false,
+  output: { maxChars: 30_000, keep: 'both' },
+}
+
+/** The keys a tool's YAML may hold for this package, for suggestions when one is misspelt. */
+export const TOOL_SETTING_KEYS: readonly string[] = Object.keys(settingsSchema.shape)
+
+/**
+ * Reads how a tool runs from the keys the tool's syntax left over.
+ *
+ * @returns every problem, each with its path (`output.keep`); or the settings; and both ways the keys
+ *   nobody knows (`x-` keys are the author's own and not among them).
+ */
+export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings {
+  requireThat(
+    isObject(rest),
+    'parseToolSettings: the object of keys',
+    'the rest that parseTool of @delta/tool-expander gave',
+  )
+  // Most tools say nothing of how they run.
+  if (Object.keys(rest).length === 0) return { ok: true, settings: toSettings({}), unknownKeys: [] }
+  const parsed = settingsSchema.safeParse(rest)
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
+    return { ok: false, problems, unknownKeys: unknownKeys(rest) }
+  }
+  return { ok: true, settings: toSettings(parsed.data), unknownKeys: unknownKeys(rest) }
+}
+
+function toSettings(written: WrittenSettings): ToolSettings {
+  const sandbox = toSandbox(written.sandbox)
+  return {
+    ...(written.timeout_ms !== undefined && { timeoutMs: written.timeout_ms }),
+    ...(written.cwd !== undefined && { cwd: written.cwd }),
+    env: written.env ?? DEFAULT_SETTINGS.env,
+    passEnv: written.pass_env ?? DEFAULT_SETTINGS.passEnv,
+    ...(written.effects && { effects: written.effects }),
+    ...(written.trust && { trust: written.trust }),
+    ...(written.on_interrupt && { onInterrupt: written.on_interrupt }),
+    critical: written.critical ?? DEFAULT_SETTINGS.critical,
+    ...(sandbox && { sandbox }),
+    output: {
+      maxChars: written.output?.max_chars ?? DEFAULT_SETTINGS.output.maxChars,
+      keep: written.output?.keep ?? DEFAULT_SETTINGS.output.keep,
+    },
+  }
+}
+
+function toSandbox(written: WrittenSettings['sandbox']): SandboxSettings | undefined {
+  if (!written) return undefined
+  const { network = false, write = ['CWD'], read = [] } = written === true ? {} : written
+  return { network, write, read }
+}
+
+function unknownKeys(rest: Record<string, unknown>): string[] {
+  const outer = Object.keys(rest).filter((key) => !TOOL_SETTING_KEYS.includes(key))
+  const inner = [
+    ...strangers(rest, 'output', ['max_chars', 'keep']),
+    ...strangers(rest, 'sandbox', ['network', 'write', 'read']),
+    ...strangers(rest, 'effects', Object.keys(effectsSchema.shape)),
+  ]
+  return [...outer, ...inner].filter((key) => !key.startsWith('x-'))
+}
+
+function strangers(rest: Record<string, unknown>, key: string, known: readonly string[]): string[] {
+  const value = rest[key]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.keys(value)
+    .filter((inner) => !known.includes(inner))
+    .map((inner) => `${key}.${inner}`)
+}

@@ -1,0 +1,62 @@
+import { constants, copyFileSync, linkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { recordStamp } from '../files/record-name.js'
+import { replaceFile } from '../files/replace.js'
+import { type InspectedLine, inspectJournal } from '../read/inspect.js'
+import { checkPath } from '../usage.js'
+import { type Finding, findingLine, verifyJournal } from './verify.js'
+
+/** What `repairJournal` did. */
+export interface RepairResult {
+  path: string
+  /** False when there was nothing to repair; the file is as it was. */
+  changed: boolean
+  /** Where the journal as it was lies now. */
+  keptIn?: string
+  /** What was set aside. */
+  removed: Finding[]
+  /** Why the run cannot be continued all the same; only of a run. */
+  problem?: string
+  /** All of it, for people. */
+  text: string
+}
+
+/**
+ * Takes damaged lines and a torn end out of a journal that nobody writes.
+ *
+ * Deletes nothing: the journal as it was stays, whole, under another name beside
+ * it. The lines that remain keep every byte, and their numbers, so one gap more is
+ * reported. A crash at any instant leaves the old journal or the new one in place.
+ */
+export function repairJournal(path: string): RepairResult {
+  checkPath('repairJournal', 'the path', path)
+  const { findings } = verifyJournal(path)
+  const removed = findings.filter(({ kind }) => kind === 'damage' || kind === 'torn')
+  if (removed.length === 0) {
+    return { path, changed: false, removed, text: `${path}: There is nothing to repair.` }
+  }
+  const keptIn = keepOriginal(path)
+  const whole = inspectJournal(path).lines.filter((line) => line.event)
+  replaceFile(path, Buffer.concat(whole.flatMap(withNewline)))
+  const text = [
+    `${path}: ${whole.length} events remain. Set aside:`,
+    ...removed.map(findingLine),
+    `The journal as it was is kept, whole, in ${keptIn}`,
+  ].join('\n')
+  return { path, changed: true, keptIn, removed, text }
+}
+
+/** A second name for the same bytes; a copy where the file system has no hard links. */
+function keepOriginal(path: string): string {
+  const keptIn = join(dirname(path), `journal.before-repair-${recordStamp(new Date())}`)
+  try {
+    linkSync(path, keptIn)
+  } catch {
+    copyFileSync(path, keptIn, constants.COPYFILE_EXCL) // this one's error says what is wrong with the disk
+  }
+  return keptIn
+}
+
+function withNewline({ bytes }: InspectedLine): Buffer[] {
+  return [bytes, Buffer.from('\n')]
+}

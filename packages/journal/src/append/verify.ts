@@ -1,0 +1,138 @@
+import { existsSync } from 'node:fs'
+import { callFindings } from '../events/call-findings.js'
+import { type InspectedLine, type Inspection, inspectJournal } from '../read/inspect.js'
+import { numberCheck } from '../read/parse.js'
+import { checkOptions, checkPath } from '../usage.js'
+
+/**
+ * Something to know about a journal.
+ * - `damage`: a complete line that is no event. Reading stops there; `repairJournal` sets it aside.
+ * - `torn`: an end torn by a crash. Opening the journal mends it.
+ * - `beginning`: the journal of a run lacks the events that make it one. Nothing can put them back.
+ * - `note`: anything else; the journal works.
+ */
+export interface Finding {
+  kind: 'damage' | 'torn' | 'beginning' | 'note'
+  /** 1-based; undefined when it is about no single line. */
+  line?: number
+  message: string
+}
+
+/** What `verifyJournal` found. */
+export interface JournalReport {
+  path: string
+  /** True when there is no damage, and of a run its beginning: the journal can be read and continued. */
+  ok: boolean
+  events: number
+  findings: Finding[]
+  /** All of it, for people. */
+  text: string
+}
+
+/**
+ * Looks through a whole journal and explains what it finds. Changes nothing; a missing file is an empty journal.
+ *
+ * @param options.ofRun - It is the journal of a run, which must have a beginning to be continued.
+ */
+export function verifyJournal(path: string, options: { ofRun?: boolean | undefined } = {}): JournalReport {
+  checkPath('verifyJournal', 'the path', path)
+  checkOptions('verifyJournal', options)
+  const { ofRun = false } = options
+  const inspection = existsSync(path) ? inspectJournal(path) : undefined
+  const findings = [
+    ...(inspection ? findAll(inspection, path) : []),
+    ...(ofRun ? missingBeginning(inspection?.lines ?? []) : []),
+  ]
+  const events = inspection?.lines.filter((line) => line.event).length ?? 0
+  const ok = !findings.some(({ kind }) => kind === 'damage' || kind === 'beginning')
+  return { path, ok, events, findings, text: describe(path, events, findings) }
+}
+
+function findAll(inspection: Inspection, path: string): Finding[] {
+  const { lines, old } = inspection
+  const events = lines.flatMap(({ event }) => event ?? [])
+  return [
+    ...lines.flatMap((line) => damageOf(line)),
+    ...tornEnd(inspection),
+    ...(old ? [note(WRITTEN_EARLIER)] : []),
+    ...numberFindings(lines, path),
+    ...callFindings(events).map((message) => note(message)),
+  ]
+}
+
+const WRITTEN_EARLIER =
+  'An older version wrote this journal; it is read as it is, and written anew when the run is continued.'
+
+/** As the status `EMPTY` is told: what has no start, or neither a message nor a thought, was never begun. */
+function missingBeginning(lines: readonly InspectedLine[]): Finding[] {
+  const types = new Set(lines.map(({ event }) => event?.type))
+  if (types.has('ENGINE_START') && (types.has('USER_MESSAGE') || types.has('THOUGHT'))) return []
+  const what = types.has('ENGINE_START')
+    ? 'no USER_MESSAGE, which says what is to be done'
+    : 'no ENGINE_START, which names the agent'
+  return [{ kind: 'beginning', message: `It has ${what}: the run cannot be continued.` }]
+}
+
+function damageOf({ line, problem, bytes, offset }: InspectedLine): Finding[] {
+  if (problem === undefined) return []
+  const message = `Damaged: ${problem} (${bytes.length} bytes from byte ${offset} on): ${excerpt(bytes)}`
+  return [{ kind: 'damage', line, message }]
+}
+
+function tornEnd({ remainder, unfinished, lines }: Inspection): Finding[] {
+  if (remainder.size === 0) return []
+  if (unfinished)
+    return [note('The last event lacks its newline; opening the journal completes it.', lines.length)]
+  const what = remainder.hole ? 'a hole of NUL bytes and what follows it' : 'half a line'
+  const message = `Torn end: ${what}, ${remainder.size} bytes from byte ${remainder.offset} on. Opening the journal sets them aside.`
+  return [{ kind: 'torn', message }]
+}
+
+function numberFindings(lines: InspectedLine[], path: string): Finding[] {
+  const numbers = numberCheck(path, 0)
+  const notes: Finding[] = []
+  let expected = 1
+  for (const { event, line, raw } of lines) {
+    if (!event) continue
+    if (raw?.seq === undefined) notes.push(note('"seq" is missing.', line))
+    else if (event.seq !== expected)
+      notes.push(note(`"seq" is ${event.seq} where ${expected} was expected.`, line))
+    numbers.note(event, line)
+    expected = numbers.lastSeq() + 1
+  }
+  return notes
+}
+
+function note(message: string, line?: number): Finding {
+  return { kind: 'note', message, ...(line !== undefined && { line }) }
+}
+
+function describe(path: string, events: number, findings: Finding[]): string {
+  const lines = findings.map(findingLine)
+  const damaged = findings.filter(({ kind }) => kind === 'damage').length
+  const whatIsDamaged = damaged === 1 ? 'One line is' : `${damaged} lines are`
+  const verdicts = [
+    ...(damaged > 0 ? [`${whatIsDamaged} damaged. ${MEND}`] : []),
+    ...(findings.some(({ kind }) => kind === 'beginning') ? [NO_BEGINNING] : []),
+  ]
+  const verdict = verdicts.length > 0 ? verdicts : ['The journal can be read and continued.']
+  return [`${path}: ${events} events.`, ...lines, ...verdict].join('\n')
+}
+
+/** A finding as a line of a report. */
+export function findingLine({ line, message }: Finding): string {
+  return `  ${line === undefined ? '' : `line ${line}: `}${message}`
+}
+
+const MEND = 'Mend by hand, or set aside with: delta journal repair'
+
+/** What to do about a journal without its beginning. */
+export const NO_BEGINNING = 'Put the journal back from a copy, or start a new run with: delta run'
+
+const EXCERPT_CHARACTERS = 60
+
+/** The beginning of a line, as JSON text: whatever it holds, no terminal acts on it. */
+function excerpt(bytes: Buffer): string {
+  const text = bytes.toString('utf8')
+  return JSON.stringify(text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text)
+}

@@ -1,0 +1,129 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createRecordFile, type RecordFile } from '../files/record-file.js'
+import { recordName } from '../files/record-name.js'
+import { syncPath } from '../files/replace.js'
+import { runPaths } from '../run-paths.js'
+import { openParts, type Parts, type PartsOptions } from './parts.js'
+import { requestParts } from './request-parts.js'
+
+/** A record that is on disk and waits for its response. */
+export interface InvocationRecord {
+  /** The record's path relative to the run directory; goes into `THOUGHT.llm_invocation_ref`. */
+  ref: string
+  /** The request as it was recorded, and as `readRequest` gives it back. */
+  body: Buffer
+  /** Adds what came back (response, usage, duration …) to the record. */
+  complete(response: object): void
+}
+
+/** See `recordInvocation`. */
+interface Invocation {
+  iteration: number
+  request: object
+  blocks?: readonly object[] | undefined
+  texts?: readonly string[] | undefined
+}
+
+/** What a run sends to its model, written to `io/` before it is sent; see `recordInvocation`. */
+export interface RequestLog {
+  record(invocation: Invocation): InvocationRecord
+  sync(): void
+  close(): void
+}
+
+export interface RequestLogOptions extends PartsOptions {
+  directory: string
+  /** Called before a record is written; throws when this writer has lost the right to write. */
+  fence: () => void
+}
+
+const WHOLE_REQUESTS = 10
+/** What stands behind the last field of a record. */
+const ENDING = '}\n'
+
+/** The records of what a run sent to its model. Opens its files when the first request is recorded. */
+export function openRequestLog(options: RequestLogOptions): RequestLog {
+  const { directory, fence } = options
+  const paths = runPaths(directory)
+  let parts: Parts | undefined
+  let requests: ReturnType<typeof requestParts> | undefined
+  let records = 0
+  /** The record that waits for its response, or was the last to get one. */
+  let current: RecordFile | undefined
+  const unsynced = new Set<RecordFile>()
+
+  function open() {
+    mkdirSync(paths.invocations, { recursive: true, mode: 0o700 })
+    records = readdirSync(paths.invocations).length
+    parts = openParts(paths.parts, options)
+    return requestParts(parts)
+  }
+
+  function record({ iteration, request, blocks, texts }: Invocation): InvocationRecord {
+    fence()
+    requests ??= open()
+    const { body, sha256, parts } = requests.take(request, texts)
+    records += 1
+    const content = {
+      iteration,
+      timestamp: new Date().toISOString(),
+      sha256,
+      parts,
+      ...(blocks && { blocks }),
+      ...(records <= WHOLE_REQUESTS && { request: JSON.parse(body.toString()) as unknown }),
+    }
+    const text = `${JSON.stringify(content)}\n`
+    const end = Buffer.byteLength(text) - ENDING.length
+    const { name, file } = createRecord(paths.invocations, iteration, text)
+    if (current && !unsynced.has(current)) current.close()
+    current = file
+    return {
+      ref: `io/invocations/${name}`,
+      body,
+      complete: (response) => complete(file, end, response),
+    }
+  }
+
+  /** In the record's place: until a THOUGHT names it, a torn one is that of a request that was never answered. */
+  function complete(file: RecordFile, end: number, response: object): void {
+    fence()
+    const fields = JSON.stringify(response).slice(1, -1)
+    file.write(fields === '' ? ENDING : `,${fields}${ENDING}`, end)
+    if (options.sync) unsynced.add(file)
+    else if (file !== current) file.close()
+  }
+
+  /** A record without its response is named by no event yet, and so are the parts it added. */
+  function sync(): void {
+    if (unsynced.size === 0) return
+    parts?.sync()
+    for (const file of unsynced) {
+      file.sync()
+      if (file !== current) file.close()
+    }
+    syncPath(paths.invocations)
+    unsynced.clear()
+  }
+
+  function close(): void {
+    for (const file of unsynced) file.close()
+    current?.close()
+    parts?.close() // last: it syncs, which can fail
+  }
+
+  return { record, sync, close }
+}
+
+/** A clock set back may repeat a name of an earlier process; the next millisecond is free. */
+function createRecord(
+  directory: string,
+  iteration: number,
+  text: string,
+): { name: string; file: RecordFile } {
+  for (;;) {
+    const name = `${recordName(new Date(), String(iteration))}.json`
+    const path = join(directory, name)
+    if (!existsSync(path)) return { name, file: createRecordFile(path, text) }
+  }
+}

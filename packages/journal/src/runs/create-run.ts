@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { JournalError } from '../errors.js'
+import type { NewEvent } from '../events/event.js'
+import { recordStamp } from '../files/record-name.js'
+import { syncPath } from '../files/replace.js'
+import { asStartError, asWriteError } from '../files/write-error.js'
+import { type Lease, takeLease } from '../lease/lease.js'
+import { runDirectory, runPaths } from '../run-paths.js'
+import { checkPath, isText, requireThat } from '../usage.js'
+import { announceRun, checkLayout, makeDeltaDirectory, markLayout } from './layout.js'
+import { readRun } from './read-run.js'
+import { holdRun, type Run } from './run.js'
+
+export interface CreateRunOptions {
+  /** Default: `<date>_<time>_<six hex digits>`. */
+  runId?: string | undefined
+  /** False: nothing is synced, for throwaway runs. */
+  sync?: boolean | undefined
+  /** False: `LATEST` goes on naming the run it names; for a run that belongs to another one of this workspace. */
+  latest?: boolean | undefined
+  /** The first events (ENGINE_START and USER_MESSAGE), which make the directory a run. */
+  events: (run: { runId: string; directory: string; epoch: number }) => readonly NewEvent[]
+}
+
+/**
+ * Creates a run and takes its lease.
+ *
+ * The first events are one synced write, before `LATEST` names the run. A crash
+ * before that write leaves a directory that is listed as empty and never resumed;
+ * the same id can then be used again.
+ *
+ * @throws {JournalError} `ERR_RUN_EXISTS`, `ERR_RUN_BUSY`, `ERR_RUN_ID`, `ERR_LAYOUT_NEWER`, `ERR_JOURNAL_WRITE`.
+ */
+export async function createRun(workDirectory: string, options: CreateRunOptions): Promise<Run> {
+  checkPath('createRun', 'the workspace, its first argument,', workDirectory)
+  requireThat(
+    typeof options?.events === 'function',
+    'createRun: the option events',
+    'a function that makes the first events: ENGINE_START and USER_MESSAGE',
+  )
+  requireThat(
+    options.runId === undefined || isText(options.runId),
+    'createRun: the option runId',
+    'an id as text, or nothing',
+  )
+  const { runId = newRunId(new Date()), sync = true, latest = true, events } = options
+  const directory = runDirectory(resolve(workDirectory), runId)
+  let deltaDirectory: string
+  let lease: Lease
+  try {
+    deltaDirectory = makeDeltaDirectory(workDirectory)
+    checkLayout(deltaDirectory)
+    makeRunDirectory(directory)
+    if (sync) syncPath(deltaDirectory)
+    lease = await takeLease(runPaths(directory).lease)
+  } catch (error) {
+    throw asStartError(error)
+  }
+  let run: Run | undefined
+  let begun = false
+  try {
+    await setAsideStillborn(directory)
+    run = holdRun(directory, lease, { sync })
+    if (run.journal.lastSeq > 0) throw exists(directory, runId)
+    const first: unknown = events({ runId, directory, epoch: lease.epoch })
+    requireThat(
+      Array.isArray(first),
+      'createRun: what the option events made',
+      'a function that makes a list of events',
+    )
+    run.journal.append(...(first as NewEvent[]))
+    run.journal.sync()
+    begun = true
+    if (latest) announceRun(deltaDirectory, runId)
+    else markLayout(deltaDirectory)
+    await run.updateMetadata()
+    return run
+  } catch (error) {
+    if (run) run.close()
+    else lease.release()
+    throw begun ? error : asStartError(error)
+  }
+}
+
+/** `20261120_093000_a1b2c3`: sorts by start, in UTC. */
+function newRunId(time: Date): string {
+  const stamp = time.toISOString().replace(/[-:]/g, '').replace('T', '_').slice(0, 15)
+  return `${stamp}_${randomBytes(3).toString('hex')}`
+}
+
+/** Makes what is missing of a run's directories; copies of a run lose the empty ones. */
+export function makeRunDirectory(directory: string): void {
+  for (const part of ['', 'io', 'io/invocations', 'io/tool_executions', 'io/hooks']) {
+    makeDirectory(join(directory, part))
+  }
+}
+
+/** Not recursive: of a read-only file system node would then say that the directory above is missing. */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST'
+    if (isThere && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+    throw asWriteError(error, path)
+  }
+}
+
+/** A power cut can leave half of the first write: a start without its message, which began nothing. */
+async function setAsideStillborn(directory: string): Promise<void> {
+  const { journal } = runPaths(directory)
+  if (!existsSync(journal) || statSync(journal).size === 0) return
+  const { status, problem } = await readRun(directory, { tolerant: true })
+  if (status === 'EMPTY' && problem === undefined)
+    renameSync(journal, join(directory, `journal.torn-${recordStamp(new Date())}`))
+}
+
+function exists(directory: string, runId: string): JournalError {
+  return new JournalError(
+    'ERR_RUN_EXISTS',
+    `${directory}: A run with the id ${runId} exists. Choose another id, or go on with that one: delta continue --run-id ${runId}`,
+    { path: directory },
+  )
+}

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { readTextAtOnce } from '../files/read-at.js'
+import { deltaDirectory, isRunId, runDirectory } from '../run-paths.js'
+import { checkOptions, checkPath } from '../usage.js'
+import { listRuns } from './list-runs.js'
+
+/**
+ * The id of the workspace's latest run: what `LATEST` (or v1.1's `runs/LATEST`) says, and if that names no run, the
+ * newest that began. A crash can fall between a run's beginning and its name in `LATEST`. Undefined when there is none.
+ *
+ * @param options.orEmpty - If none began, the newest that did not: for whoever can say so of it.
+ */
+export async function latestRunId(
+  workDirectory: string,
+  options: { orEmpty?: boolean | undefined } = {},
+): Promise<string | undefined> {
+  checkPath('latestRunId', 'the workspace', workDirectory)
+  checkOptions('latestRunId', options)
+  const { orEmpty = false } = options
+  const directory = deltaDirectory(workDirectory)
+  const named = readName(join(directory, 'LATEST')) ?? readName(join(directory, 'runs', 'LATEST'))
+  if (named !== undefined && isRunId(named) && existsSync(runDirectory(workDirectory, named))) return named
+  const runs = await listRuns(workDirectory)
+  const begun = runs.filter(({ status, problem }) => status !== 'EMPTY' || problem !== undefined)
+  return (begun.at(-1) ?? (orEmpty ? runs.at(-1) : undefined))?.runId
+}
+
+function readName(path: string): string | undefined {
+  try {
+    return readTextAtOnce(path).trim() || undefined
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'EISDIR') return undefined // lost, or not ours: the runs themselves tell
+    throw error
+  }
+}

@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { JournalError } from '../errors.js'
+import { replaceFile } from '../files/replace.js'
+import { asWriteError } from '../files/write-error.js'
+import { deltaDirectory } from '../run-paths.js'
+
+/** The version of the directory layout this package writes. */
+const LAYOUT_VERSION = '1.9'
+
+/** Creates `<workDirectory>/.delta` (0700) when it is missing. */
+export function makeDeltaDirectory(workDirectory: string): string {
+  const directory = deltaDirectory(workDirectory)
+  try {
+    // not recursive: of a read-only file system node would then say that the directory above is missing
+    mkdirSync(directory, { mode: 0o700 })
+  } catch (error) {
+    if (!isDirectory(directory)) throw asWriteError(error, directory)
+  }
+  return directory
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
+
+/** @throws {JournalError} `ERR_LAYOUT_NEWER`: a newer version of us wrote here, and we must not. */
+export function checkLayout(directory: string): void {
+  const path = join(directory, 'VERSION')
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return // a pipe would be waited for
+  const version = readFileSync(path, 'utf8').trim()
+  if (!isNewer(version)) return
+  throw new JournalError(
+    'ERR_LAYOUT_NEWER',
+    `${path}: The layout is version ${version}; this program writes ${LAYOUT_VERSION} and would damage it.\n` +
+      'Reading works (delta list-runs, delta show). To write, use a newer delta.',
+    { path },
+  )
+}
+
+/** Names the newest run. A convenience: nothing needs `LATEST` to read a run. */
+export function announceRun(directory: string, runId: string): void {
+  markLayout(directory)
+  replaceFile(join(directory, 'LATEST'), `${runId}\n`)
+}
+
+/** Writes `VERSION` when there is none. */
+export function markLayout(directory: string): void {
+  const path = join(directory, 'VERSION')
+  if (!existsSync(path)) replaceFile(path, `${LAYOUT_VERSION}\n`)
+}
+
+function isNewer(version: string): boolean {
+  const ours = LAYOUT_VERSION.split('.').map(Number)
+  const theirs = version.split('.').map(Number)
+  for (const [index, number] of ours.entries()) {
+    const difference = (theirs[index] ?? 0) - number
+    if (difference !== 0) return difference > 0
+  }
+  return false
+}

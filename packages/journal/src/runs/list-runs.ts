@@ -1,0 +1,83 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { isJournalError } from '../errors.js'
+import { streamJournal } from '../read/read.js'
+import { deltaDirectory, isRunId, journalPath, runDirectory } from '../run-paths.js'
+import { checkOptions, checkPath } from '../usage.js'
+import { readRun } from './read-run.js'
+import type { RunSummary } from './run-summary.js'
+
+/**
+ * Every run of a workspace, of today's layout and of v1.1's, oldest first. A workspace without `.delta` has none.
+ * A directory in `.delta` that holds nothing of a run is none. A run whose journal is damaged or cannot be read is listed too, with what its whole lines say and a `problem`.
+ *
+ * @param options.calledBy - Only the runs that a command of this run started (`parent_run`); the journals of the others
+ *   are not read to their end.
+ */
+export async function listRuns(
+  workDirectory: string,
+  options: { calledBy?: string | undefined } = {},
+): Promise<RunSummary[]> {
+  checkPath('listRuns', 'the workspace', workDirectory)
+  checkOptions('listRuns', options)
+  const { calledBy } = options
+  const today = deltaDirectory(workDirectory)
+  const names = new Set([...runNames(today), ...runNames(join(today, 'runs'))])
+  const runs: RunSummary[] = []
+  for (const name of names) {
+    const directory = runDirectory(workDirectory, name)
+    if (calledBy !== undefined && !(await mayBeCalledBy(calledBy, directory))) continue
+    const [run] = await readIfThere(directory)
+    if (run && (calledBy === undefined || run.metadata.parent_run === calledBy)) runs.push(run)
+  }
+  return runs.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+}
+
+/** Who called a run stands in its first event. Where that cannot be read, its whole lines are asked. */
+async function mayBeCalledBy(caller: string, directory: string): Promise<boolean> {
+  try {
+    for await (const event of streamJournal(journalPath(directory)))
+      return 'parent_run' in event && event.parent_run === caller
+    return false
+  } catch (error) {
+    if (isJournalError(error)) return true
+    throw error
+  }
+}
+
+/** Nothing of a run that was deleted since its name was read. */
+async function readIfThere(directory: string): Promise<RunSummary[]> {
+  try {
+    return [await readRun(directory, { tolerant: true })]
+  } catch (error) {
+    if (isJournalError(error) && error.code === 'ERR_RUN_NOT_FOUND') return []
+    throw error
+  }
+}
+
+function sortKey({ metadata, runId }: RunSummary): string {
+  return `${metadata.created_at ?? ''} ${runId}`
+}
+
+/** What computed sources write lies beside the runs, in directories that hold nothing of a run. */
+function isOfRun(directory: string): boolean {
+  try {
+    return readdirSync(directory).some((name) => RUN_PARTS.has(name))
+  } catch (error) {
+    // One that cannot be read may be a run, and is listed with its problem.
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  }
+}
+
+const RUN_PARTS = new Set(['journal.jsonl', 'metadata.json', 'lease', 'io', 'execution'])
+
+function runNames(directory: string): string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true })
+    const directories = entries.filter((entry) => entry.isDirectory() && isRunId(entry.name))
+    return directories.map(({ name }) => name).filter((name) => isOfRun(join(directory, name)))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { isEvent } from '../events/check.js'
+import { isKnownEvent, type StoredEvent } from '../events/event.js'
+import { copyTree, makePrivate } from '../files/copy-tree.js'
+import { openToRead, readAt } from '../files/read-at.js'
+import { asReadError } from '../files/read-error.js'
+import { syncPath, writeNew } from '../files/replace.js'
+import { parseJson } from '../read/parse.js'
+import { readOldJournal } from '../read/read-old.js'
+import { journalPath } from '../run-paths.js'
+import { markLayout } from './layout.js'
+
+const FIRST_READ_BYTES = 1 << 16
+
+/** A run of an old layout, and the one written anew beside it. */
+export interface Migration {
+  /** Where the run goes on. */
+  directory: string
+  /** What the user should be told. */
+  notice: string
+}
+
+/**
+ * Writes a run of an old layout anew, in today's, beside the old one.
+ *
+ * The old directory is not touched. The new one appears whole, by a rename: a crash
+ * before that leaves a directory that is never listed. When the new one is there
+ * already, the run goes on in it.
+ *
+ * @returns Undefined for a run of today's layout.
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`.
+ */
+export function migrateRun(directory: string): Migration | undefined {
+  const from = journalPath(directory)
+  const nested = basename(dirname(from)) === 'execution'
+  if (!nested && !isOldJournal(from)) return undefined
+
+  const to = nested ? join(dirname(dirname(directory)), basename(directory)) : `${directory}-continued`
+  const already = existsSync(to)
+  if (!already) writeAnew(directory, to, nested)
+  const how = already ? 'was written anew before' : 'has been written anew; the old one was left as it is'
+  return {
+    directory: to,
+    notice: `The run in ${directory} has an old layout and ${how}. It goes on in ${to}`,
+  }
+}
+
+/** Old journals are old from their first line on. */
+function isOldJournal(path: string): boolean {
+  const first = parseJson(readFirstLine(path))
+  return first !== undefined && !isEvent(first) && readOldJournal(path).old
+}
+
+/** Empty when there is no whole line. The rest, which may be large, is not read. */
+function readFirstLine(path: string): string {
+  const file = openToRead(path)
+  if (file === undefined) return ''
+  try {
+    for (let length = FIRST_READ_BYTES; ; length *= 4) {
+      const bytes = readAt(file, 0, length)
+      const end = bytes.indexOf('\n') + 1
+      if (end > 0 || bytes.length < length) return bytes.toString('utf8', 0, end)
+    }
+  } catch (error) {
+    throw asReadError(error, path)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function writeAnew(from: string, to: string, nested: boolean): void {
+  const beside = join(dirname(to), `.${basename(to)}.${randomBytes(4).toString('hex')}.tmp`)
+  try {
+    makePrivate(beside)
+    if (nested) copyNested(from, beside)
+    else copyTree(from, beside, { except: (name) => name === 'lease' || /^(journal|metadata)\./.test(name) })
+    const lines = newEvents(from, basename(to)).map((event) => `${JSON.stringify(event)}\n`)
+    writeNew(join(beside, 'journal.jsonl'), lines.join(''), { mode: 0o600, durable: true })
+    syncPath(beside)
+    renameSync(beside, to)
+    syncPath(dirname(to))
+    markLayout(dirname(to))
+  } catch (error) {
+    rmSync(beside, { recursive: true, force: true })
+    if (!existsSync(to)) throw error // else another process was faster, with the same result
+  }
+}
+
+/** v1.1: `execution/`, `configuration/`, `runtime_io/`. */
+function copyNested(from: string, to: string): void {
+  const execution = join(from, 'execution')
+  copyTree(execution, to, { except: (name) => /^(journal|metadata)\./.test(name) })
+  for (const [old, today] of [
+    ['configuration', 'configuration'],
+    ['runtime_io', 'io'],
+    ['interaction', 'interaction'],
+  ] as const) {
+    if (existsSync(join(from, old))) copyTree(join(from, old), join(to, today))
+  }
+}
+
+function newEvents(directory: string, runId: string): StoredEvent[] {
+  const { events } = readOldJournal(journalPath(directory), { ioDirectory: 'io' })
+  const renamed = events.map((event) =>
+    event.type === 'ENGINE_START' ? { ...event, run_id: runId, migrated_from: directory } : event,
+  )
+  return withFirstMessage(renamed, directory).map((event, index) => ({ ...event, seq: index + 1 }))
+}
+
+/** Where an old journal has only its task, the task becomes what it is today: the first message. */
+function withFirstMessage(events: StoredEvent[], directory: string): StoredEvent[] {
+  const known = events.filter(isKnownEvent)
+  const start = known.find((event) => event.type === 'ENGINE_START')
+  const said = known.find((event) => event.type === 'USER_MESSAGE' || event.type === 'THOUGHT')
+  const content = start?.task ?? taskInMetadata(directory)
+  if (!start || said?.type === 'USER_MESSAGE' || content === undefined) return events
+  const at = events.indexOf(start) + 1
+  const message: StoredEvent = { seq: 0, timestamp: start.timestamp, type: 'USER_MESSAGE', content }
+  return [...events.slice(0, at), message, ...events.slice(at)]
+}
+
+function taskInMetadata(directory: string): string | undefined {
+  const path = join(dirname(journalPath(directory)), 'metadata.json')
+  const metadata = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : undefined
+  const { initial_message: message, task } = (metadata ?? {}) as { initial_message?: unknown; task?: unknown }
+  return [message, task].find((value) => typeof value === 'string')
+}

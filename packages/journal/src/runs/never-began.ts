@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs'
+import { JournalError } from '../errors.js'
+import { runPaths } from '../run-paths.js'
+import { checkPath } from '../usage.js'
+
+/** The error for a run that is `EMPTY`: there is nothing to be continued or shown. */
+export function neverBegan(directory: string): JournalError {
+  checkPath('neverBegan', 'the directory of the run', directory)
+  const had = existsSync(runPaths(directory).metadata) // it is written after the first events are
+  return new JournalError('ERR_RUN_EMPTY', `${directory}: ${had ? JOURNAL_GONE : NEVER_BEGAN}`, {
+    path: directory,
+  })
+}
+
+const NEVER_BEGAN = `This run never began: its first events were not written, and nothing was started in it.
+Start a new one with: delta run`
+
+const JOURNAL_GONE = `The journal of this run is gone, or empty, though the run had begun: its metadata.json is there.
+Put journal.jsonl back from a copy, then continue the run; without it the run cannot be continued.`

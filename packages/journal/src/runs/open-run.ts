@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { JournalError } from '../errors.js'
+import { replaceFile } from '../files/replace.js'
+import { type Lease, takeLease } from '../lease/lease.js'
+import type { Waiting } from '../lease/make-way.js'
+import { type RunPaths, runPaths } from '../run-paths.js'
+import { checkOptions, checkPath } from '../usage.js'
+import { makeRunDirectory } from './create-run.js'
+import { checkLayout } from './layout.js'
+import { migrateRun } from './migrate.js'
+import { neverBegan } from './never-began.js'
+import { notFound } from './read-run.js'
+import { type HeldRun, holdRun, type Run } from './run.js'
+
+export interface OpenRunOptions extends Waiting {
+  /** Take the run from a live owner too: one on this machine is ended first. */
+  force?: boolean | undefined
+  /** False: nothing is synced, for throwaway runs. */
+  sync?: boolean | undefined
+}
+
+/**
+ * Takes an existing run for writing: the lease first, then the journal, mended where a crash tore it.
+ *
+ * A run of an old layout is written anew beside the old one first; `run.directory`
+ * and `run.notices` then tell where it goes on.
+ *
+ * @throws {JournalError} `ERR_RUN_BUSY`: somebody else writes it, nothing was changed.
+ *   `ERR_JOURNAL_CORRUPT`: damage no crash makes. `ERR_RUN_EMPTY`: it never began.
+ *   `ERR_RUN_NOT_FOUND`, `ERR_LAYOUT_NEWER`, `ERR_JOURNAL_WRITE`.
+ */
+export async function openRun(runDirectory: string, options: OpenRunOptions = {}): Promise<Run> {
+  checkPath('openRun', 'the directory of the run', runDirectory)
+  checkOptions('openRun', options)
+  const { force = false, sync = true, ...waiting } = options
+  const named = resolve(runDirectory)
+  if (!existsSync(named)) throw notFound(named)
+  checkLayout(dirname(named))
+  const migration = migrateRun(named)
+  const directory = migration?.directory ?? named
+  if (!existsSync(runPaths(directory).journal)) throw neverBegan(directory)
+
+  const run = await take(directory, { force, sync, ...waiting })
+  if (migration) run.notices.unshift(migration.notice)
+  return run
+}
+
+type Taking = Waiting & { force: boolean; sync: boolean; above?: number }
+
+/** Where leases were deleted, the number may be one that another owner has, or had: then a higher one is taken. */
+async function take(directory: string, { sync, ...how }: Taking): Promise<Run> {
+  const lease = await takeLease(runPaths(directory).lease, how)
+  const run = open(directory, lease, sync)
+  if (run.lastEpoch < lease.epoch) return run
+  run.close()
+  const higher = await take(directory, { ...how, sync, above: run.lastEpoch })
+  higher.notices.unshift(...run.notices)
+  return higher
+}
+
+function open(directory: string, lease: Lease, sync: boolean): HeldRun {
+  try {
+    makeRunDirectory(directory)
+    const run = takeOver(directory, lease, sync)
+    const { status, problem } = run.summary()
+    if (status !== 'EMPTY') return run
+    run.journal.close()
+    throw problem === undefined
+      ? neverBegan(directory)
+      : new JournalError('ERR_JOURNAL_CORRUPT', problem, { path: run.journal.path })
+  } catch (error) {
+    lease.release()
+    throw error
+  }
+}
+
+function takeOver(directory: string, lease: Lease, sync: boolean): HeldRun {
+  const { takenFrom } = lease
+  if (takenFrom === undefined) return holdRun(directory, lease, { sync })
+  const { holder, state } = takenFrom
+  const isElsewhere = state === 'remote-fresh' || state === 'remote-expired'
+  if (isElsewhere) copyToNewInode(runPaths(directory))
+
+  const run = holdRun(directory, lease, { sync })
+  const who = holder.record
+    ? `process ${holder.record.pid} on ${holder.record.host}`
+    : `lease ${holder.epoch}`
+  run.notices.unshift(
+    isElsewhere
+      ? `The run was taken from ${who}, which cannot be seen from here; it goes on in a copy of the journal.`
+      : `The run was taken over from ${who}, which ended without releasing it.`,
+  )
+  return run
+}
+
+/**
+ * Gives the logs of a run new inodes.
+ *
+ * An owner that cannot be seen may still hold them open. Whatever it writes, should it
+ * come back, then goes into files that no longer have a name.
+ */
+function copyToNewInode({ journal, parts }: Pick<RunPaths, 'journal' | 'parts'>): void {
+  for (const path of [journal, parts]) {
+    if (existsSync(path)) replaceFile(path, readFileSync(path))
+  }
+}

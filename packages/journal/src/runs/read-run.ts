@@ -1,0 +1,92 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { isJournalError, JournalError } from '../errors.js'
+import { asReadError } from '../files/read-error.js'
+import { holderState } from '../lease/holder.js'
+import { readLease } from '../lease/lease-file.js'
+import { inspectJournal } from '../read/inspect.js'
+import { streamJournal } from '../read/read.js'
+import { journalPath, runPaths } from '../run-paths.js'
+import { checkOptions, checkPath } from '../usage.js'
+import { lostBeginning } from './lost-beginning.js'
+import { type Owner, type RunSummary, summarizeRun } from './run-summary.js'
+import { type Summarizer, summarizer } from './summary.js'
+
+/** Inspecting a journal takes all of it into memory. */
+const LARGEST_INSPECTED_BYTES = 64 * 1024 * 1024
+
+/**
+ * Reads a run from its journal. Writes nothing, and needs no `metadata.json`.
+ *
+ * @param options.tolerant - Report damage, and files that cannot be read, in `problem` instead of throwing; the rest is
+ *   what the whole lines say (of a journal above 64 MiB, those well before the damage).
+ * @throws {JournalError} `ERR_RUN_NOT_FOUND`; `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
+ */
+export async function readRun(
+  runDirectory: string,
+  options: { tolerant?: boolean | undefined } = {},
+): Promise<RunSummary> {
+  checkPath('readRun', 'the directory of the run', runDirectory)
+  checkOptions('readRun', options)
+  const { tolerant = false } = options
+  const directory = resolve(runDirectory)
+  if (!existsSync(directory)) throw notFound(directory)
+  const { fold, damage } = await foldJournal(journalPath(directory), tolerant)
+  const { owner, problem = damage } = readOwnerOr(directory, tolerant)
+  const summary = summarizeRun(directory, fold, owner)
+  const lost = tolerant || summary.status !== 'EMPTY' ? undefined : lostBeginning(directory, fold.summary)
+  if (lost) throw lost
+  return { ...summary, ...(problem !== undefined && { problem }) }
+}
+
+async function foldJournal(
+  path: string,
+  tolerant: boolean,
+): Promise<{ fold: Summarizer; damage?: string | undefined }> {
+  const fold = summarizer()
+  try {
+    for await (const event of streamJournal(path)) fold.add(event)
+    return { fold }
+  } catch (error) {
+    if (!tolerant || !isJournalError(error)) throw error
+    const isDamaged = error.code === 'ERR_JOURNAL_CORRUPT' && statSync(path).size <= LARGEST_INSPECTED_BYTES
+    return { fold: isDamaged ? foldReadable(path) : fold, damage: error.message }
+  }
+}
+
+/** Reading stops at damage a whole piece of the file early; this looks at each line of it. */
+function foldReadable(path: string): Summarizer {
+  const fold = summarizer()
+  for (const { event } of inspectJournal(path).lines) if (event) fold.add(event)
+  return fold
+}
+
+function readOwnerOr(directory: string, tolerant: boolean): { owner?: Owner | undefined; problem?: string } {
+  try {
+    return { owner: readOwner(directory) }
+  } catch (cause) {
+    const error = asReadError(cause, runPaths(directory).lease)
+    if (tolerant && isJournalError(error)) return { problem: error.message }
+    throw error
+  }
+}
+
+function readOwner(directory: string): Owner | undefined {
+  const lease = readLease(runPaths(directory).lease)
+  if (!lease?.record) return undefined
+  const state = holderState(lease, Date.now())
+  if (state === 'free') return undefined
+  return {
+    pid: lease.record.pid,
+    host: lease.record.host,
+    alive: state === 'alive' || state === 'remote-fresh',
+  }
+}
+
+export function notFound(directory: string): JournalError {
+  return new JournalError(
+    'ERR_RUN_NOT_FOUND',
+    `${directory}: There is no such run. See which there are in ${dirname(directory)}, or with: delta list-runs`,
+    { path: directory },
+  )
+}

@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type RepairResult, repairJournal } from '../append/repair.js'
+import { NO_BEGINNING, verifyJournal } from '../append/verify.js'
+import { takeLease } from '../lease/lease.js'
+import type { Waiting } from '../lease/make-way.js'
+import { journalPath, runPaths } from '../run-paths.js'
+import { checkOptions, checkPath } from '../usage.js'
+import { notFound } from './read-run.js'
+
+/**
+ * Repairs the journal of a run, as its only writer.
+ *
+ * @param options.force - End a live owner on this machine first.
+ * @throws {JournalError} `ERR_RUN_BUSY`: somebody writes it. `ERR_RUN_NOT_FOUND`.
+ */
+export async function repairRun(
+  runDirectory: string,
+  options: { force?: boolean | undefined } & Waiting = {},
+): Promise<RepairResult> {
+  checkPath('repairRun', 'the directory of the run', runDirectory)
+  checkOptions('repairRun', options)
+  const { force = false, ...waiting } = options
+  const directory = resolve(runDirectory)
+  if (!existsSync(directory)) throw notFound(directory)
+  const lease = await takeLease(runPaths(directory).lease, { force, ...waiting })
+  try {
+    return withProblem(repairJournal(journalPath(directory)))
+  } finally {
+    lease.release()
+  }
+}
+
+/** What repairing cannot mend: a journal without its beginning. */
+function withProblem(result: RepairResult): RepairResult {
+  const { findings } = verifyJournal(result.path, { ofRun: true })
+  const problem = findings.find(({ kind }) => kind === 'beginning')?.message
+  if (problem === undefined) return result
+  return { ...result, problem, text: `${result.text}\n${problem}\n${NO_BEGINNING}` }
+}

@@ -1,0 +1,64 @@
+import { basename } from 'node:path'
+import type { HumanInputRequest, Thought } from '../events/event.js'
+import type { PendingCall } from '../events/pending-calls.js'
+import { lostBeginning } from './lost-beginning.js'
+import { deriveMetadata, type RunMetadata } from './metadata.js'
+import type { Summarizer, Usage } from './summary.js'
+
+/** Who holds a run, unless it was released. */
+export interface Owner {
+  pid: number
+  host: string
+  alive: boolean
+}
+
+/** Everything a run's journal and lease say about it. */
+export interface RunSummary {
+  /** The name of its directory. */
+  runId: string
+  directory: string
+  status: RunMetadata['status']
+  metadata: RunMetadata
+  /** Calls of the last THOUGHT without a result, in call order. */
+  pendingCalls: PendingCall[]
+  /** The highest iteration that has a THOUGHT; 0 when none has. */
+  lastIteration: number
+  /** How many iterations had a THOUGHT since the user last spoke. */
+  iterationsSinceMessage: number
+  usage: Usage
+  owner?: Owner
+  /** The question still open. */
+  humanRequest?: HumanInputRequest
+  /** The content of a last THOUGHT without calls, unless the user has spoken since. */
+  answer?: string
+  /** True when the user said something after the model last did. */
+  userSpokeLast: boolean
+  /** What the model said last. */
+  lastThought?: Thought
+  /** Why the journal could not be read to its end, or is without its beginning, in words. */
+  problem?: string
+}
+
+/** What a folded journal and its owner add up to. */
+export function summarizeRun(directory: string, fold: Summarizer, owner: Owner | undefined): RunSummary {
+  const { summary } = fold
+  const metadata = deriveMetadata(basename(directory), summary, owner?.alive ?? false)
+  const { lastThought, humanRequest, messageSinceThought } = summary
+  const lost = metadata.status === 'EMPTY' ? lostBeginning(directory, summary) : undefined
+  return {
+    runId: basename(directory),
+    directory,
+    status: metadata.status,
+    metadata,
+    pendingCalls: fold.pendingCalls(),
+    lastIteration: summary.lastIteration,
+    iterationsSinceMessage: summary.iterationsSinceMessage,
+    usage: { ...summary.usage },
+    userSpokeLast: messageSinceThought,
+    ...(owner && { owner }),
+    ...(humanRequest && { humanRequest }),
+    ...(lastThought?.tool_calls.length === 0 && !messageSinceThought && { answer: lastThought.content }),
+    ...(lastThought && { lastThought }),
+    ...(lost && { problem: lost.message }),
+  }
+}

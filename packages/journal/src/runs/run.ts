@@ -1,0 +1,119 @@
+import { basename, dirname } from 'node:path'
+import { type Journal, openJournal } from '../append/open.js'
+import { JournalError } from '../errors.js'
+import { replaceFile } from '../files/replace.js'
+import type { Lease } from '../lease/lease.js'
+import { openRequestLog, type RequestLog } from '../requests/request-log.js'
+import { type RunPaths, runPaths } from '../run-paths.js'
+import { type RunSummary, summarizeRun } from './run-summary.js'
+import { summarizer } from './summary.js'
+
+/** A run that this process may write. */
+export interface Run {
+  readonly runId: string
+  readonly directory: string
+  readonly workDirectory: string
+  /** Number of this owner; belongs into `ENGINE_START.engine.epoch`. */
+  readonly epoch: number
+  readonly journal: Journal
+  readonly paths: RunPaths
+  /** What the user should be told about opening it, one line each. */
+  readonly notices: string[]
+  /** What was sent to the model; `recordInvocation` writes it. */
+  readonly requests: RequestLog
+  /** What `readRun` would say now, without reading: costs nothing at any length. */
+  summary(): RunSummary
+  /** @throws {JournalError} `ERR_RUN_LOST` when another process has taken the run. */
+  fence(): void
+  /**
+   * Renames a `metadata.json` derived from the journal into place.
+   *
+   * @throws {JournalError} `ERR_JOURNAL_CLOSED`, `ERR_RUN_LOST`, `ERR_JOURNAL_WRITE`.
+   */
+  updateMetadata(): Promise<void>
+  /** Syncs and closes the journal, then releases the lease. */
+  close(): void
+}
+
+/** A run as it was opened. */
+export interface HeldRun extends Run {
+  /** The highest number of an owner that opening found in the journal. */
+  readonly lastEpoch: number
+}
+
+/** Opens the journal of a run whose lease this process has taken. */
+export function holdRun(directory: string, lease: Lease, { sync = true }: { sync?: boolean }): HeldRun {
+  const paths = runPaths(directory)
+  const fold = summarizer()
+
+  let isClosed = false
+  /** Beside the journal, which refuses by itself: once the lease is released, another process may be writing. */
+  function mayWrite(): void {
+    if (isClosed) {
+      const message = 'The run is closed; open it again to write.'
+      throw new JournalError('ERR_JOURNAL_CLOSED', message, { path: paths.journal })
+    }
+    lease.fence()
+  }
+
+  const requests = openRequestLog({
+    directory,
+    sync,
+    fence: mayWrite,
+    onNotice: (notice) => notices.push(notice),
+  })
+  const journal = openJournal(paths.journal, {
+    sync,
+    fence: lease.fence,
+    syncFirst: requests.sync,
+    onEvent: fold.add,
+  })
+  const notices = openingNotices(journal)
+
+  function summary(): RunSummary {
+    return summarizeRun(directory, fold, { ...lease.owner, alive: true })
+  }
+
+  async function updateMetadata(): Promise<void> {
+    mayWrite()
+    replaceFile(paths.metadata, `${JSON.stringify(summary().metadata, null, 2)}\n`, { durable: false })
+  }
+
+  function close(): void {
+    try {
+      journal.close()
+    } finally {
+      isClosed = true
+      try {
+        requests.close()
+      } finally {
+        lease.release() // whatever failed: a lease that is kept shuts the run to this process for good
+      }
+    }
+  }
+
+  return {
+    runId: basename(directory),
+    directory,
+    workDirectory: dirname(dirname(directory)),
+    epoch: lease.epoch,
+    lastEpoch: fold.summary.lastEpoch,
+    journal,
+    paths,
+    notices,
+    requests,
+    summary,
+    fence: lease.fence,
+    updateMetadata,
+    close,
+  }
+}
+
+function openingNotices({ repaired, warnings }: Journal): string[] {
+  if (!repaired) return [...warnings]
+  const { tornBytes, keptIn } = repaired
+  return [
+    `The last ${tornBytes} bytes of the journal were torn by a crash; they are kept in ${keptIn}.`,
+    ...warnings,
+  ]
+}

@@ -1,0 +1,130 @@
+import {
+  type EngineEnd,
+  type EngineStart,
+  type HumanInputRequest,
+  isKnownEvent,
+  type JournalEvent,
+  type StoredEvent,
+  type Thought,
+} from '../events/event.js'
+import { type CallTracker, callTracker } from '../events/pending-calls.js'
+
+/** Tokens as the provider counted them, added up over a run. */
+export interface Usage {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+}
+
+/** What a journal says about its run, gathered event by event in bounded memory. */
+export interface JournalSummary {
+  firstStart?: EngineStart
+  lastStart?: EngineStart
+  /** The highest number of an owner; 0 when none is recorded. */
+  lastEpoch: number
+  /** Set only while no ENGINE_START follows it. */
+  end?: EngineEnd
+  firstTimestamp?: string
+  lastTimestamp?: string
+  firstMessage?: string
+  lastError?: string
+  lastThought?: Thought
+  /** True when a USER_MESSAGE came after the last THOUGHT. */
+  messageSinceThought: boolean
+  humanRequest?: HumanInputRequest
+  lastIteration: number
+  iterationsSinceMessage: number
+  usage: Usage
+  lastSeq: number
+  /** True when there is more than starts. */
+  wentOn: boolean
+}
+
+const LARGEST_EPOCH = 1e14
+
+export type Summarizer = ReturnType<typeof summarizer>
+
+/** Folds events into a summary. `add` takes them in order; `summary` and `pendingCalls` may be asked at any time. */
+export function summarizer() {
+  const summary: JournalSummary = {
+    lastEpoch: 0,
+    messageSinceThought: false,
+    lastIteration: 0,
+    iterationsSinceMessage: 0,
+    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+    lastSeq: 0,
+    wentOn: false,
+  }
+  const calls = callTracker()
+
+  function add(event: StoredEvent): void {
+    summary.firstTimestamp ??= event.timestamp
+    summary.lastTimestamp = event.timestamp
+    summary.lastSeq = Math.max(summary.lastSeq, event.seq)
+    summary.wentOn ||= event.type !== 'ENGINE_START'
+    if (isKnownEvent(event)) addKnown(event, summary, calls)
+  }
+
+  return { add, summary, pendingCalls: calls.pending }
+}
+
+function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTracker): void {
+  switch (event.type) {
+    case 'ENGINE_START':
+      summary.firstStart ??= event
+      summary.lastStart = event
+      summary.lastEpoch = Math.max(summary.lastEpoch, epochOf(event))
+      delete summary.end
+      delete summary.lastError
+      break
+    case 'ENGINE_END':
+      summary.end = event
+      break
+    case 'USER_MESSAGE':
+      summary.firstMessage ??= event.content
+      summary.messageSinceThought = true
+      summary.iterationsSinceMessage = 0
+      break
+    case 'THOUGHT':
+      addThought(event, summary)
+      calls.askedFor(event)
+      break
+    case 'ACTION_REQUEST':
+      calls.requested(event.action_id)
+      break
+    case 'ACTION_RESULT':
+      calls.answered(event.action_id)
+      if (summary.humanRequest?.action_id === event.action_id) delete summary.humanRequest
+      break
+    case 'HUMAN_INPUT_REQUEST':
+      summary.humanRequest = event
+      break
+    case 'HUMAN_INPUT_RECEIVED':
+      delete summary.humanRequest
+      break
+    case 'ERROR':
+      summary.lastError = event.error_message
+      break
+    case 'SYSTEM_MESSAGE':
+    case 'HOOK_EXECUTION_AUDIT':
+      break
+    default:
+      event satisfies never
+  }
+}
+
+/** A number that no lease can have was put there by hand. */
+function epochOf({ engine }: EngineStart): number {
+  const epoch = engine?.epoch ?? 0
+  return epoch < LARGEST_EPOCH ? epoch : 0
+}
+
+function addThought(event: Thought, summary: JournalSummary): void {
+  if (event.iteration !== summary.lastThought?.iteration) summary.iterationsSinceMessage += 1
+  summary.lastThought = event
+  summary.messageSinceThought = false
+  summary.lastIteration = Math.max(summary.lastIteration, event.iteration)
+  for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const) {
+    summary.usage[key] += event.usage?.[key] ?? 0
+  }
+}

@@ -1,0 +1,122 @@
+import type { AssistantMessage, ChatResponse, ToolCall, Usage } from '../chat.js'
+import { checkDepth } from '../depth.js'
+import { ModelError } from '../errors.js'
+import { isObject } from '../is-object.js'
+import { wellFormed } from '../well-formed.js'
+
+/**
+ * Reads a `chat.completion` object, or a bare assistant message.
+ *
+ * The message is kept as it came, reasoning fields and all, with four exceptions that make it fit to be sent back to
+ * any server: fields that are `null` or an empty list say nothing and are left out, `content` is a string or `null`, the
+ * calls' `arguments` are text, and half a character is a replacement character.
+ *
+ * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is neither, or holds what cannot be read as text or calls.
+ */
+export function parseCompletion(value: unknown): ChatResponse {
+  checkDepth(value)
+  if (!isObject(value)) throw notACompletion(value)
+  const choice = Array.isArray(value.choices) ? value.choices[0] : { message: value }
+  const message = isObject(choice) ? choice.message : undefined
+  if (!isObject(message) || !('content' in message || 'tool_calls' in message)) throw notACompletion(value)
+
+  const finishReason = isObject(choice) ? choice.finish_reason : undefined
+  const usage = readUsage(value.usage)
+  const read = wellFormed(readMessage(message))
+  if (isCallLost(read, finishReason))
+    throw malformed(`its finish_reason is "${finishReason}", and there is neither a call nor a text`, message)
+  return {
+    message: read,
+    ...(typeof finishReason === 'string' ? { finishReason } : {}),
+    ...(usage ? { usage } : {}),
+    raw: value,
+  }
+}
+
+function readUsage(usage: unknown): Usage | undefined {
+  if (!isObject(usage)) return undefined
+  const prompt = readCount(usage.prompt_tokens)
+  const completion = readCount(usage.completion_tokens)
+  const total = isCount(usage.total_tokens) ? usage.total_tokens : prompt + completion
+  return { ...usage, prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }
+}
+
+function readMessage(message: Record<string, unknown>): AssistantMessage {
+  const { role: _role, content, tool_calls, ...rest } = message
+  const calls = readCalls(tool_calls)
+  const told = Object.entries(rest).filter(([, value]) => value !== null && !isEmptyList(value))
+  return {
+    role: 'assistant',
+    content: readContent(content),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...Object.fromEntries(told),
+  }
+}
+
+/** Some servers answer with a list of parts; what is text in them is the content. */
+function readContent(content: unknown): string | null {
+  if (typeof content === 'string') return content
+  if (saysNothing(content)) return null
+  if (!Array.isArray(content)) throw malformed('its content is neither a text nor a list of parts', content)
+  return content.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
+}
+
+/** Calls that cannot be read must not vanish: without them the message would pass for the answer. */
+function readCalls(list: unknown): ToolCall[] {
+  if (saysNothing(list) || isEmptyList(list)) return []
+  const calls = Array.isArray(list) ? list.filter((call) => call !== null) : []
+  if (calls.length === 0 || !calls.every(isObject))
+    throw malformed('its tool_calls are no list of calls', list)
+  return calls.map(readCall)
+}
+
+/** A call was announced, also the single one of old servers, and none came: taken for an answer, it would be an empty one. */
+function isCallLost({ content, tool_calls }: AssistantMessage, finishReason: unknown): boolean {
+  const announced = finishReason === 'tool_calls' || finishReason === 'function_call'
+  return announced && tool_calls === undefined && (content ?? '').trim() === ''
+}
+
+function readCall(call: Record<string, unknown>): ToolCall {
+  const fields = isObject(call.function) ? call.function : {}
+  const text = fields.arguments
+  return {
+    ...call,
+    id: typeof call.id === 'string' ? call.id : '',
+    type: 'function',
+    function: {
+      ...fields,
+      name: typeof fields.name === 'string' ? fields.name : '',
+      arguments: typeof text === 'string' ? text : JSON.stringify(text ?? {}),
+    },
+  }
+}
+
+function notACompletion(value: unknown): ModelError {
+  return malformed('it has no choices[0].message', value)
+}
+
+function malformed(what: string, said: unknown): ModelError {
+  const text = typeof said === 'bigint' ? `${said}n` : (JSON.stringify(said) ?? String(said))
+  return new ModelError(
+    'ERR_MODEL_RESPONSE',
+    `The answer is no chat completion: ${what}. It says: ${text.slice(0, 200)}`,
+    { retryable: true },
+  )
+}
+
+function saysNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+function readCount(value: unknown): number {
+  return isCount(value) ? value : 0
+}
+
+/** What is negative or beyond all counting was not counted; sums of such would be no numbers any more. */
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}

@@ -1,0 +1,66 @@
+import { isObject } from '../is-object.js'
+
+type Fields = Record<string, unknown>
+
+/** Fields whose text comes in pieces inside listed parts; everything else in a part comes whole. */
+const PIECEWISE = new Set(['arguments', 'text', 'summary', 'data', 'thinking', 'content'])
+
+/**
+ * Adds one piece to a message, in place.
+ *
+ * Texts grow, whatever they are called, so reasoning is kept under the provider's own name for it. Lists of numbered
+ * parts (`tool_calls`, `reasoning_details`) are put together by `index`. Anything else is replaced by what came last.
+ */
+export function addDelta(message: Fields, delta: Fields): void {
+  for (const [field, piece] of Object.entries(delta)) {
+    const known = message[field]
+    if (piece === null || piece === undefined || field === 'role') continue
+    if (Array.isArray(piece)) message[field] = addParts(Array.isArray(known) ? known : [], piece)
+    else if (typeof piece === 'string' && typeof known === 'string') message[field] = known + piece
+    else message[field] = piece
+  }
+}
+
+function addParts(parts: readonly unknown[], pieces: readonly unknown[]): unknown[] {
+  const all = [...parts]
+  for (const piece of pieces) {
+    const at = isObject(piece) ? all.findLastIndex((part) => isObject(part) && samePart(part, piece)) : -1
+    const part = all[at]
+    if (isObject(part) && isObject(piece)) all[at] = addToPart(part, piece)
+    else all.push(piece)
+  }
+  return all
+}
+
+/** Some servers leave the index out and repeat the id; some number every call 0, each with its own id and name. */
+function samePart(part: Fields, piece: Fields): boolean {
+  if (piece.index !== undefined) return part.index === piece.index && !isAnother(part, piece)
+  return piece.id !== undefined && part.id === piece.id
+}
+
+/** A new id alone says nothing: there are servers that make one up for every piece. */
+function isAnother(part: Fields, piece: Fields): boolean {
+  const named = isObject(piece.function) && Boolean(piece.function.name)
+  return named && Boolean(part.id) && Boolean(piece.id) && part.id !== piece.id
+}
+
+function addToPart(part: Fields, piece: Fields): Fields {
+  const sum = { ...part }
+  for (const [field, value] of Object.entries(piece)) {
+    const known = sum[field]
+    if (value === null || value === undefined) continue
+    if (isObject(known) && isObject(value)) sum[field] = addToPart(known, value)
+    else if (field === 'name' && typeof known === 'string' && typeof value === 'string')
+      sum[field] = joinName(known, value)
+    else if (PIECEWISE.has(field) && typeof known === 'string' && typeof value === 'string')
+      sum[field] = known + value
+    else if (value !== '' || known === undefined) sum[field] = value
+  }
+  return sum
+}
+
+/** A name comes whole, again with every piece, or cut like any other text. */
+function joinName(known: string, piece: string): string {
+  if (piece === '' || piece === known) return known
+  return piece.startsWith(known) ? piece : known + piece
+}

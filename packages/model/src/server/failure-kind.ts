@@ -1,0 +1,96 @@
+import type { ModelErrorCode } from '../errors.js'
+
+/** An answer that is not 2xx. */
+export interface FailedAnswer {
+  readonly status: number
+  readonly body: string
+  header(name: string): string | null | undefined
+}
+
+/** What the advice in a message is made of. */
+export interface Asked {
+  /** Without credentials and query. */
+  readonly url: string
+  readonly model: string | undefined
+  readonly hasKey: boolean
+}
+
+/** One way to fail: what happened, and what a person can do about it. */
+export interface Kind {
+  readonly code: ModelErrorCode
+  readonly happened: string
+  advice(asked: Asked, answer: FailedAnswer): string
+}
+
+export function kindOf(status: number, code: string): Kind {
+  if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(code))) return KINDS.quota
+  if (status === 429) return KINDS.rate
+  if (status === 408 || status === 409 || status >= 500) return KINDS.server
+  if (status === 401 || status === 403) return KINDS.access
+  if (status === 404) return KINDS.missing
+  if (code === 'context_length_exceeded') return KINDS.tooLong
+  return status >= 300 && status < 400 ? KINDS.moved : KINDS.request
+}
+
+export const KINDS = {
+  quota: {
+    code: 'ERR_MODEL_QUOTA',
+    happened: 'wants money first',
+    advice: () => "Waiting will not help: check the account's plan and balance.",
+  },
+  rate: {
+    code: 'ERR_MODEL_RATE_LIMIT',
+    happened: 'has had too many requests',
+    advice: () => 'It is worth trying again later.',
+  },
+  server: {
+    code: 'ERR_MODEL_SERVER',
+    happened: 'could not answer',
+    advice: () => 'The fault is on the other side; it is worth trying again.',
+  },
+  access: {
+    code: 'ERR_MODEL_ACCESS',
+    happened: 'refused access',
+    advice: ({ hasKey }) =>
+      hasKey
+        ? 'Check that the API key (DELTA_API_KEY or OPENAI_API_KEY) is valid, belongs to this base URL, and may use this model.'
+        : 'No API key is set. Put one into .env or the environment, as DELTA_API_KEY or OPENAI_API_KEY.',
+  },
+  missing: {
+    code: 'ERR_MODEL_NOT_FOUND',
+    happened: 'has nothing there',
+    advice: ({ model }) =>
+      `Check that the server knows the model ${JSON.stringify(model ?? '')}, and that the base URL is right: it usually ends in /v1.`,
+  },
+  moved: {
+    code: 'ERR_MODEL_REQUEST',
+    happened: 'answers from somewhere else',
+    advice: ({ url }, answer) =>
+      `Redirects are not followed with a key. If ${baseUrlAt(answer.header('location'), url)} is right, make it the base URL.`,
+  },
+  tooLong: {
+    code: 'ERR_MODEL_REQUEST',
+    happened: 'refused the request',
+    advice: () =>
+      'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
+  },
+  request: {
+    code: 'ERR_MODEL_REQUEST',
+    happened: 'refused the request',
+    advice: () =>
+      'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
+  },
+} satisfies Record<string, Kind>
+
+/** The base URL with which a request goes where a `Location` points. That may be relative to the request's own address. */
+function baseUrlAt(location: string | null | undefined, from: string): string {
+  if (!location) return 'the new address'
+  if (!URL.canParse(location, from)) return location
+  const { origin, pathname } = new URL(location, from)
+  return `${origin}${pathname.replace(/\/chat\/completions\/?$/, '')}`
+}
+
+/** True for what may go well with the next attempt. */
+export function passes({ code }: Kind): boolean {
+  return code === 'ERR_MODEL_RATE_LIMIT' || code === 'ERR_MODEL_SERVER'
+}

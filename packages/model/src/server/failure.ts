@@ -1,0 +1,72 @@
+import { ModelError } from '../errors.js'
+import { type Asked, type FailedAnswer, KINDS, type Kind, kindOf, passes } from './failure-kind.js'
+import { LONGEST_OBEYED_MS, parseRetryAfter } from './retry.js'
+import { looksLikeHtml, pageTitle, serverWords } from './server-words.js'
+
+export type { Asked } from './failure-kind.js'
+
+const LONGEST_COUNTED_DAYS = 30
+
+/** The error for an HTTP status, with the server's own words and what to check. */
+export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
+  const said = serverWords(answer.body)
+  const kind = kindOf(answer.status, said.code)
+  const isPassing = passes(kind)
+  const retryAfterMs = isPassing ? parseRetryAfter((name) => answer.header(name)) : undefined
+  const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
+  const advice = isTooLong ? comeBackIn(retryAfterMs) : kind.advice(asked, answer)
+  return new ModelError(
+    kind.code,
+    `${asked.url} ${kind.happened} (${answer.status}): ${said.message}\n${advice}`,
+    { status: answer.status, retryable: isPassing && !isTooLong, retryAfterMs },
+  )
+}
+
+function comeBackIn(ms: number): string {
+  return `The server asks to wait ${longTime(ms)}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here: try again when they have passed.`
+}
+
+/** A time that nobody waits for in front of a command. A date far ahead is a server's mistake, or its way of saying no. */
+function longTime(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000)
+  const hours = Math.ceil(minutes / 60)
+  const days = Math.ceil(hours / 24)
+  if (minutes < 120) return `${minutes} minutes`
+  if (hours < 48) return `${hours} hours`
+  return days > LONGEST_COUNTED_DAYS ? `more than ${LONGEST_COUNTED_DAYS} days` : `${days} days`
+}
+
+/** The error in a body or event with status 200, as gateways send it: `{"error": {"code": 502, "message": …}}`. */
+export function inlineError(body: Readonly<Record<string, unknown>>, asked: Asked): ModelError | undefined {
+  const { error } = body
+  if (error === undefined || error === null) return undefined
+  const { message, code } = serverWords(JSON.stringify(body))
+  const status = /^[45]\d\d$/.test(code) ? Number(code) : undefined
+  const kind: Kind = status === undefined ? KINDS.server : kindOf(status, code)
+  const advice = kind.advice(asked, { status: 200, body: '', header: () => null })
+  return new ModelError(kind.code, `${asked.url} answered with an error: ${message}\n${advice}`, {
+    status,
+    retryable: passes(kind),
+  })
+}
+
+/** The error for a body with status 200 that is not JSON. */
+export function notJson(body: string, asked: Asked, cause?: unknown): ModelError {
+  const explanation = looksLikeHtml(body)
+    ? `answered with a web page ("${pageTitle(body)}") where JSON was expected. Check the base URL: it usually ends in /v1; ` +
+      'a proxy or login page in between answers like this, too.'
+    : body.trim() === ''
+      ? 'answered with nothing.'
+      : `answered with JSON that is cut off or broken. It ends in: ${body.slice(-80)}`
+  return new ModelError('ERR_MODEL_RESPONSE', `${asked.url} ${explanation}`, {
+    retryable: true,
+    status: 200,
+    cause,
+  })
+}
+
+/** The error for an answer that is JSON but for bytes that are no text: what they stood for is not known. */
+export function notUtf8(asked: Asked, cause?: unknown): ModelError {
+  const text = `${asked.url} answered with bytes that are no UTF-8 text, so a part of the answer is not known. What came is not used.`
+  return new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true, status: 200, cause })
+}

@@ -1,0 +1,72 @@
+import { inspect } from 'node:util'
+import { ModelError } from '../errors.js'
+
+/*
+ * Servers repeat keys: in their messages, and some in their answers. What leaves this package holds none.
+ */
+
+const REDACTED = '[API key]'
+
+/** A shorter key is a placeholder that some local server wants (`none`, `ollama`): a word that answers may hold. */
+const SHORTEST_KEY = 8
+
+/** The same error without the key in it. */
+export function errorWithoutKey(error: unknown, apiKey: string | undefined): unknown {
+  if (!isSecret(apiKey) || !(error instanceof ModelError)) return error
+  const causeHoldsKey = inspect(error.cause, { depth: 5 }).includes(apiKey)
+  if (!causeHoldsKey && !error.message.includes(apiKey)) return error
+
+  const { code, message, cause, ...details } = error
+  return new ModelError(code, message.replaceAll(apiKey, REDACTED), {
+    ...details,
+    cause: causeHoldsKey ? undefined : cause,
+  })
+}
+
+/** The same value, parsed from JSON, without the key in any of its texts: plain, or as a JSON text in a text has it. */
+export function withoutKey<Value>(value: Value, apiKey: string | undefined): Value {
+  if (!isSecret(apiKey)) return value
+  const escaped = JSON.stringify(apiKey).slice(1, -1)
+  const forms = new Set([apiKey, escaped, escaped.replaceAll('/', '\\/')])
+  const clean = (text: string) => [...forms].reduce((rest, form) => rest.replaceAll(form, REDACTED), text)
+  return mapTexts(value, clean) as Value
+}
+
+/** Takes the key out of a text that comes in pieces. What may be its beginning waits for what follows. */
+export function keyFilter(
+  apiKey: string | undefined,
+  onText: (text: string) => void,
+): { push: (text: string) => void; end: () => void } {
+  let held = ''
+  return {
+    push(text) {
+      const known = isSecret(apiKey) ? (held + text).replaceAll(apiKey, REDACTED) : text
+      held = isSecret(apiKey) ? beginningAtEnd(known, apiKey) : ''
+      if (known.length > held.length) onText(known.slice(0, known.length - held.length))
+    },
+    end() {
+      if (held !== '') onText(held)
+      held = ''
+    },
+  }
+}
+
+function isSecret(apiKey: string | undefined): apiKey is string {
+  return apiKey !== undefined && apiKey.length >= SHORTEST_KEY
+}
+
+function beginningAtEnd(text: string, apiKey: string): string {
+  for (let length = Math.min(apiKey.length - 1, text.length); length > 0; length--) {
+    if (text.endsWith(apiKey.slice(0, length))) return apiKey.slice(0, length)
+  }
+  return ''
+}
+
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((each) => mapTexts(each, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [change(name), mapTexts(each, change)]),
+  )
+}

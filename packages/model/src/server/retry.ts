@@ -1,0 +1,52 @@
+import type { ModelError } from '../errors.js'
+import { isObject } from '../is-object.js'
+import { requireThat } from '../usage.js'
+
+const FIRST_DELAY_MS = 500
+const LONGEST_DELAY_MS = 30_000
+/** Longer than this nobody waits in front of a command; whoever started it may come back. */
+export const LONGEST_OBEYED_MS = 300_000
+
+/**
+ * How long to wait before the next attempt: 0.5 s, 1 s, 2 s … up to 30 s, of which a random half is left out so that
+ * many runs on one machine do not come back together. A server's `Retry-After` is obeyed instead, up to 5 minutes; the
+ * errors of a server that asks for more are not `retryable`.
+ *
+ * @param attempt - The attempt that failed, 1 for the first.
+ * @param random - 0 ≤ x < 1.
+ */
+export function retryDelayMs(attempt: number, error: ModelError, random: () => number = Math.random): number {
+  const isAttempt = typeof attempt === 'number' && attempt >= 1
+  requireThat(isAttempt, 'retryDelayMs: the attempt', '1 for the first attempt that failed')
+  requireThat(isObject(error), 'retryDelayMs: the error', 'the ModelError of that attempt')
+  requireThat(
+    typeof random === 'function',
+    'retryDelayMs: the source of chance',
+    'a function such as Math.random',
+  )
+  if (error.retryAfterMs !== undefined) return Math.min(error.retryAfterMs, LONGEST_OBEYED_MS)
+  const delay = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS)
+  return Math.round(delay * (1 - random() / 2))
+}
+
+/**
+ * Reads `retry-after-ms`, or `retry-after` as seconds or as an HTTP date.
+ *
+ * @returns Milliseconds from `now`, at least 0; undefined when neither header says anything.
+ */
+export function parseRetryAfter(
+  header: (name: string) => string | null | undefined,
+  now: number = Date.now(),
+): number | undefined {
+  const milliseconds = readNumber(header('retry-after-ms'))
+  if (milliseconds !== undefined) return milliseconds
+  const value = header('retry-after')
+  const seconds = readNumber(value)
+  if (seconds !== undefined) return seconds * 1000
+  const date = /^[A-Z][a-z]{2}/.test(value ?? '') ? Date.parse(value ?? '') : Number.NaN
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+function readNumber(value: string | null | undefined): number | undefined {
+  return /^\s*\d+(\.\d+)?\s*$/.test(value ?? '') ? Number(value) : undefined
+}

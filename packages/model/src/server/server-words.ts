@@ -1,0 +1,39 @@
+import { isObject } from '../is-object.js'
+
+/** The server's message and code, whatever shape it puts them in. */
+export function serverWords(body: string): { message: string; code: string } {
+  if (looksLikeHtml(body)) return { message: `a web page ("${pageTitle(body)}")`, code: '' }
+  const parsed = parseJson(body)
+  const first = Array.isArray(parsed) ? parsed[0] : parsed // Gemini puts its error into a list
+  if (!isObject(first)) return { message: shorten(body) || '(no explanation)', code: '' }
+
+  const error = isObject(first.error) ? first.error : first
+  const message = [error.message, first.error, first.detail].find(
+    (text) => typeof text === 'string' && text !== '',
+  )
+  return {
+    message: shorten(typeof message === 'string' ? message : body),
+    code: String(error.code ?? error.type ?? ''),
+  }
+}
+
+export function looksLikeHtml(body: string): boolean {
+  return /^\s*<(!doctype|html|head|body)/i.test(body)
+}
+
+export function pageTitle(body: string): string {
+  return shorten(/<title[^>]*>([^<]*)/i.exec(body)?.[1]?.trim() || body.replace(/<[^>]*>/g, ' ').trim())
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > 500 ? `${line.slice(0, 500)}…` : line
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // then its text is all there is to show
+  }
+}

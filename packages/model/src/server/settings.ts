@@ -1,0 +1,31 @@
+import { ModelError } from '../errors.js'
+
+/** @throws {ModelError} `ERR_MODEL_SETTINGS` */
+export function checkBaseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new ModelError(
+      'ERR_MODEL_SETTINGS',
+      'The base URL is no http or https URL, such as http://localhost:11434/v1.',
+    )
+  }
+  if (url.username !== '' || url.password !== '') {
+    const message = `The base URL for ${url.host} holds credentials. Put the key into .env as DELTA_API_KEY instead.`
+    throw new ModelError('ERR_MODEL_SETTINGS', message)
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '')
+  return url
+}
+
+/**
+ * A line break in a key would be shown, key and all, by whatever refuses to send it.
+ *
+ * @throws {ModelError} `ERR_MODEL_SETTINGS`
+ */
+export function checkKey(apiKey: string | undefined): string | undefined {
+  if (apiKey === undefined || apiKey === '') return undefined
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey
+  const message =
+    'The API key holds a space, a line break or another character that no key has. Check where it was set.'
+  throw new ModelError('ERR_MODEL_SETTINGS', message)
+}

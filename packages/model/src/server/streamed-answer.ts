@@ -1,0 +1,72 @@
+import { isObject } from '../is-object.js'
+import { addDelta } from './delta.js'
+
+/** Adds the chunks of a streamed completion up to the completion they stand for. */
+export function collectAnswer() {
+  const message: Record<string, unknown> = {}
+  let envelope: Record<string, unknown> = {}
+  let usage: unknown
+  let finishReason: unknown
+  let chosen: unknown
+  let hasBegun = false
+
+  /** Takes the next chunk; returns the text that it adds, '' for none. */
+  function add({ choices, usage: count, ...rest }: Record<string, unknown>): string {
+    envelope = { ...envelope, ...rest, object: 'chat.completion' }
+    usage = count ?? usage
+    const choice = choiceOf(choices, chosen)
+    if (!isObject(choice)) return ''
+    chosen ??= choice.index
+    hasBegun = true
+    finishReason = choice.finish_reason ?? finishReason
+    if (!isObject(choice.delta)) return ''
+    addDelta(message, choice.delta)
+    return typeof choice.delta.content === 'string' ? choice.delta.content : ''
+  }
+
+  function completion(): object {
+    const whole = { content: null, ...message, role: 'assistant', ...numberless(message.tool_calls) }
+    const choices = [{ index: 0, message: whole, finish_reason: finishReason ?? null }]
+    return { ...envelope, choices, ...(usage ? { usage } : {}) }
+  }
+
+  return {
+    add,
+    completion,
+    /** True once there is anything of a message. */
+    get hasBegun() {
+      return hasBegun
+    },
+    /** True once the server has said why the answer ends. */
+    get hasEnded() {
+      return finishReason !== undefined
+    },
+    /** What there is of the text; undefined when there is none at all. */
+    get text() {
+      return typeof message.content === 'string' ? message.content : undefined
+    },
+  }
+}
+
+/** Some servers show that they are alive by pieces with nothing in them. */
+export function bringsSomething({ choices }: Record<string, unknown>): boolean {
+  if (!Array.isArray(choices)) return false
+  return choices.some(({ delta, finish_reason }) => {
+    const { role: _role, ...fields } = Object(delta) as Record<string, unknown>
+    return finish_reason || Object.values(fields).some((field) => field !== null && field !== '')
+  })
+}
+
+/** Where several choices were asked for they come mixed; the answer is the one that came first. */
+function choiceOf(choices: unknown, chosen: unknown): unknown {
+  if (!Array.isArray(choices)) return undefined
+  return chosen === undefined
+    ? choices[0]
+    : choices.find((choice) => isObject(choice) && choice.index === chosen)
+}
+
+/** The number of a call belongs to the stream; in a message that is sent back, strict servers do not know it. */
+function numberless(calls: unknown): { tool_calls?: unknown[] } {
+  if (!Array.isArray(calls)) return {}
+  return { tool_calls: calls.map(({ index: _index, ...call }) => call) }
+}

@@ -1,0 +1,100 @@
+import { endUnneeded } from '../cleanup.js'
+import { endSession } from '../end.js'
+import { execInSession } from '../exec.js'
+import { listSessions } from '../list.js'
+import { startSession } from '../start.js'
+import { atMost, maxOutputOf, timeoutOf, UsageError, type Values } from './arguments.js'
+import { currentDirectory, printJson, readInput, type Terminal } from './terminal.js'
+
+export interface Invocation {
+  terminal: Terminal
+  values: Values
+  operands: readonly string[]
+  sessionsDirectory: string
+  signal: AbortSignal
+}
+
+type Command = (invocation: Invocation) => number | Promise<number>
+
+/** Each takes what was typed, makes one library call, prints, and returns an exit code. */
+export const COMMANDS: ReadonlyMap<string, Command> = new Map(
+  Object.entries<Command>({ start, exec, end, list, cleanup }),
+)
+
+async function start({ terminal, values, operands, sessionsDirectory }: Invocation): Promise<number> {
+  const [program = 'bash'] = atMost(operands, 1)
+  const started = await startSession(program, {
+    sessionsDirectory,
+    workDirectory: currentDirectory(terminal),
+    environment: terminal.env,
+    secretNames: values.secret ?? [],
+  })
+  return printJson(terminal, started)
+}
+
+async function exec(invocation: Invocation): Promise<number> {
+  const { terminal, values, operands, sessionsDirectory, signal } = invocation
+  const [id, given] = atMost(operands, 2)
+  if (id === undefined) {
+    throw new UsageError('exec needs a session id: delta-sessions exec <session_id> [command]')
+  }
+  const command = given ?? (await readInput(terminal))
+  if (command.trim() === '') {
+    throw new UsageError('There is no command: give it as an argument, or on stdin.')
+  }
+  const timeoutMs = timeoutOf(values)
+  const maxOutputBytes = maxOutputOf(values)
+  const result = await execInSession(id, command, {
+    sessionsDirectory,
+    environment: terminal.env,
+    signal,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(maxOutputBytes !== undefined && { maxOutputBytes }),
+  })
+  if (!values.raw) return printJson(terminal, result)
+  terminal.stdout.write(result.stdout)
+  terminal.stderr.write(result.stderr)
+  const lost = (result.not_kept ?? []).map(({ name, reason }) => `${name} is not kept: ${reason}`)
+  for (const notice of [...lost, ...(result.notices ?? [])]) {
+    terminal.stderr.write(`delta-sessions: ${notice}\n`)
+  }
+  return result.exit_code
+}
+
+async function end({ terminal, values, operands, sessionsDirectory, signal }: Invocation): Promise<number> {
+  const [id] = atMost(operands, 1)
+  if (id === undefined) throw new UsageError('end needs a session id: delta-sessions end <session_id>')
+  return printJson(terminal, await endSession(id, { sessionsDirectory, signal, ...patience(values) }))
+}
+
+/** Of `end` and `cleanup`, `--timeout` is what a running command is given. */
+function patience(values: Values): { patienceMs?: number } {
+  const patienceMs = timeoutOf(values)
+  return patienceMs === undefined ? {} : { patienceMs }
+}
+
+function list({ terminal, operands, sessionsDirectory }: Invocation): number {
+  atMost(operands, 0)
+  return printJson(terminal, listSessions(sessionsDirectory))
+}
+
+async function cleanup(invocation: Invocation): Promise<number> {
+  const { terminal, values, operands, sessionsDirectory, signal } = invocation
+  atMost(operands, 0)
+  const runId = terminal.env.DELTA_RUN_ID
+  const ended = await endUnneeded({
+    sessionsDirectory,
+    signal,
+    ...patience(values),
+    ...(values.all && { all: true }),
+    ...(runId !== undefined && { runId }),
+  })
+  const notices = ended.flatMap(({ session_id, notices = [] }) =>
+    notices.map((notice) => `${session_id}: ${notice}`),
+  )
+  return printJson(terminal, {
+    status: 'terminated',
+    session_ids: ended.map(({ session_id }) => session_id),
+    ...(notices.length > 0 && { notices }),
+  })
+}

@@ -1,0 +1,66 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { damaged, systemCode } from '../errors.js'
+
+/**
+ * Reads a file of a session. A pipe in its place is not waited for.
+ *
+ * @throws {SessionError} `ERR_SESSION_DAMAGED`: what is there is no file.
+ */
+export function readWhole(path: string): Buffer {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(descriptor).isFile()) throw damaged(path)
+    return readFileSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Writes a file only its owner can read, and waits until it is on the disk. */
+export function writeDurably(path: string, data: string | Buffer): void {
+  const descriptor = openSync(path, 'w', 0o600)
+  try {
+    const bytes = Buffer.from(data)
+    for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Replaces a file as a whole: a reader sees the old content or the new. Not synced. */
+export function replaceFile(path: string, data: string): void {
+  const beside = `${path}.${process.pid}.new`
+  writeFileSync(beside, data, { mode: 0o600 })
+  renameSync(beside, path)
+}
+
+/** Makes a file's bytes, or a directory's entries, survive a power cut. */
+export function syncPath(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Removes a file or a link, if it is there. `rmSync` would load what removes whole trees. */
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,92 @@
+import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { formatVariables, parseVariables, type Variables } from '../environment.js'
+import { damaged, systemCode } from '../errors.js'
+import { readWhole, syncPath, writeDurably } from './files.js'
+import type { SessionPaths } from './paths.js'
+
+/** What a session remembers between two commands. */
+export interface SessionState {
+  variables: Variables
+  workDirectory: string
+  /** The driver's own file: its name and what is in it. */
+  own?: { name: string; bytes: Buffer }
+}
+
+export interface StoredState extends SessionState {
+  /** Number of the state: 1, 2, 3 … */
+  number: number
+  /** Where the driver's file of this state is, or would be. */
+  ownPath(name: string): string
+}
+
+/**
+ * Reads the state the last finished command left.
+ *
+ * @throws {SessionError} `ERR_SESSION_DAMAGED`: somebody removed it.
+ */
+export function readState(paths: SessionPaths, ownName: string): StoredState {
+  try {
+    return readCurrent(paths, ownName)
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error
+    throw damaged(paths.current, error)
+  }
+}
+
+function readCurrent(paths: SessionPaths, ownName: string): StoredState {
+  const number = Number(basename(readlinkSync(paths.current)))
+  const directory = join(paths.states, String(number))
+  const ownPath = (name: string) => join(directory, name)
+  const own = readOptional(ownPath(ownName))
+  return {
+    number,
+    ownPath,
+    variables: parseVariables(readWhole(join(directory, 'env'))),
+    workDirectory: readWhole(join(directory, 'work_dir.txt')).toString('utf8').replace(/\n$/, ''),
+    ...(own !== undefined && { own: { name: ownName, bytes: own } }),
+  }
+}
+
+/**
+ * Writes a state beside the old one and makes it the current one by renaming a link. A crash, or a
+ * power cut, at any instant leaves the old state or the new, whole.
+ */
+export function commitState(paths: SessionPaths, state: SessionState, number: number): void {
+  const directory = join(paths.states, String(number))
+  rmSync(directory, { recursive: true, force: true }) // what a crash left half written
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  writeDurably(join(directory, 'env'), formatVariables(state.variables))
+  writeDurably(join(directory, 'work_dir.txt'), `${state.workDirectory}\n`)
+  if (state.own) writeDurably(join(directory, state.own.name), state.own.bytes)
+  syncPath(directory)
+
+  const link = `${paths.current}.new`
+  rmSync(link, { force: true })
+  symlinkSync(join('states', String(number)), link)
+  renameSync(link, paths.current)
+  syncPath(paths.directory)
+  for (const other of readdirSync(paths.states)) {
+    if (other !== String(number)) rmSync(join(paths.states, other), { recursive: true, force: true })
+  }
+}
+
+/** True when committing `next` would change nothing. */
+export function isSameState(current: SessionState, next: SessionState): boolean {
+  const same = (a: Buffer | undefined, b: Buffer | undefined) => (a && b ? a.equals(b) : a === b)
+  return (
+    current.workDirectory === next.workDirectory &&
+    same(current.own?.bytes, next.own?.bytes) &&
+    current.variables.size === next.variables.size &&
+    [...current.variables].every(([name, value]) => same(value, next.variables.get(name)))
+  )
+}
+
+export function readOptional(path: string): Buffer | undefined {
+  try {
+    return readWhole(path)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
