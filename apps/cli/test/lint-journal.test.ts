@@ -18,9 +18,9 @@ test('a search through the whole workspace is named, for it finds the journal of
   await using files = await temporaryWorkspace({
     'tools.yaml': 'tools:\n  - { name: search, description: x, exec: "grep -rn hello ." }\n',
   })
-  expect(await delta(['tool', 'lint', `${files.path}/tools.yaml`])).toMatchObject({
+  expect(await delta(['tool', 'lint', 'tools.yaml'], { cwd: files.path })).toMatchObject({
     exitCode: 1,
-    stdout: `search: exec: grep looks into .delta, too, where the journal of the run is. (finds-journal)
+    stdout: `tools.yaml:2: search: exec: grep looks into .delta, too, where the journal of the run is. (finds-journal)
   exec: "grep -rn hello ."
          ^
 Add --exclude-dir=.delta.

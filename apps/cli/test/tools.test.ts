@@ -142,7 +142,7 @@ test('tool lint points into the template, and goes on when a tool does not load'
   )
   expect(result.stdout).toContain(
     [
-      'raw: shell: The shell splits and globs what the model sends for flags. (raw)',
+      'list.yaml:3: raw: shell: The shell splits and globs what the model sends for flags. (raw)',
       '  shell: "ls ${flags:raw}"',
       '             ^',
       'Remove :raw if the value is one argument.',
@@ -152,6 +152,18 @@ test('tool lint points into the template, and goes on when a tool does not load'
   const json = JSON.parse((await delta(['tool', 'lint', 'list.yaml', '--json'], { cwd: files.path })).stdout)
   expect(json).toContainEqual(expect.objectContaining({ tool: 'raw', rule: 'raw', path: 'shell', column: 4 }))
   expect(json).toContainEqual(expect.objectContaining({ rule: 'does-not-load' }))
+})
+
+test('tool lint says in which file and line a tool is defined, of an imported one too', async () => {
+  await using files = await temporaryWorkspace({
+    'agent.yaml': 'imports: [more/tools.yaml]\ntools:\n  - { name: own, exec: ls }\n',
+    'more/tools.yaml': '# shared\n- name: shared\n  exec: ls\n',
+  })
+  const { stdout } = await delta(['tool', 'lint', 'agent.yaml'], { cwd: files.path })
+  expect(stdout).toContain('agent.yaml:3: own: description: ')
+  expect(stdout).toContain('more/tools.yaml:2: shared: description: ')
+  const json = JSON.parse((await delta(['tool', 'lint', 'agent.yaml', '--json'], { cwd: files.path })).stdout)
+  expect(json).toContainEqual(expect.objectContaining({ tool: 'shared', defined_at: 'more/tools.yaml:2' }))
 })
 
 test('an unknown key of a parameter is a warning for tool expand, and an error with --strict for an agent', async () => {

@@ -14,13 +14,15 @@ import { sentence } from './shape/report.js'
 import { importRootsOf } from './tools/import-roots.js'
 import { collectTools } from './tools/imports.js'
 import { readPolicy } from './tools/policy.js'
-import type { Override, ToolSet } from './tools/tool-set.js'
+import { type Override, placeOf, type ToolSet } from './tools/tool-set.js'
 import type { YamlFile } from './yaml/file.js'
 
 export interface LoadedTools {
   /** The same document with its tools in full form and its imports resolved away; a bare list stays one. */
   document: Record<string, unknown> | Record<string, unknown>[]
   tools: ReadonlyMap<string, Tool>
+  /** Where the tool of this name is defined, as `file:line`; a tool that was imported has its own file. */
+  placeOf: (name: string) => string | undefined
   /** What the same file says under `policy:`. */
   policy?: Policy
   overrides: Override[]
@@ -48,7 +50,7 @@ export async function loadToolsFile(
   if (!exists) findings.error({ file: path }, 'does not exist.')
 
   const overrides: Override[] = []
-  const tools = file ? await toolsOf(file, workplace, overrides, options, findings) : new Map()
+  const tools: ToolSet = file ? await toolsOf(file, workplace, overrides, options, findings) : new Map()
   const policy = file && readPolicy(policyIn(file.value), file, findings)
   const problems = inReadingOrder(findings.problems)
   const warnings = inReadingOrder(findings.warnings)
@@ -61,6 +63,10 @@ export async function loadToolsFile(
   return {
     document,
     tools: plain(tools),
+    placeOf: (name) => {
+      const loaded = tools.get(name)
+      return loaded && placeOf(loaded)
+    },
     ...(policy && { policy }),
     overrides,
     warnings,

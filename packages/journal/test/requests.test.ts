@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { createRun, openRun, readRequest, recordInvocation } from '../src/index.
 import { fromRanges } from '../src/requests/ranges.js'
 import { requestParts } from '../src/requests/request-parts.js'
 import { joinRequest } from '../src/requests/request-text.js'
-import { afterTest, firstEvents, readText, temporaryDirectory } from './helpers.js'
+import { afterTest, firstEvents, readText, temporaryDirectory, thought } from './helpers.js'
 
 async function newRun() {
   return await createRun(temporaryDirectory(), { events: firstEvents })
@@ -185,6 +185,21 @@ test('a request that was never sent, or whose parts were changed, is an error th
   await expect(readRequest(run.directory, 1)).rejects.toThrow(
     'what io/parts.jsonl holds does not have its SHA-256.',
   )
+})
+
+test('a request whose record was deleted is said to be gone, and only what is left is offered', async () => {
+  const run = await newRun()
+  for (const iteration of [1, 2]) {
+    recordInvocation(run, { iteration, request: { messages: turns(iteration) } })
+    run.journal.append(thought(iteration))
+  }
+  run.close()
+  const first = readdirSync(run.paths.invocations).find((name) => name.endsWith('_1.json')) ?? ''
+  rmSync(join(run.paths.invocations, first))
+  const gone = `${run.paths.invocations}: The record of the request of iteration 1 is gone.`
+  await expect(readRequest(run.directory, 1)).rejects.toThrow(`${gone} There is that of iteration 2.`)
+  rmSync(run.paths.invocations, { recursive: true })
+  await expect(readRequest(run.directory, 1)).rejects.toMatchObject({ message: gone })
 })
 
 test('a torn or damaged parts log costs the requests it held, never the run', async () => {

@@ -1,4 +1,4 @@
-import { continueRun, type RunResult, runAgent } from '@delta/engine'
+import { continueRun, type RunAgentOptions, type RunResult, runAgent } from '@delta/engine'
 import { isJournalError } from '@delta/journal'
 import { type EngineFlags, engineOptions, maxIterationsIn } from '../agent/engine-options.js'
 import { loadAgentFor } from '../agent/load-agent.js'
@@ -42,29 +42,37 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     if (workspace.unnamed && !flags.quiet) presenter.warn(workspace.unnamed.notice)
   })
 
-  const result = await withStopSignal(terminal, presenter, async (signal): Promise<RunResult> => {
-    const begin = async (except: readonly string[]): Promise<RunResult> => {
-      const wish = { agent, message, workDirectory, flags, env: terminal.env, except }
-      const earlier = await resumableRun(wish)
-      if (earlier) presenter.warn(earlier.notice)
-      const shared = await engineOptions(agent, { workDirectory, flags, terminal, presenter: shown, signal })
-      const { runId } = earlier?.resume ?? flags
-      const options = { ...shared, agent, workDirectory, ...(runId === undefined ? {} : { runId }) }
-      if (earlier?.resume === undefined) return runAgent({ ...options, message })
-      const { resume } = earlier
-      return continueRun(options).catch((error: unknown) => {
-        if (!isTakenFromSubAgent(error, terminal)) throw error
-        presenter.warn(`Another call took run ${resume.runId} up first.`)
-        return begin([...except, resume.runId])
-      })
-    }
-    return begin([])
+  const result = await withStopSignal(terminal, presenter, async (signal) => {
+    const about = { workDirectory, flags, terminal, presenter: shown, signal }
+    const options = { ...(await engineOptions(agent, about)), agent, workDirectory, message }
+    return takeUpOrBegin(options, { flags, terminal, presenter })
   }).catch((error: unknown) => {
     unmakeWorkspace(workspace)
     throw error
   })
   presenter.finish(result)
   return exitCodeFor(result)
+}
+
+/** Goes on with the run that this one would repeat, where there is one; begins a new one otherwise. */
+async function takeUpOrBegin(
+  options: RunAgentOptions,
+  about: { flags: RunFlags; terminal: Terminal; presenter: Presenter },
+  except: readonly string[] = [],
+): Promise<RunResult> {
+  const { message, ...shared } = options
+  const { flags, terminal, presenter } = about
+  const earlier = await resumableRun({ ...options, flags, env: terminal.env, except })
+  if (earlier) presenter.warn(earlier.notice)
+  if (earlier?.resume === undefined) return runAgent({ ...options, runId: flags.runId })
+  const { runId } = earlier.resume
+  try {
+    return await continueRun({ ...shared, runId })
+  } catch (error) {
+    if (!isTakenFromSubAgent(error, terminal)) throw error
+    presenter.warn(`Another call took run ${runId} up first.`)
+    return takeUpOrBegin(options, about, [...except, runId])
+  }
 }
 
 /** Two calls of a sub-agent that are made at once see the same interrupted run, and one of them comes second. */

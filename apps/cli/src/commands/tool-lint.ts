@@ -13,6 +13,8 @@ import { withOwnFlags } from '../usage/own-flags.js'
 interface Finding extends Partial<Pick<Excerpt, 'path' | 'line' | 'column'>> {
   /** Undefined for one about the file. */
   tool?: string
+  /** Where the tool is defined: `file:line`. The other `line`, and `column`, point into its template. */
+  defined_at?: string
   rule: string
   /** As text for a terminal; with the line of the template where one is concerned. */
   message: string
@@ -30,7 +32,9 @@ export async function execute(
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const { tools, warnings, failure, agentHome } = await loadTools(path, flags, terminal, { partial: true })
+  const { tools, placeOf, warnings, failure, agentHome } = await loadTools(path, flags, terminal, {
+    partial: true,
+  })
   const options = { commandExists: commandFinder(agentHome, terminal.env), environment: terminal.env }
   const broken: Finding[] = (failure?.problems ?? []).map((problem) => ({
     rule: 'does-not-load',
@@ -45,7 +49,7 @@ export async function execute(
       [...lintTool(expanded, options), ...aboutDelta(expanded)]
         // The file's own warnings name the line of an unknown key.
         .filter(({ rule }) => rule !== 'unknown-key')
-        .map((finding) => findingOf(expanded.name, finding)),
+        .map((finding) => findingOf(expanded.name, finding, placeOf(expanded.name) ?? path)),
     ),
   ]
   if (flags.json) print(terminal, `${JSON.stringify([...broken, ...findings], null, 2)}\n`)
@@ -65,10 +69,12 @@ function aboutDelta(tool: ExpandedTool): TemplateFinding[] {
   ]
 }
 
-function findingOf(tool: string, finding: LintFinding | TemplateFinding): Finding {
+function findingOf(tool: string, finding: LintFinding | TemplateFinding, definedAt: string): Finding {
   const { rule, path, line, column, message } = finding
-  const text = formatInTemplate({ ...finding, message: `${message} (${rule})` }, `${tool}: ${path}`)
-  return { tool, rule, path, message: text, ...(line && column ? { line, column } : {}) }
+  const where = `${definedAt}: ${tool}: ${path}`
+  const text = formatInTemplate({ ...finding, message: `${message} (${rule})` }, where)
+  const place = line && column ? { line, column } : {}
+  return { tool, defined_at: definedAt, rule, path, message: text, ...place }
 }
 
 function count(number: number, thing: string): string {

@@ -32,7 +32,7 @@ export function addTool(
       'Give one import a "prefix:", or choose its "commands:".',
     )
   } else if (earlier !== undefined && earlier.file !== loaded.file) {
-    const override = { name, by: origin(loaded), replaced: origin(earlier) }
+    const override = { name, by: placeOf(loaded), replaced: placeOf(earlier) }
     const isKnown = overrides.some(
       (known) => known.name === name && known.by === override.by && known.replaced === override.replaced,
     )
@@ -49,7 +49,8 @@ function areTwoCommands(one: LoadedTool, other: LoadedTool): boolean {
   return command !== undefined && otherCommand !== undefined && command !== otherCommand
 }
 
-function origin({ file, path }: LoadedTool): string {
+/** Where it is defined: `file:line`. Reads the file once more, for positions. */
+export function placeOf({ file, path }: LoadedTool): string {
   const { line } = file.locate(path)
   return `${file.name}:${line}`
 }

@@ -55,30 +55,31 @@ function findRecord(directory: string, iteration: number): string | undefined {
 
 /** Older versions kept each request whole, in a directory that the THOUGHT names. */
 async function readOldRequest(runDirectory: string, iteration: number): Promise<string> {
-  const thoughts: number[] = []
+  const { invocations } = runPaths(runDirectory)
+  const kept = namesIn(invocations).map(iterationOf)
+  let wasSent = false
   for await (const event of streamJournal(journalPath(runDirectory))) {
     if (!isKnownEvent(event) || event.type !== 'THOUGHT') continue
-    thoughts.push(event.iteration)
-    if (event.iteration !== iteration) continue
+    wasSent ||= event.iteration === iteration
     const path = join(runDirectory, event.llm_invocation_ref ?? '', 'request.json')
-    if (existsSync(path)) return await readFile(path, 'utf8')
+    if (!existsSync(path)) continue
+    if (event.iteration === iteration) return await readFile(path, 'utf8')
+    kept.push(event.iteration)
   }
-  const { invocations } = runPaths(runDirectory)
-  const recorded = namesIn(invocations).map(iterationOf)
-  throw new JournalError(
-    'ERR_REQUEST_NOT_FOUND',
-    `${invocations}: There is no request of iteration ${iteration}. ${thereAre([...recorded, ...thoughts])}`,
-    { path: invocations },
-  )
+  const what = wasSent
+    ? `The record of the request of iteration ${iteration} is gone.`
+    : `There is no request of iteration ${iteration}.`
+  const message = `${invocations}: ${what} ${thereAre(kept, wasSent)}`.trimEnd()
+  throw new JournalError('ERR_REQUEST_NOT_FOUND', message, { path: invocations })
 }
 
 function iterationOf(name: string): number {
   return Number(/_(\d+)\.json$/.exec(name)?.[1])
 }
 
-function thereAre(iterations: readonly number[]): string {
+function thereAre(iterations: readonly number[], wasSent: boolean): string {
   const sorted = [...new Set(iterations)].filter(Number.isInteger).sort((a, b) => a - b)
-  if (sorted.length === 0) return 'Nothing was sent to the model yet.'
+  if (sorted.length === 0) return wasSent ? '' : 'Nothing was sent to the model yet.'
   const ranges: Ranges = []
   for (const iteration of sorted) addToRanges(ranges, iteration)
   const words = ranges.map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`))
