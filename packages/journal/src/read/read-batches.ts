@@ -9,6 +9,9 @@ import { readOldJournal } from './read-old.js'
 
 const CHUNK_BYTES = 1 << 20
 
+/** Who only wants the first event, as of a run's agent or caller, does not pay for a thousand. */
+const FIRST_CHUNK_BYTES = 1 << 14
+
 /** What is known of a journal once its end has been read. */
 export interface JournalEnding {
   /** Bytes after the last whole event: half a line, or a hole of NULs and what follows it. 0 for a clean file. */
@@ -58,7 +61,8 @@ async function* readToday(
   const splitter = lineSplitter(fromOffset)
   const parser = eventParser(path, { fromStart: fromOffset === 0 })
   for (let at = fromOffset; ; ) {
-    const chunk = readAt(file, at, Math.min(CHUNK_BYTES, Math.max(0, fstatSync(file).size - at)))
+    const most = at === 0 ? FIRST_CHUNK_BYTES : CHUNK_BYTES
+    const chunk = readAt(file, at, Math.min(most, Math.max(0, fstatSync(file).size - at)))
     if (chunk.length === 0) break
     at += chunk.length
     const block = splitter.push(chunk)
