@@ -54,7 +54,9 @@ async function takeOver(
     if (await lockWithin(KILLED_WITHIN_MS, lock, signal))
       return [`A command was still running after ${patienceMs / 1000} s and was ended.`]
   }
-  const message = `${id} is still in use by ${holderOf(lock)}, which cannot be ended from here. End that, then the session.`
+  const message =
+    `${id} is still in use by ${holderOf(lock)}, which cannot be ended from here. End that, then the session. ` +
+    'Of a machine or container that is gone, the session is free after half a minute.'
   throw new SessionError('ERR_SESSION_BUSY', message)
 }
 

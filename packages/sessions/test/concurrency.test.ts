@@ -1,9 +1,19 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive, waitForExit } from '@delta/testkit'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { endSession, execInSession, listSessions } from '../src/index.js'
+import { lockSession } from '../src/store/lock.js'
 import { start, startCommandLine } from './helpers.js'
 
 describe('commands of one session wait for each other', () => {
@@ -109,6 +119,52 @@ describe('ending a session whose command does not end', () => {
       message: expect.stringContaining(`${id} is still in use by process 4711 on elsewhere.example`),
     })
     rmSync(join(directory, 'lock'), { recursive: true })
+  })
+})
+
+describe('a holder on another machine, or in a container that was started anew', () => {
+  const LONG_AGO = new Date(Date.now() - 60_000)
+
+  async function heldElsewhere() {
+    const session = await start()
+    const lock = join(session.directory, 'lock')
+    mkdirSync(lock)
+    symlinkSync('4711 now elsewhere.example', join(lock, '1'))
+    lutimesSync(join(lock, '1'), LONG_AGO, LONG_AGO)
+    return { ...session, sign: join(lock, 'sign-of-life') }
+  }
+
+  test('is passed over when it gave no sign of life for half a minute', async () => {
+    const { print, sign } = await heldElsewhere()
+    writeFileSync(sign, '')
+    utimesSync(sign, LONG_AGO, LONG_AGO)
+    expect(await print('echo free')).toBe('free\n')
+  })
+
+  test('is waited for as long as it gives signs of life', async () => {
+    const { exec, sign, directory } = await heldElsewhere()
+    writeFileSync(sign, '')
+    const waiting = exec('echo never', { signal: AbortSignal.timeout(100) })
+    await expect(waiting).rejects.toMatchObject({ code: 'ERR_SESSION_ABORTED' })
+    rmSync(join(directory, 'lock'), { recursive: true })
+  })
+
+  test('a sign is given every five seconds while the lock is held, and none afterwards', async () => {
+    const { directory } = await start()
+    const lock = join(directory, 'lock')
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const unlock = await lockSession(lock)
+      expect(readdirSync(lock)).toEqual(['1'])
+      vi.advanceTimersByTime(5000)
+      expect(readdirSync(lock)).toContain('sign-of-life')
+      unlock()
+      rmSync(join(lock, 'sign-of-life'))
+      vi.advanceTimersByTime(5000)
+      expect(readdirSync(lock)).toEqual(['2'])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })
 

@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -9,12 +18,20 @@ import { removeFile } from './files.js'
 /** What a lock says when nobody holds it. */
 const FREE = 'free'
 
+/** Written by the holder every few seconds, and by whoever looks: the file system stamps both, and its clock is one. */
+const [SIGN, LOOK] = ['sign-of-life', 'looked-at']
+const SIGN_EVERY_MS = 5_000
+
+/** A holder on another machine, or in a container that is gone, is passed over when it gave no sign for this long. */
+const SILENT_AFTER_MS = 30_000
+
 /**
  * Waits until nobody else works in a session, and keeps it until the returned function is called.
  *
  * `lock/<n>` is a link whose target says who holds it; the highest number counts, and is never
  * removed. Both taking and releasing make the next number, which of several processes exactly one
- * can. A holder that died is passed over at once: its process is gone, or has another start time.
+ * can. A holder that died is passed over at once: its process is gone, or has another start time. One that cannot be seen
+ * from here is passed over when it has been silent for half a minute.
  *
  * @throws {SessionError} `ERR_SESSION_ABORTED`: `signal` came first. `ERR_SESSION_UNKNOWN`: the
  *   session was ended meanwhile.
@@ -25,8 +42,28 @@ export async function lockSession(directory: string, signal?: AbortSignal): Prom
   if (signal?.aborted) throw aborted(signal.reason) // also where nobody has to be waited for
   for (let pauseMs = 2; ; pauseMs = Math.min(pauseMs * 2, 25)) {
     const number = tryLock(directory)
-    if (number !== undefined) return () => release(directory, number)
+    if (number !== undefined) return held(directory, number)
     await pause(pauseMs, ours)
+  }
+}
+
+function held(directory: string, number: number): () => void {
+  const signs = setInterval(() => {
+    if (!giveSign(directory)) clearInterval(signs)
+  }, SIGN_EVERY_MS).unref()
+  return () => {
+    clearInterval(signs)
+    release(directory, number)
+  }
+}
+
+/** False when there is no session left to give a sign in. */
+function giveSign(directory: string): boolean {
+  try {
+    writeFileSync(join(directory, SIGN), '', { mode: 0o600 })
+    return true
+  } catch (error) {
+    return systemCode(error) !== 'ENOENT' // on a full disk the next sign may come
   }
 }
 
@@ -41,7 +78,7 @@ function makeDirectory(directory: string): void {
 /** The number of the lock when it could be taken. */
 function tryLock(directory: string): number | undefined {
   const highest = highestNumber(directory)
-  if (highest > 0 && isHeld(join(directory, String(highest)))) return undefined
+  if (highest > 0 && isHeld(directory, String(highest))) return undefined
   const number = highest + 1
   if (!makeLink(directory, number, ourselves())) return undefined
   // Another process may have taken and released the lock since we looked, and cleared our number away.
@@ -90,17 +127,27 @@ function ourselves(): string {
   return identity
 }
 
-function isHeld(path: string): boolean {
-  let target: string
+function isHeld(directory: string, name: string): boolean {
+  const path = join(directory, name)
   try {
-    target = readlinkSync(path)
+    const target = readlinkSync(path)
+    if (target === FREE) return false
+    const [pid, start = '', host] = target.split(' ')
+    return host === hostname() ? isSameProcess(Number(pid), start) : !isSilent(directory, path)
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return true // a higher number stands in its place: look again
     throw error
   }
-  if (target === FREE) return false
-  const [pid, start = '', host] = target.split(' ')
-  return host !== hostname() || isSameProcess(Number(pid), start)
+}
+
+/** True when the holder took the lock, or gave its last sign, too long ago; a sign from the future says as little as an old one. */
+function isSilent(directory: string, path: string): boolean {
+  const look = join(directory, LOOK)
+  writeFileSync(look, '', { mode: 0o600 })
+  const sign = statSync(join(directory, SIGN), { throwIfNoEntry: false })
+  const signs = [lstatSync(path), ...(sign ? [sign] : [])].map(({ mtimeMs }) => mtimeMs)
+  const now = statSync(look).mtimeMs
+  return signs.every((sign) => Math.abs(now - sign) > SILENT_AFTER_MS)
 }
 
 /** Who holds the lock, for people. */
