@@ -19,22 +19,19 @@ export interface EngineFlags extends AgentFlags, PresenterFlags {
   trustWorkspaceEnv?: boolean
 }
 
+/** Where a command lets the engine work, and for whom. */
+export interface EngineSetting {
+  workDirectory: string
+  flags: EngineFlags
+  terminal: Terminal
+  presenter: Presenter
+  signal: AbortSignal
+}
+
 /** What the engine needs besides the agent: credentials, listener, limits, the person at the terminal. */
 export async function engineOptions(
   agent: Agent,
-  {
-    workDirectory,
-    flags,
-    terminal,
-    presenter,
-    signal,
-  }: {
-    workDirectory: string
-    flags: EngineFlags
-    terminal: Terminal
-    presenter: Presenter
-    signal: AbortSignal
-  },
+  { workDirectory, flags, terminal, presenter, signal }: EngineSetting,
 ): Promise<EngineOptions> {
   const found = await findEnvironment(agent, { workDirectory, flags, terminal })
   for (const warning of found.warnings) presenter.warn(formatProblem(warning))

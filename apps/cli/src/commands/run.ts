@@ -1,6 +1,12 @@
-import { continueRun, type RunAgentOptions, type RunResult, runAgent } from '@delta/engine'
+import type { Agent } from '@delta/config-loader'
+import { continueRun, type RunResult, runAgent } from '@delta/engine'
 import { isJournalError } from '@delta/journal'
-import { type EngineFlags, engineOptions, maxIterationsIn } from '../agent/engine-options.js'
+import {
+  type EngineFlags,
+  type EngineSetting,
+  engineOptions,
+  maxIterationsIn,
+} from '../agent/engine-options.js'
 import { loadAgentFor } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
 import type { Presenter } from '../present/presenter.js'
@@ -42,10 +48,9 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     if (workspace.unnamed && !flags.quiet) presenter.warn(workspace.unnamed.notice)
   })
 
-  const result = await withStopSignal(terminal, presenter, async (signal) => {
-    const about = { workDirectory, flags, terminal, presenter: shown, signal }
-    const options = { ...(await engineOptions(agent, about)), agent, workDirectory, message }
-    return takeUpOrBegin(options, { flags, terminal, presenter })
+  const result = await withStopSignal(terminal, presenter, (signal) => {
+    const engine = { workDirectory, flags, terminal, presenter: shown, signal }
+    return takeUpOrBegin({ agent, message, engine, warn: presenter.warn })
   }).catch((error: unknown) => {
     unmakeWorkspace(workspace)
     throw error
@@ -54,24 +59,28 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   return exitCodeFor(result)
 }
 
+interface Start {
+  agent: Agent
+  message: string
+  engine: EngineSetting & { flags: RunFlags }
+  warn: Presenter['warn']
+}
+
 /** Goes on with the run that this one would repeat, where there is one; begins a new one otherwise. */
-async function takeUpOrBegin(
-  options: RunAgentOptions,
-  about: { flags: RunFlags; terminal: Terminal; presenter: Presenter },
-  except: readonly string[] = [],
-): Promise<RunResult> {
-  const { message, ...shared } = options
-  const { flags, terminal, presenter } = about
-  const earlier = await resumableRun({ ...options, flags, env: terminal.env, except })
-  if (earlier) presenter.warn(earlier.notice)
-  if (earlier?.resume === undefined) return runAgent({ ...options, runId: flags.runId })
+async function takeUpOrBegin(start: Start, except: readonly string[] = []): Promise<RunResult> {
+  const { agent, message, engine, warn } = start
+  const { workDirectory, flags, terminal } = engine
+  const earlier = await resumableRun({ agent, message, workDirectory, flags, env: terminal.env, except })
+  if (earlier) warn(earlier.notice) // which may say why the engine's options are refused
+  const options = { ...(await engineOptions(agent, engine)), agent, workDirectory }
+  if (earlier?.resume === undefined) return runAgent({ ...options, message, runId: flags.runId })
   const { runId } = earlier.resume
   try {
-    return await continueRun({ ...shared, runId })
+    return await continueRun({ ...options, runId })
   } catch (error) {
     if (!isTakenFromSubAgent(error, terminal)) throw error
-    presenter.warn(`Another call took run ${runId} up first.`)
-    return takeUpOrBegin(options, about, [...except, runId])
+    warn(`Another call took run ${runId} up first.`)
+    return takeUpOrBegin(start, [...except, runId])
   }
 }
 
