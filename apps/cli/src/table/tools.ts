@@ -63,7 +63,7 @@ const SESSIONS: CommandEntry = {
     { name: '[words...]', description: 'start, exec, end, list or cleanup; delta sessions --help' },
   ],
   examples: [
-    ['delta sessions start bash', 'prints the id of a new session'],
+    ['delta sessions start bash', 'makes a session, and prints its id as JSON'],
     ['delta sessions exec <id> "cd src && ls"', 'runs in it; the next command starts where this one ended'],
     ['delta sessions end <id>', 'ends what is left of it'],
   ],
