@@ -63,8 +63,9 @@ function page() {
 
 Generated from the schemas that come with [@delta/config-loader](../../packages/config-loader/README.md), which editors read, too. \`[]\` is
 an element of a list, * a key that must be there. Keys that begin with \`x-\` are yours; every other unknown key is reported by
-\`delta config\`, but for those under \`llm\`, which are parameters of the API. What values mean
-is told by [tools](../how-to/tools.md), [context](../how-to/context.md) and [hooks](../how-to/hooks.md).
+\`delta config\`, but for those under \`llm\`, which are parameters of the API. More about
+[tools](../how-to/tools.md), [policies](../../packages/executor/README.md#how-a-tool-runs), [the model](../../packages/model/README.md#settings),
+[context](../how-to/context.md) and [hooks](../how-to/hooks.md).
 
 ## agent.yaml
 

@@ -22,6 +22,18 @@ test('show prints the latest run as a transcript, or the one that is named', asy
   ])
 })
 
+test('of a run that v1.1 kept in .delta/runs, show names the workspace that continue takes', async () => {
+  const timestamp = '2025-08-01T12:00:00.000Z'
+  const lines = [
+    { seq: 1, timestamp, type: 'RUN_START', payload: { run_id: 'old', task: 'Go', agent_ref: '/gone' } },
+    { seq: 2, timestamp, type: 'THOUGHT', payload: { content: 'I look.', tool_calls: [] } },
+  ]
+  const journal = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  await using workspace = await temporaryWorkspace({ '.delta/runs/old/execution/journal.jsonl': journal })
+  const { stderr } = await delta(['show', '-w', workspace.path])
+  expect(stderr).toContain(`Go on with: delta continue -w ${workspace.path} --run-id old\n`)
+})
+
 test('show ends with what can be typed next: an answer, going on, trying again, watching; nothing for a run that is done', async () => {
   await using workspace = await twoRuns()
   const goOn = (id: string) => `delta continue -w ${workspace.path} --run-id ${id}`

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
 import { spokenName } from '../usage/spoken-name.js'
@@ -7,7 +7,7 @@ import { commandToContinue } from './conclude.js'
 /** What a person who has looked at a run may want to type next. Lines; none for a run that is done or cannot go on. */
 export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
   if (run.problem !== undefined) return []
-  const workspace = dirname(dirname(run.directory))
+  const workspace = workspaceOf(run)
   const goOn = commandToContinue(workspace, run.runId, env)
   switch (run.status) {
     case 'RUNNING': {
@@ -28,6 +28,12 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
     default:
       return []
   }
+}
+
+/** What holds `.delta`. v1.1 kept its runs one level deeper, in `.delta/runs`, a name that no run of today has. */
+function workspaceOf({ directory }: RunSummary): string {
+  const runs = dirname(directory)
+  return dirname(basename(runs) === 'runs' ? dirname(runs) : runs)
 }
 
 /** An engine that was killed wrote no `ENGINE_END`. */

@@ -19,7 +19,7 @@ export const COMMAND_TABLE: readonly CommandGroup[] = [
 /** What the words of a group such as `delta tool` are about. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   context: 'See what would be sent to the model, and what it costs',
-  mcp: 'Tools for other programs',
+  mcp: 'Give tools to other programs',
   tool: 'Look at tools as the engine sees them',
   journal: 'Check and mend journals',
 }

@@ -21,14 +21,22 @@ export const INSPECT_COMMANDS: CommandGroup = {
         {
           flags: '--first',
           description:
-            "print one id, of the newest of them that is not the run of another one's sub-agent; exit code 1 if there is none",
+            'print only the id of the newest of them, sub-agents left out; exit code 1 if there is none',
         },
         JSON_OUTPUT,
       ],
       examples: [
         ['delta list-runs -w ./workspace', 'every run with its status, age, iterations and task'],
         ['delta list-runs -w ./workspace --resumable --first', 'for a script that goes on'],
+        ["delta list-runs -w ./workspace --json | jq '.[].usage'", 'the tokens of each run'],
       ],
+      notes: `Statuses:
+  RUNNING            a process writes it
+  WAITING_FOR_INPUT  a person has to answer or approve
+  COMPLETED, FAILED  it has ended; delta continue -m goes on
+  INTERRUPTED        it was stopped or killed; delta continue goes on
+  EMPTY              nothing was begun in it
+  DAMAGED            its journal cannot be read; see delta journal verify`,
     },
     {
       name: 'show',
@@ -51,7 +59,8 @@ export const INSPECT_COMMANDS: CommandGroup = {
         ['delta show -w ./workspace', 'the latest run'],
         ['delta show -w ./workspace --step 7', 'what was thought and done in iteration 7'],
         ['delta show -w ./workspace --request 7 | jq .messages', 'what the model saw then'],
-        ['delta show -w ./workspace --follow', 'from another terminal'],
+        ['delta show -w ./workspace --follow', 'as it happens, from another terminal'],
+        ['delta show -w ./workspace -v', 'with the tokens of each answer'],
       ],
     },
     {
@@ -64,7 +73,7 @@ export const INSPECT_COMMANDS: CommandGroup = {
         JSON_OUTPUT,
         IMPORT_ROOT,
         { flags: '--strict', description: 'unknown keys in the agent are errors' },
-        { ...TRUST_WORKSPACE_ENV, description: "accept a base URL from the workspace's .env" },
+        TRUST_WORKSPACE_ENV,
       ],
       examples: [
         ['delta config --agent ./my-agent', 'imports resolved, tools in full form, no secrets'],

@@ -22,7 +22,7 @@ export const JOURNAL_COMMANDS: CommandGroup = {
       arguments: [RUN],
       options: [
         WORKSPACE,
-        { flags: '--force', description: 'end a live owner of the run first' },
+        { flags: '--force', description: 'end the process that writes the run first' },
         JSON_OUTPUT,
       ],
       examples: [['delta journal repair -w ./workspace', 'the journal as it was stays beside it']],

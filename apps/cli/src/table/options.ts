@@ -21,7 +21,7 @@ export const WORKSPACE: OptionEntry = {
 
 export const TRUST_WORKSPACE_ENV: OptionEntry = {
   flags: '--trust-workspace-env',
-  description: "use a changed base URL from the workspace's .env",
+  description: "use the base URL in the workspace's .env, though a tool may have written it",
 }
 
 /** What `run` and `continue` share. */
@@ -33,13 +33,14 @@ export const ENGINE_OPTIONS: readonly OptionEntry[] = [
   { flags: '-i, --interactive', description: 'answer questions on stdin, one line each' },
   {
     flags: '--format <format>',
-    description: 'what stdout gets: the answer, one object, the journal line by line, or the answer as it is',
+    description:
+      'on stdout: text, the answer; json, one object with status, answer and usage; stream-json, the journal line by line; raw, the answer byte for byte',
     choices: ['text', 'json', 'stream-json', 'raw'],
     default: 'text',
   },
   { flags: '-q, --quiet', description: 'no progress on stderr' },
   { flags: '-v, --verbose', description: 'more progress on stderr: whole outputs, hooks, tokens' },
-  { flags: '--no-sync', description: 'do not wait for the disk; for throwaway runs' },
+  { flags: '--no-sync', description: 'do not wait for the disk: faster, but a power cut may lose steps' },
   IMPORT_ROOT,
   { flags: '--strict', description: 'unknown keys in the agent are errors' },
   TRUST_WORKSPACE_ENV,

@@ -12,9 +12,12 @@ export const RUN_COMMANDS: CommandGroup = {
       options: [
         { flags: '--agent <directory>', description: 'agent directory', default: '.' },
         { flags: '-m, --message <text>', description: `the task; ${MESSAGE}` },
-        { flags: '-w, --work-dir <directory>', description: 'workspace; made if it is missing' },
-        { flags: '--run-id <id>', description: 'name of the new run' },
-        { flags: '-y, --yes', description: 'use a new workspace without asking' },
+        {
+          flags: '-w, --work-dir <directory>',
+          description: 'workspace, made if it is missing; default: a new one, workspaces/W001 … of the agent',
+        },
+        { flags: '--run-id <id>', description: 'id of the new run; default: one made of the time' },
+        { flags: '-y, --yes', description: 'without -w: make a new workspace, do not ask' },
         { flags: '--new', description: 'start a new run even if one could be resumed (or DELTA_NEW=1)' },
         { flags: '--task <text>', description: 'renamed to -m/--message', hidden: true },
         ...ENGINE_OPTIONS,
@@ -22,19 +25,22 @@ export const RUN_COMMANDS: CommandGroup = {
       examples: [
         [
           'delta run --agent ./my-agent -m "Summarise the text files here"',
-          'a new workspace beside the agent',
+          'in a new workspace of the agent',
         ],
         [
           'delta run -w ./workspace -m @task.md --format json',
-          'the agent of this directory, the task of a file',
+          'the agent in this directory, the task from a file',
         ],
-        ['git diff | delta run --agent reviewer -m - -q > review.md', 'in a pipe'],
+        [
+          'git diff | delta run --agent ./my-agent -m - -q > review.md',
+          'the task from a pipe, the answer into a file',
+        ],
       ],
       notes: `Any number of runs may go on in one workspace at the same time, also of
 different agents: give each the same -w. Each prints its id, and
 delta continue --run-id takes one of them.
 
-An agent calls an agent by a tool. The task goes to its stdin: there it is text,
+An agent calls another by a tool. The task goes to its stdin: there it is text,
 whatever it begins with. In the agent.yaml of the caller:
   - name: ask_reviewer
     exec: delta run --agent \${AGENT_HOME}/reviewer -m - -w \${work_dir} -q
@@ -66,8 +72,11 @@ Environment:
         { flags: '-m, --message <text>', description: `an answer, or a further instruction; ${MESSAGE}` },
         RUN_ID,
         { flags: '--agent <directory>', description: 'where the agent is now, if it was moved' },
-        { flags: '--force', description: 'take the run from its owner' },
-        { flags: '--approve <request-id>', description: 'let the waiting command run' },
+        { flags: '--force', description: 'end the process that writes the run, and take it' },
+        {
+          flags: '--approve <request-id>',
+          description: 'let the waiting command run; delta show has the id',
+        },
         { flags: '--deny <request-id>', description: 'refuse the waiting command' },
         ...ENGINE_OPTIONS,
       ],
@@ -81,6 +90,7 @@ Environment:
   WAITING_FOR_INPUT  takes the message for the answer; without one,
                      interaction/response.txt
   COMPLETED, FAILED  needs a message, and goes on with that
+  RUNNING            changes nothing, exit code 6; with --force, takes it
 
 Exit codes and environment are those of delta run: delta run --help`,
     },

@@ -14,8 +14,8 @@ const EXPAND: CommandEntry = {
     IMPORT_ROOT,
   ],
   examples: [
-    ['delta tool expand ./my-agent', 'the same document, tools expanded, imports resolved'],
-    ['delta tool expand tools/files.yaml --tool read_file --json', 'one tool as JSON'],
+    ['delta tool expand ./my-agent', 'its agent.yaml, with imports and what each tool executes'],
+    ['delta tool expand ./my-agent --tool list_files --json', 'one tool as JSON'],
   ],
 }
 
@@ -34,21 +34,25 @@ const LIST: CommandEntry = {
   options: [JSON_OUTPUT, IMPORT_ROOT],
   examples: [
     ['delta tool list ./my-agent', 'one tool a line'],
-    ['delta tool list ./my-agent --json | jq \'.[] | select(.decision != "allow")\'', 'what wants a person'],
+    [
+      'delta tool list ./my-agent --json | jq \'.[] | select(.decision != "allow")\'',
+      'what asks or is refused',
+    ],
   ],
 }
 
 const IMPORT: CommandEntry = {
   name: 'tool import',
   description: 'Ask a program that speaks ATIP to describe itself, and keep that for agents to import',
-  arguments: [{ name: '<program>', description: 'name or path; run once, as <program> --agent' }],
+  arguments: [{ name: '<program>', description: 'name or path; it is run once, as <program> --agent' }],
   options: [
     { flags: '--commands <list>', description: 'only these commands and groups, separated by commas' },
     { flags: '-o, --output <file>', description: 'where to; "-" is stdout (default: <name>.atip.json)' },
   ],
-  examples: [
-    ['delta tool import gh --commands "pr,issue list" -o tools/gh.atip.json', 'then name it under imports:'],
-  ],
+  examples: [['delta tool import delta --commands "list-runs,journal verify"', 'writes delta.atip.json']],
+  notes: `ATIP is JSON in which a program says what its commands take and what they do
+to the world. Keep the file beside agent.yaml, and name it there under imports:
+as is printed then.`,
 }
 
 /** Found before the table is loaded, see `main.ts`; here for the help. */
@@ -59,8 +63,9 @@ const SESSIONS: CommandEntry = {
     { name: '[words...]', description: 'start, exec, end, list or cleanup; delta sessions --help' },
   ],
   examples: [
-    ['delta sessions start bash', 'prints the id of a new session'],
+    ['delta sessions start bash', 'makes a session, and prints its id as JSON'],
     ['delta sessions exec <id> "cd src && ls"', 'runs in it; the next command starts where this one ended'],
+    ['delta sessions end <id>', 'ends what is left of it'],
   ],
 }
 
