@@ -3,6 +3,7 @@ import { COST_ESTIMATES, TRUST_LEVELS } from '@delta/executor'
 import { llmSchema } from '@delta/model'
 import * as z from 'zod/mini'
 import { agentSchema, importSchema, toolFileSchema } from './schemas/agent-schema.js'
+import { DESCRIPTIONS } from './schemas/descriptions.js'
 import { HOOK_NAMES, hookSchema } from './schemas/hook.js'
 import { toolEditorSchema } from './schemas/tool-editor-schema.js'
 
@@ -51,19 +52,43 @@ const namedHooks = z.strictObject(
 )
 const hooks = z.union([namedHooks, z.strictObject({ lifecycle_hooks: namedHooks })])
 
-type JsonSchema = Record<string, unknown>
+interface JsonSchema {
+  [key: string]: unknown
+  properties?: Record<string, JsonSchema>
+  items?: JsonSchema
+  anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  description?: string
+}
 
 function toJsonSchema(name: 'agent' | 'tools' | 'context' | 'hooks', schema: z.ZodMiniType): JsonSchema {
   const { $schema, ...rest } = z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'input',
     override: allowOwnKeys,
-  })
+  }) as JsonSchema
+  describeKeys(rest, '')
   return { $schema, $id: schemaUrl(name), title: `${name}.yaml of a Delta agent`, ...rest }
 }
 
+function describeKeys(schema: JsonSchema, place: string): void {
+  for (const one of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) describeKeys(one, place)
+  if (schema.items) describeKeys(schema.items, `${place}[]`)
+  for (const [key, value] of Object.entries(schema.properties ?? {})) {
+    const inner = place === '' ? key : `${place}.${key}`
+    const description = isDescribed(value) ? undefined : DESCRIPTIONS[inner.replace(/^lifecycle_hooks\./, '')]
+    if (description !== undefined) value.description = description
+    describeKeys(value, inner)
+  }
+}
+
+/** By the schema that reads it, or one of its alternatives. */
+function isDescribed({ description, anyOf = [], oneOf = [] }: JsonSchema): boolean {
+  return description !== undefined || [...anyOf, ...oneOf].some(isDescribed)
+}
+
 /** Keys that begin with `x-` are the author's own, everywhere; the largest safe integer is nobody's limit. */
-function allowOwnKeys({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+function allowOwnKeys({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.additionalProperties === false) jsonSchema.patternProperties = { '^x-': {} }
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum

@@ -6,11 +6,20 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { HOOK_NAMES } from '../src/index.js'
 import { AGENT_KEYS, agentSchema } from '../src/schemas/agent-schema.js'
+import { DESCRIPTIONS } from '../src/schemas/descriptions.js'
 import { jsonSchemas, schemaUrl } from '../src/schemas.js'
 import { fitShape } from '../src/shape/shape.js'
 
 const schemas = jsonSchemas()
-type Node = { properties: Record<string, Node>; items: Node; anyOf: Node[]; $id: string; required: string[] }
+interface Node {
+  properties: Record<string, Node>
+  items: Node
+  anyOf: Node[]
+  oneOf: Node[]
+  $id: string
+  required: string[]
+  description?: string
+}
 const schema = (name: keyof typeof schemas) => schemas[name] as unknown as Node
 const toolKeys = Object.keys(schema('tools').properties.tools?.anyOf[0]?.items.properties ?? {})
 
@@ -21,6 +30,25 @@ test.each(['agent', 'tools', 'context', 'hooks'] as const)(
     expect(schema(name).$id).toBe(schemaUrl(name))
   },
 )
+
+test('editors say of every key what it means', () => {
+  const silent: string[] = []
+  const look = (node: Partial<Node>, place: string): boolean => {
+    const inner = [...(node.anyOf ?? []), ...(node.oneOf ?? [])].map((one) => look(one, place))
+    if (node.items) look(node.items, `${place}[]`)
+    for (const [key, value] of Object.entries(node.properties ?? {}))
+      if (!look(value, `${place}.${key}`)) silent.push(`${place}.${key}`)
+    return node.description !== undefined || inner.includes(true)
+  }
+  for (const name of ['agent', 'tools', 'context', 'hooks'] as const) look(schema(name), name)
+  expect(silent).toEqual([])
+})
+
+test('every description belongs to a key', () => {
+  const texts = JSON.stringify(schemas)
+  const unused = Object.entries(DESCRIPTIONS).filter(([, text]) => !texts.includes(JSON.stringify(text)))
+  expect(unused).toEqual([])
+})
 
 test('editors offer every key that says how a tool runs, and the syntax the expander reads', () => {
   const syntax = toolKeys.filter((key) => !TOOL_SETTING_KEYS.includes(key))

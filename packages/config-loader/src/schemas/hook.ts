@@ -34,5 +34,5 @@ export const hookSchema = z.strictObject({
     ),
   timeout_ms: z.optional(z.int().check(z.gte(0), z.describe('Default 30000; 0 for no limit.'))),
   pass_env: z.optional(z.array(z.string()).check(z.describe('Engine credentials it may see, by name.'))),
-  description: z.optional(z.string()),
+  description: z.optional(z.string().check(z.describe('What it is for; for readers.'))),
 })

@@ -31,8 +31,8 @@ const sandbox = z.union([
   z.boolean(),
   z.object({
     network: z.optional(z.boolean()),
-    write: z.optional(texts('Paths.')),
-    read: z.optional(texts('Paths.')),
+    write: z.optional(z.array(z.string())),
+    read: z.optional(z.array(z.string())),
   }),
 ])
 
