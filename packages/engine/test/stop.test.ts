@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 import { ModelError } from '@delta/model'
 import { waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
+import type { EngineEvent } from '../src/index.js'
 import { eventsOfType, hooks, scene } from './run.js'
 
 const WORK = { tool_calls: [{ name: 'work', arguments: {} }] }
@@ -128,6 +129,19 @@ test('a request that fails because the run is stopped is no failure of the run',
   const result = await run({ signal: stop.signal, model: { complete } })
   expect(result).toMatchObject({ status: 'INTERRUPTED', reason: 'SIGINT' })
   expect(await eventsOfType(result, 'ERROR')).toEqual([])
+})
+
+test('a stop that comes as a failed request is told of does not wait for the next attempt', async () => {
+  const { run } = await scene({})
+  const stop = new AbortController()
+  const complete = async () => {
+    throw new ModelError('ERR_MODEL_RATE_LIMIT', 'Busy.', { retryable: true, retryAfterMs: 300_000 })
+  }
+  const onEvent = (event: EngineEvent) => {
+    if (event.kind === 'journal' && event.event.type === 'ERROR') stop.abort('SIGINT')
+  }
+  const result = await run({ signal: stop.signal, model: { complete }, onEvent })
+  expect(result).toMatchObject({ status: 'INTERRUPTED', reason: 'SIGINT' })
 })
 
 test('nothing waits for a stop any more once the run has ended', async () => {
