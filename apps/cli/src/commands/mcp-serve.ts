@@ -42,7 +42,7 @@ async function serve(server: Server, terminal: Terminal): Promise<number> {
   })
   const close = (): void => void server.close()
   // never disposed of: the commands end after this function has, and a signal must not outrun that
-  const { signal } = stopSignal(terminal, { onFirst: close, onSecond: terminal.exit })
+  const { signal } = stopSignal(terminal, { onFirst: close })
   const { transport, answered } = withOpenRequests(new StdioServerTransport(stdin, stdout))
   stdin.once('error', close).once('end', () => {
     const late = setTimeout(close, LAST_ANSWERS_MS)
