@@ -37,8 +37,10 @@ export interface ContinueRunOptions extends EngineOptions {
  * Nothing is run twice unnoticed: what the last engine left open is settled first. A completed or failed run needs a
  * message to go on with; an interrupted one takes it as a further instruction; a waiting one as the answer.
  *
- * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait), `ERR_ENGINE_NO_ANSWER` (a confirmation is answered with something else than yes or no), `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_CREDENTIALS`.
- *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run.
+ * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NO_AGENT`, `ERR_ENGINE_NO_CREDENTIALS`,
+ *   `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait),
+ *   `ERR_ENGINE_NO_ANSWER` (a confirmation is answered with something else than yes or no), `ERR_ENGINE_USAGE`.
+ *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run. {ConfigError} when its agent does not load.
  */
 export async function continueRun(options: ContinueRunOptions): Promise<RunResult> {
   checkContinueRun(options)

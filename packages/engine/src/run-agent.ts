@@ -25,7 +25,8 @@ export interface RunAgentOptions extends EngineOptions {
  * Nothing is written if the agent's model cannot be made. After that everything is in `.delta/<run_id>/`, and a
  * process that is killed at any moment can be succeeded by `continueRun`.
  *
- * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`. {JournalError} when the workspace cannot be written.
+ * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`, `ERR_ENGINE_TOO_DEEP` (too many agents have called one another),
+ *   `ERR_ENGINE_USAGE`. {JournalError} `ERR_RUN_EXISTS`, or when the workspace cannot be written.
  */
 export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
   checkRunAgent(options)

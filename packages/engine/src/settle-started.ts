@@ -11,8 +11,11 @@ import type { Outcome } from './outcome.js'
 
 /**
  * Settles a call that may have started before the last engine died. What is left of its process is ended first, so that
- * nothing runs beside its successor. Then the tool's `on_interrupt` decides: the model is told that the outcome is unknown
- * (`report`, the default, and always when the user has said something since), or the call is made again and its `ACTION_REQUEST` says so (`rerun`), or a person chooses (`ask`).
+ * nothing runs beside its successor. Then the tool's `on_interrupt` decides:
+ *
+ * - `report`, the default, and always when the user has said something since: the model is told that the outcome is unknown;
+ * - `rerun`: the call is made again, and its `ACTION_REQUEST` says so;
+ * - `ask`: a person chooses.
  */
 export async function settleStarted(
   run: ActiveRun,

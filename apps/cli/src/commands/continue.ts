@@ -25,7 +25,10 @@ interface ContinueFlags extends EngineFlags {
   deny?: string
 }
 
-/** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with; `--agent` says where it is now, if it was moved. */
+/**
+ * `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with; `--agent` says where
+ * it is now, if it was moved.
+ */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
   const workDirectory = existingWorkDirectoryOf(flags, terminal)
   const presenter = presenterFor(flags, terminal)
