@@ -154,3 +154,12 @@ test('nothing waits for a stop any more once the run has ended', async () => {
   await run({ signal })
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
+
+test('nor once a person has answered, however many questions there are', async () => {
+  const ask = { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Well?' } }] }
+  const { run } = await scene({ turns: [...Array(12).fill(ask), { content: 'Done.' }] })
+  const { signal } = new AbortController()
+  const result = await run({ signal, ask: async () => 'Well.' })
+  expect(result).toMatchObject({ status: 'COMPLETED', iterations: 13 })
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
