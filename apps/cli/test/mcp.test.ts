@@ -203,6 +203,18 @@ test.each([
   await waitForExit(pid)
 })
 
+test('a second signal ends the server at once, and the command that ignored the first one with it', async () => {
+  const files = await filesOf(TOOLS)
+  const args = ['mcp', 'serve', 'tools.yaml', '-w', 'files']
+  const server = startDelta(args, { cwd: files.path, interactive: true })
+  server.write(lines(HELLO, call(2, 'wait')))
+  const pid = await waitStarted(files)
+  server.kill('SIGTERM')
+  server.kill('SIGINT')
+  expect([130, 143]).toContain((await server.result).exitCode) // whichever came second
+  await waitForExit(pid)
+})
+
 test('when nobody reads its output any more, it ends as well, and the command that runs with it', async () => {
   const files = await filesOf(TOOLS)
   const argv = [DELTA, 'mcp', 'serve', 'tools.yaml', '-w', 'files']

@@ -40,6 +40,16 @@ test('-i reads one line for each question from a pipe, prompts on stderr, and ex
   expect(await answersIn(workspace.path)).toEqual(['one', 'two words', 'yes'])
 })
 
+test('a dozen questions of one run are asked like one: nothing but their prompts is on stderr', async () => {
+  const turns = Array.from({ length: 12 }, () => ({ tool_calls: [ask('Well?')] }))
+  await using agent = await temporaryAgent({ turns: [...turns, { content: 'Thanks.' }] })
+  await using workspace = await temporaryWorkspace({})
+  const result = await delta(['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'], {
+    input: 'well\n'.repeat(12),
+  })
+  expect(result).toMatchObject({ exitCode: 0, stdout: 'Thanks.\n', stderr: 'Well? \n'.repeat(12) })
+})
+
 test('a confirmation is asked again on -i until somebody says yes or no, and more may follow', async () => {
   await using agent = await temporaryAgent({
     turns: [{ tool_calls: [ask('Sure?', { input_type: 'confirmation' })] }, { content: 'Thanks.' }],

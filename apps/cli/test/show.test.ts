@@ -1,6 +1,13 @@
-import { startScriptedServer, temporaryAgent, temporaryWorkspace, waitForFile } from '@delta/testkit'
+import { spawnSync } from 'node:child_process'
+import {
+  startProcess,
+  startScriptedServer,
+  temporaryAgent,
+  temporaryWorkspace,
+  waitForFile,
+} from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { delta, startDelta } from './delta.js'
+import { DELTA, delta, startDelta } from './delta.js'
 import { SAY, twoRuns } from './two-runs.js'
 
 const KEY = { DELTA_API_KEY: 'test-key-not-real' }
@@ -58,6 +65,34 @@ test('show ends with what can be typed next: an answer, going on, trying again, 
   expect(await said('works')).toBe(`Go on with: ${goOn('works')}\n`)
   await delta(['continue', '-w', workspace.path, '--run-id', 'works', '-q'])
   expect(await said('works')).toBe(`Retry with: ${goOn('works')} -m "Try again"\n`)
+})
+
+/** Runs what follows it on a machine that has no watchers (inotify instances) left. */
+const WITHOUT_WATCHERS = [
+  ...['unshare', '--user', '--map-root-user'],
+  ...['sh', '-c', 'echo 0 > /proc/sys/user/max_inotify_instances && exec "$@"', 'sh'],
+]
+
+test('show --follow does without a watcher where the machine has none left', async (context) => {
+  const [unshare = '', ...words] = [...WITHOUT_WATCHERS, 'true']
+  context.skip(spawnSync(unshare, words).status !== 0, 'a user namespace is needed, and refused here')
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: 'touch began; until test -e go; do sleep 0.05; done' }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q'])
+  await waitForFile(`${workspace.path}/began`)
+  const show = [process.execPath, DELTA, 'show', '-w', workspace.path, '--follow', '--json']
+  const follower = startProcess([...WITHOUT_WATCHERS, ...show])
+  await follower.waitForOutput('ACTION_REQUEST')
+  await workspace.write('go', '')
+  expect(await follower.result).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('"type":"ENGINE_END"'),
+    stderr: '',
+  })
+  await engine.result
 })
 
 test.each([[[]], [['--follow']]])(

@@ -1,8 +1,14 @@
 import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import {
+  type TemporaryWorkspace,
+  temporaryAgent,
+  temporaryWorkspace,
+  waitForExit,
+  waitForFile,
+} from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { delta, eventTypes } from './delta.js'
+import { delta, eventTypes, startDelta } from './delta.js'
 
 const NOTES = {
   atip: '0.6',
@@ -185,4 +191,20 @@ test('prototype names and 10000 commands are imported, listed and called like an
   expect(run.stdout).toContain('there is no tool "notes_toString". Nothing was run.')
   expect(run.stdout).toContain('and 9953 more.')
   expect(await program.read('calls')).toBe('--agent\nconstructor\n')
+})
+
+test('a program that is stopped while it is asked for its description ends with what it started', async () => {
+  await using files = await temporaryWorkspace({
+    slow: '#!/bin/sh\ntrap "" INT TERM\nsleep 600 &\necho $! > started\nwait\n',
+  })
+  await chmod(join(files.path, 'slow'), 0o755)
+  const command = startDelta(['tool', 'import', './slow'], { cwd: files.path })
+  const pid = Number(await waitForFile(join(files.path, 'started'), /\d+\n/))
+  command.kill('SIGINT')
+  expect(await command.result).toMatchObject({
+    exitCode: 130,
+    stdout: '',
+    stderr: 'Error: Stopped (SIGINT). Nothing was written.\n',
+  })
+  await waitForExit(pid)
 })

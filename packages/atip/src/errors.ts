@@ -33,6 +33,7 @@ export type AtipLoadErrorCode =
   | 'ERR_ATIP_READ'
   | 'ERR_ATIP_COMMAND'
   | 'ERR_ATIP_TIMEOUT'
+  | 'ERR_ATIP_ABORTED'
   | 'ERR_ATIP_TOO_LARGE'
   | 'ERR_ATIP_NOT_JSON'
 

@@ -16,16 +16,21 @@ export type AtipSource = string | { command: readonly string[] }
  *
  * @param options.timeoutMs - How long a command may take. Default 5 seconds.
  * @param options.environment - What a command finds in its environment. Default: that of this process.
+ * @param options.signal - Ends the command, and whatever it started.
  * @throws {AtipLoadError} The file or the command failed, or what came is not JSON.
  * @throws {AtipValidationError} It is JSON, but not ATIP.
  */
 export async function loadAtip(
   source: AtipSource,
-  options: { timeoutMs?: number | undefined; environment?: NodeJS.ProcessEnv | undefined } = {},
+  options: {
+    timeoutMs?: number | undefined
+    environment?: NodeJS.ProcessEnv | undefined
+    signal?: AbortSignal | undefined
+  } = {},
 ): Promise<AtipTool> {
   checkSource(source)
   checkOptions('loadAtip', options)
-  const { timeoutMs = 5_000, environment = process.env } = options
+  const { timeoutMs = 5_000, environment = process.env, signal } = options
   const isTime = typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= LONGEST_MS
   requireThat(
     isTime,
@@ -33,11 +38,13 @@ export async function loadAtip(
     'milliseconds, more than 0 and at most 24 days, or nothing',
   )
   requireThat(isObject(environment), 'loadAtip: the option environment', 'process.env, or a part of it')
+  const isSignal = signal === undefined || (isObject(signal) && typeof signal.addEventListener === 'function')
+  requireThat(isSignal, 'loadAtip: the option signal', 'an AbortSignal, or nothing')
   const name = typeof source === 'string' ? source : source.command.join(' ')
   const text =
     typeof source === 'string'
       ? await readSource(source)
-      : await runSource(source.command, timeoutMs, environment)
+      : await runSource(source.command, { timeoutMs, env: environment, signal })
   const tool = parseJson(text, name)
   everyLeaf(tool) // walks everything once, so that what is returned is known to be sound
   return tool

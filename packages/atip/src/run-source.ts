@@ -5,14 +5,13 @@ const MAX_BYTES = 1_048_576
 
 /**
  * What a command prints, at most 1 MB of it. It runs without a shell, with an empty stdin, in a process group of its own,
- * which ends as a whole when it takes too long or prints too much.
+ * which ends as a whole when it takes too long, prints too much, or is no longer wanted.
  *
- * @throws {AtipLoadError} `ERR_ATIP_COMMAND`, `ERR_ATIP_TIMEOUT`, `ERR_ATIP_TOO_LARGE`.
+ * @throws {AtipLoadError} `ERR_ATIP_COMMAND`, `ERR_ATIP_TIMEOUT`, `ERR_ATIP_TOO_LARGE`, `ERR_ATIP_ABORTED`.
  */
 export async function runSource(
   command: readonly string[],
-  timeoutMs: number,
-  env: NodeJS.ProcessEnv,
+  { timeoutMs, env, signal }: { timeoutMs: number; env: NodeJS.ProcessEnv; signal: AbortSignal | undefined },
 ): Promise<string> {
   const source = command.join(' ')
   const [program, ...args] = command
@@ -20,6 +19,7 @@ export async function runSource(
   const problem = (code: AtipLoadErrorCode, what: string, options?: { cause: unknown }) =>
     new AtipLoadError(code, `${source}: ${what}`, source, options)
 
+  if (signal?.aborted) throw problem('ERR_ATIP_ABORTED', 'was not started any more.')
   return await new Promise((resolve, reject) => {
     const child = start(program, args, env, (error) =>
       problem('ERR_ATIP_COMMAND', startProblem(error), { cause: error }),
@@ -35,18 +35,25 @@ export async function runSource(
     }
     const late = () => giveUp(problem('ERR_ATIP_TIMEOUT', `no metadata after ${timeoutMs} ms.`))
     const timer = setTimeout(late, timeoutMs)
+    const stop = () => giveUp(problem('ERR_ATIP_ABORTED', 'was stopped.'))
+    signal?.addEventListener('abort', stop, { once: true })
+    const settle = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', stop)
+    }
     child.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length
       chunks.push(chunk)
       if (bytes > MAX_BYTES) giveUp(problem('ERR_ATIP_TOO_LARGE', `printed more than ${MAX_BYTES} bytes.`))
     })
     child.on('error', (error) => {
-      clearTimeout(timer)
+      settle()
       reject(problem('ERR_ATIP_COMMAND', startProblem(error), { cause: error }))
     })
-    child.on('close', (code, signal) => {
-      clearTimeout(timer)
-      if (code !== 0) failure ??= problem('ERR_ATIP_COMMAND', `ended with ${signal ?? `exit code ${code}`}.`)
+    child.on('close', (code, killedBy) => {
+      settle()
+      if (code !== 0)
+        failure ??= problem('ERR_ATIP_COMMAND', `ended with ${killedBy ?? `exit code ${code}`}.`)
       if (failure) reject(failure)
       else resolve(Buffer.concat(chunks).toString('utf8'))
     })

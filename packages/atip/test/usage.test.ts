@@ -47,6 +47,7 @@ const mistakes: [what: string, name: string, ...args: unknown[]][] = [
   ['loadAtip: the source', 'loadAtip', ['gh', '--agent']],
   ['loadAtip: what stands for its options', 'loadAtip', 'a.json', null],
   ['loadAtip: the option timeoutMs', 'loadAtip', 'a.json', { timeoutMs: '5s' }],
+  ['loadAtip: the option signal', 'loadAtip', 'a.json', { signal: 5 }],
   ['loadAtip: the option environment', 'loadAtip', 'a.json', { environment: null }],
   ['trustOf: the tool', 'trustOf', undefined],
   ['lowerTrust: the trust that is granted', 'lowerTrust', 'org', 'orgs'],

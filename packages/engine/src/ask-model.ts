@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { BuiltContext } from '@delta/context'
 import { type InvocationRecord, recordInvocation } from '@delta/journal'
 import {
@@ -11,6 +12,7 @@ import {
 import { type ActiveRun, record } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
 import { interrupted, type Outcome, type Step } from './outcome.js'
+import { isObject } from './start/usage.js'
 
 /** Failures that time does not heal. */
 const STAYS_AS_IT_IS: ReadonlySet<ModelError['code']> = new Set([
@@ -74,7 +76,7 @@ export async function askModel(
         request = error.retryWith
         invocation = keep(request)
       }
-      await waitFor(delayMs, run.signal)
+      await wait(delayMs, undefined, { signal: run.signal }).catch(() => undefined) // a stop is seen below
       if (run.signal.aborted) return { stopped: interrupted(run.signal) }
     }
   }
@@ -92,7 +94,7 @@ async function complete(
     body: invocation.body,
     ...(run.stream ? { onDelta: (delta) => emitDelta(run, delta, iteration) } : {}),
   })
-  if (typeof response?.message !== 'object') throw noMessage()
+  if (!isObject(response?.message)) throw noMessage()
   const durationMs = Math.round(Number(process.hrtime.bigint() - started) / 1e6)
   invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
   return response
@@ -124,17 +126,4 @@ async function reportFailure(
     recoverable: delayMs !== undefined,
   })
   return notifyHook(run, 'on_error', { iteration, errorMessage: error.message })
-}
-
-/** Resolves after `ms`, or at once when the signal is aborted. */
-function waitFor(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-  })
 }

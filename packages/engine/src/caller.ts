@@ -11,7 +11,10 @@ export class CallerMistake extends Error {
   }
 }
 
-/** The functions that the calling program gave. After the first mistake none is called again: every event then repeats it, until the run is given up. */
+/**
+ * The functions that the calling program gave. After the first mistake none is called again: every event then repeats it,
+ * until the run is given up.
+ */
 export function callersOwn({
   emit,
   ask,

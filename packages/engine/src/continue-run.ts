@@ -1,20 +1,20 @@
-import { AGENT_DEFAULTS, type Agent, loadAgent } from '@delta/config-loader'
+import { type Agent, loadAgent } from '@delta/config-loader'
 import { type NewEvent, openRun, type Run, type RunSummary } from '@delta/journal'
+import type { ChatModel } from '@delta/model'
+import { driveRun } from './drive-run.js'
+import { releasing } from './end/releasing.js'
 import { updateMetadata } from './end/update-metadata.js'
 import { noApproval } from './human/no-approval.js'
-import { live } from './live.js'
 import type { RunResult } from './outcome.js'
 import type { Reply } from './reply.js'
-import { modelSources } from './run-agent.js'
 import { findAgentHome } from './start/agent-home.js'
 import { checkContinuable } from './start/check-continuable.js'
 import { checkContinueRun } from './start/check-options.js'
 import { changedFiles } from './start/configuration.js'
-import { createModel } from './start/create-model.js'
+import { modelFor } from './start/create-model.js'
 import { engineStart } from './start/engine-start.js'
 import { findRun } from './start/find-run.js'
-import type { EngineOptions } from './start/options.js'
-import { releasing } from './start/releasing.js'
+import { type EngineOptions, maxIterationsFor } from './start/options.js'
 
 export interface ContinueRunOptions extends EngineOptions {
   /** Absolute path of the workspace. */
@@ -37,8 +37,10 @@ export interface ContinueRunOptions extends EngineOptions {
  * Nothing is run twice unnoticed: what the last engine left open is settled first. A completed or failed run needs a
  * message to go on with; an interrupted one takes it as a further instruction; a waiting one as the answer.
  *
- * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait), `ERR_ENGINE_NO_ANSWER` (a confirmation is answered with something else than yes or no), `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_CREDENTIALS`.
- *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run.
+ * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NO_AGENT`, `ERR_ENGINE_NO_CREDENTIALS`,
+ *   `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait),
+ *   `ERR_ENGINE_NO_ANSWER` (a confirmation is answered with something else than yes or no), `ERR_ENGINE_USAGE`.
+ *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run. {ConfigError} when its agent does not load.
  */
 export async function continueRun(options: ContinueRunOptions): Promise<RunResult> {
   checkContinueRun(options)
@@ -47,7 +49,7 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
   await checkContinuable(summary, options)
 
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
-  const model = options.model ?? (await createModel(agent, modelSources(options)))
+  const model = await modelFor(agent, options)
   const run = await openRun(summary.directory, {
     onWait: (message) => options.onEvent?.({ kind: 'notice', message }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
@@ -59,11 +61,11 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
 
 async function goOn(
   run: Run,
-  options: ContinueRunOptions & { agent: Agent; model: Awaited<ReturnType<typeof createModel>> },
+  options: ContinueRunOptions & { agent: Agent; model: ChatModel },
 ): Promise<RunResult> {
   const summary = run.summary()
   const { agent, message } = options
-  const maxIterations = options.maxIterations ?? agent.maxIterations ?? AGENT_DEFAULTS.maxIterations
+  const maxIterations = maxIterationsFor(agent, options)
   const reply = options.decision ?? answerIn(summary, message)
   const task = summary.metadata.initial_message ?? ''
   const changed = changedFiles(run, agent)
@@ -83,7 +85,7 @@ async function goOn(
   await updateMetadata(run, () => undefined) // what is in its way is told once, at the end
   const notice = options.decision === undefined ? noApproval(summary, message) : undefined
   if (notice !== undefined) options.onEvent?.({ kind: 'notice', message: notice })
-  return live(run, { ...options, maxIterations, reply })
+  return driveRun(run, { ...options, maxIterations, reply })
 }
 
 /** For a run that waits for a word, the message is that word. A command that waits for approval is not answered so. */

@@ -8,8 +8,8 @@ import type { ChatRequest } from '@delta/model'
 import { readHistory } from './history.js'
 import { requestFor } from './request.js'
 import { checkNextRequest } from './start/check-options.js'
-import type { Credentials } from './start/create-model.js'
 import { baseEnvironment, credentialVariables } from './start/environment.js'
+import type { Credentials } from './start/options.js'
 
 /** The run whose next request is wanted; a `RunSummary` with the path of its journal is one. */
 export interface ExistingRun {

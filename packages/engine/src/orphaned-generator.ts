@@ -2,7 +2,10 @@ import { join } from 'node:path'
 import { endOrphans, isRunning, readProcessRecord, recordProcess } from '@delta/executor'
 import type { ActiveRun } from './active-run.js'
 
-/** Notes which command of the recipe runs, a generator or the token counter: there is one at a time, and no journaled call to find it by. */
+/**
+ * Notes which command of `context.yaml` runs, a generator or the token counter: there is one at a time, and no journaled
+ * call to find it by.
+ */
 export function noteGenerator(run: ActiveRun, pid: number): void {
   recordProcess(noteOf(run), pid)
 }

@@ -33,7 +33,10 @@ export interface RunResult {
   status: Exclude<RunStatus, 'RUNNING'>
   /** The model's last words; only when `status` is `COMPLETED`. */
   answer?: string
-  /** Why the run did not complete, when `FAILED` or `INTERRUPTED`; when `COMPLETED`, what is odd about its answer, if anything is. */
+  /**
+   * Why the run did not complete, when `FAILED` or `INTERRUPTED`; when `COMPLETED`, what is odd about its answer, if
+   * anything is.
+   */
   reason?: string
   /** What there is of an answer that was cut off; only when `FAILED`. */
   partialAnswer?: string

@@ -1,13 +1,13 @@
-import { AGENT_DEFAULTS, type Agent } from '@delta/config-loader'
+import type { Agent } from '@delta/config-loader'
 import { createRun } from '@delta/journal'
-import { live } from './live.js'
+import { driveRun } from './drive-run.js'
+import { releasing } from './end/releasing.js'
 import type { RunResult } from './outcome.js'
 import { checkRunAgent } from './start/check-options.js'
-import { createModel } from './start/create-model.js'
+import { modelFor } from './start/create-model.js'
 import { engineStart } from './start/engine-start.js'
 import { checkDepth, parentRun } from './start/environment.js'
-import type { EngineOptions } from './start/options.js'
-import { releasing } from './start/releasing.js'
+import { type EngineOptions, maxIterationsFor } from './start/options.js'
 
 export interface RunAgentOptions extends EngineOptions {
   agent: Agent
@@ -25,15 +25,16 @@ export interface RunAgentOptions extends EngineOptions {
  * Nothing is written if the agent's model cannot be made. After that everything is in `.delta/<run_id>/`, and a
  * process that is killed at any moment can be succeeded by `continueRun`.
  *
- * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`. {JournalError} when the workspace cannot be written.
+ * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`, `ERR_ENGINE_TOO_DEEP` (too many agents have called one another),
+ *   `ERR_ENGINE_USAGE`. {JournalError} `ERR_RUN_EXISTS`, or when the workspace cannot be written.
  */
 export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
   checkRunAgent(options)
   const { agent, workDirectory, message } = options
-  const maxIterations = options.maxIterations ?? agent.maxIterations ?? AGENT_DEFAULTS.maxIterations
+  const maxIterations = maxIterationsFor(agent, options)
   const host = options.environment ?? process.env
   checkDepth(host)
-  const model = options.model ?? (await createModel(agent, modelSources(options)))
+  const model = await modelFor(agent, options)
 
   const run = await createRun(workDirectory, {
     ...(options.runId === undefined ? {} : { runId: options.runId }),
@@ -44,10 +45,5 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
       { type: 'USER_MESSAGE', content: message },
     ],
   })
-  return releasing(run, () => live(run, { ...options, model, maxIterations, reply: undefined }))
-}
-
-/** Where the model's settings come from. */
-export function modelSources(options: EngineOptions): Parameters<typeof createModel>[1] {
-  return { credentials: options.credentials ?? {}, environment: options.environment ?? process.env }
+  return releasing(run, () => driveRun(run, { ...options, model, maxIterations, reply: undefined }))
 }

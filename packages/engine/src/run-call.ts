@@ -4,7 +4,7 @@ import { type ActionResult, overwriteFile, recordName } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
 import { meantBesideAgent } from './calls/beside-agent.js'
 import type { Call, ReadyCall } from './calls/call.js'
-import { executionRecord } from './calls/execution-record.js'
+import { executionRecord, outputPrefixOf } from './calls/execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
 import { interrupted, type Outcome } from './outcome.js'
@@ -98,11 +98,6 @@ function execute(run: ActiveRun, call: Call, prepared: ReadyCall, recordPath: st
     secretTokens: secretTokens(run.run.paths.secrets),
     onSpawn: ({ pid }) => recordProcess(recordPath, pid),
   })
-}
-
-/** Output that does not fit into a record lies beside it. */
-export function outputPrefixOf(recordPath: string): string {
-  return recordPath.replace(/\.json$/, '')
 }
 
 function failedCritically(call: Call, prepared: ReadyCall, result: ToolResult): Outcome | undefined {

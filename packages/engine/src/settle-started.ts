@@ -3,16 +3,19 @@ import { interruptedResult, interruptPolicy, removeInlined } from '@delta/execut
 import type { HumanInputRequest, PendingCall } from '@delta/journal'
 import { actOn, prepare } from './act.js'
 import { type ActiveRun, record } from './active-run.js'
+import { outputPrefixOf } from './calls/execution-record.js'
 import { endOrphansOf, type LeftCall } from './calls/orphan.js'
 import { approve, type Decision, resumeApproval } from './human/approve.js'
 import { secretTokens } from './human/secrets.js'
 import type { Outcome } from './outcome.js'
-import { outputPrefixOf } from './run-call.js'
 
 /**
  * Settles a call that may have started before the last engine died. What is left of its process is ended first, so that
- * nothing runs beside its successor. Then the tool's `on_interrupt` decides: the model is told that the outcome is unknown
- * (`report`, the default, and always when the user has said something since), or the call is made again and its `ACTION_REQUEST` says so (`rerun`), or a person chooses (`ask`).
+ * nothing runs beside its successor. Then the tool's `on_interrupt` decides:
+ *
+ * - `report`, the default, and always when the user has said something since: the model is told that the outcome is unknown;
+ * - `rerun`: the call is made again, and its `ACTION_REQUEST` says so;
+ * - `ask`: a person chooses.
  */
 export async function settleStarted(
   run: ActiveRun,

@@ -12,10 +12,9 @@ import type { Outcome } from './outcome.js'
 import { settleStarted } from './settle-started.js'
 
 /**
- * Settles what the last engine left open: hooks and generators that still run, calls that may have started, calls that never did, a
- * question that waits.
- * A last thought without calls is the answer, and the model is not asked again. Afterwards every call of the journal
- * has its one result.
+ * Settles what the last engine left open: hooks and generators that still run, calls that may have started, calls that
+ * never did, a question that waits. A last thought without calls is the answer, and the model is not asked again.
+ * Afterwards every call of the journal has its one result.
  */
 export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   const summary = run.run.summary()

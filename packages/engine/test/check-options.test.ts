@@ -38,6 +38,18 @@ test.each([
   expect(await workspace.files()).toEqual([])
 })
 
+test.each([[{ requestId: 'r', approved: true }], [{ kind: 'yes', requestId: 'r' }], [{ kind: 'approve' }]])(
+  'a decision that is none approves nothing and refuses nothing: %j',
+  async (decision) => {
+    const { resume } = await scene({})
+    await expect(resume({ decision: decision as never })).rejects.toMatchObject({
+      code: 'ERR_ENGINE_USAGE',
+      message:
+        "continueRun: the option decision is missing, or not what it must be.\nPass { kind: 'approve', requestId } or { kind: 'deny', requestId }, or nothing.",
+    })
+  },
+)
+
 test.each([
   ['runAgent: the option agent', () => runAgent(undefined as never)],
   ['continueRun: the option workDirectory', () => continueRun(undefined as never)],
@@ -51,11 +63,14 @@ test.each([
   await expect(call()).rejects.toThrow(`${what} is missing`)
 })
 
-test('a model that resolves to no message fails the run with words about that', async () => {
-  const { run } = await scene({})
-  const model = { complete: async () => ({}) } as unknown as ChatModel
-  expect(await run({ model })).toMatchObject({
-    status: 'FAILED',
-    reason: expect.stringContaining("The model's complete() resolved to no answer."),
-  })
-})
+test.each([{}, { message: null }])(
+  'a model that resolves to no message, %j, fails the run with words about that',
+  async (answer) => {
+    const { run } = await scene({})
+    const model = { complete: async () => answer } as unknown as ChatModel
+    expect(await run({ model })).toMatchObject({
+      status: 'FAILED',
+      reason: expect.stringContaining("The model's complete() resolved to no answer."),
+    })
+  },
+)

@@ -52,6 +52,37 @@ test('on_error runs once for each failed request to the model', async () => {
   expect(await workspace.read('errors.txt')).toBe('called\n')
 })
 
+test('on_error is told of a long message with a NUL in it, by its first 32 KB and in context.json by all of it', async () => {
+  const { run, workspace } = await scene({
+    files: hooks({
+      on_error: 'printf %s "$ERROR_MESSAGE" > told.txt; cp "$DELTA_HOOK_IO_PATH/input/context.json" .',
+    }),
+  })
+  const message = `no\0 ${'x'.repeat(200_000)}`
+  const complete = () => Promise.reject(new Error(message))
+  expect(await run({ model: { complete } })).toMatchObject({ status: 'FAILED' })
+  expect(await workspace.read('told.txt')).toBe(`no\\0 ${'x'.repeat(32 * 1024 - 5)}`)
+  expect(JSON.parse(await workspace.read('context.json')).error_message).toBe(message)
+})
+
+test('on_error is told in which cycle the run broke', async () => {
+  const { run, workspace } = await scene(
+    {
+      turns: [{ tool_calls: [{ name: 'lose', arguments: {} }] }, { content: 'Done.' }],
+      tools: [{ name: 'lose', shell: 'rm notes.md' }],
+      files: {
+        ...hooks({ on_error: 'echo $ITERATION_COUNT > told.txt' }),
+        'context.yaml': 'sources: [{ type: file, path: "${CWD}/notes.md" }, { type: journal }]\n',
+      },
+    },
+    { 'notes.md': 'Remember.' },
+  )
+  const result = await run()
+  expect(result).toMatchObject({ status: 'FAILED' })
+  expect(await workspace.read('told.txt')).toBe('2\n')
+  expect(await eventsOfType(result, 'ERROR')).toMatchObject([{ iteration: 2 }])
+})
+
 test('pre_llm_request may rewrite the request that is sent', async () => {
   await using server = await startScriptedServer([{ content: 'Done.' }])
   const rewrite = `sed 's/"Go"/"Go gently"/' "$DELTA_HOOK_IO_PATH/input/proposed_payload.json" > "$DELTA_HOOK_IO_PATH/output/final_payload.json"`

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive, waitForExit, waitForFile } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -194,6 +194,27 @@ test('continue says which files of the agent have changed, and journals their na
     resumed: true,
     changed_files: ['system_prompt.md'],
   })
+})
+
+test('continue says it of a file that is gone, too: without hooks.yaml there is no guard', async () => {
+  const { run, resume, agentFiles } = await scene({
+    turns: [{ content: 'Done.' }, { content: 'Done again.' }, { content: 'And again.' }],
+    files: hooks({ pre_tool_execution: 'true' }),
+  })
+  await run()
+  await rm(join(agentFiles.path, 'hooks.yaml'))
+  const notices: string[] = []
+  const result = await resume({
+    message: 'More',
+    onEvent: (event) => event.kind === 'notice' && notices.push(event.message),
+  })
+  expect(notices).toEqual(['Changed since this run was last started: hooks.yaml'])
+  await resume({ message: 'More' })
+  expect((await eventsOfType(result, 'ENGINE_START')).map((start) => Object(start).changed_files)).toEqual([
+    undefined,
+    ['hooks.yaml'],
+    undefined,
+  ])
 })
 
 test('a copy of the agent that could not be finished is none: nothing is said to have changed since', async () => {

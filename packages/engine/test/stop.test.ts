@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 import { ModelError } from '@delta/model'
 import { waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
+import type { EngineEvent } from '../src/index.js'
 import { eventsOfType, hooks, scene } from './run.js'
 
 const WORK = { tool_calls: [{ name: 'work', arguments: {} }] }
@@ -130,6 +131,19 @@ test('a request that fails because the run is stopped is no failure of the run',
   expect(await eventsOfType(result, 'ERROR')).toEqual([])
 })
 
+test('a stop that comes as a failed request is told of does not wait for the next attempt', async () => {
+  const { run } = await scene({})
+  const stop = new AbortController()
+  const complete = async () => {
+    throw new ModelError('ERR_MODEL_RATE_LIMIT', 'Busy.', { retryable: true, retryAfterMs: 300_000 })
+  }
+  const onEvent = (event: EngineEvent) => {
+    if (event.kind === 'journal' && event.event.type === 'ERROR') stop.abort('SIGINT')
+  }
+  const result = await run({ signal: stop.signal, model: { complete }, onEvent })
+  expect(result).toMatchObject({ status: 'INTERRUPTED', reason: 'SIGINT' })
+})
+
 test('nothing waits for a stop any more once the run has ended', async () => {
   const { run } = await scene({
     turns: [WORK, { content: 'Done.' }],
@@ -138,5 +152,14 @@ test('nothing waits for a stop any more once the run has ended', async () => {
   })
   const { signal } = new AbortController()
   await run({ signal })
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+test('nor once a person has answered, however many questions there are', async () => {
+  const ask = { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Well?' } }] }
+  const { run } = await scene({ turns: [...Array(12).fill(ask), { content: 'Done.' }] })
+  const { signal } = new AbortController()
+  const result = await run({ signal, ask: async () => 'Well.' })
+  expect(result).toMatchObject({ status: 'COMPLETED', iterations: 13 })
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })

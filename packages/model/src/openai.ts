@@ -1,20 +1,14 @@
-import { isUtf8 } from 'node:buffer'
 import type { OpenAI } from 'openai'
-import type { ChatModel, ChatResponse } from './chat.js'
+import type { ChatModel } from './chat.js'
 import { checkRequest } from './check-request.js'
-import { checkDepth } from './depth.js'
 import { ModelError } from './errors.js'
 import { LLM_DEFAULTS } from './llm/defaults.js'
 import { openClient, post } from './server/client.js'
-import { parseCompletion } from './server/completion.js'
-import { unreadableBody } from './server/connection.js'
-import { type Asked, inlineError, notJson, notUtf8 } from './server/failure.js'
+import type { Asked } from './server/failure-kind.js'
 import { errorWithoutKey, keyFilter, withoutKey } from './server/key.js'
-import { readEvents } from './server/server-sent-events.js'
+import { readAnswer } from './server/read-answer.js'
 import { checkBaseUrl, checkKey } from './server/settings.js'
 import { watchSilence } from './server/silence.js'
-import { readStream } from './server/stream.js'
-import type { HttpAnswer } from './server/transport.js'
 import { requireThat } from './usage.js'
 
 export interface OpenAiModelOptions {
@@ -81,54 +75,6 @@ function checkOptions(options: OpenAiModelOptions): void {
   requireThat(baseUrl === undefined || typeof baseUrl === 'string', `${of} baseUrl`, 'a text, or nothing')
   const isTime = timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs >= 0)
   requireThat(isTime, `${of} timeoutMs`, 'milliseconds, 0 for no limit, or nothing')
-}
-
-const BYTE_ORDER_MARK = /^\uFEFF/
-
-interface AnswerContext {
-  readonly onText: (text: string) => void
-  /** The answer is there, though its stream has not ended. */
-  readonly onDone: () => void
-  readonly asked: Asked
-  /** Something of the answer came; a sign of life alone is nothing. */
-  readonly heard: () => void
-}
-
-async function readAnswer(answer: HttpAnswer, context: AnswerContext): Promise<ChatResponse> {
-  const { onText, onDone, asked, heard } = context
-  // some servers stream whether they were asked to or not
-  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
-  if (isStream) return readStream(readEvents(pieces(answer, asked), asked), { onText, onDone, asked, heard })
-
-  const bytes = await answer.bytes(heard).catch((error: unknown) => {
-    throw unreadableBody(error, asked)
-  })
-  const response = parseCompletion(parseBody(bytes, asked))
-  if (response.message.content) onText(response.message.content)
-  return response
-}
-
-async function* pieces({ body }: HttpAnswer, asked: Asked): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of body) yield chunk
-  } catch (error) {
-    throw unreadableBody(error, asked)
-  }
-}
-
-function parseBody(bytes: Uint8Array, asked: Asked): unknown {
-  const text = Buffer.from(bytes).toString('utf8').replace(BYTE_ORDER_MARK, '')
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch (cause) {
-    throw notJson(text, asked, cause)
-  }
-  if (!isUtf8(bytes)) throw notUtf8(asked)
-  checkDepth(body)
-  const failure = inlineError((body ?? {}) as Record<string, unknown>, asked)
-  if (failure) throw failure
-  return body
 }
 
 function stopped(cause: unknown): ModelError {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { continueRun, findAgentHome, findRun, type Reply } from '@delta/engine'
 import type { RunSummary } from '@delta/journal'
-import { type EngineFlags, engineOptions } from '../agent/engine-options.js'
 import { loadAgentFor } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
 import { presenterFor } from '../present/presenter-for.js'
+import { type EngineFlags, engineOptions } from '../runs/engine-options.js'
 import { otherRun } from '../runs/other-run.js'
 import { readReply } from '../runs/reply.js'
 import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
@@ -25,7 +25,10 @@ interface ContinueFlags extends EngineFlags {
   deny?: string
 }
 
-/** `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with; `--agent` says where it is now, if it was moved. */
+/**
+ * `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with; `--agent` says where
+ * it is now, if it was moved.
+ */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
   const workDirectory = existingWorkDirectoryOf(flags, terminal)
   const presenter = presenterFor(flags, terminal)

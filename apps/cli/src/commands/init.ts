@@ -5,7 +5,7 @@ import { quoteForPerson } from '@delta/executor'
 import { ownName } from '../own-name.js'
 import { print } from '../present/print.js'
 import { explainSystemError } from '../terminal/system-error.js'
-import type { Terminal } from '../terminal/terminal.js'
+import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
 import { makeDirectories } from '../workspace/make-directories.js'
 
@@ -29,7 +29,7 @@ export async function execute(
   }
   terminal.stderr.write(nextSteps(directory, ownName(terminal)))
   print(terminal, `${target}\n`)
-  return 0
+  return EXIT.completed
 }
 
 function makeEmpty(target: string, shownAs: string): void {

@@ -1,12 +1,13 @@
 import { toMcpServer } from '@delta/tool-adapters/mcp'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import { withOpenRequests } from '../agent/open-requests.js'
+import { counted } from '../present/counted.js'
 import { printable } from '../present/printable.js'
 import { stopSignal } from '../terminal/stop-signal.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from '../terminal/terminal.js'
 import { withOwnCommands } from '../tool-path.js'
 import type { ToolFlags } from '../tools/load-tools.js'
+import { withOpenRequests } from '../tools/open-requests.js'
 import { loadServedTools } from '../tools/served-tools.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 
@@ -30,7 +31,7 @@ export async function execute(
   const environment = withOwnCommands(terminal.env)
   const server = toMcpServer(tools, { ...served, workDirectory, environment, graceMs: GRACE_MS })
   server.onerror = (error) => say(`Not accepted: ${error.message}`)
-  say(`${tools.length} tool${tools.length === 1 ? '' : 's'} over stdin and stdout, in ${workDirectory}`)
+  say(`${counted(tools.length, 'tool')} over stdin and stdout, in ${workDirectory}`)
   return serve(server, terminal)
 }
 
@@ -42,7 +43,7 @@ async function serve(server: Server, terminal: Terminal): Promise<number> {
   })
   const close = (): void => void server.close()
   // never disposed of: the commands end after this function has, and a signal must not outrun that
-  const { signal } = stopSignal(terminal, { onFirst: close, onSecond: terminal.exit })
+  const { signal } = stopSignal(terminal, { onFirst: close })
   const { transport, answered } = withOpenRequests(new StdioServerTransport(stdin, stdout))
   stdin.once('error', close).once('end', () => {
     const late = setTimeout(close, LAST_ANSWERS_MS)

@@ -1,16 +1,16 @@
 import type { Agent } from '@delta/config-loader'
 import { continueRun, type RunResult, runAgent } from '@delta/engine'
 import { isJournalError } from '@delta/journal'
+import { loadAgentFor } from '../agent/load-agent.js'
+import { isWithinRun } from '../agent/within-run.js'
+import type { Presenter } from '../present/presenter.js'
+import { presenterFor } from '../present/presenter-for.js'
 import {
   type EngineFlags,
   type EngineSetting,
   engineOptions,
   maxIterationsIn,
-} from '../agent/engine-options.js'
-import { loadAgentFor } from '../agent/load-agent.js'
-import { isWithinRun } from '../agent/within-run.js'
-import type { Presenter } from '../present/presenter.js'
-import { presenterFor } from '../present/presenter-for.js'
+} from '../runs/engine-options.js'
 import { readMessage } from '../runs/message.js'
 import { resumableRun } from '../runs/resumable.js'
 import { exitCodeFor, withStopSignal } from '../runs/run-life.js'

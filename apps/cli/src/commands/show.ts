@@ -43,22 +43,31 @@ export async function execute(
     print(terminal, await requestOf(run, flags.request))
     return EXIT.completed
   }
-  const step = flags.step === undefined ? undefined : wholeNumber('--step', flags.step)
-  const showEvent = printerFor(flags, terminal)
-  if (step === undefined) {
-    const events = flags.follow ? followJournal(run) : streamJournal(run.journalPath)
-    for await (const event of events) showEvent(event)
-    if (!flags.json) await sayHowToGoOn(run.directory, flags, terminal)
-    return EXIT.completed
+  if (flags.step !== undefined) {
+    const show = asTyped(flags, runId, terminal.env)
+    return showStep(run, wholeNumber('--step', flags.step), { flags, terminal, show })
   }
+  const showEvent = printerFor(flags, terminal)
+  const events = flags.follow ? followJournal(run) : streamJournal(run.journalPath)
+  for await (const event of events) showEvent(event)
+  if (!flags.json) await sayHowToGoOn(run.directory, flags, terminal)
+  return EXIT.completed
+}
+
+/** The events of one iteration, after what the model saw before it. */
+async function showStep(
+  run: ShownRun,
+  step: number,
+  { flags, terminal, show }: { flags: ShowFlags; terminal: Terminal; show: readonly string[] },
+): Promise<number> {
+  const showEvent = printerFor(flags, terminal)
   let found = false
   for await (const event of streamJournal(run.journalPath)) {
     if (!('iteration' in event) || event.iteration !== step) {
       showEvent.pass(event)
       continue
     }
-    if (!found && !flags.json)
-      print(terminal, await contextOfStep(run.directory, event, asTyped(flags, runId, terminal.env)))
+    if (!found && !flags.json) print(terminal, await contextOfStep(run.directory, event, show))
     found = true
     showEvent(event)
   }

@@ -5,6 +5,7 @@ import { CREDENTIAL_NAMES } from '@delta/executor'
 import { replaceFile } from '@delta/journal'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
+import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
 import { explainSystemError } from '../terminal/system-error.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { pickCommands } from '../tools/pick-commands.js'
@@ -52,12 +53,14 @@ async function describe(program: string, { commands }: ImportFlags, terminal: Te
   const environment = Object.fromEntries(
     Object.entries(terminal.env).filter(([name]) => !CREDENTIAL_NAMES.includes(name)),
   )
+  using stop = stopSignal(terminal)
   try {
-    const tool = await loadAtip({ command: [program, '--agent'] }, { environment })
+    const tool = await loadAtip({ command: [program, '--agent'] }, { environment, signal: stop.signal })
     const wanted = commands?.split(',').map((command) => command.trim())
     atipToTools(tool, wanted ? { commands: wanted } : {}) // refuses now what an agent would refuse later
     return wanted ? pickCommands(tool, wanted) : tool
   } catch (error) {
+    if (stop.signal.aborted) throw new StoppedError(stop.signal, error, 'Nothing was written.')
     if (!isAtipError(error)) throw error
     if (error.name === 'AtipValidationError')
       throw new UsageError(`${program} --agent: ${error.message}`, { cause: error })

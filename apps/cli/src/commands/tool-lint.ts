@@ -1,6 +1,7 @@
 import { formatProblem } from '@delta/config-loader'
 import { type Excerpt, type ExpandedTool, formatProblem as formatInTemplate } from '@delta/tool-expander'
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
+import { counted } from '../present/counted.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
@@ -55,7 +56,7 @@ export async function execute(
   if (flags.json) print(terminal, `${JSON.stringify([...broken, ...findings], null, 2)}\n`)
   else for (const { message } of findings) print(terminal, `${printable(message)}\n`)
   if (failure) throw failure
-  terminal.stderr.write(`${count(tools.size, 'tool')}, ${count(findings.length, 'finding')}\n`)
+  terminal.stderr.write(`${counted(tools.size, 'tool')}, ${counted(findings.length, 'finding')}\n`)
   return findings.length === 0 ? EXIT.completed : EXIT.failed
 }
 
@@ -75,8 +76,4 @@ function findingOf(tool: string, finding: LintFinding | TemplateFinding, defined
   const text = formatInTemplate({ ...finding, message: `${message} (${rule})` }, where)
   const place = line && column ? { line, column } : {}
   return { tool, defined_at: definedAt, rule, path, message: text, ...place }
-}
-
-function count(number: number, thing: string): string {
-  return `${number} ${thing}${number === 1 ? '' : 's'}`
 }

@@ -35,7 +35,7 @@ async function askOnce(
   signal.addEventListener('abort', endLine, { once: true }) // before anybody says why
   const line = hidden
     ? await readHidden(prompt, terminal, signal)
-    : await Promise.race([promptForLine(prompt, terminal), aborted(signal)])
+    : await untilAborted(promptForLine(prompt, terminal), signal)
   if (signal.aborted) terminal.stdin.unref?.() // a line that may still come keeps nobody here
   signal.removeEventListener('abort', endLine)
   // what nobody typed ended no line on the screen
@@ -49,10 +49,13 @@ function promptForLine(prompt: string, terminal: Terminal): Promise<string | und
   return readLine(terminal)
 }
 
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    signal.addEventListener('abort', () => resolve(undefined), { once: true })
+/** Undefined once the signal is aborted. A run may ask any number of questions, and none of them stays on its signal. */
+function untilAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => resolve(undefined)
+    if (signal.aborted) giveUp()
+    signal.addEventListener('abort', giveUp, { once: true })
+    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
   })
 }
 

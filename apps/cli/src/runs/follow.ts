@@ -1,7 +1,7 @@
-import { watch } from 'node:fs'
+import { type FSWatcher, watch } from 'node:fs'
 import { readJournal, readRun, type StoredEvent } from '@delta/journal'
 
-/** Some file systems tell nobody of a change: look this often anyway. */
+/** Some file systems tell nobody of a change, and some machines have no watchers left: look this often anyway. */
 const LOOK_AGAIN_MS = 500
 
 /** A run's events, those to come too, until nobody writes it any more. */
@@ -29,13 +29,21 @@ export async function* followJournal(run: {
 
 function changeOf(path: string): Promise<void> {
   return new Promise((resolve) => {
-    const watcher = watch(path, done)
+    const watcher = watchIfPossible(path)
     const timer = setTimeout(done, LOOK_AGAIN_MS)
     function done(): void {
       clearTimeout(timer)
-      watcher.close()
+      watcher?.close()
       resolve()
     }
-    watcher.once('error', done)
+    watcher?.once('change', done).once('error', done)
   })
+}
+
+function watchIfPossible(path: string): FSWatcher | undefined {
+  try {
+    return watch(path)
+  } catch {
+    return undefined // the time limit does without
+  }
 }

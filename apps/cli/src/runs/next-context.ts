@@ -1,7 +1,7 @@
 import type { Agent } from '@delta/config-loader'
 import type { ContextManifest } from '@delta/context'
 import { findAgentHome, type NextRequest, nextRequest } from '@delta/engine'
-import { isAgentCommand, killRunningCommands } from '@delta/executor'
+import { isAgentCommand } from '@delta/executor'
 import { latestRunId } from '@delta/journal'
 import { findEnvironment } from '../agent/find-environment.js'
 import { type AgentFlags, loadAgentFor } from '../agent/load-agent.js'
@@ -42,11 +42,7 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
 
   using stop = stopSignal(terminal, {
     onFirst: (name) => warn(`${name}: stopping; once more to stop at once.`),
-    onSecond: (exitCode) => {
-      killRunningCommands()
-      warn('Stopped at once.')
-      terminal.exit(exitCode)
-    },
+    lastWord: () => warn('Stopped at once.'),
   })
   const environment = withOwnCommands(terminal.env)
   const credentials = asksForKeys(agent.manifest)

@@ -18,7 +18,7 @@ export async function readReply(
 ): Promise<string | undefined> {
   const isSecret = request?.sensitive === true && request.argv === undefined
   if (value !== '-' || !isSecret || !terminal.stdin.isTTY) return readMessage(value, terminal)
-  using stop = stopSignal(terminal, { onFirst: () => undefined, onSecond: (code) => terminal.exit(code) })
+  using stop = stopSignal(terminal)
   const question = {
     requestId: request.request_id ?? '',
     prompt: request.prompt,

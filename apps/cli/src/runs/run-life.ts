@@ -1,5 +1,4 @@
 import type { RunResult } from '@delta/engine'
-import { killRunningCommands } from '@delta/executor'
 import { isWithinRun } from '../agent/within-run.js'
 import type { RunPresenter } from '../present/last-word.js'
 import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
@@ -16,11 +15,7 @@ export async function withStopSignal<T>(
       if (isWithinRun(terminal)) return // its caller stops it, and nobody reads this but a model
       presenter.warn(`${name}: stopping; once more to stop at once.`)
     },
-    onSecond: (exitCode) => {
-      killRunningCommands()
-      presenter.leave()
-      terminal.exit(exitCode)
-    },
+    lastWord: () => presenter.leave(),
   })
   try {
     return await work(stop.signal)

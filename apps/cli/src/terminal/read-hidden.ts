@@ -21,6 +21,7 @@ export function readHidden(
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     let typed = ''
+    const decoder = new TextDecoder() // keeps what is half of a character until the rest comes
     const finish = (answer: string | undefined): void => {
       stdin.setRawMode(false)
       stdin.off('data', read).off('end', nobody).off('close', nobody).pause()
@@ -29,7 +30,7 @@ export function readHidden(
     }
     const nobody = (): void => finish(undefined)
     const read = (chunk: Buffer): void => {
-      for (const character of chunk.toString('utf8')) {
+      for (const character of decoder.decode(chunk, { stream: true })) {
         const key = KEYS[character]
         if (key === undefined) typed += character
         else if (key === 'erase') typed = [...typed].slice(0, -1).join('')

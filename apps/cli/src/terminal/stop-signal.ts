@@ -1,4 +1,5 @@
-import { SIGNAL_EXIT, type Terminal } from './terminal.js'
+import { killRunningCommands } from '@delta/executor'
+import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal.js'
 
 /** The command was ended by a signal before it had a result. */
 export class StoppedError extends Error {
@@ -13,20 +14,25 @@ export class StoppedError extends Error {
   }
 }
 
-/** Aborts on the first SIGINT, SIGTERM or SIGHUP, with its name as the reason; `onSecond` is called for another one. */
+/**
+ * Aborts on the first SIGINT, SIGTERM or SIGHUP, with its name as the reason. Another one ends the process at once, and
+ * kills the commands that it has running; before it leaves, `lastWord` is called.
+ */
 export function stopSignal(
   terminal: Terminal,
-  { onFirst, onSecond }: { onFirst: (name: string) => void; onSecond: (exitCode: number) => void },
+  { onFirst, lastWord }: { onFirst?: (name: string) => void; lastWord?: () => void } = {},
 ): { signal: AbortSignal; [Symbol.dispose](): void } {
   const controller = new AbortController()
   const handlers = Object.keys(SIGNAL_EXIT).map((name) => {
     const handler = (): void => {
       if (controller.signal.aborted) {
-        onSecond(SIGNAL_EXIT[name] ?? 1)
+        killRunningCommands()
+        lastWord?.()
+        terminal.exit(SIGNAL_EXIT[name] ?? EXIT.failed)
         return
       }
       controller.abort(name) // first, so that a question which stands there ends its line
-      onFirst(name)
+      onFirst?.(name)
     }
     terminal.signals.on(name, handler)
     return { name, handler }

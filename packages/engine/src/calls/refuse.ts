@@ -2,7 +2,10 @@ import { withoutHalves } from '@delta/model'
 import { type ActiveRun, record } from '../active-run.js'
 import type { Call } from './call.js'
 
-/** Journals a call that was not run, so that it still has its request and its one result. Whatever it held, `jq` can read them. */
+/**
+ * Journals a call that was not run, so that it still has its request and its one result. Whatever it held, `jq` can read
+ * them.
+ */
 export function refuse(
   run: ActiveRun,
   call: Call,

@@ -53,12 +53,20 @@ async function unexpected(run: ActiveRun, thrown: unknown): Promise<Outcome> {
   if (isJournalError(error)) throw error
   if (run.signal.aborted) return interrupted(run.signal)
   const message = error instanceof Error ? error.message : String(error)
+  const iteration = presentIteration(run)
   record(run, {
     type: 'ERROR',
+    iteration,
     error_message: message,
     error_details: { code: (error as { code?: unknown }).code, stack: (error as { stack?: unknown }).stack },
     recoverable: false,
   })
-  await notifyHook(run, 'on_error', { iteration: run.firstIteration, errorMessage: message })
+  await notifyHook(run, 'on_error', { iteration, errorMessage: message })
   return { status: 'FAILED', reason: message }
+}
+
+/** The cycle whose calls are open, or else the one that has no thought yet. */
+function presentIteration({ run }: ActiveRun): number {
+  const { lastIteration, pendingCalls } = run.summary()
+  return pendingCalls.length > 0 ? lastIteration : lastIteration + 1
 }

@@ -2,8 +2,8 @@ import type { Hook } from '@delta/config-loader'
 import type { ActiveRun } from '../active-run.js'
 import type { HookInput } from './hook-input.js'
 
-/** `TOOL_RESULT` is cut here; the whole is in `input/payload.dat`. Bytes. */
-const RESULT_LIMIT = 32 * 1024
+/** Where `TOOL_RESULT` and `ERROR_MESSAGE` are cut; the whole is in `input/`. One variable may hold 128 KB on Linux. */
+const LONGEST_VARIABLE_BYTES = 32 * 1024
 
 /** A hook's environment: the base set of every command, then what this event is about. */
 export function hookEnvironment(
@@ -20,14 +20,12 @@ export function hookEnvironment(
     ...(input.actionId === undefined ? {} : { DELTA_ACTION_ID: input.actionId }),
     ...(input.toolName === undefined ? {} : { TOOL_NAME: input.toolName }),
     ...(input.toolResult === undefined ? {} : { TOOL_RESULT: cut(input.toolResult) }),
-    ...(input.errorMessage === undefined ? {} : { ERROR_MESSAGE: input.errorMessage }),
+    ...(input.errorMessage === undefined ? {} : { ERROR_MESSAGE: cut(input.errorMessage) }),
   }
 }
 
-/** The environment cannot hold NUL, and one variable at most 128 KB on Linux. */
+/** A value that a process can be started with: no NUL, not too long, and no half of a character at its end. */
 function cut(text: string): string {
-  const bytes = Buffer.from(text.replaceAll('\0', '\\0'))
-  return bytes.length <= RESULT_LIMIT
-    ? bytes.toString()
-    : new TextDecoder().decode(bytes.subarray(0, RESULT_LIMIT)).replace(/�$/, '')
+  const bytes = Buffer.from(text.replaceAll('\0', '\\0')).subarray(0, LONGEST_VARIABLE_BYTES)
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })
 }

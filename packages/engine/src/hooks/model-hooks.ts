@@ -2,9 +2,10 @@ import type { ChatRequest, ChatResponse } from '@delta/model'
 import { type ActiveRun, record } from '../active-run.js'
 import type { Step } from '../outcome.js'
 import { readOutput } from './control.js'
+import type { HookOutcome } from './hook-outcome.js'
 import { stopAskedFor } from './notify.js'
 import { type Expected, MESSAGE, REQUEST } from './replacements.js'
-import { type HookOutcome, runHook } from './run-hook.js'
+import { runHook } from './run-hook.js'
 
 /** `pre_llm_request`: the hook reads `proposed_payload.json` and may write `final_payload.json`, the request that is sent. */
 export async function overrideRequest(
@@ -39,10 +40,10 @@ function replacementIn<T>(
   hook: HookOutcome | undefined,
   { file, read }: Expected<T>,
 ): T | undefined {
-  if (hook?.rejected) {
-    const content = `The ${hook.failure}; the original was used.`
+  if (hook?.failure?.isReplacement) {
+    const content = `The ${hook.failure.message}; the original was used.`
     record(run, { type: 'SYSTEM_MESSAGE', iteration: hook.iteration, level: 'WARN', content })
   }
-  const text = hook?.succeeded ? readOutput(hook.directory, file).text : undefined
+  const text = hook && !hook.failure ? readOutput(hook.directory, file).text : undefined
   return text === undefined ? undefined : read(text)
 }

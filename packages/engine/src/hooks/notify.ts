@@ -2,7 +2,8 @@ import type { HookName } from '@delta/config-loader'
 import type { ActiveRun } from '../active-run.js'
 import type { Outcome } from '../outcome.js'
 import type { HookInput } from './hook-input.js'
-import { type HookOutcome, runHook } from './run-hook.js'
+import type { HookOutcome } from './hook-outcome.js'
+import { runHook } from './run-hook.js'
 
 /** Runs a hook that only watches. Resolves to an outcome when it asked for the run to stop. */
 export async function notifyHook(

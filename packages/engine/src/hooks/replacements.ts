@@ -1,4 +1,5 @@
 import { type AssistantMessage, type ChatRequest, parseCompletion } from '@delta/model'
+import { isObject } from '../start/usage.js'
 import type { Replacement } from './hook-input.js'
 
 /** What a hook may write in the place of what it was given. */
@@ -63,8 +64,4 @@ function problemOfMessage({ role, content, tool_calls: calls }: Record<string, u
 function namesFunction(call: unknown): boolean {
   const { name } = Object(Object(call).function)
   return typeof name === 'string' && name !== ''
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
 }

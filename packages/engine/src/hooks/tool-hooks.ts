@@ -33,11 +33,11 @@ export async function guardCall(
   const stopped = stopAskedFor(hook)
   if (stopped) return { verdict: 'stop', outcome: stopped }
   if (hook.control?.action === 'skip') return { verdict: 'refuse', observation: hook.control.observation }
-  if (hook.succeeded) return { verdict: 'run' }
+  if (!hook.failure) return { verdict: 'run' }
   if (run.signal.aborted) return { verdict: 'stop', outcome: interrupted(run.signal) }
   return {
     verdict: 'refuse',
-    observation: `The call was not run, because the ${hook.failure.replace(/\.$/, '')}.`,
+    observation: `The call was not run, because the ${hook.failure.message.replace(/\.$/, '')}.`,
   }
 }
 

@@ -5,10 +5,15 @@ import type { Question } from '../outcome.js'
 export async function askPerson(run: ActiveRun, question: Question): Promise<string | undefined> {
   if (!run.ask || run.signal.aborted) return undefined
   run.run.journal.sync()
-  const stopped = aborted(run.signal) // before `ask`, which may stop the run itself
-  return Promise.race([run.ask(question), stopped])
-}
-
-function aborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
+  const { signal } = run
+  let stop = (): void => undefined
+  const stopped = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined)
+  })
+  signal.addEventListener('abort', stop, { once: true }) // before `ask`, which may stop the run itself
+  try {
+    return await Promise.race([run.ask(question), stopped])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
 }

@@ -50,7 +50,10 @@ function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: Wish)
   )
 }
 
-/** The answer must be readable. A confirmation takes a yes or a no; a word that is neither is the model's to interpret, and may be taken for a yes. */
+/**
+ * The answer must be readable. A confirmation takes a yes or a no: a word that is neither would be the model's to
+ * interpret, who may take it for a yes.
+ */
 function requireAnswer(summary: RunSummary, { message }: Wish): void {
   const { humanRequest: request, directory } = summary
   if (request === undefined || request.argv !== undefined) return

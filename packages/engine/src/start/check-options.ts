@@ -20,11 +20,7 @@ export function checkContinueRun(options: unknown): void {
   requireThat(runId === undefined || isText(runId), `${of} runId`, RUN_ID)
   requireThat(isTextOrNothing(message), `${of} message`, 'a text, or nothing')
   const { decision } = Object(options)
-  requireThat(
-    decision === undefined || isObject(decision),
-    `${of} decision`,
-    '{ requestId, approved }, or nothing',
-  )
+  requireThat(decision === undefined || isDecision(decision), `${of} decision`, DECISION)
   requireThat(agent === undefined || isAgent(agent), `${of} agent`, `${AGENT}, or nothing`)
   checkShared(of, Object(options))
 }
@@ -54,6 +50,7 @@ const AGENT =
   "what loadAgent of @delta/config-loader loads: (await loadAgent('./my-agent', { environment: process.env })).agent"
 const WORKSPACE = 'the absolute path of a directory that exists'
 const RUN_ID = 'an id as text, or nothing'
+const DECISION = "{ kind: 'approve', requestId } or { kind: 'deny', requestId }, or nothing"
 
 function checkShared(
   of: string,
@@ -85,6 +82,11 @@ function checkShared(
 function isAgent(agent: unknown): boolean {
   const { llm, manifest, tools } = Object(agent)
   return isObject(llm) && isObject(manifest) && tools instanceof Map
+}
+
+function isDecision(decision: unknown): boolean {
+  const { kind, requestId } = Object(decision)
+  return (kind === 'approve' || kind === 'deny') && isText(requestId)
 }
 
 function isWorkspace(path: unknown): boolean {

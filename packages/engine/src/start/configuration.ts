@@ -4,11 +4,13 @@ import type { Agent } from '@delta/config-loader'
 import { type Run, replaceFile } from '@delta/journal'
 import { readIfThere } from '../read-if-there.js'
 
-/** Names of the agent's files that differ from those of the run's last start; none if nothing was kept then. */
+/** Names of the agent's files that differ from those of the run's last start, or are gone; none if nothing was kept then. */
 export function changedFiles(run: Run, agent: Agent): string[] {
   const before = lastKept(run.paths.configuration)
+  if (before === undefined) return []
   const { files } = agent.snapshot
-  return before ? Object.keys(files).filter((name) => readIfThere(join(before, name)) !== files[name]) : []
+  const names = new Set([...Object.keys(files), ...namesIn(before)])
+  return [...names].filter((name) => readIfThere(join(before, name)) !== files[name])
 }
 
 /**

@@ -3,26 +3,19 @@ import type { Agent } from '@delta/config-loader'
 import { type ChatModel, replayModel, scriptModel } from '@delta/model'
 import { EngineError } from '../errors.js'
 import { commandModel } from './command-model.js'
+import type { Credentials, EngineOptions } from './options.js'
 import { readRecordedRun } from './recorded-run.js'
 
 /**
- * The model's key and address; see `loadEnvironment` of the config loader, which knows what overrides the agent's own
- * `llm.base_url`. Without an address that one counts.
- */
-export interface Credentials {
-  apiKey?: string | undefined
-  baseUrl?: string | undefined
-}
-
-/**
- * The model that `llm.provider` names. Nothing is asked of it yet.
+ * The model of a run: the one that is given, or else the one that `llm.provider` names. Nothing is asked of it yet.
  *
  * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`: the provider needs a key or a base URL and has neither.
  */
-export async function createModel(
+export async function modelFor(
   agent: Agent,
-  { credentials, environment }: { credentials: Credentials; environment: NodeJS.ProcessEnv },
+  { model, credentials = {}, environment = process.env }: EngineOptions,
 ): Promise<ChatModel> {
+  if (model !== undefined) return model
   const { llm } = agent
   switch (llm.provider) {
     case 'script':

@@ -1,7 +1,16 @@
+import { AGENT_DEFAULTS, type Agent } from '@delta/config-loader'
 import type { ChatModel } from '@delta/model'
 import type { EngineEvent } from '../engine-event.js'
 import type { Question } from '../outcome.js'
-import type { Credentials } from './create-model.js'
+
+/**
+ * The model's key and address; see `loadEnvironment` of the config loader, which knows what overrides the agent's own
+ * `llm.base_url`. Without an address that one counts.
+ */
+export interface Credentials {
+  apiKey?: string | undefined
+  baseUrl?: string | undefined
+}
 
 /** What `loadEnvironment` of the config loader found out about the environment. */
 export interface SettingSources {
@@ -34,4 +43,9 @@ export interface EngineOptions {
   /** True streams the model's words to `onEvent` as they come. */
   stream?: boolean | undefined
   onEvent?: ((event: EngineEvent) => void) | undefined
+}
+
+/** How many cycles a message may take. */
+export function maxIterationsFor(agent: Agent, { maxIterations }: EngineOptions): number {
+  return maxIterations ?? agent.maxIterations ?? AGENT_DEFAULTS.maxIterations
 }

@@ -1,7 +1,10 @@
 import { isObject } from '../is-object.js'
 import type { SettingsProblem } from '../llm/llm-problems.js'
 
-/** One answer of a scripted model. In texts, `{{last_observation}}` is the newest tool result without its final newlines; `\{{last_observation}}` stays as text, without its backslash. */
+/**
+ * One answer of a scripted model. In texts, `{{last_observation}}` is the newest tool result without its final newlines;
+ * `\{{last_observation}}` stays as text, without its backslash.
+ */
 export interface ScriptTurn {
   readonly content?: string | undefined
   readonly tool_calls?: readonly ScriptedCall[] | undefined

@@ -3,8 +3,6 @@ import { type Asked, type FailedAnswer, KINDS, type Kind, kindOf, passes } from 
 import { LONGEST_OBEYED_MS, parseRetryAfter } from './retry.js'
 import { looksLikeHtml, pageTitle, serverWords } from './server-words.js'
 
-export type { Asked } from './failure-kind.js'
-
 const LONGEST_COUNTED_DAYS = 30
 
 /** The error for an HTTP status, with the server's own words and what to check. */

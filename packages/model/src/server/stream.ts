@@ -7,11 +7,13 @@ import { inlineError } from './failure.js'
 import type { Asked } from './failure-kind.js'
 import { bringsSomething, collectAnswer } from './streamed-answer.js'
 
-interface StreamContext {
+/** Who hears what of an answer while it is read. */
+export interface StreamContext {
   /** Called with each piece of text. */
   readonly onText?: (text: string) => void
-  /** Called for each event that brings something of the answer. */
+  /** Called for each piece that brings something of the answer; a sign of life alone is nothing. */
   readonly heard?: () => void
+  /** Called when the answer is there, though its stream has not ended. */
   readonly onDone?: () => void
   readonly asked: Asked
 }

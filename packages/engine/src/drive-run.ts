@@ -15,7 +15,7 @@ import { keepConfiguration } from './start/configuration.js'
 import { baseEnvironment, credentialVariables } from './start/environment.js'
 import type { EngineOptions } from './start/options.js'
 
-interface LiveOptions extends EngineOptions {
+interface DriveOptions extends EngineOptions {
   agent: Agent
   model: ChatModel
   maxIterations: number
@@ -26,7 +26,7 @@ interface LiveOptions extends EngineOptions {
 const GRACE_MS = { own: 2000, child: 1000 }
 
 /** Moves a run that this process owns, and whose `ENGINE_START` is written, until its outcome. */
-export async function live(run: Run, options: LiveOptions): Promise<RunResult> {
+export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
   const signal = options.signal ?? new AbortController().signal
   const own = callersOwn({ emit: options.onEvent ?? (() => undefined), ask: options.ask, signal })
   const { emit } = own
@@ -49,7 +49,7 @@ export async function live(run: Run, options: LiveOptions): Promise<RunResult> {
 async function activate(
   run: Run,
   history: History,
-  options: LiveOptions & Pick<ActiveRun, 'emit' | 'signal'>,
+  options: DriveOptions & Pick<ActiveRun, 'emit' | 'signal'>,
 ): Promise<ActiveRun> {
   const host = options.environment ?? process.env
   const summary = run.summary()

@@ -1,15 +1,15 @@
 import { type Agent, formatProblem } from '@delta/config-loader'
 import type { EngineEvent, EngineOptions } from '@delta/engine'
+import { findEnvironment } from '../agent/find-environment.js'
+import type { AgentFlags } from '../agent/load-agent.js'
+import { isWithinRun } from '../agent/within-run.js'
 import { askAtTerminal } from '../present/ask.js'
 import type { Presenter, PresenterFlags } from '../present/presenter.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { withOwnCommands } from '../tool-path.js'
 import { withOwnFlags } from '../usage/own-flags.js'
 import { wholeNumber } from '../usage/whole-number.js'
-import { findEnvironment } from './find-environment.js'
 import { keepingSmall } from './keep-small.js'
-import type { AgentFlags } from './load-agent.js'
-import { isWithinRun } from './within-run.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
 export interface EngineFlags extends AgentFlags, PresenterFlags {

@@ -1,6 +1,6 @@
 import type { Run } from '@delta/journal'
 import { CallerMistake } from '../caller.js'
-import { asRecordFailure, withWayOn } from '../end/record-failure.js'
+import { asRecordFailure, withWayOn } from './record-failure.js'
 
 /**
  * Does something with a run that this process owns, and gives the run back whatever happens. An error of writing it says

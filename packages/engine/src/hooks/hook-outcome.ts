@@ -1,0 +1,88 @@
+import type { Hook, HookName } from '@delta/config-loader'
+import type { CommandOutcome } from '@delta/executor'
+import type { ActiveRun } from '../active-run.js'
+import { meantBesideAgent } from '../calls/beside-agent.js'
+import { type Control, readControl, readOutput } from './control.js'
+import type { HookInput } from './hook-input.js'
+
+export interface HookOutcome extends HookVerdict {
+  name: HookName
+  iteration: number
+  /** Absolute path of the directory that holds `input/` and `output/`. */
+  directory: string
+}
+
+/** What a hook that has ended comes to. */
+interface HookVerdict {
+  /** Why it failed, for people; undefined when it succeeded. `isReplacement`: all that was wrong is what it wrote instead. */
+  failure: { message: string; isReplacement: boolean } | undefined
+  control: Control | undefined
+}
+
+interface EndedHook {
+  hook: Hook
+  directory: string
+  input: HookInput
+  result: CommandOutcome
+}
+
+/** Reads what a hook left in its `output/`, if it ended with 0. */
+export function verdictOn(run: ActiveRun, name: HookName, ended: EndedHook): HookVerdict {
+  const failed = howItFailed(run, ended)
+  if (failed !== undefined) return { failure: failure(name, failed), control: undefined }
+
+  const { directory, input } = ended
+  const control = readControl(directory, name)
+  const replaced = input.replacement && readOutput(directory, input.replacement.file)
+  const broken = control.problem ?? replaced?.problem
+  if (broken !== undefined) return { failure: failure(name, broken), control: control.value }
+
+  const useless = replaced?.text === undefined ? undefined : input.replacement?.problemOf(replaced.text)
+  if (useless === undefined) return { failure: undefined, control: control.value }
+  return { failure: { ...failure(name, useless), isReplacement: true }, control: control.value }
+}
+
+function failure(name: HookName, what: string): { message: string; isReplacement: boolean } {
+  return { message: `${name} hook ${what}`, isReplacement: false }
+}
+
+/** Undefined for a hook that ended with 0. */
+function howItFailed(run: ActiveRun, { hook, result }: EndedHook): string | undefined {
+  const { status, exitCode } = result
+  const stderr = result.stderr.text.trim().split('\n').at(-1)
+  const said = stderr ? `: ${stderr}` : ''
+  switch (status) {
+    case 'TIMEOUT':
+      return `timed out after ${hook.timeoutMs} ms (timeout_ms)`
+    case 'NOT_STARTED':
+      return withHint(`could not start: ${result.startError?.message ?? 'unknown cause'}`, run, hook)
+    case 'EXITED':
+      return exitCode === 0 ? undefined : withHint(`exited with ${exitCode}${said}`, run, hook)
+    default:
+      return `was ended by ${result.signal ?? 'the engine'}${said}`
+  }
+}
+
+/** Of a hook that could not do anything, its script being somewhere else, where that is. */
+function withHint(failure: string, { agent, run }: ActiveRun, { command }: Hook): string {
+  const hint = meantBesideAgent(command, { home: agent.home, directory: run.workDirectory })
+  return hint === undefined ? failure : `${failure}${failure.endsWith('.') ? ' ' : '; '}${hint}`
+}
+
+/** What the model is to read instead of the tool's own words; the `ACTION_RESULT` stays as it is. */
+export function observationOverride(hook: HookOutcome): { observation_override?: string } {
+  if (hook.name !== 'post_tool_execution' || hook.failure) return {}
+  const { text } = readOutput(hook.directory, 'payload_override.dat')
+  return text === undefined ? {} : { observation_override: text }
+}
+
+/** What the record of a hook says of its process. */
+export function recordOf({ exitCode, signal, durationMs, stdout, stderr }: CommandOutcome): object {
+  return {
+    exit_code: exitCode,
+    signal,
+    duration_ms: durationMs,
+    stdout: stdout.text,
+    stderr: stderr.text,
+  }
+}
