@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { rm } from 'node:fs/promises'
 import {
   startProcess,
   startScriptedServer,
@@ -206,6 +207,27 @@ test('show --follow prints what comes until the run ends', async () => {
   expect(stdout).toMatch(/1\. The end\.\nCOMPLETED after 1 iteration.*\n$/)
   await engine.result
 })
+
+test.each([[[]], [['--json']]])(
+  'show --follow %s says that the journal was deleted while it watched',
+  async (format) => {
+    await using server = await startScriptedServer([{ content: 'The end.', hold: 'thinking' }])
+    await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'gone']
+    const engine = startDelta(args, { env: KEY })
+    await server.waitForRequests(1)
+    const follower = startDelta(['show', '--follow', '-w', workspace.path, ...format])
+    await follower.waitForOutput('Go')
+    await rm(`${workspace.path}/.delta/gone/journal.jsonl`)
+    await server.release('thinking')
+    expect((await engine.result).exitCode).toBe(1)
+    expect(await follower.result).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('The journal of this run is gone, or empty, though the run had begun'),
+    })
+  },
+)
 
 test('show --json prints the journal lines as they are', async () => {
   await using workspace = await twoRuns()

@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
@@ -9,7 +11,9 @@ import {
   waitForFile,
 } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { DELTA, delta, journalOf, startDelta } from './delta.js'
+import { runProgram } from '../src/program.js'
+import type { Terminal } from '../src/terminal/terminal.js'
+import { cleanEnvironment, DELTA, delta, journalOf, startDelta } from './delta.js'
 
 /** The tool by which one agent calls another, as an author would write it. */
 const RUN_SUB_AGENT = {
@@ -188,6 +192,34 @@ test.each(['job', '.'])(
     expect(results).toMatchObject([helped, helped])
   },
 )
+
+test('of two such calls the one that comes when the other has already completed the run begins its own', async () => {
+  await using helper = await temporaryAgent({ turns: [{ content: 'Helped.' }] })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', helper.path, '-m', 'Help', '-w', workspace.path]
+  const env = { DELTA_PARENT_RUN: join(dirname(workspace.path), 'elsewhere', '.delta', 'caller') }
+  await delta([...args, '--run-id', 'first'], { env })
+  const journal = '.delta/first/journal.jsonl'
+  const whole = await workspace.read(journal)
+  await workspace.write(journal, `${whole.split('\n').slice(0, 2).join('\n')}\n`)
+
+  const said: string[] = []
+  const hear = (text: string) => {
+    said.push(text)
+    if (text.startsWith('Resuming run first')) writeFileSync(join(workspace.path, journal), whole) // the other call is done
+  }
+  const [stdout, stderr] = [{ write: hear }, { write: hear }]
+  const terminal = { argv: args, env: cleanEnvironment(env), cwd: workspace.path, stdout, stderr }
+  const signals = new EventEmitter()
+  expect(await runProgram({ ...terminal, signals } as unknown as Terminal)).toBe(0)
+  expect(said.slice(0, 2)).toEqual([
+    'Resuming run first (INTERRUPTED). --new starts another one.\n',
+    'Another call took run first up first.\n',
+  ])
+  expect(said.at(-1)).toBe('Helped.\n')
+  expect(await workspace.read(journal)).toBe(whole)
+  expect(await statusesIn(workspace)).toEqual(['COMPLETED', 'COMPLETED'])
+})
 
 test("a sub-agent gets its parent's key and address, other tools do not", async () => {
   await using server = await startScriptedServer([{ content: 'I am the child.' }])

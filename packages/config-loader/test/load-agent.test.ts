@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
@@ -39,6 +39,13 @@ test('a missing directory is named, with the two ways out', async () => {
   const message = await loadAgent('no/such/agent', { environment: {} }).catch((error: Error) => error.message)
   expect(message).toBe(`no/such/agent: the agent's directory does not exist.
 Give another with --agent, or make one: delta init no/such/agent`)
+})
+
+test('one that is a link to itself is said to be there, and not to be made', async () => {
+  const home = await directoryOf({})
+  await symlink('agent', join(home, 'agent'))
+  expect(await complaintAbout(join(home, 'agent'))).toBe(`agent: is a symbolic link that leads to itself.
+Mend the link, or give another directory with --agent.`)
 })
 
 test('a directory without agent.yaml names the agents inside of it', async () => {

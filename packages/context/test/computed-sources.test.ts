@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, readdir, readFile, stat, symlink, truncate, utimes } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, truncate, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -66,6 +66,20 @@ test('an output whose receipt cannot be written is made anew each time, and noth
   expect((await build(manifest)).messages).toEqual(block('1\n'))
   expect((await build(manifest)).messages).toEqual(block('2\n'))
   expect((await readdir(artifacts)).sort()).toEqual(['summary.md', 'summary.md.inputs.json'])
+})
+
+test('a link that was put where an output or its receipt is written first is not written through', async () => {
+  const { build, directory } = await placeWith({ 'elsewhere.txt': 'as it was\n' })
+  const artifacts = join(directory, 'work/.delta/context_artifacts')
+  await mkdir(artifacts, { recursive: true })
+  const first = ['summary.md', 'summary.md.inputs.json'].map((name) => `${name}.${process.pid}.tmp`)
+  for (const name of first) await symlink(join(directory, 'elsewhere.txt'), join(artifacts, name))
+  const manifest = computed('echo printed', { cache: { strategy: 'file_hash', invalidate_on: ['in.txt'] } })
+  expect((await build(manifest)).messages).toEqual(block('printed\n'))
+  expect(await readFile(join(directory, 'elsewhere.txt'), 'utf8')).toBe('as it was\n')
+  expect((await readdir(artifacts)).sort()).toEqual(['summary.md', 'summary.md.inputs.json'])
+  for (const name of await readdir(artifacts))
+    expect((await lstat(join(artifacts, name))).isFile()).toBe(true)
 })
 
 test('a generator that writes the file may print what it likes', async () => {

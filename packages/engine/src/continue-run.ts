@@ -56,7 +56,10 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
     ...(options.force === undefined ? {} : { force: options.force }),
     ...(options.sync === undefined ? {} : { sync: options.sync }),
   })
-  return releasing(run, () => goOn(run, { ...options, agent, model }))
+  return releasing(run, async () => {
+    await checkContinuable(run.summary(), options) // another engine may have ended it since it was looked at
+    return goOn(run, { ...options, agent, model })
+  })
 }
 
 async function goOn(

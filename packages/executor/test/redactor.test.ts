@@ -1,3 +1,4 @@
+import { lstatSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -74,6 +75,23 @@ test('a file that cannot be rewritten is as it was, and nothing lies beside it',
   const halfway = { ...broken, filter: () => ({ push: () => fail('no room'), end: () => Buffer.alloc(0) }) }
   expect(() => redactFile(join(path, 'output'), halfway)).toThrow('no room')
   expect(await files()).toEqual(['output'])
+})
+
+test('what a command put beside a file, a link that leads elsewhere above all, is not written through', async () => {
+  const { path, read, write } = await workspace()
+  const known = createRedactor(['secret'])
+  await write('elsewhere', 'as it was')
+  await write('output', 'a secret')
+  symlinkSync('elsewhere', join(path, 'output.redacted'))
+  redactFile(join(path, 'output'), known)
+  expect(await read('elsewhere')).toBe('as it was')
+  expect(await read('output')).toBe('a [REDACTED]')
+  expect(lstatSync(join(path, 'output')).isFile()).toBe(true)
+
+  await write('output', 'a secret')
+  mkdirSync(join(path, 'output.redacted/inner'), { recursive: true })
+  redactFile(join(path, 'output'), known)
+  expect(await read('output')).toBe('a [REDACTED]')
 })
 
 function fail(message: string): never {

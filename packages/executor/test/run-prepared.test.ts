@@ -34,9 +34,13 @@ describe('Where a tool runs', () => {
     const { path } = await workspace()
     symlinkSync('/etc', join(path, 'sub'))
     symlinkSync('..', join(path, 'up'))
+    const beside = (await workspace()).path
+    symlinkSync(beside, join(path, 'beside'))
+    expect(dirname(beside)).toBe(dirname(path))
     for (const [cwd, outside] of [
       ['sub', '/etc'],
       ['up', dirname(path)],
+      ['beside', beside],
     ] as const)
       expect(await call({ exec: 'pwd', cwd }, {}, { workDirectory: path })).toMatchObject({
         status: 'ERROR',

@@ -35,10 +35,15 @@ describe('commands of one session wait for each other', () => {
     expect(await print('echo $COUNT')).toBe('12\n')
   })
 
-  test('a file that is no lock keeps nobody waiting', async () => {
+  test.each([
+    ['.nfs0001'], // what NFS makes of a file that is removed while it is open
+    ['0099'],
+    ['99'],
+    ['99999999999999999999'],
+  ])('a file that is no lock, as %s, keeps nobody waiting', async (name) => {
     const { exec, print, directory } = await start()
     await exec('true')
-    writeFileSync(join(directory, 'lock', '.nfs0001'), '') // what NFS makes of a file that is removed while it is open
+    writeFileSync(join(directory, 'lock', name), '')
     expect(await print('echo here')).toBe('here\n')
   })
 

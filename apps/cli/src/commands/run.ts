@@ -1,5 +1,5 @@
 import type { Agent } from '@delta/config-loader'
-import { continueRun, type RunResult, runAgent } from '@delta/engine'
+import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
 import { isJournalError } from '@delta/journal'
 import { loadAgentFor } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
@@ -84,9 +84,11 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
   }
 }
 
-/** Two calls of a sub-agent that are made at once see the same interrupted run, and one of them comes second. */
+/** Two calls of a sub-agent that are made at once see the same interrupted run, and one of them comes second, or too late. */
 function isTakenFromSubAgent(error: unknown, terminal: Terminal): boolean {
-  return isWithinRun(terminal) && isJournalError(error) && error.code === 'ERR_RUN_BUSY'
+  const isBusy = isJournalError(error) && error.code === 'ERR_RUN_BUSY'
+  const hasEnded = isEngineError(error) && error.code === 'ERR_ENGINE_MESSAGE_REQUIRED'
+  return isWithinRun(terminal) && (isBusy || hasEnded)
 }
 
 /** The presenter, and `begin` before it shows the first event of the run: until then the command may still be refused. */

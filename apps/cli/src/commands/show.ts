@@ -2,6 +2,7 @@ import {
   isJournalError,
   isKnownEvent,
   neverBegan,
+  type RunSummary,
   readRequest,
   readRun,
   type StoredEvent,
@@ -37,8 +38,7 @@ export async function execute(
 ): Promise<number> {
   refuseTogether(flags)
   const run = await findShownRun(flags, runId, terminal)
-  if (run.status === 'EMPTY' && run.problem === undefined && !run.owner?.alive)
-    throw neverBegan(run.directory)
+  refuseEmpty(run)
   if (flags.request !== undefined) {
     print(terminal, await requestOf(run, flags.request))
     return EXIT.completed
@@ -50,7 +50,7 @@ export async function execute(
   const showEvent = printerFor(flags, terminal)
   const events = flags.follow ? followJournal(run) : streamJournal(run.journalPath)
   for await (const event of events) showEvent(event)
-  if (!flags.json) await sayHowToGoOn(run.directory, flags, terminal)
+  if (flags.follow || !flags.json) await sayHowToGoOn(run.directory, flags, terminal)
   return EXIT.completed
 }
 
@@ -75,10 +75,16 @@ async function showStep(
   throw new UsageError(`--step ${step}: ${extent(run)}`)
 }
 
-/** Of the run as it is now: it may have gone on while it was read. */
+/** What has an owner may begin yet. */
+function refuseEmpty({ status, problem, owner, directory }: RunSummary): void {
+  if (status === 'EMPTY' && problem === undefined && !owner?.alive) throw neverBegan(directory)
+}
+
+/** Of the run as it is now: it may have gone on while it was read, or its journal may have been deleted. */
 async function sayHowToGoOn(directory: string, flags: ShowFlags, terminal: Terminal): Promise<void> {
   const run = await readRun(directory, { tolerant: true })
-  if (run.status === 'RUNNING' && flags.follow) return // another owner has taken it up just now
+  if (flags.follow) refuseEmpty(run)
+  if (flags.json || (run.status === 'RUNNING' && flags.follow)) return // another owner has taken it up just now
   for (const line of wayBack(run, terminal.env)) terminal.stderr.write(`${line}\n`)
 }
 

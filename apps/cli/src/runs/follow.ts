@@ -19,12 +19,18 @@ export async function* followJournal(run: {
     const events = await read()
     yield* events
     if (events.length > 0) continue
-    if ((await readRun(run.directory, { tolerant: true })).status !== 'RUNNING') {
+    if (!(await isWritten(run.directory))) {
       yield* await read() // its last words may have come after we looked
       return
     }
     await changeOf(run.journalPath)
   }
+}
+
+/** A run that is empty and has an owner is about to begin, or its journal was deleted and the owner has not noticed. */
+async function isWritten(directory: string): Promise<boolean> {
+  const { status, owner } = await readRun(directory, { tolerant: true })
+  return status === 'RUNNING' || (status === 'EMPTY' && owner?.alive === true)
 }
 
 function changeOf(path: string): Promise<void> {

@@ -8,6 +8,7 @@ import type { Workplace } from './workplace.js'
 
 const MAIN_FILE = 'agent.yaml'
 const OLD_MAIN_FILE = 'config.yaml'
+const MEND_LINK = 'Mend the link, or give another directory with --agent.'
 
 /** @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: there is no such directory. */
 export function openDirectory(directory: string, shown = directory): Workplace {
@@ -17,7 +18,9 @@ export function openDirectory(directory: string, shown = directory): Workplace {
     const { code = '', message } = error as NodeJS.ErrnoException
     if (code === 'EACCES')
       throw notFound(`${shown}: the agent's directory may not be read by you.`, mayRead(code), error)
-    if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(code))
+    if (code === 'ELOOP')
+      throw notFound(`${shown}: is a symbolic link that leads to itself.`, MEND_LINK, error)
+    if (!['ENOENT', 'ENOTDIR'].includes(code))
       throw notFound(`${shown}: the agent's directory cannot be found.`, message, error)
     throw notFound(
       `${shown}: the agent's directory does not exist.`,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { setImmediate as othersFirst } from 'node:timers/promises'
 import { ContextError } from '../errors.js'
 import { matchingFiles } from '../manifest/glob.js'
@@ -8,6 +8,7 @@ import type { ComputedFileSource } from '../manifest/manifest.js'
 import { sourceName } from '../manifest/source-name.js'
 import { type ContextVariables, replaceVariables } from '../manifest/variables.js'
 import { isSettled, stampOf } from './stamp.js'
+import { writeByRename } from './write-by-rename.js'
 
 /** What an output was made from, kept beside it. Deleting it costs a run of the generator, nothing else. */
 interface Receipt {
@@ -52,12 +53,10 @@ export async function isFresh(receipt: Partial<Receipt> | undefined, made: Made)
 export async function remember(path: string, made: Made): Promise<void> {
   if (made.source.cache === undefined) return
   const receipt: Receipt = { inputs: await hashInputs(made), output: digest(made.text) }
-  const temporary = `${receiptPath(path)}.${process.pid}.tmp`
   try {
-    await writeFile(temporary, JSON.stringify(receipt))
-    await rename(temporary, receiptPath(path))
+    await writeByRename(receiptPath(path), JSON.stringify(receipt))
   } catch {
-    await rm(temporary, { force: true }) // without a receipt the generator runs the next time, too, which is always right
+    // Without a receipt the generator runs the next time, too, which is always right.
   }
 }
 

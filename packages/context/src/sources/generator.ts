@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs'
-import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, stat, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { quoteCommand, redactFile } from '@delta/executor'
 import type { ContextCommand } from '../manifest/manifest.js'
@@ -11,6 +11,7 @@ import {
   runContextCommand,
 } from './context-command.js'
 import { isSettled, stampOf } from './stamp.js'
+import { writeByRename } from './write-by-rename.js'
 
 export type Generated = { ok: true } | { ok: false; message: string; aborted: boolean }
 
@@ -58,7 +59,7 @@ async function generate(
     )
   if (stdout.omittedBytes > 0)
     return failed(`${command} printed ${stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`)
-  await replaceFile(outputPath, stdout.head)
+  await writeByRename(outputPath, stdout.head, isPrivate(outputPath) ? 0o600 : 0o666)
   return { ok: true }
 }
 
@@ -91,16 +92,4 @@ async function statIfThere(path: string): Promise<BigIntStats | undefined> {
 /** What a run keeps for itself is nobody else's to read. */
 function isPrivate(path: string): boolean {
   return path.includes('/.delta/')
-}
-
-/** Nobody sees half a file; it is rebuilt in the next iteration, so it is not synced. */
-async function replaceFile(path: string, bytes: Buffer): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`
-  try {
-    await writeFile(temporary, bytes, { mode: isPrivate(path) ? 0o600 : 0o666 })
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
 }

@@ -17,6 +17,7 @@ export function redactFile(path: string, known: Redactor): void {
   if (!known.foundIn(chunksOf(path))) return
   const beside = `${path}.redacted`
   try {
+    rmSync(beside, { recursive: true, force: true }) // a command may have put a link there, to have another file overwritten
     writeFiltered(path, beside, known.filter())
     renameSync(beside, path)
   } catch (error) {
@@ -26,7 +27,7 @@ export function redactFile(path: string, known: Redactor): void {
 }
 
 function writeFiltered(from: string, to: string, filter: ByteFilter): void {
-  const target = openSync(to, 'w', 0o600)
+  const target = openSync(to, 'wx', 0o600)
   try {
     for (const chunk of chunksOf(from)) writeWhole(target, filter.push(chunk))
     writeWhole(target, filter.end())

@@ -25,7 +25,7 @@ export function findWorkingDirectory({ settings }: Tool, place: Place): WorkingD
   const path = settingsPath(cwd, variablesOf(place))
   try {
     const inside = relative(realpathSync(place.workDirectory), realpathSync(path))
-    if (!isWrittenAbsolute(cwd) && (inside === '..' || inside.startsWith('../..'))) {
+    if (!isWrittenAbsolute(cwd) && (inside === '..' || inside.startsWith('../'))) {
       return {
         ok: false,
         message: `The tool's cwd "${cwd}" leads outside the workspace, to ${realpathSync(path)}.`,

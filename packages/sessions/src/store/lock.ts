@@ -112,7 +112,7 @@ function makeLink(directory: string, number: number, target: string): boolean {
 
 function highestNumber(directory: string): number {
   try {
-    const names = readdirSync(directory).filter((name) => /^\d+$/.test(name)) // a network's file system leaves others
+    const names = readdirSync(directory).filter((name) => /^[1-9]\d{0,14}$/.test(name)) // a network's file system leaves others
     return Math.max(0, ...names.map(Number))
   } catch (error) {
     throw ended(error)
@@ -136,6 +136,7 @@ function isHeld(directory: string, name: string): boolean {
     return host === hostname() ? isSameProcess(Number(pid), start) : !isSilent(directory, path)
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return true // a higher number stands in its place: look again
+    if (systemCode(error) === 'EINVAL') return false // no link, so nobody made it to hold the lock
     throw error
   }
 }
