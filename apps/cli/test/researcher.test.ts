@@ -35,7 +35,7 @@ test('the help of delta and of delta run leads to everything below', async () =>
     expect(stdout).toContain(line)
   const run = (await delta(['run', '--help'])).stdout
   expect(run).toContain('in one workspace at the same time')
-  expect(run).toContain('An agent calls an agent')
+  expect(run).toContain('An agent calls another by a tool')
 })
 
 test('run: the first line of the help makes an agent and runs it', async () => {
