@@ -1,29 +1,14 @@
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  statSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { SessionError, systemCode } from '../errors.js'
 import { isSameProcess, startOf } from '../processes.js'
 import { removeFile } from './files.js'
+import { giveSigns, isSilent } from './sign-of-life.js'
 
 /** What a lock says when nobody holds it. */
 const FREE = 'free'
-
-/** Written by the holder every few seconds, and by whoever looks: the file system stamps both, and its clock is one. */
-const [SIGN, LOOK] = ['sign-of-life', 'looked-at']
-const SIGN_EVERY_MS = 5_000
-
-/** A holder on another machine, or in a container that is gone, is passed over when it gave no sign for this long. */
-const SILENT_AFTER_MS = 30_000
 
 /**
  * Waits until nobody else works in a session, and keeps it until the returned function is called.
@@ -48,22 +33,10 @@ export async function lockSession(directory: string, signal?: AbortSignal): Prom
 }
 
 function held(directory: string, number: number): () => void {
-  const signs = setInterval(() => {
-    if (!giveSign(directory)) clearInterval(signs)
-  }, SIGN_EVERY_MS).unref()
+  const stop = giveSigns(directory)
   return () => {
-    clearInterval(signs)
+    stop()
     release(directory, number)
-  }
-}
-
-/** False when there is no session left to give a sign in. */
-function giveSign(directory: string): boolean {
-  try {
-    writeFileSync(join(directory, SIGN), '', { mode: 0o600 })
-    return true
-  } catch (error) {
-    return systemCode(error) !== 'ENOENT' // on a full disk the next sign may come
   }
 }
 
@@ -139,16 +112,6 @@ function isHeld(directory: string, name: string): boolean {
     if (systemCode(error) === 'EINVAL') return false // no link, so nobody made it to hold the lock
     throw error
   }
-}
-
-/** True when the holder took the lock, or gave its last sign, too long ago; a sign from the future says as little as an old one. */
-function isSilent(directory: string, path: string): boolean {
-  const look = join(directory, LOOK)
-  writeFileSync(look, '', { mode: 0o600 })
-  const sign = statSync(join(directory, SIGN), { throwIfNoEntry: false })
-  const signs = [lstatSync(path), ...(sign ? [sign] : [])].map(({ mtimeMs }) => mtimeMs)
-  const now = statSync(look).mtimeMs
-  return signs.every((sign) => Math.abs(now - sign) > SILENT_AFTER_MS)
 }
 
 /** Who holds the lock, for people. */
