@@ -27,11 +27,14 @@ export function defaultsOf(parts: CompleteParts): DefaultValue[] {
       ['tools.*.timeout_ms', DEFAULT_TOOL_TIMEOUT_MS],
       ['tools.*.on_interrupt', 'report'],
       ['tools.*.critical', DEFAULT_SETTINGS.critical],
-      ['tools.*.output', { max_chars: DEFAULT_SETTINGS.output.maxChars, keep: DEFAULT_SETTINGS.output.keep }],
+      ['tools.*.output', outputDefaults],
     ]),
     ...when(hasFiles, [['context.sources[*].on_missing', 'error']]),
   ]
 }
+
+const { maxChars, keep, maxBytes } = DEFAULT_SETTINGS.output
+const outputDefaults = { max_chars: maxChars, keep, max_bytes: maxBytes }
 
 function when(condition: boolean, values: DefaultValue[]): DefaultValue[] {
   return condition ? values : []

@@ -10,7 +10,12 @@ import {
 test('a tool that says nothing has the defaults', () => {
   expect(parseToolSettings({})).toEqual({
     ok: true,
-    settings: { env: {}, passEnv: [], critical: false, output: { maxChars: 30_000, keep: 'both' } },
+    settings: {
+      env: {},
+      passEnv: [],
+      critical: false,
+      output: { maxChars: 30_000, keep: 'both', maxBytes: 1_000_000_000 },
+    },
     unknownKeys: [],
   })
 })
@@ -26,7 +31,7 @@ test('everything a tool can say', () => {
     on_interrupt: 'ask',
     critical: true,
     sandbox: true,
-    output: { max_chars: 100, keep: 'tail' },
+    output: { max_chars: 100, keep: 'tail', max_bytes: 0 },
   })
   expect(parsed).toEqual({
     ok: true,
@@ -41,7 +46,7 @@ test('everything a tool can say', () => {
       onInterrupt: 'ask',
       critical: true,
       sandbox: { network: false, write: ['CWD'], read: [] },
-      output: { maxChars: 100, keep: 'tail' },
+      output: { maxChars: 100, keep: 'tail', maxBytes: 0 },
     },
   })
 })

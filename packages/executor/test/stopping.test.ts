@@ -24,6 +24,19 @@ describe('Stopping', () => {
     expect(isAlive(own)).toBe(false)
   })
 
+  test('a command that prints without end is ended before it fills the disk, and what it printed is kept', async () => {
+    const outcome = await run(['sh', '-c', 'while :; do echo y; done'], { maxOutputBytes: 10 })
+    expect(outcome).toMatchObject({ status: 'TOO_MUCH_OUTPUT', exitCode: null, signal: 'SIGTERM' })
+    expect(outcome.stdout.bytes).toBeGreaterThan(10)
+    expect(outcome.stdout.text).toMatch(/^y\ny\n/)
+  })
+
+  test('stderr counts as output, and a filter does not hide it', async () => {
+    const filter = () => ({ push: (chunk: Buffer) => chunk, end: () => Buffer.alloc(0) })
+    const { status } = await run(['sh', '-c', 'while :; do echo y >&2; done'], { maxOutputBytes: 10, filter })
+    expect(status).toBe('TOO_MUCH_OUTPUT')
+  })
+
   test('of a command that has ended does not happen: its pid may be another one by then', async () => {
     const { signal } = new AbortController()
     await run(['true'], { signal })

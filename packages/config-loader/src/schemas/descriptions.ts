@@ -52,6 +52,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tools[].sandbox.read': 'Paths it may read that are hidden otherwise, as in the home directory.',
   'tools[].output': 'How much of its output the model sees.',
   'tools[].output.keep': 'Which part stays of an output that is longer. Default: both ends',
+  'tools[].output.max_bytes':
+    'How much it may print before it is ended, so that it cannot fill the disk. Default 1000000000; 0 for no limit.',
   'tools[].effects':
     'What it does to the world, for the policy. What is left out counts as unknown, not as safe.',
   'tools[].effects.filesystem': 'What it does to files.',

@@ -26,6 +26,7 @@ const parameter = z.object({
 const output = z.object({
   max_chars: z.optional(z.int().check(z.gte(1), z.describe('How much the model sees. Default 30000.'))),
   keep: z.optional(z.enum(['head', 'tail', 'both'])),
+  max_bytes: z.optional(z.int().check(z.gte(0))),
 })
 const sandbox = z.union([
   z.boolean(),

@@ -7,7 +7,7 @@ import { sentence } from '../shape/report.js'
 import type { YamlFile } from '../yaml/file.js'
 
 /** What a mistyped key may have meant, in `output:` too. The packages that read them decide. */
-const GUESSED_KEYS = [...TOOL_KEYS, 'max_chars', 'keep']
+const GUESSED_KEYS = [...TOOL_KEYS, 'max_chars', 'keep', 'max_bytes']
 
 /** What other tools call settings of ours; by the letters alone `cmd` would be `cwd`. */
 const OTHER_NAMES: Record<string, string> = {

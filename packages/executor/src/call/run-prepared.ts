@@ -36,6 +36,8 @@ export interface RunContext {
 
 /** An engine that is stopped has 4 seconds, and the command's group may have used half of them. */
 const ESCAPED_GRACE_MS = 250
+/** How a command ends that was ended from here. */
+const STOPPED: ReadonlySet<string> = new Set(['TIMEOUT', 'ABORTED', 'TOO_MUCH_OUTPUT'])
 
 /**
  * Runs a call that `prepareCall` allowed, or a person approved.
@@ -73,12 +75,13 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
     ...(outputPrefix !== undefined && outputPaths(outputPrefix)),
     keepBytes: keepBytes(tool.settings),
     timeoutMs: toolTimeoutMs(tool),
+    maxOutputBytes: tool.settings.output.maxBytes,
     ...(graceMs !== undefined && { graceMs }),
     ...(signal && { signal }),
     ...(onSpawn && { onSpawn }),
     ...(entrusted.length > 0 && { filter: known.filter }),
   })
-  if (outcome.status === 'TIMEOUT' || outcome.status === 'ABORTED') await endEscaped(context)
+  if (STOPPED.has(outcome.status)) await endEscaped(context)
   const result = toResult(outcome, tool, context)
   if (outputPrefix !== undefined && !context.keepOutput) removeInlined(outputPrefix, result)
   return result

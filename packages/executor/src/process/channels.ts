@@ -1,5 +1,5 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process'
-import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CapturedOutput, captureFile, type Keep } from './captured.js'
@@ -18,6 +18,8 @@ export interface Channels {
   connect(child: ChildProcess): void
   /** Waits for what is still on its way once the process has ended. */
   drain(): Promise<void>
+  /** What both files hold by now. */
+  writtenBytes(): number
   capture(options: { keepBytes?: number | undefined; keep?: Keep | undefined }): {
     stdout: CapturedOutput
     stderr: CapturedOutput
@@ -55,6 +57,7 @@ export function openChannels(options: ChannelOptions): Channels {
       : direct(options.stdin === undefined ? 'ignore' : remember(inputFile(options.stdin)), [stdout, stderr])
     return {
       ...streams,
+      writtenBytes: () => fstatSync(stdout).size + fstatSync(stderr).size,
       capture: ({ keepBytes = DEFAULT_KEEP_BYTES, keep = 'both' }) => ({
         stdout: captureFile(stdout, { keepBytes, keep, path: options.stdoutPath }),
         stderr: captureFile(stderr, { keepBytes, keep, path: options.stderrPath }),

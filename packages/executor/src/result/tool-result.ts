@@ -125,6 +125,8 @@ function howItEnded(outcome: CommandOutcome, tool: Tool): string | undefined {
     return `timed out after ${toolTimeoutMs(tool)} ms (timeout_ms); its process group was ended`
   if (status === 'ABORTED')
     return `interrupted ${after}; the command was ended and may have done its work in part`
+  if (status === 'TOO_MUCH_OUTPUT')
+    return `printed more than ${tool.settings.output.maxBytes} bytes (output.max_bytes); its process group was ended`
   if (status === 'SIGNALED') return `killed by ${signal}`
   if (exitCode === WAITING_FOR_INPUT && isDelta(tool))
     return 'exit code 101: this agent waits for a person to answer'

@@ -18,7 +18,7 @@ export const PARAMETER_KEYS: readonly string[] = [
 ]
 
 const INNER_KEYS = {
-  output: ['max_chars', 'keep'],
+  output: ['max_chars', 'keep', 'max_bytes'],
   sandbox: ['network', 'write', 'read'],
   effects: Object.keys(effectsSchema.shape),
 }

@@ -57,8 +57,13 @@ export const settingsSchema = z.object({
       {
         max_chars: z.optional(z.int('expected a whole number').check(z.minimum(1, 'expected 1 or more'))),
         keep: z.optional(z.enum(['head', 'tail', 'both'], 'expected head, tail or both')),
+        max_bytes: z.optional(
+          z
+            .int('expected a whole number of bytes, 0 for no limit')
+            .check(z.minimum(0, 'expected 0 (no limit) or more')),
+        ),
       },
-      'expected { max_chars: number, keep: head|tail|both }',
+      'expected { max_chars: number, keep: head|tail|both, max_bytes: number }',
     ),
   ),
 })

@@ -22,7 +22,8 @@ export interface ToolSettings {
   /** A result other than `SUCCESS` ends the run. */
   critical: boolean
   sandbox?: SandboxSettings
-  output: { maxChars: number; keep: Keep }
+  /** `maxChars` and `keep`: what the model reads. `maxBytes`: what the command may print, or it is ended; 0: no limit. */
+  output: { maxChars: number; keep: Keep; maxBytes: number }
 }
 
 /** Paths are absolute, relative to the workspace, or begin with `CWD`, `AGENT_HOME` or `~`. */
@@ -41,7 +42,7 @@ export const DEFAULT_SETTINGS: ToolSettings = {
   env: {},
   passEnv: [],
   critical: false,
-  output: { maxChars: 30_000, keep: 'both' },
+  output: { maxChars: 30_000, keep: 'both', maxBytes: 1_000_000_000 },
 }
 
 /** The keys a tool's YAML may hold for this package, for suggestions when one is misspelt. */
@@ -84,6 +85,7 @@ function toSettings(written: WrittenSettings): ToolSettings {
     output: {
       maxChars: written.output?.max_chars ?? DEFAULT_SETTINGS.output.maxChars,
       keep: written.output?.keep ?? DEFAULT_SETTINGS.output.keep,
+      maxBytes: written.output?.max_bytes ?? DEFAULT_SETTINGS.output.maxBytes,
     },
   }
 }
@@ -97,7 +99,7 @@ function toSandbox(written: WrittenSettings['sandbox']): SandboxSettings | undef
 function unknownKeys(rest: Record<string, unknown>): string[] {
   const outer = Object.keys(rest).filter((key) => !TOOL_SETTING_KEYS.includes(key))
   const inner = [
-    ...strangers(rest, 'output', ['max_chars', 'keep']),
+    ...strangers(rest, 'output', ['max_chars', 'keep', 'max_bytes']),
     ...strangers(rest, 'sandbox', ['network', 'write', 'read']),
     ...strangers(rest, 'effects', Object.keys(effectsSchema.shape)),
   ]

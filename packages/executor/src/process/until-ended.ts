@@ -1,0 +1,97 @@
+import type { ChildProcess } from 'node:child_process'
+import { setMaxListeners } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Channels } from './channels.js'
+import { endGroup } from './process-group.js'
+import type { StartError } from './start-error.js'
+
+/** What ends a command that does not end by itself; see `CommandOptions`. */
+interface CommandLimits {
+  timeoutMs?: number | undefined
+  maxOutputBytes?: number | undefined
+  graceMs?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
+interface RunningCommand {
+  child: ChildProcess
+  pid: number
+  channels: Channels
+}
+
+type StopReason = 'TIMEOUT' | 'ABORTED' | 'TOO_MUCH_OUTPUT'
+
+/** How a command ended, or that it never began. */
+export interface Ending {
+  status: 'EXITED' | 'SIGNALED' | StopReason | 'NOT_STARTED'
+  /** Null unless it exited by itself. */
+  exitCode: number | null
+  /** What killed it. */
+  signal: NodeJS.Signals | null
+  /** Only with `NOT_STARTED`. */
+  startError?: StartError
+}
+
+const DEFAULT_GRACE_MS = 2000
+/** How much later than a command's end a signal that was sent before it may be heard. */
+const SIGNAL_DELAY_MS = 50
+const MEASURED_EVERY_MS = 250
+/** Node turns a longer timer into one of a millisecond. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** Waits for the end of a command, and brings it about when a limit is reached or the caller aborts. */
+export function untilEnded(
+  { child, pid, channels }: RunningCommand,
+  options: CommandLimits,
+): Promise<Ending> {
+  return new Promise((resolve) => {
+    let stopping: { status: StopReason; done: Promise<void> } | undefined
+    const stop = (status: StopReason) => {
+      stopping ??= { status, done: endGroup(pid, options.graceMs ?? DEFAULT_GRACE_MS) }
+    }
+    const onAbort = () => stop('ABORTED')
+    const { signal: abort } = options
+    const forgetLimits = watchLimits(channels, options, stop)
+    if (abort) whenAborted(abort, onAbort)
+
+    child.once('exit', async (exitCode, signal) => {
+      forgetLimits()
+      if (abort && !stopping && (signal || (exitCode ?? 0) > 128)) await abortedSoon(abort)
+      abort?.removeEventListener('abort', onAbort)
+      await stopping?.done
+      resolve({ status: stopping?.status ?? (signal ? 'SIGNALED' : 'EXITED'), exitCode, signal })
+    })
+  })
+}
+
+/** Output is measured now and then: the command writes it by itself, and no limit of the system's covers just these two files. */
+function watchLimits(
+  channels: Channels,
+  { timeoutMs = 0, maxOutputBytes = 0 }: CommandLimits,
+  stop: (status: StopReason) => void,
+): () => void {
+  const hasTime = timeoutMs > 0 && timeoutMs <= LONGEST_TIMER_MS
+  const timer = hasTime ? setTimeout(stop, timeoutMs, 'TIMEOUT') : undefined
+  const measure = () => channels.writtenBytes() > maxOutputBytes && stop('TOO_MUCH_OUTPUT')
+  const measuring = maxOutputBytes > 0 ? setInterval(measure, MEASURED_EVERY_MS) : undefined
+  return () => {
+    clearTimeout(timer)
+    clearInterval(measuring)
+  }
+}
+
+/**
+ * Whoever stops a whole tree of processes signals this one and the command at once, and of the two the command's end may be
+ * heard first: this process has several threads, and the signal may have gone to one that has to be woken.
+ */
+async function abortedSoon(abort: AbortSignal): Promise<void> {
+  const given = wait(SIGNAL_DELAY_MS, undefined, { signal: abort })
+  await given.catch(() => undefined) // aborted: that is what it waited for
+}
+
+function whenAborted(signal: AbortSignal, onAbort: () => void): void {
+  // any number of commands may end with one signal; node takes the eleventh listener for a leak
+  if (signal instanceof EventTarget) setMaxListeners(0, signal)
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+}
