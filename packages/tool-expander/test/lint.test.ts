@@ -151,7 +151,20 @@ test('a fixed word that an option takes when the value in its word is missing is
   })
   for (const exec of ['cc main.c -o${p}', 'cc -o${p} -- main.c', 'cc -oa${p} main.c', 'cc --o=${p} main.c'])
     expect(found({ exec, parameters }), exec).toEqual([])
-  expect(found({ exec: 'cc -o${p} main.c', parameters: [{ name: 'p', default: 'a' }] })).toEqual([])
+  const filled = [{ name: 'p', default: 'a', pattern: '.+' }]
+  expect(found({ exec: 'cc -o${p} main.c', parameters: filled })).toEqual([])
+})
+
+test('a word that an option takes when the value in its word is empty is named', () => {
+  expect(lintTool(load({ exec: 'curl -H${h} ${url}' })).at(-1)).toMatchObject({
+    rule: 'optional-moves-words',
+    message: 'When h is empty, -H may take ${url} for its value.',
+    hint: 'Write -H ${h}, or give h a pattern, as in .+',
+  })
+  for (const limit of [{ type: 'integer' }, { enum: ['a'] }, { pattern: '.+' }])
+    expect(found({ exec: 'head -n${p} ${file}', parameters: [{ name: 'p', ...limit }] })).toEqual([])
+  for (const exec of ['curl -H ${p} ${url}', 'curl ${url} -H${p}', 'curl --header=${p} ${url}'])
+    expect(found({ exec }), exec).toEqual([])
 })
 
 test('a raw value from a model is named', () => {

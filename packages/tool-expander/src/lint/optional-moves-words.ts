@@ -1,21 +1,20 @@
 import type { ArgumentWord } from '../inferred.js'
 import { isOptional } from '../optional.js'
 import { beginningOf, isParameter, isWholeParameter, type Placeholder, writePart } from '../template.js'
+import { complaintAbout } from '../values.js'
 import type { LintFinding } from './finding.js'
 import type { ExecSource } from './source.js'
 
-/** A value that may be missing, what is then read in its place, and how. */
-type Moved = [value: Placeholder, word: ArgumentWord, message: (word: string) => string]
+/** A value that may be missing or empty, and what another word is then taken for. */
+type Moved = [value: Placeholder, message: string, hint: string]
 
-/** Where a missing value lets another word stand in its place. */
+/** Where a missing or empty value lets another word stand in its place. */
 export function optionalMovesWords({ words, parameters, at }: ExecSource): LintFinding[] {
-  const optional = new Set(parameters.filter(isOptional).map(({ name }) => name))
-  return [...droppedWords(words, optional), ...emptiedOptions(words, optional)].map(
-    ([{ name, offset }, { pieces }, message]) => {
-      const text = `Without ${name}, ${message(pieces.map(writePart).join(''))}.`
-      const hint = `Give ${name} a default, or write it as --option=\${${name}}.`
-      return at('optional-moves-words', offset, text, hint)
-    },
+  const namesOf = (some: typeof parameters) => new Set(some.map(({ name }) => name))
+  const optional = namesOf(parameters.filter(isOptional))
+  const empty = namesOf(parameters.filter((parameter) => complaintAbout(parameter, '') === undefined))
+  return [...droppedWords(words, optional), ...emptiedOptions(words, optional, empty)].map(
+    ([{ offset }, message, hint]) => at('optional-moves-words', offset, message, hint),
   )
 }
 
@@ -26,18 +25,36 @@ function droppedWords(words: readonly ArgumentWord[], optional: ReadonlySet<stri
     const { pieces } = word
     if (isWholeParameter(pieces) && optional.has(pieces[0].name)) dropped.push(pieces[0])
     const isOperand = /^[^-]/.test(beginningOf(pieces))
-    const moves = (text: string) => `${text} moves to its place`
-    return (isOperand ? dropped.splice(0) : []).map((value): Moved => [value, word, moves])
+    return (isOperand ? dropped.splice(0) : []).map((value): Moved => {
+      const message = `Without ${value.name}, ${textOf(word)} moves to its place.`
+      return [value, message, giveDefault(value)]
+    })
   })
 }
 
 /** `-o${x}` without its value is `-o`, which takes what stands behind it. */
-function emptiedOptions(words: readonly ArgumentWord[], optional: ReadonlySet<string>): Moved[] {
+function emptiedOptions(
+  words: readonly ArgumentWord[],
+  optional: ReadonlySet<string>,
+  empty: ReadonlySet<string>,
+): Moved[] {
   return words.flatMap(({ pieces, shape }, index): Moved[] => {
     const value = pieces.find(isParameter)
     const behind = words[index + 1]
-    const isEmptied = value && optional.has(value.name) && /^-[^-]\0$/.test(shape)
-    if (!isEmptied || !behind || behind.shape.startsWith('-')) return []
-    return [[value, behind, (text) => `${beginningOf(pieces)} may take ${text} for its value`]]
+    if (!value || !/^-[^-]\0$/.test(shape) || !behind || behind.shape.startsWith('-')) return []
+    const option = beginningOf(pieces)
+    const taken = `${option} may take ${textOf(behind)} for its value.`
+    const { name } = value
+    if (optional.has(name)) return [[value, `Without ${name}, ${taken}`, giveDefault(value)]]
+    const hint = `Write ${option} \${${name}}, or give ${name} a pattern, as in .+`
+    return empty.has(name) ? [[value, `When ${name} is empty, ${taken}`, hint]] : []
   })
+}
+
+function giveDefault({ name }: Placeholder): string {
+  return `Give ${name} a default, or write it as --option=\${${name}}.`
+}
+
+function textOf({ pieces }: ArgumentWord): string {
+  return pieces.map(writePart).join('')
 }
