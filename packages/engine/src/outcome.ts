@@ -1,12 +1,42 @@
 import type { Effects } from '@delta/executor'
-import type { RunStatus, Usage } from '@delta/journal'
+import type { Usage } from '@delta/journal'
 
-/** How a run's present life ends. `RUNNING` is not an ending. */
-export type Outcome =
-  | { status: 'COMPLETED'; answer: string; reason?: string }
-  | { status: 'FAILED'; reason: string; partialAnswer?: string; needsMending?: true; maxIterations?: number }
-  | { status: 'INTERRUPTED'; reason: string }
-  | { status: 'WAITING_FOR_INPUT'; question: Question }
+/** How a run's present life ends. */
+export type Outcome = Completed | Failed | Interrupted | Waiting
+
+interface Completed {
+  status: 'COMPLETED'
+  /** The model's last words. */
+  answer: string
+  /** What is odd about them, if anything is. */
+  reason?: string
+}
+
+interface Failed {
+  status: 'FAILED'
+  reason: string
+  /** What there is of an answer that was cut off. */
+  partialAnswer?: string
+  /**
+   * Trying again fails again until something outside the run is put right: the key, the address, the request; with
+   * `MAX_ITERATIONS`, that `context.yaml` has no journal source.
+   */
+  needsMending?: true
+  /** How many cycles a message may take; only when they are what there were not enough of (`MAX_ITERATIONS`). */
+  maxIterations?: number
+}
+
+interface Interrupted {
+  status: 'INTERRUPTED'
+  /** The signal's, usually its name. */
+  reason: string
+}
+
+interface Waiting {
+  status: 'WAITING_FOR_INPUT'
+  /** What waits for a person. */
+  question: Question
+}
 
 /** What one step of a cycle yields: its value, or the end of the run. */
 export type Step<Value> = { value: Value } | { stopped: Outcome }
@@ -25,34 +55,23 @@ export interface Question {
   effects?: Effects
 }
 
-/** What `runAgent` and `continueRun` resolve to. */
-export interface RunResult {
+/** What `runAgent` and `continueRun` resolve to: how the run ended, and by its `status` what comes with that. */
+export type RunResult = RunSummary & AllKeys<Outcome>
+
+export interface RunSummary {
   runId: string
   /** Absolute path of `.delta/<run_id>`. */
   runDirectory: string
-  status: Exclude<RunStatus, 'RUNNING'>
-  /** The model's last words; only when `status` is `COMPLETED`. */
-  answer?: string
-  /**
-   * Why the run did not complete, when `FAILED` or `INTERRUPTED`; when `COMPLETED`, what is odd about its answer, if
-   * anything is.
-   */
-  reason?: string
-  /** What there is of an answer that was cut off; only when `FAILED`. */
-  partialAnswer?: string
-  /**
-   * Trying again fails again until something outside the run is put right: the key, the address, the request; with
-   * `MAX_ITERATIONS`, that `context.yaml` has no journal source.
-   */
-  needsMending?: true
-  /** How many cycles a message may take; only when they are what there were not enough of (`MAX_ITERATIONS`). */
-  maxIterations?: number
-  /** What waits for a person; only when `WAITING_FOR_INPUT`. */
-  question?: Question
   /** Number of the last cycle, over all resumes. */
   iterations: number
   usage: Usage
 }
+
+/** Each member also knows the keys of the others, as absent: `result.answer` may be asked for without looking at `status`. */
+type AllKeys<
+  Union,
+  Keys extends PropertyKey = Union extends unknown ? keyof Union : never,
+> = Union extends unknown ? Union & { [Key in Exclude<Keys, keyof Union>]?: undefined } : never
 
 /** The outcome of a run that was told to stop; the reason is the signal's, usually its name. */
 export function interrupted(signal: AbortSignal): Outcome {

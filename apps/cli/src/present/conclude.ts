@@ -28,20 +28,17 @@ export function wayOn(
     case 'FAILED':
       return howToRetry(result, env)
     default:
-      return result.status satisfies never
+      return result satisfies never
   }
 }
 
-/** What is left to be said when the answer has been shown already. */
-export function withoutAnswer({ answer: _, ...rest }: RunResult): RunResult {
-  return rest
-}
+type ResultOf<Status extends RunResult['status']> = Extract<RunResult, { status: Status }>
 
 /** The one thing to be mended where iterations are what there were not enough of. */
 const NO_JOURNAL =
   'The model saw neither the task nor what it did. Add to the sources of context.yaml: - type: journal'
 
-function howToRetry(result: RunResult, env: NodeJS.ProcessEnv): string[] {
+function howToRetry(result: ResultOf<'FAILED'>, env: NodeJS.ProcessEnv): string[] {
   const goOn = resume(result, env)
   if (result.reason === 'MAX_ITERATIONS') {
     return [
@@ -52,22 +49,25 @@ function howToRetry(result: RunResult, env: NodeJS.ProcessEnv): string[] {
   }
   const retry = result.needsMending ? 'Once that is mended, retry with' : 'Retry with'
   return [
-    `Error: the run failed: ${printable(result.reason ?? 'for no reason given')}`,
+    `Error: the run failed: ${printable(result.reason)}`,
     ...(result.partialAnswer === undefined ? [] : [`What there is of it: ${showLastStep(result, env)}`]),
     `${retry}: ${goOn} -m "Try again"`,
   ]
 }
 
 /** Where the run had more messages than one, or a smaller limit at first. */
-function limit({ iterations, maxIterations }: RunResult): string {
+function limit({ iterations, maxIterations }: ResultOf<'FAILED'>): string {
   if (maxIterations === undefined || maxIterations === iterations) return ''
   return `; a message may take ${maxIterations}, or what --max-iterations says`
 }
 
-function howToAnswer(result: RunResult, env: NodeJS.ProcessEnv, asked: string | undefined): string[] {
+function howToAnswer(
+  result: ResultOf<'WAITING_FOR_INPUT'>,
+  env: NodeJS.ProcessEnv,
+  asked: string | undefined,
+): string[] {
   const goOn = resume(result, env)
   const { question } = result
-  if (!question) return []
   const isAsked = question.requestId === asked
   if (question.command !== undefined) {
     return [

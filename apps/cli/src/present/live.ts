@@ -1,7 +1,6 @@
 import type { JournalEvent, Thought } from '@delta/journal'
 import { isKnownEvent } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
-import { withoutAnswer } from './conclude.js'
 import { thoughtTokens } from './describe.js'
 import type { Presenter } from './presenter.js'
 import { printable } from './printable.js'
@@ -75,7 +74,7 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
     finish(result) {
       spinner.stop()
       const seen = terminal.stdout.isTTY === true && result.answer === shownAnswer
-      lines.finish(seen ? withoutAnswer(result) : result)
+      lines.finish(result, seen)
     },
     leaveRoomFor(question) {
       freshLine()

@@ -1,6 +1,5 @@
 import type { Question, RunResult } from '@delta/engine'
 import type { Terminal } from '../terminal/terminal.js'
-import { withoutAnswer } from './conclude.js'
 import type { Presenter } from './presenter.js'
 import { print } from './print.js'
 
@@ -10,7 +9,7 @@ export function jsonPresenter(progress: Presenter, terminal: Terminal): Presente
     ...progress,
     finish(result) {
       print(terminal, `${JSON.stringify(resultObject(result))}\n`)
-      progress.finish(withoutAnswer(result))
+      progress.finish(result, true)
     },
   }
 }
@@ -21,7 +20,7 @@ export function rawPresenter(progress: Presenter, terminal: Terminal): Presenter
     ...progress,
     finish(result) {
       if (result.answer !== undefined) print(terminal, result.answer)
-      progress.finish(withoutAnswer(result))
+      progress.finish(result, true)
     },
   }
 }

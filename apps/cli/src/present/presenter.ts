@@ -6,7 +6,8 @@ export interface Presenter {
   readonly wantsStream: boolean
   show(event: EngineEvent): void
   warn(message: string): void
-  finish(result: RunResult): void
+  /** @param answerIsShown - The answer, if there is one, has been written already. */
+  finish(result: RunResult, answerIsShown?: boolean): void
   /** Stops what moves on the screen: somebody else writes this question there. */
   leaveRoomFor(question: Question): void
 }

@@ -28,8 +28,8 @@ export function progressPresenter(
       for (const line of describe(event.event)) say(line)
     },
     warn: (message) => say(style.yellow(printable(message))),
-    finish(result) {
-      if (result.answer !== undefined) writeAnswer(result.answer, terminal)
+    finish(result, answerIsShown = false) {
+      if (result.status === 'COMPLETED' && !answerIsShown) writeAnswer(result.answer, terminal)
       for (const line of wayOn(result, { env: terminal.env, endIsTold: !quiet, asked })) say(line)
     },
     leaveRoomFor({ requestId }) {

@@ -39,10 +39,10 @@ export function exitCodeFor(result: RunResult): number {
     case 'WAITING_FOR_INPUT':
       return EXIT.waiting
     case 'INTERRUPTED':
-      return SIGNAL_EXIT[result.reason ?? ''] ?? EXIT.failed
+      return SIGNAL_EXIT[result.reason] ?? EXIT.failed
     case 'FAILED':
       return EXIT.failed
     default:
-      return result.status satisfies never
+      return result satisfies never
   }
 }
