@@ -24,7 +24,9 @@ const LINT: CommandEntry = {
   description: 'Say what a reviewer would ask: unknown keys, missing descriptions, risky templates',
   arguments: [PATH],
   options: [JSON_OUTPUT, IMPORT_ROOT],
-  examples: [['delta tool lint ./my-agent', 'exit code 0 without findings, 1 with, 2 if it does not load']],
+  examples: [['delta tool lint ./my-agent', 'exit code 0 without findings, 1 with, 2 if they do not load']],
+  notes: `It looks at the tools alone. What checks all files of an agent, and runs
+nothing: delta config --strict --agent ./my-agent`,
 }
 
 const LIST: CommandEntry = {
