@@ -21,11 +21,12 @@ export async function main(host: NodeJS.Process): Promise<number> {
 }
 
 async function execute(terminal: Terminal): Promise<number> {
-  const { argv } = terminal
-  if (argv[0] === 'sessions') {
-    return (await import('./commands/sessions.js')).execute({}, terminal, argv.slice(1))
+  const [command, ...words] = terminal.argv
+  if (command === 'sessions' || (command === 'help' && words[0] === 'sessions')) {
+    const typed = command === 'help' ? ['--help'] : words
+    return (await import('./commands/sessions.js')).execute({}, terminal, typed)
   }
-  if (argv[0] === '--agent') return (await import('./commands/describe-self.js')).execute({}, terminal)
+  if (command === '--agent') return (await import('./commands/describe-self.js')).execute({}, terminal)
   return (await import('./program.js')).runProgram(terminal)
 }
 

@@ -49,10 +49,15 @@ test('all help fits a terminal of 80 columns', async () => {
   expect(tooWide).toEqual([])
 })
 
-test('help run is run --help, and sessions has its own', async () => {
-  const [help, flag] = await Promise.all([delta(['help', 'run']), delta(['run', '--help'])])
-  expect(help).toEqual(flag)
-  expect((await delta(['sessions', '--help'])).stdout).toContain('delta-sessions exec <id>')
+test('help run is run --help; sessions has its own, which names it as it was typed', async () => {
+  for (const name of ['run', 'sessions']) {
+    const [help, flag] = await Promise.all([delta(['help', name]), delta([name, '--help'])])
+    expect(help).toEqual(flag)
+  }
+  expect((await delta(['sessions', '--help'])).stdout).toContain('delta sessions exec <id>')
+  expect((await delta(['sessions', 'exec'])).stderr).toBe(
+    'delta sessions: exec needs a session id: delta sessions exec <session_id> [command]\n',
+  )
 })
 
 test('docs/cli.md is what the help says', async () => {
@@ -107,6 +112,8 @@ test.each([
   [['watch'], '(Did you mean show --follow?)'],
   [['new', 'my-agent'], '(Did you mean init?)'],
   [['lint', '.'], '(Did you mean tool lint?)'],
+  [['validate', '.'], '(Did you mean config --strict?)'],
+  [['tail'], '(Did you mean show --follow?)'],
   [['comp'], '(Did you mean completion?)'],
   [['tool', 'exp', '.'], '(Did you mean expand?)'],
   [['tool', 'check', '.'], '(delta tool --help lists its commands)'],

@@ -95,7 +95,11 @@ test('what was imported is a tool that runs, and what it says of itself is held 
 
 test.each([
   ['is not there', ['nothing-of-this-name'], 'nothing-of-this-name --agent: there is no such program.'],
-  ['does not speak ATIP', ['echo'], 'A program that speaks ATIP prints one JSON object for: echo --agent'],
+  [
+    'does not speak ATIP',
+    ['echo'],
+    'A program that speaks ATIP prints one JSON object for: echo --agent\nOne that does not is a tool, too: under tools: in agent.yaml, with what you would type as its exec:',
+  ],
   [
     'is no program',
     ['./metadata.json'],

@@ -4,7 +4,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { parseWords, UsageError, type Values } from './command/arguments.js'
 import { COMMANDS } from './command/commands.js'
 import { HELP } from './command/help.js'
-import { currentDirectory, print, type Terminal } from './command/terminal.js'
+import { currentDirectory, nameOf, print, type Terminal } from './command/terminal.js'
 import { isSessionError } from './errors.js'
 
 export type { Terminal } from './command/terminal.js'
@@ -40,7 +40,9 @@ async function dispatch(terminal: Terminal, signal: AbortSignal): Promise<number
   const { values, positionals } = parseWords(terminal.argv.slice(2))
   const [name, ...operands] = positionals
   if (values.version) return print(terminal, `${packageJson.version}\n`)
-  if (values.help || name === 'help') return print(terminal, HELP)
+  if (values.help || name === 'help') {
+    return print(terminal, HELP.replaceAll('delta-sessions', nameOf(terminal)))
+  }
 
   const known = [...COMMANDS.keys()].join(', ')
   if (name === undefined) throw new UsageError(`Say what to do: ${known}. --help says more.`)
@@ -64,6 +66,6 @@ function directoryOf(terminal: Terminal, { 'sessions-dir': given }: Values): str
 function explain(error: unknown, terminal: Terminal): number {
   const known = isSessionError(error) || error instanceof UsageError
   if (!known && terminal.env.DELTA_DEBUG) throw error
-  terminal.stderr.write(`delta-sessions: ${error instanceof Error ? error.message : String(error)}\n`)
+  terminal.stderr.write(`${nameOf(terminal)}: ${error instanceof Error ? error.message : String(error)}\n`)
   return error instanceof UsageError ? 2 : 1
 }

@@ -19,7 +19,7 @@ const findings = (shell: string): string[] =>
     .filter((rule) => !/^(?:no-description|needs-bash|option-like-values)$/.test(rule))
 
 test('what the README says is named loads, and is named', () => {
-  const commands = shownBetween('and `lintTool` names\n', 'It knows programs by name')
+  const commands = shownBetween('and `lintTool` names these:', 'It knows programs by name')
   expect(commands.length).toBeGreaterThan(20)
   for (const command of commands) expect(findings(command), command).not.toEqual([])
 })

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { createParser } from '../parse/parser.js'
 import { COMMAND_TABLE } from '../table/index.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { execute as sessions } from './sessions.js'
 
 /** Columns of the help in the reference page, whatever the terminal that makes it. */
 const WIDTH = 110
@@ -18,8 +19,10 @@ export async function execute(_flags: object, terminal: Terminal): Promise<numbe
   section('## delta', parser, page)
   for (const { title, commands } of COMMAND_TABLE) {
     page.push(`\n## ${title}\n`)
-    for (const { name } of commands.filter(({ hidden }) => !hidden))
-      section(`\n### delta ${name}`, find(parser, name), page)
+    for (const { name } of commands.filter(({ hidden }) => !hidden)) {
+      if (name === 'sessions') await ownHelp(`\n### delta ${name}`, terminal, page)
+      else section(`\n### delta ${name}`, find(parser, name), page)
+    }
   }
   terminal.stdout.write(page.join(''))
   return EXIT.completed
@@ -28,6 +31,14 @@ export async function execute(_flags: object, terminal: Terminal): Promise<numbe
 function section(heading: string, command: Command, page: string[]): void {
   page.push(`${heading}\n\n\`\`\`text\n`)
   command.outputHelp()
+  page.push('```\n')
+}
+
+/** The one command that parses its own words, and so writes its own help. */
+async function ownHelp(heading: string, terminal: Terminal, page: string[]): Promise<void> {
+  page.push(`${heading}\n\n\`\`\`text\n`)
+  const stdout = { write: (text: string) => page.push(text) } as unknown as Terminal['stdout']
+  await sessions({}, { ...terminal, stdout }, ['--help'])
   page.push('```\n')
 }
 

@@ -6,6 +6,7 @@ export function execute(_flags: object, terminal: Terminal, words: string[]): Pr
   const { signals, ...rest } = terminal
   return main({
     ...rest,
+    name: 'delta sessions',
     argv: ['node', 'delta-sessions', ...words],
     once: (name, listener) => signals.once(name, listener),
     off: (name, listener) => signals.off(name, listener),

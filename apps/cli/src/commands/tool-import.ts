@@ -65,9 +65,13 @@ async function describe(program: string, { commands }: ImportFlags, terminal: Te
     if (error.name === 'AtipValidationError')
       throw new UsageError(`${program} --agent: ${error.message}`, { cause: error })
     if (error.name !== 'AtipLoadError') throw new UsageError(error.message, { cause: error })
-    const hint = `A program that speaks ATIP prints one JSON object for: ${program} --agent`
-    throw new UsageError(`${error.message}\n${hint}`, { cause: error })
+    throw new UsageError(`${error.message}\n${withoutAtip(program)}`, { cause: error })
   }
+}
+
+function withoutAtip(program: string): string {
+  return `A program that speaks ATIP prints one JSON object for: ${program} --agent
+One that does not is a tool, too: under tools: in agent.yaml, with what you would type as its exec:`
 }
 
 /**

@@ -16,7 +16,9 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   logs: 'show',
   watch: 'show --follow',
   follow: 'show --follow',
-  check: 'tool lint',
+  tail: 'show --follow',
+  check: 'config --strict',
+  validate: 'config --strict',
 }
 
 const UNKNOWN = /^(error: unknown command '([^']+)'\n)(?:\(Did you mean .*\?\)\n)?/

@@ -78,6 +78,10 @@ export const INSPECT_COMMANDS: CommandGroup = {
       examples: [
         ['delta config --agent ./my-agent', 'imports resolved, tools in full form, no secrets'],
         ['delta config --agent ./my-agent --show-origin', 'which file, line or default each value is from'],
+        [
+          'delta config --agent ./my-agent --strict > ok.yaml',
+          'checks all its files; exit code 2 if one is wrong',
+        ],
       ],
     },
   ],

@@ -24,7 +24,9 @@ const LINT: CommandEntry = {
   description: 'Say what a reviewer would ask: unknown keys, missing descriptions, risky templates',
   arguments: [PATH],
   options: [JSON_OUTPUT, IMPORT_ROOT],
-  examples: [['delta tool lint ./my-agent', 'exit code 0 without findings, 1 with, 2 if it does not load']],
+  examples: [['delta tool lint ./my-agent', 'exit code 0 without findings, 1 with, 2 if they do not load']],
+  notes: `It looks at the tools alone. What checks all files of an agent, and runs
+nothing: delta config --strict --agent ./my-agent`,
 }
 
 const LIST: CommandEntry = {
@@ -52,7 +54,8 @@ const IMPORT: CommandEntry = {
   examples: [['delta tool import delta --commands "list-runs,journal verify"', 'writes delta.atip.json']],
   notes: `ATIP is JSON in which a program says what its commands take and what they do
 to the world. Keep the file beside agent.yaml, and name it there under imports:
-as is printed then.`,
+as is printed then. Few programs speak it yet. Any other is a tool, too: write
+one under tools: in agent.yaml, with what you would type as its exec:`,
 }
 
 /** Found before the table is loaded, see `main.ts`; here for the help. */

@@ -4,7 +4,7 @@ import { execInSession } from '../exec.js'
 import { listSessions } from '../list.js'
 import { startSession } from '../start.js'
 import { atMost, maxOutputOf, timeoutOf, UsageError, type Values } from './arguments.js'
-import { currentDirectory, printJson, readInput, type Terminal } from './terminal.js'
+import { currentDirectory, nameOf, printJson, readInput, type Terminal } from './terminal.js'
 
 export interface Invocation {
   terminal: Terminal
@@ -36,7 +36,7 @@ async function exec(invocation: Invocation): Promise<number> {
   const { terminal, values, operands, sessionsDirectory, signal } = invocation
   const [id, given] = atMost(operands, 2)
   if (id === undefined) {
-    throw new UsageError('exec needs a session id: delta-sessions exec <session_id> [command]')
+    throw new UsageError(`exec needs a session id: ${nameOf(terminal)} exec <session_id> [command]`)
   }
   const command = given ?? (await readInput(terminal))
   if (command.trim() === '') {
@@ -56,14 +56,16 @@ async function exec(invocation: Invocation): Promise<number> {
   terminal.stderr.write(result.stderr)
   const lost = (result.not_kept ?? []).map(({ name, reason }) => `${name} is not kept: ${reason}`)
   for (const notice of [...lost, ...(result.notices ?? [])]) {
-    terminal.stderr.write(`delta-sessions: ${notice}\n`)
+    terminal.stderr.write(`${nameOf(terminal)}: ${notice}\n`)
   }
   return result.exit_code
 }
 
 async function end({ terminal, values, operands, sessionsDirectory, signal }: Invocation): Promise<number> {
   const [id] = atMost(operands, 1)
-  if (id === undefined) throw new UsageError('end needs a session id: delta-sessions end <session_id>')
+  if (id === undefined) {
+    throw new UsageError(`end needs a session id: ${nameOf(terminal)} end <session_id>`)
+  }
   return printJson(terminal, await endSession(id, { sessionsDirectory, signal, ...patience(values) }))
 }
 

@@ -1,3 +1,4 @@
+/** What `--help` prints; written for `delta-sessions`, of which `delta sessions` has the width. */
 export const HELP = `delta-sessions: a shell that remembers, without a process that lives
 
   delta-sessions start [bash|sh|python3]   make a session, print its id
@@ -21,6 +22,16 @@ export const HELP = `delta-sessions: a shell that remembers, without a process t
   --secret <name>         start: a variable whose value is never stored; may be
                           repeated
   --all                   cleanup: every session
+
+Each command is a new process, which begins with what the last one left: in bash
+the directory, environment, variables, functions, aliases and options; in sh
+what of these it can list; in python3 variables, imports, functions, classes.
+
+Example:
+  id=$(delta-sessions start | jq -r .session_id)
+  delta-sessions exec "$id" 'cd src && NAME=Ada'
+  delta-sessions exec "$id" --raw 'echo "$NAME is in $PWD"'
+  delta-sessions end "$id"
 
 Results are JSON on stdout. Exit codes: 0 done (exec: the command ran, whatever
 it returned), 1 failed, 2 wrong usage, 129, 130, 143 stopped by a signal.

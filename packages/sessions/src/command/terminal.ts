@@ -1,5 +1,7 @@
 /** The part of `process` a command needs; `process` itself is one. */
 export interface Terminal {
+  /** What was typed to start it, for help and messages; by default `delta-sessions`. */
+  name?: string
   /** As in `process`: the interpreter, the script, then what was typed. */
   argv: readonly string[]
   env: NodeJS.ProcessEnv
@@ -9,6 +11,10 @@ export interface Terminal {
   stderr: { write(text: string): unknown }
   once?(signal: NodeJS.Signals, listener: () => void): unknown
   off?(signal: NodeJS.Signals, listener: () => void): unknown
+}
+
+export function nameOf({ name = 'delta-sessions' }: Terminal): string {
+  return name
 }
 
 export function currentDirectory({ cwd }: Terminal): string {
