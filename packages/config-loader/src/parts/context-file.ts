@@ -1,22 +1,36 @@
 import { isText, requireThat } from '../usage.js'
-/** What `delta init` writes: the recipe that sends the prompt, the workspace's guide and the whole conversation. */
-export const DEFAULT_CONTEXT_YAML = `# What the model sees besides the tools, in this order. To look at it: delta show --request 1 -w <workspace>
+
+/**
+ * What `delta init` writes: the recipe that sends the prompt, the workspace's guide and the whole conversation. Its words
+ * belong to the format, as its keys do.
+ */
+export const DEFAULT_CONTEXT_YAML = `# Delta Engine Context Strategy (v1.6+)
+# This file defines HOW the Agent's attention window (LLM context) is constructed.
+# It is the explicit "recipe" for what the Agent sees.
+
 sources:
-  # The role and the rules.
+  # 1. Core Instructions (The System Prompt)
+  # This is the primary definition of the Agent's role, rules, and goals.
+  # Note: System Prompt must be explicitly declared here to ensure recipe completeness.
   - type: file
     id: system_prompt
     path: '\${AGENT_HOME}/system_prompt.md'
 
-  # Notes about the workspace, if it has any.
+  # 2. Workspace Guide (Optional: DELTA.md)
+  # If a DELTA.md file exists in the workspace (CWD), it is automatically loaded.
+  # Use this to provide workspace-specific context, rules, or documentation.
   - type: file
     id: workspace_guide
     path: '\${CWD}/DELTA.md'
-    on_missing: skip
+    on_missing: skip  # Skip if DELTA.md does not exist
 
-  # The task, and every thought, action and observation since.
+  # 3. Conversation History (The Journal)
+  # Includes the history of Thoughts, Actions, and Observations.
   - type: journal
     id: conversation_history
-    # max_iterations: 20   # only the newest cycles, and all that users said
+    # By default, the full history is included.
+    # To limit history length (save tokens or manage attention), uncomment and adjust:
+    # max_iterations: 20
 `
 
 /** How the message about a missing context.yaml begins. */
