@@ -94,7 +94,7 @@ async function killSoon(engine: StartedProcess): Promise<void> {
   engine.kill('SIGKILL')
 }
 
-/** D1, D3, D6 and D7, against what the outside saw. */
+/** Events without gaps, requests that a strict server takes, one result for each call, and none run twice unnoticed. */
 async function checkPromises(workspace: TemporaryWorkspace, server: ScriptedServer): Promise<void> {
   const events = await readJournalOf(workspace)
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
