@@ -4,6 +4,7 @@ import { type ActionResult, overwriteFile, recordName } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
 import { meantBesideAgent } from './calls/beside-agent.js'
 import type { Call, ReadyCall } from './calls/call.js'
+import { failedCritically } from './calls/critical.js'
 import { executionRecord, outputPrefixOf } from './calls/execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
@@ -48,7 +49,7 @@ export async function runCall(
   removeInlined(outputPrefixOf(recordPath), result) // not before: a crash in between must find what was printed
   if (result.status === 'INTERRUPTED') return interrupted(run.signal)
   const stopped = await reportResult(run, call, result, iteration)
-  return stopped ?? failedCritically(call, prepared, result)
+  return stopped ?? failedCritically(prepared.tool, call.name, result.status)
 }
 
 /** Of a command that could not do anything, its script being beside the agent, the result says how its author should name it. */
@@ -98,11 +99,4 @@ function execute(run: ActiveRun, call: Call, prepared: ReadyCall, recordPath: st
     secretTokens: secretTokens(run.run.paths.secrets),
     onSpawn: ({ pid }) => recordProcess(recordPath, pid),
   })
-}
-
-function failedCritically(call: Call, prepared: ReadyCall, result: ToolResult): Outcome | undefined {
-  const stops = prepared.tool.settings.critical && result.status !== 'SUCCESS'
-  return stops
-    ? { status: 'FAILED', reason: `critical tool "${call.name}" ended with ${result.status}` }
-    : undefined
 }

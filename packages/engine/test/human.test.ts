@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isYesOrNo } from '../src/index.js'
@@ -77,6 +77,24 @@ test('a password reaches the tool, but no record, request or event, and no file 
   expect(result.status).toBe('COMPLETED')
   expect((await workspace.read('length.txt')).trim()).toBe(String(secret.length))
   expect(await workspace.read('modes.txt')).toMatch(/^drwx------.*\n-rw-------.*\n$/)
+  for (const file of await workspace.files()) expect(await workspace.read(file), file).not.toContain(secret)
+})
+
+test('a password whose engine was killed as it took it from response.txt is in no file either once the run has ended', async () => {
+  const secret = 'correct horse battery'
+  const ask = { name: 'ask_human', arguments: { prompt: 'Password?', input_type: 'password' } }
+  const { run, resume, workspace } = await scene({ turns: [{ tool_calls: [ask] }, { content: 'Thanks.' }] })
+  const { runDirectory } = await run()
+  await writeFile(join(runDirectory, 'interaction', 'response.txt'), secret)
+  const dies = resume({
+    onEvent: (event) => {
+      if (event.kind === 'journal' && event.event.type === 'HUMAN_INPUT_RECEIVED')
+        throw new Error('as good as killed')
+    },
+  })
+  await expect(dies).rejects.toThrow('as good as killed')
+
+  expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'Thanks.' })
   for (const file of await workspace.files()) expect(await workspace.read(file), file).not.toContain(secret)
 })
 
