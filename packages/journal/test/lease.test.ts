@@ -142,6 +142,9 @@ test('a frozen owner is alive: it blocks, and force ends it for good', async () 
   child.process.kill('SIGSTOP')
   await expect(open(run)).rejects.toMatchObject({ code: 'ERR_RUN_BUSY' })
   const again = await open(run, { force: true })
+  expect(again.notices).toEqual([
+    expect.stringMatching(/^The run was taken over from process .+, which was ended\.$/),
+  ])
   afterTest(again.close)
   expect(isAlive(child.process.pid ?? 0)).toBe(false)
   expect((await child.ended).signal).toMatch(/SIGTERM|SIGKILL/)

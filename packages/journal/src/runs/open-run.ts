@@ -93,7 +93,7 @@ function takeOver(directory: string, lease: Lease, sync: boolean): HeldRun {
   run.notices.unshift(
     isElsewhere
       ? `The run was taken from ${who}, which cannot be seen from here; it goes on in a copy of the journal.`
-      : `The run was taken over from ${who}, which ended without releasing it.`,
+      : `The run was taken over from ${who}, which ${state === 'alive' ? 'was ended' : 'ended without releasing it'}.`,
   )
   return run
 }
