@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { HumanInputRequest, PendingCall, RunSummary } from '@delta/journal'
 import { actOn } from './act.js'
 import type { ActiveRun } from './active-run.js'
@@ -21,7 +22,8 @@ import { settleStarted } from './settle-started.js'
  */
 export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   const summary = run.run.summary()
-  if (!summary.humanRequest) clearInteraction(run.run.paths.interaction) // answered as the engine was killed
+  const { interaction } = run.run.paths
+  if (!summary.humanRequest && existsSync(interaction)) clearInteraction(interaction) // answered as the engine was killed
   await endOrphanedHooks(run)
   await endOrphanedGenerator(run)
   const left = await endOrphansOf(run, summary.pendingCalls.filter(mayHaveStarted))

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '@delta/journal'
 import { EngineError } from '../errors.js'
@@ -65,7 +65,7 @@ function noAnswer(why: string): EngineError {
 
 /** Removes question and answer once the answer is in the journal. */
 export function clearInteraction(directory: string): void {
-  if (existsSync(directory)) rmSync(directory, { recursive: true, force: true }) // which loads what removes whole trees
+  rmSync(directory, { recursive: true, force: true })
 }
 
 function isAskedIn(directory: string, question: Question): boolean {
