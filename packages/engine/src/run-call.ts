@@ -1,13 +1,15 @@
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { interruptPolicy, recordProcess, removeInlined, runPrepared, type ToolResult } from '@delta/executor'
-import { type ActionResult, overwriteFile, recordName } from '@delta/journal'
+import { type ActionResult, overwriteFile } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
 import { meantBesideAgent } from './calls/beside-agent.js'
 import type { Call, ReadyCall } from './calls/call.js'
+import { failedCritically } from './calls/critical.js'
 import { executionRecord, outputPrefixOf } from './calls/execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
 import { interrupted, type Outcome } from './outcome.js'
+import { newRecordPath } from './record-path.js'
 
 /** Longer than a note of who runs: a command that fills the disk must not keep it from being written. */
 const ROOM = `${' '.repeat(511)}\n`
@@ -24,7 +26,7 @@ export async function runCall(
 ): Promise<Outcome | undefined> {
   if (run.signal.aborted) return interrupted(run.signal) // while a hook or a person was asked
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
-  const recordPath = join(run.run.paths.toolExecutions, `${recordName(new Date(), call.name)}.json`)
+  const recordPath = `${newRecordPath(run.run.paths.toolExecutions, call.name)}.json`
   const executionRef = relative(run.run.directory, recordPath)
   overwriteFile(recordPath, ROOM) // where nothing can be written any more, nothing may be started
   record(run, {
@@ -48,7 +50,7 @@ export async function runCall(
   removeInlined(outputPrefixOf(recordPath), result) // not before: a crash in between must find what was printed
   if (result.status === 'INTERRUPTED') return interrupted(run.signal)
   const stopped = await reportResult(run, call, result, iteration)
-  return stopped ?? failedCritically(call, prepared, result)
+  return stopped ?? failedCritically(prepared.tool, call.name, result.status)
 }
 
 /** Of a command that could not do anything, its script being beside the agent, the result says how its author should name it. */
@@ -98,11 +100,4 @@ function execute(run: ActiveRun, call: Call, prepared: ReadyCall, recordPath: st
     secretTokens: secretTokens(run.run.paths.secrets),
     onSpawn: ({ pid }) => recordProcess(recordPath, pid),
   })
-}
-
-function failedCritically(call: Call, prepared: ReadyCall, result: ToolResult): Outcome | undefined {
-  const stops = prepared.tool.settings.critical && result.status !== 'SUCCESS'
-  return stops
-    ? { status: 'FAILED', reason: `critical tool "${call.name}" ended with ${result.status}` }
-    : undefined
 }

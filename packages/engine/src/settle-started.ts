@@ -3,15 +3,16 @@ import { interruptedResult, interruptPolicy, removeInlined } from '@delta/execut
 import type { HumanInputRequest, PendingCall } from '@delta/journal'
 import { actOn, prepare } from './act.js'
 import { type ActiveRun, record } from './active-run.js'
+import { failedCritically } from './calls/critical.js'
 import { outputPrefixOf } from './calls/execution-record.js'
-import { endOrphansOf, type LeftCall } from './calls/orphan.js'
+import type { LeftCall } from './calls/orphan.js'
 import { approve, type Decision, resumeApproval } from './human/approve.js'
 import { secretTokens } from './human/secrets.js'
 import type { Outcome } from './outcome.js'
 
 /**
- * Settles a call that may have started before the last engine died. What is left of its process is ended first, so that
- * nothing runs beside its successor. Then the tool's `on_interrupt` decides:
+ * Settles a call that may have started before the last engine died; what was left of its process has been ended. The
+ * tool's `on_interrupt` decides:
  *
  * - `report`, the default, and always when the user has said something since: the model is told that the outcome is unknown;
  * - `rerun`: the call is made again, and its `ACTION_REQUEST` says so;
@@ -20,9 +21,13 @@ import type { Outcome } from './outcome.js'
 export async function settleStarted(
   run: ActiveRun,
   call: PendingCall,
-  { waiting, userSpokeLast }: { waiting: HumanInputRequest | undefined; userSpokeLast: boolean },
+  {
+    left,
+    waiting,
+    userSpokeLast,
+  }: { left: LeftCall; waiting: HumanInputRequest | undefined; userSpokeLast: boolean },
 ): Promise<Outcome | undefined> {
-  const left = await endOrphansOf(run, call)
+  if (left.request) run.emit({ kind: 'open', event: left.request })
   const tool = run.agent.tools.get(call.name)
   const corrected = userSpokeLast && !waiting // whoever corrects a run wants no command of the old plan again
   const policy = tool && !corrected ? interruptPolicy(tool) : 'report'
@@ -34,7 +39,7 @@ export async function settleStarted(
   // the one question stands for the policy's too: it showed the same command
   if (decision === 'yes') return actOn(run, call, { ...again, approved: true })
   reportInterruption(run, call, left)
-  return undefined
+  return corrected ? undefined : failedCritically(tool, call.name, 'INTERRUPTED')
 }
 
 async function askToRunAgain(

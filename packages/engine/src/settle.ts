@@ -1,11 +1,15 @@
+import { existsSync } from 'node:fs'
 import type { HumanInputRequest, PendingCall, RunSummary } from '@delta/journal'
 import { actOn } from './act.js'
 import type { ActiveRun } from './active-run.js'
+import { failedBefore } from './calls/critical.js'
+import { endOrphansOf, type LeftCall } from './calls/orphan.js'
 import { refuse } from './calls/refuse.js'
 import { conclude } from './end/conclude.js'
 import { endOrphanedHooks } from './hooks/end-orphaned.js'
 import { notifyHook } from './hooks/notify.js'
 import { resumeAskHuman } from './human/ask-human.js'
+import { clearInteraction } from './human/interaction.js'
 import { ASK_HUMAN } from './human/question.js'
 import { endOrphanedGenerator } from './orphaned-generator.js'
 import type { Outcome } from './outcome.js'
@@ -18,10 +22,16 @@ import { settleStarted } from './settle-started.js'
  */
 export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   const summary = run.run.summary()
+  const { interaction } = run.run.paths
+  if (!summary.humanRequest && existsSync(interaction)) clearInteraction(interaction) // answered as the engine was killed
   await endOrphanedHooks(run)
   await endOrphanedGenerator(run)
+  const left = await endOrphansOf(run, summary.pendingCalls.filter(mayHaveStarted))
+  const failed = await failedBefore(run, summary)
+  if (failed) return failed
   for (const call of summary.pendingCalls) {
     const stopped = await settleCall(run, call, {
+      left: left.get(call),
       waiting: waitingFor(summary, call),
       userSpokeLast: summary.userSpokeLast,
     })
@@ -41,7 +51,11 @@ const SPOKE_FIRST = 'Not run: the user said something before this call began. Re
 function settleCall(
   run: ActiveRun,
   call: PendingCall,
-  { waiting, userSpokeLast }: { waiting: HumanInputRequest | undefined; userSpokeLast: boolean },
+  {
+    left,
+    waiting,
+    userSpokeLast,
+  }: { left: LeftCall | undefined; waiting: HumanInputRequest | undefined; userSpokeLast: boolean },
 ): Promise<Outcome | undefined> {
   const { iteration } = call
   if (userSpokeLast && !call.requested && !waiting) {
@@ -55,8 +69,13 @@ function settleCall(
     return Promise.resolve(undefined)
   }
   if (call.name === ASK_HUMAN) return resumeAskHuman(run, call, waiting)
-  if (call.requested) return settleStarted(run, call, { waiting, userSpokeLast })
+  if (left) return settleStarted(run, call, { left, waiting, userSpokeLast })
   return actOn(run, call, { iteration, attempt: 1, ...(waiting ? { waiting } : {}) })
+}
+
+/** Of a question nothing runs. */
+function mayHaveStarted({ name, requested }: PendingCall): boolean {
+  return requested && name !== ASK_HUMAN
 }
 
 function waitingFor(summary: RunSummary, call: PendingCall): HumanInputRequest | undefined {

@@ -346,3 +346,26 @@ test.each([
       error_message: `${name} hook put something else in the place of its output/`,
     })
 })
+
+test('what a hook writes or says without measure fails it, and neither the model nor the journal gets it', async () => {
+  const fill = (file: string) => `head -c 5000000 /dev/zero | tr '\\0' a > $DELTA_HOOK_IO_PATH/output/${file}`
+  const { run } = await scene({
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: '{{last_observation}}' }],
+    tools: [{ name: 'work', exec: 'echo worked' }],
+    files: hooks({
+      on_iteration_start: fill('control.json'),
+      post_tool_execution: fill('payload_override.dat'),
+      on_iteration_end: "head -c 900000 /dev/zero | tr '\\0' a >&2; exit 3",
+    }),
+  })
+  const result = await run()
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'worked' })
+  const [start, post, end] = await eventsOfType(result, 'HOOK_EXECUTION_AUDIT')
+  expect(start).toMatchObject({
+    error_message: expect.stringMatching(/control\.json that .*longer than 1 MiB$/),
+  })
+  expect(post).toMatchObject({
+    error_message: expect.stringMatching(/override\.dat that .*longer than 4 MiB$/),
+  })
+  expect(end).toMatchObject({ error_message: `on_iteration_end hook exited with 3: ${'a'.repeat(500)}…` })
+})

@@ -1,8 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { isYesOrNo } from '../src/index.js'
-import { eventsOfType, scene } from './run.js'
+import { findRun, isYesOrNo } from '../src/index.js'
+import { eventsOfType, hooks, scene } from './run.js'
 
 const ASK = { name: 'ask_human', arguments: { prompt: 'Which colour?' } }
 const TURNS = [{ tool_calls: [ASK] }, { content: 'It is {{last_observation}}.' }]
@@ -77,6 +79,24 @@ test('a password reaches the tool, but no record, request or event, and no file 
   expect(result.status).toBe('COMPLETED')
   expect((await workspace.read('length.txt')).trim()).toBe(String(secret.length))
   expect(await workspace.read('modes.txt')).toMatch(/^drwx------.*\n-rw-------.*\n$/)
+  for (const file of await workspace.files()) expect(await workspace.read(file), file).not.toContain(secret)
+})
+
+test('a password whose engine was killed as it took it from response.txt is in no file either once the run has ended', async () => {
+  const secret = 'correct horse battery'
+  const ask = { name: 'ask_human', arguments: { prompt: 'Password?', input_type: 'password' } }
+  const { run, resume, workspace } = await scene({ turns: [{ tool_calls: [ask] }, { content: 'Thanks.' }] })
+  const { runDirectory } = await run()
+  await writeFile(join(runDirectory, 'interaction', 'response.txt'), secret)
+  const dies = resume({
+    onEvent: (event) => {
+      if (event.kind === 'journal' && event.event.type === 'HUMAN_INPUT_RECEIVED')
+        throw new Error('as good as killed')
+    },
+  })
+  await expect(dies).rejects.toThrow('as good as killed')
+
+  expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'Thanks.' })
   for (const file of await workspace.files()) expect(await workspace.read(file), file).not.toContain(secret)
 })
 
@@ -157,3 +177,25 @@ test.each(['y', 'Yes', 'YES.', ' no', 'N', 'no: it is too late', 'yes\nand again
     expect(isYesOrNo(word)).toBe(true)
   },
 )
+
+test('where the clock stands still the next engine goes on, and no record takes the place of an earlier one', async () => {
+  const { agentFiles, workspace } = await scene({
+    turns: [
+      { tool_calls: [{ name: 'work', arguments: {} }, ASK] },
+      { tool_calls: [{ name: 'work', arguments: {} }] },
+      { content: 'Done.' },
+    ],
+    tools: [{ name: 'work', exec: 'echo worked' }],
+    files: hooks({ on_iteration_start: 'true', post_tool_execution: 'true' }),
+  })
+  const clock = 'Date = class extends Date { constructor(time = 0) { super(time) } }'
+  const program = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
+  const argv = ['--import', `data:text/javascript,${clock}`, program, agentFiles.path, workspace.path]
+  const first = await startProcess([process.execPath, ...argv]).result
+  expect(first.stdout, first.stderr).toContain('WAITING_FOR_INPUT')
+  const { directory } = await findRun(workspace.path)
+  await writeFile(join(directory, 'interaction', 'response.txt'), 'green')
+  const second = await startProcess([process.execPath, ...argv]).result
+  expect(second.stdout, second.stderr).toContain('COMPLETED')
+  expect(await readdir(join(directory, 'io', 'tool_executions'))).toHaveLength(2)
+})

@@ -242,3 +242,74 @@ test('where the agent has imports, continue does not claim that agent.yaml itsel
   await resume({ onEvent: (event) => event.kind === 'notice' && notices.push(event.message) })
   expect(notices).toContain('Changed since this run was last started: agent.yaml or what it imports')
 })
+
+test('whatever one of several interrupted calls waits for, nothing of the others is left running', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [
+      {
+        tool_calls: [
+          { name: 'asked', arguments: {} },
+          { name: 'beside', arguments: {} },
+        ],
+      },
+    ],
+    tools: [
+      { name: 'asked', shell: 'sleep 300', on_interrupt: 'ask' },
+      { name: 'beside', shell: 'echo $$ > pid; touch done; exec sleep 300' },
+    ],
+    agent: { tool_concurrency: 2 },
+  })
+  await runAndKill(started(workspace.path))
+  const pid = Number(await workspace.read('pid'))
+  expect(isAlive(pid)).toBe(true)
+  expect(await resume()).toMatchObject({ status: 'WAITING_FOR_INPUT' })
+  expect(isAlive(pid)).toBe(false)
+})
+
+test('a critical tool that failed ends the run, also when its engine was killed before it could say so', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [
+      {
+        tool_calls: [
+          { name: 'check', arguments: {} },
+          { name: 'deploy', arguments: {} },
+        ],
+      },
+      { content: 'Told.' },
+    ],
+    tools: [
+      { name: 'check', exec: 'false', critical: true },
+      { name: 'deploy', shell: 'touch deployed' },
+    ],
+    files: hooks({ post_tool_execution: 'touch done; exec sleep 300' }),
+  })
+  await runAndKill(started(workspace.path))
+  expect(await resume()).toMatchObject({
+    status: 'FAILED',
+    reason: 'critical tool "check" ended with FAILED',
+  })
+  expect(await workspace.has('deployed')).toBe(false)
+  expect(await resume({ message: 'Leave it.' })).toMatchObject({ status: 'COMPLETED', answer: 'Told.' })
+  expect(await workspace.has('deployed')).toBe(false)
+})
+
+test('a critical tool that was interrupted has not succeeded, and what was to follow it is not run', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [
+      {
+        tool_calls: [
+          { name: 'check', arguments: {} },
+          { name: 'deploy', arguments: {} },
+        ],
+      },
+    ],
+    tools: [
+      { name: 'check', shell: 'touch done; exec sleep 300', critical: true },
+      { name: 'deploy', shell: 'touch deployed' },
+    ],
+  })
+  await runAndKill(started(workspace.path))
+  const reason = 'critical tool "check" ended with INTERRUPTED'
+  expect(await resume()).toMatchObject({ status: 'FAILED', reason })
+  expect(await workspace.has('deployed')).toBe(false)
+})

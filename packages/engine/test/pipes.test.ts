@@ -56,6 +56,15 @@ test.each(WAYS)(
   },
 )
 
+test.each(WAYS)('%s that a tool leaves among the secrets keeps nobody waiting', async (_, make) => {
+  const { result } = await runOutside({
+    tools: [{ name: 'work', shell: `mkdir -p "$RUN_DIR/secrets"; OUT=$RUN_DIR/secrets/x; ${make}` }],
+    files: hooks({ post_tool_execution: 'true' }),
+  })
+  expect(result.stderr).toBe('')
+  expect(result.stdout).toBe('begun\nCOMPLETED\n')
+})
+
 test('a guard whose answer is a pipe blocks the call', async () => {
   const { workspace, result } = await runOutside({
     tools: [{ name: 'work', shell: 'touch worked' }],

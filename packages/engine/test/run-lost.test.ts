@@ -23,24 +23,29 @@ test('a command that deletes the leases of its run stops the engine, and the run
   expect(events.filter(({ type }) => type === 'ACTION_RESULT')).toHaveLength(1)
 })
 
-test('whoever takes a run whose leases were deleted is its only writer, though the first engine lives', async () => {
-  const { agentFiles, workspace, resume } = await scene({
-    turns: [CALL, CALL, { content: 'Done.' }],
-    tools: [{ name: 'work', shell: 'touch begun; test -e go || { mkfifo wait; read line < wait; }' }],
-  })
-  const program = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
-  const first = startProcess([process.execPath, program, agentFiles.path, workspace.path])
-  await waitForFile(join(workspace.path, 'begun'))
-  const { directory } = await findRun(workspace.path)
-  await rm(join(directory, 'lease'), { recursive: true })
-  await workspace.write('go', '')
-  const result = await resume()
-  const lost = await first.result
-  expect(lost.exitCode).toBe(1)
-  expect(lost.stderr).toContain('ERR_RUN_LOST')
-  expect(result.status).toBe('COMPLETED')
-  expect(verifyJournal(join(directory, 'journal.jsonl')).findings).toEqual([])
-})
+test.runIf(process.platform === 'linux')(
+  'a run whose leases were deleted is taken by nobody while its engine lives',
+  async () => {
+    const { agentFiles, workspace, resume } = await scene({
+      turns: [CALL, CALL, { content: 'Done.' }],
+      tools: [{ name: 'work', shell: 'touch begun; test -e go || { mkfifo wait; read line < wait; }' }],
+    })
+    const program = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
+    const first = startProcess([process.execPath, program, agentFiles.path, workspace.path])
+    await waitForFile(join(workspace.path, 'begun'))
+    const { directory } = await findRun(workspace.path)
+    await rm(join(directory, 'lease'), { recursive: true })
+    await expect(resume()).rejects.toMatchObject({ code: 'ERR_RUN_BUSY' })
+    await workspace.write('wait', '') // the engine's command ends
+    const lost = await first.result
+    expect(lost.exitCode).toBe(1)
+    expect(lost.stderr).toContain('ERR_RUN_LOST')
+    await workspace.write('go', '')
+    const result = await resume()
+    expect(result.status).toBe('COMPLETED')
+    expect(verifyJournal(join(directory, 'journal.jsonl')).findings).toEqual([])
+  },
+)
 
 test('a command that deletes the journal of its run: the engine and whoever continues say the same of it', async () => {
   const { run, resume, workspace } = await scene({

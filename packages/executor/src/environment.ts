@@ -29,7 +29,7 @@ export function commandEnvironment(base: NodeJS.ProcessEnv, options: Environment
     checkTexts('commandEnvironment: the option credentials', options.credentials)
   const environment: NodeJS.ProcessEnv = { ...base }
   for (const name of options.credentials ?? CREDENTIAL_NAMES) delete environment[name]
-  for (const [name, value] of Object.entries(baseSet(options))) {
+  for (const [name, value] of Object.entries({ ...baseSet(options), DELTA_CALLS: callsAbove(base) })) {
     if (value === undefined) delete environment[name]
     else environment[name] = value
   }
@@ -50,6 +50,20 @@ function baseSet(options: EnvironmentOptions): Record<string, string | undefined
     JOURNAL_PATH: journalPath,
     DELTA_ACTION_ID: actionId,
   }
+}
+
+/**
+ * The calls that an engine, being somebody's tool, works for: its own and those above. By them its commands are found when
+ * their engine is gone, too.
+ */
+function callsAbove(base: NodeJS.ProcessEnv): string | undefined {
+  const { DELTA_ACTION_ID: actionId, DELTA_RUN_DIR: runDirectory, DELTA_CALLS: above = '\n' } = base
+  return actionId && runDirectory ? above + callAbove(actionId, runDirectory) : base.DELTA_CALLS
+}
+
+/** One of the calls in `DELTA_CALLS`, which begins with a line end. */
+export function callAbove(actionId: string, runDirectory: string): string {
+  return `${actionId} ${runDirectory}\n`
 }
 
 /** Picks the engine's credentials out of an environment, as `runPrepared` wants them. */

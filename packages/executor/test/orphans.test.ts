@@ -2,7 +2,14 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fixtures, isAlive, startProcess, waitForFile } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { endOrphans, findOrphans, isRunning, readProcessRecord, recordProcess } from '../src/index.js'
+import {
+  commandEnvironment,
+  endOrphans,
+  findOrphans,
+  isRunning,
+  readProcessRecord,
+  recordProcess,
+} from '../src/index.js'
 import { askPs, listProcesses } from '../src/process/processes.js'
 import { workspace } from './workspace.js'
 
@@ -85,6 +92,22 @@ describe('What a dead engine left running', () => {
     expect(findOrphans({ actionId: '1-1', runDirectory: path })).toEqual([])
     expect((await endOrphans({ actionId: '1-0', runDirectory: path })).sort()).toEqual(all.sort())
     expect(all.filter(isAlive)).toEqual([])
+  })
+
+  test('is found where the engine that ran it was the tool of another, and is gone as well', async () => {
+    const { path } = await workspace()
+    const place = { agentHome: path, workDirectory: path }
+    const inner = { ...place, runDirectory: '/inner', actionId: '7' }
+    const env = [inner, { ...place, runDirectory: '/innermost' }].reduce(commandEnvironment, {
+      DELTA_ACTION_ID: '1-0',
+      DELTA_RUN_DIR: path,
+    })
+    const { all } = await leftBehind(path, fixtures.sleep, env)
+
+    expect(findOrphans({ actionId: '0', runDirectory: path })).toEqual([])
+    expect(findOrphans({ actionId: '7', runDirectory: path })).toEqual([])
+    expect(findOrphans({ actionId: '7', runDirectory: '/inner' }).sort()).toEqual(all.sort())
+    expect((await endOrphans({ actionId: '1-0', runDirectory: path })).sort()).toEqual(all.sort())
   })
 
   test('is killed when it does not end by itself', async () => {

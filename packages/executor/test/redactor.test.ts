@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { lstatSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -209,5 +210,19 @@ describe('Looking for patterns takes linear time on', () => {
       return process.cpuUsage(before).user / 1000
     })
     return Math.min(...runs)
+  }
+})
+
+test('what a command put in the place of a file, and may have no end, is not read', async () => {
+  const { path } = await workspace()
+  execFileSync('mkfifo', [join(path, 'pipe')])
+  symlinkSync('/dev/zero', join(path, 'device'))
+  for (const name of ['pipe', 'device']) {
+    const program = `import { createRedactor, redactFile } from '@delta/executor/command'
+      redactFile(${JSON.stringify(join(path, name))}, createRedactor(['hunter2-hunter2']))`
+    execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: import.meta.dirname,
+      timeout: 20_000,
+    })
   }
 })

@@ -157,6 +157,8 @@ describe('A filter', () => {
   test('that fails ends the command, and the caller is told', async () => {
     const broken = () => ({ push: () => fail('no room'), end: () => Buffer.alloc(0) })
     await expect(run(['yes'], { filter: broken })).rejects.toThrow('no room')
+    // at once, also of a command that has nothing more to say and does not notice
+    await expect(run(['sh', '-c', 'echo; exec sleep 300'], { filter: broken })).rejects.toThrow('no room')
   })
 
   test('that cannot be made ends the command, too', async () => {

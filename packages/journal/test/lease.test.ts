@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { isAlive } from '@delta/testkit'
@@ -133,6 +142,9 @@ test('a frozen owner is alive: it blocks, and force ends it for good', async () 
   child.process.kill('SIGSTOP')
   await expect(open(run)).rejects.toMatchObject({ code: 'ERR_RUN_BUSY' })
   const again = await open(run, { force: true })
+  expect(again.notices).toEqual([
+    expect.stringMatching(/^The run was taken over from process .+, which was ended\.$/),
+  ])
   afterTest(again.close)
   expect(isAlive(child.process.pid ?? 0)).toBe(false)
   expect((await child.ended).signal).toMatch(/SIGTERM|SIGKILL/)
@@ -267,6 +279,40 @@ test('without leases the numbers go on from those in the journal, so that no two
   third.journal.append({ type: 'USER_MESSAGE', content: 'mine' })
   expect((await readJournal(run.paths.journal)).events.map((event) => event.seq)).toEqual([1, 2, 3, 4])
 })
+
+test.runIf(process.platform === 'linux')(
+  'a live owner whose leases were deleted still shuts others out, and can be ended by force',
+  async () => {
+    const run = await closedRun()
+    const child = await holder(run)
+    const before = addStart(run, child.process.pid)
+    rmSync(run.paths.lease, { recursive: true })
+    await expect(open(run)).rejects.toThrow(
+      `${run.directory}: process ${child.process.pid} is writing this run, though its lease was deleted. Nothing was changed.`,
+    )
+    expect(readText(run.paths.journal)).toBe(before)
+    const taken = await open(run, { force: true })
+    afterTest(taken.close)
+    expect(await child.ended).toMatchObject({ signal: 'SIGTERM' })
+  },
+)
+
+test('without leases, a process that has the number of a dead owner shuts nobody out', async () => {
+  const run = await closedRun()
+  addStart(run, process.ppid)
+  rmSync(run.paths.lease, { recursive: true })
+  const taken = await open(run)
+  expect(taken.epoch).toBe(3)
+  taken.close()
+})
+
+/** The start of an owner, as its engine would have journaled it. */
+function addStart(run: Run, pid: number | undefined): string {
+  const [start] = firstEvents({ runId: run.runId, epoch: 2 })
+  const event = { seq: 3, timestamp: new Date().toISOString(), ...start, engine: { epoch: 2, pid } }
+  appendFileSync(run.paths.journal, `${JSON.stringify(event)}\n`)
+  return readText(run.paths.journal)
+}
 
 test('a lease that is not readable counts by its heartbeat alone', async () => {
   const run = await closedRun()

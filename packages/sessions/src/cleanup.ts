@@ -1,6 +1,7 @@
 import { checkCleanUp } from './check-options.js'
 import { type EndedSession, type EndOptions, endSession } from './end.js'
 import { isSessionError } from './errors.js'
+import { removeLeftovers } from './leftovers.js'
 import { type ListedSession, listSessions } from './list.js'
 
 const IDLE_MS = 24 * 60 * 60 * 1000
@@ -23,6 +24,7 @@ export async function endUnneeded(options: CleanupOptions): Promise<EndedSession
   checkCleanUp(options)
   const unneeded = listSessions(options.sessionsDirectory).filter((session) => isUnneeded(session, options))
   const ended = await Promise.allSettled(unneeded.map(({ session_id }) => endSession(session_id, options)))
+  removeLeftovers(options.sessionsDirectory, options.now ?? new Date())
   for (const result of ended) if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason
   return ended.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
 }

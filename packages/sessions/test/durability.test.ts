@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, utimesSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { cleanUpSessions } from '../src/index.js'
 import { start, startCommandLine } from './helpers.js'
 
 test('a session that was started is on the disk before anybody is told', async () => {
@@ -47,4 +48,14 @@ test('a new state is on the disk before it becomes current, and current before t
     'renamed current',
     `synced ${id}`,
   ])
+})
+
+test('what a killed start or end leaves is removed by cleanup, but not what is being started now', async () => {
+  const { id, sessionsDirectory } = await start()
+  for (const name of ['sess_a.ended', 'new-sess_b', 'new-sess_c'])
+    mkdirSync(join(sessionsDirectory, name, 'states', '1'), { recursive: true })
+  const longAgo = new Date(Date.now() - 2 * 60 * 60 * 1000)
+  utimesSync(join(sessionsDirectory, 'new-sess_b'), longAgo, longAgo)
+  expect(await cleanUpSessions({ sessionsDirectory })).toEqual([])
+  expect(readdirSync(sessionsDirectory).sort()).toEqual(['new-sess_c', id])
 })

@@ -4,7 +4,7 @@ import type { ActiveRun } from '../active-run.js'
 type EventOf<Type extends JournalEvent['type']> = Extract<JournalEvent, { type: Type }>
 
 /** The last event of a type that belongs to a call; reads the whole journal, so only for settling. */
-export async function lastEventOf<Type extends 'ACTION_REQUEST' | 'HUMAN_INPUT_RECEIVED'>(
+export async function lastEventOf<Type extends 'ACTION_REQUEST' | 'ACTION_RESULT' | 'HUMAN_INPUT_RECEIVED'>(
   run: ActiveRun,
   type: Type,
   actionId: string,

@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import { endOrphans } from '@delta/executor'
-import type { PendingCall } from '@delta/journal'
+import type { ActionRequest, PendingCall } from '@delta/journal'
 import type { ActiveRun } from '../active-run.js'
 import { lastEventOf } from './find-event.js'
 
 /** A call that may have started before the last engine died, as that one left it. */
 export interface LeftCall {
+  /** Its last request. */
+  request: ActionRequest | undefined
   /** Absolute path of its execution record; undefined if its request does not name one. */
   recordPath: string | undefined
   /** Something of it was still running. */
@@ -13,12 +15,24 @@ export interface LeftCall {
 }
 
 /**
- * Ends what is left of a call whose engine died: by the record of its process, and on Linux by the environment it
- * carries, even if the record was never written. The listener is told which call it is, and whether anything was ended.
+ * Ends what is left of all the calls whose engine died, before any of them is settled: settling one may take long, or have
+ * to wait for a person.
  */
-export async function endOrphansOf(run: ActiveRun, call: PendingCall): Promise<LeftCall> {
+export async function endOrphansOf(
+  run: ActiveRun,
+  calls: readonly PendingCall[],
+): Promise<Map<PendingCall, LeftCall>> {
+  const left = new Map<PendingCall, LeftCall>()
+  for (const call of calls) left.set(call, await endOrphansOfCall(run, call))
+  return left
+}
+
+/**
+ * By the record of its process, and on Linux by the environment it carries, even if the record was never written. The
+ * listener is told if anything was ended.
+ */
+async function endOrphansOfCall(run: ActiveRun, call: PendingCall): Promise<LeftCall> {
   const request = await lastEventOf(run, 'ACTION_REQUEST', call.action_id)
-  if (request) run.emit({ kind: 'open', event: request })
   const reference = request?.execution_ref ?? undefined
   const recordPath = reference === undefined ? undefined : join(run.run.directory, reference)
   const ended = await endOrphans({
@@ -32,5 +46,5 @@ export async function endOrphansOf(run: ActiveRun, call: PendingCall): Promise<L
       kind: 'notice',
       message: `The command of "${call.name}" was still running, and has been ended.`,
     })
-  return { recordPath, wasRunning }
+  return { request, recordPath, wasRunning }
 }

@@ -12,9 +12,17 @@ interface ReadControl {
   problem?: string
 }
 
+/** A file of a hook's `output/`, and how much of it there may be: what is not kept in memory whole cannot be understood. */
+export interface OutputFile {
+  file: string
+  largestMiB: number
+}
+
+const CONTROL: OutputFile = { file: 'control.json', largestMiB: 1 }
+
 /** Reads a hook's `control.json`. What is not understood, or cannot be done there, is a problem, never ignored: a guard may have written it. */
 export function readControl(directory: string, hook: HookName): ReadControl {
-  const { text, problem } = readOutput(directory, 'control.json')
+  const { text, problem } = readOutput(directory, CONTROL)
   if (text === undefined) return problem === undefined ? {} : { problem }
   try {
     return inPlace(parseControl(JSON.parse(text)), hook)
@@ -26,10 +34,13 @@ export function readControl(directory: string, hook: HookName): ReadControl {
 }
 
 /** A file of the hook's `output/`: its text, what is wrong with it in words, or neither when the hook did not write it. */
-export function readOutput(directory: string, file: string): { text?: string; problem?: string } {
+export function readOutput(
+  directory: string,
+  { file, largestMiB }: OutputFile,
+): { text?: string; problem?: string } {
   const output = join(directory, 'output')
   try {
-    const text = readIfThere(join(output, file))
+    const text = readIfThere(join(output, file), largestMiB)
     return text === undefined ? {} : { text }
   } catch (error) {
     const isThere = statSync(output, { throwIfNoEntry: false })?.isDirectory()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { HookName } from '@delta/config-loader'
 import { replaceFile } from '@delta/journal'
 import type { ActiveRun } from '../active-run.js'
+import type { OutputFile } from './control.js'
 
 /** What the engine tells a hook; files in `input/`, the small things also as variables. */
 export interface HookInput {
@@ -20,8 +21,7 @@ export interface HookInput {
 }
 
 /** A file of `output/` that must be of use if it is there. */
-export interface Replacement {
-  file: string
+export interface Replacement extends OutputFile {
   /** What the hook did wrong when it wrote this text, in words: `wrote …`. */
   problemOf(text: string): string | undefined
 }

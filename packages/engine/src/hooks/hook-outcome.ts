@@ -4,6 +4,7 @@ import type { ActiveRun } from '../active-run.js'
 import { meantBesideAgent } from '../calls/beside-agent.js'
 import { type Control, readControl, readOutput } from './control.js'
 import type { HookInput } from './hook-input.js'
+import { OBSERVATION } from './replacements.js'
 
 export interface HookOutcome extends HookVerdict {
   name: HookName
@@ -33,7 +34,7 @@ export function verdictOn(run: ActiveRun, name: HookName, ended: EndedHook): Hoo
 
   const { directory, input } = ended
   const control = readControl(directory, name)
-  const replaced = input.replacement && readOutput(directory, input.replacement.file)
+  const replaced = input.replacement && readOutput(directory, input.replacement)
   const broken = control.problem ?? replaced?.problem
   if (broken !== undefined) return { failure: failure(name, broken), control: control.value }
 
@@ -49,8 +50,7 @@ function failure(name: HookName, what: string): { message: string; isReplacement
 /** Undefined for a hook that ended with 0. */
 function howItFailed(run: ActiveRun, { hook, result }: EndedHook): string | undefined {
   const { status, exitCode } = result
-  const stderr = result.stderr.text.trim().split('\n').at(-1)
-  const said = stderr ? `: ${stderr}` : ''
+  const said = lastWords(result.stderr.text)
   switch (status) {
     case 'TIMEOUT':
       return `timed out after ${hook.timeoutMs} ms (timeout_ms)`
@@ -63,6 +63,13 @@ function howItFailed(run: ActiveRun, { hook, result }: EndedHook): string | unde
   }
 }
 
+/** The last line, which may be all that a program wrote: the model may have to read it. */
+function lastWords(stderr: string): string {
+  const line = stderr.trim().split('\n').at(-1) ?? ''
+  const shown = [...line.slice(0, 1000)].slice(0, 500).join('') // no half of a character
+  return line === '' ? '' : `: ${shown}${shown === line ? '' : '…'}`
+}
+
 /** Of a hook that could not do anything, its script being somewhere else, where that is. */
 function withHint(failure: string, { agent, run }: ActiveRun, { command }: Hook): string {
   const hint = meantBesideAgent(command, { home: agent.home, directory: run.workDirectory })
@@ -72,7 +79,7 @@ function withHint(failure: string, { agent, run }: ActiveRun, { command }: Hook)
 /** What the model is to read instead of the tool's own words; the `ACTION_RESULT` stays as it is. */
 export function observationOverride(hook: HookOutcome): { observation_override?: string } {
   if (hook.name !== 'post_tool_execution' || hook.failure) return {}
-  const { text } = readOutput(hook.directory, 'payload_override.dat')
+  const { text } = readOutput(hook.directory, OBSERVATION)
   return text === undefined ? {} : { observation_override: text }
 }
 

@@ -38,12 +38,12 @@ export async function overrideResponse(
 function replacementIn<T>(
   run: ActiveRun,
   hook: HookOutcome | undefined,
-  { file, read }: Expected<T>,
+  expected: Expected<T>,
 ): T | undefined {
   if (hook?.failure?.isReplacement) {
     const content = `The ${hook.failure.message}; the original was used.`
     record(run, { type: 'SYSTEM_MESSAGE', iteration: hook.iteration, level: 'WARN', content })
   }
-  const text = hook && !hook.failure ? readOutput(hook.directory, file).text : undefined
-  return text === undefined ? undefined : read(text)
+  const text = hook && !hook.failure ? readOutput(hook.directory, expected).text : undefined
+  return text === undefined ? undefined : expected.read(text)
 }

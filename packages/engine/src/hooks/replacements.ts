@@ -11,6 +11,7 @@ export interface Expected<T> extends Replacement {
 /** The request to send instead. What its messages hold is the server's affair. */
 export const REQUEST: Expected<ChatRequest> = {
   file: 'final_payload.json',
+  largestMiB: 64,
   problemOf: (text) => problemIn(text, 'final_payload.json', 'is no request', problemOfRequest),
   read: (text) => JSON.parse(text),
 }
@@ -18,13 +19,18 @@ export const REQUEST: Expected<ChatRequest> = {
 /** The message to take for the model's. It is read as one of the model's would be. */
 export const MESSAGE: Expected<AssistantMessage> = {
   file: 'payload_override.dat',
+  largestMiB: 64,
   problemOf: (text) =>
     problemIn(text, 'payload_override.dat', 'is no message of the model', problemOfMessage),
   read: (text) => parseCompletion(JSON.parse(text)).message,
 }
 
 /** What the model is to read instead of a result: any text. */
-export const OBSERVATION: Replacement = { file: 'payload_override.dat', problemOf: () => undefined }
+export const OBSERVATION: Replacement = {
+  file: 'payload_override.dat',
+  largestMiB: 4,
+  problemOf: () => undefined,
+}
 
 function problemIn(
   text: string,

@@ -1,8 +1,9 @@
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import type { Hook, HookName } from '@delta/config-loader'
 import { runCommand } from '@delta/executor'
-import { recordName, replaceFile } from '@delta/journal'
+import { replaceFile } from '@delta/journal'
 import { type ActiveRun, record, variablesOf } from '../active-run.js'
+import { newRecordPath } from '../record-path.js'
 import { hookEnvironment } from './environment.js'
 import { type HookInput, writeInput } from './hook-input.js'
 import { type HookOutcome, observationOverride, recordOf, verdictOn } from './hook-outcome.js'
@@ -29,7 +30,7 @@ export async function runHook(
   const stopping = run.signal.aborted
   if (!hook || (stopping && !input.lingerMs)) return undefined
 
-  const directory = join(run.run.paths.hooks, recordName(new Date(), name, { labelFirst: true }))
+  const directory = newRecordPath(run.run.paths.hooks, name, { labelFirst: true })
   writeInput(run, name, { directory, input })
   run.run.journal.sync()
   const known = knownSecrets(run)

@@ -14,9 +14,9 @@ export function keepSecret(directory: string, actionId: string, value: string): 
 /** Values by the token that stands for them; empty when the run holds none. */
 export function secretTokens(directory: string): Record<string, string> {
   if (!existsSync(directory)) return {} // asked before every command: an exception costs more than the rest of it
-  const names = readdirSync(directory)
+  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile()) // a pipe would be waited for
   return Object.fromEntries(
-    names.map((name) => [secretToken(name), readFileSync(join(directory, name), 'utf8')]),
+    files.map(({ name }) => [secretToken(name), readFileSync(join(directory, name), 'utf8')]),
   )
 }
 

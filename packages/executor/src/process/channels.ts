@@ -15,7 +15,8 @@ export interface ChannelOptions {
 /** The three streams of one command: opened before it starts, read back and closed after it. */
 export interface Channels {
   stdio: StdioOptions
-  connect(child: ChildProcess): void
+  /** `onFailure`: output can no longer be taken, and `drain` will say why. */
+  connect(child: ChildProcess, onFailure: () => void): void
   /** Waits for what is still on its way once the process has ended. */
   drain(): Promise<void>
   /** What both files hold by now. */
@@ -84,11 +85,11 @@ function piped(
   const pumps: { drain(): Promise<void> }[] = []
   return {
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    connect(child) {
+    connect(child, onFailure) {
       child.stdin?.on('error', () => undefined) // EPIPE: a command need not read what it is given
       if (stdin !== undefined) child.stdin?.end(stdin)
-      if (child.stdout) pumps.push(pump(child.stdout, stdout, filter()))
-      if (child.stderr) pumps.push(pump(child.stderr, stderr, filter()))
+      if (child.stdout) pumps.push(pump(child.stdout, stdout, { filter: filter(), onFailure }))
+      if (child.stderr) pumps.push(pump(child.stderr, stderr, { filter: filter(), onFailure }))
     },
     async drain() {
       await Promise.all(pumps.map((each) => each.drain()))

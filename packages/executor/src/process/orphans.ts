@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { callAbove } from '../environment.js'
 import { checkOptions, checkTime, isObject, requireThat } from '../usage.js'
 import { isRunning, readProcessRecord } from './process-record.js'
 import { listProcesses, type ProcessStat } from './processes.js'
@@ -110,24 +111,30 @@ function ancestors(pid: number, processes: readonly ProcessStat[]): Set<number> 
   return found
 }
 
-function carriesEnvironment(pid: number, query: OrphanQuery): boolean {
-  const { actionId, runDirectory, hookDirectories = [] } = query
-  const ofCall =
-    actionId === undefined || runDirectory === undefined
-      ? undefined
-      : [`DELTA_ACTION_ID=${actionId}`, `DELTA_RUN_DIR=${runDirectory}`]
+function carriesEnvironment(
+  pid: number,
+  { actionId, runDirectory, hookDirectories = [] }: OrphanQuery,
+): boolean {
+  const ofCall = actionId !== undefined && runDirectory !== undefined
   if (process.platform !== 'linux' || (!ofCall && hookDirectories.length === 0)) return false
-  const variables = readEnvironment(pid)
+  const { DELTA_ACTION_ID, DELTA_RUN_DIR, DELTA_CALLS, DELTA_HOOK_IO_PATH = '' } = readEnvironment(pid)
   return (
-    ofCall?.every((variable) => variables.has(variable)) ||
-    hookDirectories.some((directory) => variables.has(`DELTA_HOOK_IO_PATH=${directory}`))
+    (ofCall && DELTA_ACTION_ID === actionId && DELTA_RUN_DIR === runDirectory) ||
+    (ofCall && DELTA_CALLS?.includes(`\n${callAbove(actionId, runDirectory)}`)) || // of an engine that is the call's
+    hookDirectories.includes(DELTA_HOOK_IO_PATH)
   )
 }
 
-function readEnvironment(pid: number): Set<string> {
+function readEnvironment(pid: number): NodeJS.ProcessEnv {
   try {
-    return new Set(readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0'))
+    const text = readFileSync(`/proc/${pid}/environ`, 'utf8')
+    return Object.fromEntries(text.split('\0').map(nameAndValue))
   } catch {
-    return new Set() // another user's, or ended meanwhile
+    return {} // another user's, or ended meanwhile
   }
+}
+
+function nameAndValue(entry: string): [string, string] {
+  const end = entry.indexOf('=')
+  return [entry.slice(0, end), entry.slice(end + 1)]
 }

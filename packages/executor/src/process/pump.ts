@@ -20,9 +20,13 @@ const PIPE_BYTES = 4 * 1024 * 1024
  * `drain` is called when the command has ended. What it wrote is then in the pipe, so once a
  * whole turn of the event loop brings nothing more, everything is here. A grandchild that goes
  * on writing is cut off, after no more bytes than a pipe can hold. `drain` throws what the
- * filter or the disk threw.
+ * filter or the disk threw; `onFailure` is called as soon as one of them did.
  */
-export function pump(source: Readable, descriptor: number, filter: ByteFilter): { drain(): Promise<void> } {
+export function pump(
+  source: Readable,
+  descriptor: number,
+  { filter, onFailure }: { filter: ByteFilter; onFailure: () => void },
+): { drain(): Promise<void> } {
   let received = 0
   let ended = false
   let failure: unknown
@@ -32,7 +36,8 @@ export function pump(source: Readable, descriptor: number, filter: ByteFilter): 
       writeWhole(descriptor, filter.push(chunk))
     } catch (error) {
       failure = error
-      source.destroy() // the command learns of it when it writes on
+      source.destroy()
+      onFailure()
     }
   })
   source.on('error', () => undefined) // ECONNRESET of a killed command: what came before it counts

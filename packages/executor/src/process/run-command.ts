@@ -72,7 +72,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   const { child, pid, channels } = started
   try {
     rememberGroup(pid)
-    channels.connect(child)
+    channels.connect(child, () => signalGroup(pid, 'SIGKILL'))
     options.onSpawn?.({ pid })
     const ending = await untilEnded(started, options)
     await channels.drain()

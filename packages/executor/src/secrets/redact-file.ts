@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
 import { type ByteFilter, writeWhole } from '../process/pump.js'
 import { checkPath, requireThat } from '../usage.js'
 import type { Redactor } from './redactor.js'
@@ -36,10 +36,11 @@ function writeFiltered(from: string, to: string, filter: ByteFilter): void {
   }
 }
 
-/** The file's bytes, in one buffer that is used again and again. */
+/** The file's bytes, in one buffer that is used again and again. What a command put in its place, a pipe say, may have no end. */
 function* chunksOf(path: string): Generator<Buffer> {
-  const source = openSync(path, 'r')
+  const source = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
+    if (!fstatSync(source).isFile()) return
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
     for (let count = readSync(source, buffer); count > 0; count = readSync(source, buffer)) {
       yield buffer.subarray(0, count)

@@ -4,6 +4,7 @@ import { JournalError } from '../errors.js'
 import { replaceFile } from '../files/replace.js'
 import { type Lease, takeLease } from '../lease/lease.js'
 import type { Waiting } from '../lease/make-way.js'
+import { makeWayWithoutLease } from '../lease/writer-without-lease.js'
 import { type RunPaths, runPaths } from '../run-paths.js'
 import { checkOptions, checkPath } from '../usage.js'
 import { makeRunDirectory } from './create-run.js'
@@ -48,12 +49,15 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
 
 type Taking = Waiting & { force: boolean; sync: boolean; above?: number }
 
-/** Where leases were deleted, the number may be one that another owner has, or had: then a higher one is taken. */
+/** Where leases were deleted, the number may be one that another owner has, or had: once that one is gone, a higher one is taken. */
 async function take(directory: string, { sync, ...how }: Taking): Promise<Run> {
   const lease = await takeLease(runPaths(directory).lease, how)
   const run = open(directory, lease, sync)
   if (run.lastEpoch < lease.epoch) return run
+  const { status, metadata } = run.summary()
   run.close()
+  if (status === 'RUNNING' && metadata.pid !== null)
+    await makeWayWithoutLease(run.paths.journal, metadata.pid, how.force)
   const higher = await take(directory, { ...how, sync, above: run.lastEpoch })
   higher.notices.unshift(...run.notices)
   return higher
@@ -89,7 +93,7 @@ function takeOver(directory: string, lease: Lease, sync: boolean): HeldRun {
   run.notices.unshift(
     isElsewhere
       ? `The run was taken from ${who}, which cannot be seen from here; it goes on in a copy of the journal.`
-      : `The run was taken over from ${who}, which ended without releasing it.`,
+      : `The run was taken over from ${who}, which ${state === 'alive' ? 'was ended' : 'ended without releasing it'}.`,
   )
   return run
 }

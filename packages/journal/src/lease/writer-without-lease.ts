@@ -1,0 +1,37 @@
+import { readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { JournalError } from '../errors.js'
+import { endProcess } from './end-process.js'
+import { processStart } from './process-identity.js'
+
+/**
+ * Returns once a writer whose lease was deleted no longer stands in the way: it stops before its next append, and until
+ * then its command may be at work. On Linux, where a process is known to be one by the journal it has open.
+ *
+ * @throws {JournalError} `ERR_RUN_BUSY`: it lives, and is not to be ended by force.
+ */
+export async function makeWayWithoutLease(journal: string, pid: number, force: boolean): Promise<void> {
+  if (pid === process.pid || !hasOpen(pid, journal)) return
+  if (force) return endProcess(pid, processStart(pid) ?? null)
+  const run = dirname(journal)
+  throw new JournalError(
+    'ERR_RUN_BUSY',
+    `${run}: process ${pid} is writing this run, though its lease was deleted. Nothing was changed.\n` +
+      'It stops at its next step: try again then. To end it and take the run: the option force',
+    { path: run },
+  )
+}
+
+/** A pid alone may be another process's by now. */
+function hasOpen(pid: number, path: string): boolean {
+  const descriptors = `/proc/${pid}/fd`
+  try {
+    const wanted = statSync(path)
+    return readdirSync(descriptors).some((name) => {
+      const open = statSync(join(descriptors, name), { throwIfNoEntry: false })
+      return open?.ino === wanted.ino && open.dev === wanted.dev
+    })
+  } catch {
+    return false // no such process, another user's, or no /proc
+  }
+}
