@@ -3,7 +3,6 @@ import { interruptedResult, interruptPolicy, removeInlined } from '@delta/execut
 import type { HumanInputRequest, PendingCall } from '@delta/journal'
 import { actOn, prepare } from './act.js'
 import { type ActiveRun, record } from './active-run.js'
-import { failedCritically } from './calls/critical.js'
 import { outputPrefixOf } from './calls/execution-record.js'
 import type { LeftCall } from './calls/orphan.js'
 import { approve, type Decision, resumeApproval } from './human/approve.js'
@@ -39,7 +38,7 @@ export async function settleStarted(
   // the one question stands for the policy's too: it showed the same command
   if (decision === 'yes') return actOn(run, call, { ...again, approved: true })
   reportInterruption(run, call, left)
-  return corrected ? undefined : failedCritically(tool, call.name, 'INTERRUPTED')
+  return undefined
 }
 
 async function askToRunAgain(

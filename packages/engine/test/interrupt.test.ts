@@ -293,7 +293,7 @@ test('a critical tool that failed ends the run, also when its engine was killed 
   expect(await workspace.has('deployed')).toBe(false)
 })
 
-test('a critical tool that was interrupted has not succeeded, and what was to follow it is not run', async () => {
+test('what was to follow a critical tool is not run when that was interrupted: the model decides anew', async () => {
   const { runAndKill, resume, workspace } = await scene({
     turns: [
       {
@@ -302,6 +302,7 @@ test('a critical tool that was interrupted has not succeeded, and what was to fo
           { name: 'deploy', arguments: {} },
         ],
       },
+      { content: 'I will look first.' },
     ],
     tools: [
       { name: 'check', shell: 'touch done; exec sleep 300', critical: true },
@@ -309,7 +310,16 @@ test('a critical tool that was interrupted has not succeeded, and what was to fo
     ],
   })
   await runAndKill(started(workspace.path))
-  const reason = 'critical tool "check" ended with INTERRUPTED'
-  expect(await resume()).toMatchObject({ status: 'FAILED', reason })
+  const result = await resume()
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'I will look first.' })
   expect(await workspace.has('deployed')).toBe(false)
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([
+    { tool_name: 'check', status: 'INTERRUPTED' },
+    {
+      tool_name: 'deploy',
+      status: 'BLOCKED',
+      observation_content:
+        'Not run: the outcome of "check", a critical tool, is unknown. Find out, then decide anew.',
+    },
+  ])
 })

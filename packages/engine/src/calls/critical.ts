@@ -18,17 +18,25 @@ export function failedCritically(
  * The same for a result that an engine recorded and did not live to draw the conclusion from. A message since then is a
  * person's word to go on.
  */
-export async function failedBefore(
+export async function failedBefore(run: ActiveRun, summary: RunSummary): Promise<Outcome | undefined> {
+  if (summary.userSpokeLast) return undefined
+  const failed = (await criticalResults(run, summary)).find(({ status }) => status !== 'INTERRUPTED')
+  return failed && failedCritically(run.agent.tools.get(failed.tool_name), failed.tool_name, failed.status)
+}
+
+/** The name of a critical tool of the last response whose outcome nobody knows. */
+export async function interruptedCritically(
   run: ActiveRun,
-  { lastThought, userSpokeLast }: RunSummary,
-): Promise<Outcome | undefined> {
-  if (userSpokeLast) return undefined
-  for (const { name, action_id: actionId } of lastThought?.tool_calls ?? []) {
-    const tool = run.agent.tools.get(name)
-    if (!tool?.settings.critical) continue // to look costs a reading of the journal
-    const result = await lastEventOf(run, 'ACTION_RESULT', actionId)
-    const failed = result?.execution_ref ? failedCritically(tool, name, result.status) : undefined // a refused call ran nothing
-    if (failed) return failed
-  }
-  return undefined
+  summary: RunSummary,
+): Promise<string | undefined> {
+  return (await criticalResults(run, summary)).find(({ status }) => status === 'INTERRUPTED')?.tool_name
+}
+
+/** Of the last response's calls that ran without success; a refused one ran nothing. */
+async function criticalResults(run: ActiveRun, { lastThought }: RunSummary): Promise<ActionResult[]> {
+  const calls = (lastThought?.tool_calls ?? []).filter(
+    ({ name }) => run.agent.tools.get(name)?.settings.critical, // to look for one costs a reading of the journal
+  )
+  const results = await Promise.all(calls.map((call) => lastEventOf(run, 'ACTION_RESULT', call.action_id)))
+  return results.flatMap((result) => (result?.execution_ref && result.status !== 'SUCCESS' ? [result] : []))
 }
