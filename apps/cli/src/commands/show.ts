@@ -14,7 +14,7 @@ import { printableLine } from '../present/printable.js'
 import { styleFor } from '../present/style.js'
 import { wayBack } from '../present/way-back.js'
 import { contextOfStep } from '../runs/context-of-step.js'
-import { followJournal } from '../runs/follow.js'
+import { followJournal, mayBegin } from '../runs/follow.js'
 import { findShownRun, type ShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { spokenName } from '../usage/spoken-name.js'
@@ -38,7 +38,7 @@ export async function execute(
 ): Promise<number> {
   refuseTogether(flags)
   const run = await findShownRun(flags, runId, terminal)
-  refuseEmpty(run)
+  refuseEmpty(run, flags)
   if (flags.request !== undefined) {
     print(terminal, await requestOf(run, flags.request))
     return EXIT.completed
@@ -48,7 +48,9 @@ export async function execute(
     return showStep(run, wholeNumber('--step', flags.step), { flags, terminal, show })
   }
   const showEvent = printerFor(flags, terminal)
-  const events = flags.follow ? followJournal(run) : streamJournal(run.journalPath)
+  const events = flags.follow
+    ? followJournal(run, { onLeft: (left) => sayWatched(left, terminal) })
+    : streamJournal(run.journalPath)
   for await (const event of events) showEvent(event)
   if (flags.follow || !flags.json) await sayHowToGoOn(run.directory, flags, terminal)
   return EXIT.completed
@@ -75,15 +77,22 @@ async function showStep(
   throw new UsageError(`--step ${step}: ${extent(run)}`)
 }
 
-/** What has an owner may begin yet. */
-function refuseEmpty({ status, problem, owner, directory }: RunSummary): void {
-  if (status === 'EMPTY' && problem === undefined && !owner?.alive) throw neverBegan(directory)
+/** What is followed may begin yet. */
+function refuseEmpty(run: RunSummary, { follow }: ShowFlags): void {
+  if (run.status !== 'EMPTY' || run.problem !== undefined || run.owner?.alive) return
+  if (!follow || !mayBegin(run)) throw neverBegan(run.directory)
+}
+
+/** Nobody writes the run now, and somebody may take it up. */
+function sayWatched(run: RunSummary, { env, stderr }: Terminal): void {
+  const [why = ''] = run.status === 'EMPTY' ? ['It has not begun yet.'] : wayBack(run, env)
+  stderr.write(`Still watching; Ctrl+C ends that. ${why}\n`)
 }
 
 /** Of the run as it is now: it may have gone on while it was read, or its journal may have been deleted. */
 async function sayHowToGoOn(directory: string, flags: ShowFlags, terminal: Terminal): Promise<void> {
   const run = await readRun(directory, { tolerant: true })
-  if (flags.follow) refuseEmpty(run)
+  if (flags.follow) refuseEmpty(run, flags)
   if (flags.json || (run.status === 'RUNNING' && flags.follow)) return // another owner has taken it up just now
   for (const line of wayBack(run, terminal.env)) terminal.stderr.write(`${line}\n`)
 }
