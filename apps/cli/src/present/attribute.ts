@@ -23,6 +23,8 @@ export function eventDescriber(detail: Detail): EventDescriber {
   let last: string | undefined
   /** What the last error said that nobody tries again. */
   let failure: string | undefined
+  /** The last error said that it is tried again, and so far it was not. */
+  let isPromised = false
   let written: WrittenCommands = new Map()
 
   /** The calls of this cycle that have a result, in the same way; the one whose result was told last is the last. */
@@ -47,6 +49,10 @@ export function eventDescriber(detail: Detail): EventDescriber {
     if (event.type === 'ENGINE_START') written = writtenCommands(event)
     const lines = describeEvent(withoutRepetition(event, failure), { ...detail, written })
     if (event.type === 'ERROR' && !event.recoverable) failure = event.error_message
+    if (event.type === 'ENGINE_END' && event.status === 'FAILED' && isPromised)
+      lines.unshift(detail.style.red('   ! not tried again'))
+    if (event.type !== 'HOOK_EXECUTION_AUDIT')
+      isPromised = event.type === 'ERROR' && event.recoverable === true
     if (event.type === 'ACTION_REQUEST') {
       last = event.tool_name === 'ask_human' ? undefined : event.action_id // which shows no line of its own
       open.set(event.action_id, repeated(event, written))
