@@ -1,17 +1,13 @@
 import {
   isJournalError,
-  isKnownEvent,
   neverBegan,
   type RunSummary,
   readRequest,
   readRun,
-  type StoredEvent,
   streamJournal,
 } from '@delta/journal'
-import { eventDescriber } from '../present/attribute.js'
-import { print } from '../present/print.js'
-import { printableLine } from '../present/printable.js'
-import { styleFor } from '../present/style.js'
+import { eventPrinter } from '../present/event-printer.js'
+import { print, say } from '../present/print.js'
 import { wayBack } from '../present/way-back.js'
 import { contextOfStep } from '../runs/context-of-step.js'
 import { followJournal, mayBegin } from '../runs/follow.js'
@@ -47,7 +43,7 @@ export async function execute(
     const show = asTyped(flags, runId, terminal.env)
     return showStep(run, wholeNumber('--step', flags.step), { flags, terminal, show })
   }
-  const showEvent = printerFor(flags, terminal)
+  const showEvent = eventPrinter(flags, terminal)
   const events = flags.follow
     ? followJournal(run, { onLeft: (left) => sayWatched(left, terminal) })
     : streamJournal(run.journalPath)
@@ -62,7 +58,7 @@ async function showStep(
   step: number,
   { flags, terminal, show }: { flags: ShowFlags; terminal: Terminal; show: readonly string[] },
 ): Promise<number> {
-  const showEvent = printerFor(flags, terminal)
+  const showEvent = eventPrinter(flags, terminal)
   let found = false
   for await (const event of streamJournal(run.journalPath)) {
     if (!('iteration' in event) || event.iteration !== step) {
@@ -84,9 +80,9 @@ function refuseEmpty(run: RunSummary, { follow }: ShowFlags): void {
 }
 
 /** Nobody writes the run now, and somebody may take it up. */
-function sayWatched(run: RunSummary, { env, stderr }: Terminal): void {
-  const [why = ''] = run.status === 'EMPTY' ? ['It has not begun yet.'] : wayBack(run, env)
-  stderr.write(`Still watching; Ctrl+C ends that. ${why}\n`)
+function sayWatched(run: RunSummary, terminal: Terminal): void {
+  const [why = ''] = run.status === 'EMPTY' ? ['It has not begun yet.'] : wayBack(run, terminal.env)
+  say(terminal, `Still watching; Ctrl+C ends that. ${why}`)
 }
 
 /** Of the run as it is now: it may have gone on while it was read, or its journal may have been deleted. */
@@ -94,7 +90,7 @@ async function sayHowToGoOn(directory: string, flags: ShowFlags, terminal: Termi
   const run = await readRun(directory, { tolerant: true })
   if (flags.follow) refuseEmpty(run, flags)
   if (flags.json || (run.status === 'RUNNING' && flags.follow)) return // another owner has taken it up just now
-  for (const line of wayBack(run, terminal.env)) terminal.stderr.write(`${line}\n`)
+  for (const line of wayBack(run, terminal.env)) say(terminal, line)
 }
 
 async function requestOf({ directory }: ShownRun, request: string): Promise<string> {
@@ -134,32 +130,4 @@ function refuseTogether({ step, request, follow }: ShowFlags): void {
     throw new UsageError(
       `${given.join(' and ')} exclude each other: each says what is to be shown. Leave one out.`,
     )
-}
-
-interface Printer {
-  (event: StoredEvent): void
-  /** An event that is not to be shown, and may say how others are. */
-  pass(event: StoredEvent): void
-}
-
-function printerFor({ json, verbose, step }: ShowFlags, terminal: Terminal): Printer {
-  if (json) {
-    const show = (event: StoredEvent) => print(terminal, `${JSON.stringify(event)}\n`)
-    return Object.assign(show, { pass: () => undefined })
-  }
-  const detail = {
-    style: styleFor(terminal.stdout, terminal.env),
-    verbose: verbose === true || step !== undefined,
-    transcript: true,
-  }
-  const describe = eventDescriber(detail)
-  const show = (event: StoredEvent): void => {
-    const lines = isKnownEvent(event) ? describe(event) : [`   ${printableLine(event.type)}`]
-    for (const line of lines) terminal.stdout.write(`${line}\n`) // safe already, and coloured
-  }
-  return Object.assign(show, {
-    pass(event: StoredEvent) {
-      if (isKnownEvent(event) && event.type === 'ENGINE_START') describe(event)
-    },
-  })
 }

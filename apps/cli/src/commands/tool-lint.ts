@@ -2,7 +2,7 @@ import { formatProblem } from '@delta/config-loader'
 import { type Excerpt, type ExpandedTool, formatProblem as formatInTemplate } from '@delta/tool-expander'
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import { counted } from '../present/counted.js'
-import { print } from '../present/print.js'
+import { print, printJson, say } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { commandFinder } from '../tools/command-exists.js'
@@ -53,10 +53,10 @@ export async function execute(
         .map((finding) => findingOf(expanded.name, finding, placeOf(expanded.name) ?? path)),
     ),
   ]
-  if (flags.json) print(terminal, `${JSON.stringify([...broken, ...findings], null, 2)}\n`)
+  if (flags.json) printJson(terminal, [...broken, ...findings])
   else for (const { message } of findings) print(terminal, `${printable(message)}\n`)
   if (failure) throw failure
-  terminal.stderr.write(`${counted(tools.size, 'tool')}, ${counted(findings.length, 'finding')}\n`)
+  say(terminal, `${counted(tools.size, 'tool')}, ${counted(findings.length, 'finding')}`)
   return findings.length === 0 ? EXIT.completed : EXIT.failed
 }
 
