@@ -5,10 +5,10 @@ import { counted } from '../present/counted.js'
 import { say } from '../present/print.js'
 import { stopSignal } from '../terminal/stop-signal.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from '../terminal/terminal.js'
-import { withOwnCommands } from '../tool-path.js'
 import type { ToolFlags } from '../tools/load-tools.js'
 import { withOpenRequests } from '../tools/open-requests.js'
 import { loadServedTools } from '../tools/served-tools.js'
+import { withOwnCommands } from '../with-own-commands.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 
 /** Clients kill a server about four seconds after they have closed its input; by then its commands must be gone. */

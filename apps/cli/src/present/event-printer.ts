@@ -1,6 +1,6 @@
 import { isKnownEvent, type StoredEvent } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
-import { eventDescriber } from './attribute.js'
+import { eventDescriber } from './event-describer.js'
 import { print } from './print.js'
 import { printableLine } from './printable.js'
 import { styleFor } from './style.js'
