@@ -1,3 +1,4 @@
+import { ISSUES } from './issues.js'
 import { printable } from './present/printable.js'
 import { explainSystemError } from './terminal/system-error.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal/terminal.js'
@@ -21,6 +22,16 @@ export function reportFailure(terminal: Terminal, error: unknown): number {
   if (terminal.env.DELTA_DEBUG && error instanceof Error)
     terminal.stderr.write(`${printable(error.stack ?? '')}\n`)
   return exitCodeOf(error)
+}
+
+/** The same of an error that no command caught: unless the system told us of it, the mistake is our own. */
+export function reportUncaught(terminal: Terminal, error: unknown): number {
+  const exitCode = reportFailure(terminal, error)
+  if (explained(error) === undefined)
+    terminal.stderr.write(
+      `This is a mistake in Delta. Please report it, with what DELTA_DEBUG=1 adds: ${ISSUES}\n`,
+    )
+  return exitCode
 }
 
 function messageOf(error: unknown, env: NodeJS.ProcessEnv): string {

@@ -1,4 +1,4 @@
-import { reportFailure } from './failure.js'
+import { reportFailure, reportUncaught } from './failure.js'
 import { watchedStreams } from './terminal/broken-streams.js'
 import type { Terminal } from './terminal/terminal.js'
 import { unreadableBytes } from './usage/unreadable-bytes.js'
@@ -12,7 +12,7 @@ import { UsageError } from './usage/usage-error.js'
 export async function main(host: NodeJS.Process): Promise<number> {
   const argv = host.argv.slice(2)
   const terminal = terminalOf(host, argv)
-  host.on('uncaughtException', (error) => host.exit(reportFailure(terminal, error)))
+  host.on('uncaughtException', (error) => host.exit(reportUncaught(terminal, error)))
   try {
     return await execute(terminal)
   } catch (error) {

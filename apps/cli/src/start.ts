@@ -1,4 +1,5 @@
 import { openBundles } from './bundles.js'
+import { ISSUES } from './issues.js'
 import { closeDeadTerminals } from './terminal/dead-terminal.js'
 
 /** Runs `main` and sets the exit code. The one thing besides `bin.cjs` that knows how this program was built. */
@@ -26,7 +27,7 @@ function ownFilesStayOpen(host: NodeJS.Process): void {
 /** Node leaves, with 0, when there is nothing left to wait for; work that was not done is no success. */
 function failUnfinished(this: NodeJS.Process): void {
   this.stderr.write(
-    'Error: delta ended before its work was done: nothing was left to wait for. Please report this.\n',
+    `Error: delta ended before its work was done: nothing was left to wait for. Please report it: ${ISSUES}\n`,
   )
   this.exitCode = 1
 }

@@ -117,9 +117,11 @@ test('a refused command line leaves no workspace beside the agent, and says noth
 test.each([['run'], ['continue', '-w', '.']])(
   '%s with a task that has no -m says where a task goes',
   async (...words) => {
-    const result = await delta([...words, 'Summarise the files'])
-    expect(result).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(result.stderr).toContain(`\nA text goes behind -m: delta ${words[0]} -m "…"\n`)
+    for (const task of ['Summarise the files', 'longer than the name of a file may be '.repeat(10)]) {
+      const result = await delta([...words, task])
+      expect(result).toMatchObject({ exitCode: 2, stdout: '' })
+      expect(result.stderr).toContain(`\nA text goes behind -m: delta ${words[0]} -m "…"\n`)
+    }
   },
 )
 

@@ -63,6 +63,36 @@ test('show and the live view say that a hook replaced a result, and what the mod
   expect((await show('--step', '1')).stdout).toMatch(/replaced this result; the model reads:\n {5}OVERRIDE\n/)
 })
 
+test('what replaces the result of a call that ran beside others stands under the command of that call', async () => {
+  const until = (results: number) =>
+    `until test $(grep -c '"type":"ACTION_RESULT"' .delta/*/journal.jsonl) -ge ${results}; do sleep 0.02; done`
+  await using agent = await temporaryAgent({
+    agent: { tool_concurrency: 2 },
+    tools: [SAY, { name: 'later', shell: `${until(1)}; echo later` }],
+    turns: [
+      {
+        content: 'Both.',
+        tool_calls: [
+          { name: 'say', arguments: { text: 'first' } },
+          { name: 'later', arguments: {} },
+        ],
+      },
+      { content: 'Done.' },
+    ],
+    files: hooks({
+      post_tool_execution: `test "$TOOL_NAME" = later || { ${until(2)}; echo other > "$DELTA_HOOK_IO_PATH/output/payload_override.dat"; }`,
+    }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  for (const text of [stderr, stdout]) {
+    expect(text).toMatch(
+      /^ {5}later\n {5}exit 0, .*\n {3}↳ \$ echo first\n {3}hook post_tool_execution replaced this result; the model reads:\n {5}other\n\S/m,
+    )
+  }
+})
+
 test('a result that a hook replaced by nothing is said to be nothing', async () => {
   await using agent = await temporaryAgent({
     tools: [SAY],
@@ -177,6 +207,25 @@ test("on_error does not run for a tool's exit code, nor for a hook that fails", 
   await using workspace = await temporaryWorkspace({})
   expect((await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])).exitCode).toBe(0)
   expect(workspace.has('errors.txt')).toBe(false)
+})
+
+test('a run that an on_error hook stops does not end with the words that it is tried again', async () => {
+  await using server = await startScriptedServer([{ status: 500, message: 'boom' }])
+  await using agent = await temporaryAgent({
+    baseUrl: server.baseUrl,
+    files: hooks({
+      on_error: `echo '{"action":"stop","reason":"enough"}' > "$DELTA_HOOK_IO_PATH/output/control.json"`,
+    }),
+  })
+  await using workspace = await temporaryWorkspace({})
+  const run = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
+  expect(run.stderr).toMatch(
+    /boom; trying again in .*\n {3}! not tried again\nFAILED after 0 iterations\nError: the run failed: on_error hook: enough\n/,
+  )
+  const shown = await delta(['show', '-v', '-w', workspace.path])
+  expect(shown.stdout).toMatch(
+    /\n {3}! not tried again\nFAILED \(on_error hook: enough\) after 0 iterations\n$/,
+  )
 })
 
 test('an on_error hook that fails is not called for itself', async () => {

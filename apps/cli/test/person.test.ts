@@ -418,6 +418,25 @@ test.skipIf(!hasTerminal)(
   },
 )
 
+test.skipIf(!hasTerminal)(
+  'of a secret that is pasted with more lines than one, the rest does not answer the next question, where it could be seen',
+  async () => {
+    await using agent = await temporaryAgent({
+      turns: [{ tool_calls: [ask('Key?', { sensitive: true }), ask('Last?')] }, { content: 'Thanks.' }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const screen = deltaOnTerminal(['run', '-i', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
+    await screen.waitForOutput(/Key\? $/)
+    screen.write('-----BEGIN KEY-----\rhunter2-hunter3\r')
+    await screen.waitForOutput(/Last\? $/)
+    screen.write('three\r')
+    const { stdout, exitCode } = await screen.result
+    expect(exitCode, stdout).toBe(0)
+    expect(stdout).not.toContain('hunter2')
+    expect(await answersIn(workspace.path)).toEqual([expect.stringContaining('«secret:'), 'three'])
+  },
+)
+
 test('a message from stdin leaves nothing to answer with: the question waits, with 101', async () => {
   await using agent = await temporaryAgent({
     turns: [{ tool_calls: [ask('Name?')] }, { content: 'Thanks.' }],

@@ -111,6 +111,23 @@ test.skipIf(!hasTerminal)(
   },
 )
 
+test.skipIf(!hasTerminal).each([[[]], [['-v']]])(
+  'a hook that only watches does not end the line that says what is waited for: run %j',
+  async (flags) => {
+    await using server = await startScriptedServer([{ content: 'Done.', hold: 'thinking' }])
+    await using agent = await temporaryAgent({
+      baseUrl: server.baseUrl,
+      files: { 'hooks.yaml': "pre_llm_request: { command: ['true'] }\n" },
+    })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, ...flags]
+    const screen = deltaOnTerminal(args, { env: KEY })
+    await screen.waitForOutput(/thinking \d/)
+    await server.release('thinking')
+    expect((await screen.result).exitCode).toBe(0)
+  },
+)
+
 test.skipIf(!hasTerminal)('show is coloured on a terminal, plain in a pipe, and safe in both', async () => {
   const turns = [{ tool_calls: [{ name: 'say', arguments: { text: 'a\u001b[2Jb' } }] }, { content: 'Done.' }]
   await using agent = await temporaryAgent({ tools: [SAY], turns })

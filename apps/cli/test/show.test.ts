@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import {
   startProcess,
   startScriptedServer,
@@ -96,26 +96,40 @@ test('show --follow does without a watcher where the machine has none left', asy
   await engine.result
 })
 
-test.each([[[]], [['--follow']]])(
-  'show, with the flags %j, says of a run that was killed that nobody writes it any more',
-  async (flags) => {
-    await using agent = await temporaryAgent({
-      tools: [{ name: 'work', shell: 'echo $$ > pid; exec sleep 300' }],
-      turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
-    })
-    await using workspace = await temporaryWorkspace({})
-    const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q']
-    const engine = startDelta(args)
-    await waitForFile(`${workspace.path}/pid`)
-    engine.kill('SIGKILL')
-    await engine.result
-    const shown = await delta(['show', '-w', workspace.path, ...flags])
-    expect(shown.stderr).toBe(
-      `It was interrupted: nobody writes it any more. Go on with: delta continue -w ${workspace.path} --run-id one\n`,
-    )
-    await delta(['continue', '-w', workspace.path, '-q']) // ends the command, too
-  },
-)
+test('show says of a run that was killed that nobody writes it any more; --follow watches until somebody has gone on with it', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: 'echo $$ > pid; exec sleep 300' }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q']
+  const engine = startDelta(args)
+  await waitForFile(`${workspace.path}/pid`)
+  const watcher = startDelta(['show', '-w', workspace.path, '--follow'])
+  await watcher.waitForOutput('sleep 300')
+  engine.kill('SIGKILL')
+  await engine.result
+  const goOn = `delta continue -w ${workspace.path} --run-id one`
+  const gone = `It was interrupted: nobody writes it any more. Go on with: ${goOn}\n`
+  await watcher.waitForOutput(gone, { stream: 'stderr' })
+  expect((await delta(['show', '-w', workspace.path])).stderr).toBe(gone)
+  await delta(['continue', '-w', workspace.path, '-q']) // ends the command, too
+  const { stdout, stderr, exitCode } = await watcher.result
+  expect({ stderr, exitCode }).toEqual({ stderr: `Still watching; Ctrl+C ends that. ${gone}`, exitCode: 0 })
+  expect(stdout).toMatch(/\nresuming one .*\n(.*\n)*2\. Done\.\nCOMPLETED after 2 iterations\n$/)
+})
+
+test('show --follow waits for a run that has not begun yet', async () => {
+  await using agent = await temporaryAgent({})
+  await using workspace = await temporaryWorkspace({})
+  await mkdir(`${workspace.path}/.delta/one/io`, { recursive: true })
+  const watcher = startDelta(['show', 'one', '-w', workspace.path, '--follow'])
+  await watcher.waitForOutput('Still watching; Ctrl+C ends that. It has not begun yet.\n', {
+    stream: 'stderr',
+  })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
+  expect((await watcher.result).stdout).toMatch(/\n> Go\n1\. Done\.\nCOMPLETED after 1 iteration\n$/)
+})
 
 test('show says of a secret, a yes or no and a command how each is answered', async () => {
   const tools = [{ name: 'make', exec: 'touch made', effects: { destructive: true } }]

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runProcess, smallDisk, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { runProcess, smallDisk, temporaryAgent, temporaryWorkspace, waitForExit } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { cleanEnvironment, DELTA, delta } from './delta.js'
 
@@ -117,7 +117,7 @@ test('init on a full disk says so and leaves nothing half made', async ({ skip }
   expect(existsSync(join(disk.path, 'agent'))).toBe(false)
 })
 
-test('an error that nobody foresaw is one line, and a stack trace only with DELTA_DEBUG', async () => {
+test('an error that nobody foresaw is told in words, and a stack trace only with DELTA_DEBUG', async () => {
   await using directory = await temporaryWorkspace({})
   const bug = join(directory.path, 'bug.cjs')
   await writeFile(bug, 'setImmediate(() => { throw new Error("unforeseen") }); setInterval(() => {}, 1000)')
@@ -133,6 +133,39 @@ test('an error that nobody foresaw is one line, and a stack trace only with DELT
   expect(plain.stderr).toContain('Error: unforeseen\n')
   expect(plain.stderr).not.toMatch(/^\s+at /m)
   expect((await run({ DELTA_DEBUG: '1' })).stderr).toMatch(/^\s+at .*bug\.cjs/m)
+})
+
+test('a mistake in Delta ends the commands that run, says where to report it, and leaves the run to be continued', async () => {
+  await using directory = await temporaryWorkspace({})
+  const bug = join(directory.path, 'bug.cjs')
+  await writeFile(
+    bug,
+    `const { watch, existsSync } = require('node:fs')
+    if (process.argv[2] === 'run') {
+      const watcher = watch(process.cwd(), { persistent: false }, () => {
+        if (existsSync('pid')) watcher.close(), unforeseen()
+      })
+    }`,
+  )
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', shell: 'echo $$ > pid.new; mv pid.new pid; exec sleep 300' }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+  })
+  const args = ['run', '-q', '--agent', agent.path, '-m', 'Go', '-w', '.', '--run-id', 'one']
+  const { stderr, exitCode } = await delta(args, {
+    cwd: directory.path,
+    env: { NODE_OPTIONS: `--require ${bug}` },
+  })
+  expect(exitCode).toBe(1)
+  expect(stderr).toBe(
+    'Error: unforeseen is not defined\n' +
+      'This is a mistake in Delta. Please report it, with what DELTA_DEBUG=1 adds: https://github.com/delta-engine/delta/issues\n' +
+      `Stopped at once. Go on with: delta continue -w ${directory.path} --run-id one\n`,
+  )
+  await waitForExit(Number(await directory.read('pid')))
+  const { stdout } = await delta(['list-runs', '--resumable', '-w', directory.path])
+  expect(stdout).toMatch(/^one +INTERRUPTED/m)
+  expect(await delta(['continue', '-q', '-w', directory.path])).toMatchObject({ stdout: 'Done.\n' })
 })
 
 test('a workspace on a read-only file system is refused as such, and nothing is said of going on', async ({

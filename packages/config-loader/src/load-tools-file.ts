@@ -74,13 +74,15 @@ export async function loadToolsFile(
   }
 }
 
+const ANOTHER_PLACE = 'Name a file that holds tools, or the directory of an agent.'
+
 /** A lone file counts as an agent's directory with only that file: its imports stay beside and below it. */
 function openFile(path: string, shown: string, findings: Findings): { workplace: Workplace; file: string } {
   const file = realPath(path)
   if (file === undefined) throw notFound(path, shown)
   if (statSync(file).isDirectory()) {
     const workplace = openDirectory(path, shown)
-    return { workplace, file: findMainFile(workplace, findings) }
+    return { workplace, file: findMainFile(workplace, findings, ANOTHER_PLACE) }
   }
   return { workplace: { home: dirname(file), shown: dirname(shown) }, file }
 }

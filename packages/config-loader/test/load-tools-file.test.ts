@@ -74,3 +74,12 @@ test('a path that leads nowhere for another reason is explained, too', async () 
     message: expect.stringMatching(/^it: cannot be read: ENAMETOOLONG/),
   })
 })
+
+test('where there are no tools, the way out is a file or a directory, for that is what is asked for here', async () => {
+  const home = await directoryOf({ 'notes.txt': '' })
+  const failure = loadToolsFile(home, { environment: {}, shownAs: 'notes' })
+  await expect(failure).rejects.toMatchObject({
+    code: 'ERR_CONFIG_NOT_FOUND',
+    message: 'notes: holds no agent.yaml.\nName a file that holds tools, or the directory of an agent.',
+  })
+})

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import {
   type Agent,
   ConfigError,
+  type Environment,
   formatProblem,
   formatReport,
   isConfigError,
@@ -11,8 +12,7 @@ import {
 import { parse } from 'yaml'
 import { withEndpoint } from '../agent/endpoint-settings.js'
 import { type AgentFlags, loadAgentFor, loadOptions } from '../agent/load-agent.js'
-import { print, screenWidth } from '../present/print.js'
-import { printable } from '../present/printable.js'
+import { print, printJson, say, screenWidth } from '../present/print.js'
 import { describeSettings } from '../present/settings.js'
 import { asYaml } from '../present/yaml.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
@@ -31,7 +31,7 @@ interface ConfigFlags extends AgentFlags {
  * comes from. Keys are never shown, only where they are.
  */
 export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<number> {
-  const warn = (message: string): void => void terminal.stderr.write(`${printable(message)}\n`)
+  const warn = (message: string): void => say(terminal, message)
   const endpoint = (llmBaseUrl?: string) =>
     loadEnvironment({
       workDirectory: workDirectoryOf(flags, terminal),
@@ -45,24 +45,17 @@ export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<n
   )
   const environment = await endpoint(agent.llm.baseUrl)
   for (const warning of environment.warnings) warn(formatProblem(warning))
-
-  if (!flags.showOrigin) {
-    const shown = describe(agent, environment.origins)
-    print(terminal, flags.json ? `${JSON.stringify(shown, null, 2)}\n` : asYaml(shown, terminal))
-    return EXIT.completed
-  }
-  const settings = await listSettings(
-    resolve(terminal.cwd, flags.agent),
-    loadOptions(flags.agent, { flags, terminal }),
-  )
-  const effective = withEndpoint(settings, environment)
-  print(
-    terminal,
-    flags.json
-      ? `${JSON.stringify(effective, null, 2)}\n`
-      : describeSettings(effective, screenWidth(terminal)),
-  )
+  if (flags.showOrigin) await printOrigins(flags, environment, terminal)
+  else if (flags.json) printJson(terminal, describe(agent, environment))
+  else print(terminal, asYaml(describe(agent, environment), terminal))
   return EXIT.completed
+}
+
+async function printOrigins(flags: ConfigFlags, environment: Environment, terminal: Terminal): Promise<void> {
+  const options = loadOptions(flags.agent, { flags, terminal })
+  const settings = withEndpoint(await listSettings(resolve(terminal.cwd, flags.agent), options), environment)
+  if (flags.json) printJson(terminal, settings)
+  else print(terminal, describeSettings(settings, screenWidth(terminal)))
 }
 
 /** What is wrong with the `.env` files is said together with what is wrong with the agent. */
@@ -75,7 +68,7 @@ async function withProblemsOf(endpoint: () => Promise<unknown>, error: unknown):
   throw new ConfigError(error.code, formatReport(problems, warnings), { problems, warnings })
 }
 
-function describe(agent: Agent, origins: readonly { name: string; from: string }[]): object {
+function describe(agent: Agent, { origins }: Environment): object {
   return {
     agent_home: agent.home,
     settings: origins.map(({ name, from }) => ({ name, from })),

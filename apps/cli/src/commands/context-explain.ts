@@ -1,4 +1,4 @@
-import { print, screenWidth } from '../present/print.js'
+import { print, printJson, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { type ExplainedBreak, findCacheBreaks } from '../runs/cache-breaks.js'
@@ -9,12 +9,8 @@ import { EXIT, type Terminal } from '../terminal/terminal.js'
 export async function execute(flags: ContextFlags, terminal: Terminal): Promise<number> {
   const next = await nextContext(flags, terminal)
   const breaks = next.run ? await findCacheBreaks(next.run, next) : []
-  print(
-    terminal,
-    flags.json
-      ? `${JSON.stringify(asRecord(next, breaks), null, 2)}\n`
-      : asText(next, breaks, screenWidth(terminal)),
-  )
+  if (flags.json) printJson(terminal, asRecord(next, breaks))
+  else print(terminal, asText(next, breaks, screenWidth(terminal)))
   return EXIT.completed
 }
 

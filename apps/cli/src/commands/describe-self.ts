@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { AtipArgument, AtipCommand, AtipOption, AtipTool } from '@delta/atip'
-import { print } from '../present/print.js'
+import { printJson } from '../present/print.js'
 import { COMMAND_EFFECTS } from '../table/effects.js'
 import type { ArgumentEntry, CommandEntry, OptionEntry } from '../table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from '../table/index.js'
@@ -19,7 +19,7 @@ export async function execute(_flags: object, terminal: Terminal): Promise<numbe
     trust: { source: 'native', verified: false },
     commands: commandTree(),
   }
-  print(terminal, `${JSON.stringify(tool, null, 2)}\n`)
+  printJson(terminal, tool)
   return EXIT.completed
 }
 

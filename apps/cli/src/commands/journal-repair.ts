@@ -1,5 +1,5 @@
 import { repairRun } from '@delta/journal'
-import { print } from '../present/print.js'
+import { print, printJson, say } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { findShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
@@ -13,8 +13,9 @@ export async function execute(
   const run = await findShownRun(flags, runId, terminal)
   const { text, ...result } = await repairRun(run.directory, {
     force: flags.force ?? false,
-    onWait: (message) => void terminal.stderr.write(`note: ${printable(message)}\n`),
+    onWait: (message) => say(terminal, `note: ${message}`),
   })
-  print(terminal, `${flags.json ? JSON.stringify(result, null, 2) : printable(text)}\n`)
+  if (flags.json) printJson(terminal, result)
+  else print(terminal, `${printable(text)}\n`)
   return result.problem === undefined ? EXIT.completed : EXIT.failed
 }

@@ -1,5 +1,5 @@
 import { verifyJournal } from '@delta/journal'
-import { print } from '../present/print.js'
+import { print, printJson, say } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { findShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
@@ -13,10 +13,10 @@ export async function execute(
 ): Promise<number> {
   const run = await findShownRun(flags, runId, terminal)
   const { text, ...report } = verifyJournal(run.journalPath, { ofRun: true })
-  const shown = printable(withExactCommands(text, run.journalPath, terminal.env))
-  print(terminal, `${flags.json ? JSON.stringify(report, null, 2) : shown}\n`)
+  if (flags.json) printJson(terminal, report)
+  else print(terminal, `${printable(withExactCommands(text, run.journalPath, terminal.env))}\n`)
   if (!report.ok) return EXIT.failed
   if (run.problem === undefined) return EXIT.completed
-  terminal.stderr.write(`But the run cannot go on: ${printable(run.problem)}\n`)
+  say(terminal, `But the run cannot go on: ${run.problem}`)
   return EXIT.failed
 }

@@ -1,8 +1,8 @@
 import { type HumanInputRequest, latestRunId, listRuns, neverBegan, type RunSummary } from '@delta/journal'
 import { age } from '../present/age.js'
 import { inColumns } from '../present/columns.js'
-import { print, screenWidth } from '../present/print.js'
-import { printable, printableLine } from '../present/printable.js'
+import { print, printJson, say, screenWidth } from '../present/print.js'
+import { printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { withExactCommands } from '../usage/exact-commands.js'
@@ -32,9 +32,9 @@ export async function execute(flags: ListFlags, terminal: Terminal): Promise<num
   }
 
   const records = found.map((run) => recordOf(run, terminal))
-  if (flags.json) print(terminal, `${JSON.stringify(records, null, 2)}\n`)
+  if (flags.json) printJson(terminal, records)
   else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)], screenWidth(terminal)))
-  else terminal.stderr.write(`${nothingFound(all, workDirectory, flags, terminal)}\n`)
+  else say(terminal, nothingFound(all, workDirectory, flags, terminal))
   for (const run of found) explain(run, terminal)
   return EXIT.completed
 }
@@ -45,10 +45,9 @@ function nothingFound(
   flags: ListFlags,
   terminal: Terminal,
 ): string {
-  const where = printable(workDirectory)
   return all.length > 0
-    ? `No such runs in ${where}`
-    : `No runs in ${where}. ${otherWorkspace(['list-runs'], flags, terminal)}`
+    ? `No such runs in ${workDirectory}`
+    : `No runs in ${workDirectory}. ${otherWorkspace(['list-runs'], flags, terminal)}`
 }
 
 /** What belongs to another run is resumed by that one; what is damaged, by nobody. */
@@ -67,7 +66,8 @@ function withoutSubAgents(found: readonly RunSummary[], all: readonly RunSummary
 
 function printFirst(run: RunSummary | undefined, { json }: ListFlags, terminal: Terminal): number {
   if (!run) return EXIT.failed
-  print(terminal, `${json ? JSON.stringify(recordOf(run, terminal), null, 2) : run.runId}\n`)
+  if (json) printJson(terminal, recordOf(run, terminal))
+  else print(terminal, `${run.runId}\n`)
   return EXIT.completed
 }
 
@@ -79,8 +79,8 @@ function statusOf({ status, problem }: RunSummary): string {
 function explain(run: RunSummary, terminal: Terminal): void {
   const { runId, status, owner } = run
   const problem = problemOf(run, terminal.env)
-  if (problem !== undefined) terminal.stderr.write(`Run ${runId} is damaged: ${printable(problem)}\n`)
-  else if (status === 'EMPTY' && !owner?.alive) terminal.stderr.write(`${whyEmpty(run)}\n`)
+  if (problem !== undefined) say(terminal, `Run ${runId} is damaged: ${problem}`)
+  else if (status === 'EMPTY' && !owner?.alive) say(terminal, whyEmpty(run))
 }
 
 /** It may have begun, and its journal be gone. */

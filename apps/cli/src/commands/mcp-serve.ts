@@ -2,13 +2,13 @@ import { toMcpServer } from '@delta/tool-adapters/mcp'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { counted } from '../present/counted.js'
-import { printable } from '../present/printable.js'
+import { say } from '../present/print.js'
 import { stopSignal } from '../terminal/stop-signal.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from '../terminal/terminal.js'
-import { withOwnCommands } from '../tool-path.js'
 import type { ToolFlags } from '../tools/load-tools.js'
 import { withOpenRequests } from '../tools/open-requests.js'
 import { loadServedTools } from '../tools/served-tools.js'
+import { withOwnCommands } from '../with-own-commands.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 
 /** Clients kill a server about four seconds after they have closed its input; by then its commands must be gone. */
@@ -23,15 +23,14 @@ export async function execute(
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const say = (message: string): void => void terminal.stderr.write(`${printable(message)}\n`)
   const workDirectory = existingWorkDirectoryOf(flags, terminal)
   const { tools, warnings, ...served } = await loadServedTools(path, flags, terminal)
-  for (const warning of warnings) say(warning)
+  for (const warning of warnings) say(terminal, warning)
 
   const environment = withOwnCommands(terminal.env)
   const server = toMcpServer(tools, { ...served, workDirectory, environment, graceMs: GRACE_MS })
-  server.onerror = (error) => say(`Not accepted: ${error.message}`)
-  say(`${counted(tools.length, 'tool')} over stdin and stdout, in ${workDirectory}`)
+  server.onerror = (error) => say(terminal, `Not accepted: ${error.message}`)
+  say(terminal, `${counted(tools.length, 'tool')} over stdin and stdout, in ${workDirectory}`)
   return serve(server, terminal)
 }
 

@@ -1,20 +1,16 @@
 import {
   isJournalError,
-  isKnownEvent,
   neverBegan,
   type RunSummary,
   readRequest,
   readRun,
-  type StoredEvent,
   streamJournal,
 } from '@delta/journal'
-import { eventDescriber } from '../present/attribute.js'
-import { print } from '../present/print.js'
-import { printableLine } from '../present/printable.js'
-import { styleFor } from '../present/style.js'
+import { eventPrinter } from '../present/event-printer.js'
+import { print, say } from '../present/print.js'
 import { wayBack } from '../present/way-back.js'
 import { contextOfStep } from '../runs/context-of-step.js'
-import { followJournal } from '../runs/follow.js'
+import { followJournal, mayBegin } from '../runs/follow.js'
 import { findShownRun, type ShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { spokenName } from '../usage/spoken-name.js'
@@ -38,7 +34,7 @@ export async function execute(
 ): Promise<number> {
   refuseTogether(flags)
   const run = await findShownRun(flags, runId, terminal)
-  refuseEmpty(run)
+  refuseEmpty(run, flags)
   if (flags.request !== undefined) {
     print(terminal, await requestOf(run, flags.request))
     return EXIT.completed
@@ -47,8 +43,10 @@ export async function execute(
     const show = asTyped(flags, runId, terminal.env)
     return showStep(run, wholeNumber('--step', flags.step), { flags, terminal, show })
   }
-  const showEvent = printerFor(flags, terminal)
-  const events = flags.follow ? followJournal(run) : streamJournal(run.journalPath)
+  const showEvent = eventPrinter(flags, terminal)
+  const events = flags.follow
+    ? followJournal(run, { onLeft: (left) => sayWatched(left, terminal) })
+    : streamJournal(run.journalPath)
   for await (const event of events) showEvent(event)
   if (flags.follow || !flags.json) await sayHowToGoOn(run.directory, flags, terminal)
   return EXIT.completed
@@ -60,7 +58,7 @@ async function showStep(
   step: number,
   { flags, terminal, show }: { flags: ShowFlags; terminal: Terminal; show: readonly string[] },
 ): Promise<number> {
-  const showEvent = printerFor(flags, terminal)
+  const showEvent = eventPrinter(flags, terminal)
   let found = false
   for await (const event of streamJournal(run.journalPath)) {
     if (!('iteration' in event) || event.iteration !== step) {
@@ -75,17 +73,24 @@ async function showStep(
   throw new UsageError(`--step ${step}: ${extent(run)}`)
 }
 
-/** What has an owner may begin yet. */
-function refuseEmpty({ status, problem, owner, directory }: RunSummary): void {
-  if (status === 'EMPTY' && problem === undefined && !owner?.alive) throw neverBegan(directory)
+/** What is followed may begin yet. */
+function refuseEmpty(run: RunSummary, { follow }: ShowFlags): void {
+  if (run.status !== 'EMPTY' || run.problem !== undefined || run.owner?.alive) return
+  if (!follow || !mayBegin(run)) throw neverBegan(run.directory)
+}
+
+/** Nobody writes the run now, and somebody may take it up. */
+function sayWatched(run: RunSummary, terminal: Terminal): void {
+  const [why = ''] = run.status === 'EMPTY' ? ['It has not begun yet.'] : wayBack(run, terminal.env)
+  say(terminal, `Still watching; Ctrl+C ends that. ${why}`)
 }
 
 /** Of the run as it is now: it may have gone on while it was read, or its journal may have been deleted. */
 async function sayHowToGoOn(directory: string, flags: ShowFlags, terminal: Terminal): Promise<void> {
   const run = await readRun(directory, { tolerant: true })
-  if (flags.follow) refuseEmpty(run)
+  if (flags.follow) refuseEmpty(run, flags)
   if (flags.json || (run.status === 'RUNNING' && flags.follow)) return // another owner has taken it up just now
-  for (const line of wayBack(run, terminal.env)) terminal.stderr.write(`${line}\n`)
+  for (const line of wayBack(run, terminal.env)) say(terminal, line)
 }
 
 async function requestOf({ directory }: ShownRun, request: string): Promise<string> {
@@ -125,32 +130,4 @@ function refuseTogether({ step, request, follow }: ShowFlags): void {
     throw new UsageError(
       `${given.join(' and ')} exclude each other: each says what is to be shown. Leave one out.`,
     )
-}
-
-interface Printer {
-  (event: StoredEvent): void
-  /** An event that is not to be shown, and may say how others are. */
-  pass(event: StoredEvent): void
-}
-
-function printerFor({ json, verbose, step }: ShowFlags, terminal: Terminal): Printer {
-  if (json) {
-    const show = (event: StoredEvent) => print(terminal, `${JSON.stringify(event)}\n`)
-    return Object.assign(show, { pass: () => undefined })
-  }
-  const detail = {
-    style: styleFor(terminal.stdout, terminal.env),
-    verbose: verbose === true || step !== undefined,
-    transcript: true,
-  }
-  const describe = eventDescriber(detail)
-  const show = (event: StoredEvent): void => {
-    const lines = isKnownEvent(event) ? describe(event) : [`   ${printableLine(event.type)}`]
-    for (const line of lines) terminal.stdout.write(`${line}\n`) // safe already, and coloured
-  }
-  return Object.assign(show, {
-    pass(event: StoredEvent) {
-      if (isKnownEvent(event) && event.type === 'ENGINE_START') describe(event)
-    },
-  })
 }

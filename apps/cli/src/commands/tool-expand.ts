@@ -1,6 +1,5 @@
 import { formatProblem, type LoadedTools } from '@delta/config-loader'
-import { print } from '../present/print.js'
-import { printable } from '../present/printable.js'
+import { print, printJson, say } from '../present/print.js'
 import { asYaml } from '../present/yaml.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { loadTools, type ToolFlags } from '../tools/load-tools.js'
@@ -13,9 +12,10 @@ export async function execute(
   path: string,
 ): Promise<number> {
   const { document, warnings } = await loadTools(path, flags, terminal)
-  for (const warning of warnings) terminal.stderr.write(`${printable(formatProblem(warning))}\n`)
+  for (const warning of warnings) say(terminal, formatProblem(warning))
   const shown = flags.tool === undefined ? document : only(document, flags.tool)
-  print(terminal, flags.json ? `${JSON.stringify(shown, null, 2)}\n` : asYaml(shown, terminal))
+  if (flags.json) printJson(terminal, shown)
+  else print(terminal, asYaml(shown, terminal))
   return EXIT.completed
 }
 

@@ -2,7 +2,7 @@ import { formatProblem } from '@delta/config-loader'
 import { type Excerpt, type ExpandedTool, formatProblem as formatInTemplate } from '@delta/tool-expander'
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import { counted } from '../present/counted.js'
-import { print } from '../present/print.js'
+import { print, printJson, say } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { commandFinder } from '../tools/command-exists.js'
@@ -33,31 +33,41 @@ export async function execute(
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const { tools, placeOf, warnings, failure, agentHome } = await loadTools(path, flags, terminal, {
-    partial: true,
-  })
-  const options = { commandExists: commandFinder(agentHome, terminal.env), environment: terminal.env }
-  const broken: Finding[] = (failure?.problems ?? []).map((problem) => ({
-    rule: 'does-not-load',
-    message: withOwnFlags(formatProblem(problem)),
-  }))
-  const findings: Finding[] = [
-    ...warnings.map((warning) => ({
-      rule: warning.deprecated ? 'deprecated' : 'file',
-      message: formatProblem(warning),
-    })),
-    ...[...tools.values()].flatMap(({ expanded }) =>
-      [...lintTool(expanded, options), ...aboutDelta(expanded)]
-        // The file's own warnings name the line of an unknown key.
-        .filter(({ rule }) => rule !== 'unknown-key')
-        .map((finding) => findingOf(expanded.name, finding, placeOf(expanded.name) ?? path)),
-    ),
-  ]
-  if (flags.json) print(terminal, `${JSON.stringify([...broken, ...findings], null, 2)}\n`)
+  const loaded = await loadTools(path, flags, terminal, { partial: true })
+  const { tools, failure } = loaded
+  const broken = (failure?.problems ?? []).map((problem) =>
+    aboutFile('does-not-load', withOwnFlags(formatProblem(problem))),
+  )
+  const findings = findingsOf(loaded, path, terminal)
+  if (flags.json) printJson(terminal, [...broken, ...findings])
   else for (const { message } of findings) print(terminal, `${printable(message)}\n`)
   if (failure) throw failure
-  terminal.stderr.write(`${counted(tools.size, 'tool')}, ${counted(findings.length, 'finding')}\n`)
+  say(terminal, `${counted(tools.size, 'tool')}, ${counted(findings.length, 'finding')}`)
   return findings.length === 0 ? EXIT.completed : EXIT.failed
+}
+
+function findingsOf(
+  { tools, placeOf, warnings, agentHome }: Awaited<ReturnType<typeof loadTools>>,
+  path: string,
+  { env }: Terminal,
+): Finding[] {
+  const options = { commandExists: commandFinder(agentHome, env), environment: env }
+  const aboutTools = [...tools.values()].flatMap(({ expanded }) =>
+    [...lintTool(expanded, options), ...aboutDelta(expanded)]
+      // The file's own warnings name the line of an unknown key.
+      .filter(({ rule }) => rule !== 'unknown-key')
+      .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path)),
+  )
+  return [
+    ...warnings.map((warning) =>
+      aboutFile(warning.deprecated ? 'deprecated' : 'file', formatProblem(warning)),
+    ),
+    ...aboutTools,
+  ]
+}
+
+function aboutFile(rule: string, message: string): Finding {
+  return { rule, message }
 }
 
 /** The expander knows commands; where a run keeps its journal, and how delta reads a message, is known here. */
@@ -70,7 +80,7 @@ function aboutDelta(tool: ExpandedTool): TemplateFinding[] {
   ]
 }
 
-function findingOf(tool: string, finding: LintFinding | TemplateFinding, definedAt: string): Finding {
+function aboutTool(tool: string, finding: LintFinding | TemplateFinding, definedAt: string): Finding {
   const { rule, path, line, column, message } = finding
   const where = `${definedAt}: ${tool}: ${path}`
   const text = formatInTemplate({ ...finding, message: `${message} (${rule})` }, where)

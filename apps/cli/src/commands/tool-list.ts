@@ -1,7 +1,7 @@
 import { formatProblem } from '@delta/config-loader'
 import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
 import { effectsOf } from '../present/effects.js'
-import { print, screenWidth } from '../present/print.js'
+import { print, printJson, say, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
@@ -14,9 +14,9 @@ export async function execute(
   path: string,
 ): Promise<number> {
   const { tools, policy, warnings } = await loadTools(path, flags, terminal)
-  for (const warning of warnings) terminal.stderr.write(`${printable(formatProblem(warning))}\n`)
+  for (const warning of warnings) say(terminal, formatProblem(warning))
   const listed = [...tools.values()].map((tool) => ({ tool, ...decisionOn(tool, policy) }))
-  if (flags.json) print(terminal, `${JSON.stringify(listed.map(summaryOf), null, 2)}\n`)
+  if (flags.json) printJson(terminal, listed.map(summaryOf))
   else if (listed.length > 0)
     print(terminal, printable(table([HEADER, ...listed.map(row)], screenWidth(terminal))))
   return EXIT.completed

@@ -1,14 +1,9 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { quoteForPerson } from '@delta/executor'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { ArgumentEntry, CommandEntry, OptionEntry } from '../table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from '../table/index.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { spokenName } from '../usage/spoken-name.js'
-import { lastWorkspaceIn } from '../workspace/last-workspace.js'
 import { withMeantCommand } from './meant-command.js'
-import { whereItGoes } from './where-it-goes.js'
+import { takesMessage, withHints } from './with-hints.js'
 
 const WHAT_PEOPLE_DO = `
 What people do:
@@ -93,34 +88,6 @@ function addCommand(parent: Command, entry: CommandEntry, terminal: Terminal, ex
   for (const option of entry.options ?? []) command.addOption(optionOf(option))
   // commander gives what is positional, then the options, then itself
   command.action((...given) => execute(entry.name, given.at(-2), given.slice(0, -2)))
-}
-
-/** Only an option says what is to be done, and people type it without. */
-function takesMessage({ arguments: positional = [], options = [] }: CommandEntry): boolean {
-  return positional.length === 0 && options.some(({ flags }) => flags.startsWith('-m,'))
-}
-
-function withHints(
-  { name }: CommandEntry,
-  parsed: Command,
-  terminal: Terminal,
-): (text: string, write: (text: string) => void) => void {
-  const command = [...spokenName(terminal.env), name]
-  const hints: [RegExp, () => string][] = [
-    [/too many arguments/, () => whereItGoes(parsed.args[0] ?? '', { command, cwd: terminal.cwd })],
-    [/required option '-w/, () => whichWorkspace(command, terminal)],
-  ]
-  return (text, write) =>
-    write(text + hints.map(([fault, hint]) => (fault.test(text) ? hint() : '')).join(''))
-}
-
-/** The current directory, if it is a workspace; or the one that was used last beside the agent that lies there. */
-function whichWorkspace(command: readonly string[], { cwd, argv }: Terminal): string {
-  if (existsSync(join(cwd, '.delta'))) return `Of this directory: ${command.join(' ')} -w .\n`
-  const last = lastWorkspaceIn('.', cwd)
-  if (last === undefined) return ''
-  const typed = quoteForPerson([...command, '-w', last, ...argv.slice(1)])
-  return `Of the workspace last used here: ${typed}\n`
 }
 
 function argumentOf({ name, description, choices, default: value }: ArgumentEntry): Argument {

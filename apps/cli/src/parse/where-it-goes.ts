@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
+import { isReadableDirectory } from '../workspace/is-readable-directory.js'
 
 /** A line on the option behind which a word belongs that was typed without one. */
 export function whereItGoes(
@@ -13,15 +14,11 @@ export function whereItGoes(
     return `An agent's directory goes behind --agent: ${example('--agent')} -m "…"\n`
   if (name === 'continue' && /^\d{8}_\d{6}/.test(word))
     return `The id of a run goes behind --run-id: ${example('--run-id')} -w …\n`
-  if (name === 'continue' && isDirectory(resolve(cwd, word)))
+  if (name === 'continue' && isReadableDirectory(resolve(cwd, word)))
     return `A workspace goes behind -w: ${example('-w')}\n`
   return `A text goes behind -m: ${command.join(' ')} -m "…"\n`
 }
 
 function isAgent(path: string): boolean {
   return ['agent.yaml', 'config.yaml'].some((file) => existsSync(join(path, file)))
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }

@@ -1,6 +1,6 @@
 import type { EngineEvent } from '@delta/engine'
 import { isKnownEvent } from '@delta/journal'
-import { commandToContinue } from './conclude.js'
+import { commandToContinue } from '../usage/command-to-continue.js'
 import type { Presenter } from './presenter.js'
 
 export interface RunPresenter extends Presenter {

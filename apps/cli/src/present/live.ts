@@ -17,6 +17,8 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
   let streamed = ''
   let midLine = false
   let shownAnswer: string | undefined
+  /** What takes time now. */
+  let wait: string | undefined
 
   function showPiece(content: string, iteration: number): void {
     spinner.stop()
@@ -52,22 +54,23 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
         showPiece(event.content, event.iteration)
         return
       }
-      spinner.stop()
-      if (event.kind !== 'journal' || !isKnownEvent(event.event)) {
-        freshLine()
+      const stored = event.kind === 'journal' && isKnownEvent(event.event) ? event.event : undefined
+      if (stored && isSilent(stored, flags)) {
         lines.show(event)
         return
       }
-      const shown = event.event.type === 'THOUGHT' && endThought(event.event)
-      if (endsThought(event.event)) streamed = ''
-      if (showsLine(event.event, flags)) freshLine()
-      if (!shown) lines.show(event)
-      const wait = waitAfter(event.event)
+      spinner.stop()
+      const isSaid = stored?.type === 'THOUGHT' && endThought(stored)
+      if (stored && endsThought(stored)) streamed = ''
+      freshLine()
+      if (!isSaid) lines.show(event)
+      if (stored && stored.type !== 'HOOK_EXECUTION_AUDIT') wait = waitAfter(stored)
       if (wait !== undefined) spinner.start(wait)
     },
     warn(message) {
       const empty = !midLine
       freshLine()
+      wait = undefined
       if (empty) terminal.stderr.write(ERASE_LINE) // but for a Ctrl+C, which the terminal shows as ^C
       lines.warn(message)
     },
@@ -84,9 +87,9 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
 }
 
 /** A hook is told of where all is wanted, or where it changed what the model reads. */
-function showsLine(event: JournalEvent, { verbose }: { verbose?: boolean }): boolean {
-  if (event.type !== 'HOOK_EXECUTION_AUDIT' || verbose) return true
-  return typeof event.observation_override === 'string'
+function isSilent(event: JournalEvent, { verbose }: { verbose?: boolean }): boolean {
+  if (event.type !== 'HOOK_EXECUTION_AUDIT' || verbose) return false
+  return typeof event.observation_override !== 'string'
 }
 
 /** A thought that breaks off in the middle is forgotten: the next attempt says it anew. */

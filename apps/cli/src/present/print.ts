@@ -6,6 +6,16 @@ export function print(terminal: Terminal, text: string): void {
   terminal.stdout.write(terminal.stdout.isTTY ? printable(text) : text)
 }
 
+/** The same for a program: any value as JSON. */
+export function printJson(terminal: Terminal, value: unknown): void {
+  print(terminal, `${JSON.stringify(value, null, 2)}\n`)
+}
+
+/** Tells a person something besides the result, in lines of its own. */
+export function say({ stderr }: Terminal, text: string): void {
+  stderr.write(`${printable(text)}\n`)
+}
+
 /** How wide the screen is that shows the result; undefined where a file or a pipe takes it. */
 export function screenWidth({ stdout }: Terminal): number | undefined {
   return stdout.isTTY && stdout.columns > 0 ? stdout.columns : undefined

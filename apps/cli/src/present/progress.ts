@@ -1,12 +1,12 @@
 import { isKnownEvent } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
-import { eventDescriber } from './attribute.js'
-import { wayOn } from './conclude.js'
+import { eventDescriber } from './event-describer.js'
 import type { Presenter } from './presenter.js'
 import { print } from './print.js'
 import { printable } from './printable.js'
 import { styleFor } from './style.js'
 import { toldNotices } from './told-notices.js'
+import { wayOn } from './way-on.js'
 
 /** Progress on stderr, line by line: each thought, each command as it would be typed, its result. The answer goes to stdout. */
 export function progressPresenter(

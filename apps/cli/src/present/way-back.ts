@@ -1,8 +1,8 @@
 import { basename, dirname } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
+import { commandToContinue } from '../usage/command-to-continue.js'
 import { spokenName } from '../usage/spoken-name.js'
-import { commandToContinue } from './conclude.js'
 
 /** What a person who has looked at a run may want to type next. Lines; none for a run that is done or cannot go on. */
 export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {

@@ -6,9 +6,9 @@ import { isWithinRun } from '../agent/within-run.js'
 import { askAtTerminal } from '../present/ask.js'
 import type { Presenter, PresenterFlags } from '../present/presenter.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { withOwnCommands } from '../tool-path.js'
 import { withOwnFlags } from '../usage/own-flags.js'
 import { wholeNumber } from '../usage/whole-number.js'
+import { withOwnCommands } from '../with-own-commands.js'
 import { keepingSmall } from './keep-small.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */

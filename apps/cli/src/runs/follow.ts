@@ -1,15 +1,20 @@
-import { type FSWatcher, watch } from 'node:fs'
-import { readJournal, readRun, type StoredEvent } from '@delta/journal'
+import { existsSync, type FSWatcher, watch } from 'node:fs'
+import { join } from 'node:path'
+import { type RunSummary, readJournal, readRun, type StoredEvent } from '@delta/journal'
 
 /** Some file systems tell nobody of a change, and some machines have no watchers left: look this often anyway. */
 const LOOK_AGAIN_MS = 500
 
-/** A run's events, those to come too, until nobody writes it any more. */
-export async function* followJournal(run: {
-  directory: string
-  journalPath: string
-}): AsyncGenerator<StoredEvent> {
+/**
+ * A run's events, those to come too, until it has come to an end or waits for input. While nobody writes it, since it has
+ * not begun or its engine was killed, somebody may still take it up: each time `onLeft` is told, once, and it goes on.
+ */
+export async function* followJournal(
+  run: { directory: string; journalPath: string },
+  { onLeft }: { onLeft: (run: RunSummary) => void },
+): AsyncGenerator<StoredEvent> {
   let fromOffset = 0
+  let isLeft = false
   const read = async (): Promise<StoredEvent[]> => {
     const { events, endOffset } = await readJournal(run.journalPath, { fromOffset })
     fromOffset = endOffset
@@ -19,18 +24,29 @@ export async function* followJournal(run: {
     const events = await read()
     yield* events
     if (events.length > 0) continue
-    if (!(await isWritten(run.directory))) {
-      yield* await read() // its last words may have come after we looked
-      return
-    }
+    const now = await readRun(run.directory, { tolerant: true })
+    const late = await read() // its last words may have come after we looked
+    yield* late
+    if (!mayGoOn(now)) return
+    if (late.length > 0) continue
+    const wasLeft = isLeft
+    isLeft = now.owner?.alive !== true
+    if (isLeft && !wasLeft) onLeft(now)
     await changeOf(run.journalPath)
   }
 }
 
-/** A run that is empty and has an owner is about to begin, or its journal was deleted and the owner has not noticed. */
-async function isWritten(directory: string): Promise<boolean> {
-  const { status, owner } = await readRun(directory, { tolerant: true })
-  return status === 'RUNNING' || (status === 'EMPTY' && owner?.alive === true)
+/** An engine that was killed wrote no end; whoever continues the run writes on behind its last words. */
+function mayGoOn(run: RunSummary): boolean {
+  if (run.status === 'RUNNING') return true
+  if (run.status === 'EMPTY') return mayBegin(run)
+  return run.status === 'INTERRUPTED' && run.metadata.end_time === null && run.problem === undefined
+}
+
+/** Whether an empty run may begin yet. One whose journal was deleted has begun: its metadata are left. */
+export function mayBegin({ owner, directory, problem }: RunSummary): boolean {
+  if (owner?.alive) return true
+  return problem === undefined && !existsSync(join(directory, 'metadata.json'))
 }
 
 function changeOf(path: string): Promise<void> {

@@ -5,10 +5,10 @@ import { isAgentCommand } from '@delta/executor'
 import { latestRunId } from '@delta/journal'
 import { findEnvironment } from '../agent/find-environment.js'
 import { type AgentFlags, loadAgentFor } from '../agent/load-agent.js'
-import { printable } from '../present/printable.js'
+import { say } from '../present/print.js'
 import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { withOwnCommands } from '../tool-path.js'
+import { withOwnCommands } from '../with-own-commands.js'
 import { workDirectoryOf } from '../workspace/work-directory.js'
 import { readMessage } from './message.js'
 import { findShownRun, type ShownRun } from './shown-run.js'
@@ -32,7 +32,7 @@ export interface NextContext extends NextRequest {
  * workspace has none. What it warns of, and what a real run would do before, is said on stderr.
  */
 export async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<NextContext> {
-  const warn = (text: string): void => void terminal.stderr.write(`${printable(text)}\n`)
+  const warn = (text: string): void => say(terminal, text)
   const workDirectory = workDirectoryOf(flags, terminal)
   const run = await shownRun(flags, workDirectory, terminal)
   const directory = flags.agent ?? (await agentHomeOf(run)) ?? '.'

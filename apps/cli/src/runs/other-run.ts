@@ -1,6 +1,6 @@
 import { quoteForPerson } from '@delta/executor'
 import { listRuns, type RunSummary } from '@delta/journal'
-import { commandToContinue } from '../present/conclude.js'
+import { commandToContinue } from '../usage/command-to-continue.js'
 import { spokenName } from '../usage/spoken-name.js'
 
 /**

@@ -51,7 +51,7 @@ export const INSPECT_COMMANDS: CommandGroup = {
           description: 'only iteration n, with whole outputs and what the context held',
         },
         { flags: '--request <n>', description: 'the request of iteration n, byte for byte as it was sent' },
-        { flags: '--follow', description: 'go on printing until the run stops' },
+        { flags: '--follow', description: 'go on printing until the run has ended or waits for input' },
         { flags: '-v, --verbose', description: 'whole outputs, hooks, tokens' },
         { flags: '--json', description: 'print the journal lines instead' },
       ],
@@ -62,6 +62,8 @@ export const INSPECT_COMMANDS: CommandGroup = {
         ['delta show -w ./workspace --follow', 'as it happens, from another terminal'],
         ['delta show -w ./workspace -v', 'with the tokens of each answer'],
       ],
+      notes: `What --follow watches may be killed, or not have begun. Then one line on stderr
+says so, and it goes on printing when somebody takes the run up; Ctrl+C ends it.`,
     },
     {
       name: 'config',

@@ -11,8 +11,9 @@ const KEYS: Readonly<Record<string, 'enter' | 'end' | 'interrupt' | 'erase'>> = 
 
 /**
  * Reads a line that must not be seen. The terminal stops echoing before the prompt is shown: whoever types at once, or a
- * program that waits for the prompt, is not echoed either. Undefined when `signal` is aborted, at end of input, or when the
- * terminal has gone.
+ * program that waits for the prompt, is not echoed either. What was pasted behind the end of the line is dropped: it may be
+ * of the secret, and the next question may be one whose answer is seen. Undefined when `signal` is aborted, at end of
+ * input, or when the terminal has gone.
  */
 export function readHidden(
   prompt: string,

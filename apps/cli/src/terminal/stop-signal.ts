@@ -16,7 +16,7 @@ export class StoppedError extends Error {
 
 /**
  * Aborts on the first SIGINT, SIGTERM or SIGHUP, with its name as the reason. Another one ends the process at once, and
- * kills the commands that it has running; before it leaves, `lastWord` is called.
+ * kills the commands that it has running; before it leaves, `lastWord` is called. So does an error that nobody caught.
  */
 export function stopSignal(
   terminal: Terminal,
@@ -37,9 +37,15 @@ export function stopSignal(
     terminal.signals.on(name, handler)
     return { name, handler }
   })
+  const onMistake = (): void => {
+    killRunningCommands()
+    if (lastWord) terminal.signals.once('exit', lastWord) // below what is said of the error
+  }
+  terminal.signals.on('uncaughtExceptionMonitor', onMistake)
   return {
     signal: controller.signal,
     [Symbol.dispose]() {
+      terminal.signals.off('uncaughtExceptionMonitor', onMistake)
       for (const { name, handler } of handlers) terminal.signals.off(name, handler)
     },
   }

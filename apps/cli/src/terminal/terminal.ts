@@ -12,7 +12,7 @@ export interface Terminal {
   stdout: NodeJS.WriteStream
   /** Everything else: progress, notices, errors. */
   stderr: NodeJS.WriteStream
-  /** Emits SIGINT, SIGTERM and SIGHUP. */
+  /** Emits SIGINT, SIGTERM and SIGHUP; `uncaughtExceptionMonitor` and `exit`, as a process does. */
   signals: EventEmitter
   /** Ends the process at once; only for a second Ctrl+C. */
   exit(exitCode: number): void

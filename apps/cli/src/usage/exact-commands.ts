@@ -1,4 +1,5 @@
 import { quoteForPerson } from '@delta/executor'
+import { commandToContinue } from './command-to-continue.js'
 import { spokenName } from './spoken-name.js'
 
 /**
@@ -9,14 +10,10 @@ export function withExactCommands(text: string, path: string, env: NodeJS.Proces
   const run = runAt(path)
   if (run === undefined) return text
   const { workspace, id } = run
-  const delta = spokenName(env)
+  const repair = [...spokenName(env), 'journal', 'repair', id, '-w', workspace]
   return text
-    .replace(/delta journal repair$/gm, () =>
-      quoteForPerson([...delta, 'journal', 'repair', id, '-w', workspace]),
-    )
-    .replace(/delta continue --run-id \S+$/gm, () =>
-      quoteForPerson([...delta, 'continue', '-w', workspace, '--run-id', id]),
-    )
+    .replace(/delta journal repair$/gm, () => quoteForPerson(repair))
+    .replace(/delta continue --run-id \S+$/gm, () => commandToContinue(workspace, id, env))
 }
 
 /** The run in whose directory a path lies, of either layout. */

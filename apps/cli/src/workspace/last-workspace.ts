@@ -1,9 +1,9 @@
-import { accessSync, constants, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import type { Terminal } from '../terminal/terminal.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { UsageError } from '../usage/usage-error.js'
+import { isReadableDirectory } from './is-readable-directory.js'
 import { lastUsedIn, workspacesIn } from './workspace-names.js'
 
 /** What to type where a directory holds no runs: the same command on the workspace last used there, if there is one. */
@@ -39,19 +39,9 @@ export function withLastWorkspace(
  */
 export function lastWorkspaceIn(workDir: string, cwd: string): string | undefined {
   const home = resolve(cwd, workDir, 'workspaces')
-  if (!isDirectory(home)) return undefined
+  if (!isReadableDirectory(home)) return undefined
   const names = workspacesIn(home)
   const used = lastUsedIn(home)
   const name = names.find((each) => each === used) ?? names.at(-1)
   return name === undefined ? undefined : join(workDir, 'workspaces', name)
-}
-
-/** One that can be read; no advice is given on any other. */
-function isDirectory(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK)
-    return statSync(path).isDirectory()
-  } catch {
-    return false
-  }
 }

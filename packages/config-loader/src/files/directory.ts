@@ -8,6 +8,7 @@ import type { Workplace } from './workplace.js'
 
 const MAIN_FILE = 'agent.yaml'
 const OLD_MAIN_FILE = 'config.yaml'
+const ANOTHER_AGENT = 'Name the directory of an agent with --agent, or make a new one: delta init my-agent'
 const MEND_LINK = 'Mend the link, or give another directory with --agent.'
 
 /** @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: there is no such directory. */
@@ -38,9 +39,14 @@ export function openDirectory(directory: string, shown = directory): Workplace {
 /**
  * The agent's main file: `agent.yaml`, or `config.yaml` as before version 1.9.
  *
+ * @param another - What to name instead of a directory that holds other things.
  * @throws {ConfigError} `ERR_CONFIG_NOT_FOUND`: the directory holds neither.
  */
-export function findMainFile({ home, shown }: Workplace, findings: Findings): string {
+export function findMainFile(
+  { home, shown }: Workplace,
+  findings: Findings,
+  another: string = ANOTHER_AGENT,
+): string {
   const names = namesIn(home, shown)
   for (const name of ['context', 'hooks']) {
     const isMeant = names.has(`${name}.yml`) && !names.has(`${name}.yaml`)
@@ -63,10 +69,10 @@ export function findMainFile({ home, shown }: Workplace, findings: Findings): st
     return join(home, OLD_MAIN_FILE)
   }
   const place = shown === '.' ? 'This directory' : `${shown}:`
-  throw notFound(`${place} holds no agent.yaml.`, suggest(home, shown, names))
+  throw notFound(`${place} holds no agent.yaml.`, suggest({ home, shown }, names, another))
 }
 
-function suggest(home: string, shown: string, names: ReadonlySet<string>): string {
+function suggest({ home, shown }: Workplace, names: ReadonlySet<string>, another: string): string {
   const otherEnding = ['agent.yml', 'config.yml'].find((name) => names.has(name))
   if (otherEnding !== undefined) return `Rename ${join(shown, otherEnding)} to agent.yaml.`
   const inside: string[] = []
@@ -74,8 +80,7 @@ function suggest(home: string, shown: string, names: ReadonlySet<string>): strin
     if (isFile(join(home, name, MAIN_FILE))) inside.push(join(shown, name))
   }
   if (inside.length > 0) return `Agents inside of it: ${inside.slice(0, 10).join(', ')}`
-  if (names.size > 0)
-    return 'Name the directory of an agent with --agent, or make a new one: delta init my-agent' // init wants it empty
+  if (names.size > 0) return another // init wants it empty
   return `Make an agent there with: ${quoteForPerson(['delta', 'init', basename(shown) === '.' ? '.' : shown])}`
 }
 

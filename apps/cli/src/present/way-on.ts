@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import type { Question, RunResult } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import { EXIT } from '../terminal/terminal.js'
+import { commandToContinue } from '../usage/command-to-continue.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { counted } from './counted.js'
 import { claimOf } from './effects.js'
@@ -108,13 +109,8 @@ function waysToAnswer(
   ]
 }
 
-/** The command line that takes the run up again, ready to be pasted. */
 function resume(result: RunResult, env: NodeJS.ProcessEnv): string {
   return commandToContinue(workspaceOf(result), result.runId, env)
-}
-
-export function commandToContinue(workspace: string, runId: string, env: NodeJS.ProcessEnv): string {
-  return quoteForPerson([...spokenName(env), 'continue', '-w', workspace, '--run-id', runId])
 }
 
 function showLastStep(result: RunResult, env: NodeJS.ProcessEnv): string {

@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
+import type { Command } from 'commander'
+import type { CommandEntry } from '../table/entry.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { spokenName } from '../usage/spoken-name.js'
+import { lastWorkspaceIn } from '../workspace/last-workspace.js'
+import { whereItGoes } from './where-it-goes.js'
+
+/** The parser's complaints about a command that takes a message, with what was probably meant. */
+export function withHints(
+  { name }: CommandEntry,
+  parsed: Command,
+  terminal: Terminal,
+): (text: string, write: (text: string) => void) => void {
+  const command = [...spokenName(terminal.env), name]
+  const hints: [RegExp, () => string][] = [
+    [/too many arguments/, () => whereItGoes(parsed.args[0] ?? '', { command, cwd: terminal.cwd })],
+    [/required option '-w/, () => whichWorkspace(command, terminal)],
+  ]
+  return (text, write) =>
+    write(text + hints.map(([fault, hint]) => (fault.test(text) ? hint() : '')).join(''))
+}
+
+/** Only an option says what is to be done, and people type it without. */
+export function takesMessage({ arguments: positional = [], options = [] }: CommandEntry): boolean {
+  return positional.length === 0 && options.some(({ flags }) => flags.startsWith('-m,'))
+}
+
+/** The current directory, if it is a workspace; or the one that was used last beside the agent that lies there. */
+function whichWorkspace(command: readonly string[], { cwd, argv }: Terminal): string {
+  if (existsSync(join(cwd, '.delta'))) return `Of this directory: ${command.join(' ')} -w .\n`
+  const last = lastWorkspaceIn('.', cwd)
+  if (last === undefined) return ''
+  const typed = quoteForPerson([...command, '-w', last, ...argv.slice(1)])
+  return `Of the workspace last used here: ${typed}\n`
+}

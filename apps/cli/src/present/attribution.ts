@@ -1,0 +1,70 @@
+import type { ActionRequest, ActionResult, HookExecutionAudit, JournalEvent } from '@delta/journal'
+import { commandLine, type WrittenCommands } from './command-line.js'
+import { isAnswer, written } from './describe.js'
+import { printable, printableLine } from './printable.js'
+
+/** Characters of a command that is said once more above its result. */
+const REPEATED_CHARACTERS = 100
+
+/** Names the command of what does not follow it. To be told of every event of a run, in their order. */
+export interface Attribution {
+  /** The name of a command that belongs above this event; mostly none is needed. */
+  above(event: JournalEvent, known: WrittenCommands): string | undefined
+  /** A call that was shown by somebody else, and whose result is still to come. */
+  remember(request: ActionRequest, known: WrittenCommands): void
+}
+
+/**
+ * A result does not follow its own command when calls ran side by side or the run was interrupted between the two; nor does
+ * what replaces a result always follow that.
+ */
+export function attribution(): Attribution {
+  /** The calls without a result, by their `action_id`, as they are said once more. */
+  const open = new Map<string, string>()
+  /** The calls of this cycle that have a result, in the same way; the one whose result was told last is the last. */
+  const ended = new Map<string, string>()
+  /** Whose result would stand in its place now. */
+  let last: string | undefined
+
+  function aboveResult(result: ActionResult): string | undefined {
+    const { action_id: id, tool_name: name } = result
+    const said = open.get(id) ?? printableLine(name)
+    const isInPlace = last === id || isAnswer(result)
+    open.delete(id)
+    ended.delete(id)
+    ended.set(id, said)
+    last = undefined
+    return isInPlace ? undefined : said
+  }
+
+  function aboveReplacement(hook: HookExecutionAudit): string | undefined {
+    const { action_id: id, observation_override: text } = hook
+    if (typeof text !== 'string' || typeof id !== 'string' || [...ended.keys()].at(-1) === id)
+      return undefined
+    return ended.get(id) ?? printableLine(id)
+  }
+
+  return {
+    above(event, known) {
+      if (event.type === 'ACTION_RESULT') return aboveResult(event)
+      if (event.type === 'HOOK_EXECUTION_AUDIT') return aboveReplacement(event)
+      if (event.type === 'ACTION_REQUEST') {
+        last = event.tool_name === 'ask_human' ? undefined : event.action_id // which shows no line of its own
+        open.set(event.action_id, repeated(event, known))
+      }
+      if (event.type === 'THOUGHT') ended.clear()
+      if (event.type === 'THOUGHT' || event.type === 'ENGINE_START') last = undefined
+      return undefined
+    },
+    remember: (request, known) => void open.set(request.action_id, repeated(request, known)),
+  }
+}
+
+function repeated(request: ActionRequest, known: WrittenCommands): string {
+  const { tool_name: name, tool_args: args } = request
+  const command = commandLine(request, known)
+  const said = command ?? `${printableLine(name)}${written(args)}`
+  const [line = '', ...rest] = printable(said).split('\n')
+  const isCut = rest.length > 0 || line.length > REPEATED_CHARACTERS
+  return `${command === undefined ? '' : '$ '}${line.slice(0, REPEATED_CHARACTERS)}${isCut ? ' …' : ''}`
+}

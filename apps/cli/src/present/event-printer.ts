@@ -1,0 +1,37 @@
+import { isKnownEvent, type StoredEvent } from '@delta/journal'
+import type { Terminal } from '../terminal/terminal.js'
+import { eventDescriber } from './event-describer.js'
+import { print } from './print.js'
+import { printableLine } from './printable.js'
+import { styleFor } from './style.js'
+
+export interface EventPrinter {
+  (event: StoredEvent): void
+  /** An event that is not to be shown, and may say how others are. */
+  pass(event: StoredEvent): void
+}
+
+/** Prints the events of one run as results, for people or as the journal has them; those of a single step in full. */
+export function eventPrinter(
+  { json, verbose, step }: { json?: boolean; verbose?: boolean; step?: string },
+  terminal: Terminal,
+): EventPrinter {
+  if (json) {
+    const show = (event: StoredEvent) => print(terminal, `${JSON.stringify(event)}\n`)
+    return Object.assign(show, { pass: () => undefined })
+  }
+  const describe = eventDescriber({
+    style: styleFor(terminal.stdout, terminal.env),
+    verbose: verbose === true || step !== undefined,
+    transcript: true,
+  })
+  const show = (event: StoredEvent): void => {
+    const lines = isKnownEvent(event) ? describe(event) : [`   ${printableLine(event.type)}`]
+    for (const line of lines) terminal.stdout.write(`${line}\n`) // safe already, and coloured
+  }
+  return Object.assign(show, {
+    pass(event: StoredEvent) {
+      if (isKnownEvent(event) && event.type === 'ENGINE_START') describe(event)
+    },
+  })
+}
