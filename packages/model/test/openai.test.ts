@@ -279,17 +279,6 @@ describe('a streamed answer', () => {
     })
     expect((await model.complete(error.retryWith ?? request)).message.content).toBe('Hello.')
   })
-
-  test('of a server that has refused stream_options once is not asked for with them again', async () => {
-    const { model, server } = await start({ refuseStreamOptions: true, turns: [{ content: 'Hello.' }] })
-    const first = await failureOf(model.complete(streamingRequest(request)))
-    const longer = { ...request, messages: [...request.messages, ...request.messages] }
-    const second = await failureOf(model.complete(streamingRequest(longer)))
-    expect(server.requests()).toHaveLength(1)
-    expect(second).toMatchObject({ ...first, retryWith: { ...longer, stream: true } })
-    expect(second.message).toBe(first.message)
-    expect((await model.complete(second.retryWith ?? request)).message.content).toBe('Hello.')
-  })
 })
 
 describe('errors that are worth another try', () => {

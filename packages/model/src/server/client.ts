@@ -37,9 +37,6 @@ function keepErrorBody(answer: HttpAnswer): HttpAnswer {
   return { ...answer, text: async () => JSON.stringify({ error: { body: await answer.text() } }) }
 }
 
-/** What servers said that refuse `stream_options`: they are asked with them once. */
-const refusals = new WeakMap<OpenAI, ModelError>()
-
 /** With its type named, the client sends a body as it is. */
 const JSON_BODY = { 'content-type': 'application/json' }
 
@@ -49,31 +46,23 @@ export async function post(
   request: ChatRequest,
   { body, signal, asked }: { body: Uint8Array | undefined; signal: AbortSignal; asked: Asked },
 ): Promise<HttpAnswer> {
-  const refusal = refusals.get(client)
-  if (refusal && 'stream_options' in request) throw withoutStreamOptions(refusal, request)
   try {
     const sent = body ?? JSON.stringify(request)
     const options = { body: sent, headers: JSON_BODY, stream: request.stream === true, signal }
     return (await client.post('/chat/completions', options).asResponse()) as unknown as HttpAnswer
   } catch (error) {
-    throw failureOf(error, request, { client, asked })
+    throw failureOf(error, request, asked)
   }
 }
 
-function failureOf(
-  error: unknown,
-  request: ChatRequest,
-  { client, asked }: { client: OpenAI; asked: Asked },
-): unknown {
+function failureOf(error: unknown, request: ChatRequest, asked: Asked): unknown {
   if (!(error instanceof Error && 'status' in error)) return error // none of the client's: a request that is no JSON
   const { status, headers, error: packed, cause } = error as Partial<InstanceType<typeof OpenAI.APIError>>
   if (status === undefined) return connectionError(cause ?? error, asked)
 
   const body = (packed as { body?: string } | undefined)?.body ?? ''
   const failure = statusError({ status, body, header: (name) => headers?.get(name) }, asked)
-  if (!refusesStreamOptions(failure, body, request)) return failure
-  refusals.set(client, failure)
-  return withoutStreamOptions(failure, request)
+  return refusesStreamOptions(failure, body, request) ? withoutStreamOptions(failure, request) : failure
 }
 
 function refusesStreamOptions(failure: ModelError, body: string, request: ChatRequest): boolean {
