@@ -30,6 +30,8 @@ export interface ActiveRun {
   readonly conversation: JournalFollower
   /** What the provider last counted, for estimating the next request; a cache of the journal. */
   readonly lastCount: { calibration?: Calibration }
+  /** Keys of a request that the server refuses, so that it is asked with each of them once. */
+  readonly refusedKeys: Set<string>
   readonly signal: AbortSignal
   /** What a person answered from outside: a word for `ask_human`, or a decision on one waiting command. */
   readonly reply: Reply | undefined

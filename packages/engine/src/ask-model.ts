@@ -73,6 +73,7 @@ export async function askModel(
       }
       if (stopped) return { stopped }
       if (error.retryWith) {
+        for (const key of Object.keys(request)) if (!(key in error.retryWith)) run.refusedKeys.add(key)
         request = error.retryWith
         invocation = keep(request)
       }

@@ -66,6 +66,7 @@ async function activate(
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
     usedActionIds: history.usedActionIds,
     lastCount: history.lastCount,
+    refusedKeys: new Set(),
     conversation: followJournal(run.paths.journal),
     signal: options.signal,
     reply: options.reply,

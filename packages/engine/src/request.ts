@@ -7,7 +7,7 @@ import { askHumanTool, strictAskHumanTool } from './human/question.js'
 export function requestFor(
   agent: Agent,
   messages: ChatRequest['messages'],
-  { stream }: { stream: boolean },
+  { stream, refusedKeys }: { stream: boolean; refusedKeys?: ReadonlySet<string> },
 ): ChatRequest {
   const request = {
     ...(agent.llm.model === undefined ? {} : { model: agent.llm.model }),
@@ -15,7 +15,12 @@ export function requestFor(
     messages,
     tools: toolsOf(agent),
   }
-  return stream ? streamingRequest(request) : request
+  return without(refusedKeys, stream ? streamingRequest(request) : request)
+}
+
+function without(keys: ReadonlySet<string> | undefined, request: ChatRequest): ChatRequest {
+  if (!keys?.size) return request
+  return Object.fromEntries(Object.entries(request).filter(([key]) => !keys.has(key))) as ChatRequest
 }
 
 const known = new WeakMap<Agent['tools'], FunctionTool[]>()

@@ -134,6 +134,16 @@ test('the words of a thought come as they stream, each with its iteration, and t
   expect(heard.slice(1)).toEqual(['First I look.', 'It is done.'])
 })
 
+test('a server that refuses a part of a request is asked with it once, not in every cycle', async () => {
+  const turns = [{ tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }, { content: 'Done.' }]
+  await using server = await startScriptedServer({ turns, refuseStreamOptions: true })
+  const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl }, stream: true })
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
+  expect(server.requests().map(({ json }) => 'stream_options' in Object(json))).toEqual([true, false, false])
+  expect(await eventsOfType(result, 'ERROR')).toHaveLength(1)
+})
+
 test('with tool_concurrency calls run side by side, and the model reads their results in call order', async () => {
   await using server = await startScriptedServer([
     {
