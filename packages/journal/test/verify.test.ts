@@ -51,6 +51,13 @@ test('every damaged line is listed with its place and reason, and no terminal ac
   expect(readText(path)).toBe(damaged)
 })
 
+test('of a damaged line that is long only the beginning is shown', () => {
+  const { text } = verifyJournal(journalFile(`${'rubbish '.repeat(1000)}\n`))
+  expect(text.split('\n')[1]).toBe(
+    `  line 1: Damaged: it is not JSON (8000 bytes from byte 0 on): "${'rubbish '.repeat(8).slice(0, 60)}…"`,
+  )
+})
+
 test('repair keeps the journal as it was, whole, and leaves every sound line as it is', async () => {
   const path = journalFile(damaged)
   const { changed, keptIn, removed, text } = repairJournal(path)
