@@ -54,7 +54,7 @@ export function checkScripts(scan: Scan, command: SimpleCommand, assignments: re
   }
   refuse(scan, fed, `the input of ${shell}`)
   // Whoever feeds a shell a whole script means to; no one means that with read.
-  for (const word of inputs) refuseGlued(word, `a script for ${shell}`, /read|map/.test(shell))
+  for (const word of inputs) refuseGlued(word, `a script for ${shell}`, /^(?:read|map)/.test(shell))
   for (const document of documents) document.interpreter = shell
 }
 
