@@ -170,7 +170,11 @@ test('stdout holds nothing but the protocol, whatever comes in; the rest is on s
   expect(exitCode).toBe(0)
   expect(stderr).toContain(`1 tool over stdin and stdout, in ${files.path}\n`)
   expect(stderr).toMatch(/tools\.yaml:1:\d+: .*timeout_mss/)
-  expect(stderr).toContain('Not accepted: ')
+  expect(stderr.match(/^Not accepted: .*$/gm)).toEqual([
+    expect.stringContaining('is not valid JSON'),
+    ...Array(2).fill('Not accepted: a line that is no message of JSON-RPC'),
+    expect.any(String),
+  ])
 })
 
 test('whoever sends everything at once and closes the input gets an answer to each call', async () => {

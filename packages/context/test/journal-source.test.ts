@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { appendFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { followJournal } from '../src/index.js'
 import { history, journalText, placeWith } from './place.js'
@@ -99,6 +101,13 @@ test('a follower notices a journal that was edited, also where it had read alrea
   )
   expect(contents).toContain('edited 1')
   expect(contents).not.toContain('result 1')
+})
+
+test('a pipe in the place of a journal is one clear refusal, and nobody waits for it', async () => {
+  const { directory } = await placeWith()
+  const path = join(directory, 'journal.jsonl')
+  execFileSync('mkfifo', [path])
+  await expect(followJournal(path).turns()).rejects.toThrow('it is a pipe, not a file (ESPIPE).')
 })
 
 test('a follower counts a last line without its newline once', async () => {

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { smallDisk } from '@delta/testkit'
 import { expect, test } from 'vitest'
@@ -84,6 +93,42 @@ test('a disk too full for a run leaves nothing that is taken for one', async ({ 
   const run = await createRun(disk.path, { runId: 'r', events: firstEvents })
   run.close()
   expect((await readRun(run.directory)).status).toBe('INTERRUPTED')
+})
+
+test('on a full disk a torn journal stays as it is, with no half copy of its end beside it, until there is space', async ({
+  skip,
+}) => {
+  await using disk = await smallDisk('size=512k')
+  if (!disk.mounted) return skip()
+  const path = join(disk.path, 'journal.jsonl')
+  const whole = '{"seq":1,"timestamp":"t","type":"USER_MESSAGE","content":"hi"}\n'
+  const text = `${whole}{"seq":2,"content":"${'x'.repeat(300_000)}`
+  writeFileSync(path, text)
+  expect(() => openJournal(path)).toThrow('no space is left on the disk (ENOSPC).')
+  expect(readdirSync(disk.path)).toEqual(['journal.jsonl'])
+  expect(readText(path)).toBe(text)
+
+  truncateSync(path, 200_000)
+  const journal = openJournal(path)
+  journal.close()
+  expect([journal.repaired?.tornBytes, readText(path)]).toEqual([200_000 - whole.length, whole])
+})
+
+test('a lease that cannot be put in its place is one clear refusal', async ({ skip }) => {
+  await using disk = await smallDisk('size=1024k,nr_inodes=60')
+  if (!disk.mounted) return skip()
+  const run = await createRun(disk.path, { events: firstEvents })
+  run.close()
+  const fill = (left: number) => {
+    for (let index = 0; statfsSync(disk.path).ffree > left; index++)
+      writeFileSync(join(disk.path, `${index}`), '')
+  }
+  fill(1) // for the lease's file; its number takes another, on such a disk
+  const names = readdirSync(run.paths.lease)
+  await expect(openRun(run.directory)).rejects.toThrow(
+    `${join(run.paths.lease, '2')}: Could not be written: no space is left on the disk (ENOSPC).`,
+  )
+  expect(readdirSync(run.paths.lease)).toEqual(names)
 })
 
 test('a run on a read-only disk can be read, and opening it is one clear refusal', async ({ skip }) => {

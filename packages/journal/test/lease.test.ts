@@ -151,6 +151,15 @@ test('a frozen owner is alive: it blocks, and force ends it for good', async () 
   expect(again.epoch).toBe(3)
 })
 
+test('force also ends an owner whose start was never known', async () => {
+  const run = await closedRun()
+  const child = await holder(run)
+  putLease(run, { pid: child.process.pid ?? 0, process_start: null })
+  const again = await open(run, { force: true })
+  afterTest(again.close)
+  expect(isAlive(child.process.pid ?? 0)).toBe(false)
+})
+
 test('one process does not take a run from itself, with force neither', async () => {
   const run = await createRun(temporaryDirectory(), { events: firstEvents })
   afterTest(run.close)

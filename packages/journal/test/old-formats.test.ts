@@ -177,6 +177,32 @@ test('every way of reading understands an old journal', async () => {
   expect(verifyJournal(path).text).toContain('An older version wrote this journal')
 })
 
+test('a tail that reaches the beginning of an old journal is all of it, and says so', async () => {
+  const path = journalFile(toLines(publicJournal.slice(2)))
+  const { events } = await readJournal(path)
+  expect(await readTail(path, 2)).toEqual({ events, complete: true })
+  expect(await readTail(path, 1)).toMatchObject({ complete: false })
+})
+
+test('a result that tells neither a status nor an exit code was a success', async () => {
+  const result = { type: 'ACTION_RESULT', action_id: 'u1', tool_name: 'ls', observation_content: '' }
+  for (const [exit_code, status] of [
+    [undefined, 'SUCCESS'],
+    [null, 'SUCCESS'],
+    [0, 'SUCCESS'],
+    [2, 'FAILED'],
+  ] as const) {
+    const { events } = await readJournal(journalFile(toLines([{ ...result, exit_code }])))
+    expect(events[0]).toMatchObject({ status })
+  }
+})
+
+test('an old thought with a call that is none is damage, named by its line', async () => {
+  const path = journalFile(toLines([...publicJournal, envelope(10, 'THOUGHT', { tool_calls: [null] })]))
+  await expect(readJournal(path)).rejects.toMatchObject({ code: 'ERR_JOURNAL_CORRUPT', line: 10 })
+  expect(verifyJournal(path).findings).toContainEqual(expect.objectContaining({ kind: 'damage', line: 10 }))
+})
+
 test('a numbered line of today that lost a field is damage, not an old format', async () => {
   const line = { seq: 1, timestamp: at(1), type: 'THOUGHT', iteration: 1, content: 'x' }
   await expect(readJournal(journalFile(toLines([line])))).rejects.toThrow(

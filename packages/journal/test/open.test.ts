@@ -46,6 +46,15 @@ test('a hole of NULs and the whole lines behind it are kept aside together', () 
   expect(readText(journal.repaired?.keptIn ?? '')).toBe(torn)
 })
 
+test('a hole of two NULs within a line is one, a single NUL is damage: nothing is cut off for it', () => {
+  const whole = toLines([message(1)])
+  const journal = openJournal(journalFile(`${whole}{"seq":\0\0 1}\n${toLines([message(3)])}`))
+  journal.close()
+  expect([journal.lastSeq, readText(journal.path)]).toEqual([1, whole])
+  for (const bytes of ['\0', '\0 \0'])
+    expect(() => openJournal(journalFile(`${whole}{"seq":${bytes} 1}\n`))).toThrow(':2: This line is damaged')
+})
+
 test('a last event that lacks its newline is completed, not cut off', () => {
   const path = journalFile(toLines([message(1), message(2)]).trimEnd())
   const journal = openJournal(path)

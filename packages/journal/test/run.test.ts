@@ -4,8 +4,10 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -124,6 +126,19 @@ test('a run that is deleted while the runs are listed is left out', async () => 
   const listing = listRuns(work) // has the names by now, and has read no run yet
   rmSync(join(work, '.delta', 'b'), { recursive: true })
   expect((await listing).map(({ runId }) => runId)).toEqual(['a'])
+})
+
+test('a run that was moved elsewhere and is linked to is listed; a link to anything else is not', async () => {
+  const work = temporaryDirectory()
+  const elsewhere = temporaryDirectory()
+  ;(await createRun(work, { runId: 'moved', events: firstEvents })).close()
+  const runs = join(work, '.delta')
+  renameSync(join(runs, 'moved'), join(elsewhere, 'moved'))
+  symlinkSync(join(elsewhere, 'moved'), join(runs, 'moved'))
+  symlinkSync(join(elsewhere, 'gone'), join(runs, 'dangling'))
+  symlinkSync(join(runs, 'LATEST'), join(runs, 'file'))
+  symlinkSync('round', join(runs, 'round'))
+  expect((await listRuns(work)).map(({ runId }) => runId)).toEqual(['moved'])
 })
 
 test('the runs that another run called are listed alone, a damaged one of them too', async () => {

@@ -96,6 +96,7 @@ test('a journal edited by hand between two calls is noticed, however it was save
     (text: string) => text.replace('go on after 200', 'never mind, go home'),
     (text: string) => text.replace(/.*go on after 300.*\n/, ''),
     (text: string) => `${toLines([message(1, 'first of all')])}${text}`,
+    (text: string) => text.replace(/(?<=go on after 500.*\n)/, toLines([message(1, 'last of all')])),
   ]
   for (const edit of edits) {
     writeFileSync(path, edit(readText(path))) // the same file, as some editors do it

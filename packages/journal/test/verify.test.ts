@@ -10,6 +10,7 @@ import {
   oneOfEach,
   readText,
   temporaryDirectory,
+  thought,
   toLines,
 } from './helpers.js'
 
@@ -51,6 +52,13 @@ test('every damaged line is listed with its place and reason, and no terminal ac
   expect(readText(path)).toBe(damaged)
 })
 
+test('of a damaged line that is long only the beginning is shown', () => {
+  const { text } = verifyJournal(journalFile(`${'rubbish '.repeat(1000)}\n`))
+  expect(text.split('\n')[1]).toBe(
+    `  line 1: Damaged: it is not JSON (8000 bytes from byte 0 on): "${'rubbish '.repeat(8).slice(0, 60)}…"`,
+  )
+})
+
 test('repair keeps the journal as it was, whole, and leaves every sound line as it is', async () => {
   const path = journalFile(damaged)
   const { changed, keptIn, removed, text } = repairJournal(path)
@@ -89,6 +97,25 @@ test('notes name missing and repeated numbers line by line, and a last line with
     { kind: 'note', line: 3, message: '"seq" is missing.' },
     { kind: 'note', line: 4, message: '"seq" is 4 where 6 was expected.' },
   ])
+})
+
+test('the journal of a run needs a start, and a message or a thought, to be continued', () => {
+  const start = { ...message(1), type: 'ENGINE_START', run_id: 'r' }
+  const thinking = { seq: 2, timestamp: start.timestamp, ...thought(1) }
+  const missing = (...events: object[]) =>
+    verifyJournal(journalFile(toLines(events)), { ofRun: true }).findings.map((finding) => finding.message)
+  const noStart = 'It has no ENGINE_START, which names the agent: the run cannot be continued.'
+  expect(missing(start, message(2))).toEqual([])
+  expect(missing(start, thinking)).toEqual([])
+  expect(missing(message(1), thinking)).toEqual([noStart])
+  expect(missing(start)).toEqual([
+    'It has no USER_MESSAGE, which says what is to be done: the run cannot be continued.',
+  ])
+  expect(verifyJournal('/nonexistent', { ofRun: true })).toMatchObject({
+    ok: false,
+    findings: [{ kind: 'beginning', message: noStart }],
+  })
+  expect(verifyJournal('/nonexistent').ok).toBe(true)
 })
 
 test('the journal of a run is repaired by its only writer, and the run goes on', async () => {

@@ -14,7 +14,7 @@ export function complaintAbout(parameter: ExpandedParameter, value: unknown): st
       .find(Boolean)
     return complaint && `holds a value that ${complaint}`
   }
-  if (!/^(?:string|number|boolean)$/.test(typeof value)) return 'must be a single value'
+  if (!/string|number|boolean/.test(typeof value)) return 'must be a single value'
   const text = String(value)
   const [shape, kind] = KINDS[type] ?? []
   // The text of a number is that number, as the model will have written it unless `type` says it is only a number.

@@ -25,6 +25,11 @@ const ATTACKS: Record<string, Attack[]> = {
     ['docker run --entrypoint sh -i -e A=b image <<E\n${x}\nE'],
     ['echo ${x} | podman run -i --entrypoint sh image -c sh'],
   ],
+  'a redirection whose descriptor a variable gets, which is no command': [
+    ['{fd}>/dev/null sh -c "${x};"', 'bash'],
+    ['{fd}>/dev/null eval ${x}', 'bash'],
+    ['echo ${x} | {fd}>/dev/null sh', 'bash'],
+  ],
   'a group that a - stands before': [['echo ${x} | sg - root'], ['sg - root <<E\n${x}\nE']],
   'programs that join their words, behind other options or under other names': [
     ['adb --one-device a -t 1 shell ls ${x}'],

@@ -41,6 +41,10 @@ describe('types', () => {
     ['integer', '5x', '"p" must be a whole number.'],
     ['number', 'five', '"p" must be a number.'],
     ['boolean', 1, '"p" must be true or false.'],
+    ['boolean', 'true; id', '"p" must be true or false.'],
+    ['boolean', 'untrue', '"p" must be true or false.'],
+    ['integer', 'x5', '"p" must be a whole number.'],
+    ['number', '5; id', '"p" must be a number.'],
     ['string', {}, '"p" must be a single value.'],
     ['string', ['a'], '"p" must be a single value.'],
     ['array', 'a', '"p" must be a list of texts.'],
@@ -90,6 +94,18 @@ describe('types', () => {
       expect(refusal({ ...definition, parameters })).toContain("Parameter 'p' cannot be an array here")
     }
   })
+})
+
+test('however much a model sent by mistake, it is told so in a few words', () => {
+  const long = 'x'.repeat(100_000)
+  const [unknown, dash] = [
+    reasons({ exec: 'x ${p}' }, { p: '', [long]: 1 }),
+    reasons({ exec: 'x ${p}' }, { p: `-${long}` }),
+  ]
+  expect(unknown).toEqual([`tool has no parameter "${'x'.repeat(64)}". It takes "p".`])
+  expect(dash).toEqual([
+    `"p" makes "-${'x'.repeat(39)}", which looks like an option. Send a value that does not begin with "-"; put ./ before a path.`,
+  ])
 })
 
 describe('enum and pattern', () => {

@@ -60,6 +60,13 @@ test('in strict mode every parameter is required, and optional ones may be null'
   })
 })
 
+test('whoever does not want strict mode, or says nothing of it, sends no word of it', () => {
+  const plain = toFunctionTool(load(SEARCH))
+  expect(Object.keys(plain.function)).toEqual(['name', 'description', 'parameters'])
+  for (const strict of [false, undefined])
+    expect(JSON.stringify(toFunctionTool(load(SEARCH), { strict }))).toBe(JSON.stringify(plain))
+})
+
 test('strict mode adds a default to a description, and leaves others as they are written', () => {
   const parameters = [
     { name: 'a', required: false, description: 'Where to look' },

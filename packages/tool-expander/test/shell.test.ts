@@ -54,6 +54,30 @@ const PLACES: Case[] = [
     prints: `<${HOSTILE}0><${HOSTILE}0>`,
   },
   {
+    title: 'in a here-document of the command before a shell',
+    shell: "cat <<A; sh <<'B'\n${p}\nA\nprintf ok\nB",
+    script: "cat <<A; sh <<'B'\n$1\nA\nprintf ok\nB",
+    prints: `${HOSTILE}\nok`,
+  },
+  {
+    title: 'in a here-document, behind a line that would end it if tabs did not count',
+    shell: 'cat <<E\n\tE\n${p}\nE',
+    script: 'cat <<E\n\tE\n$1\nE',
+    prints: `\tE\n${HOSTILE}\n`,
+  },
+  {
+    title: 'behind the here-document of a function',
+    shell: 'f() { cat <<E; }\nin\nE\nf; printf %s ${p}',
+    script: 'f() { cat <<E; }\nin\nE\nf; printf %s "$1"',
+    prints: `in\n${HOSTILE}`,
+  },
+  {
+    title: 'in a word that only looks like a variable for a descriptor',
+    shell: 'printf "<%s>" {a[${p}]}',
+    script: 'printf "<%s>" {a["$1"]}',
+    prints: `<{a[${HOSTILE}]}>`,
+  },
+  {
     title: 'in a here-document',
     shell: 'cat <<EOF\n"${p}" $(printf %s ${p})\nEOF\nprintf "<%s>" ${p}',
     script: 'cat <<EOF\n"$1" $(printf %s "$1")\nEOF\nprintf "<%s>" "$1"',
@@ -296,6 +320,7 @@ const REFUSED: [title: string, shell: string, column: number, words: string][] =
   ['a stream that the shell sources', '. <(echo ${p})', 10, 'script for .'],
   ['a nested array subscript', 'a[b[${p}]]=1', 5, 'subscript'],
   ['a function', 'f() { echo ${p}; }; f', 12, 'function'],
+  ['a function around a line of text', 'cat <<E; f() {\nx\nE\necho ${p}; }; f', 6, 'function'],
   ['a bash function', 'function f { echo ${p}; }; f', 19, 'function'],
   ['a script that sets $1', 'echo ${p}; set a b', 12, 'set changes $1'],
   ['a script that shifts', 'shift; echo ${p}', 1, 'shift changes $1'],

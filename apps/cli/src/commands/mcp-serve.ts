@@ -29,9 +29,14 @@ export async function execute(
 
   const environment = withOwnCommands(terminal.env)
   const server = toMcpServer(tools, { ...served, workDirectory, environment, graceMs: GRACE_MS })
-  server.onerror = (error) => say(terminal, `Not accepted: ${error.message}`)
+  server.onerror = (error) => say(terminal, `Not accepted: ${problemOf(error)}`)
   say(terminal, `${counted(tools.length, 'tool')} over stdin and stdout, in ${workDirectory}`)
   return serve(server, terminal)
+}
+
+/** A line that is JSON, but nothing of the protocol's, is described by a whole schema. */
+function problemOf({ name, message }: Error): string {
+  return name === 'ZodError' || name === '$ZodError' ? 'a line that is no message of JSON-RPC' : message
 }
 
 /** Serves until the client closes either stream or a signal comes; then the commands that still run are ended. */

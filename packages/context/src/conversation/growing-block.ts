@@ -48,7 +48,7 @@ export function growingBlock(): (turns: readonly Turn[]) => Block {
 }
 
 function beginsWith(turns: readonly Turn[], known: readonly Turn[]): boolean {
-  return known.length <= turns.length && known.every((turn, index) => isSame(turn, turns[index]))
+  return known.every((turn, index) => isSame(turn, turns[index]))
 }
 
 function isSame(one: Turn, other: Turn | undefined): boolean {

@@ -65,7 +65,7 @@ function isOfRun(directory: string): boolean {
     return readdirSync(directory).some((name) => RUN_PARTS.has(name))
   } catch (error) {
     // One that cannot be read may be a run, and is listed with its problem.
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+    return !['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')
   }
 }
 
@@ -74,7 +74,9 @@ const RUN_PARTS = new Set(['journal.jsonl', 'metadata.json', 'lease', 'io', 'exe
 function runNames(directory: string): string[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true })
-    const directories = entries.filter((entry) => entry.isDirectory() && isRunId(entry.name))
+    const directories = entries.filter(
+      (entry) => (entry.isDirectory() || entry.isSymbolicLink()) && isRunId(entry.name),
+    )
     return directories.map(({ name }) => name).filter((name) => isOfRun(join(directory, name)))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
