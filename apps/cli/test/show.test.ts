@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import {
   startProcess,
   startScriptedServer,
@@ -117,6 +117,23 @@ test('show says of a run that was killed that nobody writes it any more; --follo
   const { stdout, stderr, exitCode } = await watcher.result
   expect({ stderr, exitCode }).toEqual({ stderr: `Still watching; Ctrl+C ends that. ${gone}`, exitCode: 0 })
   expect(stdout).toMatch(/\nresuming one .*\n(.*\n)*2\. Done\.\nCOMPLETED after 2 iterations\n$/)
+})
+
+test('show --follow does not wait for more of a run of an old layout, which goes on in another directory', async () => {
+  await using workspace = await temporaryWorkspace({})
+  const execution = `${workspace.path}/.delta/runs/old/execution`
+  await mkdir(execution, { recursive: true })
+  const timestamp = '2025-10-01T12:00:00.000Z'
+  const events = [
+    { seq: 1, timestamp, type: 'RUN_START', payload: { run_id: 'old', task: 'look' } },
+    { seq: 2, timestamp, type: 'USER_MESSAGE', payload: { content: 'look' } },
+  ]
+  const lines = events.map((event) => `${JSON.stringify(event)}\n`)
+  await writeFile(`${execution}/journal.jsonl`, lines.join(''))
+  const { stderr, exitCode } = await delta(['show', '-w', workspace.path, '--follow'])
+  const goOn = `delta continue -w ${workspace.path} --run-id old`
+  const gone = `It was interrupted: nobody writes it any more. Go on with: ${goOn}\n`
+  expect({ stderr, exitCode }).toEqual({ stderr: gone, exitCode: 0 })
 })
 
 test('show --follow waits for a run that has not begun yet', async () => {

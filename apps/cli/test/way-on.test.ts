@@ -329,7 +329,9 @@ test('a workspace whose name holds control characters is shown without them in c
   const shown = await delta(['show', '-w', workspace])
   for (const { stderr } of [asked, shown]) expect(stderr).not.toMatch(/[\u001b\r\u202e\u2066]/)
   const [, example] = /^Or be asked here: delta (.*)$/m.exec(asked.stderr) ?? []
-  const pasted = await runProcess(['bash', '-c', `"$NODE" "$DELTA" ${example}`], {
+  const typed = `"$NODE" "$DELTA" ${example}`
+  // without --norc, bash takes a socket, which this stdin is, for a login from afar and runs the tester's own .bashrc
+  const pasted = await runProcess(['bash', '--norc', '-c', typed], {
     env: cleanEnvironment({ NODE: process.execPath, DELTA }),
     input: 'green\n',
   })

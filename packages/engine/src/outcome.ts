@@ -56,9 +56,9 @@ export interface Question {
 }
 
 /** What `runAgent` and `continueRun` resolve to: how the run ended, and by its `status` what comes with that. */
-export type RunResult = RunSummary & AllKeys<Outcome>
+export type RunResult = EndedRun & AllKeys<Outcome>
 
-export interface RunSummary {
+interface EndedRun {
   runId: string
   /** Absolute path of `.delta/<run_id>`. */
   runDirectory: string

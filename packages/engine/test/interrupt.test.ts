@@ -266,6 +266,31 @@ test('whatever one of several interrupted calls waits for, nothing of the others
   expect(isAlive(pid)).toBe(false)
 })
 
+test('interrupted calls that ran side by side are told to end side by side, each with its own time to do so', async () => {
+  const untilTheOther = (own: string, other: string) =>
+    `trap 'touch told-${own}; until test -e told-${other}; do sleep 0.01; done; touch met-${own}; exit' TERM
+     touch ${own}; test -e ${other} && touch done; while :; do sleep 0.01; done`
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [
+      {
+        tool_calls: [
+          { name: 'one', arguments: {} },
+          { name: 'two', arguments: {} },
+        ],
+      },
+      { content: 'So.' },
+    ],
+    tools: [
+      { name: 'one', shell: untilTheOther('one', 'two') },
+      { name: 'two', shell: `until test -e one; do sleep 0.01; done; ${untilTheOther('two', 'one')}` },
+    ],
+    agent: { tool_concurrency: 2 },
+  })
+  await runAndKill(started(workspace.path))
+  expect(await resume()).toMatchObject({ status: 'COMPLETED' })
+  expect([await workspace.has('met-one'), await workspace.has('met-two')]).toEqual([true, true])
+})
+
 test('a critical tool that failed ends the run, also when its engine was killed before it could say so', async () => {
   const { runAndKill, resume, workspace } = await scene({
     turns: [

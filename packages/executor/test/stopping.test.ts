@@ -31,6 +31,12 @@ describe('Stopping', () => {
     expect(outcome.stdout.text).toMatch(/^y\ny\n/)
   })
 
+  test('a command that prints on when it is told to end is killed, however much time others have for their end', async () => {
+    const stubborn = ['sh', '-c', 'trap "" TERM; while :; do echo y; done']
+    const outcome = await run(stubborn, { maxOutputBytes: 10, graceMs: 600_000 })
+    expect(outcome).toMatchObject({ status: 'TOO_MUCH_OUTPUT', signal: 'SIGKILL' })
+  })
+
   test('stderr counts as output, and a filter does not hide it', async () => {
     const filter = () => ({ push: (chunk: Buffer) => chunk, end: () => Buffer.alloc(0) })
     const { status } = await run(['sh', '-c', 'while :; do echo y >&2; done'], { maxOutputBytes: 10, filter })

@@ -290,15 +290,17 @@ test('without leases the numbers go on from those in the journal, so that no two
 })
 
 test.runIf(process.platform === 'linux')(
-  'a live owner whose leases were deleted still shuts others out, and can be ended by force',
+  'a live owner whose leases were deleted still shuts others out, however often they try, and can be ended by force',
   async () => {
     const run = await closedRun()
     const child = await holder(run)
     const before = addStart(run, child.process.pid)
     rmSync(run.paths.lease, { recursive: true })
-    await expect(open(run)).rejects.toThrow(
-      `${run.directory}: process ${child.process.pid} is writing this run, though its lease was deleted. Nothing was changed.`,
-    )
+    for (let time = 1; time <= 4; time += 1) {
+      await expect(open(run)).rejects.toThrow(
+        `${run.directory}: process ${child.process.pid} is writing this run, though its lease was deleted. Nothing was changed.`,
+      )
+    }
     expect(readText(run.paths.journal)).toBe(before)
     const taken = await open(run, { force: true })
     afterTest(taken.close)

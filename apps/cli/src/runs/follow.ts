@@ -36,11 +36,15 @@ export async function* followJournal(
   }
 }
 
-/** An engine that was killed wrote no end; whoever continues the run writes on behind its last words. */
+/**
+ * An engine that was killed wrote no end; whoever continues the run writes on behind its last words. But one of an old layout,
+ * which knew no leases, goes on in another directory.
+ */
 function mayGoOn(run: RunSummary): boolean {
   if (run.status === 'RUNNING') return true
   if (run.status === 'EMPTY') return mayBegin(run)
-  return run.status === 'INTERRUPTED' && run.metadata.end_time === null && run.problem === undefined
+  const wasLeft = run.status === 'INTERRUPTED' && run.metadata.end_time === null && run.problem === undefined
+  return wasLeft && existsSync(join(run.directory, 'lease'))
 }
 
 /** Whether an empty run may begin yet. One whose journal was deleted has begun: its metadata are left. */

@@ -16,15 +16,14 @@ export interface LeftCall {
 
 /**
  * Ends what is left of all the calls whose engine died, before any of them is settled: settling one may take long, or have
- * to wait for a person.
+ * to wait for a person. All at once, for each may take its time to end.
  */
 export async function endOrphansOf(
   run: ActiveRun,
   calls: readonly PendingCall[],
 ): Promise<Map<PendingCall, LeftCall>> {
-  const left = new Map<PendingCall, LeftCall>()
-  for (const call of calls) left.set(call, await endOrphansOfCall(run, call))
-  return left
+  const ending = calls.map(async (call) => [call, await endOrphansOfCall(run, call)] as const)
+  return new Map(await Promise.all(ending))
 }
 
 /**

@@ -33,6 +33,8 @@ export interface Ending {
 }
 
 const DEFAULT_GRACE_MS = 2000
+/** Whoever prints too much may go on printing until it is killed. */
+const PRINTER_GRACE_MS = 250
 /** How much later than a command's end a signal that was sent before it may be heard. */
 const SIGNAL_DELAY_MS = 50
 const MEASURED_EVERY_MS = 250
@@ -46,8 +48,10 @@ export function untilEnded(
 ): Promise<Ending> {
   return new Promise((resolve) => {
     let stopping: { status: StopReason; done: Promise<void> } | undefined
+    const { graceMs = DEFAULT_GRACE_MS } = options
     const stop = (status: StopReason) => {
-      stopping ??= { status, done: endGroup(pid, options.graceMs ?? DEFAULT_GRACE_MS) }
+      const withinMs = status === 'TOO_MUCH_OUTPUT' ? Math.min(graceMs, PRINTER_GRACE_MS) : graceMs
+      stopping ??= { status, done: endGroup(pid, withinMs) }
     }
     const onAbort = () => stop('ABORTED')
     const { signal: abort } = options

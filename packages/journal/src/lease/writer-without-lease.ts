@@ -1,19 +1,24 @@
 import { readdirSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { JournalError } from '../errors.js'
 import { endProcess } from './end-process.js'
 import { processStart } from './process-identity.js'
 
 /**
- * Returns once a writer whose lease was deleted no longer stands in the way: it stops before its next append, and until
- * then its command may be at work. On Linux, where a process is known to be one by the journal it has open.
- *
- * @throws {JournalError} `ERR_RUN_BUSY`: it lives, and is not to be ended by force.
+ * Whether a process whose lease was deleted has the run still: it stops before its next append, and until then its command
+ * may be at work. Seen on Linux, where a process is known to be one by the journal it has open.
  */
-export async function makeWayWithoutLease(journal: string, pid: number, force: boolean): Promise<void> {
-  if (pid === process.pid || !hasOpen(pid, journal)) return
+export function writesWithoutLease(pid: number | null, journal: string): boolean {
+  return pid !== null && pid !== process.pid && hasOpen(pid, journal)
+}
+
+/**
+ * Returns once such a process no longer stands in the way.
+ *
+ * @throws {JournalError} `ERR_RUN_BUSY`: it is not to be ended by force.
+ */
+export async function makeWayWithoutLease(run: string, pid: number, force: boolean): Promise<void> {
   if (force) return endProcess(pid, processStart(pid) ?? null)
-  const run = dirname(journal)
   throw new JournalError(
     'ERR_RUN_BUSY',
     `${run}: process ${pid} is writing this run, though its lease was deleted. Nothing was changed.\n` +

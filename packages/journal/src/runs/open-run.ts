@@ -4,7 +4,7 @@ import { JournalError } from '../errors.js'
 import { replaceFile } from '../files/replace.js'
 import { type Lease, takeLease } from '../lease/lease.js'
 import type { Waiting } from '../lease/make-way.js'
-import { makeWayWithoutLease } from '../lease/writer-without-lease.js'
+import { makeWayWithoutLease, writesWithoutLease } from '../lease/writer-without-lease.js'
 import { type RunPaths, runPaths } from '../run-paths.js'
 import { checkOptions, checkPath } from '../usage.js'
 import { makeRunDirectory } from './create-run.js'
@@ -49,15 +49,18 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
 
 type Taking = Waiting & { force: boolean; sync: boolean; above?: number }
 
-/** Where leases were deleted, the number may be one that another owner has, or had: once that one is gone, a higher one is taken. */
+/**
+ * Where leases were deleted, an owner may live of whom none of them tells, and the number may be one that another owner had:
+ * once nobody is in the way, a higher one is taken.
+ */
 async function take(directory: string, { sync, ...how }: Taking): Promise<Run> {
   const lease = await takeLease(runPaths(directory).lease, how)
   const run = open(directory, lease, sync)
-  if (run.lastEpoch < lease.epoch) return run
   const { status, metadata } = run.summary()
+  const isWritten = status === 'RUNNING' && writesWithoutLease(metadata.pid, run.paths.journal)
+  if (!isWritten && run.lastEpoch < lease.epoch) return run
   run.close()
-  if (status === 'RUNNING' && metadata.pid !== null)
-    await makeWayWithoutLease(run.paths.journal, metadata.pid, how.force)
+  if (isWritten && metadata.pid) await makeWayWithoutLease(directory, metadata.pid, how.force)
   const higher = await take(directory, { ...how, sync, above: run.lastEpoch })
   higher.notices.unshift(...run.notices)
   return higher
