@@ -20,7 +20,11 @@ const sayHi = { tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }
 /** Types a line into a shell that finds `delta`. */
 function type(line: string, cwd?: string): Promise<ProcessResult> {
   const env = { ...cleanEnvironment(KEY), PATH }
-  return runProcess(['bash', '-o', 'pipefail', '-c', line], { env, ...(cwd === undefined ? {} : { cwd }) })
+  // without --norc, bash takes a socket, which stdin is here, for a login from afar and runs the tester's own .bashrc
+  return runProcess(['bash', '--norc', '-o', 'pipefail', '-c', line], {
+    env,
+    ...(cwd === undefined ? {} : { cwd }),
+  })
 }
 
 /** What delta printed behind `label`, as it can be pasted; `more` is put in the place of the dots or brackets. */
