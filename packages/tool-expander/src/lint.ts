@@ -1,6 +1,7 @@
 import { checkExpanded } from './check-expanded.js'
 import { commandNotFound } from './lint/command-not-found.js'
 import { commandValues } from './lint/command-values.js'
+import { emptiedInExec, emptiedInShell } from './lint/emptied-option.js'
 import { entriesOf } from './lint/entry.js'
 import { environmentName } from './lint/environment-name.js'
 import type { LintFinding } from './lint/finding.js'
@@ -46,6 +47,7 @@ const PARAMETER_RULES = [
 const EXEC_RULES = [
   programChosenInExec,
   optionalMovesWords,
+  emptiedInExec,
   valueInExecProgram,
   valueInExecFormat,
   runsExecArgument,
@@ -55,6 +57,7 @@ const EXEC_RULES = [
 ]
 const SHELL_RULES = [
   needsBash,
+  emptiedInShell,
   raw,
   valueInShellProgram,
   valueInShellFormat,

@@ -161,10 +161,12 @@ test('a word that an option takes when the value in its word is empty is named',
     message: 'When h is empty, -H may take ${url} for its value.',
     hint: 'Write -H ${h}, or give h a pattern, as in .+',
   })
+  for (const shell of ['curl -H${h} ${url}', 'curl -s "-H${h}" "$(cat url)" | head'])
+    expect(found({ shell }), shell).toContainEqual(expect.stringMatching(/^optional-moves-words shell:/))
   for (const limit of [{ type: 'integer' }, { enum: ['a'] }, { pattern: '.+' }])
     expect(found({ exec: 'head -n${p} ${file}', parameters: [{ name: 'p', ...limit }] })).toEqual([])
   for (const exec of ['curl -H ${p} ${url}', 'curl ${url} -H${p}', 'curl --header=${p} ${url}'])
-    expect(found({ exec }), exec).toEqual([])
+    expect([...found({ exec }), ...found({ shell: exec })], exec).toEqual([])
 })
 
 test('a raw value from a model is named', () => {
