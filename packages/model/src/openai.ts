@@ -1,9 +1,8 @@
-import type { OpenAI } from 'openai'
 import type { ChatModel } from './chat.js'
 import { checkRequest } from './check-request.js'
 import { ModelError } from './errors.js'
 import { LLM_DEFAULTS } from './llm/defaults.js'
-import { openClient, post } from './server/client.js'
+import { type Endpoint, openEndpoint, post } from './server/client.js'
 import type { Asked } from './server/failure-kind.js'
 import { errorWithoutKey, keyFilter, withoutKey } from './server/key.js'
 import { readAnswer } from './server/read-answer.js'
@@ -33,7 +32,7 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   const baseUrl = checkBaseUrl(options.baseUrl ?? LLM_DEFAULTS.baseUrl)
   const apiKey = checkKey(options.apiKey)
   const timeoutMs = options.timeoutMs ?? LLM_DEFAULTS.timeoutMs
-  let client: Promise<OpenAI> | undefined
+  let endpoint: Promise<Endpoint> | undefined
 
   return {
     async complete(request, options = {}) {
@@ -47,8 +46,8 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
       const watch = watchSilence(timeoutMs, signal)
       const spoken = keyFilter(apiKey, (content) => onDelta?.({ content }))
       try {
-        client ??= openClient(apiKey, baseUrl)
-        const answer = await post(await client, request, { body, signal: watch.signal, asked })
+        endpoint ??= openEndpoint(apiKey, baseUrl)
+        const answer = await post(await endpoint, request, { body, signal: watch.signal, asked })
         const onText = spoken.push
         const response = await readAnswer(answer, { onText, onDone: watch.hurry, asked, heard: watch.heard })
         spoken.end()
