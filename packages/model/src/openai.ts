@@ -20,8 +20,8 @@ export interface OpenAiModelOptions {
 }
 
 /**
- * A model behind an OpenAI-compatible chat-completions API, asked through the `openai` package, which is loaded with the
- * first request. The package's own retries are off, the body is `JSON.stringify(request)`, and an answer that was cut off
+ * A model behind an OpenAI-compatible chat-completions API. The `openai` package, loaded with the first request, says with which
+ * address and headers it is asked. Nothing is retried, the body is `JSON.stringify(request)`, and an answer that was cut off
  * is an error, never an answer. With `stream: true` in the request the answer is read as it comes.
  *
  * @throws {ModelError} `ERR_MODEL_SETTINGS` at once for a base URL or key that cannot work. `complete` throws every other
