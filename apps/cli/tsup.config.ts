@@ -81,12 +81,8 @@ export default defineConfig({
   esbuildOptions(options) {
     options.alias = SOURCES
     options.inject = [...(options.inject ?? []), resolve('src/lean-fetch.ts')]
-    // asked for by the openai client, whose bodies here are text; the real ones load what nobody needs
-    options.define = {
-      ...options.define,
-      'globalThis.ReadableStream': 'undefined',
-      'globalThis.Blob': 'undefined',
-    }
+    // asked for by the openai client; the real one loads what nobody needs
+    options.define = { ...options.define, 'globalThis.ReadableStream': 'undefined' }
     options.charset = 'ascii'
     options.supported = { ...options.supported, 'dynamic-import': false }
   },

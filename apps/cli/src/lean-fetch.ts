@@ -1,7 +1,7 @@
 /**
- * What the openai client needs of two globals of the fetch API. Merely naming the real ones makes node load a whole HTTP
- * client with HTTP/2 and TLS, a fifth of a short run; requests go through `node:http` anyway. The build puts these in
- * their place, see `tsup.config.ts`.
+ * What the openai client needs of the `Headers` of the fetch API. Merely naming the real one makes node load a whole HTTP
+ * client with HTTP/2 and TLS, a fifth of a short run; requests go through `node:http` anyway. The build puts this in
+ * its place, see `tsup.config.ts`.
  */
 export class Headers {
   readonly #values = new Map<string, string>()
@@ -23,10 +23,6 @@ export class Headers {
     return this.#values.get(name.toLowerCase()) ?? null
   }
 
-  has(name: string): boolean {
-    return this.#values.has(name.toLowerCase())
-  }
-
   delete(name: string): void {
     this.#values.delete(name.toLowerCase())
   }
@@ -39,6 +35,3 @@ export class Headers {
     return this.entries()
   }
 }
-
-/** Only asked whether a body is one; ours are text. */
-export class FormData {}

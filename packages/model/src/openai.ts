@@ -1,9 +1,8 @@
-import type { OpenAI } from 'openai'
 import type { ChatModel } from './chat.js'
 import { checkRequest } from './check-request.js'
 import { ModelError } from './errors.js'
 import { LLM_DEFAULTS } from './llm/defaults.js'
-import { openClient, post } from './server/client.js'
+import { type Endpoint, openEndpoint, post } from './server/client.js'
 import type { Asked } from './server/failure-kind.js'
 import { errorWithoutKey, keyFilter, withoutKey } from './server/key.js'
 import { readAnswer } from './server/read-answer.js'
@@ -21,8 +20,8 @@ export interface OpenAiModelOptions {
 }
 
 /**
- * A model behind an OpenAI-compatible chat-completions API, asked through the `openai` package, which is loaded with the
- * first request. The package's own retries are off, the body is `JSON.stringify(request)`, and an answer that was cut off
+ * A model behind an OpenAI-compatible chat-completions API. The `openai` package, loaded with the first request, says with which
+ * address and headers it is asked. Nothing is retried, the body is `JSON.stringify(request)`, and an answer that was cut off
  * is an error, never an answer. With `stream: true` in the request the answer is read as it comes.
  *
  * @throws {ModelError} `ERR_MODEL_SETTINGS` at once for a base URL or key that cannot work. `complete` throws every other
@@ -33,7 +32,7 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   const baseUrl = checkBaseUrl(options.baseUrl ?? LLM_DEFAULTS.baseUrl)
   const apiKey = checkKey(options.apiKey)
   const timeoutMs = options.timeoutMs ?? LLM_DEFAULTS.timeoutMs
-  let client: Promise<OpenAI> | undefined
+  let endpoint: Promise<Endpoint> | undefined
 
   return {
     async complete(request, options = {}) {
@@ -47,8 +46,8 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
       const watch = watchSilence(timeoutMs, signal)
       const spoken = keyFilter(apiKey, (content) => onDelta?.({ content }))
       try {
-        client ??= openClient(apiKey, baseUrl)
-        const answer = await post(await client, request, { body, signal: watch.signal, asked })
+        endpoint ??= openEndpoint(apiKey, baseUrl)
+        const answer = await post(await endpoint, request, { body, signal: watch.signal, asked })
         const onText = spoken.push
         const response = await readAnswer(answer, { onText, onDone: watch.hurry, asked, heard: watch.heard })
         spoken.end()

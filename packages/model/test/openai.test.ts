@@ -10,6 +10,7 @@ import {
   startScriptedServer,
   temporaryWorkspace,
 } from '@delta/testkit'
+import { OpenAI } from 'openai'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ChatRequest, isModelError, type ModelError, streamingRequest } from '../src/index.js'
 import { type OpenAiModelOptions, openAiModel } from '../src/openai.js'
@@ -29,6 +30,14 @@ async function failureOf(answer: Promise<unknown>): Promise<ModelError> {
   )
   if (!isModelError(error)) throw new Error(`expected a ModelError, got ${String(error)}`)
   return error
+}
+
+/** Headers that say who asks, for what, and with which key; the others are the connection's, but for the time limit. */
+function chosenBy(headers: Readonly<Record<string, unknown>>) {
+  const isChosen = (name: string) =>
+    /^(x-stainless-.*|authorization|accept|user-agent|content-type)$/.test(name) &&
+    name !== 'x-stainless-timeout'
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => isChosen(name)))
 }
 
 /** A server whose answers are nothing but a beat, for as long as somebody listens. */
@@ -182,6 +191,16 @@ describe('what is sent', () => {
     const { server, model } = await start([{ content: 'Hello.' }])
     await model.complete(request)
     expect(JSON.stringify(server.requests()[0]?.headers)).not.toContain('environment')
+  })
+
+  test('has the address and the headers with which the openai client sends it itself', async () => {
+    const { server, model } = await start([{ content: 'Hello.', times: 2 }], { apiKey: 'sk-secret-1' })
+    await model.complete(request)
+    const client = new OpenAI({ apiKey: 'sk-secret-1', baseURL: server.baseUrl })
+    await client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'Go.' }] })
+    const told = server.requests().map(({ path, headers }) => ({ path, ...chosenBy(headers) }))
+    expect(told[0]).toEqual(told[1])
+    expect(Object.keys(told[0] ?? {}).length).toBeGreaterThan(8)
   })
 
   test('goes to the path below the base URL, with its query and without doubled slashes', async () => {

@@ -1,21 +1,26 @@
-import type { OpenAI } from 'openai'
 import type { ChatRequest } from '../chat.js'
 import { ModelError } from '../errors.js'
 import { connectionError } from './connection.js'
 import { statusError } from './failure.js'
 import type { Asked } from './failure-kind.js'
-import { createTransport, type HttpAnswer, type HttpCall } from './transport.js'
+import { type HttpAnswer, openTransport, type Send } from './transport.js'
 
-/** Everything the client would otherwise take from the environment is given here. */
-export async function openClient(apiKey: string | undefined, baseUrl: URL): Promise<OpenAI> {
+/** Where chat completions are asked for, and what every request says beside its body. */
+export interface Endpoint {
+  readonly send: Send
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Address and headers as the `openai` client makes them. They are the same for every request of a model, so it is asked once.
+ * Everything it would otherwise take from the environment is given here.
+ */
+export async function openEndpoint(apiKey: string | undefined, baseUrl: URL): Promise<Endpoint> {
   const { OpenAI } = await import('openai').catch((cause: unknown) => {
     const message = 'The package openai is not installed. Install it: npm install openai'
     throw new ModelError('ERR_MODEL_SETTINGS', message, { cause })
   })
-  const transport = createTransport()
-  const fetch = async (url: string, call: HttpCall) => keepErrorBody(await transport(url, call))
-
-  return new OpenAI({
+  const client = new OpenAI({
     apiKey: apiKey ?? 'none',
     adminAPIKey: null,
     organization: null,
@@ -24,45 +29,43 @@ export async function openClient(apiKey: string | undefined, baseUrl: URL): Prom
     baseURL: `${baseUrl.origin}${baseUrl.pathname}`,
     defaultQuery: Object.fromEntries(baseUrl.searchParams),
     defaultHeaders: apiKey === undefined ? { Authorization: null } : {},
-    maxRetries: 0,
-    timeout: 2 ** 31 - 1, // silence is watched here, over the whole answer and not its start alone
+    timeout: 2 ** 31 - 1, // told to the server; silence is watched here, over the whole answer and not its start alone
     logLevel: 'off',
-    fetch: fetch as unknown as typeof globalThis.fetch, // the client uses no more of it than HttpCall and HttpAnswer
+    fetch: sendsNothing,
   })
+  const { req, url } = await client.buildRequest({
+    method: 'post',
+    path: '/chat/completions',
+    headers: { 'content-type': 'application/json' },
+  })
+  const headers = Object.fromEntries(req.headers as Iterable<[string, string]>)
+  return { headers, send: await openTransport(url) }
 }
 
-/** The client reads error bodies itself and drops what is not under `error`; packed like this it keeps all of it. */
-function keepErrorBody(answer: HttpAnswer): HttpAnswer {
-  if (answer.ok) return answer
-  return { ...answer, text: async () => JSON.stringify({ error: { body: await answer.text() } }) }
+/** With one given, the client does not touch the global `fetch`, which loads a whole HTTP client. */
+function sendsNothing(): never {
+  throw new Error('The client was asked to send a request.')
 }
-
-/** With its type named, the client sends a body as it is. */
-const JSON_BODY = { 'content-type': 'application/json' }
 
 /** Sends a request. Answers with 2xx come back unread; everything else is thrown as a `ModelError`. */
 export async function post(
-  client: OpenAI,
+  { send, headers }: Endpoint,
   request: ChatRequest,
   { body, signal, asked }: { body: Uint8Array | undefined; signal: AbortSignal; asked: Asked },
 ): Promise<HttpAnswer> {
-  try {
-    const sent = body ?? JSON.stringify(request)
-    const options = { body: sent, headers: JSON_BODY, stream: request.stream === true, signal }
-    return (await client.post('/chat/completions', options).asResponse()) as unknown as HttpAnswer
-  } catch (error) {
-    throw failureOf(error, request, asked)
-  }
-}
+  const sent = body ?? JSON.stringify(request)
+  const answer = await send({ headers, body: sent, signal }).catch((error: unknown) => {
+    throw connectionError(error, asked)
+  })
+  if (answer.ok) return answer
 
-function failureOf(error: unknown, request: ChatRequest, asked: Asked): unknown {
-  if (!(error instanceof Error && 'status' in error)) return error // none of the client's: a request that is no JSON
-  const { status, headers, error: packed, cause } = error as Partial<InstanceType<typeof OpenAI.APIError>>
-  if (status === undefined) return connectionError(cause ?? error, asked)
-
-  const body = (packed as { body?: string } | undefined)?.body ?? ''
-  const failure = statusError({ status, body, header: (name) => headers?.get(name) }, asked)
-  return refusesStreamOptions(failure, body, request) ? withoutStreamOptions(failure, request) : failure
+  const {
+    status,
+    headers: { get: header },
+  } = answer
+  const said = await answer.text().catch(() => '')
+  const failure = statusError({ status, body: said, header }, asked)
+  throw refusesStreamOptions(failure, said, request) ? withoutStreamOptions(failure, request) : failure
 }
 
 function refusesStreamOptions(failure: ModelError, body: string, request: ChatRequest): boolean {

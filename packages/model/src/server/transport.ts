@@ -4,11 +4,10 @@ import type { Readable } from 'node:stream'
 import { urlToHttpOptions } from 'node:url'
 import { limitedTo, tooLong, unpacked } from './answer-body.js'
 
-/** What of an answer is used here and by the `openai` client; a small part of a `Response`. */
+/** What of an answer is used here. */
 export interface HttpAnswer {
   readonly ok: boolean
   readonly status: number
-  readonly url: string
   readonly headers: AnswerHeaders
   /** The bytes as they come; ends with an error when the connection breaks. */
   readonly body: AsyncIterable<Uint8Array>
@@ -18,59 +17,45 @@ export interface HttpAnswer {
   text(): Promise<string>
 }
 
-/** What of `Headers` is used: the global one loads a whole HTTP client. */
 export interface AnswerHeaders {
   /** @param name - In lower case. */
   get(name: string): string | null
-  entries(): Iterable<[string, string]>
 }
 
-/** What of a `RequestInit` the `openai` client uses. */
 export interface HttpCall {
-  readonly method?: string
-  readonly headers?: Iterable<[string, string]>
-  readonly body?: string | Uint8Array
-  readonly signal?: AbortSignal
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array
+  readonly signal: AbortSignal
 }
 
-export type Transport = (url: string, call: HttpCall) => Promise<HttpAnswer>
+/** Rejects with what Node says of a request that got no answer. */
+export type Send = (call: HttpCall) => Promise<HttpAnswer>
 
 /**
- * A `fetch` of what a chat completion needs, over `node:http(s)` with connections kept open. It has no time limits of
+ * A way to post to one address, over `node:http(s)` with connections kept open. It has no time limits of
  * its own, and it never follows a redirect, so a key goes to the configured server only.
  */
-export function createTransport(): Transport {
-  const targets = new Map<string, Promise<Target>>()
-
-  return async (url, { method = 'GET', headers = [], body, signal }) => {
-    const known = targets.get(url) ?? openTarget(url)
-    targets.set(url, known)
-    const { request, options } = await known
-
-    const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
-      const call = { ...options, method, headers: Object.fromEntries(headers), ...(signal ? { signal } : {}) }
-      const notHttp = (_: IncomingMessage, socket: Readable) => {
-        socket.destroy() // it is ours now, and would keep the process waiting
-        reject(new Error('The server wants to speak something other than HTTP (status 101).'))
-      }
-      request(call).once('response', resolve).once('error', reject).once('upgrade', notHttp).end(body)
-    })
-    return answerOf(incoming, url)
-  }
-}
-
-/** An address, parsed once, with its connections. */
-interface Target {
-  readonly request: typeof http.request
-  readonly options: http.RequestOptions
-}
-
-async function openTarget(url: string): Promise<Target> {
+export async function openTransport(url: string): Promise<Send> {
   const address = new URL(url)
   const { request, Agent } = address.protocol === 'https:' ? await import('node:https') : http
   const agent = connections.get(address.protocol) ?? new Agent({ keepAlive: true, timeout: LONGEST_IDLE_MS })
   connections.set(address.protocol, agent)
-  return { request, options: { ...urlToHttpOptions(address), agent } }
+  const options = { ...urlToHttpOptions(address), agent, method: 'POST' }
+
+  return async ({ body, ...call }) => {
+    const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+      const notHttp = (_: IncomingMessage, socket: Readable) => {
+        socket.destroy() // it is ours now, and would keep the process waiting
+        reject(new Error('The server wants to speak something other than HTTP (status 101).'))
+      }
+      request({ ...options, ...call })
+        .once('response', resolve)
+        .once('error', reject)
+        .once('upgrade', notHttp)
+        .end(body)
+    })
+    return answerOf(incoming)
+  }
 }
 
 /** Of all models of this process: one that makes a model a run must not leave a connection of each open. */
@@ -79,13 +64,12 @@ const connections = new Map<string, http.Agent>()
 /** A connection that was not used for so long may be gone without a word. One that is waited on is not idle. */
 const LONGEST_IDLE_MS = 60_000
 
-async function answerOf(incoming: IncomingMessage, url: string): Promise<HttpAnswer> {
+async function answerOf(incoming: IncomingMessage): Promise<HttpAnswer> {
   const status = incoming.statusCode ?? 0
   const body = await unpacked(incoming)
   return {
     ok: status >= 200 && status < 300,
     status,
-    url,
     headers: headersOf(incoming),
     body: limitedTo(MAX_ANSWER_BYTES, body),
     bytes: (heard) => readBytes(body, heard),
@@ -94,8 +78,7 @@ async function answerOf(incoming: IncomingMessage, url: string): Promise<HttpAns
 }
 
 function headersOf({ headers }: IncomingMessage): AnswerHeaders {
-  const texts = new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]))
-  return { get: (name) => texts.get(name) ?? null, entries: () => texts.entries() }
+  return { get: (name) => (headers[name] === undefined ? null : String(headers[name])) }
 }
 
 /** No completion is this long, and what is must not take all memory. */
