@@ -107,10 +107,9 @@ async function nextMessage(child: ChildProcess): Promise<unknown> {
 }
 
 function readRequests(logPath: string): LoggedRequest[] {
-  const events = readFileSync(logPath, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as ServerEvent)
+  const lines = readFileSync(logPath, 'utf8').split('\n')
+  lines.pop() // what follows the last line end is nothing, or a line that is just being written
+  const events = lines.map((line) => JSON.parse(line) as ServerEvent)
   const ends = new Map(
     events.flatMap((event) => (event.type === 'end' ? [[event.number, event.sentWhole]] : [])),
   )

@@ -1,3 +1,4 @@
+import { appendFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { isAlive, type ScriptedTurn, type ServerScript, startScriptedServer } from '../src/index.js'
@@ -238,6 +239,14 @@ test('every request is logged as it came, with its headers', async () => {
       sentWhole: true,
     }),
   ])
+})
+
+test('a request that is just being logged is not there yet', async () => {
+  const { server } = await start([{ content: 'hello' }])
+  await appendFile(server.logPath, '{"type":"request","number":1,"bo')
+  expect(server.requests()).toEqual([])
+  await appendFile(server.logPath, 'dy":"{}"}\n')
+  expect(server.requests()).toEqual([expect.objectContaining({ number: 1, json: {} })])
 })
 
 test('close ends the process and frees its port; what was asked can still be read', async () => {
