@@ -204,10 +204,10 @@ describe('what is sent', () => {
     expect(Object.keys(told[0] ?? {}).length).toBeGreaterThan(8)
   })
 
-  test('goes to the path below the base URL, with its query and without doubled slashes', async () => {
+  test('goes to the path below the base URL, with its query as it is written and without doubled slashes', async () => {
     const { server } = await start([{ content: 'Hello.' }])
-    await openAiModel({ baseUrl: `${server.baseUrl}/?api-version=1` }).complete(request)
-    expect(server.requests()[0]?.path).toBe('/v1/chat/completions?api-version=1')
+    await openAiModel({ baseUrl: `${server.baseUrl}/?api-version=1&tag=a+b&tag=%2F` }).complete(request)
+    expect(server.requests()[0]?.path).toBe('/v1/chat/completions?api-version=1&tag=a+b&tag=%2F')
   })
 
   test('uses one connection again and again', async () => {

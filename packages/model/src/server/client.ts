@@ -29,7 +29,6 @@ export async function openEndpoint(apiKey: string | undefined, baseUrl: URL): Pr
     project: null,
     webhookSecret: null,
     baseURL: `${baseUrl.origin}${baseUrl.pathname}`,
-    defaultQuery: Object.fromEntries(baseUrl.searchParams),
     defaultHeaders,
     timeout: 2 ** 31 - 1, // told to the server; silence is watched here, over the whole answer and not its start alone
     logLevel: 'off',
@@ -43,7 +42,7 @@ export async function openEndpoint(apiKey: string | undefined, baseUrl: URL): Pr
     headers: { 'content-type': 'application/json' },
   })
   const headers = Object.fromEntries(req.headers as Iterable<[string, string]>)
-  return { headers, send: await openTransport(url) }
+  return { headers, send: await openTransport(`${url}${baseUrl.search}`) }
 }
 
 /** With one given, the client does not touch the global `fetch`, which loads a whole HTTP client. */
