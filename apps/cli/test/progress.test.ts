@@ -280,7 +280,7 @@ test('a long task or output is cut between two characters, and a task in the col
   )
 })
 
-test('a question that could not be asked is named above what the model is told of it', async () => {
+test('a question that could not be asked is shown as any call that was refused', async () => {
   await using agent = await temporaryAgent({
     tools: [{ name: 'say', exec: 'echo ${text}' }],
     turns: [
@@ -295,5 +295,7 @@ test('a question that could not be asked is named above what the model is told o
   })
   await using workspace = await temporaryWorkspace({})
   const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
-  expect(stderr).toMatch(/exit 0, \d+ ms\n {3}↳ ask_human \{"prompt":5\}\n {5}ask_human needs a "prompt"/)
+  expect(stderr).toMatch(
+    /exit 0, \d+ ms\n {3}\$ ask_human \(refused\) \{"prompt":5\}\n {5}ask_human needs a "prompt"/,
+  )
 })

@@ -155,6 +155,11 @@ test('a policy that is wrong says where, all at once', () => {
     unknownKeys: ['allow_netwrok'],
   })
   expect(parsePolicy([])).toMatchObject({ ok: false })
+  expect(parsePolicy(['allow_network'])).toEqual({
+    ok: false,
+    problems: [{ path: '', message: 'expected a mapping, such as { allow_destructive: false }' }],
+    unknownKeys: [],
+  })
   expect(parsePolicy({ 'x-mine': 1 })).toMatchObject({ ok: true, unknownKeys: [] })
 })
 

@@ -129,6 +129,15 @@ describe('Output', () => {
 })
 
 describe('A filter', () => {
+  test('makes no shell at the other end take it for a login from afar, which would run the .bashrc', async () => {
+    const { path } = await workspace({ '.bashrc': 'echo mine' })
+    for (const level of [{}, { SHLVL: '0' }, { SHLVL: '' }]) {
+      const env = { PATH: process.env.PATH, HOME: path, ...level }
+      const outcome = await run(['bash', '-c', 'cat'], { env, stdin: 'text', filter: passOn })
+      expect(outcome.stdout.text).toBe('text')
+    }
+  })
+
   test('sees every byte before the disk does', async () => {
     const { path } = await workspace()
     const stdoutPath = join(path, 'stdout')

@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -266,10 +267,12 @@ test('an owner whose lease is deleted stops before its next append, and touches 
   expect(existsSync(run.paths.lease)).toBe(false)
 })
 
-test('who loses a lease is told that it was deleted', async () => {
+test('who loses a lease is told that it was deleted, also when somebody was refused the run since', async () => {
   const run = await createRun(temporaryDirectory(), { events: firstEvents })
   afterTest(run.close)
   rmSync(run.paths.lease, { recursive: true })
+  mkdirSync(run.paths.lease)
+  writeFileSync(join(run.paths.lease, '2'), '{}') // the second that was refused
   expect(() => run.fence()).toThrow(
     `${run.directory}: The lease of this run (lease/1) was deleted, so another process may be writing it. Nothing more was written here.\n` +
       'Look at the run with: delta list-runs\nIf nobody writes it, go on with: delta continue',
@@ -300,6 +303,10 @@ test.runIf(process.platform === 'linux')(
       await expect(open(run)).rejects.toThrow(
         `${run.directory}: process ${child.process.pid} is writing this run, though its lease was deleted. Nothing was changed.`,
       )
+      expect(await readRun(run.directory)).toMatchObject({
+        status: 'RUNNING',
+        owner: { pid: child.process.pid, alive: true },
+      })
     }
     expect(readText(run.paths.journal)).toBe(before)
     const taken = await open(run, { force: true })

@@ -47,13 +47,14 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
       const spoken = keyFilter(apiKey, (content) => onDelta?.({ content }))
       try {
         endpoint ??= openEndpoint(apiKey, baseUrl)
-        const answer = await post(await endpoint, request, { body, signal: watch.signal, asked })
+        const answer = await post(await endpoint, request, { body, watch, asked })
         const onText = spoken.push
         const response = await readAnswer(answer, { onText, onDone: watch.hurry, asked, heard: watch.heard })
         spoken.end()
         return withoutKey(response, apiKey)
       } catch (error) {
-        const failure = signal?.aborted ? stopped(error) : watch.timedOut ? silent(asked, timeoutMs) : error
+        const isSilence = watch.timedOut && Object(error).status === undefined // with one, the server has said what is wrong
+        const failure = signal?.aborted ? stopped(error) : isSilence ? silent(asked, timeoutMs) : error
         throw errorWithoutKey(failure, apiKey)
       } finally {
         watch.stop()

@@ -159,6 +159,35 @@ describe('an answer without end', () => {
   })
 })
 
+describe('a refusal is told as what it is', () => {
+  const refused = '{"error":{"message":"Wrong key."}'
+  const begin = (response: ServerResponse) =>
+    response.writeHead(401, { 'content-length': 999 }).write(refused)
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['never ends', begin],
+    ['breaks off', (response) => begin(response) && setImmediate(() => response.destroy())],
+  ])('with what came of an explanation that %s', async (_how, answer) => {
+    const model = await modelBehind(answer)
+    const { code, message } = await failureOf(model.complete(request))
+    expect(code).toBe('ERR_MODEL_ACCESS')
+    expect(message).toContain(`<url> refused access (401): ${refused}\n`)
+  })
+
+  test('with the beginning of an explanation without end', async () => {
+    const model = await modelBehind((response) => {
+      response.writeHead(400)
+      const more = () => {
+        while (response.writable && response.write('spam '.repeat(10_000))) void 0
+      }
+      response.on('drain', more)
+      more()
+    })
+    const { message } = await failureOf(model.complete(request))
+    expect(message).toContain(`<url> refused the request (400): ${'spam '.repeat(100)}…\n`)
+  })
+})
+
 describe('an answer that is read', () => {
   test('may be compressed though nobody asked for it, whole or streamed', async () => {
     for (const [coding, pack] of [

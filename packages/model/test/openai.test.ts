@@ -183,6 +183,7 @@ describe('what is sent', () => {
       'OPENAI_ORG_ID',
       'OPENAI_PROJECT_ID',
       'OPENAI_BASE_URL',
+      'OPENAI_CUSTOM_HEADERS',
     ]
     for (const name of names) process.env[name] = 'http://from.environment.invalid'
     onTestFinished(() => {
@@ -203,10 +204,10 @@ describe('what is sent', () => {
     expect(Object.keys(told[0] ?? {}).length).toBeGreaterThan(8)
   })
 
-  test('goes to the path below the base URL, with its query and without doubled slashes', async () => {
+  test('goes to the path below the base URL, with its query as it is written and without doubled slashes', async () => {
     const { server } = await start([{ content: 'Hello.' }])
-    await openAiModel({ baseUrl: `${server.baseUrl}/?api-version=1` }).complete(request)
-    expect(server.requests()[0]?.path).toBe('/v1/chat/completions?api-version=1')
+    await openAiModel({ baseUrl: `${server.baseUrl}/?api-version=1&tag=a+b&tag=%2F` }).complete(request)
+    expect(server.requests()[0]?.path).toBe('/v1/chat/completions?api-version=1&tag=a+b&tag=%2F')
   })
 
   test('uses one connection again and again', async () => {
@@ -621,6 +622,23 @@ test('a key is in no message and no cause, though the server repeats it', async 
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(apiKey)
   }
   expect(messages.filter((message) => message.includes('[API key]'))).toHaveLength(6)
+})
+
+test('of a key that is cut with the explanation around it, the beginning is not shown either', async () => {
+  const apiKey = 'sk-very-secret-123456'
+  const cut = (length: number) => `${'x'.repeat(length - 20)}${apiKey}`
+  const stream = { status: 200, headers: { 'content-type': 'text/event-stream' } }
+  const turns = [
+    { status: 401, body: cut(500) },
+    { ...stream, body: `data: ${cut(200)}\n\n` },
+    { status: 200, body: `{"answer":"${cut(189)}"}` },
+  ]
+  const { model } = await start({ choose: 'requests', turns }, { apiKey })
+  for (const _turn of turns) {
+    const { message } = await failureOf(model.complete(request))
+    expect(message).toContain('x[API key]…')
+    expect(message).not.toContain('sk-')
+  }
 })
 
 describe('a key that an answer repeats', () => {

@@ -1,6 +1,6 @@
 import type { ActionRequest, ActionResult, HookExecutionAudit, JournalEvent } from '@delta/journal'
 import { commandLine, type WrittenCommands } from './command-line.js'
-import { isAnswer, written } from './describe.js'
+import { isAnswer, isQuestion, written } from './describe.js'
 import { printable, printableLine } from './printable.js'
 
 /** Characters of a command that is said once more above its result. */
@@ -49,7 +49,7 @@ export function attribution(): Attribution {
       if (event.type === 'ACTION_RESULT') return aboveResult(event)
       if (event.type === 'HOOK_EXECUTION_AUDIT') return aboveReplacement(event)
       if (event.type === 'ACTION_REQUEST') {
-        last = event.tool_name === 'ask_human' ? undefined : event.action_id // which shows no line of its own
+        last = isQuestion(event) ? undefined : event.action_id // which shows no line of its own
         open.set(event.action_id, repeated(event, known))
       }
       if (event.type === 'THOUGHT') ended.clear()

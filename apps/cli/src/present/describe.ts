@@ -38,7 +38,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'THOUGHT':
       return event.tool_calls.length > 0 || transcript ? thought(event, detail) : []
     case 'ACTION_REQUEST':
-      return event.tool_name === 'ask_human' ? [] : command(event, detail)
+      return isQuestion(event) ? [] : command(event, detail) // HUMAN_INPUT_REQUEST tells it
     case 'ACTION_RESULT':
       if (isAnswer(event)) return [] // HUMAN_INPUT_RECEIVED has told it
       return [
@@ -122,6 +122,11 @@ function outcome(event: ActionResult): string[] {
   const { exit_code: exitCode, status, duration_ms: ms } = event
   const ended = typeof exitCode === 'number' ? `exit ${exitCode}` : status
   return [typeof ms === 'number' ? `${ended}, ${duration(ms)}` : ended]
+}
+
+/** A call of which HUMAN_INPUT_REQUEST tells. The arguments of one that was refused are kept as the model wrote them. */
+export function isQuestion({ tool_name: name, tool_args: args }: ActionRequest): boolean {
+  return name === 'ask_human' && typeof args !== 'string'
 }
 
 /** A person's answer, which has neither a command nor an exit code; what the model is told of a secret one is not for people. */

@@ -11,7 +11,7 @@ import { type Ending, untilEnded } from './until-ended.js'
 
 export interface CommandOptions {
   cwd: string
-  /** The whole environment; nothing is added. */
+  /** The whole environment; nothing is added but, with `filter` and `stdin`, a `SHLVL` of 1 where there is none. */
   env: NodeJS.ProcessEnv
   /** Any size. Without it the command reads end of file at once. */
   stdin?: string | Uint8Array | undefined
@@ -136,7 +136,7 @@ async function start(argv: readonly string[], options: CommandOptions): Promise<
     channels = openChannels(options)
     const child = spawn(program, rest, {
       cwd: options.cwd,
-      env: options.env,
+      env: options.filter && options.stdin !== undefined ? belowShell(options.env) : options.env,
       stdio: channels.stdio,
       detached: true, // a process group of its own, and no controlling terminal
     })
@@ -146,4 +146,9 @@ async function start(argv: readonly string[], options: CommandOptions): Promise<
     channels?.close()
     return { ok: false, startError: explainStartError(error, argv, options) }
   }
+}
+
+/** `bash -c` takes a socket, as a pipe of Node's is one, for a login from afar and runs `~/.bashrc`, unless it is below a shell. */
+function belowShell(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Number(env.SHLVL) > 0 ? env : { ...env, SHLVL: '1' }
 }

@@ -36,11 +36,12 @@ export function holdLease(directory: string, epoch: number, record: LeaseRecord)
 
   /**
    * Epochs go up by one and are never deleted by us, so the next one is the only place to look. But a command of the agent
-   * can delete them, and whoever comes then finds nobody here: that takes a second look, a microsecond an append.
+   * can delete them, and whoever comes then finds nobody here: that takes a second look, a microsecond an append. It is the
+   * first, for what has the next number then may be the lease of somebody who was refused.
    */
   function fence(): void {
-    if (existsSync(next)) throw taken(run, epoch + 1)
     if (!isReleased && isDeleted() && existsSync(run)) throw deleted(run, epoch) // without a run nobody takes it
+    if (existsSync(next)) throw taken(run, epoch + 1)
   }
 
   function isDeleted(): boolean {

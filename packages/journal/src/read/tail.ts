@@ -71,7 +71,7 @@ function readBackwards(file: number, path: string, { iterations, userMessages }:
     const { events, offsets } = parseWindow(window, path)
     const first = firstOfTail(events, iterations)
     if (first === undefined && window.offset > 0) continue
-    if (first === undefined || (first === 0 && window.offset === 0)) return { events, complete: true }
+    if (first === undefined) return { events, complete: true }
     const start = offsets[first] ?? window.offset
     lastNeeded.set(path, Math.max(SMALLEST_WINDOW_BYTES, Math.ceil(MARGIN * (size - start))))
     const before = userMessages ? readUserMessages(file, path, start) : []
@@ -99,7 +99,7 @@ function lineOffsets(bytes: Buffer, offset: number, count: number): number[] {
   return offsets
 }
 
-/** Index of the first event of the N-th last iteration; undefined when more must be read to know. */
+/** Index of the first event of the N-th last iteration, with another before it; undefined when more must be read to know. */
 function firstOfTail(events: StoredEvent[], iterations: number): number | undefined {
   const seen = new Set<number>()
   let first: number | undefined
@@ -116,7 +116,7 @@ function firstOfTail(events: StoredEvent[], iterations: number): number | undefi
 async function wholeTail(path: string, { iterations, userMessages }: Wanted): Promise<JournalTail> {
   const { events } = await readJournal(path)
   const first = firstOfTail(events, iterations)
-  if (first === undefined || first === 0) return { events, complete: true }
+  if (first === undefined) return { events, complete: true }
   const said = userMessages ? events.slice(0, first).filter(({ type }) => type === 'USER_MESSAGE') : []
   return { events: [...said, ...events.slice(first)], complete: false }
 }

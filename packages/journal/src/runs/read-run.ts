@@ -4,6 +4,7 @@ import { isJournalError, JournalError } from '../errors.js'
 import { asReadError } from '../files/read-error.js'
 import { holderState } from '../lease/holder.js'
 import { readLease } from '../lease/lease-file.js'
+import { writesWithoutLease } from '../lease/writer-without-lease.js'
 import { inspectJournal } from '../read/inspect.js'
 import { streamJournal } from '../read/read.js'
 import { journalPath, runPaths } from '../run-paths.js'
@@ -32,7 +33,7 @@ export async function readRun(
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
   const { fold, damage } = await foldJournal(journalPath(directory), tolerant)
-  const { owner, problem = damage } = readOwnerOr(directory, tolerant)
+  const { owner = ownerWithoutLease(directory, fold), problem = damage } = readOwnerOr(directory, tolerant)
   const summary = summarizeRun(directory, fold, owner)
   const lost = tolerant || summary.status !== 'EMPTY' ? undefined : lostBeginning(directory, fold.summary)
   if (lost) throw lost
@@ -81,6 +82,12 @@ function readOwner(directory: string): Owner | undefined {
     host: lease.record.host,
     alive: state === 'alive' || state === 'remote-fresh',
   }
+}
+
+function ownerWithoutLease(directory: string, { summary }: Summarizer): Owner | undefined {
+  const { pid = null, hostname = '' } = summary.lastStart?.engine ?? {}
+  const isWritten = !summary.end && pid !== null && writesWithoutLease(pid, journalPath(directory))
+  return isWritten ? { pid, host: hostname, alive: true } : undefined
 }
 
 export function notFound(directory: string): JournalError {

@@ -3,6 +3,7 @@ import { ModelError } from '../errors.js'
 import { connectionError } from './connection.js'
 import { statusError } from './failure.js'
 import type { Asked } from './failure-kind.js'
+import type { SilenceWatch } from './silence.js'
 import { type HttpAnswer, openTransport, type Send } from './transport.js'
 
 /** Where chat completions are asked for, and what every request says beside its body. */
@@ -20,6 +21,7 @@ export async function openEndpoint(apiKey: string | undefined, baseUrl: URL): Pr
     const message = 'The package openai is not installed. Install it: npm install openai'
     throw new ModelError('ERR_MODEL_SETTINGS', message, { cause })
   })
+  const defaultHeaders = apiKey === undefined ? { Authorization: null } : {}
   const client = new OpenAI({
     apiKey: apiKey ?? 'none',
     adminAPIKey: null,
@@ -27,19 +29,20 @@ export async function openEndpoint(apiKey: string | undefined, baseUrl: URL): Pr
     project: null,
     webhookSecret: null,
     baseURL: `${baseUrl.origin}${baseUrl.pathname}`,
-    defaultQuery: Object.fromEntries(baseUrl.searchParams),
-    defaultHeaders: apiKey === undefined ? { Authorization: null } : {},
+    defaultHeaders,
     timeout: 2 ** 31 - 1, // told to the server; silence is watched here, over the whole answer and not its start alone
     logLevel: 'off',
     fetch: sendsNothing,
   })
+  // biome-ignore lint/complexity/useLiteralKeys: it is private, but no option keeps OPENAI_CUSTOM_HEADERS out of it
+  client['_options'].defaultHeaders = defaultHeaders
   const { req, url } = await client.buildRequest({
     method: 'post',
     path: '/chat/completions',
     headers: { 'content-type': 'application/json' },
   })
   const headers = Object.fromEntries(req.headers as Iterable<[string, string]>)
-  return { headers, send: await openTransport(url) }
+  return { headers, send: await openTransport(`${url}${baseUrl.search}`) }
 }
 
 /** With one given, the client does not touch the global `fetch`, which loads a whole HTTP client. */
@@ -47,23 +50,27 @@ function sendsNothing(): never {
   throw new Error('The client was asked to send a request.')
 }
 
-/** Sends a request. Answers with 2xx come back unread; everything else is thrown as a `ModelError`. */
+/**
+ * Sends a request. Answers with 2xx come back unread; everything else is thrown as a `ModelError`, which does not wait
+ * long for the server's explanation.
+ */
 export async function post(
   { send, headers }: Endpoint,
   request: ChatRequest,
-  { body, signal, asked }: { body: Uint8Array | undefined; signal: AbortSignal; asked: Asked },
+  { body, watch, asked }: { body: Uint8Array | undefined; watch: SilenceWatch; asked: Asked },
 ): Promise<HttpAnswer> {
   const sent = body ?? JSON.stringify(request)
-  const answer = await send({ headers, body: sent, signal }).catch((error: unknown) => {
+  const answer = await send({ headers, body: sent, signal: watch.signal }).catch((error: unknown) => {
     throw connectionError(error, asked)
   })
   if (answer.ok) return answer
 
+  watch.hurry()
   const {
     status,
     headers: { get: header },
   } = answer
-  const said = await answer.text().catch(() => '')
+  const said = await answer.text()
   const failure = statusError({ status, body: said, header }, asked)
   throw refusesStreamOptions(failure, said, request) ? withoutStreamOptions(failure, request) : failure
 }

@@ -14,13 +14,22 @@ const SHORTEST_KEY = 8
 export function errorWithoutKey(error: unknown, apiKey: string | undefined): unknown {
   if (!isSecret(apiKey) || !(error instanceof ModelError)) return error
   const causeHoldsKey = inspect(error.cause, { depth: 5 }).includes(apiKey)
-  if (!causeHoldsKey && !error.message.includes(apiKey)) return error
+  const lines = error.message.replaceAll(apiKey, REDACTED).split('\n')
+  const clean = lines.map((line) => withoutBeginning(line, apiKey)).join('\n')
+  if (!causeHoldsKey && clean === error.message) return error
 
-  const { code, message, cause, ...details } = error
-  return new ModelError(code, message.replaceAll(apiKey, REDACTED), {
+  const { code, message: _message, cause, ...details } = error
+  return new ModelError(code, clean, {
     ...details,
     cause: causeHoldsKey ? undefined : cause,
   })
+}
+
+/** What a server says is cut where it is long, which may be in the middle of the key. */
+function withoutBeginning(line: string, apiKey: string): string {
+  const said = line.replace(/…$/, '')
+  const beginning = beginningAtEnd(said, apiKey)
+  return isSecret(beginning) ? `${said.slice(0, -beginning.length)}${REDACTED}…` : line
 }
 
 /** The same value, parsed from JSON, without the key in any of its texts: plain, or as a JSON text in a text has it. */

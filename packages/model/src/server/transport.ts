@@ -13,7 +13,7 @@ export interface HttpAnswer {
   readonly body: AsyncIterable<Uint8Array>
   /** The whole body; `heard` is called with every piece but white space, by which some servers show that they are alive. Rejects when the connection breaks. */
   bytes(heard?: () => void): Promise<Uint8Array>
-  /** The whole body as UTF-8, for people: bytes that are none become replacement characters. */
+  /** What comes of the body, as UTF-8, for people: its beginning when it is long, and what there is when the connection breaks. */
   text(): Promise<string>
 }
 
@@ -73,7 +73,7 @@ async function answerOf(incoming: IncomingMessage): Promise<HttpAnswer> {
     headers: headersOf(incoming),
     body: limitedTo(MAX_ANSWER_BYTES, body),
     bytes: (heard) => readBytes(body, heard),
-    text: async () => (await readBytes(body)).toString('utf8'),
+    text: () => readText(body),
   }
 }
 
@@ -83,6 +83,19 @@ function headersOf({ headers }: IncomingMessage): AnswerHeaders {
 
 /** No completion is this long, and what is must not take all memory. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
+/** What a server says of an error. */
+const MAX_TEXT_BYTES = 1024 * 1024
+
+async function readText(body: Readable): Promise<string> {
+  const chunks: Uint8Array[] = []
+  try {
+    for await (const chunk of limitedTo(MAX_TEXT_BYTES, body)) chunks.push(chunk)
+  } catch {
+    // its status says what happened, however the explanation ends
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
 
 /** White space in JSON is this and what lies below it. */
 const SPACE = 0x20
