@@ -22,6 +22,7 @@ export async function openEndpoint(apiKey: string | undefined, baseUrl: URL): Pr
     throw new ModelError('ERR_MODEL_SETTINGS', message, { cause })
   })
   const defaultHeaders = apiKey === undefined ? { Authorization: null } : {}
+  Object.defineProperty(OpenAI, 'name', { value: 'OpenAI' }) // told to the server; bundlers shorten it
   const client = new OpenAI({
     apiKey: apiKey ?? 'none',
     adminAPIKey: null,
