@@ -125,6 +125,30 @@ test.each([['run'], ['continue', '-w', '.']])(
   },
 )
 
+test('an option with one dash too few is no value of another, whose letter it begins with', async () => {
+  for (const words of [
+    ['-message=Go'],
+    ['-message', 'Go'],
+    ['-m', '-5', '-work-dir=here'],
+    ['-agent', 'x'],
+    ['-quiet'],
+  ]) {
+    const name = words.findLast((word) => /^-[a-z]{2}/.test(word))?.split('=')[0]
+    expect(await refused(['run', ...words])).toBe(
+      `Error: ${name}: names of more than one letter have two dashes: -${name}\n`,
+    )
+  }
+  expect(await refused(['run', '-m=Go'])).toBe('Error: -m=…: behind a single letter there is no "=": -m …\n')
+})
+
+test('a value may look like an option with one dash', async () => {
+  expect(await refused(['run', '-m', '-work-dir=here'])).toContain('This directory holds no agent.yaml')
+})
+
+test('-v without a command leads to --version', async () => {
+  expect(await refused(['-v'])).toContain("unknown option '-v'\n(Did you mean --version?)\n")
+})
+
 test('version as a word leads to the option of that name', async () => {
   const result = await delta(['version'])
   expect(result).toMatchObject({ exitCode: 2, stdout: '' })
