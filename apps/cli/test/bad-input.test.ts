@@ -171,4 +171,21 @@ test('what is typed without its option is led to it: an agent, a run, a workspac
   expect(await said('continue', 'work', '-w', 'work')).toBe(
     'A workspace goes behind -w: delta continue -w work',
   )
+  expect(await said('list-runs', 'work')).toBe('A workspace goes behind -w: delta list-runs -w work')
+  expect(await said('config', 'my agent')).toBe(
+    "An agent's directory goes behind --agent: delta config --agent 'my agent'",
+  )
+  expect(await said('context', 'build', 'my agent')).toBe(
+    "An agent's directory goes behind --agent: delta context build --agent 'my agent'",
+  )
+  expect(await said('config', 'nothing')).toBe('(delta config --help says what it takes)')
+})
+
+test('an option by the name that other programs give it leads to that of the command', async () => {
+  const said = async (...args: string[]) => (await delta(args)).stderr.split('\n')[1]
+  expect(await said('run', '--workspace=here', '-m', 'Go')).toBe('(Did you mean --work-dir?)')
+  expect(await said('show', '--workspace', 'here')).toBe('(Did you mean --work-dir?)')
+  expect(await said('show', '-f')).toBe('(Did you mean --follow?)')
+  expect(await said('run', '--prompt', 'Go')).toBe('(Did you mean --message?)')
+  expect(await said('init', '--workspace', 'here')).toBe('(delta init --help says what it takes)')
 })
