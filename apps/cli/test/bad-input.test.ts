@@ -146,6 +146,7 @@ test('a value may look like an option with one dash', async () => {
 })
 
 test('-v without a command leads to --version', async () => {
+  expect((await delta(['tool', '-v'])).stderr).not.toContain('Did you mean')
   expect(await refused(['-v'])).toContain("unknown option '-v'\n(Did you mean --version?)\n")
 })
 

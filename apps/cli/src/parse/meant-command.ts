@@ -37,8 +37,9 @@ export function withMeantCommand(text: string, names: readonly string[]): string
 
 function meantBy(typed: string, names: readonly string[]): string | undefined {
   const other = Object.hasOwn(OTHER_NAMES, typed) ? OTHER_NAMES[typed] : undefined
-  const isHere =
-    other?.startsWith('-') || names.some((name) => other === name || other?.startsWith(`${name} `))
+  const isHere = other?.startsWith('-')
+    ? names.includes('init') // an option of delta itself, and of no group
+    : names.some((name) => other === name || other?.startsWith(`${name} `))
   if (isHere) return other
   return (
     onlyOne(names.filter((name) => name.endsWith(` ${typed}`))) ??
