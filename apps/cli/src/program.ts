@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander'
 import { loadCommand } from './load-command.js'
 import { asParserHelps } from './parse/help-word.js'
+import { refuseOneDash } from './parse/one-dash.js'
 import { createParser } from './parse/parser.js'
 import { EXIT, type Terminal } from './terminal/terminal.js'
 
@@ -11,6 +12,7 @@ export async function runProgram(terminal: Terminal): Promise<number> {
     const { execute } = await loadCommand(name)
     exitCode = await execute(options as never, terminal, ...(positional as never[]))
   })
+  refuseOneDash(terminal.argv)
   try {
     await parser.parseAsync(asParserHelps(parser, terminal.argv), { from: 'user' })
     return exitCode

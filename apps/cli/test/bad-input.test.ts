@@ -125,6 +125,31 @@ test.each([['run'], ['continue', '-w', '.']])(
   },
 )
 
+test('an option with one dash too few is no value of another, whose letter it begins with', async () => {
+  for (const words of [
+    ['-message=Go'],
+    ['-message', 'Go'],
+    ['-m', '-5', '-work-dir=here'],
+    ['-agent', 'x'],
+    ['-quiet'],
+  ]) {
+    const name = words.findLast((word) => /^-[a-z]{2}/.test(word))?.split('=')[0]
+    expect(await refused(['run', ...words])).toBe(
+      `Error: ${name}: names of more than one letter have two dashes: -${name}\n`,
+    )
+  }
+  expect(await refused(['run', '-m=Go'])).toBe('Error: -m=…: behind a single letter there is no "=": -m …\n')
+})
+
+test('a value may look like an option with one dash', async () => {
+  expect(await refused(['run', '-m', '-work-dir=here'])).toContain('This directory holds no agent.yaml')
+})
+
+test('-v without a command leads to --version', async () => {
+  expect((await delta(['tool', '-v'])).stderr).not.toContain('Did you mean')
+  expect(await refused(['-v'])).toContain("unknown option '-v'\n(Did you mean --version?)\n")
+})
+
 test('version as a word leads to the option of that name', async () => {
   const result = await delta(['version'])
   expect(result).toMatchObject({ exitCode: 2, stdout: '' })
@@ -147,4 +172,21 @@ test('what is typed without its option is led to it: an agent, a run, a workspac
   expect(await said('continue', 'work', '-w', 'work')).toBe(
     'A workspace goes behind -w: delta continue -w work',
   )
+  expect(await said('list-runs', 'work')).toBe('A workspace goes behind -w: delta list-runs -w work')
+  expect(await said('config', 'my agent')).toBe(
+    "An agent's directory goes behind --agent: delta config --agent 'my agent'",
+  )
+  expect(await said('context', 'build', 'my agent')).toBe(
+    "An agent's directory goes behind --agent: delta context build --agent 'my agent'",
+  )
+  expect(await said('config', 'nothing')).toBe('(delta config --help says what it takes)')
+})
+
+test('an option by the name that other programs give it leads to that of the command', async () => {
+  const said = async (...args: string[]) => (await delta(args)).stderr.split('\n')[1]
+  expect(await said('run', '--workspace=here', '-m', 'Go')).toBe('(Did you mean --work-dir?)')
+  expect(await said('show', '--workspace', 'here')).toBe('(Did you mean --work-dir?)')
+  expect(await said('show', '-f')).toBe('(Did you mean --follow?)')
+  expect(await said('run', '--prompt', 'Go')).toBe('(Did you mean --message?)')
+  expect(await said('init', '--workspace', 'here')).toBe('(delta init --help says what it takes)')
 })

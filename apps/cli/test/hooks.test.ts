@@ -347,3 +347,21 @@ test('a script that lies beside the agent and is looked for in the workspace: to
     expect.not.stringContaining('AGENT_HOME'),
   ])
 })
+
+test('a script beside the agent that is named as a program is led to, where the PATH has none of that name', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'head', exec: 'head.sh' }],
+    turns: [{ tool_calls: [{ name: 'head', arguments: {} }] }, { content: 'Done.' }],
+    files: {
+      'hooks.yaml': 'on_iteration_start: { command: [guard.sh] }\non_run_end: { command: [cat, nothing] }\n',
+      ...Object.fromEntries(['head.sh', 'guard.sh', 'cat'].map((name) => [name, 'exit 0\n'])),
+    },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(stderr).toContain(
+    'path of the program. guard.sh lies beside the agent: write ${AGENT_HOME}/guard.sh instead',
+  )
+  expect(stderr).toContain('[head.sh lies beside the agent: write ${AGENT_HOME}/head.sh instead]')
+  expect(stderr).not.toContain('${AGENT_HOME}/cat') // which is on the PATH, and failed by itself
+})

@@ -57,7 +57,7 @@ export async function runCall(
 function withHint(result: ToolResult, { agent, run }: ActiveRun, { tool }: ReadyCall): ToolResult {
   const { status, observation } = result
   if ((status !== 'ERROR' && status !== 'FAILED') || tool.settings.cwd !== undefined) return result
-  const where = { home: agent.home, directory: run.workDirectory }
+  const where = { home: agent.home, directory: run.workDirectory, notFound: status === 'ERROR' }
   const meant = meantBesideAgent(tool.expanded.command, where)
   if (meant === undefined) return result
   return { ...result, observation: `${observation.replace(/\n$/, '')}\n[${meant}]\n` }

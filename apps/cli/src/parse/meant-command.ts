@@ -1,6 +1,7 @@
 /** What other programs call it; commander's own guess, by the letters, leads elsewhere or nowhere. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   version: '--version',
+  '-v': '--version',
   new: 'init',
   create: 'init',
   start: 'run',
@@ -21,11 +22,11 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   validate: 'config --strict',
 }
 
-const UNKNOWN = /^(error: unknown command '([^']+)'\n)(?:\(Did you mean .*\?\)\n)?/
+const UNKNOWN = /^(error: unknown (?:command|option) '([^']+)'\n)(?:\(Did you mean .*\?\)\n)?/
 
 /**
  * The parser's complaint about a command that does not exist, with the command that was meant: one that other programs
- * call so, the only one with that last word (`lint`), or the only one that begins so (`exp`).
+ * call so (as `-v`, which some take for a command), the only one with that last word (`lint`), or the only one that begins so (`exp`).
  */
 export function withMeantCommand(text: string, names: readonly string[]): string {
   return text.replace(UNKNOWN, (whole, complaint: string, typed: string) => {
@@ -36,8 +37,9 @@ export function withMeantCommand(text: string, names: readonly string[]): string
 
 function meantBy(typed: string, names: readonly string[]): string | undefined {
   const other = Object.hasOwn(OTHER_NAMES, typed) ? OTHER_NAMES[typed] : undefined
-  const isHere =
-    other?.startsWith('-') || names.some((name) => other === name || other?.startsWith(`${name} `))
+  const isHere = other?.startsWith('-')
+    ? names.includes('init') // an option of delta itself, and of no group
+    : names.some((name) => other === name || other?.startsWith(`${name} `))
   if (isHere) return other
   return (
     onlyOne(names.filter((name) => name.endsWith(` ${typed}`))) ??

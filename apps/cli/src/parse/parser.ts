@@ -3,7 +3,7 @@ import type { ArgumentEntry, CommandEntry, OptionEntry } from '../table/entry.js
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from '../table/index.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { withMeantCommand } from './meant-command.js'
-import { takesMessage, withHints } from './with-hints.js'
+import { withHints } from './with-hints.js'
 
 const WHAT_PEOPLE_DO = `
 What people do:
@@ -83,7 +83,7 @@ function addCommand(parent: Command, entry: CommandEntry, terminal: Terminal, ex
     .description(entry.description)
     .showHelpAfterError(`(delta ${entry.name} --help says what it takes)`)
     .addHelpText('after', () => furtherHelp(entry))
-  if (takesMessage(entry)) command.configureOutput({ outputError: withHints(entry, command, terminal) })
+  command.configureOutput({ outputError: withHints(entry, command, terminal) })
   for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument))
   for (const option of entry.options ?? []) command.addOption(optionOf(option))
   // commander gives what is positional, then the options, then itself

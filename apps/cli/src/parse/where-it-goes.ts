@@ -9,14 +9,15 @@ export function whereItGoes(
   { command, cwd }: { command: readonly string[]; cwd: string },
 ): string {
   const example = (option: string) => quoteForPerson([...command, option, word])
-  const name = command.at(-1)
-  if (name === 'run' && isAgent(resolve(cwd, word)))
-    return `An agent's directory goes behind --agent: ${example('--agent')} -m "…"\n`
+  const name = command.at(-1) ?? ''
+  const begins = ['run', 'continue'].includes(name)
+  if (name !== 'continue' && name !== 'list-runs' && isAgent(resolve(cwd, word)))
+    return `An agent's directory goes behind --agent: ${example('--agent')}${begins ? ' -m "…"' : ''}\n`
   if (name === 'continue' && /^\d{8}_\d{6}/.test(word))
     return `The id of a run goes behind --run-id: ${example('--run-id')} -w …\n`
-  if (name === 'continue' && isReadableDirectory(resolve(cwd, word)))
+  if ((name === 'continue' || name === 'list-runs') && isReadableDirectory(resolve(cwd, word)))
     return `A workspace goes behind -w: ${example('-w')}\n`
-  return `A text goes behind -m: ${command.join(' ')} -m "…"\n`
+  return begins ? `A text goes behind -m: ${command.join(' ')} -m "…"\n` : ''
 }
 
 function isAgent(path: string): boolean {

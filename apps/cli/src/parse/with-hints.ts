@@ -6,26 +6,26 @@ import type { CommandEntry } from '../table/entry.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { lastWorkspaceIn } from '../workspace/last-workspace.js'
+import { withMeantOption } from './meant-option.js'
 import { whereItGoes } from './where-it-goes.js'
 
-/** The parser's complaints about a command that takes a message, with what was probably meant. */
+/** The parser's complaints about a command, with what was probably meant. */
 export function withHints(
-  { name }: CommandEntry,
+  { name, arguments: positional = [], options = [] }: CommandEntry,
   parsed: Command,
   terminal: Terminal,
 ): (text: string, write: (text: string) => void) => void {
-  const command = [...spokenName(terminal.env), name]
+  const command = [...spokenName(terminal.env), ...name.split(' ')]
+  const tooMany = () => whereItGoes(parsed.args[0] ?? '', { command, cwd: terminal.cwd })
   const hints: [RegExp, () => string][] = [
-    [/too many arguments/, () => whereItGoes(parsed.args[0] ?? '', { command, cwd: terminal.cwd })],
+    [/too many arguments/, () => (positional.length === 0 ? tooMany() : '')],
     [/required option '-w/, () => whichWorkspace(command, terminal)],
   ]
   return (text, write) =>
-    write(text + hints.map(([fault, hint]) => (fault.test(text) ? hint() : '')).join(''))
-}
-
-/** Only an option says what is to be done, and people type it without. */
-export function takesMessage({ arguments: positional = [], options = [] }: CommandEntry): boolean {
-  return positional.length === 0 && options.some(({ flags }) => flags.startsWith('-m,'))
+    write(
+      withMeantOption(text, options) +
+        hints.map(([fault, hint]) => (fault.test(text) ? hint() : '')).join(''),
+    )
 }
 
 /** The current directory, if it is a workspace; or the one that was used last beside the agent that lies there. */

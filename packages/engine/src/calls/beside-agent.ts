@@ -20,16 +20,19 @@ const INTERPRETERS = new Set([
 
 /**
  * What to write instead of a relative path, of a program or of the script of an interpreter, that names nothing in the
- * `directory` where the command runs but a file beside the agent. A clause; undefined for any other command.
+ * `directory` where the command runs but a file beside the agent; `notFound` says that the program is not on the `PATH`
+ * either. A clause; undefined for any other command.
  */
 export function meantBesideAgent(
   command: readonly string[],
-  { home, directory }: { home: string; directory: string },
+  { home, directory, notFound = false }: { home: string; directory: string; notFound?: boolean },
 ): string | undefined {
   const { written, isProgram } = fileOf(command)
   if (written === undefined || isAbsolute(written) || /^-|\$\{/.test(written)) return undefined
-  if (isProgram && !written.includes('/')) return undefined // it is looked for on the PATH
-  if (existsSync(join(directory, written)) || !existsSync(join(home, written))) return undefined
+  if (!existsSync(join(home, written))) return undefined
+  if (isProgram && !written.includes('/'))
+    return notFound ? `${written} lies beside the agent: write ${OWN}${written} instead` : undefined
+  if (existsSync(join(directory, written))) return undefined
   return `${written} is looked for in ${directory}, and lies beside the agent: write ${OWN}${normalize(written)} instead`
 }
 

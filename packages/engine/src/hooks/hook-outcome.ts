@@ -48,16 +48,17 @@ function failure(name: HookName, what: string): { message: string; isReplacement
 }
 
 /** Undefined for a hook that ended with 0. */
-function howItFailed(run: ActiveRun, { hook, result }: EndedHook): string | undefined {
+function howItFailed(run: ActiveRun, ended: EndedHook): string | undefined {
+  const { hook, result } = ended
   const { status, exitCode } = result
   const said = lastWords(result.stderr.text)
   switch (status) {
     case 'TIMEOUT':
       return `timed out after ${hook.timeoutMs} ms (timeout_ms)`
     case 'NOT_STARTED':
-      return withHint(`could not start: ${result.startError?.message ?? 'unknown cause'}`, run, hook)
+      return withHint(`could not start: ${result.startError?.message ?? 'unknown cause'}`, run, ended)
     case 'EXITED':
-      return exitCode === 0 ? undefined : withHint(`exited with ${exitCode}${said}`, run, hook)
+      return exitCode === 0 ? undefined : withHint(`exited with ${exitCode}${said}`, run, ended)
     default:
       return `was ended by ${result.signal ?? 'the engine'}${said}`
   }
@@ -71,8 +72,9 @@ function lastWords(stderr: string): string {
 }
 
 /** Of a hook that could not do anything, its script being somewhere else, where that is. */
-function withHint(failure: string, { agent, run }: ActiveRun, { command }: Hook): string {
-  const hint = meantBesideAgent(command, { home: agent.home, directory: run.workDirectory })
+function withHint(failure: string, { agent, run }: ActiveRun, { hook, result }: EndedHook): string {
+  const notFound = result.startError?.code === 'NOT_FOUND'
+  const hint = meantBesideAgent(hook.command, { home: agent.home, directory: run.workDirectory, notFound })
   return hint === undefined ? failure : `${failure}${failure.endsWith('.') ? ' ' : '; '}${hint}`
 }
 

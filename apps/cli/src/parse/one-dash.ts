@@ -1,0 +1,22 @@
+import { COMMAND_TABLE } from '../table/index.js'
+import { UsageError } from '../usage/usage-error.js'
+
+/**
+ * Refuses the name of an option behind one dash, `-work-dir=here`, and a "=" behind a letter, `-w=here`. The parser takes
+ * whatever stands behind the letter for its value: the workspace would be `ork-dir=here`, and would be made.
+ */
+export function refuseOneDash(argv: readonly string[]): void {
+  const flags = COMMAND_TABLE.flatMap(({ commands }) => commands)
+    .flatMap(({ options = [] }) => options.map((option) => option.flags))
+    .concat('--help', '--version')
+  const named = (word: string) => flags.find((text) => text.split(/[ ,]+/).includes(word))
+  for (const [index, word] of argv.entries()) {
+    if (word === '--') return
+    if (named(argv[index - 1] ?? '')?.includes('<')) continue // its value, whatever that looks like
+    const [name = '', ...value] = word.split('=')
+    if (/^-[a-z]./.test(name) && named(`-${name}`))
+      throw new UsageError(`${name}: names of more than one letter have two dashes: -${name}`)
+    if (/^-[a-z]$/.test(name) && value.length > 0 && named(name)?.includes('<'))
+      throw new UsageError(`${name}=…: behind a single letter there is no "=": ${name} …`)
+  }
+}
