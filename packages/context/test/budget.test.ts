@@ -73,6 +73,13 @@ test('a cut never falls within a character', async () => {
     const { messages } = await build({ sources: [{ ...PROMPT, max_tokens }, { type: 'journal' }] })
     expect(() => encodeURIComponent(String(messages[0]?.content))).not.toThrow() // throws for half a character
   }
+  const { build: buildResult } = await run(1, '🌲'.repeat(2000))
+  for (let total_max_tokens = 300; total_max_tokens < 320; total_max_tokens++) {
+    const { messages } = await buildResult({ total_max_tokens, sources: [{ type: 'journal' }] })
+    const result = messages.find(({ role }) => role === 'tool')
+    expect(result?.content).toContain('characters left out')
+    expect(() => encodeURIComponent(String(result?.content))).not.toThrow()
+  }
 })
 
 test('of the last iteration only results are shortened, in the middle and marked', async () => {
