@@ -90,7 +90,7 @@ describe('atipToTools', () => {
   })
 
   test('a parameter whose name is none for us gets one, and the program its own flag', () => {
-    const option = { name: '2fa-code', flags: ['--2fa-code'], type: 'string' }
+    const option = { name: '2fa-code', flags: ['--2fa-code'], type: 'string' as const }
     const [login] = atipToTools(box({ login: { description: 'Log in', options: [option] } }))
     expect(parseTool(login)).toMatchObject({ ok: true })
     if (!login) throw new Error('there is a tool')
