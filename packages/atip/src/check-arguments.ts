@@ -1,4 +1,6 @@
+import { COST_ESTIMATES, TRUST_SOURCES } from './metadata.js'
 import type { Policy } from './policy.js'
+import { PROVIDERS } from './providers.js'
 import { isObject } from './shape.js'
 import { requireThat } from './usage.js'
 
@@ -25,8 +27,7 @@ export function checkText(of: string, what: string, value: unknown): asserts val
 }
 
 export function checkProvider(of: string, provider: unknown): void {
-  const isKnown = provider === 'openai' || provider === 'gemini' || provider === 'anthropic'
-  requireThat(isKnown, `${of}: the provider`, "'openai', 'gemini' or 'anthropic'")
+  checkKnownProvider(`${of}: the provider`, provider)
 }
 
 export function checkParameter(of: string, parameter: unknown): void {
@@ -46,16 +47,15 @@ export function checkLength(of: string, length: unknown): void {
   requireThat(typeof length === 'number' && length >= 0, of, 'a number of characters, 0 or more')
 }
 
-const COSTS: readonly unknown[] = ['free', 'low', 'medium', 'high']
+export const checkCost = checkOneOf(COST_ESTIMATES)
+export const checkTrust = checkOneOf(TRUST_SOURCES)
+const checkKnownProvider = checkOneOf(PROVIDERS)
 
-export function checkCost(of: string, estimate: unknown): void {
-  requireThat(COSTS.includes(estimate), of, "'free', 'low', 'medium' or 'high'")
-}
-
-const TRUST: readonly unknown[] = ['native', 'vendor', 'org', 'community', 'user', 'inferred']
-
-export function checkTrust(of: string, trust: unknown): void {
-  requireThat(TRUST.includes(trust), of, "'native', 'vendor', 'org', 'community', 'user' or 'inferred'")
+function checkOneOf(known: readonly string[]): (of: string, value: unknown) => void {
+  const values: ReadonlySet<unknown> = new Set(known)
+  const quoted = known.map((value) => `'${value}'`)
+  const wanted = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
+  return (of, value) => requireThat(values.has(value), of, wanted)
 }
 
 const ALLOWANCES = [
@@ -67,22 +67,16 @@ const ALLOWANCES = [
   'allowFilesystemDelete',
 ] as const satisfies (keyof Policy)[]
 
-/** Every rule there is, and what a policy of `@delta/atip-execute` may say besides. */
-const RULE_NAMES: readonly string[] = [
-  ...ALLOWANCES,
-  ...['maxCostEstimate', 'minTrustLevel', 'allowInteractive', 'confirmationHandler'],
-]
+const RULE_NAMES: readonly string[] = [...ALLOWANCES, 'maxCostEstimate', 'minTrustLevel']
+/** What a policy of `@delta/atip-execute` may say besides. */
+const FURTHER_NAMES: readonly string[] = ['allowInteractive', 'confirmationHandler']
 
 /** A rule that nobody knows, or that says what no rule can say, would forbid nothing: a guard must not vanish by a mistake. */
 export function checkPolicy(of: string, policy: Policy): void {
   requireThat(isObject(policy), `${of}: the policy`, 'an object with rules, {} for none')
   for (const [rule, value] of Object.entries(policy)) {
-    const isKnown = value === undefined || RULE_NAMES.includes(rule)
-    requireThat(
-      isKnown,
-      `${of}: the rule ${rule}`,
-      `only rules that there are: ${RULE_NAMES.slice(0, -2).join(', ')}`,
-    )
+    const isKnown = value === undefined || RULE_NAMES.includes(rule) || FURTHER_NAMES.includes(rule)
+    requireThat(isKnown, `${of}: the rule ${rule}`, `only rules that there are: ${RULE_NAMES.join(', ')}`)
   }
   for (const rule of ALLOWANCES) checkFlag(of, rule, policy[rule])
   const { maxCostEstimate, minTrustLevel } = policy

@@ -1,8 +1,12 @@
 import { checkCost, checkEffects } from './check-arguments.js'
-import type { AtipEffects, CostEffects, CostEstimate, InteractiveEffects } from './metadata.js'
-
-const COSTS: readonly CostEstimate[] = ['free', 'low', 'medium', 'high']
-const STDIN = ['none', 'optional', 'required', 'password'] as const
+import {
+  type AtipEffects,
+  COST_ESTIMATES,
+  type CostEffects,
+  type CostEstimate,
+  type InteractiveEffects,
+  STDIN_USES,
+} from './metadata.js'
 
 /**
  * Lays a command's own effects over those of its group: what it states wins,
@@ -46,7 +50,7 @@ export function mergeEffects(command: AtipEffects, tool: AtipEffects | undefined
 /** 0 for free … 3 for high. */
 export function costRank(estimate: CostEstimate): number {
   checkCost('costRank: the estimate', estimate)
-  return COSTS.indexOf(estimate)
+  return COST_ESTIMATES.indexOf(estimate)
 }
 
 /** True when nothing at all is stated. Such a command is unknown, and no rule may take it for safe. */
@@ -59,14 +63,14 @@ export function statesNothing(effects: AtipEffects): boolean {
 function mergeInteractive(command: InteractiveEffects, tool: InteractiveEffects): InteractiveEffects {
   const merged = overlay(tool, command)
   anyIs(true, merged, tool, ['prompts', 'tty'])
-  if (tool.stdin) merged.stdin = higher(STDIN, command.stdin, tool.stdin)
+  if (tool.stdin) merged.stdin = higher(STDIN_USES, command.stdin, tool.stdin)
   return merged
 }
 
 function mergeCost(command: CostEffects, tool: CostEffects): CostEffects {
   const merged = overlay(tool, command)
   anyIs(true, merged, tool, ['billable'])
-  if (tool.estimate) merged.estimate = higher(COSTS, command.estimate, tool.estimate)
+  if (tool.estimate) merged.estimate = higher(COST_ESTIMATES, command.estimate, tool.estimate)
   return merged
 }
 

@@ -28,7 +28,7 @@ export interface FilesystemEffects extends UnknownMembers {
 }
 
 export interface InteractiveEffects extends UnknownMembers {
-  stdin?: 'none' | 'optional' | 'required' | 'password' | undefined
+  stdin?: (typeof STDIN_USES)[number] | undefined
   prompts?: boolean | undefined
   tty?: boolean | undefined
 }
@@ -43,18 +43,25 @@ export interface DurationEffects extends UnknownMembers {
   timeout?: string | undefined
 }
 
-export type CostEstimate = 'free' | 'low' | 'medium' | 'high'
+/** How much of an answer a command wants on its standard input, the least first. */
+export const STDIN_USES = ['none', 'optional', 'required', 'password'] as const
 
-export type AtipParamType =
-  | 'string'
-  | 'integer'
-  | 'number'
-  | 'boolean'
-  | 'file'
-  | 'directory'
-  | 'url'
-  | 'enum'
-  | 'array'
+/** The cheapest first. */
+export const COST_ESTIMATES = ['free', 'low', 'medium', 'high'] as const
+export type CostEstimate = (typeof COST_ESTIMATES)[number]
+
+export const PARAMETER_TYPES = [
+  'string',
+  'integer',
+  'number',
+  'boolean',
+  'file',
+  'directory',
+  'url',
+  'enum',
+  'array',
+] as const
+export type AtipParamType = (typeof PARAMETER_TYPES)[number]
 
 /** A positional argument; `required` defaults to true. */
 export interface AtipArgument extends UnknownMembers {
@@ -114,7 +121,9 @@ export interface AtipTrust extends UnknownMembers {
   verified?: boolean | undefined
 }
 
-export type TrustSource = 'native' | 'vendor' | 'org' | 'community' | 'user' | 'inferred'
+/** The most trusted first. */
+export const TRUST_SOURCES = ['native', 'vendor', 'org', 'community', 'user', 'inferred'] as const
+export type TrustSource = (typeof TRUST_SOURCES)[number]
 
 export interface AtipAuthentication extends UnknownMembers {
   methods?: readonly AtipAuthenticationMethod[] | undefined

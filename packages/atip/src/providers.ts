@@ -1,5 +1,6 @@
 /** The providers whose formats we speak. */
-export type Provider = 'openai' | 'gemini' | 'anthropic'
+export const PROVIDERS = ['openai', 'gemini', 'anthropic'] as const
+export type Provider = (typeof PROVIDERS)[number]
 
 /** A parameter in JSON Schema. In strict mode an optional one also admits `null`. */
 export interface ParameterSchema {

@@ -1,17 +1,21 @@
-import type {
-  AtipArgument,
-  AtipAuthentication,
-  AtipAuthenticationMethod,
-  AtipCommand,
-  AtipEffects,
-  AtipOption,
-  AtipTool,
-  AtipTrust,
-  AtipVersionDetails,
-  CostEffects,
-  DurationEffects,
-  FilesystemEffects,
-  InteractiveEffects,
+import {
+  type AtipArgument,
+  type AtipAuthentication,
+  type AtipAuthenticationMethod,
+  type AtipCommand,
+  type AtipEffects,
+  type AtipOption,
+  type AtipTool,
+  type AtipTrust,
+  type AtipVersionDetails,
+  COST_ESTIMATES,
+  type CostEffects,
+  type DurationEffects,
+  type FilesystemEffects,
+  type InteractiveEffects,
+  PARAMETER_TYPES,
+  STDIN_USES,
+  TRUST_SOURCES,
 } from './metadata.js'
 import {
   anything,
@@ -44,14 +48,14 @@ const effects = objectOf<AtipEffects>({
   deletes: maybeTexts,
   interactive: optional(
     objectOf<InteractiveEffects>({
-      stdin: optional(oneOf('none', 'optional', 'required', 'password')),
+      stdin: optional(oneOf(...STDIN_USES)),
       prompts: maybeFlag,
       tty: maybeFlag,
     }),
   ),
   cost: optional(
     objectOf<CostEffects>({
-      estimate: optional(oneOf('free', 'low', 'medium', 'high')),
+      estimate: optional(oneOf(...COST_ESTIMATES)),
       billable: maybeFlag,
     }),
   ),
@@ -63,7 +67,7 @@ const choice: Check = (value) =>
 
 const parameter = {
   name: matching(/[\s\S]/, 'a text that is not empty'),
-  type: oneOf('string', 'integer', 'number', 'boolean', 'file', 'directory', 'url', 'enum', 'array'),
+  type: oneOf(...PARAMETER_TYPES),
   description: maybeText,
   required: maybeFlag,
   default: anything,
@@ -101,7 +105,7 @@ export const tool = objectOf<AtipTool>({
   binary: maybeText,
   trust: optional(
     objectOf<AtipTrust>({
-      source: oneOf('native', 'vendor', 'org', 'community', 'user', 'inferred'),
+      source: oneOf(...TRUST_SOURCES),
       verified: maybeFlag,
     }),
   ),

@@ -89,6 +89,17 @@ describe('atipToTools', () => {
     expect(retries).not.toHaveProperty('default')
   })
 
+  test('a parameter whose name is none for us gets one, and the program its own flag', () => {
+    const option = { name: '2fa-code', flags: ['--2fa-code'], type: 'string' as const }
+    const [login] = atipToTools(box({ login: { description: 'Log in', options: [option] } }))
+    expect(parseTool(login)).toMatchObject({ ok: true })
+    if (!login) throw new Error('there is a tool')
+    expect(bindArguments(login, { _2fa_code: '123' }, { variables })).toEqual({
+      ok: true,
+      argv: ['box', 'login', '--2fa-code', '123'],
+    })
+  })
+
   test('takes single commands, whole groups, and another prefix', () => {
     expect(atipToTools(tool, { commands: ['pr'], prefix: 'gh' }).map(({ name }) => name)).toEqual([
       'gh_pr_create',

@@ -1,17 +1,17 @@
 import { basename } from 'node:path'
 import { AGENT_DEFAULTS, type Agent } from './agent.js'
 import { checkLoading } from './check-options.js'
-import { ConfigError, type ConfigWarning } from './errors.js'
+import type { ConfigWarning } from './errors.js'
 import { openDirectory } from './files/directory.js'
 import type { Workplace } from './files/workplace.js'
-import { collectFindings, type Findings, inReadingOrder } from './findings.js'
-import { formatReport } from './format.js'
+import { collectFindings, inReadingOrder } from './findings.js'
+import { invalid } from './invalid.js'
 import { CONTEXT_FILE } from './parts/context.js'
-import { CONTEXT_MISSING } from './parts/context-file.js'
 import { HOOKS_FILE } from './parts/hooks-file.js'
 import { type CompleteParts, isComplete, type LoadOptions, readParts } from './parts/parts.js'
 import { USUAL_PROMPT } from './parts/prompt.js'
 import { makeSnapshot, resolveDocument } from './snapshot.js'
+import { toolsAlone } from './tools/tool-set.js'
 import type { YamlFile } from './yaml/file.js'
 
 /**
@@ -39,16 +39,8 @@ export async function loadParts(
   const findings = collectFindings(options)
   const workplace = openDirectory(directory, options.shownAs)
   const parts = await readParts(workplace, options, findings)
-  if (findings.problems.length > 0 || !isComplete(parts)) throw asError(findings)
+  if (findings.problems.length > 0 || !isComplete(parts)) throw invalid(findings)
   return { parts, workplace, warnings: inReadingOrder(findings.warnings) }
-}
-
-function asError(findings: Findings): ConfigError {
-  const problems = inReadingOrder(findings.problems)
-  const warnings = inReadingOrder(findings.warnings)
-  const onlyContext = problems.length === 1 && problems[0]?.message.startsWith(CONTEXT_MISSING)
-  const code = onlyContext ? 'ERR_CONFIG_CONTEXT_MISSING' : 'ERR_CONFIG_INVALID'
-  return new ConfigError(code, formatReport(problems, warnings), { problems, warnings })
 }
 
 function assemble(parts: CompleteParts, { home }: Workplace): Agent {
@@ -70,7 +62,7 @@ function assemble(parts: CompleteParts, { home }: Workplace): Agent {
     ...(document.max_iterations !== undefined && { maxIterations: document.max_iterations }),
     toolConcurrency: document.tool_concurrency ?? AGENT_DEFAULTS.toolConcurrency,
     ...(policy && { policy }),
-    tools: new Map([...tools].map(([name, { tool }]) => [name, tool])),
+    tools: toolsAlone(tools),
     manifest: context.manifest,
     hooks: hooks.hooks,
     overrides,

@@ -9,12 +9,14 @@ import { realPath } from './files/real-path.js'
 import { readYaml, type Workplace } from './files/workplace.js'
 import { collectFindings, type Findings, inReadingOrder } from './findings.js'
 import { formatReport } from './format.js'
+import { invalid } from './invalid.js'
+import { isMap } from './is-map.js'
 import type { LoadOptions } from './parts/parts.js'
 import { sentence } from './shape/report.js'
 import { importRootsOf } from './tools/import-roots.js'
 import { collectTools } from './tools/imports.js'
 import { readPolicy } from './tools/policy.js'
-import { type Override, placeOf, type ToolSet } from './tools/tool-set.js'
+import { type Override, placeOf, type ToolSet, toolsAlone } from './tools/tool-set.js'
 import type { YamlFile } from './yaml/file.js'
 
 export interface LoadedTools {
@@ -48,28 +50,23 @@ export async function loadToolsFile(
   const { workplace, file: mainPath } = openFile(path, options.shownAs ?? path, findings)
   const { exists, file } = readYaml(mainPath, workplace, findings)
   if (!exists) findings.error({ file: path }, 'does not exist.')
+  if (file === undefined) throw invalid(findings)
 
   const overrides: Override[] = []
-  const tools: ToolSet = file ? await toolsOf(file, workplace, overrides, options, findings) : new Map()
-  const policy = file && readPolicy(policyIn(file.value), file, findings)
-  const problems = inReadingOrder(findings.problems)
-  const warnings = inReadingOrder(findings.warnings)
-  const failed = () =>
-    new ConfigError('ERR_CONFIG_INVALID', formatReport(problems, warnings), { problems, warnings })
-  if (file === undefined) throw failed()
-  const failure = problems.length > 0 ? failed() : undefined
+  const tools = await toolsOf(file, workplace, overrides, options, findings)
+  const policy = readPolicy(isMap(file.value) ? file.value.policy : undefined, file, findings)
+  const failure = findings.problems.length > 0 ? invalid(findings) : undefined
   if (failure && !options.partial) throw failure
-  const document = documentOf(file.value, tools)
   return {
-    document,
-    tools: plain(tools),
+    document: documentOf(file.value, tools),
+    tools: toolsAlone(tools),
     placeOf: (name) => {
       const loaded = tools.get(name)
       return loaded && placeOf(loaded)
     },
     ...(policy && { policy }),
     overrides,
-    warnings,
+    warnings: inReadingOrder(findings.warnings),
     ...(failure && { failure }),
   }
 }
@@ -133,12 +130,4 @@ function documentOf(value: unknown, tools: ToolSet): LoadedTools['document'] {
   if (Array.isArray(value)) return expanded
   const { imports: _, ...rest } = value as Record<string, unknown>
   return { ...rest, tools: expanded }
-}
-
-function policyIn(value: unknown): unknown {
-  return typeof value === 'object' && value !== null && 'policy' in value ? value.policy : undefined
-}
-
-function plain(tools: ToolSet): ReadonlyMap<string, Tool> {
-  return new Map([...tools].map(([name, { tool }]) => [name, tool]))
 }

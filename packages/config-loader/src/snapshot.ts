@@ -50,15 +50,12 @@ function toYaml(config: Record<string, unknown>): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Replaces texts under names that say they are secret. */
+/** Replaces what stands under names that say they are secret: texts, and a password of digits, which YAML takes for a number. */
 export function maskSecrets(value: unknown, name = ''): unknown {
-  if (typeof value === 'string') return SECRET_NAME.test(name) ? '***' : value
+  if (typeof value === 'string' || typeof value === 'number') return SECRET_NAME.test(name) ? '***' : value
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, name))
   if (typeof value !== 'object' || value === null) return value
   const masked: Record<string, unknown> = { ...value }
-  for (const key in masked) {
-    const inner = masked[key]
-    if (typeof inner === 'string' || typeof inner === 'object') masked[key] = maskSecrets(inner, key)
-  }
+  for (const key in masked) masked[key] = maskSecrets(masked[key], key)
   return masked
 }

@@ -30,7 +30,7 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
   const index = sent.findIndex((text, at) => text !== sending[at])
   const behind = new Set(sent.slice(index))
   if (index === -1 || !sending.slice(index).some((text) => behind.has(text))) return undefined
-  const { block, first } = blockOf(after.blocks, Math.min(index, after.messages.length - 1))
+  const { block, first } = blockOf(after.blocks, index)
   if (block === undefined) return undefined
 
   const sizes = sending.map((text) => Buffer.byteLength(text))

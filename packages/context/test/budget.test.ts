@@ -73,6 +73,13 @@ test('a cut never falls within a character', async () => {
     const { messages } = await build({ sources: [{ ...PROMPT, max_tokens }, { type: 'journal' }] })
     expect(() => encodeURIComponent(String(messages[0]?.content))).not.toThrow() // throws for half a character
   }
+  const { build: buildResult } = await run(1, '🌲'.repeat(2000))
+  for (let total_max_tokens = 300; total_max_tokens < 320; total_max_tokens++) {
+    const { messages } = await buildResult({ total_max_tokens, sources: [{ type: 'journal' }] })
+    const result = messages.find(({ role }) => role === 'tool')
+    expect(result?.content).toContain('characters left out')
+    expect(() => encodeURIComponent(String(result?.content))).not.toThrow()
+  }
 })
 
 test('of the last iteration only results are shortened, in the middle and marked', async () => {
@@ -162,7 +169,8 @@ test('a counter that prints nothing, or an empty line, does not count 0; a 0 doe
     build({ token_counter: { command: ['sh', '-c', script] }, sources: [PROMPT] })
   for (const script of ['cat > /dev/null', 'cat > /dev/null; echo', 'cat > /dev/null; echo " "'])
     await expect(count(script)).rejects.toThrow('printed no whole number for each of 1 lines.')
-  await expect(count('cat > /dev/null; echo 0')).resolves.toBeDefined()
+  // nothing but what a message costs besides its text
+  await expect(count('cat > /dev/null; echo 0')).resolves.toMatchObject({ blocks: [{ tokens: 4 }] })
   const countTokens = () => []
   await expect(build({ sources: [PROMPT] }, { countTokens })).rejects.toMatchObject({
     code: 'ERR_CONTEXT_COUNTER',

@@ -1,38 +1,24 @@
 import { join, resolve } from 'node:path'
-import { killRunningCommands } from '@delta/executor/command'
 import packageJson from '../package.json' with { type: 'json' }
 import { parseWords, UsageError, type Values } from './command/arguments.js'
 import { COMMANDS } from './command/commands.js'
 import { HELP } from './command/help.js'
+import { stopOnSignals } from './command/stop-on-signals.js'
 import { currentDirectory, nameOf, print, type Terminal } from './command/terminal.js'
 import { isSessionError } from './errors.js'
 
 export type { Terminal } from './command/terminal.js'
 
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
-
 /** Runs `delta-sessions` and resolves to its exit code: 0, 1 (failed), 2 (usage), 129/130/143 (signal). */
 export async function main(terminal: Terminal): Promise<number> {
-  const stop = new AbortController()
-  let stoppedWith: number | undefined
-  const listeners = Object.entries(SIGNALS).map(([name, code]) => {
-    const signal = name as NodeJS.Signals
-    const listener = () => {
-      terminal.once?.(signal, listener) // first, or a signal that follows closely finds nobody listening
-      if (stoppedWith !== undefined) killRunningCommands() // a second one waits for nobody
-      stoppedWith ??= code
-      stop.abort()
-    }
-    terminal.once?.(signal, listener)
-    return { signal, listener }
-  })
+  const stop = stopOnSignals(terminal)
   try {
-    const code = await dispatch(terminal, stop.signal)
-    return stoppedWith ?? code
+    const exitCode = await dispatch(terminal, stop.signal)
+    return stop.exitCode() ?? exitCode
   } catch (error) {
-    return stoppedWith ?? explain(error, terminal)
+    return stop.exitCode() ?? explain(error, terminal)
   } finally {
-    for (const { signal, listener } of listeners) terminal.off?.(signal, listener)
+    stop.end()
   }
 }
 

@@ -22,7 +22,8 @@ export function groupOf(pid: number): number | undefined {
 
 /** What a process was started as, as far as that can be seen. */
 export function commandOf(pid: number): string {
-  if (process.platform === 'linux') return readProc(pid, 'cmdline')?.replaceAll('\0', ' ').trim() ?? ''
+  if (process.platform === 'linux')
+    return readProc(pid, 'cmdline', 'utf8')?.replaceAll('\0', ' ').trim() ?? ''
   return ps(pid, 'args') ?? ''
 }
 
@@ -50,9 +51,10 @@ function startTicks(pid: number): string | undefined {
   return statFields(pid)?.[19]
 }
 
-function readProc(pid: number, file: string): string | undefined {
+/** By default one character a byte, which harms no value. */
+function readProc(pid: number, file: string, encoding: 'latin1' | 'utf8' = 'latin1'): string | undefined {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
+    return readFileSync(`/proc/${pid}/${file}`, encoding)
   } catch {
     return undefined // it ended meanwhile, or belongs to somebody else
   }

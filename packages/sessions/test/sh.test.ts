@@ -97,3 +97,9 @@ test('background jobs are reported for as long as they live', async () => {
   await exec(`kill -9 ${pid}; while ps -o stat= -p ${pid} | grep -q '^[^Z]'; do :; done`)
   expect((await exec('true')).background_jobs).toBeUndefined()
 })
+
+test('a background job is named as it was typed, in any language', async () => {
+  const { exec } = await start('sh')
+  const { background_jobs: jobs } = await exec('sh -c "sleep 600; : café" &')
+  expect(jobs?.map(({ command }) => command)).toEqual(['sh -c sleep 600; : café'])
+})

@@ -1,7 +1,7 @@
 import type { Tool } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
-import { type AdapterOptions, createRunner } from './runner.js'
+import { type AdapterOptions, runnerFor } from './runner.js'
 
 /**
  * Tools for `generateText` and `streamText` of the AI SDK (package `ai`), by name.
@@ -9,10 +9,10 @@ import { type AdapterOptions, createRunner } from './runner.js'
  * What a tool prints is its result, also when it fails or its arguments are refused: the model reads
  * why. Aborting the generation ends the command that is running.
  *
- * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`
  */
 export function toAiSdkTools(tools: readonly Tool[], options: AdapterOptions = {}): ToolSet {
-  const run = createRunner(tools, options)
+  const run = runnerFor('toAiSdkTools', tools, options)
   const entries = tools.map(({ expanded }) => [
     expanded.name,
     dynamicTool({

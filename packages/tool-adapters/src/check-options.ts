@@ -4,7 +4,7 @@ const POLICY_MEMBERS: readonly string[] = ['rules', 'onConfirmation', 'redact']
 
 /** @throws {AdapterError} `ERR_ADAPTER_OPTIONS`, naming the first option that cannot be used. */
 export function checkAdapterOptions(name: string, options: unknown): void {
-  requireThat(isObject(options), `${name}: what stands for its options`, 'an object with options, or nothing')
+  checkIsOptions(name, options)
   const { workDirectory, agentHome, environment, credentials, secrets, policy, confirm } = options
   const of = `${name}: the option`
   requireThat(isTextOrNothing(workDirectory), `${of} workDirectory`, 'a path as text, or nothing')
@@ -20,13 +20,33 @@ export function checkAdapterOptions(name: string, options: unknown): void {
   checkFunction(`${of} confirm`, confirm)
 }
 
-export function checkDispatch(options: Record<string, unknown>): void {
+export function checkDispatchOptions(options: unknown): void {
+  checkIsOptions('dispatch', options)
   const { signal, concurrency, onResult } = options
   const isSignal = signal === undefined || typeof Object(signal).addEventListener === 'function'
   requireThat(isSignal, 'dispatch: the option signal', 'an AbortSignal, or nothing')
   const isCount = concurrency === undefined || (typeof concurrency === 'number' && concurrency >= 1)
   requireThat(isCount, 'dispatch: the option concurrency', 'a number from 1, or nothing')
   checkFunction('dispatch: the option onResult', onResult)
+}
+
+export function checkServerOptions(options: unknown): void {
+  checkIsOptions('toMcpServer', options)
+  const of = 'toMcpServer: the option'
+  for (const name of ['name', 'version']) {
+    const value = options[name]
+    requireThat(value === undefined || typeof value === 'string', `${of} ${name}`, 'a text, or nothing')
+  }
+  const { progressMs = 1 } = options
+  const isTime = typeof progressMs === 'number' && progressMs > 0 && progressMs <= LONGEST_MS
+  requireThat(isTime, `${of} progressMs`, 'milliseconds, more than 0 and at most 24 days, or nothing')
+}
+
+/** Node turns a longer timer into one of a millisecond. */
+const LONGEST_MS = 2 ** 31 - 1
+
+function checkIsOptions(name: string, options: unknown): asserts options is Record<string, unknown> {
+  requireThat(isObject(options), `${name}: what stands for its options`, 'an object with options, or nothing')
 }
 
 function checkFunction(what: string, value: unknown): void {

@@ -7,7 +7,8 @@ import {
   type Tool as McpTool,
   type ToolAnnotations,
 } from '@modelcontextprotocol/sdk/types.js'
-import { type AdapterOptions, createRunner } from './runner.js'
+import { checkServerOptions } from './check-options.js'
+import { type AdapterOptions, runnerFor } from './runner.js'
 
 export interface McpServerOptions extends AdapterOptions {
   /** What the server calls itself. Default `delta-tools`. */
@@ -22,39 +23,45 @@ export interface McpServerOptions extends AdapterOptions {
  *
  * A failure, a refusal and a timeout are results with `isError`. Cancelling a request ends its command.
  *
- * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`
  */
 export function toMcpServer(tools: readonly Tool[], options: McpServerOptions = {}): Server {
+  checkServerOptions(options)
   const { name = 'delta-tools', version = '0.0.0', progressMs = 1000, ...adapter } = options
-  const run = createRunner(tools, adapter)
+  const run = runnerFor('toMcpServer', tools, adapter)
   // The high-level McpServer of the SDK takes zod schemas only; ours are JSON Schema.
   const server = new Server({ name, version }, { capabilities: { tools: {} } })
 
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(toMcpTool) }))
 
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
-    const progressToken = params._meta?.progressToken
-    let seconds = 0
-    const report = () => {
+    const { name, arguments: args = {}, _meta: { progressToken } = {} } = params
+    const stopReporting = reportAgainAndAgain(progressMs, async (progress) => {
       if (progressToken === undefined) return
-      const message = `${params.name} is running`
-      // A client that is gone hears nothing, and the signal ends the command.
-      void sendNotification({
+      const message = `${name} is running`
+      await sendNotification({
         method: 'notifications/progress',
-        params: { progressToken, progress: seconds++, message },
-      }).catch(() => undefined)
-    }
-    report()
-    const timer = setInterval(report, progressMs)
+        params: { progressToken, progress, message },
+      })
+    })
     try {
-      const result = await run({ name: params.name, arguments: params.arguments ?? {} }, signal)
-      const content = [{ type: 'text' as const, text: result.observation }]
-      return { content, isError: result.status !== 'SUCCESS' }
+      const { observation, status } = await run({ name, arguments: args }, signal)
+      return { content: [{ type: 'text', text: observation }], isError: status !== 'SUCCESS' }
     } finally {
-      clearInterval(timer)
+      stopReporting()
     }
   })
   return server
+}
+
+/** Reports at once, and then every so often until the returned function is called. Reports are counted from 0. */
+function reportAgainAndAgain(everyMs: number, send: (report: number) => Promise<void>): () => void {
+  let reports = 0
+  // A client that is gone hears nothing, and the signal ends the command.
+  const report = (): void => void send(reports++).catch(() => undefined)
+  report()
+  const timer = setInterval(report, everyMs)
+  return () => clearInterval(timer)
 }
 
 function toMcpTool({ expanded, settings }: Tool): McpTool {

@@ -1,7 +1,7 @@
 import type { Tool } from '@delta/executor'
 import { toFunctionTool } from '@delta/tool-expander'
 import { type FunctionTool, tool } from '@openai/agents'
-import { type AdapterOptions, createRunner } from './runner.js'
+import { type AdapterOptions, runnerFor } from './runner.js'
 
 /**
  * Tools for an `Agent` of the OpenAI Agents SDK (package `@openai/agents`), in strict mode.
@@ -9,10 +9,10 @@ import { type AdapterOptions, createRunner } from './runner.js'
  * What a tool prints is its output, also when it fails or its arguments are refused: the model reads
  * why. Aborting the run ends the command that is running.
  *
- * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`
  */
 export function toOpenAIAgentsTools(tools: readonly Tool[], options: AdapterOptions = {}): FunctionTool[] {
-  const run = createRunner(tools, options)
+  const run = runnerFor('toOpenAIAgentsTools', tools, options)
   return tools.map(({ expanded }) => {
     const { name, parameters } = toFunctionTool(expanded, { strict: true }).function
     const made = tool({

@@ -1,9 +1,9 @@
 import type { Tool, ToolResult } from '@delta/executor'
 import { type FunctionTool, toFunctionTool } from '@delta/tool-expander'
-import { checkAdapterOptions, checkDispatch, isObject } from './check-options.js'
+import { checkDispatchOptions, isObject } from './check-options.js'
 import { checkTools } from './check-tools.js'
 import { AdapterError } from './errors.js'
-import { type AdapterOptions, createRunner } from './runner.js'
+import { type AdapterOptions, runnerFor } from './runner.js'
 import { requireThat } from './usage.js'
 
 /** The answer to one tool call, as the next request of a chat completion wants it. */
@@ -51,11 +51,9 @@ export async function dispatch(
   message: MessageWithCalls,
   options: DispatchOptions = {},
 ): Promise<ToolMessage[]> {
-  checkTools('dispatch', tools)
-  checkAdapterOptions('dispatch', options)
-  checkDispatch({ ...options })
+  checkDispatchOptions(options)
   const { signal, concurrency = 1, onResult, ...adapter } = options
-  const run = createRunner(tools, adapter)
+  const run = runnerFor('dispatch', tools, adapter)
   const calls = readCalls(fields(message).tool_calls ?? noCalls(message))
   const answers: ToolMessage[] = []
   await inParallel(calls, concurrency, async (call, index) => {

@@ -64,8 +64,13 @@ export type Runner = (
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`: two tools have one name. `ERR_ADAPTER_OPTIONS`: an option cannot be used.
  */
 export function createRunner(tools: readonly Tool[], options: AdapterOptions = {}): Runner {
-  checkTools('createRunner', tools)
-  checkAdapterOptions('createRunner', options)
+  return runnerFor('createRunner', tools, options)
+}
+
+/** The same for a function of another name, which is the one that its caller knows. */
+export function runnerFor(name: string, tools: readonly Tool[], options: AdapterOptions): Runner {
+  checkTools(name, tools)
+  checkAdapterOptions(name, options)
   const {
     workDirectory: runsIn = '.',
     environment = process.env,

@@ -68,3 +68,12 @@ test('a whole response, or a promise of a message, is not taken for an answer wi
     await expect(dispatch(tools, mistaken as never)).rejects.toMatchObject({ code: 'ERR_ADAPTER_MESSAGE' })
   }
 })
+
+test('an id that can stand in no environment is answered under that id', async () => {
+  for (const id of ['a\0b', 'a b', 'x'.repeat(200)]) {
+    const call = { id, function: { name: 'say', arguments: '{"text":"hi"}' } }
+    expect(await dispatch(tools, { tool_calls: [call] })).toEqual([
+      { role: 'tool', tool_call_id: id, content: 'hi\n' },
+    ])
+  }
+})

@@ -3,26 +3,8 @@ import type { ArgumentEntry, CommandEntry, OptionEntry } from '../table/entry.js
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from '../table/index.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { withMeantCommand } from './meant-command.js'
+import { WHAT_PEOPLE_DO } from './what-people-do.js'
 import { withHints } from './with-hints.js'
-
-const WHAT_PEOPLE_DO = `
-What people do:
-  delta init hi && delta run --agent hi -w . -m "What is here?"
-      a first run, without a key
-  delta show -w ./workspace --follow
-      watch a run from another terminal
-  Ctrl+C, then delta continue -w ./workspace
-      stop a run in order, and go on with it; also after a crash
-  delta continue -w ./workspace -m "…"
-      answer its question, extend a finished run, retry a failed one
-  delta show -w ./workspace --request 7
-      what the model saw at step 7, byte for byte
-  delta run … -q | wc -w
-      stdout is the answer and nothing else
-Each has more with --help: delta run --help
-
-For programs:
-  delta --agent   describes every command as JSON (ATIP 0.6)`
 
 /** What is done with a command line that was understood. */
 export type Execute = (name: string, options: object, positional: string[]) => Promise<void>
@@ -55,13 +37,10 @@ export function createParser(terminal: Terminal, execute: Execute): Command {
 
 /** What may be typed behind `delta`, or behind the word of a group. */
 function namesIn(group?: string): string[] {
-  const names = COMMAND_TABLE.flatMap(({ commands }) => commands).flatMap(({ name, hidden }) =>
-    hidden ? [] : [name],
-  )
-  const before = `${group} `
-  return group === undefined
-    ? names
-    : names.flatMap((name) => (name.startsWith(before) ? [name.slice(before.length)] : []))
+  const before = group === undefined ? '' : `${group} `
+  return COMMAND_TABLE.flatMap(({ commands }) => commands)
+    .filter(({ name, hidden }) => !hidden && name.startsWith(before))
+    .map(({ name }) => name.slice(before.length))
 }
 
 /** `tool expand` is a command of `tool`, which is made when its first command comes. */

@@ -1,6 +1,6 @@
 import type { ActionRequest, ActionResult, HookExecutionAudit, JournalEvent } from '@delta/journal'
-import { commandLine, type WrittenCommands } from './command-line.js'
-import { isAnswer, isQuestion, written } from './describe.js'
+import { commandLine, type WrittenCommands, writtenArguments } from './command-line.js'
+import { isAnswer, isQuestion } from './describe-call.js'
 import { printable, printableLine } from './printable.js'
 
 /** Characters of a command that is said once more above its result. */
@@ -63,7 +63,7 @@ export function attribution(): Attribution {
 function repeated(request: ActionRequest, known: WrittenCommands): string {
   const { tool_name: name, tool_args: args } = request
   const command = commandLine(request, known)
-  const said = command ?? `${printableLine(name)}${written(args)}`
+  const said = command ?? `${printableLine(name)}${writtenArguments(args)}`
   const [line = '', ...rest] = printable(said).split('\n')
   const isCut = rest.length > 0 || line.length > REPEATED_CHARACTERS
   return `${command === undefined ? '' : '$ '}${line.slice(0, REPEATED_CHARACTERS)}${isCut ? ' …' : ''}`

@@ -1,5 +1,6 @@
 import { quoteForPerson } from '@delta/executor'
 import type { ActionRequest, EngineStart } from '@delta/journal'
+import { printableLine } from './printable.js'
 
 /** The words of each tool's command as its author wrote them, by the tool's name. */
 export type WrittenCommands = ReadonlyMap<string, readonly string[]>
@@ -28,4 +29,10 @@ export function commandLine(request: ActionRequest, written: WrittenCommands): s
   const { argv, resolved_command: command, tool_name: name } = request
   if (command === undefined || command === null) return undefined
   return argv ? quoteForPerson(argv, written.get(name) ?? []) : command.replaceAll('\n', '\n     ')
+}
+
+/** Arguments behind the name of a call that has no command, on the same line; '' for none. */
+export function writtenArguments(args: unknown): string {
+  const text = typeof args === 'string' ? args : (JSON.stringify(args) ?? '')
+  return text === '' || text === '{}' ? '' : ` ${printableLine(text)}`
 }

@@ -1,9 +1,9 @@
 import { constants, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EngineEvent } from '@delta/engine'
-import { isKnownEvent } from '@delta/journal'
 import { eventDescriber } from './event-describer.js'
 import type { Presenter } from './presenter.js'
+import { storedEvent } from './stored-event.js'
 import { PLAIN } from './style.js'
 import { toldNotices } from './told-notices.js'
 
@@ -57,8 +57,8 @@ function openLog(complain: (message: string) => void) {
     if (isTold(event)) return
     if (event.kind === 'open') describe.remember(event.event)
     if (event.kind === 'notice') write([`note: ${event.message}`])
-    if (event.kind !== 'journal' || !isKnownEvent(event.event)) return
-    const { event: stored } = event
+    const stored = storedEvent(event)
+    if (stored === undefined) return
     if (stored.type === 'ENGINE_START' && stored.work_dir !== undefined)
       path = join(stored.work_dir, '.delta', stored.run_id, 'engine.log')
     write(describe(stored), stored.timestamp)

@@ -1,7 +1,8 @@
 import type { ActionRequest, JournalEvent } from '@delta/journal'
 import { attribution } from './attribution.js'
 import { type WrittenCommands, writtenCommands } from './command-line.js'
-import { type Detail, describeEvent } from './describe.js'
+import { describeEvent } from './describe.js'
+import type { Detail } from './detail.js'
 
 export interface EventDescriber {
   (event: JournalEvent): string[]

@@ -1,7 +1,7 @@
 import type { EngineEvent } from '@delta/engine'
-import { isKnownEvent } from '@delta/journal'
 import { commandToContinue } from '../usage/command-to-continue.js'
 import type { Presenter } from './presenter.js'
+import { storedEvent } from './stored-event.js'
 
 export interface RunPresenter extends Presenter {
   /** The run is left at once, without an end: says how it goes on, once it is known which run it is. */
@@ -13,9 +13,8 @@ export function withLastWord(presenter: Presenter, env: NodeJS.ProcessEnv): RunP
   let way: string | undefined
 
   function notice(event: EngineEvent): void {
-    if (event.kind !== 'journal' || !isKnownEvent(event.event)) return
-    const { event: stored } = event
-    if (stored.type === 'ENGINE_START' && stored.work_dir !== undefined)
+    const stored = storedEvent(event)
+    if (stored?.type === 'ENGINE_START' && stored.work_dir !== undefined)
       way = commandToContinue(stored.work_dir, stored.run_id, env)
   }
 

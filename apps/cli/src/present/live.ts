@@ -1,11 +1,11 @@
-import type { JournalEvent, Thought } from '@delta/journal'
-import { isKnownEvent } from '@delta/journal'
+import type { EngineEvent } from '@delta/engine'
+import type { JournalEvent } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
-import { thoughtTokens } from './describe.js'
 import type { Presenter } from './presenter.js'
-import { printable } from './printable.js'
 import { progressPresenter } from './progress.js'
 import { createSpinner, ERASE_LINE } from './spinner.js'
+import { storedEvent } from './stored-event.js'
+import { streamedThought } from './streamed-thought.js'
 import { styleFor } from './style.js'
 
 /** Progress on a terminal: thoughts as they stream, and something that moves while nothing comes. */
@@ -13,65 +13,37 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
   const lines = progressPresenter(terminal, flags)
   const style = styleFor(terminal.stderr, terminal.env)
   const spinner = createSpinner(terminal.stderr, style)
-  /** What the model has said of its present thought, as it was shown. */
-  let streamed = ''
-  let midLine = false
+  const thought = streamedThought(terminal.stderr, style)
   let shownAnswer: string | undefined
   /** What takes time now. */
   let wait: string | undefined
 
-  function showPiece(content: string, iteration: number): void {
+  function tell(event: EngineEvent, stored: JournalEvent | undefined): void {
     spinner.stop()
-    if (streamed === '') terminal.stderr.write(style.dim(`${iteration}. `))
-    streamed += content
-    midLine = true
-    terminal.stderr.write(style.bold(printable(content)))
-  }
-
-  /** A thought that has streamed is not said again; one that a hook changed is. */
-  function endThought(event: Thought): boolean {
-    if (streamed === '') return false
-    const same = streamed === event.content
-    streamed = ''
-    midLine = false
-    terminal.stderr.write(`${style.dim(thoughtTokens(event))}\n`)
-    if (same && event.tool_calls.length === 0) shownAnswer = event.content
-    return same
-  }
-
-  /** Whoever writes lines does not go on where a thought stands. */
-  function freshLine(): void {
-    spinner.stop()
-    if (midLine) terminal.stderr.write('\n')
-    midLine = false
+    const isTold = stored?.type === 'THOUGHT' && thought.end(stored)
+    if (isTold && stored.tool_calls.length === 0) shownAnswer = stored.content
+    if (stored && breaksThought(stored)) thought.forget()
+    thought.endLine()
+    if (!isTold) lines.show(event)
+    if (stored && stored.type !== 'HOOK_EXECUTION_AUDIT') wait = waitAfter(stored)
+    if (wait !== undefined) spinner.start(wait)
   }
 
   return {
     ...lines,
     wantsStream: true,
     show(event) {
+      const stored = storedEvent(event)
       if (event.kind === 'delta') {
-        showPiece(event.content, event.iteration)
-        return
-      }
-      const stored = event.kind === 'journal' && isKnownEvent(event.event) ? event.event : undefined
-      if (stored && isSilent(stored, flags)) {
-        lines.show(event)
-        return
-      }
-      spinner.stop()
-      const isSaid = stored?.type === 'THOUGHT' && endThought(stored)
-      if (stored && endsThought(stored)) streamed = ''
-      freshLine()
-      if (!isSaid) lines.show(event)
-      if (stored && stored.type !== 'HOOK_EXECUTION_AUDIT') wait = waitAfter(stored)
-      if (wait !== undefined) spinner.start(wait)
+        spinner.stop()
+        thought.add(event.content, event.iteration)
+      } else if (stored && isSilent(stored, flags)) lines.show(event)
+      else tell(event, stored)
     },
     warn(message) {
-      const empty = !midLine
-      freshLine()
+      spinner.stop()
       wait = undefined
-      if (empty) terminal.stderr.write(ERASE_LINE) // but for a Ctrl+C, which the terminal shows as ^C
+      if (!thought.endLine()) terminal.stderr.write(ERASE_LINE) // a Ctrl+C, which the terminal shows as ^C
       lines.warn(message)
     },
     finish(result) {
@@ -80,7 +52,8 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
       lines.finish(result, seen)
     },
     leaveRoomFor(question) {
-      freshLine()
+      spinner.stop()
+      thought.endLine()
       lines.leaveRoomFor(question)
     },
   }
@@ -92,8 +65,8 @@ function isSilent(event: JournalEvent, { verbose }: { verbose?: boolean }): bool
   return typeof event.observation_override !== 'string'
 }
 
-/** A thought that breaks off in the middle is forgotten: the next attempt says it anew. */
-function endsThought({ type }: JournalEvent): boolean {
+/** What ends an attempt of the model's, perhaps in the middle of a thought. */
+function breaksThought({ type }: JournalEvent): boolean {
   return type === 'ERROR' || type === 'ENGINE_END'
 }
 

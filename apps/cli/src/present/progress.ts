@@ -1,9 +1,9 @@
-import { isKnownEvent } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
 import { eventDescriber } from './event-describer.js'
 import type { Presenter } from './presenter.js'
 import { print } from './print.js'
 import { printable } from './printable.js'
+import { storedEvent } from './stored-event.js'
 import { styleFor } from './style.js'
 import { toldNotices } from './told-notices.js'
 import { wayOn } from './way-on.js'
@@ -24,8 +24,9 @@ export function progressPresenter(
       if (event.kind === 'open') describe.remember(event.event)
       if (isTold(event) && !quiet) return
       if (event.kind === 'notice') say(style.dim(`note: ${printable(event.message)}`))
-      if (quiet || event.kind !== 'journal' || !isKnownEvent(event.event)) return
-      for (const line of describe(event.event)) say(line)
+      const stored = storedEvent(event)
+      if (stored === undefined || quiet) return
+      for (const line of describe(stored)) say(line)
     },
     warn: (message) => say(style.yellow(printable(message))),
     finish(result, answerIsShown = false) {

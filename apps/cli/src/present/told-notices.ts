@@ -1,5 +1,5 @@
 import type { EngineEvent } from '@delta/engine'
-import { isKnownEvent } from '@delta/journal'
+import { storedEvent } from './stored-event.js'
 
 /**
  * Knows the notices that say what is shown anyhow: of a hook that failed, where hooks are shown, and of a guard, whose
@@ -9,8 +9,8 @@ export function toldNotices({ showsHooks }: { showsHooks: boolean }): (event: En
   let told: string | undefined
   return (event) => {
     if (event.kind === 'notice') return event.message === told
-    if (event.kind !== 'journal' || !isKnownEvent(event.event)) return false
-    const { event: stored } = event
+    const stored = storedEvent(event)
+    if (stored === undefined) return false
     const isTold =
       stored.type === 'HOOK_EXECUTION_AUDIT' && (showsHooks || stored.hook_name === 'pre_tool_execution')
     told = isTold ? stored.error_message : undefined

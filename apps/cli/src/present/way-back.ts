@@ -3,6 +3,7 @@ import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
 import { commandToContinue } from '../usage/command-to-continue.js'
 import { spokenName } from '../usage/spoken-name.js'
+import { waysToDecide } from './ways-to-decide.js'
 
 /** What a person who has looked at a run may want to type next. Lines; none for a run that is done or cannot go on. */
 export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
@@ -47,11 +48,8 @@ function whoAsks({ owner }: RunSummary): string {
 
 function answering({ humanRequest: request }: RunSummary, goOn: string): string[] {
   if (request === undefined) return []
-  if (request.argv !== undefined)
-    return [
-      `Allow it:  ${goOn} --approve ${request.request_id}`,
-      `Refuse it: ${goOn} --deny ${request.request_id}`,
-    ]
+  const { argv, request_id: id } = request
+  if (argv !== undefined && id !== undefined) return waysToDecide(goOn, id)
   if (request.sensitive) return [`Answer unseen with: ${goOn} -i`]
   if (request.input_type === 'confirmation') return [`Answer with: ${goOn} -m yes   (or: -m no)`]
   return [`Answer with: ${goOn} -m "my answer"`]

@@ -7,6 +7,7 @@ import { spokenName } from '../usage/spoken-name.js'
 import { counted } from './counted.js'
 import { claimOf } from './effects.js'
 import { printable } from './printable.js'
+import { waysToDecide } from './ways-to-decide.js'
 
 /**
  * What a person needs to know of a run that ended without an answer, or with an odd one: why, and how to go on. Lines,
@@ -73,8 +74,7 @@ function howToAnswer(
   if (question.command !== undefined) {
     return [
       ...(isAsked ? [`The command waits for approval (exit code ${EXIT.waiting}).`] : whatWaits(question)),
-      `Allow it:  ${goOn} --approve ${question.requestId}`,
-      `Refuse it: ${goOn} --deny ${question.requestId}`,
+      ...waysToDecide(goOn, question.requestId),
     ]
   }
   return [

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod/mini'
 import type { Findings } from '../findings.js'
+import { isMap } from '../is-map.js'
 import type { ValuePath } from '../path.js'
 import type { atipImportSchema } from '../schemas/agent-schema.js'
 import { sentence } from '../shape/report.js'
@@ -12,7 +13,7 @@ export type AtipImport = z.infer<typeof atipImportSchema>
 
 /** ATIP files are told from ours by this member. */
 export function isAtip({ value }: YamlFile): boolean {
-  return typeof value === 'object' && value !== null && 'atip' in value
+  return isMap(value) && 'atip' in value
 }
 
 /**
@@ -78,7 +79,7 @@ function warnOfNone(
 
 /** The description as it stands; a program it names by a path (`./bin/notes`) is found from the file, not from the workspace. */
 function withFoundBinary({ value, path }: YamlFile): unknown {
-  if (typeof value !== 'object' || value === null || !('binary' in value)) return value
+  if (!isMap(value)) return value
   const { binary } = value
   const isBeside = typeof binary === 'string' && /^\.\.?\//.test(binary)
   return isBeside ? { ...value, binary: resolve(dirname(path), binary) } : value

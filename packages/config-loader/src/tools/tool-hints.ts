@@ -3,6 +3,7 @@ import type { ToolProblem } from '@delta/tool-expander'
 import { isMap } from '../is-map.js'
 import { parsePath } from '../path.js'
 import { optionHint } from './option-hint.js'
+import { PARAMETER_TYPES } from './parameter-types.js'
 
 type Item = Record<string, unknown>
 
@@ -82,10 +83,8 @@ const SHOWN = 4
 
 function typeOf(described: unknown): string | undefined {
   const type = isMap(described) ? described.type : described
-  return TYPES.find((known) => known === type)
+  return PARAMETER_TYPES.find((known) => known === type)
 }
-
-const TYPES = ['string', 'integer', 'number', 'boolean', 'array']
 
 function entryHint(written: unknown): string {
   return `Write - name: ${exampleOf(written) ?? 'file'}`

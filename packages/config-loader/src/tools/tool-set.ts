@@ -1,3 +1,4 @@
+import type { Tool } from '@delta/executor'
 import type { Findings } from '../findings.js'
 import type { LoadedTool } from './tools.js'
 
@@ -15,6 +16,11 @@ export interface Override {
 
 export function byName(tools: readonly LoadedTool[]): ToolSet {
   return new Map(tools.map((loaded) => [loaded.tool.expanded.name, loaded]))
+}
+
+/** The same without where they are defined. */
+export function toolsAlone(tools: ToolSet): ReadonlyMap<string, Tool> {
+  return new Map([...tools].map(([name, { tool }]) => [name, tool]))
 }
 
 /** Adds a tool; says so where it takes the name of one that another file has. */

@@ -1,6 +1,7 @@
 import { parseToolSettings, TOOL_SETTING_KEYS, type Tool, type ToolSettings } from '@delta/executor'
 import { expandTool, parseTool } from '@delta/tool-expander'
 import type { Findings } from '../findings.js'
+import { isMap } from '../is-map.js'
 import type { ValuePath } from '../path.js'
 import { reportForeign, sentence } from '../shape/report.js'
 import type { YamlFile } from '../yaml/file.js'
@@ -72,8 +73,9 @@ function readSettings(
 
 /** How a tool runs whose syntax is wrong: to be checked all the same. */
 function settingsIn(item: unknown): Record<string, unknown> {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) return {}
-  return Object.fromEntries(Object.entries(item).filter(([key]) => TOOL_SETTING_KEYS.includes(key)))
+  return Object.fromEntries(
+    Object.entries(isMap(item) ? item : {}).filter(([key]) => TOOL_SETTING_KEYS.includes(key)),
+  )
 }
 
 function reportRepeatedNames(

@@ -3,13 +3,15 @@ import * as z from 'zod/mini'
 const text = z.string().check(z.minLength(1))
 const count = z.int().check(z.gte(1))
 
-/** When a source is used; without a condition it always is. */
-const condition = z.discriminatedUnion('when', [
+const conditions = [
   z.strictObject({ when: z.literal('task_contains'), pattern: text }),
   z.strictObject({ when: z.literal('file_exists'), path: text }),
   z.strictObject({ when: z.literal('env_set'), name: text }),
   z.strictObject({ when: z.literal('iteration_at_least'), count }),
-])
+] as const
+
+/** When a source is used; without a condition it always is. */
+const condition = z.discriminatedUnion('when', conditions)
 
 const common = { id: z.optional(text), max_tokens: z.optional(count), condition: z.optional(condition) }
 const onMissing = z.optional(z.enum(['skip', 'error']))
@@ -22,14 +24,17 @@ const command = z.strictObject({
 
 const file = z.strictObject({ type: z.literal('file'), path: text, on_missing: onMissing, ...common })
 
+const cache = z.strictObject({
+  strategy: z.literal('file_hash'),
+  invalidate_on: z.array(text).check(z.minLength(1)),
+})
+
 const computedFile = z.strictObject({
   type: z.literal('computed_file'),
   generator: command,
   output_path: text,
   on_missing: onMissing,
-  cache: z.optional(
-    z.strictObject({ strategy: z.literal('file_hash'), invalidate_on: z.array(text).check(z.minLength(1)) }),
-  ),
+  cache: z.optional(cache),
   ...common,
 })
 
@@ -56,6 +61,6 @@ export const KEYS: Record<string, readonly string[]> = {
   journal: Object.keys(journal.shape),
   generator: Object.keys(command.shape),
   token_counter: Object.keys(command.shape),
-  cache: ['strategy', 'invalidate_on'],
-  condition: ['when', 'pattern', 'path', 'name', 'count'],
+  cache: Object.keys(cache.shape),
+  condition: [...new Set(conditions.flatMap(({ shape }) => Object.keys(shape)))],
 }

@@ -7,6 +7,7 @@ import {
   directoryLines,
   linesOf,
   toDirectory,
+  toJobs,
   toScript,
   toVariables,
   unsetLines,
@@ -38,7 +39,7 @@ export function readBashReport(saved: string, secrets: Secrets): Report | undefi
     variables: toVariables(kept.filter(isExported)),
     withheld,
     workDirectory: toDirectory(cwd),
-    jobs: Buffer.from(jobs, 'latin1').toString('utf8'),
+    jobs: toJobs(jobs),
     lost: [],
     own: toScript([
       umask,

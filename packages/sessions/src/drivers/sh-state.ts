@@ -6,6 +6,7 @@ import {
   directoryLines,
   linesOf,
   toDirectory,
+  toJobs,
   toScript,
   toVariables,
   unsetLines,
@@ -37,7 +38,7 @@ export function readShReport(saved: string, secrets: Secrets): Report | undefine
     variables: toVariables(environment.kept),
     withheld: [...environment.withheld, ...others.withheld],
     workDirectory: toDirectory(cwd),
-    jobs,
+    jobs: toJobs(jobs),
     lost: [],
     own: toScript([
       `umask ${options.pop() ?? '022'}`,

@@ -54,6 +54,11 @@ export function toDirectory(line: string): string {
   return bytesOfDirectory(line).toString('utf8')
 }
 
+/** What `jobs` printed. */
+export function toJobs(listing: string): string {
+  return Buffer.from(listing, 'latin1').toString('utf8')
+}
+
 /** A process can only be started in a directory whose name is text; into any other the shell goes by itself. */
 export function directoryLines(line: string): string[] {
   const bytes = bytesOfDirectory(line)

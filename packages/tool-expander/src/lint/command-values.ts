@@ -4,7 +4,7 @@ import { textOf } from '../template.js'
 import type { ExpandedTool } from '../tool.js'
 import { findingAbout, type LintFinding } from './finding.js'
 import { namesByValues } from './harmless.js'
-import { hintFor } from './program-words.js'
+import { hintFor } from './runners.js'
 
 /** `command: [ssh, host, ls]`: the values that come behind it are joined to a text for a shell. */
 export function commandValues({

@@ -2,7 +2,7 @@ import { baseName } from '../programs.js'
 import { beginningOf, isWholeParameter } from '../template.js'
 import { readsProgram } from './fed-programs.js'
 import type { LintFinding } from './finding.js'
-import { hintFor } from './program-words.js'
+import { hintFor } from './runners.js'
 import type { ScriptCommand, ShellSource } from './source.js'
 
 /** `echo ${x} | python3` and `cat ${file} | python3`: what a value says, or chooses, is run. */

@@ -11,9 +11,7 @@ export function putInScript({ at, ...source }: Source): LintFinding[] {
   const commands =
     source.syntax === 'exec'
       ? [wordsOf(source.words, source.template)]
-      : source.commands
-          .filter((command) => !(command.fedFrom < command.fedTo && readsProgram(command)))
-          .map(({ words, offset }) => ({ shapes: words.map(({ shape }) => shape), offset }))
+      : source.commands.filter((command) => !(command.fedFrom < command.fedTo && readsProgram(command)))
   return commands.flatMap(({ shapes, offset }) => {
     const [runner, mark] = markOf(shapes)
     if (mark === undefined) return []

@@ -7,8 +7,9 @@ import { fedPrograms } from './fed-by-values.js'
 import { readsProgram } from './fed-programs.js'
 import type { LintFinding } from './finding.js'
 import { handedIn } from './handed-commands.js'
-import { hintFor, runWords } from './program-words.js'
+import { runWords } from './program-words.js'
 import { putInScript } from './put-in-script.js'
+import { hintFor } from './runners.js'
 import type { ExecSource, ScriptCommand, ShellSource, Source } from './source.js'
 
 /** A value that is a part of a program, and of which program. */

@@ -1,0 +1,13 @@
+import type { WrittenCommands } from './command-line.js'
+import type { Style } from './style.js'
+
+/** How events are described. */
+export interface Detail {
+  style: Style
+  /** Whole outputs, hooks, tokens. */
+  verbose: boolean
+  /** Also what a person following a run is told otherwise: their messages, the answer, which goes to stdout, and why it failed. */
+  transcript?: boolean
+  /** What tools' authors wrote, which is shown as they wrote it. */
+  written?: WrittenCommands
+}
