@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** As in the builds: a program in another language is imported as its text. */
@@ -15,6 +16,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // vitest leaves one processor free, and of two that is half; our tests wait for processes, not for processors
+    maxWorkers: availableParallelism(),
     globalSetup: 'scripts/lib/temporary-files.mjs',
   },
 })
