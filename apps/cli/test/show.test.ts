@@ -42,6 +42,21 @@ test('of a run that v1.1 kept in .delta/runs, show names the workspace that cont
   expect(stderr).toContain(`Go on with: delta continue -w ${workspace.path} --run-id old\n`)
 })
 
+test('a call whose command an old journal does not have is shown by its name, and not as a refused one', async () => {
+  const timestamp = '2025-10-13T14:35:22.123Z'
+  const call = { timestamp, iteration: 1, tool_name: 'list_files' }
+  const lines = [
+    { type: 'ENGINE_START', timestamp, run_id: 'old', agent_home: '/gone', work_dir: '/gone', config: {} },
+    { type: 'THOUGHT', timestamp, iteration: 1, content: 'I look.' },
+    { type: 'ACTION_REQUEST', ...call, tool_args: { directory: '.' } },
+    { type: 'ACTION_RESULT', ...call, observation_content: 'file1.txt', exit_code: 0 },
+  ]
+  const journal = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  await using workspace = await temporaryWorkspace({ '.delta/old/journal.jsonl': journal })
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  expect(stdout).toContain('   $ list_files {"directory":"."}\n     file1.txt\n     exit 0\n')
+})
+
 test('show ends with what can be typed next: an answer, going on, trying again, watching; nothing for a run that is done', async () => {
   await using workspace = await twoRuns()
   const goOn = (id: string) => `delta continue -w ${workspace.path} --run-id ${id}`

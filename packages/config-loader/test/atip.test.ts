@@ -87,11 +87,14 @@ test('one program imported twice, and a tool of the author with a name of its, r
   expect(agent.tools.get('gh_pr_merge')?.expanded.command).toEqual(['gh', 'pr', 'merge', '--squash'])
 })
 
-test('a program named by a path is found from its description, wherever the agent works', async () => {
-  const tools = { 'tools/gh.atip.json': GH.replace('"name":"gh"', '"name":"gh","binary":"./bin/gh"') }
-  const { agent } = await load({ 'agent.yaml': importing('./tools/gh.atip.json'), ...tools })
-  expect(agent.tools.get('gh_pr_list')?.expanded.command[0]).toBe(join(agent.home, 'tools/bin/gh'))
-})
+test.each(['./bin/gh', 'bin/gh'])(
+  'the program %s is found from its description, wherever the agent works',
+  async (path) => {
+    const tools = { 'tools/gh.atip.json': GH.replace('"name":"gh"', `"name":"gh","binary":"${path}"`) }
+    const { agent } = await load({ 'agent.yaml': importing('./tools/gh.atip.json'), ...tools })
+    expect(agent.tools.get('gh_pr_list')?.expanded.command[0]).toBe(join(agent.home, 'tools/bin/gh'))
+  },
+)
 
 test('a description of a version that nobody here knows is used, and said to be of one', async () => {
   const newer = GH.replace('"0.6"', '"0.10"')

@@ -209,6 +209,45 @@ test('an agent inside of another run’s workspace gets no key for an address of
   )
 })
 
+/** An agent that a tool of another run may have written, and that run's variables. */
+async function nestedAgent(files: Files, variables: NodeJS.ProcessEnv) {
+  const root = await directoryOf({
+    'made/agent/agent.yaml': '',
+    '.delta/20261120_093000_a1b2c3/keep': '',
+    ...files,
+  })
+  const environment = { ...variables, DELTA_PARENT_RUN: join(root, '.delta/20261120_093000_a1b2c3') }
+  return { environment, agentHome: join(root, 'made/agent'), workDirectory: join(root, 'made/work') }
+}
+
+test.each([
+  ['an address on this machine', { 'made/agent/.env': 'DELTA_BASE_URL=http://localhost:1/v1\n' }],
+  [
+    'the address of a project that begins there',
+    { 'made/.git/HEAD': '', 'made/.env': 'DELTA_BASE_URL=https://evil.example.com\n' },
+  ],
+])('an agent that a tool of another run may have written gets no key for %s', async (_, files) => {
+  const options = await nestedAgent(files, { OPENAI_API_KEY: 'sk' })
+  await expect(loadEnvironment(options)).rejects.toThrow('DELTA_BASE_URL would send a key from elsewhere')
+})
+
+test('such an agent may have an address on this machine without a key, one with its own key, and that of its parent', async () => {
+  const url = 'http://localhost:1/v1'
+  for (const line of ['', 'DELTA_API_KEY=mine']) {
+    const options = await nestedAgent(
+      { 'made/agent/.env': `${line}\n` },
+      line ? { OPENAI_API_KEY: 'sk' } : {},
+    )
+    expect(await loadEnvironment({ ...options, llmBaseUrl: url })).toMatchObject({ baseUrl: url })
+  }
+  const parents = 'https://api.example.com/v1'
+  const options = await nestedAgent({}, { OPENAI_API_KEY: 'sk', DELTA_BASE_URL: parents })
+  expect(await loadEnvironment({ ...options, llmBaseUrl: parents })).toMatchObject({
+    apiKey: 'sk',
+    baseUrl: parents,
+  })
+})
+
 test.each(['http://localhost@evil.com', 'http://user:pw@localhost'])('%s holds credentials', async (url) => {
   expect(
     await refusal({ 'work/.env': `DELTA_BASE_URL=${url}\n` }),

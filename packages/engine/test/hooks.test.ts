@@ -41,6 +41,22 @@ test('all eight hooks run, each at its moment, in the workspace', async () => {
   ])
 })
 
+test('an agent that a hook starts is not told of the event of that hook; variables of the user go on', async () => {
+  const { run, workspace } = await scene({
+    turns: SAY_HI,
+    tools: [
+      { name: 'say', shell: 'echo ${text} [$TOOL_NAME] [$TOOL_RESULT] [$ITERATION_COUNT] >> told.txt' },
+    ],
+    files: hooks({ on_run_end: 'echo end [$TOOL_NAME] [$ERROR_MESSAGE] >> told.txt' }),
+  })
+  const event = { TOOL_NAME: 'theirs', TOOL_RESULT: 'result', ITERATION_COUNT: '7', ERROR_MESSAGE: 'failed' }
+  const PATH = process.env.PATH ?? ''
+  await run({ environment: { PATH, ...event, DELTA_HOOK_IO_PATH: '/of/the/hook' } })
+  expect(await workspace.read('told.txt')).toBe('hi [] [] []\nend [] []\n')
+  await run({ environment: { PATH, TOOL_NAME: 'mine' } })
+  expect(await workspace.read('told.txt')).toContain('hi [mine] [] []\nend [mine] []\n')
+})
+
 test('on_error runs once for each failed request to the model', async () => {
   await using server = await startScriptedServer([{ status: 400 }])
   const { run, workspace } = await scene({

@@ -94,7 +94,8 @@ test.each(['a/../b', '/tmp', '${AGENT_HOME}/x', '${CWD}/x', '.'])('cwd %s is acc
 })
 
 test('keys nobody knows are named, except the author’s own', () => {
-  const rest = { timeout: 5, 'x-owner': 'me', output: { max_char: 5 }, sandbox: { writes: [] } }
+  const own = { 'x-owner': 'me', effects: { 'x-seen': 'by me' } }
+  const rest = { ...own, timeout: 5, output: { max_char: 5, 'x-why': 'long' }, sandbox: { writes: [] } }
   expect(parseToolSettings(rest)).toMatchObject({
     ok: true,
     unknownKeys: ['timeout', 'output.max_char', 'sandbox.writes'],

@@ -17,10 +17,14 @@ export function describeRequest(
   return [`   $ ${first}`, ...rest].map((line) => style.cyan(line))
 }
 
-/** The command as it would be typed; of a call that was refused the name, and the arguments as the model wrote them. */
+/**
+ * The command as it would be typed; of a call that was refused, or whose command an old journal does not have, the name,
+ * and the arguments as the model wrote them.
+ */
 function typed(request: ActionRequest, known: WrittenCommands): string {
-  const { tool_name: name, tool_args: args } = request
-  return commandLine(request, known) ?? `${printableLine(name)} (refused)${writtenArguments(args)}`
+  const { tool_name: name, tool_args: args, resolved_command: command } = request
+  const refused = command === null ? ' (refused)' : ''
+  return commandLine(request, known) ?? `${printableLine(name)}${refused}${writtenArguments(args)}`
 }
 
 /** What the tool printed, and how it ended. */

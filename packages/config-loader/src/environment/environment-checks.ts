@@ -1,5 +1,5 @@
 import type { Finding, Findings } from '../findings.js'
-import { KEY_NAMES } from './env-file.js'
+import { KEY_NAMES, URL_NAMES } from './env-file.js'
 import { ALL_URL_NAMES, type Found, firstOf, LLM_BASE_URL, type Source } from './environment-sources.js'
 import { isLoopback } from './loopback.js'
 
@@ -34,10 +34,16 @@ export function checkUnchanged(
   findings.error({ file: from }, message, TRUST)
 }
 
-/** A key goes only where the one who wrote the key wanted it to go. */
-export function checkKeyStaysHome(source: Source, findings: Findings): void {
+/**
+ * A key goes only where the one who wrote the key wanted it to go. An address on this machine does for the workspace; one
+ * that the tools of a parent run may have written does only where it is the parent's own, or no key is there to be sent.
+ */
+export function checkKeyStaysHome(source: Source, sources: readonly Source[], findings: Findings): void {
   const url = firstOf([source], ALL_URL_NAMES)
-  if (url === undefined || isLoopback(url.value) || firstOf([source], KEY_NAMES) !== undefined) return
+  if (url === undefined || firstOf([source], KEY_NAMES) !== undefined) return
+  const inherited = firstOf(sources.slice(-1), URL_NAMES)?.value === url.value
+  const keyless = isLoopback(url.value) && firstOf(sources, KEY_NAMES) === undefined
+  if (source.writers === 'own' ? isLoopback(url.value) : inherited || keyless) return
   const message = `${url.name} would send a key from elsewhere to an address that a tool may have written here.`
   findings.error(placeOf(url), message, `Put the key for that address into the .env beside it. ${TRUST}`)
 }

@@ -19,8 +19,8 @@ export interface Source {
   values: Variables
   /** Of a file. */
   places?: Record<string, EnvPlace>
-  /** True if the tools of a run can write it. */
-  writable: boolean
+  /** Whose tools can write it: those of the run itself, or of the run whose tool this engine is. */
+  writers?: 'own' | 'parent' | undefined
 }
 
 /** The agent's own setting ranks like a line of the agent's `.env`. */
@@ -31,23 +31,23 @@ export const ALL_URL_NAMES = [...URL_NAMES, LLM_BASE_URL]
 export function readSources(options: SourceOptions, findings: Findings): Source[] {
   const { workDirectory, agentHome, environment, llmBaseUrl } = options
   const { home } = openDirectory(agentHome)
-  const nested = liesInParentRun(home, environment)
   const root = findProjectRoot(home)
+  const writersOf = (directory: string) => (liesInParentRun(directory, environment) ? 'parent' : undefined)
 
   const seen = new Set<string>()
-  const envFile = (directory: string, writable: boolean): Source => {
+  const envFile = (directory: string, writers: Source['writers']): Source => {
     const from = resolve(directory, '.env')
     const file = seen.has(from) ? undefined : readEnvFile(from, findings)
     seen.add(from)
-    return { from, values: file?.values ?? {}, places: file?.places ?? {}, writable }
+    return { from, values: file?.values ?? {}, places: file?.places ?? {}, writers }
   }
-  const workspace = envFile(workDirectory, true)
-  const agent = envFile(agentHome, nested)
+  const workspace = envFile(workDirectory, 'own')
+  const agent = envFile(agentHome, writersOf(home))
   return [
     workspace,
     { ...agent, values: { ...agent.values, [LLM_BASE_URL]: llmBaseUrl } },
-    ...(root === undefined ? [] : [envFile(root, false)]),
-    { from: 'environment', values: environment, writable: false },
+    ...(root === undefined ? [] : [envFile(root, writersOf(root))]),
+    { from: 'environment', values: environment },
   ]
 }
 

@@ -39,9 +39,10 @@ export interface Environment {
  * The order: `.env` of the work directory, of the agent, `llm.base_url`, `.env` of the project root (the directory
  * with `.git` above the agent), then the real environment. Nothing else in these files has any effect.
  *
- * Tools can write the first of these files, and the second one if the agent lies in another run's workspace.
- * Therefore a base URL from there counts only if it is a loopback address or its key is in the same file; and the
- * workspace's settings count only if they are those of the first start.
+ * Tools can write the first of these files, and the others if the agent lies in another run's workspace. Therefore a base
+ * URL from there counts only if its key is in the same file, or in the workspace's if it is a loopback address, or in the
+ * others if no key would be sent to it that is not for it; and the workspace's settings count only if they are those of
+ * the first start.
  *
  * @throws {ConfigError} `ERR_CONFIG_ENVIRONMENT`: such a setting was refused, or an `.env` cannot be read.
  *   `ERR_CONFIG_NOT_FOUND`: there is no such agent's directory.
@@ -56,7 +57,7 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   if (url !== undefined) checkUrl(url, findings)
   if (workspace !== undefined && findings.problems.length === 0 && !options.trustWorkspaceEnv) {
     checkUnchanged(workspace, workspaceEndpoint, options.knownWorkspaceEndpoint, findings)
-    for (const source of sources) if (source.writable) checkKeyStaysHome(source, findings)
+    for (const source of sources) if (source.writers) checkKeyStaysHome(source, sources, findings)
   }
   const { problems, warnings } = findings
   if (problems.length > 0) {

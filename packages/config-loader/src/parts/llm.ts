@@ -2,7 +2,8 @@ import { nearestNames } from '@delta/executor'
 import { LLM_KEYS, type LlmSettings, parseLlm } from '@delta/model'
 import type { Findings } from '../findings.js'
 import { isMap } from '../is-map.js'
-import { reportForeign } from '../shape/report.js'
+import { reportForeign, sentence } from '../shape/report.js'
+import { show } from '../shape/shape-problem.js'
 import type { YamlFile } from '../yaml/file.js'
 import { API_PARAMETERS } from './api-parameters.js'
 import { reportMissingLlm, saysNothing } from './missing-llm.js'
@@ -32,6 +33,7 @@ export function readLlm(value: unknown, file: YamlFile, findings: Findings): Llm
   if (!parsed.ok) reportForeign(parsed.problems, file, ['llm'], findings.error)
   if (isMap(value)) {
     for (const key of Object.keys(value)) checkName(key, file, findings)
+    checkNumbers(value, file, findings)
   }
   return parsed.ok ? parsed.llm : undefined
 }
@@ -46,4 +48,17 @@ function checkName(key: string, file: YamlFile, findings: Findings): void {
     `llm: unknown key "${key}"; it would be sent to the API as it is.`,
     `Did you mean "${meant}"?`,
   )
+}
+
+/** Two parameters that mean the same to every server are looked at before a request is refused for them. */
+function checkNumbers(llm: Record<string, unknown>, file: YamlFile, findings: Findings): void {
+  for (const name of ['temperature', 'max_tokens']) {
+    const value = llm[name] ?? undefined
+    const path = ['llm', name]
+    if (value !== undefined && typeof value !== 'number') {
+      findings.error(file.locate(path), sentence(path, `must be a number, not ${show(value)}`))
+    } else if (name === 'temperature' && value !== undefined && (value < 0 || value > 2)) {
+      findings.warn(file.locate(path), sentence(path, 'most servers take numbers from 0 to 2'))
+    }
+  }
 }

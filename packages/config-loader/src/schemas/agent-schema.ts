@@ -9,7 +9,7 @@ export const atipImportSchema = z.strictObject({
   atip: text('An ATIP file: JSON that a command printed about itself.'),
   commands: z.optional(z.array(z.string()).check(z.describe('Only these of its commands.'))),
   trust: z.optional(z.enum(['native', 'vendor', 'org', 'community', 'user', 'inferred'])),
-  prefix: z.optional(text('Put before the name of each tool.')),
+  prefix: z.optional(text('How the names of the tools begin, instead of with the name of the program.')),
 })
 
 const importPath = text('A path relative to this file, or npm:<package>/<file>.')

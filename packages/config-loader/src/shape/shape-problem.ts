@@ -78,7 +78,7 @@ function wanted(issue: Issue): string {
   return issue.message
 }
 
-function show(value: unknown): string {
+export function show(value: unknown): string {
   if (value === null) return 'nothing'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (typeof value === 'object') return 'a map'

@@ -77,11 +77,11 @@ function warnOfNone(
   }
 }
 
-/** The description as it stands; a program it names by a path (`./bin/notes`) is found from the file, not from the workspace. */
+/** The description as it stands; a program it names by a path (`bin/notes`) is found from the file, not from the workspace. */
 function withFoundBinary({ value, path }: YamlFile): unknown {
   if (!isMap(value)) return value
   const { binary } = value
-  const isBeside = typeof binary === 'string' && /^\.\.?\//.test(binary)
+  const isBeside = typeof binary === 'string' && binary.includes('/')
   return isBeside ? { ...value, binary: resolve(dirname(path), binary) } : value
 }
 

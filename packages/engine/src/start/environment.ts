@@ -14,7 +14,7 @@ export function baseEnvironment(
   agentHome: string,
   host: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv {
-  return commandEnvironment(host, {
+  return commandEnvironment(withoutEvent(host), {
     agentHome,
     workDirectory: run.workDirectory,
     runId: run.runId,
@@ -23,6 +23,17 @@ export function baseEnvironment(
     extra: { DELTA_DEPTH: String(depthOf(host) + 1) },
   })
 }
+
+/**
+ * Without what a hook that has started this engine is told of its own event. `DELTA_HOOK_IO_PATH` stays: by it what the hook
+ * leaves running is found.
+ */
+function withoutEvent(host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (host.DELTA_HOOK_IO_PATH === undefined) return host // then they are the user's own
+  return Object.fromEntries(Object.entries(host).filter(([name]) => !OF_EVENT.includes(name)))
+}
+
+const OF_EVENT = ['ITERATION_COUNT', 'TOOL_NAME', 'TOOL_RESULT', 'ERROR_MESSAGE']
 
 /** The run whose tool this engine is, if it is one; `isHere` when both belong to the same workspace. */
 export function parentRun(

@@ -97,19 +97,21 @@ function toSandbox(written: WrittenSettings['sandbox']): SandboxSettings | undef
 }
 
 function unknownKeys(rest: Record<string, unknown>): string[] {
-  const outer = Object.keys(rest).filter((key) => !TOOL_SETTING_KEYS.includes(key))
-  const inner = [
+  return [
+    ...strangersIn(rest, TOOL_SETTING_KEYS),
     ...strangers(rest, 'output', ['max_chars', 'keep', 'max_bytes']),
     ...strangers(rest, 'sandbox', ['network', 'write', 'read']),
     ...strangers(rest, 'effects', Object.keys(effectsSchema.shape)),
   ]
-  return [...outer, ...inner].filter((key) => !key.startsWith('x-'))
 }
 
 function strangers(rest: Record<string, unknown>, key: string, known: readonly string[]): string[] {
   const value = rest[key]
   if (typeof value !== 'object' || value === null) return []
-  return Object.keys(value)
-    .filter((inner) => !known.includes(inner))
-    .map((inner) => `${key}.${inner}`)
+  return strangersIn(value, known).map((inner) => `${key}.${inner}`)
+}
+
+/** What begins with `x-` is the author's own. */
+function strangersIn(value: object, known: readonly string[]): string[] {
+  return Object.keys(value).filter((key) => !known.includes(key) && !key.startsWith('x-'))
 }
