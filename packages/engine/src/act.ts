@@ -3,9 +3,10 @@ import { type PreparedCall, prepareCall } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
 import { type ActiveRun, variablesOf } from './active-run.js'
 import type { Call, ReadyCall } from './calls/call.js'
+import { missingCritical } from './calls/critical.js'
 import { cutCall } from './calls/cut-call.js'
 import { inOrder } from './calls/in-order.js'
-import { refuse } from './calls/refuse.js'
+import { leaveOut, refuse } from './calls/refuse.js'
 import { guardCall } from './hooks/tool-hooks.js'
 import { approve, type Decision, isDecided, resumeApproval } from './human/approve.js'
 import { askHuman } from './human/ask-human.js'
@@ -29,7 +30,11 @@ export function act(run: ActiveRun, calls: readonly Call[], iteration: number): 
   return inOrder(calls, {
     concurrency,
     isBarrier: (call) => call.name === ASK_HUMAN || prepare(run, call).decision === 'ask',
-    each: (call) => actOn(beside, call, { iteration, attempt: 1 }),
+    each: async (call) => {
+      const missing = await missingCritical(run)
+      if (missing !== undefined) return leaveOut(run, call, iteration, missing)
+      return actOn(beside, call, { iteration, attempt: 1 })
+    },
     onFailure: () => failing.abort(),
   })
 }

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import type { HumanInputRequest, PendingCall, RunSummary } from '@delta/journal'
 import { actOn } from './act.js'
 import type { ActiveRun } from './active-run.js'
-import { failedBefore, interruptedCritically } from './calls/critical.js'
+import { failedBefore, missingCritical } from './calls/critical.js'
 import { endOrphansOf, type LeftCall } from './calls/orphan.js'
-import { refuse } from './calls/refuse.js'
+import { leaveOut } from './calls/refuse.js'
 import { conclude } from './end/conclude.js'
 import { endOrphanedHooks } from './hooks/end-orphaned.js'
 import { notifyHook } from './hooks/notify.js'
@@ -34,7 +34,7 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
       left: left.get(call),
       waiting: waitingFor(summary, call),
       userSpokeLast: summary.userSpokeLast,
-      refusal: call.requested ? undefined : await whyNotBegin(run, summary),
+      refusal: call.requested ? undefined : summary.userSpokeLast ? SPOKE_FIRST : await missingCritical(run),
     })
     if (stopped) return stopped
   }
@@ -48,16 +48,6 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
 
 /** Whoever stops a run and corrects it does not want what is still to come of the old plan. */
 const SPOKE_FIRST = 'Not run: the user said something before this call began. Read it, then decide anew.'
-
-/** What is still to come of the last response may rest on something that is not so. */
-async function whyNotBegin(run: ActiveRun, summary: RunSummary): Promise<string | undefined> {
-  if (summary.userSpokeLast) return SPOKE_FIRST
-  const unknown = await interruptedCritically(run, summary)
-  return (
-    unknown &&
-    `Not run: the outcome of "${unknown}", a critical tool, is unknown. Find out, then decide anew.`
-  )
-}
 
 interface Left {
   left: LeftCall | undefined
@@ -74,9 +64,7 @@ function settleCall(
 ): Promise<Outcome | undefined> {
   const { iteration } = call
   if (refusal !== undefined && !waiting) {
-    const why = { status: 'BLOCKED', observation: refusal } as const
-    refuse(run, call, { iteration, attempt: 1, args: call.arguments, ...why })
-    return Promise.resolve(undefined)
+    return Promise.resolve(leaveOut(run, call, iteration, refusal))
   }
   if (call.name === ASK_HUMAN) return resumeAskHuman(run, call, waiting)
   if (left) return settleStarted(run, call, { left, waiting, userSpokeLast })

@@ -62,7 +62,7 @@ export const toolEditorSchema = z
           ),
         ),
     ),
-    critical: z.optional(flag('A result other than SUCCESS ends the run.')),
+    critical: z.optional(flag('Once it has run, a result other than SUCCESS ends the run.')),
     sandbox: z.optional(sandbox),
     output: z.optional(output),
   })

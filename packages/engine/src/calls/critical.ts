@@ -1,8 +1,7 @@
 import type { Tool } from '@delta/executor'
-import type { ActionResult, RunSummary } from '@delta/journal'
+import { type ActionResult, isKnownEvent, type RunSummary, readTail } from '@delta/journal'
 import type { ActiveRun } from '../active-run.js'
 import type { Outcome } from '../outcome.js'
-import { lastEventOf } from './find-event.js'
 
 /** The end of the run, if its author wants none without the success of this tool. */
 export function failedCritically(
@@ -20,23 +19,37 @@ export function failedCritically(
  */
 export async function failedBefore(run: ActiveRun, summary: RunSummary): Promise<Outcome | undefined> {
   if (summary.userSpokeLast) return undefined
-  const failed = (await criticalResults(run, summary)).find(({ status }) => status !== 'INTERRUPTED')
+  const failed = (await withoutSuccess(run)).find((result) => hasRun(result) && hasEnded(result))
   return failed && failedCritically(run.agent.tools.get(failed.tool_name), failed.tool_name, failed.status)
 }
 
-/** The name of a critical tool of the last response whose outcome nobody knows. */
-export async function interruptedCritically(
-  run: ActiveRun,
-  summary: RunSummary,
-): Promise<string | undefined> {
-  return (await criticalResults(run, summary)).find(({ status }) => status === 'INTERRUPTED')?.tool_name
+/**
+ * Why what is still to come of the last response must not begin: it may rest on a critical tool that was not run, or whose
+ * outcome nobody knows. The model decides anew, for neither is a failure of the tool.
+ */
+export async function missingCritical(run: ActiveRun): Promise<string | undefined> {
+  const missing = (await withoutSuccess(run)).find((result) => !hasRun(result) || !hasEnded(result))
+  if (missing === undefined) return undefined
+  const subject = `"${missing.tool_name}", a critical tool,`
+  return hasRun(missing)
+    ? `Not run: the outcome of ${subject} is unknown. Find out, then decide anew.`
+    : `Not run: ${subject} was not run. Decide anew.`
 }
 
-/** Of the last response's calls that ran without success; a refused one ran nothing. */
-async function criticalResults(run: ActiveRun, { lastThought }: RunSummary): Promise<ActionResult[]> {
-  const calls = (lastThought?.tool_calls ?? []).filter(
-    ({ name }) => run.agent.tools.get(name)?.settings.critical, // to look for one costs a reading of the journal
+const hasRun = ({ execution_ref: record }: ActionResult) => record !== null
+const hasEnded = ({ status }: ActionResult) => status !== 'INTERRUPTED'
+
+/** The results other than success that critical tools of the last response have by now. */
+async function withoutSuccess({ run, agent }: ActiveRun): Promise<ActionResult[]> {
+  const calls = run.summary().lastThought?.tool_calls ?? []
+  if (!calls.some(({ name }) => agent.tools.get(name)?.settings.critical)) return [] // spares most runs the reading
+  const { events } = await readTail(run.paths.journal, 1, { userMessages: false })
+  return events.flatMap((event) =>
+    isKnownEvent(event) &&
+    event.type === 'ACTION_RESULT' &&
+    event.status !== 'SUCCESS' &&
+    agent.tools.get(event.tool_name)?.settings.critical
+      ? [event]
+      : [],
   )
-  const results = await Promise.all(calls.map((call) => lastEventOf(run, 'ACTION_RESULT', call.action_id)))
-  return results.flatMap((result) => (result?.execution_ref && result.status !== 'SUCCESS' ? [result] : []))
 }

@@ -41,3 +41,8 @@ export function refuse(
     },
   )
 }
+
+/** Answers a call that is not to begin any more, for what came before it; nobody looked at what it asks for. */
+export function leaveOut(run: ActiveRun, call: Call, iteration: number, why: string): undefined {
+  refuse(run, call, { iteration, attempt: 1, args: call.arguments, status: 'BLOCKED', observation: why })
+}
