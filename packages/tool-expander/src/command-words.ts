@@ -11,9 +11,7 @@ export interface CommandWord {
 
 /** A word as text, with a NUL for each piece that is not fixed. */
 export function shapeOf(pieces: CommandWord['pieces']): string {
-  let shape = ''
-  for (const piece of pieces) shape += typeof piece === 'string' ? piece : '\0'
-  return shape
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : '\0')).join('')
 }
 
 /** Programs whose first `--` makes an option of nothing they pass on, or, for `find`, of nothing at all. */
@@ -30,20 +28,26 @@ export function forLeadingValues<Word extends CommandWord>(
   words: readonly Word[],
   note: (value: Placeholder, word: Word) => void,
 ): void {
-  const startsAnother = mayStartAnother(words[0]?.shape)
-  const isRun = startsAnother ? words : words.slice(0, 1)
-  // Behind the script of a shell it is $0.
-  const isScript =
-    isRun.some(({ shape }) => isShell(shape)) && words.some(({ shape }) => SHELL_TEXT.test(shape))
-  const passesOn = isRun.some(({ shape }) => PASSES_ON.has(baseName(shape)))
-  let unprotected = isScript ? Infinity : passesOn ? 1 : 0
+  let unprotected: number | undefined
   let isProtected = false
   for (const word of words) {
     const { pieces, shape } = word
     if (pieces.some(isParameter)) {
       if (!isProtected)
         for (const value of pieces) if (isParameter(value) && value.leads && !value.raw) note(value, word)
-    } else if (shape === '--') isProtected = unprotected-- < 1
-    else if (startsAnother && !shape.startsWith('-')) isProtected = false
+    } else if (shape === '--') {
+      unprotected ??= countIdle(words)
+      isProtected = unprotected-- < 1
+    } else isProtected &&= shape.startsWith('-') || !mayStartAnother(words[0]?.shape)
   }
+}
+
+/** How many `--` of a command protect nothing. */
+function countIdle(words: readonly CommandWord[]): number {
+  const isRun = mayStartAnother(words[0]?.shape) ? words : words.slice(0, 1)
+  // Behind the script of a shell it is $0.
+  const isScript =
+    isRun.some(({ shape }) => isShell(shape)) && words.some(({ shape }) => SHELL_TEXT.test(shape))
+  if (isScript) return Infinity
+  return isRun.some(({ shape }) => PASSES_ON.has(baseName(shape))) ? 1 : 0
 }

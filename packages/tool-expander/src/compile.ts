@@ -12,9 +12,8 @@ import type { ExpandedTool, ToolOrigin } from './tool.js'
 /** Expands as far as it goes, and says everything that is wrong. */
 export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
   const { name, description, exec, shell, stdin, parameters: explicit = [], allow_dash, __meta } = definition
-  const compiled = compileSyntax(definition)
-  const { command, substitute, inferred, checkedWords, words = [] } = compiled
-  const problems = [...compiled.problems, ...checkModes(definition), ...checkStdin(inferred, stdin)]
+  const { command, substitute, inferred, checkedWords, words = [], problems } = compileSyntax(definition)
+  problems.push(...checkModes(definition), ...checkStdin(inferred, stdin))
   const all = inferred.filter(({ name }) => name !== stdin)
   if (stdin !== undefined) all.push({ name: stdin, inject_as: 'stdin' })
   // Behind a broken template every parameter would look unknown.

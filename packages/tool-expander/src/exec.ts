@@ -5,7 +5,7 @@ import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js
 import { findProgramText } from './program-text.js'
 import { complain, type Scan, scanTemplate, take } from './shell/scan.js'
 import { readWord } from './shell/words.js'
-import { isParameter, isWholeParameter, type Opening, openings } from './template.js'
+import { isParameter, isWholeParameter, matches, type Opening, openings, type Part } from './template.js'
 
 /** Compiles an `exec:` template: split into words as Python's `shlex.split` does, whatever the values hold. */
 export function compileExec(
@@ -18,7 +18,8 @@ export function compileExec(
     refuseShell(scan)
     for (take(scan, BLANKS); scan.at < scan.end; take(scan, BLANKS)) {
       const { pieces, shape } = readWord(scan)
-      words.push({ pieces: pieces.filter((piece) => piece !== null), shape, template, path: 'exec' })
+      // Null is what only a shell knows.
+      words.push({ pieces: pieces as Part[], shape, template, path: 'exec' })
     }
   })
   if (words.length === 0) words.push({ pieces: [], shape: '', template, path: 'exec' })
@@ -28,10 +29,11 @@ export function compileExec(
 }
 
 const BLANKS = /[ \t\r\n]+/y
+const OPERATOR = /\|\|?|&&?|[;`]|<<?|>>?|\$\(/g
 
 /** Refuses what only a shell could do, in quotes too, and what looks like a placeholder and is none. */
 function refuseShell(scan: Scan): void {
-  for (const { 0: operator, index } of scan.template.matchAll(/\|\|?|&&?|[;`]|<<?|>>?|\$\(/g)) {
+  for (const { 0: operator, index } of matches(OPERATOR, scan.template)) {
     const name = operator === '|' ? 'pipe' : 'it'
     const message = `Shell metacharacter '${operator}' not allowed in exec: mode. Use shell: mode or remove ${name}.`
     complain(scan, index, 'ERR_EXEC_METACHARACTER', message)
@@ -64,7 +66,7 @@ export function checkWords(words: readonly ArgumentWord[], plain: ReadonlySet<st
   const refuse = (word: ArgumentWord, code: ToolProblemCode, message: string) => {
     problems.push(problemAt(word, word.pieces.find(isParameter)?.offset ?? 0, code, message))
   }
-  const [first] = words
+  const first = words[0]
   if (first?.pieces.length === 0) refuse(first, 'ERR_COMMAND_WORD', 'The command is empty.')
   if (first?.pieces.some(isParameter)) refuse(first, 'ERR_COMMAND_WORD', 'The first word must be literal.')
   for (const [index, interpreter, isJoined] of findProgramText(words.map(({ shape }) => shape))) {

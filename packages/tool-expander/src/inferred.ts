@@ -54,7 +54,7 @@ export function writeCommand(
   const substitute =
     !values.every(isWholeParameter) ||
     inferred.length < values.length ||
-    fixed.flat().some((piece) => typeof piece === 'string' && /\$\{(AGENT_HOME|CWD)\}/.test(piece))
+    fixed.some((pieces) => /\$\{(AGENT_HOME|CWD)\}/.test(pieces.join('')))
   const command = substitute ? words.map(writeElement) : fixed.map((pieces) => pieces.map(writePart).join(''))
   return { command, substitute, inferred }
 }

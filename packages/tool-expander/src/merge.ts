@@ -19,8 +19,10 @@ export function mergeParameters(
   allowDash: boolean | undefined,
 ): { parameters: ExpandedParameter[]; problems: ToolProblem[] } {
   const problems: ToolProblem[] = []
-  const [entries, wanted] = [byName(explicit), byName(inferred)]
+  const entries = byName(explicit)
   const parameters = inferred.map((known) => parameterOf(known, entries.get(known.name), allowDash))
+  if (explicit.length === 0) return { parameters, problems }
+  const wanted = byName(inferred)
   const merged = byName(parameters)
   explicit.forEach((entry, index) => {
     const { name } = entry

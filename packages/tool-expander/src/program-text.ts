@@ -1,4 +1,12 @@
-import { baseName, isUnknown, mayStartAnother, operandIndex, programOf, RUN_LATER } from './programs.js'
+import {
+  baseName,
+  isUnknown,
+  mayStartAnother,
+  operandIndex,
+  type Program,
+  programOf,
+  RUN_LATER,
+} from './programs.js'
 
 /** Index of a word that is program text, who runs it, and whether it is only one word of several that make the text. */
 export type ProgramText = [index: number, interpreter: string, isJoined?: boolean]
@@ -25,9 +33,11 @@ export function findProgramText(words: readonly string[]): ProgramText[] {
   const script = /^(?:(?:ba|da)?sh|npx)$/.test(baseName(words[0]))
     ? operandIndex(words, 0, programOf(words[0])?.takes)
     : words.length
-  for (const [index, word] of words.entries()) {
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? ''
+    const program = programOf(word)
     if (joined && index === joined[0]?.[0]) return [...places, ...joined]
-    if (!joined && (index === 0 || startsAnother)) joined = joinedBehind(words, index)
+    if (!joined && program && (index === 0 || startsAnother)) joined = joinedBehind(words, index, program)
     if (index === script + 1 && !isUnknown(words[script])) met.clear()
     for (const [option, name] of met) {
       const isTold = option.test(word)
@@ -40,15 +50,17 @@ export function findProgramText(words: readonly string[]): ProgramText[] {
       ends.set(option, end)
     }
     if (index > 0 && (RUN_LATER.test(word) || SSH_COMMAND.test(word))) places.push([index, 'sh'])
-    const text = programOf(word)?.text
-    if (text) met.set(text, baseName(word))
+    if (program?.text) met.set(program.text, baseName(word))
   }
   return places
 }
 
 /** The words that a program joins to a text for a shell: `ssh host ls a`. None where all behind it are its options. */
-function joinedBehind(words: readonly string[], start: number): ProgramText[] | undefined {
-  const { joins, until, takes, when } = programOf(words[start]) ?? {}
+function joinedBehind(
+  words: readonly string[],
+  start: number,
+  { joins, until, takes, when }: Program,
+): ProgramText[] | undefined {
   if (joins === undefined) return undefined
   const end = words.findIndex((word) => until && word.startsWith(until))
   const command = end < 0 ? words : words.slice(0, end)

@@ -1,5 +1,5 @@
 /** What is known of a program. */
-interface Program {
+export interface Program {
   /** Options with program text: attached to them, or up to the next operand. */
   text?: RegExp
   /** That text is no script for a shell of this machine, so in `shell:` it is for `lintTool` to name. */
@@ -112,7 +112,7 @@ const VERSION = /(?<![-\d.])[-\d.]*(?:\.exe)?$/
 
 /** The name of a program from its path, also behind `--entrypoint=`. */
 export function baseName(path = ''): string {
-  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('=')) + 1)
+  return path.replace(/^.*[/=]/s, '')
 }
 
 /** True for a shell, and for programs that take a script as one does. */

@@ -83,17 +83,18 @@ export interface Refused {
 export function parseShape(input: unknown): Parsed | Refused {
   const result = Definition.safeParse(withoutNulls(input), { reportInput: true })
   if (!result.success) return { ok: false, problems: result.error.issues.map(explain) }
-  const { data: tool } = result
-  const rest = Object.entries(input as object).filter(([key]) => !Object.hasOwn(Definition.shape, key))
-  return { ok: true, tool, rest: Object.fromEntries(rest) }
+  const rest = Object.entries(input as object).filter((entry) => !Object.hasOwn(Definition.shape, entry[0]))
+  return { ok: true, tool: result.data, rest: Object.fromEntries(rest) }
 }
 
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value
   const kept: Record<string, unknown> = { __proto__: null } // a key of that name is a key
-  for (const [key, entry] of Object.entries(value))
+  for (const key of Object.keys(value)) {
+    const entry = (value as Record<string, unknown>)[key]
     if (entry !== null && entry !== undefined) kept[key] = key === 'default' ? entry : withoutNulls(entry)
+  }
   return kept
 }
 

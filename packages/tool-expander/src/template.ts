@@ -2,7 +2,7 @@
 export type EngineVariable = 'AGENT_HOME' | 'CWD'
 
 export function isEngineVariable(name: string): name is EngineVariable {
-  return /^(AGENT_HOME|CWD)$/.test(name)
+  return name === 'AGENT_HOME' || name === 'CWD'
 }
 
 /** A piece of a word: fixed text, or a place for a value. `offset` points into the template. */
@@ -55,6 +55,13 @@ export function matchAt(pattern: RegExp, text: string, offset: number): RegExpEx
   return pattern.exec(text)
 }
 
+/** Every match of a global pattern. `matchAll` would copy the pattern first. */
+export function matches(pattern: RegExp, text: string): RegExpExecArray[] {
+  const all: RegExpExecArray[] = []
+  for (let match = matchAt(pattern, text, 0); match; match = pattern.exec(text)) all.push(match)
+  return all
+}
+
 /** A `${`, the number of backslashes before it, and the placeholder it begins, if any: `name` is empty otherwise. */
 export interface Opening extends Reference {
   offset: number
@@ -63,13 +70,15 @@ export interface Opening extends Reference {
 
 /** Every `${` between two offsets. */
 export function openings(text: string, start = 0, end?: number): Opening[] {
-  return [...text.slice(start, end).matchAll(/(?<!\\)\\*\$\{/g)].map(({ 0: { length }, index }) => {
+  return matches(OPENING, text.slice(start, end)).map(({ 0: { length }, index }) => {
     const offset = start + index + length - 2
     // Every field by name: spreading costs more than all the rest of binding a call.
     const { name = '', modifier, length: written = 0 }: Partial<Reference> = readReference(text, offset) ?? {}
     return { offset, backslashes: length - 2, name, modifier, length: written }
   })
 }
+
+const OPENING = /(?<!\\)\\*\$\{/g
 
 /**
  * One element of a `command:` with `substitute: true`, in parts.

@@ -1,16 +1,6 @@
 import { matchAt } from '../template.js'
 import { skipSubscript } from './opaque.js'
-import {
-  complain,
-  giveUp,
-  looksAt,
-  type Quoting,
-  refuse,
-  type Scan,
-  take,
-  unclosed,
-  type Word,
-} from './scan.js'
+import { complain, giveUp, next, type Quoting, refuse, type Scan, take, unclosed, type Word } from './scan.js'
 import { readPieces } from './words.js'
 
 const QUOTE_IT = 'Put it in double quotes.'
@@ -25,7 +15,7 @@ export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
   scan.at += written.length
   scan.expanded.push({ name, offset })
   word.pieces.push(null)
-  if (looksAt(scan, /\[/y)) skipSubscript(scan, word)
+  if (next(scan) === '[') skipSubscript(scan, word)
 
   const operator = take(scan, /:?[-=+?]|##?|%%?/y)
   const isPattern = /[#%]/.test(operator)

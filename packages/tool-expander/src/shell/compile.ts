@@ -1,6 +1,6 @@
 import { type Compiled, inferParameters, writeCommand } from '../inferred.js'
 import { type KnownParameter, plainNames } from '../plain.js'
-import { isEngineVariable, isParameter, type Part } from '../template.js'
+import { isParameter, matches, type Part } from '../template.js'
 import { readCommands } from './commands.js'
 import { complain, disagree, type Found, type Scan, scanTemplate } from './scan.js'
 
@@ -18,12 +18,15 @@ export function compileShell(
     readCommands(scan, [''])
     checkScript(scan)
   })
-  const names = [...new Set(scan.found.map(({ name }) => name))]
-  const ordered = [...names.filter((name) => !isEngineVariable(name)), ...names.filter(isEngineVariable)]
-  const words: Part[][] = [['sh'], ['-c'], [writeScript(scan, ordered)], ['--']]
-  words.push(...ordered.map((name) => [{ name, offset: 0 }]))
+  const inferred = inferParameters(scan.found)
+  // Parameters come first.
+  const numbers = new Map<string, number>()
+  for (const { name } of [...inferred, ...scan.found])
+    numbers.set(name, numbers.get(name) ?? numbers.size + 1)
+  const words: Part[][] = [['sh'], ['-c'], [writeScript(scan, numbers)], ['--']]
+  for (const name of numbers.keys()) words.push([{ name, offset: 0 }])
   const checkedWords = [...scan.checkedWords]
-  return { ...writeCommand(words, inferParameters(scan.found)), checkedWords, problems, scan }
+  return { ...writeCommand(words, inferred), checkedWords, problems, scan }
 }
 
 /** What a `\` at the end of a line splits, which is one to the shell: `$(`, `((`, `$name`. */
@@ -31,7 +34,7 @@ const SPLIT = /\$[{#!]*\w*(?:\\\n)+\S|[(<>](?:\\\n)+[()<>&|]|[&|;](?:\\\n)+[&|;>
 
 function checkScript(scan: Scan): void {
   if (scan.template.trim() === '') complain(scan, 0, 'ERR_COMMAND_WORD', 'The script is empty.')
-  for (const { index } of scan.template.matchAll(SPLIT)) disagree(scan, index, 'this \\ at the end of a line')
+  for (const { index } of matches(SPLIT, scan.template)) disagree(scan, index, 'this \\ at the end of a line')
   const parameters = new Set(scan.found.filter(isParameter).map(({ name }) => name))
   for (const { name, offset } of scan.expanded) {
     const message = `\${${name}} is a parameter, which the shell cannot expand.`
@@ -39,8 +42,7 @@ function checkScript(scan: Scan): void {
   }
 }
 
-function writeScript({ template, edits }: Scan, ordered: readonly string[]): string {
-  const numbers = new Map(ordered.map((name, index) => [name, index + 1]))
+function writeScript({ template, edits }: Scan, numbers: ReadonlyMap<string, number>): string {
   let script = ''
   let end = 0
   for (const edit of edits) {

@@ -24,23 +24,19 @@ export function checkCommand(scan: Scan, command: SimpleCommand): void {
   const { words, elements } = command
   const first = words.findIndex((word) => !checkAssignment(scan, word))
   const assignments = words.splice(0, first < 0 ? words.length : first)
-  // A -- in a list is one more element.
-  noteValues(scan, words[0]?.shape === 'in' ? withoutDashes(words) : words)
-  noteValues(scan, withoutDashes(elements))
+  noteValues(scan, words, words[0]?.shape === 'in')
+  noteValues(scan, elements, true)
   checkScripts(scan, command, assignments)
   const builtin = words.findIndex(({ shape }) => !/^(?:command$|builtin$|exec$|-)/.test(shape))
   const name = words[builtin]
   if (name) checkBuiltin(scan, name, words.slice(builtin + 1))
 }
 
-function withoutDashes(words: readonly Word[]): readonly Word[] {
-  return words.filter(({ shape }) => shape !== '--')
-}
-
 /** Notes for each value that can begin a word how that word is checked at call time. */
-function noteValues(scan: Scan, words: readonly Word[]): void {
+function noteValues(scan: Scan, words: readonly Word[], isList: boolean): void {
   let last: Word | undefined
-  forLeadingValues(words, (value, word) => {
+  // A -- in a list is one more element.
+  forLeadingValues(isList ? words.filter(({ shape }) => shape !== '--') : words, (value, word) => {
     const { pieces, brace } = word
     const start = pieces.findIndex((piece) => piece !== null)
     const isAlone = pieces.length === start + 1
@@ -56,9 +52,9 @@ function noteValues(scan: Scan, words: readonly Word[]): void {
 
 /** False when a word is no assignment. */
 function checkAssignment(scan: Scan, { shape, found }: Word): boolean {
-  const [written, subscript] = ASSIGNMENT.exec(shape) ?? []
-  if (written === undefined) return false
-  if (subscript?.includes('\0')) refuse(scan, found, 'an array subscript', CHECK_NUMBER)
+  const assignment = ASSIGNMENT.exec(shape)
+  if (!assignment) return false
+  if (assignment[1]?.includes('\0')) refuse(scan, found, 'an array subscript', CHECK_NUMBER)
   if (RUN_LATER.test(shape)) refuse(scan, found, RUN_LATER_PLACE)
   return true
 }
@@ -66,12 +62,13 @@ function checkAssignment(scan: Scan, { shape, found }: Word): boolean {
 function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: readonly Word[]): void {
   const place = `the words of ${name}`
   const hazard = (code: ToolProblemCode, what: string) => scan.hazards.push([offset, code, `${what}.`])
-  const [first] = operands
-  // -v and a name can be among its words.
-  const refuseRaw = (words: readonly Word[]) => refuse(scan, foundIn(words).filter(isSplit), place)
+  const refuseIn = (words: readonly Word[], isRaw?: boolean) => {
+    for (const { found } of words)
+      refuse(scan, isRaw ? found.filter(isSplit) : found, place, name === 'let' ? CHECK_NUMBER : undefined)
+  }
   let changes = false
   if (RUNS_ITS_WORDS.has(name)) {
-    refuse(scan, foundIn(operands), place, name === 'let' ? CHECK_NUMBER : undefined)
+    refuseIn(operands)
     changes = operands.some(({ shape }) => /\b(?:set|shift)\b/.test(shape))
   } else if (TAKES_NAMES.has(name)) {
     const isArray = operands.some(({ shape }) => /^-\w*[aA]/.test(shape))
@@ -88,14 +85,15 @@ function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: reado
     }
   } else if (name === '[' || name === 'test') {
     checkTest(scan, operands, true)
-    refuseRaw(operands)
+    // -v and a name can be among its words.
+    refuseIn(operands, true)
   } else if (name === 'printf' || name === 'wait') {
-    const { shape: option = '' } = first ?? {}
+    const { shape: option = '' } = operands[0] ?? {}
     if (/^-(?:v|\w*p$)/.test(option)) {
       const isLater = RUN_LATER.test(`${option.slice(2) || operands[1]?.shape}=`)
-      refuse(scan, foundIn(isLater ? operands : operands.slice(0, 2)), place)
+      refuseIn(isLater ? operands : operands.slice(0, 2))
     }
-    refuseRaw(name === 'wait' ? operands : operands.slice(0, 1))
+    refuseIn(name === 'wait' ? operands : operands.slice(0, 1), true)
   } else changes = name === 'shift' || (name === 'set' && !operands.every(isSetOption))
   if (changes && !scan.inFunction) hazard('ERR_SHELL_POSITIONAL', `${name} changes $1`)
 }
@@ -106,18 +104,14 @@ function isSetOption({ shape }: Word, index: number, words: readonly Word[]): bo
 
 /** Operands of a numeric comparison, and names after -v, are computed by some shells. */
 export function checkTest(scan: Scan, words: readonly Word[], outputIsSafe: boolean): void {
-  for (const [index, { shape: operator }] of words.entries()) {
+  words.forEach(({ shape: operator }, index) => {
     const isNumeric = /^-(?:eq|ne|lt|le|gt|ge)$/.test(operator)
-    if (!isNumeric && !/^-[vR]$/.test(operator)) continue
+    if (!isNumeric && !/^-[vR]$/.test(operator)) return
     for (const operand of [words[index + 1], isNumeric ? words[index - 1] : undefined]) {
       const found = isNumeric && outputIsSafe ? valuesOf(operand) : (operand?.found ?? [])
       refuse(scan, found, `an operand of ${operator}`, CHECK_NUMBER)
     }
-  }
-}
-
-function foundIn(words: readonly Word[]): Found[] {
-  return words.flatMap(({ found }) => found)
+  })
 }
 
 export function valuesOf(word: Word | undefined): Found[] {

@@ -124,7 +124,8 @@ const STOPPED = new Error()
 /** Steps over what a sticky pattern matches here, and returns it; '' when it does not match. */
 export function take(scan: Scan, pattern: RegExp): string {
   const { at } = scan
-  if (looksAt(scan, pattern)) scan.at = pattern.lastIndex
+  if (!looksAt(scan, pattern)) return ''
+  scan.at = pattern.lastIndex
   return scan.template.slice(at, scan.at)
 }
 

@@ -81,7 +81,7 @@ export function shellIndex(shapes: readonly string[]): number {
 function shellPlaces(shapes: readonly string[]): number[] {
   const builtin = shapes.findIndex((word) => !/^(?:command$|builtin$|exec$|-)/.test(baseName(word)))
   const startsAnother = mayStartAnother(shapes[0]) && baseName(shapes[0]) !== 'xargs'
-  return shapes.flatMap((word, index) => {
+  return shapes.slice(0, startsAnother ? undefined : builtin + 1).flatMap((word, index) => {
     const program = programOf(word)
     if (!program || program.isForeign || (program.text ?? program.command) === undefined) return []
     const isDot = /^(?:\.|source)$/.test(baseName(word))

@@ -7,7 +7,7 @@ import {
   complain,
   disagree,
   type Found,
-  looksAt,
+  next,
   type Quoting,
   type Scan,
   stop,
@@ -24,6 +24,9 @@ const REMOVE = 'Remove it: lines go on without.'
 const IN_FIXED = ['a here-document with a quoted delimiter', 'Remove these quotes.'] as const
 const IN_FUNCTION = ['a function, which has its own $1'] as const
 
+// V8 makes a literal that holds others in its runtime, which costs more than reading the word.
+const NONE: Found[] = []
+
 /** Reads one word at the current position. */
 export function readWord(scan: Scan): Word {
   const word = startWord(scan)
@@ -37,15 +40,16 @@ export function readWord(scan: Scan): Word {
 }
 
 export function startWord({ at }: Scan): Word {
+  const pieces: Word['pieces'] = []
   return {
     offset: at,
-    pieces: [],
+    pieces,
     shape: '',
     quoted: false,
     leads: true,
     brace: false,
     operands: 0,
-    found: [],
+    found: NONE,
   }
 }
 
@@ -92,16 +96,16 @@ function readFixed(scan: Scan, word: Word, quoting: Quoting): void {
 }
 
 function readBackslash(scan: Scan, word: Word, quoting: Quoting): void {
-  const [next = '', behind] = scan.template.slice(scan.at + 1, scan.at + 3)
+  const [escaped = '', behind] = scan.template.slice(scan.at + 1, scan.at + 3)
   const isExec = scan.path === 'exec'
   const isBare = quoting === 'bare'
-  if (isExec && (isBare ? /^\n?$/.test(next) : next === '$' && behind !== '{')) {
+  if (isExec && (isBare ? /^\n?$/.test(escaped) : escaped === '$' && behind !== '{')) {
     complain(scan, scan.at, 'ERR_QUOTE', 'This backslash escapes nothing.', REMOVE)
   }
-  const escapes = isBare || (isExec ? '$"\\' : '$`"\\\n').includes(next)
-  scan.at += 1 + (escapes ? next.length : 0)
-  if (next === '\n' && escapes) return
-  addText(word, (escapes && next) || '\\')
+  const escapes = isBare || (isExec ? '$"\\' : '$`"\\\n').includes(escaped)
+  scan.at += 1 + (escapes ? escaped.length : 0)
+  if (escaped === '\n' && escapes) return
+  addText(word, (escapes && escaped) || '\\')
   word.quoted = true
 }
 
@@ -126,16 +130,18 @@ function readQuoted(scan: Scan, word: Word, quoting: Quoting, quote: string): vo
 function readDollar(scan: Scan, word: Word, quoting: Quoting): void {
   const opening = scan.at
   const reference = readReference(scan.template, opening)
+  const behind = scan.template.charAt(opening + 1)
   if (reference) readValue(scan, word, quoting, reference)
   else if (scan.path === 'exec') readLiteralDollar(scan, word)
-  else if (looksAt(scan, /\$\{/y)) readBraced(scan, word, quoting)
+  else if (behind === '{') readBraced(scan, word, quoting)
   else if (skipArithmetic(scan, word)) return
-  else if (take(scan, /\$\(/y)) {
-    if (looksAt(scan, /\(/y)) disagree(scan, opening, '$(( that is no arithmetic')
+  else if (behind === '(') {
+    scan.at += 2
+    if (next(scan) === '(') disagree(scan, opening, '$(( that is no arithmetic')
     readNested(scan, word)
-  } else if (quoting === 'bare' && take(scan, /\$(?=['"])/y))
-    return // readQuoted knows of it
-  else if (looksAt(scan, /\$\[/y)) skipSubscript(scan, word, 'arithmetic')
+  } else if (quoting === 'bare' && /['"]/.test(behind))
+    scan.at += 1 // readQuoted knows of it
+  else if (behind === '[') skipSubscript(scan, word, 'arithmetic')
   else readVariable(scan, word)
 }
 
@@ -171,8 +177,8 @@ export function readValue(scan: Scan, word: Word, quoting: Quoting, reference: R
   if (modifier && !raw) {
     complain(scan, offset, 'ERR_PLACEHOLDER', `Unknown modifier :${modifier}; there is only :raw.`)
   }
-  const [place, hint] = quoting === 'fixed' ? IN_FIXED : scan.inFunction ? IN_FUNCTION : []
-  if (place) complain(scan, offset, 'ERR_SHELL_POSITIONAL', `\${${name}} stands in ${place}.`, hint)
+  const place = quoting === 'fixed' ? IN_FIXED : scan.inFunction && IN_FUNCTION
+  if (place) complain(scan, offset, 'ERR_SHELL_POSITIONAL', `\${${name}} stands in ${place[0]}.`, place[1])
   const found: Found = { name, raw, offset, length, quoting, leads: word.leads }
   scan.found.push(found)
   scan.edits.push(found)
