@@ -19,7 +19,7 @@ async function leaving(...message: string[]): Promise<string[]> {
   return stdout.trimEnd().split('\n')
 }
 
-test('the journal is on the disk whenever something leaves the process', async () => {
+test('the journal, a password and what is kept of the agent are on the disk whenever something leaves the process', async () => {
   expect(await leaving()).toEqual([
     'a request',
     'a question',

@@ -26,7 +26,7 @@ export function keepConfiguration(run: Run, agent: Agent, seq: number): void {
   for (const [name, text] of Object.entries(agent.snapshot.files)) {
     const path = join(unfinished, name)
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    replaceFile(path, text, { durable: false })
+    replaceFile(path, text)
   }
   renameSync(unfinished, kept)
 }
