@@ -95,8 +95,11 @@ test('a replaced file is whole before it has its name, and keeps it', () => {
 
 test('a run of an old layout is written anew durably before it has its name, and keeps it', () => {
   const calls = callsOf('open-old-run.mjs').map((call) => call.replace(/\.[0-9a-f]+\.tmp$/, '.tmp'))
-  const first = calls.indexOf('fsyncSync journal.jsonl')
-  expect(calls.slice(first, first + 4)).toEqual([
+  const first = calls.indexOf('fsyncSync note.json')
+  expect(calls.slice(first, first + 7)).toEqual([
+    'fsyncSync note.json',
+    'fsyncSync io',
+    'fsyncSync .old-continued.tmp',
     'fsyncSync journal.jsonl',
     'fsyncSync .old-continued.tmp',
     'renameSync old-continued',
