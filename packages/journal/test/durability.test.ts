@@ -93,6 +93,17 @@ test('a replaced file is whole before it has its name, and keeps it', () => {
   ])
 })
 
+test('a damaged journal has its second name, durably, before another takes its place', () => {
+  const calls = callsOf('repair-journal.mjs').map((call) => call.replace(/repair-.*/, 'repair'))
+  expect(calls.map((call) => call.replace(/\.[0-9a-f]+\.tmp$/, '.tmp'))).toEqual([
+    'fsyncSync journal.before-repair',
+    'fsyncSync work',
+    'fsyncSync journal.jsonl.tmp',
+    'renameSync journal.jsonl',
+    'fsyncSync work',
+  ])
+})
+
 test('a run of an old layout is written anew durably before it has its name, and keeps it', () => {
   const calls = callsOf('open-old-run.mjs').map((call) => call.replace(/\.[0-9a-f]+\.tmp$/, '.tmp'))
   const first = calls.indexOf('fsyncSync note.json')
