@@ -178,7 +178,11 @@ test.each([
     1,
     'one/io/parts.jsonl: Could not be written: a pipe of that name is in the way (ESPIPE).\n',
   ],
-  ['one/lease/2', 6, 'the holder of lease 2 is writing this run.'],
+  [
+    'one/lease/2',
+    1,
+    'one/lease/2: Could not be read: it is a pipe, not a file (ESPIPE).\nNo run makes one there',
+  ],
 ])('a pipe in the place of %s is not waited for', async (name, exitCode, says) => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
   await using workspace = await temporaryWorkspace({})

@@ -40,7 +40,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
     ...missingScripts(options.agent, run.workDirectory),
   ]
   for (const message of notices) emit({ kind: 'notice', message })
-  keepConfiguration(run, options.agent, history.begun[0]?.seq ?? 1)
+  keepConfiguration(run, options.agent, { seq: history.begun[0]?.seq ?? 1, sync: options.sync })
 
   const active = await activate(run, history, { ...options, ...own, signal })
   return finish(active, () => runLoop(active))

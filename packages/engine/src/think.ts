@@ -16,6 +16,7 @@ import { requestFor } from './request.js'
  * The request is on disk before it leaves. A model that cannot be reached ends the run as `FAILED`.
  */
 export async function think(run: ActiveRun, iteration: number): Promise<Step<NewEventOf<Thought>>> {
+  run.run.journal.sync() // before a generator starts; askModel has then nothing left to sync
   const context = await buildContext(run.agent.manifest, {
     journalPath: run.conversation,
     variables: variablesOf(run),

@@ -5,12 +5,17 @@ import { hooks, scene } from './run.js'
 
 const PROGRAM = fileURLToPath(new URL('./leaving-process.mjs', import.meta.url))
 
+const CONTEXT = `sources:
+  - { type: computed_file, generator: { command: [uname] }, output_path: system.txt }
+  - { type: journal, id: conversation }
+`
+
 /** What left an engine, in order. */
 async function leaving(...message: string[]): Promise<string[]> {
   const { agentFiles, workspace } = await scene({
     tools: [{ name: 'work', exec: 'true', effects: { destructive: true } }],
     agent: { policy: { on_confirmation: 'ask_human' } },
-    files: hooks({ pre_tool_execution: 'true' }),
+    files: { ...hooks({ pre_tool_execution: 'true' }), 'context.yaml': CONTEXT },
   })
   const { stdout } = await runProcess(
     [process.execPath, PROGRAM, agentFiles.path, workspace.path, ...message],
@@ -19,16 +24,19 @@ async function leaving(...message: string[]): Promise<string[]> {
   return stdout.trimEnd().split('\n')
 }
 
-test('the journal is on the disk whenever something leaves the process', async () => {
+test('the journal, a password and what is kept of the agent are on the disk whenever something leaves the process', async () => {
   expect(await leaving()).toEqual([
+    'uname starts', // the generator
     'a request',
     'a question',
     'the question is removed',
+    'uname starts',
     'a request',
     'sh starts', // the hook
     'a question',
     'the question is removed',
     'true starts',
+    'uname starts',
     'a request',
     'the end',
   ])
@@ -36,6 +44,7 @@ test('the journal is on the disk whenever something leaves the process', async (
 
 test('a message is on the disk before the person is told that it was kept', async () => {
   expect(await leaving('go on')).toEqual([
+    'uname starts',
     'a request',
     'sh starts',
     'the end',

@@ -100,6 +100,19 @@ test('a password whose engine was killed as it took it from response.txt is in n
   for (const file of await workspace.files()) expect(await workspace.read(file), file).not.toContain(secret)
 })
 
+test('an answer of which a power cut left nothing but NULs is no answer', async () => {
+  const ask = { name: 'ask_human', arguments: { prompt: 'Which?' } }
+  const { run, resume } = await scene({ turns: [{ tool_calls: [ask] }, { content: 'Thanks.' }] })
+  const { runDirectory } = await run()
+  const path = join(runDirectory, 'interaction', 'response.txt')
+  await writeFile(path, '\0\0\0\0\0')
+  await expect(resume()).rejects.toThrow(
+    `${path} is no UTF-8 text.\nWrite the answer into a file of that name`,
+  )
+  await writeFile(path, 'blue\n')
+  expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'Thanks.' })
+})
+
 test('a broken question is an observation, not a crash', async () => {
   const { run } = await scene({
     turns: [

@@ -1,31 +1,22 @@
-// An engine in a process of its own, which prints each thing that leaves it, and whether the journal was on the disk by then:
+// An engine in a process of its own, which prints each thing that leaves it, and what of its run was not on the disk by then:
 // node leaving-process.mjs <agent> <workspace> [message to a run that waits]
+
 import childProcess from 'node:child_process'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
+import { unsynced } from './unsynced.mjs'
 
-const { openSync, writeSync, fdatasyncSync, rmSync } = fs
+const { rmSync } = fs
 const { spawn } = childProcess
-let journal
-let isSynced = true
+/** The run as far as somebody relies on it. Records of requests count once a thought names them, which the journal's tests hold. */
+const COUNTS =
+  /[/]\.delta([/][^/]+([/](journal\.jsonl|configuration[/].*[/].*|(interaction|secrets)([/].*)?))?)?$/
 
 function leaves(what) {
-  fs.appendFileSync(1, `${what}${isSynced ? '' : ', before the journal was synced'}\n`)
+  const lost = unsynced(COUNTS).filter((path) => fs.existsSync(path) || path.endsWith('secrets')) // an answered question may return
+  fs.appendFileSync(1, `${what}${lost.length === 0 ? '' : `, before ${lost.join(', ')} was synced`}\n`)
 }
 
-fs.openSync = (path, flags, ...rest) => {
-  const descriptor = openSync(path, flags, ...rest)
-  if (String(path).endsWith('journal.jsonl') && flags & fs.constants.O_APPEND) journal = descriptor
-  return descriptor
-}
-fs.writeSync = (descriptor, ...rest) => {
-  if (descriptor === journal) isSynced = false
-  return writeSync(descriptor, ...rest)
-}
-fs.fdatasyncSync = (descriptor) => {
-  fdatasyncSync(descriptor)
-  if (descriptor === journal) isSynced = true
-}
 fs.rmSync = (path, ...rest) => {
   if (String(path).endsWith('interaction')) leaves('the question is removed')
   rmSync(path, ...rest)
@@ -46,7 +37,7 @@ const call = (name, args) => [
   { id: name, type: 'function', function: { name, arguments: JSON.stringify(args) } },
 ]
 const turns = [
-  { content: '', tool_calls: call('ask_human', { prompt: 'Which?' }) },
+  { content: '', tool_calls: call('ask_human', { prompt: 'Which?', input_type: 'password' }) },
   { content: '', tool_calls: call('work', {}) },
   { content: 'Done.' },
 ]

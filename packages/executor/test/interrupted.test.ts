@@ -33,10 +33,10 @@ test('a call whose engine died is answered with what it had printed', async () =
   expect(await files()).toEqual([])
 })
 
-test('a call that had printed nothing, or never started, says that', async () => {
+test('of a call without output nobody says that it printed nothing: a power cut may have taken what it did', async () => {
   const { path } = await workspace()
   const result = interruptedResult(tool, { workDirectory: path, outputPrefix: join(path, 'record') })
-  expect(result.observation).toBe(`[${unknown} It had printed nothing]\n`)
+  expect(result.observation).toBe(`[${unknown} No output of it is left]\n`)
 })
 
 test('a call that was still running when it was found is said to have been ended', async () => {

@@ -27,7 +27,7 @@ export {
 export { journalJsonSchema } from './events/json-schema.js'
 export type { PendingCall } from './events/pending-calls.js'
 export { recordName } from './files/record-name.js'
-export { overwriteFile, replaceFile } from './files/replace.js'
+export { overwriteFile, replaceFile, syncName } from './files/replace.js'
 export { asWriteError } from './files/write-error.js'
 export { type JournalContents, parseJournal, readJournal, streamJournal } from './read/read.js'
 export { type JournalTail, readTail, type TailOptions } from './read/tail.js'

@@ -32,7 +32,8 @@ test('everything is synced before it can be seen: the first events before LATEST
   }
   rising(
     order(
-      'fsyncSync .delta', // the run directory's entry
+      'fsyncSync work', // the name of .delta
+      'fsyncSync .delta', // that of the run's directory
       'writeSync journal.jsonl',
       'fdatasyncSync journal.jsonl',
       'renameSync VERSION',
@@ -74,8 +75,13 @@ test('a last event without its newline is completed durably, before anything fol
   expect(calls).toEqual(['writeSync journal.jsonl', 'fdatasyncSync journal.jsonl'])
 })
 
-test('the name of a new journal survives a power cut, too', () => {
+test('the name of a new journal survives a power cut, too, also if whoever made it was killed at once', () => {
   expect(callsOf('open-journal.mjs')).toEqual(['fsyncSync work'])
+  expect(callsOf('open-journal.mjs', '')).toEqual(['fsyncSync work'])
+})
+
+test('what a killed writer left is synced before anything stands on it', () => {
+  expect(callsOf('open-journal.mjs', toLines([message(1)]), 'sync')).toEqual(['fdatasyncSync journal.jsonl'])
 })
 
 test('a replaced file is whole before it has its name, and keeps it', () => {
@@ -87,10 +93,24 @@ test('a replaced file is whole before it has its name, and keeps it', () => {
   ])
 })
 
+test('a damaged journal has its second name, durably, before another takes its place', () => {
+  const calls = callsOf('repair-journal.mjs').map((call) => call.replace(/repair-.*/, 'repair'))
+  expect(calls.map((call) => call.replace(/\.[0-9a-f]+\.tmp$/, '.tmp'))).toEqual([
+    'fsyncSync journal.before-repair',
+    'fsyncSync work',
+    'fsyncSync journal.jsonl.tmp',
+    'renameSync journal.jsonl',
+    'fsyncSync work',
+  ])
+})
+
 test('a run of an old layout is written anew durably before it has its name, and keeps it', () => {
   const calls = callsOf('open-old-run.mjs').map((call) => call.replace(/\.[0-9a-f]+\.tmp$/, '.tmp'))
-  const first = calls.indexOf('fsyncSync journal.jsonl')
-  expect(calls.slice(first, first + 4)).toEqual([
+  const first = calls.indexOf('fsyncSync note.json')
+  expect(calls.slice(first, first + 7)).toEqual([
+    'fsyncSync note.json',
+    'fsyncSync io',
+    'fsyncSync .old-continued.tmp',
     'fsyncSync journal.jsonl',
     'fsyncSync .old-continued.tmp',
     'renameSync old-continued',

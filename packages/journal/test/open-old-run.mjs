@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { openRun } from '../dist/index.js'
 
 const directory = join(process.argv[2], '.delta', 'old')
-mkdirSync(directory, { recursive: true })
+mkdirSync(join(directory, 'io'), { recursive: true })
+writeFileSync(join(directory, 'io', 'note.json'), '{}')
 const envelope = (seq, type, payload) => ({ seq, timestamp: '2025-10-01T12:00:00.000Z', type, payload })
 const events = [
   envelope(1, 'RUN_START', { run_id: 'old', task: 'greet' }),

@@ -6,7 +6,7 @@ import { driverOf } from './drivers/driver-of.js'
 import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
 import { findProgram } from './find-program.js'
-import { syncPath } from './store/files.js'
+import { syncName, syncPath } from './store/files.js'
 import { type SessionMetadata, writeMetadata } from './store/metadata.js'
 import { sessionPaths } from './store/paths.js'
 import { commitState } from './store/state.js'
@@ -93,9 +93,10 @@ function createDirectory(program: string, path: string, options: StartOptions): 
     for (const name of ['env', 'work_dir.txt'])
       symlinkSync(join('current', name), join(beside.directory, name))
     writeMetadata(beside, metadata)
-    for (const path of [beside.metadata, beside.directory]) syncPath(path)
+    syncPath(beside.directory)
     renameSync(beside.directory, sessionPaths(sessionsDirectory, metadata.session_id).directory)
     syncPath(sessionsDirectory)
+    syncName(sessionsDirectory)
     return metadata
   } catch (error) {
     rmSync(beside.directory, { recursive: true, force: true })

@@ -20,10 +20,10 @@ test('a session that was started is on the disk before anybody is told', async (
   expect(written).toBeGreaterThan(calls.indexOf('renamed current'))
   expect(calls.slice(written)).toEqual([
     'renamed metadata.json',
-    'synced metadata.json',
     `synced new-${id}`,
     `renamed ${id}`,
     'synced others',
+    `synced ${basename(workDirectory)}`,
   ])
 })
 
@@ -40,14 +40,17 @@ test('a new state is on the disk before it becomes current, and current before t
   const state = basename(readlinkSync(join(directory, 'current')))
   const calls = readFileSync(log, 'utf8').split('\n')
   const first = calls.indexOf('synced env')
-  expect(calls.slice(first, first + 6)).toEqual([
+  expect(calls.slice(first, first + 7)).toEqual([
     'synced env',
     'synced work_dir.txt',
     'synced state.bash',
     `synced ${state}`,
+    'synced states',
     'renamed current',
     `synced ${id}`,
   ])
+  const metadata = calls.indexOf('renamed metadata.json')
+  expect(calls[metadata - 1]).toMatch(/^synced metadata.json.*new$/) // nobody finds an empty file in its place
 })
 
 test('what a killed start or end leaves is removed by cleanup, but not what is being started now', async () => {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from '@delta/journal'
+import { replaceFile, syncName } from '@delta/journal'
 import { EngineError } from '../errors.js'
 import type { Question } from '../outcome.js'
 import { readIfThere } from '../read-if-there.js'
@@ -23,6 +23,7 @@ export function leaveQuestion(directory: string, question: Question): void {
   }
   replaceFile(join(directory, 'response.txt'), '')
   replaceFile(join(directory, 'request.json'), `${JSON.stringify(request, null, 2)}\n`)
+  syncName(directory)
 }
 
 /**
@@ -52,7 +53,7 @@ function readText(path: string): string | undefined {
   if (what === undefined) return undefined
   if (!what.isFile()) throw noAnswer(`${path} is no file.`) // reading a pipe would wait for ever
   const bytes = readFileSync(path)
-  if (!isUtf8(bytes)) throw noAnswer(`${path} is no UTF-8 text.`)
+  if (!isUtf8(bytes) || bytes.includes(0)) throw noAnswer(`${path} is no UTF-8 text.`) // a power cut leaves NULs
   return bytes.toString('utf8')
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from '@delta/journal'
+import { replaceFile, syncName } from '@delta/journal'
 
 /**
  * Sensitive answers live in `secrets/<action_id>` (0600) while their run does. Model, journal and records see a token;
@@ -8,7 +8,8 @@ import { replaceFile } from '@delta/journal'
  */
 export function keepSecret(directory: string, actionId: string, value: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  replaceFile(join(directory, actionId), value, { mode: 0o600, durable: true })
+  replaceFile(join(directory, actionId), value)
+  syncName(directory)
 }
 
 /** Values by the token that stands for them; empty when the run holds none. */
@@ -22,7 +23,9 @@ export function secretTokens(directory: string): Record<string, string> {
 
 /** Erases the answers; called before the run's final `ENGINE_END`. */
 export function eraseSecrets(directory: string): void {
-  if (existsSync(directory)) rmSync(directory, { recursive: true, force: true }) // most runs have none
+  if (!existsSync(directory)) return // most runs have none
+  rmSync(directory, { recursive: true, force: true })
+  syncName(directory)
 }
 
 export function secretToken(actionId: string): string {

@@ -15,10 +15,14 @@ export function changedFiles(run: Run, agent: Agent): string[] {
 
 /**
  * Keeps what the agent's files say in `configuration/<seq>/`, `seq` being that of the `ENGINE_START`; only when they
- * differ from the last ones kept. A record for the reader: it is never executed. It gets its number when it is whole: half
- * of it, from a crash or a full disk, would look as if the other half had changed.
+ * differ from the last ones kept. A record for the reader: it is never executed. It gets its number when it is whole and on the
+ * disk: half of it, from a crash or a full disk, would look as if the other half had changed.
  */
-export function keepConfiguration(run: Run, agent: Agent, seq: number): void {
+export function keepConfiguration(
+  run: Run,
+  agent: Agent,
+  { seq, sync }: { seq: number; sync: boolean | undefined },
+): void {
   if (lastKept(run.paths.configuration) && changedFiles(run, agent).length === 0) return
   const unfinished = join(run.paths.configuration, 'unfinished')
   const kept = join(run.paths.configuration, String(seq))
@@ -26,7 +30,7 @@ export function keepConfiguration(run: Run, agent: Agent, seq: number): void {
   for (const [name, text] of Object.entries(agent.snapshot.files)) {
     const path = join(unfinished, name)
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    replaceFile(path, text, { durable: false })
+    replaceFile(path, text, { durable: sync })
   }
   renameSync(unfinished, kept)
 }

@@ -28,7 +28,7 @@ export function interruptedResult(
   const output = { stdout: readOutput(stdoutPath, settings), stderr: readOutput(stderrPath, settings) }
   const stdout = settleStream(output.stdout, known)
   const stderr = settleStream(output.stderr, known)
-  const printed = stdout.bytes + stderr.bytes > 0 ? 'What it had printed follows' : 'It had printed nothing'
+  const printed = stdout.bytes + stderr.bytes > 0 ? 'What it had printed follows' : 'No output of it is left'
   const ended = context.wasRunning ? ' It was still running and has been ended.' : ''
   const observation = formatObservation(
     `interrupted: the engine stopped while this command ran, so its outcome is unknown; it may have done all, part or none of its work.${ended} Check before running it again. ${printed}`,

@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, openSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { StoredEvent } from '../events/event.js'
 import { syncPath } from '../files/replace.js'
@@ -36,8 +36,8 @@ export function openFile(
 
 function openForAppend(path: string, sync: boolean): number {
   try {
-    const isNew = !existsSync(path)
     const descriptor = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, 0o600)
+    const isNew = fstatSync(descriptor).size === 0
     if (isNew && sync) syncPath(dirname(path)) // its name must survive, too
     return descriptor
   } catch (error) {

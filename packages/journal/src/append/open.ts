@@ -39,7 +39,8 @@ export interface Journal<Event = JournalEvent> {
    */
   append(...events: NewEventOf<Event>[]): StoredEvent[]
   /**
-   * Makes everything appended survive a power cut. Costs nothing when nothing was appended.
+   * Makes everything in the journal survive a power cut: what was appended, and what opening found. Costs nothing when
+   * nothing came to it since.
    *
    * @throws {JournalError} `ERR_JOURNAL_WRITE`; the journal then takes no more events.
    */
@@ -71,8 +72,8 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
   const opened = openFile(path, { sync, onEvent })
   let descriptor: number | undefined = opened.descriptor
   let lastSeq = opened.lastSeq
-  let dirty = false
   let bytes = fstatSync(opened.descriptor).size
+  let dirty = bytes > 0 // whoever wrote it may have been killed before it synced
   const presence = presenceCheck(path)
 
   function usable(): number {

@@ -1,7 +1,7 @@
 import { constants, copyFileSync, linkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { recordStamp } from '../files/record-name.js'
-import { replaceFile } from '../files/replace.js'
+import { replaceFile, syncName, syncPath } from '../files/replace.js'
 import { type InspectedLine, inspectJournal } from '../read/inspect.js'
 import { checkPath } from '../usage.js'
 import { type Finding, findingLine, verifyJournal } from './verify.js'
@@ -54,6 +54,8 @@ function keepOriginal(path: string): string {
   } catch {
     copyFileSync(path, keptIn, constants.COPYFILE_EXCL) // this one's error says what is wrong with the disk
   }
+  syncPath(keptIn)
+  syncName(keptIn)
   return keptIn
 }
 

@@ -1,5 +1,6 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { syncPath } from './replace.js'
 
 /** Creates a directory only its owner can enter. */
 export function makePrivate(directory: string): void {
@@ -7,7 +8,7 @@ export function makePrivate(directory: string): void {
 }
 
 /**
- * Copies the files and directories below `from` into `to`, readable by their owner only.
+ * Copies the files and directories below `from` into `to`, readable by their owner only, and waits until they are on the disk.
  * Links and other special files are left out: a record never was one.
  */
 export function copyTree(
@@ -23,5 +24,7 @@ export function copyTree(
     if (!entry.isFile()) continue
     copyFileSync(source, target)
     chmodSync(target, 0o600)
+    syncPath(target)
   }
+  syncPath(to)
 }

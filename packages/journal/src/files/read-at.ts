@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type
 import { asReadError } from './read-error.js'
 
 /** To read what should be a file. A pipe in its place would otherwise keep whoever opens it waiting for ever, and Ctrl+C with them. */
-export const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK
+const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** Fills as much of a buffer as the file has behind `position`. @returns How many bytes. */
 export function readInto(file: number, buffer: Buffer, position: number): number {

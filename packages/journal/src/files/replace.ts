@@ -84,6 +84,19 @@ export function syncPath(path: string): void {
   }
 }
 
+/**
+ * Makes a name, or that it is gone, survive a power cut: syncs the directory that holds it. One that may be written but not
+ * read cannot be opened for that, and is left to the system.
+ */
+export function syncName(path: string): void {
+  checkPath('syncName', 'the path', path)
+  try {
+    syncPath(dirname(path))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw asWriteError(error, path)
+  }
+}
+
 /** Creates a file that must not exist yet. */
 export function writeNew(
   path: string,

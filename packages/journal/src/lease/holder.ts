@@ -29,11 +29,14 @@ export function holderState({ record, heartbeatMs }: StoredLease, nowMs: number)
 
 /**
  * True when a remote holder is most likely this machine before it was started anew: nobody's live
- * owner, but only its heartbeat can tell, so it is worth waiting for that to expire.
+ * owner, but only its heartbeat can tell, so it is worth waiting for that to expire. A record without
+ * content is one that was released, which is not synced, before the power went.
  */
 export function isProbablyOurPast({ record }: StoredLease): boolean {
   const machine = thisMachine()
-  return record?.host === machine.host && record.pid_namespace === machine.pidNamespace
+  return (
+    record === undefined || (record.host === machine.host && record.pid_namespace === machine.pidNamespace)
+  )
 }
 
 function isLocal(record: { boot_id: string; pid_namespace: string }): boolean {

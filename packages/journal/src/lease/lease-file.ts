@@ -4,7 +4,6 @@ import {
   fstatSync,
   linkSync,
   mkdirSync,
-  openSync,
   readFileSync,
   rmSync,
   statSync,
@@ -13,7 +12,7 @@ import {
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { namesIn } from '../files/names-in.js'
-import { READ_AT_ONCE } from '../files/read-at.js'
+import { openAtOnce } from '../files/read-at.js'
 import { asReadError } from '../files/read-error.js'
 import { writeNew } from '../files/replace.js'
 import { asWriteError } from '../files/write-error.js'
@@ -61,12 +60,14 @@ export function readLease(directory: string): StoredLease | undefined {
   try {
     return { epoch, ...readRecord(path) }
   } catch (error) {
-    throw asReadError(error, path, { EISDIR: 'No run makes one there: move it away, and go on.' })
+    throw asReadError(error, path, { EISDIR: MOVE_AWAY, ESPIPE: MOVE_AWAY })
   }
 }
 
+const MOVE_AWAY = 'No run makes one there: move it away, and go on.'
+
 function readRecord(path: string): Omit<StoredLease, 'epoch'> {
-  const descriptor = openSync(path, READ_AT_ONCE)
+  const descriptor = openAtOnce(path)
   try {
     return {
       record: parseLease(readFileSync(descriptor, 'utf8')),

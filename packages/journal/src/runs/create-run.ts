@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { JournalError } from '../errors.js'
 import type { NewEvent } from '../events/event.js'
 import { recordStamp } from '../files/record-name.js'
-import { syncPath } from '../files/replace.js'
+import { syncName } from '../files/replace.js'
 import { asStartError, asWriteError } from '../files/write-error.js'
 import { type Lease, takeLease } from '../lease/lease.js'
 import { runDirectory, runPaths } from '../run-paths.js'
@@ -53,7 +53,7 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     deltaDirectory = makeDeltaDirectory(workDirectory)
     checkLayout(deltaDirectory)
     makeRunDirectory(directory)
-    if (sync) syncPath(deltaDirectory)
+    if (sync) for (const made of [deltaDirectory, directory]) syncName(made)
     lease = await takeLease(runPaths(directory).lease)
   } catch (error) {
     throw asStartError(error)

@@ -7,9 +7,9 @@ import {
   readFileSync,
   renameSync,
   unlinkSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
 import { damaged, systemCode } from '../errors.js'
 
 /**
@@ -39,10 +39,10 @@ export function writeDurably(path: string, data: string | Buffer): void {
   }
 }
 
-/** Replaces a file as a whole: a reader sees the old content or the new. Not synced. */
+/** Replaces a file as a whole: a reader sees the old content or the new, after a power cut too; which of them is not said. */
 export function replaceFile(path: string, data: string): void {
   const beside = `${path}.${process.pid}.new`
-  writeFileSync(beside, data, { mode: 0o600 })
+  writeDurably(beside, data)
   renameSync(beside, path)
 }
 
@@ -53,6 +53,18 @@ export function syncPath(path: string): void {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/**
+ * Makes a name survive a power cut: syncs the directory that holds it. One that may be written but not read cannot be
+ * opened for that, and is left to the system.
+ */
+export function syncName(path: string): void {
+  try {
+    syncPath(dirname(path))
+  } catch (error) {
+    if (systemCode(error) !== 'EACCES') throw error
   }
 }
 

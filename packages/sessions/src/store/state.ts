@@ -59,7 +59,7 @@ export function commitState(paths: SessionPaths, state: SessionState, number: nu
   writeDurably(join(directory, 'env'), formatVariables(state.variables))
   writeDurably(join(directory, 'work_dir.txt'), `${state.workDirectory}\n`)
   if (state.own) writeDurably(join(directory, state.own.name), state.own.bytes)
-  syncPath(directory)
+  for (const path of [directory, paths.states]) syncPath(path)
 
   const link = `${paths.current}.new`
   rmSync(link, { force: true })
