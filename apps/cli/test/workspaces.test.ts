@@ -27,6 +27,34 @@ test('the new workspace of a run without a terminal is said on stderr, and not w
   expect((await delta([...args, '-q'])).stderr).toBe('')
 })
 
+test('the names of the directories that -w makes are on the disk before the first command starts, unless --no-sync is given', async () => {
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'work', exec: 'true' }],
+    turns: [{ tool_calls: [{ name: 'work', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await using directory = await temporaryWorkspace({
+    'spy.cjs': `const fs = require('node:fs'), child = require('node:child_process')
+      const { openSync, fsyncSync } = fs, { spawn } = child, names = new Map(), synced = []
+      fs.openSync = (name, ...rest) => {
+        const file = openSync(name, ...rest)
+        names.set(file, name)
+        return file
+      }
+      fs.fsyncSync = (file) => (synced.push(names.get(file)), fsyncSync(file))
+      child.spawn = (...rest) => (fs.writeFileSync(process.cwd() + '/synced', synced.join('\\n')), spawn(...rest))`,
+  })
+  const syncedBy = async (...args: string[]) => {
+    const env = { NODE_OPTIONS: `--require ${join(directory.path, 'spy.cjs')}` }
+    const run = ['run', '-q', '--agent', agent.path, '-m', 'Go', ...args]
+    expect(await delta(run, { cwd: directory.path, env })).toMatchObject({ exitCode: 0 })
+    return (await directory.read('synced')).split('\n')
+  }
+  expect(await syncedBy('-w', 'a/b')).toEqual(
+    expect.arrayContaining([directory.path, join(directory.path, 'a'), join(directory.path, 'a/b')]),
+  )
+  expect(await syncedBy('-w', 'c/d', '--no-sync')).not.toContain(join(directory.path, 'c'))
+})
+
 test('of the workspaces that were made without -w the one with the highest number is the last, not the one last in the alphabet', async () => {
   await using agent = await temporaryAgent()
   for (const name of ['W998', 'W1000', 'W999'])

@@ -16,7 +16,7 @@ import { resumableRun } from '../runs/resumable.js'
 import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
-import { chooseWorkspace, rememberWorkspace, unmakeWorkspace } from '../workspace/workspace.js'
+import { chooseWorkspace, keepWorkspace, unmakeWorkspace } from '../workspace/workspace.js'
 
 export interface RunFlags extends EngineFlags {
   agent: string
@@ -44,7 +44,7 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   )
   const { directory: workDirectory } = workspace
   const shown = onceBegun(presenter, () => {
-    rememberWorkspace(workspace)
+    keepWorkspace(workspace, flags)
     if (workspace.unnamed && !flags.quiet) presenter.warn(workspace.unnamed.notice)
   })
 

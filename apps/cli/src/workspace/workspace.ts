@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
+import { syncName } from '@delta/journal'
 import { explainSystemError } from '../terminal/system-error.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
@@ -44,8 +45,9 @@ export async function chooseWorkspace(
   return { directory, made, unnamed: { notice, lastUsedPath: join(home, 'LAST_USED') } }
 }
 
-/** To be called once a run has begun in it: it is the last one used. */
-export function rememberWorkspace({ directory, unnamed }: Workspace): void {
+/** To be called once a run has begun in it: what was made stays, with `sync` over a power cut too, and it is the last one used. */
+export function keepWorkspace({ directory, made, unnamed }: Workspace, { sync }: { sync: boolean }): void {
+  if (sync) for (const each of made) syncName(each)
   if (unnamed === undefined) return
   try {
     writeFileSync(unnamed.lastUsedPath, `${basename(directory)}\n`)
