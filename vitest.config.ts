@@ -8,9 +8,18 @@ const pythonAsText = {
     id.endsWith('.py') ? { code: `export default ${JSON.stringify(text)}`, map: null } : undefined,
 }
 
+/** A property is tried with the same inputs each time, so that a green run stays green: `SEED=7 npx vitest run …` tries others. */
+const sameInputs = {
+  name: 'same-inputs',
+  transform: (text: string) =>
+    /\bfc from ['"]fast-check['"]/.test(text)
+      ? { code: `${text}\nfc.configureGlobal({ seed: ${Number(process.env.SEED ?? 1)} })\n`, map: null }
+      : undefined,
+}
+
 /** One run over the whole repository; `vitest run <path>` narrows it to a package. */
 export default defineConfig({
-  plugins: [pythonAsText],
+  plugins: [pythonAsText, sameInputs],
   test: {
     include: ['{packages,apps}/*/test/**/*.test.ts', '{examples,scripts}/**/*.test.{ts,mjs}'],
     testTimeout: 60_000,

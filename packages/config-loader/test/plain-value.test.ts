@@ -57,6 +57,7 @@ test.each([
   ['a value glued to a colon', '[? a # b\n :c]'],
   ['a key behind a value', 'a:\n- { b: 1 }  c: 2'],
   ['a key glued to a value', 'a:\n- "b"c: 2'],
+  ['an explicit key behind a value', 'a: 1\nb:\n- { c: 1 }? d'],
   ['a single value', 'a'],
   ['nothing', ''],
 ])('%s is left to the parser that explains mistakes', (_, text) => {

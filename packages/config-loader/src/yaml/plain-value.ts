@@ -63,6 +63,7 @@ const ODDITIES = [
   /^ *#.*\n[ \n]*[\]},]/, // a comment before the end of a list or map
   /^ *[|>][-+]? *(?: #.*)?$/, // a text that begins on a line of its own
   /^ *:[^ \n]/, // a value glued to the colon that begins a line
+  /[\]}"'] *\?/, // a question mark behind what ends with a bracket or quote: is it a key?
 ]
 const ODD = new RegExp(ODDITIES.map(({ source }) => source).join('|'), 'm')
 
