@@ -96,6 +96,12 @@ test.each(['./bin/gh', 'bin/gh'])(
   },
 )
 
+test('a program named without a directory is left to the PATH, also if a file of that name lies beside its description', async () => {
+  const tools = { 'gh.atip.json': GH.replace('"name":"gh"', '"name":"gh","binary":"hub"'), hub: '' }
+  const { agent } = await load({ 'agent.yaml': importing('./gh.atip.json'), ...tools })
+  expect(agent.tools.get('gh_pr_list')?.expanded.command[0]).toBe('hub')
+})
+
 test('a description of a version that nobody here knows is used, and said to be of one', async () => {
   const newer = GH.replace('"0.6"', '"0.10"')
   const { agent, warnings, home } = await load({

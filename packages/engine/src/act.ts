@@ -15,8 +15,8 @@ import { interrupted, type Outcome } from './outcome.js'
 import { runCall } from './run-call.js'
 
 /**
- * Answers every call of a thought, in order, up to `tool_concurrency` at once. A call that needs a person is a
- * barrier: nothing after it starts before the answer. Resolves to an outcome when the run must stop here.
+ * Answers every call of a thought, in order, up to `tool_concurrency` at once. A call that needs a person, or is of a critical
+ * tool, is a barrier: nothing after it starts before its result. Resolves to an outcome when the run must stop here.
  *
  * One that cannot be recorded stops those beside it, as a signal would: this engine gives the run up, and whoever takes
  * it next must find none of them at work.
@@ -29,7 +29,7 @@ export function act(run: ActiveRun, calls: readonly Call[], iteration: number): 
   if (!isAlone) setMaxListeners(0, beside.signal) // each call has several, and node takes the eleventh for a leak
   return inOrder(calls, {
     concurrency,
-    isBarrier: (call) => call.name === ASK_HUMAN || prepare(run, call).decision === 'ask',
+    isBarrier: (call) => isBarrier(run, call),
     each: async (call) => {
       const missing = await missingCritical(run)
       if (missing !== undefined) return leaveOut(run, call, iteration, missing)
@@ -37,6 +37,11 @@ export function act(run: ActiveRun, calls: readonly Call[], iteration: number): 
     },
     onFailure: () => failing.abort(),
   })
+}
+
+function isBarrier(run: ActiveRun, call: Call): boolean {
+  if (call.name === ASK_HUMAN || run.agent.tools.get(call.name)?.settings.critical) return true
+  return prepare(run, call).decision === 'ask'
 }
 
 interface Attempt {

@@ -16,7 +16,7 @@ import { requestFor } from './request.js'
  * The request is on disk before it leaves. A model that cannot be reached ends the run as `FAILED`.
  */
 export async function think(run: ActiveRun, iteration: number): Promise<Step<NewEventOf<Thought>>> {
-  run.run.journal.sync() // before a generator starts; askModel has then nothing left to sync
+  run.run.journal.sync() // a generator may start now, and a request needs it anyway
   const context = await buildContext(run.agent.manifest, {
     journalPath: run.conversation,
     variables: variablesOf(run),

@@ -133,40 +133,6 @@ test('a pre_tool_execution hook that fails blocks the call: a guard that crashes
   )
 })
 
-test.each([
-  ['one at a time', 1],
-  ['side by side', 2],
-])('what was to follow a critical tool that was refused is not run either, %s', async (_, concurrency) => {
-  const { run, workspace } = await scene({
-    agent: { tool_concurrency: concurrency },
-    turns: [
-      {
-        tool_calls: [
-          { name: 'look', arguments: {} },
-          { name: 'check', arguments: { to: 'staging' } },
-          { name: 'deploy', arguments: {} },
-        ],
-      },
-      { content: 'I will ask somebody.' },
-    ],
-    tools: [
-      { name: 'look', shell: 'touch looked' },
-      { name: 'check', exec: 'true', critical: true },
-      { name: 'deploy', shell: 'touch deployed' },
-    ],
-  })
-  const result = await run()
-  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'I will ask somebody.' })
-  expect([await workspace.has('looked'), await workspace.has('deployed')]).toEqual([true, false])
-  expect(await eventsOfType(result, 'ACTION_RESULT')).toContainEqual(
-    expect.objectContaining({
-      tool_name: 'deploy',
-      status: 'BLOCKED',
-      observation_content: 'Not run: "check", a critical tool, was not run. Decide anew.',
-    }),
-  )
-})
-
 test('post_tool_execution runs after a command that ran, and not for a call that was refused', async () => {
   const { run } = await scene({
     turns: [

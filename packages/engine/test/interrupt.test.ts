@@ -318,6 +318,16 @@ test('a critical tool that failed ends the run, also when its engine was killed 
   expect(await workspace.has('deployed')).toBe(false)
 })
 
+test('a critical tool that was refused ends no run, also when its engine was killed after that', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [{ tool_calls: [{ name: 'check', arguments: { to: 'nowhere' } }] }, { content: 'I will ask.' }],
+    tools: [{ name: 'check', exec: 'true', critical: true }],
+    files: hooks({ on_iteration_end: 'test -e done || { touch done; exec sleep 300; }' }),
+  })
+  await runAndKill(started(workspace.path))
+  expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'I will ask.' })
+})
+
 test('what was to follow a critical tool is not run when that was interrupted: the model decides anew', async () => {
   const { runAndKill, resume, workspace } = await scene({
     turns: [

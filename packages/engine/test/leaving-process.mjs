@@ -1,6 +1,5 @@
 // An engine in a process of its own, which prints each thing that leaves it, and what of its run was not on the disk by then:
 // node leaving-process.mjs <agent> <workspace> [message to a run that waits]
-
 import childProcess from 'node:child_process'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -13,7 +12,8 @@ const COUNTS =
   /[/]\.delta([/][^/]+([/](journal\.jsonl|configuration[/].*[/].*|(interaction|secrets)([/].*)?))?)?$/
 
 function leaves(what) {
-  const lost = unsynced(COUNTS).filter((path) => fs.existsSync(path) || path.endsWith('secrets')) // an answered question may return
+  // an answered question may come back, a secret may not
+  const lost = unsynced(COUNTS).filter((path) => fs.existsSync(path) || path.endsWith('secrets'))
   fs.appendFileSync(1, `${what}${lost.length === 0 ? '' : `, before ${lost.join(', ')} was synced`}\n`)
 }
 
@@ -29,6 +29,7 @@ syncBuiltinESMExports()
 
 const { loadAgent } = await import('@delta/config-loader')
 const { continueRun, runAgent } = await import('@delta/engine')
+const { ModelError } = await import('@delta/model')
 
 const [agentDirectory, workDirectory, message] = process.argv.slice(2)
 const environment = process.env
@@ -39,12 +40,15 @@ const call = (name, args) => [
 const turns = [
   { content: '', tool_calls: call('ask_human', { prompt: 'Which?', input_type: 'password' }) },
   { content: '', tool_calls: call('work', {}) },
+  new ModelError('ERR_MODEL_RATE_LIMIT', 'Busy.', { retryable: true, retryAfterMs: 0 }),
   { content: 'Done.' },
 ]
 const model = {
   async complete() {
     leaves('a request')
-    return { message: { role: 'assistant', ...turns.shift() }, raw: {} }
+    const turn = turns.shift()
+    if (turn instanceof Error) throw turn
+    return { message: { role: 'assistant', ...turn }, raw: {} }
   },
 }
 async function ask() {

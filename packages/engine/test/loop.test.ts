@@ -106,6 +106,54 @@ test('a critical tool that fails ends the run', async () => {
   expect(await run()).toMatchObject({ status: 'FAILED', reason: 'critical tool "check" ended with FAILED' })
 })
 
+test.each([
+  { how: 'one at a time', tool_concurrency: 1 },
+  { how: 'side by side', tool_concurrency: 3 },
+])(
+  'what follows a critical tool that was not run is not run either, where calls run $how',
+  async ({ tool_concurrency }) => {
+    const { run, workspace } = await scene({
+      ...lookCheckDeploy('true', { to: 'nowhere' }),
+      agent: { tool_concurrency },
+    })
+    const result = await run()
+    expect(result).toMatchObject({ status: 'COMPLETED', answer: 'I will ask somebody.' })
+    expect([await workspace.has('looked'), await workspace.has('deployed')]).toEqual([true, false])
+    expect((await eventsOfType(result, 'ACTION_RESULT')).at(-1)).toMatchObject({
+      tool_name: 'deploy',
+      status: 'BLOCKED',
+      observation_content: 'Not run: "check", a critical tool, was not run. Decide anew.',
+    })
+  },
+)
+
+test('a critical tool that fails keeps what follows it from beginning beside it', async () => {
+  const { run, workspace } = await scene({ ...lookCheckDeploy('false', {}), agent: { tool_concurrency: 3 } })
+  expect(await run()).toMatchObject({ status: 'FAILED', reason: 'critical tool "check" ended with FAILED' })
+  expect([await workspace.has('looked'), await workspace.has('deployed')]).toEqual([true, false])
+})
+
+/** Three calls in one response; the second is of a critical tool, which takes no arguments. */
+function lookCheckDeploy(check: string, args: Record<string, string>) {
+  return {
+    turns: [
+      {
+        tool_calls: [
+          { name: 'look', arguments: {} },
+          { name: 'check', arguments: args },
+          { name: 'deploy', arguments: {} },
+        ],
+      },
+      { content: 'I will ask somebody.' },
+    ],
+    tools: [
+      { name: 'look', shell: 'touch looked' },
+      { name: 'check', exec: check, critical: true },
+      { name: 'deploy', shell: 'touch deployed' },
+    ],
+  }
+}
+
 test('a model can be a command: it reads the request and prints a message', async () => {
   const { run } = await scene({
     agent: {

@@ -214,6 +214,32 @@ test('a heart that beats while it is watched blocks at once', async () => {
   await expect(open(run)).rejects.toMatchObject({ code: 'ERR_RUN_BUSY' })
 })
 
+test('who waits for a heartbeat while somebody takes the run is told who has it by now, or comes next', async () => {
+  const run = await closedRun()
+  const refused = await waitingFor(run)
+  const taken = await open(run, { force: true })
+  expect(await refused()).toMatchObject({
+    message: expect.stringContaining(`process ${process.pid} on ${hostname()} is writing this run.`),
+  })
+  taken.close()
+
+  const next = await waitingFor(run)
+  ;(await open(run, { force: true })).close()
+  const again = (await next()) as Run
+  expect(again.epoch).toBe(6)
+  again.close()
+})
+
+/** Somebody who waits for what seems to be the owner of before a reboot; what came of it, to be called. */
+async function waitingFor(run: Run): Promise<() => Promise<Run | Error>> {
+  putLease(run, { boot_id: 'the-boot-before', host: hostname(), pid: 1 })
+  let opened: Promise<Run | Error> | undefined
+  await new Promise<void>((waits) => {
+    opened = openRun(run.directory, { onWait: () => waits() }).catch((error: Error) => error)
+  })
+  return async () => opened as Promise<Run | Error>
+}
+
 test('a frozen writer whose run was taken is told so by its next append, and writes nothing', async () => {
   const run = await closedRun()
   const child = await holder(run)

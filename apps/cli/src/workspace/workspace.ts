@@ -45,7 +45,7 @@ export async function chooseWorkspace(
   return { directory, made, unnamed: { notice, lastUsedPath: join(home, 'LAST_USED') } }
 }
 
-/** To be called once a run has begun in it: what was made stays, with `sync` over a power cut too, and it is the last one used. */
+/** To be called once a run has begun in it. It is then the last one used, and with `sync` survives a power cut. */
 export function keepWorkspace({ directory, made, unnamed }: Workspace, { sync }: { sync: boolean }): void {
   if (sync) for (const each of made) syncName(each)
   if (unnamed === undefined) return

@@ -53,11 +53,12 @@ function checkName(key: string, file: YamlFile, findings: Findings): void {
 /** Two parameters that mean the same to every server are looked at before a request is refused for them. */
 function checkNumbers(llm: Record<string, unknown>, file: YamlFile, findings: Findings): void {
   for (const name of ['temperature', 'max_tokens']) {
-    const value = llm[name] ?? undefined
+    const value = llm[name]
+    if (value === undefined || value === null) continue
     const path = ['llm', name]
-    if (value !== undefined && typeof value !== 'number') {
+    if (typeof value !== 'number') {
       findings.error(file.locate(path), sentence(path, `must be a number, not ${show(value)}`))
-    } else if (name === 'temperature' && value !== undefined && (value < 0 || value > 2)) {
+    } else if (name === 'temperature' && !(value >= 0 && value <= 2)) {
       findings.warn(file.locate(path), sentence(path, 'most servers take numbers from 0 to 2'))
     }
   }

@@ -1,5 +1,5 @@
 import type { Tool } from '@delta/executor'
-import { type ActionResult, isKnownEvent, type RunSummary, readTail } from '@delta/journal'
+import { type ActionResult, isKnownEvent, type RunSummary, readTail, type StoredEvent } from '@delta/journal'
 import type { ActiveRun } from '../active-run.js'
 import type { Outcome } from '../outcome.js'
 
@@ -19,7 +19,7 @@ export function failedCritically(
  */
 export async function failedBefore(run: ActiveRun, summary: RunSummary): Promise<Outcome | undefined> {
   if (summary.userSpokeLast) return undefined
-  const failed = (await withoutSuccess(run)).find((result) => hasRun(result) && hasEnded(result))
+  const failed = (await criticalWithoutSuccess(run)).find(hasFailed)
   return failed && failedCritically(run.agent.tools.get(failed.tool_name), failed.tool_name, failed.status)
 }
 
@@ -28,28 +28,30 @@ export async function failedBefore(run: ActiveRun, summary: RunSummary): Promise
  * outcome nobody knows. The model decides anew, for neither is a failure of the tool.
  */
 export async function missingCritical(run: ActiveRun): Promise<string | undefined> {
-  const missing = (await withoutSuccess(run)).find((result) => !hasRun(result) || !hasEnded(result))
+  const missing = (await criticalWithoutSuccess(run)).find((result) => !hasFailed(result))
   if (missing === undefined) return undefined
   const subject = `"${missing.tool_name}", a critical tool,`
-  return hasRun(missing)
+  return missing.status === 'INTERRUPTED'
     ? `Not run: the outcome of ${subject} is unknown. Find out, then decide anew.`
     : `Not run: ${subject} was not run. Decide anew.`
 }
 
-const hasRun = ({ execution_ref: record }: ActionResult) => record !== null
-const hasEnded = ({ status }: ActionResult) => status !== 'INTERRUPTED'
+/** True of a command that ran and ended. */
+function hasFailed({ status, execution_ref: record }: ActionResult): boolean {
+  return status !== 'INTERRUPTED' && record !== null
+}
 
 /** The results other than success that critical tools of the last response have by now. */
-async function withoutSuccess({ run, agent }: ActiveRun): Promise<ActionResult[]> {
+async function criticalWithoutSuccess({ run, agent }: ActiveRun): Promise<ActionResult[]> {
+  const isCritical = (name: string) => agent.tools.get(name)?.settings.critical
   const calls = run.summary().lastThought?.tool_calls ?? []
-  if (!calls.some(({ name }) => agent.tools.get(name)?.settings.critical)) return [] // spares most runs the reading
+  if (!calls.some(({ name }) => isCritical(name))) return [] // spares most runs the reading
   const { events } = await readTail(run.paths.journal, 1, { userMessages: false })
-  return events.flatMap((event) =>
-    isKnownEvent(event) &&
-    event.type === 'ACTION_RESULT' &&
-    event.status !== 'SUCCESS' &&
-    agent.tools.get(event.tool_name)?.settings.critical
-      ? [event]
-      : [],
+  return events.filter(
+    (event): event is StoredEvent & ActionResult =>
+      isKnownEvent(event) &&
+      event.type === 'ACTION_RESULT' &&
+      event.status !== 'SUCCESS' &&
+      isCritical(event.tool_name) === true,
   )
 }

@@ -25,8 +25,8 @@ export function baseEnvironment(
 }
 
 /**
- * Without what a hook that has started this engine is told of its own event. `DELTA_HOOK_IO_PATH` stays: by it what the hook
- * leaves running is found.
+ * Without what a hook is told of its own event, if it is a hook that has started this engine. `DELTA_HOOK_IO_PATH` stays:
+ * what the hook leaves running is found by it.
  */
 function withoutEvent(host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   if (host.DELTA_HOOK_IO_PATH === undefined) return host // then they are the user's own

@@ -40,7 +40,7 @@ export interface Journal<Event = JournalEvent> {
   append(...events: NewEventOf<Event>[]): StoredEvent[]
   /**
    * Makes everything in the journal survive a power cut: what was appended, and what opening found. Costs nothing when
-   * nothing came to it since.
+   * nothing was added since the last time.
    *
    * @throws {JournalError} `ERR_JOURNAL_WRITE`; the journal then takes no more events.
    */

@@ -85,8 +85,8 @@ export function syncPath(path: string): void {
 }
 
 /**
- * Makes a name, or that it is gone, survive a power cut: syncs the directory that holds it. One that may be written but not
- * read cannot be opened for that, and is left to the system.
+ * Makes it survive a power cut that a name is there, or gone, by syncing the directory that holds it. A directory that may be
+ * written but not read cannot be opened for that: it is left to the system.
  */
 export function syncName(path: string): void {
   checkPath('syncName', 'the path', path)

@@ -29,8 +29,8 @@ export function holderState({ record, heartbeatMs }: StoredLease, nowMs: number)
 
 /**
  * True when a remote holder is most likely this machine before it was started anew: nobody's live
- * owner, but only its heartbeat can tell, so it is worth waiting for that to expire. A record without
- * content is one that was released, which is not synced, before the power went.
+ * owner, but only its heartbeat can tell, so it is worth waiting for that to expire. A lease has lost its
+ * content when the power went soon after its release, which is not synced.
  */
 export function isProbablyOurPast({ record }: StoredLease): boolean {
   const machine = thisMachine()

@@ -43,7 +43,10 @@ export async function makeWay(
   throw busy(dirname(directory), holder, state)
 }
 
-/** Watches a heartbeat until it would have expired; false when it beats, somebody else takes the lease, or `signal` ends it. */
+/**
+ * Watches a heartbeat until it would have expired, or until somebody else has taken the lease: who that is must be looked at
+ * anew. False when it beats, or `signal` ends the wait.
+ */
 async function staysSilent(directory: string, holder: StoredLease, waiting: Waiting): Promise<boolean> {
   const { epoch, heartbeatMs } = holder
   const waitMs = HEARTBEAT_EXPIRY_MS - Math.max(0, Date.now() - heartbeatMs)
@@ -53,7 +56,8 @@ async function staysSilent(directory: string, holder: StoredLease, waiting: Wait
     if (waiting.signal?.aborted) return false
     await delay(WATCH_INTERVAL_MS) // nothing tells when a process that cannot be seen is gone
     const now = readLease(directory)
-    if (now?.epoch !== epoch || now.heartbeatMs !== heartbeatMs) return false
+    if (now && now.epoch > epoch) return true
+    if (now?.heartbeatMs !== heartbeatMs) return false
   }
   return true
 }

@@ -39,7 +39,7 @@ export function writeDurably(path: string, data: string | Buffer): void {
   }
 }
 
-/** Replaces a file as a whole: a reader sees the old content or the new, after a power cut too; which of them is not said. */
+/** Replaces a file as a whole: a reader sees the old content or the new. After a power cut it may be the old one again. */
 export function replaceFile(path: string, data: string): void {
   const beside = `${path}.${process.pid}.new`
   writeDurably(beside, data)
@@ -57,8 +57,8 @@ export function syncPath(path: string): void {
 }
 
 /**
- * Makes a name survive a power cut: syncs the directory that holds it. One that may be written but not read cannot be
- * opened for that, and is left to the system.
+ * Makes a name survive a power cut by syncing the directory that holds it. A directory that may be written but not read
+ * cannot be opened for that: it is left to the system.
  */
 export function syncName(path: string): void {
   try {
