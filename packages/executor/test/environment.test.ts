@@ -117,7 +117,7 @@ describe('A command that a person has to judge', () => {
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
         const line = quoteForPerson(['printf', '%s\\0', ...words])
-        expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00a0\u2800\u3164\ufe0f]/u)
+        expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u00a0\u2800\u3164]|\ufe0f/u)
         expect(execFileSync('bash', ['-c', line], { encoding: 'utf8' }).split('\0').slice(0, -1)).toEqual(
           words,
         )
