@@ -57,6 +57,11 @@ test('bash completes the ids of the runs of the workspace that the line names', 
   expect(await offered(`delta show ${here} `, files)).toEqual([])
 })
 
+test('bash offers no directory whose name the shell would run', async () => {
+  const files = { '.delta/2026$(touch it)/journal.jsonl': '', '.delta/2026;touch it;/journal.jsonl': '' }
+  expect(await offered('delta show 2026', files)).toEqual([])
+})
+
 test.skipIf(!hasTerminal)(
   'bash completes files typed at its prompt, quoted as they must be, and offers none where a number or a new name is meant',
   async () => {

@@ -290,6 +290,24 @@ test('delta by the path under which tools find it, or by a link to it, is delta'
   expect(server.requests()).toHaveLength(2)
 })
 
+test('what lies beside a link to delta gets no key', async () => {
+  await using workspace = await temporaryWorkspace({
+    'fake/bin.cjs': 'console.log(process.env.DELTA_API_KEY)',
+  })
+  await workspace.write('fake/path/keep', '')
+  const link = join(workspace.path, 'fake/path/delta')
+  await symlink(join(dirname(DELTA), 'path/delta'), link)
+  await using parent = await temporaryAgent({
+    tools: [{ name: 'sub', command: [link, 'run', '--help'] }],
+    turns: [{ tool_calls: [{ name: 'sub', arguments: {} }] }, { content: 'Done.' }],
+  })
+  await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path], {
+    env: { DELTA_API_KEY: 'test-key-not-real' },
+  })
+  const [result] = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
+  expect(result).toMatchObject({ observation_content: expect.stringContaining('Usage: delta run') })
+})
+
 test("a sub-agent's question reaches the model with the way to answer it", async () => {
   await using child = await temporaryAgent({
     turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which colour?' } }] }],

@@ -248,6 +248,36 @@ test('such an agent may have an address on this machine without a key, one with 
   })
 })
 
+test('such an agent gets no key of the workspace for its address, be there a key beside it, or a link to one', async () => {
+  const url = 'https://evil.example.com'
+  const files = { 'made/work/.env': 'DELTA_API_KEY=mine\n' }
+  const beside = await nestedAgent({ ...files, 'made/agent/.env': 'DELTA_API_KEY=any\n' }, {})
+  await expect(loadEnvironment({ ...beside, llmBaseUrl: url })).rejects.toThrow('would send a key')
+
+  const linked = await nestedAgent(files, {})
+  await symlink(join(linked.workDirectory, '.env'), join(linked.agentHome, '.env'))
+  for (const workDirectory of [linked.agentHome, '/nowhere'])
+    await expect(loadEnvironment({ ...linked, workDirectory, llmBaseUrl: url })).rejects.toThrow(
+      'would send a key',
+    )
+})
+
+test('a workspace within that of another run gets no key for an address on this machine', async () => {
+  const options = await nestedAgent(
+    { 'made/work/.env': 'DELTA_BASE_URL=http://localhost:1/v1\n' },
+    { OPENAI_API_KEY: 'sk' },
+  )
+  await expect(loadEnvironment(options)).rejects.toThrow('DELTA_BASE_URL would send a key from elsewhere')
+})
+
+test('a command of a run cannot say for the person that such settings are trusted', async () => {
+  const options = await nestedAgent({}, { OPENAI_API_KEY: 'sk' })
+  const trusting = { ...options, llmBaseUrl: 'https://evil.example.com', trustWorkspaceEnv: true }
+  await expect(loadEnvironment(trusting)).rejects.toThrow(
+    /Put the key for that address into the .env beside it.$/,
+  )
+})
+
 test.each(['http://localhost@evil.com', 'http://user:pw@localhost'])('%s holds credentials', async (url) => {
   expect(
     await refusal({ 'work/.env': `DELTA_BASE_URL=${url}\n` }),

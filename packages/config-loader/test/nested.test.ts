@@ -31,6 +31,28 @@ test('an agent in the workspace of another run may not ask for credentials or ch
   ])
 })
 
+test('an agent in the workspace of any run above is no better', async () => {
+  const home = await agentOf(RISKY)
+  const environment = {
+    DELTA_PARENT_RUN: '/elsewhere/.delta/20261120_093000_a1b2c3',
+    DELTA_CALLS: `\ncall_1 ${join(home, '.delta/20261120_093000_d4e5f6')}\n`,
+  }
+  expect(await complaintAbout(home, { environment })).toContain('DELTA_API_KEY is not passed on here')
+})
+
+test.each(['delta', '/usr/bin/delta', '${AGENT_HOME}/delta'])(
+  'such an agent starts %s, which gets the credentials, with no variables of its own',
+  async (program) => {
+    const tool = `{ name: x, command: ['${program}', run], env: { NODE_OPTIONS: --require=x.cjs } }`
+    const home = await agentOf({ 'agent.yaml': `${MINIMAL['agent.yaml']}tools:\n  - ${tool}\n` })
+    const environment = { DELTA_PARENT_RUN: join(home, '.delta/20261120_093000_a1b2c3') }
+    expect(await complaintAbout(home, { environment })).toContain(
+      'tools[0].env: delta gets no variables of its own here: this agent lies in',
+    )
+    expect((await loadAgent(home, { environment: {} })).agent.tools.get('x')).toBeDefined()
+  },
+)
+
 test('the same agent outside of that workspace is as good as any', async () => {
   const home = await agentOf(RISKY)
   for (const DELTA_PARENT_RUN of ['/elsewhere/.delta/20261120_093000_a1b2c3', undefined]) {

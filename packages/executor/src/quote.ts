@@ -11,8 +11,9 @@ export function quoteCommand(argv: readonly string[]): string {
   return argv.map(quoteWord).join(' ')
 }
 
-/** What a terminal acts on, hides or mistakes for the end of the line. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+/** What a terminal acts on, hides, mistakes for the end of the line, or shows as a space that is none. */
+const UNSEEN = /(?! )[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
+const TO_SPELL = new RegExp(`${UNSEEN.source}|[\\\\']`, 'gu')
 const NAMED: Readonly<Record<string, string>> = {
   '\n': '\\n',
   '\r': '\\r',
@@ -40,7 +41,7 @@ export function quoteForPerson(argv: readonly string[], known: readonly string[]
 
 /** Bytes in octal, which every shell with `$'…'` ends after three digits. */
 function spellOut(word: string): string {
-  const spelt = word.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\']/gu, (one) => NAMED[one] ?? octal(one))
+  const spelt = word.replace(TO_SPELL, (one) => NAMED[one] ?? octal(one))
   return `$'${spelt}'`
 }
 

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { readdir, symlink } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -86,6 +87,19 @@ test('without bubblewrap the tool is refused, never run without', async () => {
     'BLOCKED: the sandbox of "tool" cannot start, and without it the tool is not run. bubblewrap is not installed. Install it (Debian, Ubuntu: apt install bubblewrap).',
   )
   expect(has('done')).toBe(false)
+})
+
+test('a path of the sandbox where a tool has made a link out of the workspace is refused, not opened', async () => {
+  const [directory, elsewhere] = [await workspace(), await workspace()]
+  await symlink(elsewhere.path, join(directory.path, 'out'))
+  for (const key of ['read', 'write']) {
+    const result = await run('touch out/written', directory.path, { [key]: ['CWD/out'] })
+    expect(result).toMatchObject({
+      status: 'BLOCKED',
+      observation: `BLOCKED: the sandbox of "tool" cannot start, and without it the tool is not run. ${directory.path}/out is a link that leads out of the workspace.`,
+    })
+  }
+  expect(await readdir(elsewhere.path)).toEqual([])
 })
 
 describe.skipIf(!works)('In the sandbox a tool', () => {

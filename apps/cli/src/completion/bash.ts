@@ -1,8 +1,9 @@
 import type { CommandWords, OptionWords, ValueKind } from './words.js'
 
 /**
- * Runs are found by their directories, for no process is started. Where no file is meant, the shell's own completion of
- * files is turned off; a shell that has no compopt offers them.
+ * Runs are found by their directories, for no process is started; one whose name a shell could take for more than a word
+ * is none. Where no file is meant, the shell's own completion of files is turned off; a shell that has no compopt offers
+ * them.
  */
 const VALUES = `_delta_nothing() {
   compopt +o default 2> /dev/null
@@ -18,7 +19,8 @@ _delta_runs() {
   for file in "$workspace/.delta/$current"*/journal.jsonl; do
     [[ -e $file ]] || continue
     file=\${file%/journal.jsonl}
-    [[ $previous == "\${file##*/}" ]] || COMPREPLY+=("\${file##*/}")
+    file=\${file##*/}
+    [[ $file == *[!A-Za-z0-9._-]* || $file == "$previous" ]] || COMPREPLY+=("$file")
   done
 }
 `

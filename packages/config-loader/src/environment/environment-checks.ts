@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+import { realPath } from '../files/real-path.js'
 import type { Finding, Findings } from '../findings.js'
 import { KEY_NAMES, URL_NAMES } from './env-file.js'
 import { ALL_URL_NAMES, type Found, firstOf, LLM_BASE_URL, type Source } from './environment-sources.js'
@@ -40,12 +42,19 @@ export function checkUnchanged(
  */
 export function checkKeyStaysHome(source: Source, sources: readonly Source[], findings: Findings): void {
   const url = firstOf([source], ALL_URL_NAMES)
-  if (url === undefined || firstOf([source], KEY_NAMES) !== undefined) return
+  if (url === undefined || hasOwnKey(source, url, sources)) return
   const inherited = firstOf(sources.slice(-1), URL_NAMES)?.value === url.value
   const keyless = isLoopback(url.value) && firstOf(sources, KEY_NAMES) === undefined
   if (source.writers === 'own' ? isLoopback(url.value) : inherited || keyless) return
   const message = `${url.name} would send a key from elsewhere to an address that a tool may have written here.`
-  findings.error(placeOf(url), message, `Put the key for that address into the .env beside it. ${TRUST}`)
+  const trust = source.writers === 'own' ? ` ${TRUST}` : '' // within a run nobody is there to say so
+  findings.error(placeOf(url), message, `Put the key for that address into the .env beside it.${trust}`)
+}
+
+/** Whether the key that would be sent is of the same file; `.env` may be a link to one that knows nothing of `llm.base_url`. */
+function hasOwnKey({ from }: Source, url: Found, sources: readonly Source[]): boolean {
+  if (firstOf(sources, KEY_NAMES)?.from !== from) return false
+  return url.name !== LLM_BASE_URL || dirname(realPath(from) ?? from) === realPath(dirname(from))
 }
 
 const TRUST = 'If the settings are yours, say so once: the option trustWorkspaceEnv'

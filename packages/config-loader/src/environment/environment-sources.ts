@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { openDirectory } from '../files/directory.js'
+import { realPath } from '../files/real-path.js'
 import type { Findings } from '../findings.js'
 import { liesInParentRun } from '../parts/nested.js'
 import { type EnvPlace, findProjectRoot, readEnvFile, URL_NAMES, type Variables } from './env-file.js'
@@ -19,7 +20,7 @@ export interface Source {
   values: Variables
   /** Of a file. */
   places?: Record<string, EnvPlace>
-  /** Whose tools can write it: those of the run itself, or of the run whose tool this engine is. */
+  /** Whose tools can write it: those of the run itself alone, or also of a run whose tool this engine is. */
   writers?: 'own' | 'parent' | undefined
 }
 
@@ -41,7 +42,7 @@ export function readSources(options: SourceOptions, findings: Findings): Source[
     seen.add(from)
     return { from, values: file?.values ?? {}, places: file?.places ?? {}, writers }
   }
-  const workspace = envFile(workDirectory, 'own')
+  const workspace = envFile(workDirectory, writersOf(realPath(workDirectory) ?? workDirectory) ?? 'own')
   const agent = envFile(agentHome, writersOf(home))
   return [
     workspace,

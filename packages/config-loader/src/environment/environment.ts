@@ -19,7 +19,7 @@ export interface EnvironmentOptions {
    * were no such settings then. Undefined for a workspace that was never used.
    */
   knownWorkspaceEndpoint?: string | undefined
-  /** Accept the workspace's settings whatever they are. */
+  /** Accept the workspace's settings whatever they are; but for an address that a tool of a run above may have written. */
   trustWorkspaceEnv?: boolean | undefined
 }
 
@@ -55,9 +55,13 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   const workspaceEndpoint = workspace === undefined ? '' : fingerprint(workspace)
   const url = firstOf(sources, ALL_URL_NAMES)
   if (url !== undefined) checkUrl(url, findings)
-  if (workspace !== undefined && findings.problems.length === 0 && !options.trustWorkspaceEnv) {
-    checkUnchanged(workspace, workspaceEndpoint, options.knownWorkspaceEndpoint, findings)
-    for (const source of sources) if (source.writers) checkKeyStaysHome(source, sources, findings)
+  if (workspace !== undefined && findings.problems.length === 0) {
+    const trusted = options.trustWorkspaceEnv ?? false
+    if (!trusted) checkUnchanged(workspace, workspaceEndpoint, options.knownWorkspaceEndpoint, findings)
+    for (const source of sources) {
+      const isChecked = source.writers === 'parent' || (source.writers === 'own' && !trusted)
+      if (isChecked) checkKeyStaysHome(source, sources, findings)
+    }
   }
   const { problems, warnings } = findings
   if (problems.length > 0) {

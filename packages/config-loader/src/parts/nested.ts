@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute } from 'node:path'
-import { CREDENTIAL_NAMES } from '@delta/executor'
+import { CREDENTIAL_NAMES, isAgentCommand } from '@delta/executor'
 import type { LlmSettings } from '@delta/model'
 import { realPath } from '../files/real-path.js'
 import { isInside } from '../files/workplace.js'
@@ -7,21 +7,28 @@ import type { Findings } from '../findings.js'
 import type { ValuePath } from '../path.js'
 import { sentence } from '../shape/report.js'
 import type { ToolSet } from '../tools/tool-set.js'
+import type { LoadedTool } from '../tools/tools.js'
 import type { YamlFile } from '../yaml/file.js'
 import type { LoadedContext } from './context.js'
 import type { LoadedHooks } from './hooks-file.js'
 
 /**
- * True for an agent that lies where the tools of another run, whose tool this engine is, can write.
- * A model may have written it: it does not get at credentials by its own word.
+ * True for what lies where the tools of another run can write: of the one whose tool this engine is, or one above that.
+ * A model may have written it: such an agent does not get at credentials by its own word.
  *
- * @param home - Absolute, symbolic links resolved.
+ * @param path - Absolute, symbolic links resolved.
  */
-export function liesInParentRun(home: string, environment: NodeJS.ProcessEnv): boolean {
-  const run = environment.DELTA_PARENT_RUN ?? ''
-  if (!isAbsolute(run) || basename(dirname(run)) !== '.delta') return false
-  const workDirectory = dirname(dirname(run))
-  return isInside(home, realPath(workDirectory) ?? workDirectory)
+export function liesInParentRun(path: string, environment: NodeJS.ProcessEnv): boolean {
+  return runsAbove(environment).some((run) => {
+    if (!isAbsolute(run) || basename(dirname(run)) !== '.delta') return false
+    const workDirectory = dirname(dirname(run))
+    return isInside(path, realPath(workDirectory) ?? workDirectory)
+  })
+}
+
+/** The directories of the runs; `DELTA_CALLS` has a line for each call: its id, a space, its run's directory. */
+function runsAbove({ DELTA_PARENT_RUN: parent = '', DELTA_CALLS: calls = '' }: NodeJS.ProcessEnv): string[] {
+  return [parent, ...calls.split('\n').map((call) => call.slice(call.indexOf(' ') + 1))]
 }
 
 interface NestedParts {
@@ -42,8 +49,10 @@ export function refuseCredentials(
     if (file === undefined || name === undefined) return
     findings.error(file.locate(path), sentence(path, `${name} is not passed on here: ${REASON}`))
   }
-  for (const { tool, file, path } of tools.values())
+  for (const { tool, file, path } of tools.values()) {
     refuse(file, [...path, 'pass_env'], tool.settings.passEnv)
+    refuseEnv(tool, file, [...path, 'env'], findings)
+  }
   for (const [name, hook] of Object.entries(hooks.hooks))
     refuse(hooks.file, [...hooks.base, name, 'pass_env'], hook.passEnv)
   for (const [index, source] of (context?.sources ?? []).entries()) {
@@ -57,6 +66,17 @@ export function refuseCredentials(
       `llm.provider: "command" is not accepted here: ${REASON}.`,
     )
   }
+}
+
+/** `delta` is given the credentials unasked, and a variable can make it another program: `NODE_OPTIONS`, the `PATH` of its node. */
+function refuseEnv(
+  { expanded, settings }: LoadedTool['tool'],
+  file: YamlFile,
+  path: ValuePath,
+  findings: Findings,
+): void {
+  if (!isAgentCommand(expanded.command) || Object.keys(settings.env).length === 0) return
+  findings.error(file.locate(path), sentence(path, `delta gets no variables of its own here: ${REASON}`))
 }
 
 const REASON = "this agent lies in another run's workspace, where its tools may have written it"

@@ -4,9 +4,10 @@ import { runCommand } from '../process/run-command.js'
 import { outputPaths, removeInlined } from '../result/stream-record.js'
 import { keepBytes, notRun, redactors, type ToolResult, toResult } from '../result/tool-result.js'
 import { isTool, toolTimeoutMs } from '../tool/define-tool.js'
-import { findWorkingDirectory } from '../tool/working-directory.js'
+import { findWorkingDirectory, variablesOf } from '../tool/working-directory.js'
 import { isObject, isText, isTexts, requireThat } from '../usage.js'
 import type { RunnableCall } from './prepare-call.js'
+import { pathLeadingOut } from './sandbox.js'
 import { probeSandbox } from './sandbox-probe.js'
 import { toolEnvironment } from './tool-environment.js'
 
@@ -60,7 +61,9 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
   if (!directory.ok) return notRun('ERROR', `ERROR: ${directory.message} Nothing was run.`)
 
   const env = toolEnvironment(tool, context, directory.path)
-  const problem = call.sandbox && (await probeSandbox(call.sandbox, { cwd: directory.path, env }))
+  const problem =
+    leadsOut(tool, context) ??
+    (call.sandbox && (await probeSandbox(call.sandbox, { cwd: directory.path, env })))
   if (problem !== undefined) return notRun('BLOCKED', sandboxRefusal(tool.expanded.name, problem))
 
   const { outputPrefix, graceMs, signal, onSpawn, secretTokens = {} } = context
@@ -99,6 +102,12 @@ async function endEscaped({
 }: RunContext): Promise<void> {
   if (actionId !== undefined && runDirectory !== undefined)
     await endOrphans({ actionId, runDirectory }, { graceMs: ESCAPED_GRACE_MS })
+}
+
+/** Asked at the last moment, and not of the call alone: the command before may have made a link. */
+function leadsOut(tool: RunnableCall['tool'], context: RunContext): string | undefined {
+  const path = pathLeadingOut(tool, variablesOf(context))
+  return path && `${path} is a link that leads out of the workspace.`
 }
 
 function sandboxRefusal(name: string, problem: string): string {

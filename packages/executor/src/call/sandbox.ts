@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Tool } from '../tool/define-tool.js'
 import type { SandboxSettings } from '../tool/settings.js'
 import { settingsPath, type Variables } from '../tool/variables.js'
+import { isInside } from '../tool/working-directory.js'
 
 /**
  * The `bwrap` words in front of a sandboxed tool's command; undefined for a tool without `sandbox:`.
@@ -16,6 +17,19 @@ export function sandboxPrefix({ settings }: Tool, variables: Variables): string[
   if (!settings.sandbox) return undefined
   const cwd = settingsPath(settings.cwd ?? variables.CWD, variables)
   return [...bubblewrap(settings.sandbox, variables), '--chdir', cwd, '--']
+}
+
+/**
+ * The path of `sandbox.read` or `sandbox.write` that is written as one in the workspace, and leads out of it: tools can make
+ * links there. A path elsewhere is the author's decision.
+ */
+export function pathLeadingOut({ settings: { sandbox } }: Tool, variables: Variables): string | undefined {
+  if (sandbox === undefined) return undefined
+  const workspace = realpathSync(variables.CWD)
+  return [...sandbox.write, ...sandbox.read]
+    .map((path) => sandboxPath(path, variables))
+    .filter((path) => isInside(path, variables.CWD) && existsSync(path))
+    .find((path) => !isInside(realpathSync(path), workspace))
 }
 
 function bubblewrap({ network, write, read }: SandboxSettings, variables: Variables): string[] {

@@ -1,4 +1,4 @@
-import { startsDelta } from '../tool/agent-command.js'
+import { isAgentCommand, startsDelta } from '../tool/agent-command.js'
 import type { Tool } from '../tool/define-tool.js'
 import { fillVariables } from '../tool/variables.js'
 import { variablesOf } from '../tool/working-directory.js'
@@ -22,7 +22,9 @@ export function toolEnvironment(tool: Tool, place: Place, cwd: string): NodeJS.P
     Object.entries(env).map(([name, text]) => [name, fillVariables(text, variables)]),
   )
   const command = tool.expanded.command.map((word) => fillVariables(word, variables))
-  const isDelta = startsDelta(command, { cwd, env: { ...environment, ...own }, trusted: environment })
+  const isDelta =
+    isAgentCommand(tool.expanded.command) && // as it is written: by that the loader judges it
+    startsDelta(command, { cwd, env: { ...environment, ...own }, trusted: environment })
   const passed = Object.entries(credentials).filter(([name]) => isDelta || passEnv.includes(name))
   return {
     ...environment,

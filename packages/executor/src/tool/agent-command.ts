@@ -4,11 +4,14 @@ import { checkTexts, isObject, isText, requireThat } from '../usage.js'
 
 const AGENT_COMMANDS = new Set(['run', 'continue'])
 
-/** True when a command is by its name an agent of its own: `delta run`, `delta continue`, also with `delta`'s whole path. */
+/**
+ * True when a command is by its name an agent of its own: `delta run`, `delta continue`, also with `delta`'s whole path,
+ * which may begin with a variable.
+ */
 export function isAgentCommand(command: readonly string[]): boolean {
   checkTexts('isAgentCommand: the command', command)
   const [program = '', subcommand = ''] = command
-  const named = program === 'delta' || (program.startsWith('/') && program.endsWith('/delta'))
+  const named = program === 'delta' || (/^[/$]/.test(program) && program.endsWith('/delta'))
   return named && AGENT_COMMANDS.has(subcommand)
 }
 
@@ -31,7 +34,7 @@ export function startsDelta(command: readonly string[], place: Place): boolean {
   if (!isAgentCommand(command)) return false
   const [program = ''] = command
   const started = isAbsolute(program) ? program : find(program, directoriesOf(env, cwd))
-  const own = find('delta', directoriesOf(trusted, cwd).filter(isAbsolute))
+  const own = find('delta', (trusted.PATH ?? '').split(':').filter(isAbsolute))
   return started !== undefined && [own, process.argv[1]].some((known) => isSameFile(started, known))
 }
 

@@ -24,8 +24,7 @@ export function findWorkingDirectory({ settings }: Tool, place: Place): WorkingD
   if (cwd === undefined) return { ok: true, path: place.workDirectory }
   const path = settingsPath(cwd, variablesOf(place))
   try {
-    const inside = relative(realpathSync(place.workDirectory), realpathSync(path))
-    if (!isWrittenAbsolute(cwd) && (inside === '..' || inside.startsWith('../'))) {
+    if (!isWrittenAbsolute(cwd) && !isInside(realpathSync(path), realpathSync(place.workDirectory))) {
       return {
         ok: false,
         message: `The tool's cwd "${cwd}" leads outside the workspace, to ${realpathSync(path)}.`,
@@ -36,6 +35,12 @@ export function findWorkingDirectory({ settings }: Tool, place: Place): WorkingD
     const { code } = error as NodeJS.ErrnoException
     return { ok: false, message: `The tool's cwd ${path} cannot be entered (${code}). Create it first.` }
   }
+}
+
+/** Compares absolute paths; a directory is inside itself. */
+export function isInside(path: string, directory: string): boolean {
+  const way = relative(directory, path)
+  return way !== '..' && !way.startsWith('../')
 }
 
 function isWrittenAbsolute(cwd: string): boolean {
