@@ -134,6 +134,19 @@ test('a program beside the file, or below it, is named relative to it; any other
   expect(await binaryIn('tools/notes.atip.json')).toBe(join(program.path, 'notes'))
 })
 
+test('the line for agent.yaml is written from where the agent is, above the file or not yet anywhere', async () => {
+  await using program = await notesProgram()
+  await mkdir(join(program.path, 'clerk/tools'), { recursive: true })
+  const importTo = (file: string) => delta(['tool', 'import', './notes', '-o', file], { cwd: program.path })
+  expect((await importTo('clerk/tools/notes.atip.json')).stderr).toContain(
+    'To give it to an agent, write it into its directory with -o, and then in its agent.yaml:\n',
+  )
+  await program.write('clerk/agent.yaml', 'name: clerk\n')
+  expect((await importTo('clerk/tools/notes.atip.json')).stderr).toContain(
+    'To give it to an agent, in its agent.yaml:\n  imports:\n    - { atip: ./tools/notes.atip.json, trust: community }\n',
+  )
+})
+
 const LEAF = { description: 'x' }
 const deep = (levels: number): object =>
   levels === 0 ? LEAF : { description: 'x', commands: { n: deep(levels - 1) } }

@@ -90,13 +90,20 @@ function withBinary(
   return { ...tool, binary: way.startsWith('..') ? path : `./${way}` }
 }
 
-/** An import is written relative to the agent's file, which often lies beside what was just written. */
+/** An import is written relative to the agent's file, which lies beside what was just written, or above it. */
 function wayOn(path: string, tool: AtipTool, cwd: string): string {
-  const isBesideAgent = ['agent.yaml', 'agent.yml'].some((name) => existsSync(join(dirname(path), name)))
-  const file = relative(isBesideAgent ? dirname(path) : cwd, path)
+  const agent = agentAbove(dirname(path))
+  const file = relative(agent ?? cwd, path)
+  const move = agent === undefined ? 'write it into its directory with -o, and then ' : ''
   return `${tool.name} ${tool.version}: ${tool.description}
-What it says of its effects is a claim. To give it to an agent, in its agent.yaml:
+What it says of its effects is a claim. To give it to an agent, ${move}in its agent.yaml:
   imports:
     - { atip: ${file.startsWith('..') ? path : `./${file}`}, trust: community }
 `
+}
+
+function agentAbove(directory: string): string | undefined {
+  if (['agent.yaml', 'agent.yml'].some((name) => existsSync(join(directory, name)))) return directory
+  const above = dirname(directory)
+  return above === directory ? undefined : agentAbove(above)
 }
