@@ -98,12 +98,22 @@ test.each([
   [
     'does not speak ATIP',
     ['echo'],
-    'A program that speaks ATIP prints one JSON object for: echo --agent\nOne that does not is a tool, too: under tools: in agent.yaml, with what you would type as its exec:',
+    'A program that speaks ATIP prints one JSON object for: echo --agent\nOne that does not is a tool, too, by a line under tools: in agent.yaml: - { name: …, exec: … }',
   ],
   [
     'is no program',
     ['./metadata.json'],
-    './metadata.json --agent: the program is there, but it cannot be executed.',
+    './metadata.json --agent: the program is there, but it cannot be executed.\nIf it is a script: chmod +x ./metadata.json',
+  ],
+  [
+    'is only in this directory',
+    ['notes'],
+    'notes --agent: there is no such program.\nThe file of this directory is ./notes\n',
+  ],
+  [
+    'is given with arguments',
+    ['sh notes'],
+    'sh notes --agent: there is no such program.\nName one program, without arguments. A script is one by its first line',
   ],
   [
     'describes nothing',

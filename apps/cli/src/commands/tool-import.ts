@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
-import { CREDENTIAL_NAMES } from '@delta/executor'
+import { CREDENTIAL_NAMES, quoteForPerson } from '@delta/executor'
 import { replaceFile } from '@delta/journal'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
@@ -65,13 +65,19 @@ async function describe(program: string, { commands }: ImportFlags, terminal: Te
     if (error.name === 'AtipValidationError')
       throw new UsageError(`${program} --agent: ${error.message}`, { cause: error })
     if (error.name !== 'AtipLoadError') throw new UsageError(error.message, { cause: error })
-    throw new UsageError(`${error.message}\n${withoutAtip(program)}`, { cause: error })
+    throw new UsageError(`${error.message}\n${hintFor(program, terminal.cwd, error.cause)}`, { cause: error })
   }
 }
 
-function withoutAtip(program: string): string {
+function hintFor(program: string, cwd: string, cause: unknown): string {
+  const { code } = Object(cause) as NodeJS.ErrnoException
+  if (code === 'EACCES') return `If it is a script: chmod +x ${quoteForPerson([program])}`
+  if (code === 'ENOENT' && existsSync(join(cwd, program)) && !program.includes('/'))
+    return `The file of this directory is ${quoteForPerson([`./${program}`])}`
+  if (code === 'ENOENT' && /\s/.test(program))
+    return 'Name one program, without arguments. A script is one by its first line (#!/usr/bin/env python3) and chmod +x.'
   return `A program that speaks ATIP prints one JSON object for: ${program} --agent
-One that does not is a tool, too: under tools: in agent.yaml, with what you would type as its exec:`
+One that does not is a tool, too, by a line under tools: in agent.yaml: - { name: …, exec: … }`
 }
 
 /**
