@@ -98,12 +98,22 @@ test.each([
   [
     'does not speak ATIP',
     ['echo'],
-    'A program that speaks ATIP prints one JSON object for: echo --agent\nOne that does not is a tool, too: under tools: in agent.yaml, with what you would type as its exec:',
+    'A program that speaks ATIP prints one JSON object for: echo --agent\nOne that does not is a tool, too, by a line under tools: in agent.yaml: - { name: …, exec: … }',
   ],
   [
     'is no program',
     ['./metadata.json'],
-    './metadata.json --agent: the program is there, but it cannot be executed.',
+    './metadata.json --agent: the program is there, but it cannot be executed.\nIf it is a script: chmod +x ./metadata.json',
+  ],
+  [
+    'is only in this directory',
+    ['notes'],
+    'notes --agent: there is no such program.\nThe file of this directory is ./notes\n',
+  ],
+  [
+    'is given with arguments',
+    ['sh notes'],
+    'sh notes --agent: there is no such program.\nName one program, without arguments. A script is one by its first line',
   ],
   [
     'describes nothing',
@@ -132,6 +142,19 @@ test('a program beside the file, or below it, is named relative to it; any other
   await mkdir(join(program.path, 'tools'))
   await delta(['tool', 'import', './notes', '-o', 'tools/notes.atip.json'], { cwd: program.path })
   expect(await binaryIn('tools/notes.atip.json')).toBe(join(program.path, 'notes'))
+})
+
+test('the line for agent.yaml is written from where the agent is, above the file or not yet anywhere', async () => {
+  await using program = await notesProgram()
+  await mkdir(join(program.path, 'clerk/tools'), { recursive: true })
+  const importTo = (file: string) => delta(['tool', 'import', './notes', '-o', file], { cwd: program.path })
+  expect((await importTo('clerk/tools/notes.atip.json')).stderr).toContain(
+    'To give it to an agent, write it into its directory with -o, and then in its agent.yaml:\n',
+  )
+  await program.write('clerk/agent.yaml', 'name: clerk\n')
+  expect((await importTo('clerk/tools/notes.atip.json')).stderr).toContain(
+    'To give it to an agent, in its agent.yaml:\n  imports:\n    - { atip: ./tools/notes.atip.json, trust: community }\n',
+  )
 })
 
 const LEAF = { description: 'x' }

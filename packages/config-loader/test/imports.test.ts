@@ -192,9 +192,12 @@ test('nothing is fetched from the network', async () => {
 })
 
 test('a missing file and a pattern are explained', async () => {
-  const message = await complaint({ 'agent.yaml': importing('tols.yaml', '"tools/*.yaml"') })
+  const message = await complaint({
+    'agent.yaml': importing('tols.yaml', '"tools/*.yaml"', 'tools/gh.atip.json'),
+  })
   expect(message).toContain(`agent/agent.yaml:4:5: imports[0]: "tols.yaml" does not exist in agent.`)
   expect(message).toContain('Patterns are not expanded: name each file.')
+  expect(message).toContain('A program writes it: delta tool import <program> -o agent/tools/gh.atip.json')
 })
 
 test('an imported file without tools is probably the wrong file', async () => {

@@ -188,12 +188,14 @@ llm: { model: x }
 tools:
   - { name: list, exec: ls, cmd: [ls], parameters: [], desc: x }
   - { name: read, exec: 'cat \${file}', parameters: [{ name: file, choices: [a] }] }
+  - { name: show, exec: 'cat \${file}', enum: [a] }
 `,
   })
   expect(texts(warnings, home)).toEqual([
     'agent/agent.yaml:4: tools[0]: unknown key "cmd". Did you mean "command"?',
     'agent/agent.yaml:4: tools[0]: unknown key "desc". Did you mean "description"?',
     'agent/agent.yaml:5: tools[1]: unknown key "parameters[0].choices". Did you mean "enum"?',
+    'agent/agent.yaml:6: tools[2]: unknown key "enum". It says more about a parameter: parameters: [{ name: …, enum: … }]',
   ])
 })
 

@@ -17,9 +17,18 @@ test('the file that system_prompt names must be there', async () => {
 Write the agent's instructions into agent/promt.md, or name the file of the agent's directory that holds them.`)
 })
 
-test('a text in place of a file name is understood', async () => {
-  const text = `${MINIMAL['agent.yaml']}system_prompt: |\n  You are helpful.\n  Be brief.\n`
-  expect(await complaint({ 'agent.yaml': text })).toContain('system_prompt: names a file; this is a text.')
+test.each(['|\n  You are helpful.\n  Be brief.', 'You are helpful.'])(
+  'a text in place of a file name is understood: %j',
+  async (text) => {
+    expect(await complaint({ 'agent.yaml': withPrompt(text) })).toMatch(
+      /system_prompt: names a file; this is a text\.\n.*\n.*\nSave the text as system_prompt\.md and write: system_prompt: system_prompt\.md/,
+    )
+  },
+)
+
+test('a file of instructions may have any name', async () => {
+  const { agent } = await load({ 'agent.yaml': withPrompt('What to do.'), 'What to do.': 'Count.' })
+  expect(agent.snapshot.files['What to do.']).toBe('Count.')
 })
 
 test('the prompt may not lead out of the agent, and not to a secret of the machine', async () => {

@@ -53,6 +53,7 @@ test('all problems are told at once, each with its path', () => {
         { type: 'file' },
         { type: 'file', id: 'guide', path: '${CWD}/x', on_missing: 'ignore' },
         { type: 'computed_file', output_path: '${CWD}/x', generator: { command: 'summarize.py' } },
+        { type: 'computed_file', output_path: '${CWD}/x', generator: 'summarize.py' },
         { type: 'journal', max_iterations: 0 },
         'journal',
       ],
@@ -63,9 +64,10 @@ test('all problems are told at once, each with its path', () => {
     'sources[1]: "path" is missing | Add "path:" with a text.',
     'sources[2].on_missing: must be one of skip, error, not "ignore" in the source "guide"',
     'sources[3].generator.command: must be a list, not "summarize.py" | One element for each word: ["python3", "${AGENT_HOME}/summarize.py"].',
-    'sources[4].max_iterations: must be at least 1, not 0',
-    'sources[5]: must be a map of keys and values, not "journal"',
-    'total_max_tokens: must be number, not "many"',
+    'sources[4].generator: must be a map of keys and values, not "summarize.py" | Write: { command: ["python3", "${AGENT_HOME}/summarize.py"] }',
+    'sources[5].max_iterations: must be at least 1, not 0',
+    'sources[6]: must be a map of keys and values, not "journal"',
+    'total_max_tokens: must be a number, not "many"',
   ])
 })
 

@@ -166,6 +166,22 @@ test('a model can be a command: it reads the request and prints a message', asyn
   expect(await run()).toMatchObject({ status: 'COMPLETED', answer: 'Read it.' })
 })
 
+test.each([
+  ['besides its answer, words', 'echo Asked.; echo \'{"role":"assistant","content":"Hi."}\''],
+  ['nothing', 'true'],
+  ['calls as a script has them', 'echo \'{"tool_calls":[{"name":"say","arguments":{}}]}\''],
+])('a model that is a command and prints %s, fails with what it is to print', async (_what, script) => {
+  const llm = { provider: 'command', command: ['sh', '-c', script] }
+  const { run } = await scene({ agent: { llm } })
+  const result = await run()
+  expect(result).toMatchObject({
+    status: 'FAILED',
+    reason: expect.stringMatching(
+      /^The model command sh did not print a completion: .*\nOn stdout it prints one assistant message .* and nothing else; notes go to stderr\.$/s,
+    ),
+  })
+})
+
 test('the words of a thought come as they stream, each with its iteration, and the whole follows', async () => {
   const turns = [{ content: 'First I look.', tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }]
   await using server = await startScriptedServer([...turns, { content: 'It is done.' }])

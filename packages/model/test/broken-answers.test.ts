@@ -81,6 +81,10 @@ describe('an answer that is not used, and asked for again', () => {
     [{ content: 'x', tool_calls: { id: 'a' } }, 'its tool_calls are no list of calls. It says: {"id":"a"}'],
     [{ content: null, tool_calls: [null] }, 'its tool_calls are no list of calls. It says: [null]'],
     [
+      { tool_calls: [{ name: 'ls', arguments: {} }] },
+      'a call has no "function" with its name and arguments. It says: {"name":"ls","arguments":{}}',
+    ],
+    [
       { content: '', tool_calls: [] },
       'its finish_reason is "tool_calls", and there is neither a call nor a text. It says: {"content":"","tool_calls":[]}',
     ],

@@ -83,6 +83,18 @@ test('a request that differs fails with the first difference from the nearest re
   })
 })
 
+test('of a parameter that differs it is said where parameters are written', async () => {
+  const { first, records } = await record()
+  const { temperature: _temperature, ...changed } = first
+  await expect(replayModel(records).complete(changed)).rejects.toMatchObject({
+    message:
+      'This request was not recorded. The nearest is request 1 of 2; the first difference is at temperature:\n' +
+      '  recorded: 0\n' +
+      '  now:      (nothing)\n' +
+      'Keep the model and its parameters as recorded, beside provider: replay, or record the run anew.',
+  })
+})
+
 test.each([
   ['a parameter', { temperature: 1 }, 'temperature:\n  recorded: 0\n  now:      1\n'],
   ['one more', { seed: 7 }, 'seed:\n  recorded: (nothing)\n  now:      7\n'],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
-import { CREDENTIAL_NAMES } from '@delta/executor'
+import { CREDENTIAL_NAMES, quoteForPerson } from '@delta/executor'
 import { replaceFile } from '@delta/journal'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
@@ -65,13 +65,19 @@ async function describe(program: string, { commands }: ImportFlags, terminal: Te
     if (error.name === 'AtipValidationError')
       throw new UsageError(`${program} --agent: ${error.message}`, { cause: error })
     if (error.name !== 'AtipLoadError') throw new UsageError(error.message, { cause: error })
-    throw new UsageError(`${error.message}\n${withoutAtip(program)}`, { cause: error })
+    throw new UsageError(`${error.message}\n${hintFor(program, terminal.cwd, error.cause)}`, { cause: error })
   }
 }
 
-function withoutAtip(program: string): string {
+function hintFor(program: string, cwd: string, cause: unknown): string {
+  const { code } = Object(cause) as NodeJS.ErrnoException
+  if (code === 'EACCES') return `If it is a script: chmod +x ${quoteForPerson([program])}`
+  if (code === 'ENOENT' && existsSync(join(cwd, program)) && !program.includes('/'))
+    return `The file of this directory is ${quoteForPerson([`./${program}`])}`
+  if (code === 'ENOENT' && /\s/.test(program))
+    return 'Name one program, without arguments. A script is one by its first line (#!/usr/bin/env python3) and chmod +x.'
   return `A program that speaks ATIP prints one JSON object for: ${program} --agent
-One that does not is a tool, too: under tools: in agent.yaml, with what you would type as its exec:`
+One that does not is a tool, too, by a line under tools: in agent.yaml: - { name: …, exec: … }`
 }
 
 /**
@@ -90,13 +96,20 @@ function withBinary(
   return { ...tool, binary: way.startsWith('..') ? path : `./${way}` }
 }
 
-/** An import is written relative to the agent's file, which often lies beside what was just written. */
+/** An import is written relative to the agent's file, which lies beside what was just written, or above it. */
 function wayOn(path: string, tool: AtipTool, cwd: string): string {
-  const isBesideAgent = ['agent.yaml', 'agent.yml'].some((name) => existsSync(join(dirname(path), name)))
-  const file = relative(isBesideAgent ? dirname(path) : cwd, path)
+  const agent = agentAbove(dirname(path))
+  const file = relative(agent ?? cwd, path)
+  const move = agent === undefined ? 'write it into its directory with -o, and then ' : ''
   return `${tool.name} ${tool.version}: ${tool.description}
-What it says of its effects is a claim. To give it to an agent, in its agent.yaml:
+What it says of its effects is a claim. To give it to an agent, ${move}in its agent.yaml:
   imports:
     - { atip: ${file.startsWith('..') ? path : `./${file}`}, trust: community }
 `
+}
+
+function agentAbove(directory: string): string | undefined {
+  if (['agent.yaml', 'agent.yml'].some((name) => existsSync(join(directory, name)))) return directory
+  const above = dirname(directory)
+  return above === directory ? undefined : agentAbove(above)
 }

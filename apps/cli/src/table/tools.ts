@@ -54,8 +54,8 @@ const IMPORT: CommandEntry = {
   examples: [['delta tool import delta --commands "list-runs,journal verify"', 'writes delta.atip.json']],
   notes: `ATIP is JSON in which a program says what its commands take and what they do
 to the world. Keep the file beside agent.yaml, and name it there under imports:
-as is printed then. Few programs speak it yet. Any other is a tool, too: write
-one under tools: in agent.yaml, with what you would type as its exec:`,
+as is printed then. Few programs speak it yet. Any other is a tool, too, by a
+line under tools: in agent.yaml: - { name: …, exec: … }`,
 }
 
 /** Found before the table is loaded, see `main.ts`; here for the help. */

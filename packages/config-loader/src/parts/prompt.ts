@@ -32,15 +32,15 @@ export function readPrompt(
 
   const refuse = (message: string, hint?: string) =>
     findings.error(main.locate(['system_prompt']), message, hint)
-  if (written.includes('\n')) {
+  const path = join(workplace.home, written)
+  const read = readText(path)
+  if (isText(written) && !read.ok) {
     refuse(
       'system_prompt: names a file; this is a text.',
       `Save the text as ${USUAL_PROMPT} and write: system_prompt: ${USUAL_PROMPT}`,
     )
     return undefined
   }
-  const path = join(workplace.home, written)
-  const read = readText(path)
   if (!read.ok) {
     const hint =
       read.reason === 'missing'
@@ -55,6 +55,11 @@ export function readPrompt(
     return undefined
   }
   return { name: written, text: read.text }
+}
+
+/** Several words without the ending of a file: what other programs take here. */
+function isText(written: string): boolean {
+  return /\s/.test(written.trim()) && !/\.\w+$/.test(written)
 }
 
 function readUsualPrompt(workplace: Workplace, findings: Findings): Prompt | undefined {

@@ -94,6 +94,8 @@ function missing(entry: string, directory: string): ResolvedImport {
 function missingHint(entry: string, directory: string): string {
   const tilde = tildeHint(entry)
   if (tilde !== undefined) return tilde
+  if (entry.endsWith('.atip.json'))
+    return `A program writes it: delta tool import <program> -o ${resolve(directory, entry)}`
   if (/[*?]/.test(entry)) return 'Patterns are not expanded: name each file.'
   const other = [`${entry}.yaml`, entry.replace(/\.yml$/, '.yaml'), entry.replace(/\.yaml$/, '.yml')].find(
     (candidate) => existsSync(resolve(directory, candidate)),

@@ -48,10 +48,15 @@ export function reportUnknownKeys(
     const names = parsePath(key)
     const nearest = meantBy(String(names.at(-1)), names)
     const named = nearest === undefined ? undefined : `Did you mean "${nearest}"?`
-    const hint = commaHint(file, [...path, ...names]) ?? named
+    const hint = commaHint(file, [...path, ...names]) ?? ofParameter(names) ?? named
     const place = file.locate([...path, ...names], { key: true })
     findings.unknownKey(place, sentence(path, `unknown key "${key}"`), hint)
   }
+}
+
+function ofParameter([key, ...inner]: ValuePath): string | undefined {
+  if (inner.length > 0 || !PARAMETER_KEYS.some((known) => known === key)) return undefined
+  return `It says more about a parameter: parameters: [{ name: …, ${key}: … }]`
 }
 
 function meantBy(name: string, [outer, ...inner]: ValuePath): string | undefined {

@@ -75,6 +75,7 @@ function place([root, index]: Path, input: unknown): string {
 const KINDS: Record<string, string> = {
   string: 'a text',
   int: 'a whole number',
+  number: 'a number',
   array: 'a list',
   object: 'a map of keys and values',
 }
@@ -95,6 +96,8 @@ function meant(issue: Issue, found: unknown): { hint?: string } {
   if (typeof found !== 'string') return {}
   if (issue.path.at(-1) === 'command')
     return { hint: 'One element for each word: ["python3", "${AGENT_HOME}/summarize.py"].' }
+  if (['generator', 'token_counter'].includes(String(issue.path.at(-1))))
+    return { hint: 'Write: { command: ["python3", "${AGENT_HOME}/summarize.py"] }' }
   const options = issue.code === 'invalid_union' && 'options' in issue ? (issue.options as string[]) : []
   const [nearest] = nearestNames(found, issue.code === 'invalid_value' ? issue.values.map(String) : options)
   return nearest === undefined ? {} : { hint: `Did you mean "${nearest}"?` }

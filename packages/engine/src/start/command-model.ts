@@ -4,6 +4,9 @@ import { type ChatModel, type ChatResponse, ModelError, parseCompletion } from '
 /** An answer longer than this is no answer. Bytes. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
+const WHAT_IT_PRINTS =
+  'On stdout it prints one assistant message as chat completions have it, {"content": "…"} say, and nothing else; notes go to stderr.'
+
 /**
  * A model that is a command: it reads the request (JSON) on stdin and prints a completion in OpenAI's shape, or a bare
  * assistant message. It runs in the agent's directory.
@@ -41,7 +44,7 @@ function parse(argv: readonly string[], text: string): ChatResponse {
   try {
     return parseCompletion(JSON.parse(text))
   } catch (cause) {
-    const message = `The model command ${argv[0]} did not print a completion: ${(cause as Error).message}`
+    const message = `The model command ${argv[0]} did not print a completion: ${(cause as Error).message}\n${WHAT_IT_PRINTS}`
     throw new ModelError('ERR_MODEL_RESPONSE', message, { cause })
   }
 }

@@ -63,7 +63,7 @@ function checkObservation(streams: unknown, options: unknown): void {
   requireThat(
     isShown,
     'formatObservation: the object of streams',
-    '{ stdout, stderr }, each with what runCommand captured',
+    '{ stdout: { captured }, stderr: { captured } }, each captured as runCommand gave it',
   )
   const { maxChars } = Object(options)
   requireThat(

@@ -114,8 +114,15 @@ function notRecorded(recording: Recording, request: ChatRequest): ModelError {
     'ERR_MODEL_REPLAY_DIFFERS',
     `This request was not recorded. The nearest is request ${nearest + 1} of ${recording.length}; the first difference is at ` +
       `${difference?.path}:\n  recorded: ${difference?.left}\n  now:      ${difference?.right}\n` +
-      'Replay with the recorded files, or record the run anew.',
+      `${wayOn(difference?.path)}, or record the run anew.`,
   )
+}
+
+/** Who writes `provider: replay` in the place of the recorded settings takes the model away with them. */
+function wayOn(path = ''): string {
+  return /^(messages|tools)\b/.test(path)
+    ? 'Replay with the recorded files'
+    : 'Keep the model and its parameters as recorded, beside provider: replay'
 }
 
 /** The exchange that shares most messages at its beginning. Exchanges share parts, and each is read once for a place. */

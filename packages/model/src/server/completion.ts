@@ -67,6 +67,8 @@ function readCalls(list: unknown): ToolCall[] {
   const calls = Array.isArray(list) ? list.filter((call) => call !== null) : []
   if (calls.length === 0 || !calls.every(isObject))
     throw malformed('its tool_calls are no list of calls', list)
+  const nameless = calls.find((call) => !isObject(call.function))
+  if (nameless) throw malformed('a call has no "function" with its name and arguments', nameless)
   return calls.map(readCall)
 }
 
