@@ -169,8 +169,10 @@ test('a word that an option takes when the value in its word is empty is named',
     expect([...found({ exec }), ...found({ shell: exec })], exec).toEqual([])
 })
 
-test('a raw value from a model is named', () => {
-  expect(found({ shell: 'ls ${flags:raw}' })).toEqual(['raw shell:4'])
+test('a raw value from a model is named, but for one of those that the author lists', () => {
+  const shell = 'ls ${flags:raw}'
+  expect(found({ shell })).toEqual(['raw shell:4'])
+  expect(found({ shell, parameters: [{ name: 'flags', enum: ['-l', '-la *.txt'] }] })).toEqual([])
 })
 
 test('characters only a shell expands are named once, where they are not quoted and no pattern for the program', () => {
