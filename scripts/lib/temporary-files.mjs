@@ -10,7 +10,16 @@ export default function setup() {
   const directory = mkdtempSync(join(plainDirectory(), 'delta-tests-'))
   mkdirSync(join(directory, '.git'))
   process.env.TMPDIR = directory
+  speakEnglish()
   return () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+}
+
+/** As programs are quoted in tests. `LC_ALL` goes, for bash complains on stderr about one that is not installed. */
+function speakEnglish() {
+  const { LC_ALL, LANG = 'C.UTF-8' } = process.env
+  Object.assign(process.env, { LANG: LC_ALL || LANG, LC_MESSAGES: 'C' })
+  delete process.env.LC_ALL
+  delete process.env.LANGUAGE
 }
 
 /**
