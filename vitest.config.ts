@@ -22,8 +22,10 @@ export default defineConfig({
   plugins: [pythonAsText, sameInputs],
   test: {
     include: ['{packages,apps}/*/test/**/*.test.ts', '{examples,scripts}/**/*.test.{ts,mjs}'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // these end what hangs; they are no measure of how slow a machine may be
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     pool: 'forks',
     // vitest leaves one processor free, and of two that is half; our tests wait for processes, not for processors
     maxWorkers: availableParallelism(),

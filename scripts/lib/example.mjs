@@ -41,7 +41,7 @@ async function run(text, path) {
   const temporary = mkdtempSync(join(tmpdir(), 'delta-example-'))
   const { code, stdout, output } = await capture([process.execPath, '--input-type=module', '-'], {
     cwd: dirname(path),
-    env: { ...testEnvironment(), TMPDIR: temporary },
+    env: { ...testEnvironment(), TMPDIR: temporary, NO_COLOR: '1', FORCE_COLOR: undefined },
     input: outputText,
     timeoutMs: 60_000,
   }).finally(() => rmSync(temporary, { recursive: true, force: true }))

@@ -40,7 +40,7 @@ export function openShell(cwd, commands) {
       // One pipe, so that stdout and stderr keep their order.
       capture(['sh', '-ec', `exec 2>&1\n${script}`], {
         cwd,
-        env: { ...env, PATH: `${commands}${delimiter}${env.PATH}`, NO_COLOR: '1' },
+        env: { ...env, PATH: `${commands}${delimiter}${env.PATH}`, NO_COLOR: '1', FORCE_COLOR: undefined },
         timeoutMs: 120_000,
       }),
     write: (path, content) => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { areInstalled } from '../../packages/testkit/dist/index.js'
 import { layers } from '../layers.mjs'
 import { root } from '../lib/environment.mjs'
 import { findImports } from '../lib/imports.mjs'
@@ -12,9 +13,9 @@ test('the lockfile pins no host: whoever installs decides where packages come fr
   expect(lockfile.match(/^.*(https?:\/\/|git\+|tarball:).*$/gm)).toBeNull()
 })
 
-test('no file names the host of a package registry', async () => {
+test.skipIf(!areInstalled('git'))('no file names the host of a package registry', async () => {
   const hosts = '(registry\\.(npmjs|yarnpkg|npmmirror)\\.|npm\\.pkg\\.github\\.)'
-  const { stdout, output } = await capture(['git', 'grep', '--untracked', '-nIE', hosts])
+  const { stdout, output } = await capture(['git', 'grep', '--no-index', '--exclude-standard', '-nIE', hosts])
   expect(output).toBe('')
   expect(stdout).toBe('')
 })

@@ -28,8 +28,8 @@ hello
 })
 
 test('a command that cannot be started is a step that fails', async () => {
-  expect(await runSteps(`await step('Nothing', ['no-such-command'])`)).toContain(
-    'spawn no-such-command ENOENT',
+  expect(await runSteps(`await step('Nothing', ['/no/such/command'])`)).toContain(
+    'spawn /no/such/command ENOENT',
   )
 })
 

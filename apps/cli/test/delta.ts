@@ -18,9 +18,11 @@ interface Options {
 
 /** An environment without any key or address of the person who runs the tests. */
 export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const { PATH, HOME, LANG } = process.env
+  const { PATH, HOME, LANG, LC_MESSAGES, TMPDIR } = process.env
   return {
-    ...Object.fromEntries(Object.entries({ PATH, HOME, LANG }).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(
+      Object.entries({ PATH, HOME, LANG, LC_MESSAGES, TMPDIR }).filter(([, value]) => value !== undefined),
+    ),
     ...extra,
   }
 }

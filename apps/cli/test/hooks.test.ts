@@ -124,7 +124,7 @@ test('a hook sees a key only if pass_env names it, and both sets of variables', 
   const script = 'env > "$0.env"'
   const named = (name: string, more: object = {}): [string, object] => [
     script.replace('$0', name),
-    { timeout_ms: 5000, ...more },
+    { timeout_ms: 60_000, ...more },
   ]
   await using server = await startScriptedServer([say('hi'), { content: 'Done.' }])
   await using agent = await temporaryAgent({

@@ -146,7 +146,9 @@ test('pipe: a program reads the answer and nothing else, and a message can come 
   await using workspace = await temporaryWorkspace({})
   const run = `delta run --agent ${agent.path} -w ${workspace.path}`
   expect((await type(`${run} -m Go -q | wc -w`)).stdout.trim()).toBe('3')
-  expect((await type(`${run} -m Go --format json | jq -r .status`)).stdout).toBe('COMPLETED\n')
+  expect(
+    (await type(`${run} -m Go --format json | node -p 'JSON.parse(fs.readFileSync(0)).status'`)).stdout,
+  ).toBe('COMPLETED\n')
   expect((await type(`printf 'Review this' | ${run} -m - -q`)).stdout).toBe('three small words\n')
   expect((await journalOf(workspace.path)).find(({ type }) => type === 'USER_MESSAGE')).toMatchObject({
     content: 'Review this',

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadAtip } from '@delta/atip'
-import { temporaryWorkspace } from '@delta/testkit'
+import { temporaryWorkspace, tryLimits } from '@delta/testkit'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import {
   ArgumentValidationError,
@@ -106,11 +106,15 @@ describe('a call', () => {
       code: 'TIMEOUT',
       timeout: 200,
     })
-    const hurried = executor(undefined, { execution: { env, timeout: 100 } })
-    await expect(hurried.execute(call('notes_hang'))).rejects.toMatchObject({
-      timeout: 100,
-      stdout: 'started\n',
-    })
+    const hang = { description: 'Never end', effects: { duration: { timeout: '1h' } } }
+    const patient = { ...notes, commands: { hang } }
+    const attempt = (timeout: number) =>
+      createExecutor({ tools: [patient], execution: { env, timeout } })
+        .execute(call('notes_hang'))
+        .catch((caught) => caught)
+    await rm(env.NOTES, { force: true })
+    const [error, timeout] = await tryLimits(attempt, () => existsSync(env.NOTES))
+    expect(error).toMatchObject({ code: 'TIMEOUT', timeout, stdout: 'started\n' })
   })
 
   test('validation can be skipped by a program that made the call itself', async () => {

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { AtipLoadError, type AtipLoadErrorCode } from './errors.js'
 
 const MAX_BYTES = 1_048_576
@@ -22,7 +24,7 @@ export async function runSource(
   if (signal?.aborted) throw problem('ERR_ATIP_ABORTED', 'was not started any more.')
   return await new Promise((resolve, reject) => {
     const child = start(program, args, env, (error) =>
-      problem('ERR_ATIP_COMMAND', startProblem(error), { cause: error }),
+      problem('ERR_ATIP_COMMAND', startProblem(error, program, env), { cause: error }),
     )
     const chunks: Buffer[] = []
     let bytes = 0
@@ -48,7 +50,7 @@ export async function runSource(
     })
     child.on('error', (error) => {
       settle()
-      reject(problem('ERR_ATIP_COMMAND', startProblem(error), { cause: error }))
+      reject(problem('ERR_ATIP_COMMAND', startProblem(error, program, env), { cause: error }))
     })
     child.on('close', (code, killedBy) => {
       settle()
@@ -84,8 +86,11 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-function startProblem(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return 'there is no such program.'
+/** The system says EACCES, too, of a directory on the PATH that nobody may look into. */
+function startProblem(error: NodeJS.ErrnoException, program: string, env: NodeJS.ProcessEnv): string {
+  const directories = program.includes('/') ? [''] : (env.PATH ?? '').split(':')
+  const isThere = directories.some((directory) => existsSync(resolve(directory, program)))
+  if (error.code === 'ENOENT' || (error.code === 'EACCES' && !isThere)) return 'there is no such program.'
   if (error.code === 'EACCES') return 'the program is there, but it cannot be executed.'
   return `cannot be started (${error.message}).`
 }

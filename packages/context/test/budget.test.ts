@@ -1,3 +1,4 @@
+import { areInstalled } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { estimateTokens } from '../src/index.js'
 import { history, journalText, placeWith } from './place.js'
@@ -142,16 +143,19 @@ test('an exact counter can be a function', async () => {
 
 const COUNT_WORDS = 'import sys, json\nfor line in sys.stdin: print(len(json.loads(line).split()))\n'
 
-test('an exact counter can be a program: a JSON string a line in, a number a line out', async () => {
-  const { build, write } = await run(5, 'one two three')
-  await write('agent/count.py', COUNT_WORDS)
-  const manifest = {
-    token_counter: { command: ['python3', '${AGENT_HOME}/count.py'] },
-    sources: [PROMPT, { type: 'journal' }],
-  }
-  const { blocks } = await build(manifest)
-  expect(blocks[0]?.tokens).toBe(10)
-})
+test.skipIf(!areInstalled('python3'))(
+  'an exact counter can be a program: a JSON string a line in, a number a line out',
+  async () => {
+    const { build, write } = await run(5, 'one two three')
+    await write('agent/count.py', COUNT_WORDS)
+    const manifest = {
+      token_counter: { command: ['python3', '${AGENT_HOME}/count.py'] },
+      sources: [PROMPT, { type: 'journal' }],
+    }
+    const { blocks } = await build(manifest)
+    expect(blocks[0]?.tokens).toBe(10)
+  },
+)
 
 test('a counter that fails or talks nonsense is an error', async () => {
   const { build } = await run(1, 'x')

@@ -121,7 +121,7 @@ test('a file that two sources name is read once, and again as soon as a generato
   const { build, write } = await placeWith({ 'agent/prompt.md': 'Hi.' })
   const path = await write('work/notes.md', 'old')
 
-  await vi.waitUntil(async () => Date.now() - (await stat(path)).ctimeMs > 100)
+  await vi.waitUntil(async () => Date.now() - (await stat(path)).ctimeMs > 100, { timeout: 60_000 })
   const read: string[] = []
   const { readFileSync } = fs
   fs.readFileSync = ((file: string, ...rest: []) => {

@@ -84,7 +84,7 @@ test(
       await checkPromises(run.workspace, server)
     }
   },
-  KILLS * 5_000,
+  KILLS * 10_000,
 )
 
 /** Kills at a random moment of the time in which an engine works. */

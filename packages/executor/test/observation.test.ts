@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { tryLimits } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import {
   defineTool,
@@ -49,10 +50,16 @@ describe('Otherwise the status comes first, and stderr last', () => {
   })
 
   test('a timeout says the limit, not what it took to end a command that does not want to, and shows what was printed', async () => {
-    const script = 'trap "" TERM; echo begun; while :; do sleep 1; done'
-    const { status, observation } = await observe(script, { timeout_ms: 1000 })
+    const begun = join((await workspace()).path, 'begun')
+    const command = ['sh', '-c', 'trap "" TERM; echo begun; : > "$0"; while :; do sleep 1; done', begun]
+    const [{ status, observation }, limitMs] = await tryLimits(
+      (timeout_ms) => observe('', { command, timeout_ms }),
+      () => existsSync(begun),
+    )
     expect(status).toBe('TIMEOUT')
-    expect(observation).toBe('[timed out after 1000 ms (timeout_ms); its process group was ended]\nbegun\n')
+    expect(observation).toBe(
+      `[timed out after ${limitMs} ms (timeout_ms); its process group was ended]\nbegun\n`,
+    )
   })
 
   test('a command that could not start', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fixtures, isAlive, startProcess, waitForFile } from '@delta/testkit'
+import { areInstalled, fixtures, isAlive, startProcess, waitForFile } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   commandEnvironment,
@@ -158,7 +158,7 @@ describe('What a dead engine left running', () => {
   })
 })
 
-test('where there is no /proc, ps tells the same', () => {
+test.skipIf(!areInstalled('ps'))('where there is no /proc, ps tells the same', () => {
   const [byPs] = askPs('-p', String(process.pid))
   const byProc = listProcesses().find(({ pid }) => pid === process.pid)
   expect(byPs).toEqual({ ...byProc, startTime: expect.stringMatching(/\d\d:\d\d:\d\d/) })

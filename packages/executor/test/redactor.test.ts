@@ -207,7 +207,8 @@ describe('Looking for patterns takes linear time on', () => {
     const runs = [1, 2, 3].map(() => {
       const before = process.cpuUsage()
       redactPatterns(text)
-      return process.cpuUsage(before).user / 1000
+      const { user, system } = process.cpuUsage(before) // their sum is measured, their shares are guessed by the tick
+      return (user + system) / 1000
     })
     return Math.min(...runs)
   }

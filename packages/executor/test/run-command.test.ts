@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { fixtures, isAlive, waitForFile } from '@delta/testkit'
+import { areInstalled, fixtures, isAlive, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { findOrphans } from '../src/index.js'
 import { pidIn, run, workspace } from './workspace.js'
@@ -47,11 +47,14 @@ describe('A command that ends by itself', () => {
     process.kill(grandchild, 'SIGKILL')
   })
 
-  test('finds its own session without a terminal, and leads its process group', async () => {
-    const outcome = await run(['sh', '-c', 'ps -o pid=,pgid=,sid= -p $$'])
-    const [pid, group, session] = outcome.stdout.text.trim().split(/ +/)
-    expect([group, session]).toEqual([pid, pid])
-  })
+  test.skipIf(!areInstalled('ps'))(
+    'finds its own session without a terminal, and leads its process group',
+    async () => {
+      const outcome = await run(['sh', '-c', 'ps -o pid=,pgid=,sid= -p $$'])
+      const [pid, group, session] = outcome.stdout.text.trim().split(/ +/)
+      expect([group, session]).toEqual([pid, pid])
+    },
+  )
 })
 
 describe('Standard input', () => {

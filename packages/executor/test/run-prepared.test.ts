@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isAlive, waitForFile } from '@delta/testkit'
+import { isAlive, tryLimits, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { defineTool, executeTool, type RunContext, type ToolResult, toolMap } from '../src/index.js'
 import { workspace } from './workspace.js'
@@ -237,10 +237,10 @@ test.skipIf(process.platform !== 'linux')(
       `setsid sh -c 'echo $$ > ${file}; exec sleep 300' & until [ -s ${file} ]; do :; done`
     const context = { workDirectory: path, environment }
     await call({ shell: `${leave('other')}` }, {}, { ...context, actionId: 'earlier' })
-    const result = await call(
-      { shell: `${leave('pid')}; sleep 300`, timeout_ms: 500 },
-      {},
-      { ...context, actionId: 'c1' },
+    const shell = `${leave('pid')}; : > begun; sleep 300`
+    const [result] = await tryLimits(
+      (timeout_ms) => call({ shell, timeout_ms }, {}, { ...context, actionId: 'c1' }),
+      () => existsSync(join(path, 'begun')),
     )
     const [other, escaped] = ['other', 'pid'].map((file) => Number(readFileSync(join(path, file), 'utf8')))
     const alive = [other, escaped].map((pid) => isAlive(pid ?? 0))

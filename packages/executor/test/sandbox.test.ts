@@ -179,7 +179,7 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     const context = { onSpawn: ({ pid }: { pid: number }) => void pids.push(pid) }
     const sleeper = `sleep 61.${process.pid}` // nobody else sleeps so long
     const result = await run(`echo begun; setsid ${sleeper} & ${sleeper}`, path, true, context, {
-      timeout_ms: 1500,
+      timeout_ms: 5000,
     })
     expect(result).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })
     expect(pids.filter(isAlive)).toEqual([])

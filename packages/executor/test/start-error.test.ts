@@ -1,6 +1,6 @@
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { run, workspace } from './workspace.js'
 
 describe('A command that cannot start says why', () => {
@@ -91,3 +91,14 @@ describe('A command that cannot start says why', () => {
     await expect(run([])).rejects.toMatchObject({ code: 'ERR_EXECUTOR_USAGE' })
   })
 })
+
+test.skipIf(process.getuid?.() === 0)(
+  'a directory on the PATH that may not be entered hides that a program is not installed from nobody',
+  async () => {
+    const { path } = await workspace({ 'closed/tool': '' })
+    await chmod(join(path, 'closed'), 0)
+    onTestFinished(() => chmod(join(path, 'closed'), 0o700))
+    const outcome = await run(['no-such-program'], { env: { PATH: `${join(path, 'closed')}:/bin` } })
+    expect(outcome.startError?.code).toBe('NOT_FOUND')
+  },
+)

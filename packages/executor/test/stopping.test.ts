@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fixtures, isAlive, waitForFile } from '@delta/testkit'
+import { fixtures, isAlive, tryLimits, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { killRunningCommands } from '../src/index.js'
 import { pidIn, run, workspace } from './workspace.js'
@@ -13,14 +13,18 @@ function fail(message: string): never {
 describe('Stopping', () => {
   test('a timeout ends the whole group, and is no failure of the command', async () => {
     const { path } = await workspace()
-    const pids: number[] = []
-    const outcome = await run([fixtures.sleep, '60', join(path, 'pid')], {
-      timeoutMs: 1000,
-      onSpawn: ({ pid }) => pids.push(pid),
-    })
+    const written = join(path, 'pid')
+    let started = 0
+    const onSpawn = ({ pid }: { pid: number }) => {
+      started = pid
+    }
+    const [outcome] = await tryLimits(
+      (timeoutMs) => run([fixtures.sleep, '60', written], { timeoutMs, onSpawn }),
+      () => existsSync(written) && readFileSync(written, 'utf8').includes('\n'),
+    )
     expect(outcome).toMatchObject({ status: 'TIMEOUT', exitCode: null, signal: 'SIGTERM' })
-    const own = pidIn(await waitForFile(join(path, 'pid'), '\n'))
-    expect(pids).toEqual([own])
+    const own = pidIn(readFileSync(written, 'utf8'))
+    expect(started).toBe(own)
     expect(isAlive(own)).toBe(false)
   })
 
@@ -116,7 +120,11 @@ describe('Stopping', () => {
   })
 
   test('what was printed before the end is there', async () => {
-    const outcome = await run(['sh', '-c', 'echo begun; sleep 60'], { timeoutMs: 1000 })
+    const { path } = await workspace()
+    const [outcome] = await tryLimits(
+      (timeoutMs) => run(['sh', '-c', 'echo begun; : > it; sleep 60'], { cwd: path, timeoutMs }),
+      () => existsSync(join(path, 'it')),
+    )
     expect(outcome).toMatchObject({ status: 'TIMEOUT', stdout: { text: 'begun\n' } })
   })
 

@@ -121,7 +121,7 @@ test('a run killed after every single change of the disk, and half-way through e
   expect(scene.kills).toBe(130)
   await finish(scene)
   expect(readdirSync(scene.run).filter((name) => name.startsWith('journal.torn-')).length).toBeGreaterThan(0)
-}, 240_000)
+})
 
 test('a run killed at random instants loses nothing and is finished', async () => {
   const scene = newScene()
@@ -130,4 +130,4 @@ test('a run killed at random instants loses nothing and is finished', async () =
     await check(scene)
   }
   await finish(scene)
-}, 240_000)
+})

@@ -53,7 +53,7 @@ async function startHeart(
     const beating = setInterval(() => {
       if (whole && beats++ === 100) response.end(whole.last)
       else response.write(beat)
-    }, 10)
+    }, 35)
     response.once('close', () => clearInterval(beating))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -401,7 +401,7 @@ describe('errors that are worth another try', () => {
   test('a whole answer that keeps coming may take longer than the limit', async () => {
     const first = '{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"'
     const baseUrl = await startHeart('application/json', 'word ', { first, last: '"}}]}' })
-    const model = openAiModel({ baseUrl, timeoutMs: 500 })
+    const model = openAiModel({ baseUrl, timeoutMs: 3000 })
     expect((await model.complete(request)).message.content).toBe('word '.repeat(100))
   })
 

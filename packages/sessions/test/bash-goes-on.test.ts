@@ -114,7 +114,10 @@ builtin() { echo no; }; enable -n printf declare pwd; KEPT=1`)
     expect((await exec("IFS=:; trap -- 'echo two' INT EXIT; A=1")).stdout).toBe('two\n')
     expect((await exec("trap 'echo EXIT now' INT; A=2")).stdout).toBe('')
     expect((await exec(`trap 'echo one' exit; eval "$(trap -p EXIT)"; A=3`)).exit_code).toBe(0)
-    expect(await exec("trap 'umask; exit 7' EXIT; A=4")).toMatchObject({ stdout: '0022\n', exit_code: 7 })
+    expect(await exec("umask 022; trap 'umask; exit 7' EXIT; A=4")).toMatchObject({
+      stdout: '0022\n',
+      exit_code: 7,
+    })
     expect(await print('echo $A')).toBe('4\n')
   })
 

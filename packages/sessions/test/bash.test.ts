@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { areInstalled } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { start } from './helpers.js'
 
@@ -142,7 +143,7 @@ describe('a bash session remembers of exported variables', () => {
 })
 
 describe('background jobs', () => {
-  test('are reported while they run, and ended with the session', async () => {
+  test.skipIf(!areInstalled('ps'))('are reported while they run, and ended with the session', async () => {
     const { exec, print, sessionsDirectory, id } = await start()
     const [first, second] = [`sleep 600.${process.pid}`, `sleep 601.${process.pid}`] // nobody else sleeps so long
     const { background_jobs: jobs } = await exec(`${first} & (${second}; echo) & disown; echo started`)

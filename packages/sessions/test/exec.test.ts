@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { tryLimits } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import {
   cleanUpSessions,
@@ -82,11 +83,13 @@ test('what a crash left of a state that was never used is replaced', async () =>
 
 describe('limits', () => {
   test('a timeout ends the whole group, and the state is as it was', async () => {
-    const { exec, print } = await start()
+    const { exec, print, workDirectory } = await start()
     await exec('export KEPT=1')
-    const result = await exec("export LOST=1; trap '' TERM; echo $$; sleep 600 & sleep 600", {
-      timeoutMs: 200,
-    })
+    const command = "export LOST=1; trap '' TERM; echo $$; : >begun; sleep 600 & sleep 600"
+    const [result] = await tryLimits(
+      (timeoutMs) => exec(command, { timeoutMs }),
+      () => existsSync(join(workDirectory, 'begun')),
+    )
     expect(result).toMatchObject({
       exit_code: 124,
       timed_out: true,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { isAlive } from '@delta/testkit'
+import { areInstalled, isAlive } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { main } from '../src/main.js'
 import { startCommandLine, temporaryDirectory } from './helpers.js'
@@ -82,7 +82,7 @@ describe('delta-sessions', () => {
     })
   })
 
-  test('--raw says on stderr what a session did not keep', async () => {
+  test.skipIf(!areInstalled('python3'))('--raw says on stderr what a session did not keep', async () => {
     const { run, json } = terminal()
     const { session_id: id } = await json(['start', 'python3'])
     expect(await run(['exec', '--raw', id, 'steps = (i for i in [1]); print(1)'])).toEqual({

@@ -1,9 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { areInstalled } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { start } from './helpers.js'
 
-describe('a python session remembers', () => {
+const hasPython = areInstalled('python3')
+
+describe.skipIf(!hasPython)('a python session remembers', () => {
   test('variables, and that two names are one object', async () => {
     const { exec, print } = await start('python3')
     await exec('a = [1]; b = a; text = "ä\\n"; nested = {"x": (1, {2})}')
@@ -140,7 +143,7 @@ class Second(First): pass
   })
 })
 
-describe('whatever the code does, the session goes on', () => {
+describe.skipIf(!hasPython)('whatever the code does, the session goes on', () => {
   test('the value of a last expression is printed, as at the prompt', async () => {
     const { exec, print } = await start('python3')
     expect(await print('x = 20\nx + 1')).toBe('21\n')
@@ -248,7 +251,7 @@ def harmless(): return 8`)
   })
 })
 
-describe('whatever a Python command does, the session goes on', () => {
+describe.skipIf(!hasPython)('whatever a Python command does, the session goes on', () => {
   test('closing its streams, or leaving a directory that is gone', async () => {
     const { exec, print } = await start('python3')
     await exec('import sys; one = 1; sys.stdout.close()')

@@ -2,6 +2,8 @@ export { MINIMAL_CONTEXT, type TemporaryAgentOptions, temporaryAgent } from './a
 export { fixtures } from './fixtures.js'
 export { type ForeignErrorsOptions, foreignErrors } from './foreign-errors.js'
 export { findHistoryProblem, type HistoryProblem } from './history.js'
+export { areInstalled } from './installed.js'
+export { tryLimits } from './limits.js'
 export {
   isAlive,
   type ProcessOptions,

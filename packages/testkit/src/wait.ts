@@ -1,11 +1,11 @@
-import { readFileSync, watch } from 'node:fs'
+import { type FSWatcher, readFileSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
 /** What is waited for: a text it contains, a pattern it matches, or a test of the whole text. */
 export type Condition = string | RegExp | ((text: string) => boolean)
 
 export interface WaitOptions {
-  /** When to give up, with an error that shows what was there. Default 30000. */
+  /** When to give up, with an error that shows what was there. Default 120000. */
   readonly timeoutMs?: number
 }
 
@@ -24,15 +24,26 @@ export async function waitForFile(
 ): Promise<string> {
   const read = () => readIfThere(path)
   return waitUntil(read, condition, options, `${path} to meet the condition`, (check) => {
-    const watcher = watch(dirname(path), (_event, name) => {
-      if (name === null || name === basename(path)) check()
-    })
+    const watcher = watchFile(path, check)
     const timer = setInterval(check, POLL_MS)
     return () => {
-      watcher.close()
+      watcher?.close()
       clearInterval(timer)
     }
   })
+}
+
+/** Undefined where the system has no watcher left (`fs.inotify.max_user_instances`): one that looks again needs none. */
+function watchFile(path: string, check: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(dirname(path), (_event, name) => {
+      if (name === null || name === basename(path)) check()
+    })
+    return watcher.on('error', () => watcher.close())
+  } catch (error) {
+    if (['EMFILE', 'ENOSPC'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
 }
 
 /**
@@ -42,7 +53,7 @@ export async function waitForFile(
 export async function waitUntil(
   read: () => string | undefined,
   condition: Condition,
-  { timeoutMs = 30_000 }: WaitOptions,
+  { timeoutMs = 120_000 }: WaitOptions,
   what: string,
   subscribe: (check: () => void, fail: (error: Error) => void) => () => void,
 ): Promise<string> {

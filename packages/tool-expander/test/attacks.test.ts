@@ -1,6 +1,6 @@
 import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, load, refusal, run } from './helper.js'
+import { call, load, refusal, run, SHELLS } from './helper.js'
 
 let workspace: TemporaryWorkspace
 beforeAll(async () => {
@@ -379,14 +379,20 @@ const ATTACKS: Record<string, Attack[]> = {
 for (const [title, attacks] of Object.entries(ATTACKS)) {
   describe(`${title}: refused`, () => {
     for (const [shell, runsIn, value = COMMAND] of attacks) {
-      test(JSON.stringify(shell), async () => {
+      test(JSON.stringify(shell), async ({ skip }) => {
         expect(refusal({ shell })).toMatch(
           /would become code|disagree|cannot be followed|missing|changes \$1/,
         )
         await workspace.write('f', 'text\n')
         const script = shell.replaceAll(/\$\{x(?::raw)?\}/g, '$1')
-        for (const name of runsIn === 'both' ? ['dash', 'bash'] : runsIn ? [runsIn] : []) {
-          const { stdout, stderr } = await run([name, '-c', script, '--', value], { cwd: workspace.path })
+        for (const name of SHELLS.filter((each) => runsIn === 'both' || runsIn === each)) {
+          const { stdout, stderr, exitCode } = await run([name, '-c', script, '--', value], {
+            cwd: workspace.path,
+          })
+          skip(
+            exitCode === 127,
+            `refused; what it would do is not shown, for something it starts is missing: ${stderr}`,
+          )
           expect(stdout + stderr, name).toContain('PWNED')
         }
       })
@@ -413,7 +419,7 @@ describe('only a newline ends a comment, and only blanks end a word', () => {
   for (const blank of ['\r', '\u2028', '\u2029', '\u00a0', '\u000b']) {
     test(JSON.stringify(blank), async () => {
       const tool = { shell: `: # it's${blank}"\nprintf "<%s>" \${x} #"` }
-      for (const shell of ['dash', 'bash'])
+      for (const shell of SHELLS)
         expect(await call(tool, { x: 'a  *' }, { shell })).toMatchObject({ stdout: '<a  *>', stderr: '' })
       expect(refusal({ shell: `case a in${blank}b) echo \${x};; esac` })).toContain('missing')
       expect(refusal({ shell: `case a in a) echo \${x};; esac${blank}` })).toContain('missing')
@@ -424,7 +430,7 @@ describe('only a newline ends a comment, and only blanks end a word', () => {
 test('a value that ${y:=…} assigns would be split where the shell does so, unless it stands in quotes', async () => {
   for (const shell of ['ls ${y:=${x}}', 'ls a${y=${x}}', 'ls ${y:="${x}"}', 'ls ${y:-${z:=${x}}}'])
     expect(refusal({ shell })).toContain('double quotes')
-  for (const name of ['dash', 'bash'])
+  for (const name of SHELLS)
     for (const shell of ['printf "<%s>" "${y:=${x}}"', 'z="${y:=${x}}"; printf "<%s>" "$z"'])
       expect((await call({ shell }, { x: 'a  *' }, { shell: name })).stdout).toBe('<a  *>')
 })

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { areInstalled } from '@delta/testkit'
 import {
   type BindResult,
   bindArguments,
@@ -10,6 +11,9 @@ import {
 } from '../src/index.js'
 
 export const variables = { AGENT_HOME: '/agent home', CWD: '/work' }
+
+/** Those of the shells that scripts are tried in which are here. */
+export const SHELLS = ['dash', 'bash'].filter((name) => areInstalled(name))
 
 /** Loads a tool that must be accepted. */
 export function load(definition: object): ExpandedTool {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bindArguments, type ExpandedTool } from '../src/index.js'
-import { load, variables } from './helper.js'
+import { load, SHELLS, variables } from './helper.js'
 
 /** Any text an argument can carry, with a taste for what shells and templates care about. */
 const hostile = fc
@@ -156,7 +156,7 @@ describe('any value arrives byte for byte through a real process', () => {
       for (let start = 0; start < values.length; start += PER_PROCESS) {
         const batch = values.slice(start, start + PER_PROCESS)
         const [program = '', ...rest] = bound(expanded, batch)
-        const shell = start % (2 * PER_PROCESS) === 0 ? 'dash' : 'bash'
+        const shell = SHELLS[(start / PER_PROCESS) % SHELLS.length] ?? 'sh'
         const printed = await output([program === 'sh' ? shell : program, ...rest])
         expect(printed).toBe(batch.map(around).join(''))
       }
@@ -305,7 +305,7 @@ test('whatever a template holds, it is either refused with a place and a way out
     accepted += 1
     const result = bindArguments(tool, { p0: marker }, { variables })
     if (!result.ok) throw new Error(JSON.stringify(result.reasons))
-    for (const name of ['dash', 'bash']) {
+    for (const name of SHELLS) {
       const child = spawn(name, result.argv.slice(1), { stdio: ['ignore', 'pipe', 'ignore'], cwd: '/' })
       const chunks: Buffer[] = []
       child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -1,6 +1,6 @@
 import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, load, refusal } from './helper.js'
+import { call, load, refusal, SHELLS } from './helper.js'
 
 const SCRIPT = 2
 
@@ -214,7 +214,7 @@ describe('a value arrives byte for byte', () => {
   for (const { title, shell, script: expected, prints, only } of PLACES) {
     test(`${title}: ${JSON.stringify(shell)}`, async () => {
       expect(script(shell)).toBe(expected)
-      for (const name of only === undefined ? ['dash', 'bash'] : [only]) {
+      for (const name of only === undefined ? SHELLS : [only]) {
         expect(
           await call(
             { shell },
@@ -238,7 +238,7 @@ test('the tenth parameter and those behind it are written ${10}', async () => {
     `printf "<%s>" "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$8" "$9" "\${10}" "\${11}" "\${12}" "\${10}$1" ''"\${12}"''`,
   )
   const values = Object.fromEntries(names.map((name) => [name, `<${name}>`]))
-  for (const name of ['dash', 'bash']) {
+  for (const name of SHELLS) {
     const { stdout } = await call({ shell }, values, { shell: name })
     expect(stdout).toBe(`${names.map((each) => `<<${each}>>`).join('')}<<p10><p1>><<p12>>`)
   }
@@ -261,7 +261,7 @@ test('what belongs to the shell reaches it untouched', async () => {
     'v=a.txt; printf "<%s>" "${v%.txt}" ${#v} "${x:-no}" "$v" "${v}x" \'$v\' "\\${p}" \'\\${p}\' \\${p} ${y+set}'
   const tool = { shell: shell.replace('"${v}x"', '"$v"x') }
   expect(script(tool.shell)).toBe(tool.shell.replace("'\\${p}'", "'${p}'"))
-  for (const name of ['dash', 'bash']) {
+  for (const name of SHELLS) {
     const { stdout } = await call(tool, {}, { shell: name })
     expect(stdout).toBe('<a><5><no><a.txt><a.txtx><$v><${p}><${p}><${p}>')
   }

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 
 /** Why a command did not start. */
@@ -40,7 +40,8 @@ export function explainStartError(error: unknown, argv: readonly string[], attem
   const directory = explainDirectory(attempt.cwd)
   if (directory) return { code: 'NO_CWD', message: directory }
   const program = argv[0] ?? ''
-  if (code === 'ENOENT') return explainNotFound(program, attempt.cwd)
+  if (code === 'ENOENT' || (code === 'EACCES' && !isThere(program, attempt)))
+    return explainNotFound(program, attempt.cwd)
   if (code === 'EACCES') {
     const message = `"${program}" is not an executable file. Check its path, and its permissions (chmod +x).`
     return { code: 'NOT_EXECUTABLE', message }
@@ -87,6 +88,12 @@ function explainDirectory(cwd: string): string | undefined {
     const { code } = error as NodeJS.ErrnoException
     return `The working directory ${cwd} cannot be entered (${code}). Create it, or give another cwd.`
   }
+}
+
+/** Whether there is such a file; the system says EACCES, too, of a directory on the PATH that nobody may look into. */
+function isThere(program: string, { cwd, env }: Attempt): boolean {
+  if (program.includes('/')) return true
+  return (env.PATH ?? '').split(':').some((directory) => existsSync(resolve(cwd, directory, program)))
 }
 
 function explainNotFound(program: string, cwd: string): StartError {
