@@ -7,7 +7,7 @@ import { endOrphansOf, type LeftCall } from './calls/orphan.js'
 import { leaveOut } from './calls/refuse.js'
 import { conclude } from './end/conclude.js'
 import { endOrphanedHooks } from './hooks/end-orphaned.js'
-import { missedIterationEnd, reportMissedResults } from './hooks/missed.js'
+import { missedIterationEnd, reportMissedResults, stoppedBefore } from './hooks/missed.js'
 import { notifyHook } from './hooks/notify.js'
 import { resumeAskHuman } from './human/ask-human.js'
 import { clearInteraction } from './human/interaction.js'
@@ -28,7 +28,10 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   await endOrphanedHooks(run)
   await endOrphanedGenerator(run)
   const left = await endOrphansOf(run, summary.pendingCalls.filter(mayHaveStarted))
-  const ended = (await reportMissedResults(run)) ?? (await failedBefore(run, summary))
+  const ended =
+    (await stoppedBefore(run, summary)) ??
+    (await reportMissedResults(run)) ??
+    (await failedBefore(run, summary))
   if (ended) return ended
   for (const call of summary.pendingCalls) {
     const stopped = await settleCall(run, call, {

@@ -1,6 +1,10 @@
-import { isKnownEvent, readTail, type StoredEvent } from '@delta/journal'
+import { join } from 'node:path'
+import type { HookName } from '@delta/config-loader'
+import { isKnownEvent, type RunSummary, readTail, type StoredEvent } from '@delta/journal'
 import type { ActiveRun } from '../active-run.js'
 import type { Outcome } from '../outcome.js'
+import { readControl } from './control.js'
+import { stopAskedFor } from './notify.js'
 import { reportResult } from './tool-hooks.js'
 
 /**
@@ -18,6 +22,24 @@ export async function reportMissedResults(run: ActiveRun): Promise<Outcome | und
     const ended = event.execution_ref !== null && event.status !== 'INTERRUPTED'
     if (!ended || isSeen(action_id)) continue
     const stopped = await reportResult(run, { action_id, name: tool_name }, { observation }, iteration)
+    if (stopped) return stopped
+  }
+  return undefined
+}
+
+/**
+ * The end of the run, if a hook asked for it and the last engine did not live to write it. A message since then is a
+ * person's word to go on, and an answer is one whatever the end of its cycle said.
+ */
+export async function stoppedBefore(run: ActiveRun, summary: RunSummary): Promise<Outcome | undefined> {
+  if (summary.userSpokeLast || summary.answer !== undefined) return undefined
+  if (Object.keys(run.agent.hooks).length === 0) return undefined // spares most runs the reading
+  for (const event of await leftBehind(run)) {
+    if (!isKnownEvent(event) || event.type !== 'HOOK_EXECUTION_AUDIT') continue
+    if (event.status !== 'SUCCESS' || !event.io_path_ref) continue
+    const name = event.hook_name as HookName
+    const { value: control } = readControl(join(run.run.directory, event.io_path_ref), name)
+    const stopped = stopAskedFor({ name, control })
     if (stopped) return stopped
   }
   return undefined
