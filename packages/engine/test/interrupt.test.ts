@@ -351,18 +351,17 @@ test('a cycle ends with its on_iteration_end hook, also when the engine was kill
 })
 
 test('a hook that stops a run stops it, also when the engine was killed before it could say so; a message goes on', async () => {
-  const stop = `echo '{"action":"stop","reason":"enough"}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
-  const { runAndKill, resume, workspace } = await scene({
-    turns: [WORK, { content: 'Done.' }],
-    tools: [{ name: 'work', exec: 'true' }],
-    files: hooks({
-      post_tool_execution: stop,
-      on_run_end: 'test -e done || { touch done; exec sleep 300; }',
-    }),
-  })
-  await runAndKill(started(workspace.path))
-  expect(await resume()).toMatchObject({ status: 'FAILED', reason: 'post_tool_execution hook: enough' })
-  expect(await resume({ message: 'Go on.' })).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
+  const stop = `test -e done || echo '{"action":"stop","reason":"enough"}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
+  for (const moment of ['on_iteration_start', 'pre_tool_execution', 'post_tool_execution']) {
+    const { runAndKill, resume, workspace } = await scene({
+      turns: [WORK, { content: 'Done.' }],
+      tools: [{ name: 'work', exec: 'true' }],
+      files: hooks({ [moment]: stop, on_run_end: 'test -e done || { touch done; exec sleep 300; }' }),
+    })
+    await runAndKill(started(workspace.path))
+    expect(await resume()).toMatchObject({ status: 'FAILED', reason: `${moment} hook: enough` })
+    expect(await resume({ message: 'Go on.' })).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
+  }
 })
 
 test('a critical tool that was refused ends no run, also when its engine was killed after that', async () => {

@@ -32,9 +32,10 @@ export async function reportMissedResults(run: ActiveRun): Promise<Outcome | und
  * person's word to go on, and an answer is one whatever the end of its cycle said.
  */
 export async function stoppedBefore(run: ActiveRun, summary: RunSummary): Promise<Outcome | undefined> {
-  if (summary.userSpokeLast || summary.answer !== undefined) return undefined
+  if (summary.answer !== undefined) return undefined
   if (Object.keys(run.agent.hooks).length === 0) return undefined // spares most runs the reading
-  for (const event of await leftBehind(run)) {
+  const events = await leftBehind(run)
+  for (const event of events.slice(events.findLastIndex(({ type }) => type === 'USER_MESSAGE') + 1)) {
     if (!isKnownEvent(event) || event.type !== 'HOOK_EXECUTION_AUDIT') continue
     if (event.status !== 'SUCCESS' || !event.io_path_ref) continue
     const name = event.hook_name as HookName
