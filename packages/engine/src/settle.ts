@@ -7,6 +7,7 @@ import { endOrphansOf, type LeftCall } from './calls/orphan.js'
 import { leaveOut } from './calls/refuse.js'
 import { conclude } from './end/conclude.js'
 import { endOrphanedHooks } from './hooks/end-orphaned.js'
+import { missedIterationEnd, reportMissedResults, stoppedBefore } from './hooks/missed.js'
 import { notifyHook } from './hooks/notify.js'
 import { resumeAskHuman } from './human/ask-human.js'
 import { clearInteraction } from './human/interaction.js'
@@ -16,9 +17,9 @@ import type { Outcome } from './outcome.js'
 import { settleStarted } from './settle-started.js'
 
 /**
- * Settles what the last engine left open: hooks and generators that still run, calls that may have started, calls that
- * never did, a question that waits. A last thought without calls is the answer, and the model is not asked again.
- * Afterwards every call of the journal has its one result.
+ * Settles what the last engine left open: hooks and generators that still run, hooks that it did not come to, calls that
+ * may have started, calls that never did, a question that waits. A last thought without calls is the answer, and the
+ * model is not asked again. Afterwards every call of the journal has its one result.
  */
 export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   const summary = run.run.summary()
@@ -27,8 +28,11 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   await endOrphanedHooks(run)
   await endOrphanedGenerator(run)
   const left = await endOrphansOf(run, summary.pendingCalls.filter(mayHaveStarted))
-  const failed = await failedBefore(run, summary)
-  if (failed) return failed
+  const ended =
+    (await stoppedBefore(run, summary)) ??
+    (await reportMissedResults(run)) ??
+    (await failedBefore(run, summary))
+  if (ended) return ended
   for (const call of summary.pendingCalls) {
     const stopped = await settleCall(run, call, {
       left: left.get(call),
@@ -38,12 +42,11 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
     })
     if (stopped) return stopped
   }
-  if (summary.pendingCalls.length > 0) {
-    const stopped = await notifyHook(run, 'on_iteration_end', { iteration: summary.lastIteration })
-    if (stopped) return stopped
-  }
+  const isOpen = summary.pendingCalls.length > 0 || (await missedIterationEnd(run))
+  const about = { iteration: summary.lastIteration }
+  const halted = isOpen ? await notifyHook(run, 'on_iteration_end', about) : undefined
   const { answer, lastThought } = summary
-  return answer === undefined || !lastThought ? undefined : conclude(lastThought)
+  return answer === undefined || !lastThought ? halted : conclude(lastThought)
 }
 
 /** Whoever stops a run and corrects it does not want what is still to come of the old plan. */

@@ -306,7 +306,7 @@ test('a critical tool that failed ends the run, also when its engine was killed 
       { name: 'check', exec: 'false', critical: true },
       { name: 'deploy', shell: 'touch deployed' },
     ],
-    files: hooks({ post_tool_execution: 'touch done; exec sleep 300' }),
+    files: hooks({ post_tool_execution: 'test -e done || { touch done; exec sleep 300; }' }),
   })
   await runAndKill(started(workspace.path))
   expect(await resume()).toMatchObject({
@@ -316,6 +316,52 @@ test('a critical tool that failed ends the run, also when its engine was killed 
   expect(await workspace.has('deployed')).toBe(false)
   expect(await resume({ message: 'Leave it.' })).toMatchObject({ status: 'COMPLETED', answer: 'Told.' })
   expect(await workspace.has('deployed')).toBe(false)
+})
+
+test('the model never reads a result past its post_tool_execution hook, also when the engine was killed as that ran', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Told: {{last_observation}}' }],
+    tools: [{ name: 'work', exec: 'echo private' }],
+    files: hooks({
+      post_tool_execution:
+        'test -e done || { touch done; exec sleep 300; }; printf public > "$DELTA_HOOK_IO_PATH/output/payload_override.dat"',
+      on_iteration_end: 'echo "$ITERATION_COUNT" >> ended.txt',
+    }),
+  })
+  await runAndKill(started(workspace.path))
+  const result = await resume()
+  expect(result.answer).toBe('Told: public')
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ observation_content: 'private\n' }])
+  expect(await workspace.read('ended.txt')).toBe('1\n2\n')
+})
+
+test('a cycle ends with its on_iteration_end hook, also when the engine was killed as that ran', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [{ content: 'Done.' }],
+    files: hooks({
+      on_iteration_end:
+        'test -e done || { touch done; exec sleep 300; }; echo "$ITERATION_COUNT" >> ended.txt',
+    }),
+  })
+  await runAndKill(started(workspace.path))
+  expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
+  expect(await workspace.read('ended.txt')).toBe('1\n')
+  expect(await resume({ message: 'More.' })).toMatchObject({ status: 'FAILED' }) // the script has ended
+  expect(await workspace.read('ended.txt')).toBe('1\n')
+})
+
+test('a hook that stops a run stops it, also when the engine was killed before it could say so; a message goes on', async () => {
+  const stop = `test -e done || echo '{"action":"stop","reason":"enough"}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
+  for (const moment of ['on_iteration_start', 'pre_tool_execution', 'post_tool_execution']) {
+    const { runAndKill, resume, workspace } = await scene({
+      turns: [WORK, { content: 'Done.' }],
+      tools: [{ name: 'work', exec: 'true' }],
+      files: hooks({ [moment]: stop, on_run_end: 'test -e done || { touch done; exec sleep 300; }' }),
+    })
+    await runAndKill(started(workspace.path))
+    expect(await resume()).toMatchObject({ status: 'FAILED', reason: `${moment} hook: enough` })
+    expect(await resume({ message: 'Go on.' })).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
+  }
 })
 
 test('a critical tool that was refused ends no run, also when its engine was killed after that', async () => {

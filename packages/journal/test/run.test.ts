@@ -199,13 +199,15 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('a run that belongs to another one does not become the latest', async () => {
+test('a run that belongs to another one does not become the latest, nor is it taken for it where LATEST is lost', async () => {
   const work = temporaryDirectory()
-  for (const [runId, latest] of [
-    ['a', true],
-    ['b', false],
-  ] as const)
-    (await createRun(work, { runId, latest, events: firstEvents })).close()
+  const calledByA: typeof firstEvents = (created) =>
+    firstEvents(created).map((event) => ({ ...event, parent_run: 'a' }))
+  ;(await createRun(work, { runId: 'a', events: firstEvents })).close()
+  ;(await createRun(work, { runId: 'b', latest: false, events: calledByA })).close()
+  expect(await latestRunId(work)).toBe('a')
+
+  rmSync(join(work, '.delta/LATEST'))
   expect(await latestRunId(work)).toBe('a')
 })
 

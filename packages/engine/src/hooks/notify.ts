@@ -15,7 +15,7 @@ export async function notifyHook(
 }
 
 /** The end of the run, if the hook's `control.json` asked for it. */
-export function stopAskedFor(hook: HookOutcome | undefined): Outcome | undefined {
+export function stopAskedFor(hook: Pick<HookOutcome, 'name' | 'control'> | undefined): Outcome | undefined {
   if (hook?.control?.action !== 'stop') return undefined
   return { status: 'FAILED', reason: `${hook.name} hook: ${hook.control.reason}` }
 }

@@ -44,8 +44,8 @@ export async function guardCall(
 /** `post_tool_execution`: sees the result and may change what the model will read; the `ACTION_RESULT` itself stays. */
 export async function reportResult(
   run: ActiveRun,
-  call: Call,
-  result: ToolResult,
+  call: Pick<Call, 'action_id' | 'name'>,
+  result: Pick<ToolResult, 'observation'>,
   iteration: number,
 ): Promise<Outcome | undefined> {
   const hook = await runHook(run, 'post_tool_execution', {

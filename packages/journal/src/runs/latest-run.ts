@@ -7,7 +7,8 @@ import { listRuns } from './list-runs.js'
 
 /**
  * The id of the workspace's latest run: what `LATEST` (or v1.1's `runs/LATEST`) says, and if that names no run, the
- * newest that began. A crash can fall between a run's beginning and its name in `LATEST`. Undefined when there is none.
+ * newest that began and that no other run of the workspace called. A crash can fall between a run's beginning and its
+ * name in `LATEST`. Undefined when there is none.
  *
  * @param options.orEmpty - If none began, the newest that did not: for whoever can say so of it.
  */
@@ -21,7 +22,9 @@ export async function latestRunId(
   const directory = deltaDirectory(workDirectory)
   const named = readName(join(directory, 'LATEST')) ?? readName(join(directory, 'runs', 'LATEST'))
   if (named !== undefined && isRunId(named) && existsSync(runDirectory(workDirectory, named))) return named
-  const runs = await listRuns(workDirectory)
+  const all = await listRuns(workDirectory)
+  const ids = new Set<string | null>(all.map(({ runId }) => runId))
+  const runs = all.filter(({ metadata }) => !ids.has(metadata.parent_run)) // whoever continues means the caller
   const begun = runs.filter(({ status, problem }) => status !== 'EMPTY' || problem !== undefined)
   return (begun.at(-1) ?? (orEmpty ? runs.at(-1) : undefined))?.runId
 }

@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import type { HookName } from '@delta/config-loader'
+import { isKnownEvent, type RunSummary, readTail, type StoredEvent } from '@delta/journal'
+import type { ActiveRun } from '../active-run.js'
+import type { Outcome } from '../outcome.js'
+import { readControl } from './control.js'
+import { stopAskedFor } from './notify.js'
+import { reportResult } from './tool-hooks.js'
+
+/**
+ * Runs `post_tool_execution` for each result that the last engine journaled and did not live to show it: the model must not
+ * read past a hook that changes what it reads.
+ */
+export async function reportMissedResults(run: ActiveRun): Promise<Outcome | undefined> {
+  if (!run.agent.hooks.post_tool_execution) return undefined
+  const events = await leftBehind(run)
+  const isSeen = (id: string) =>
+    events.some((event) => isAudit(event, 'post_tool_execution') && event.action_id === id)
+  for (const event of events) {
+    if (!isKnownEvent(event) || event.type !== 'ACTION_RESULT') continue
+    const { action_id, tool_name, iteration, observation_content: observation } = event
+    const ended = event.execution_ref !== null && event.status !== 'INTERRUPTED'
+    if (!ended || isSeen(action_id)) continue
+    const stopped = await reportResult(run, { action_id, name: tool_name }, { observation }, iteration)
+    if (stopped) return stopped
+  }
+  return undefined
+}
+
+/**
+ * The end of the run, if a hook asked for it and the last engine did not live to write it. A message since then is a
+ * person's word to go on, and an answer is one whatever the end of its cycle said.
+ */
+export async function stoppedBefore(run: ActiveRun, summary: RunSummary): Promise<Outcome | undefined> {
+  if (summary.answer !== undefined) return undefined
+  if (Object.keys(run.agent.hooks).length === 0) return undefined // spares most runs the reading
+  const events = await leftBehind(run)
+  for (const event of events.slice(events.findLastIndex(({ type }) => type === 'USER_MESSAGE') + 1)) {
+    if (!isKnownEvent(event) || event.type !== 'HOOK_EXECUTION_AUDIT') continue
+    if (event.status !== 'SUCCESS' || !event.io_path_ref) continue
+    const name = event.hook_name as HookName
+    const { value: control } = readControl(join(run.run.directory, event.io_path_ref), name)
+    const stopped = stopAskedFor({ name, control })
+    if (stopped) return stopped
+  }
+  return undefined
+}
+
+/** True when the last engine died between the last step of its cycle and the end of `on_iteration_end`. */
+export async function missedIterationEnd(run: ActiveRun): Promise<boolean> {
+  if (!run.agent.hooks.on_iteration_end) return false
+  const events = await leftBehind(run)
+  const began = events.some(({ type }) => type === 'THOUGHT' || type === 'ACTION_RESULT')
+  return began && !events.some((event) => isAudit(event, 'on_iteration_end'))
+}
+
+/** What the last engine journaled of the last cycle; nothing where it came to its own end, for then it saw to all of it. */
+async function leftBehind({ run }: ActiveRun): Promise<StoredEvent[]> {
+  const { events } = await readTail(run.paths.journal, 1, { userMessages: false })
+  return events.slice(events.findLastIndex(({ type }) => type === 'ENGINE_END') + 1)
+}
+
+function isAudit(event: StoredEvent, hook: string): event is StoredEvent & { action_id?: string } {
+  return isKnownEvent(event) && event.type === 'HOOK_EXECUTION_AUDIT' && event.hook_name === hook
+}
