@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { symlink } from 'node:fs/promises'
+import { readdir, readFile, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
   type StartedProcess,
@@ -34,6 +34,27 @@ function parentOf(child: TemporaryWorkspace, last = '{{last_observation}}') {
     turns: [{ tool_calls: [{ name: 'run_sub_agent', arguments: args }] }, { content: last }],
   })
 }
+
+test('a sensitive answer is not handed on in a task, which the sub-agent would keep', async () => {
+  await using child = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  const question = { prompt: 'Password?', sensitive: true }
+  const args = { agent_path: child.path, task: 'Log in with «secret:turn-1-1»', work_dir: '.' }
+  await using parent = await temporaryAgent({
+    tools: [RUN_SUB_AGENT],
+    turns: [
+      { tool_calls: [{ name: 'ask_human', arguments: question }] },
+      { tool_calls: [{ name: 'run_sub_agent', arguments: args }] },
+      { content: '{{last_observation}}' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
+  const { stdout } = await delta(['continue', '-w', workspace.path, '-m', '-'], { input: 'open-sesame' })
+  expect(stdout).toContain('BLOCKED: a sub-agent keeps its task, and what «secret:turn-1-1» stands for')
+  const files = await readdir(workspace.path, { recursive: true, withFileTypes: true })
+  for (const file of files.filter((entry) => entry.isFile()))
+    expect(await readFile(join(file.parentPath, file.name), 'utf8'), file.name).not.toContain('open-sesame')
+})
 
 test('an agent calls an agent: the answer comes back, and the files lie in a directory of its own workspace', async () => {
   await using child = await temporaryAgent({

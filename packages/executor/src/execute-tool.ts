@@ -1,5 +1,6 @@
 import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from './call/prepare-call.js'
-import { type RunContext, runPrepared } from './call/run-prepared.js'
+import type { RunContext } from './call/run-context.js'
+import { runPrepared } from './call/run-prepared.js'
 import { CREDENTIAL_NAMES, credentialsOf } from './environment.js'
 import { checkPolicy } from './policy/check-policy.js'
 import { notRun, type ToolResult } from './result/tool-result.js'

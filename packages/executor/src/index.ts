@@ -6,7 +6,8 @@ export {
   type RunnableCall,
   type ToolCall,
 } from './call/prepare-call.js'
-export { type RunContext, runPrepared } from './call/run-prepared.js'
+export type { RunContext } from './call/run-context.js'
+export { runPrepared } from './call/run-prepared.js'
 export { isTooDeep } from './depth.js'
 export {
   CREDENTIAL_NAMES,

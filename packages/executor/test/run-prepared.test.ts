@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isAlive, tryLimits, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
@@ -146,6 +146,28 @@ describe('A value that a person entrusted to the run', () => {
     expect(await read('seen')).toContain('\nhunter2!\n')
     expect(result.observation).toBe('in: [REDACTED] «secret:2-0»\n[stderr]\n[REDACTED]\n')
     expect(JSON.stringify(result)).not.toContain('hunter2')
+  })
+
+  test('is refused in the task of a sub-agent, which would keep it, and reaches one as an answer', async () => {
+    const { path } = await workspace({ delta: '#!/bin/sh\ncat >answer\n' })
+    chmodSync(join(path, 'delta'), 0o755)
+    const told = (command: string[], args: object) =>
+      call(
+        { command, stdin: 'text', parameters: [{ name: 'task', inject_as: 'argument', position: 0 }] },
+        args,
+        { workDirectory: path, secretTokens },
+      )
+    for (const args of [
+      { task: 'Log in with «secret:1-0»', text: '' },
+      { task: '-', text: '«secret:1-0»' },
+    ]) {
+      const { status, observation } = await told(['${CWD}/delta', 'run', '-m'], args)
+      expect(status).toBe('BLOCKED')
+      expect(observation).toMatch(/^BLOCKED: a sub-agent keeps its task, and what «secret:1-0» stands for/)
+    }
+    const answer = { task: '-', text: '«secret:1-0»' }
+    expect(await told(['${CWD}/delta', 'continue', '-m'], answer)).toMatchObject({ status: 'SUCCESS' })
+    expect(readFileSync(join(path, 'answer'), 'utf8')).toBe('hunter2!')
   })
 
   test('is in no file while the command runs', async () => {
