@@ -40,6 +40,21 @@ test('a tool with on_interrupt: rerun is run again, and the journal shows the se
   expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
 })
 
+test('a call that is refused when it is to be run again is not said to have never run', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [WORK, { content: 'Told: {{last_observation}}' }],
+    tools: [{ name: 'work', shell: SLEEPS_ONCE, on_interrupt: 'rerun' }],
+    files: hooks({
+      pre_tool_execution: `test ! -e done || echo '{"action":"skip","observation":"Not now."}' > "$DELTA_HOOK_IO_PATH/output/control.json"`,
+    }),
+  })
+  await runAndKill(started(workspace.path))
+  const result = await resume()
+  expect(result.answer).toContain('Told: Not now.\nIt had begun before, and was interrupted')
+  expect(await eventsOfType(result, 'ACTION_RESULT')).toMatchObject([{ status: 'INTERRUPTED' }])
+  expect(await workspace.read('witness.txt')).toBe('started\n')
+})
+
 test('with on_interrupt: ask a person decides, and until then nothing is run again', async () => {
   const { runAndKill, resume, workspace } = await scene({
     turns: [WORK, { content: 'Done.' }],

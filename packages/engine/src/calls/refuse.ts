@@ -2,9 +2,12 @@ import { withoutHalves } from '@delta/model'
 import { type ActiveRun, record } from '../active-run.js'
 import type { Call } from './call.js'
 
+const BEGUN_BEFORE =
+  'It had begun before, and was interrupted: the outcome of that is unknown; it may have done all, part or none of its work.'
+
 /**
  * Journals a call that was not run, so that it still has its request and its one result. Whatever it held, `jq` can read
- * them.
+ * them. One that an earlier engine had begun stays interrupted, whatever refuses it now.
  */
 export function refuse(
   run: ActiveRun,
@@ -17,7 +20,9 @@ export function refuse(
     observation: string
   },
 ): undefined {
-  const { iteration, attempt, args, status, observation } = refusal
+  const { iteration, attempt, args } = refusal
+  const hasBegun = attempt > 1
+  const observation = hasBegun ? `${refusal.observation}\n${BEGUN_BEFORE}` : refusal.observation
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
   record(
     run,
@@ -32,7 +37,7 @@ export function refuse(
     {
       type: 'ACTION_RESULT',
       ...about,
-      status,
+      status: hasBegun ? 'INTERRUPTED' : refusal.status,
       exit_code: null,
       signal: null,
       observation_content: withoutHalves(observation),
