@@ -74,7 +74,6 @@ export default defineConfig({
   minify: true,
   removeNodeProtocol: false,
   silent: true,
-  shims: true,
   noExternal: [/.*/],
   loader: { '.py': 'text' }, // the program of Python sessions
   esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt')],
@@ -82,9 +81,17 @@ export default defineConfig({
     options.alias = SOURCES
     options.inject = [...(options.inject ?? []), resolve('src/lean-fetch.ts')]
     // asked for by the openai client; the real one loads what nobody needs
-    options.define = { ...options.define, 'globalThis.ReadableStream': 'undefined' }
+    options.define = {
+      ...options.define,
+      'globalThis.ReadableStream': 'undefined',
+      'import.meta.dirname': '__dirname',
+    }
     options.charset = 'ascii'
-    options.supported = { ...options.supported, 'dynamic-import': false }
+    options.supported = {
+      ...options.supported,
+      'dynamic-import': false,
+      'regexp-unicode-property-escapes': true, // or they are made anew at each use
+    }
   },
   async onSuccess() {
     await escapeRest('dist') // the bundles are read as Latin-1, see src/bundles.ts

@@ -1,13 +1,25 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 
 interface Bundles {
   /** What a bundle exports; `name` is `./run.cjs`. */
   load(name: string): unknown
-  /** Keeps what was compiled now, for the next start. */
-  keepCompiled(): void
+  /**
+   * Keeps what was compiled now, for the next start. A command that failed used little of its code, so what is kept of it
+   * makes way for the code of the first that succeeds.
+   */
+  keepCompiled(succeeded: boolean): void
 }
+
+interface Compiled {
+  script: Script
+  cachePath: string
+  /** This start used what an earlier one had kept, after it failed. */
+  isKeptAfterFailure: boolean
+}
+
+const AFTER_FAILURE = '-failed'
 
 /**
  * Loads the bundles that this program is built into, with their compiled code from an earlier start if there is any:
@@ -32,7 +44,7 @@ export function openBundles({
   rarelyUsed: ReadonlySet<string>
 }): Bundles {
   const loaded = new Map<string, { exports: unknown }>()
-  const compiled: { script: Script; cachePath: string }[] = []
+  const compiled: Compiled[] = []
 
   function load(name: string): unknown {
     const known = loaded.get(name)
@@ -55,16 +67,23 @@ export function openBundles({
     const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(path, 'latin1')}\n})`
     if (cacheDirectory === undefined) return new Script(source, { filename: path })
     const cachePath = join(cacheDirectory, cacheName(path))
-    const cachedData = readIfThere(cachePath)
+    const kept = readIfThere(cachePath)
+    const cachedData = kept ?? readIfThere(cachePath + AFTER_FAILURE)
     const script = new Script(source, { filename: path, ...(cachedData ? { cachedData } : {}) })
-    if (!cachedData || script.cachedDataRejected) compiled.push({ script, cachePath })
+    const isUsed = cachedData !== undefined && !script.cachedDataRejected
+    if (!kept || !isUsed) compiled.push({ script, cachePath, isKeptAfterFailure: isUsed })
     return script
   }
 
-  function keepCompiled(): void {
+  function keepCompiled(succeeded: boolean): void {
+    const worthKeeping = compiled.filter(({ isKeptAfterFailure }) => succeeded || !isKeptAfterFailure)
     try {
-      if (cacheDirectory !== undefined && compiled.length > 0) mkdirSync(cacheDirectory, { recursive: true })
-      for (const { script, cachePath } of compiled) replace(cachePath, script.createCachedData())
+      if (cacheDirectory !== undefined && worthKeeping.length > 0)
+        mkdirSync(cacheDirectory, { recursive: true })
+      for (const { script, cachePath } of worthKeeping) {
+        if (succeeded) rmSync(cachePath + AFTER_FAILURE, { force: true })
+        replace(succeeded ? cachePath : cachePath + AFTER_FAILURE, script.createCachedData())
+      }
     } catch {
       // an installation that cannot be written starts a little slower, and that is all
     }

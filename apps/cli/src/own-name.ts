@@ -1,11 +1,10 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { quoteForPerson } from '@delta/executor'
 import type { Terminal } from './terminal/terminal.js'
 import { commandFinder } from './tools/command-exists.js'
 
-const PROGRAM = fileURLToPath(new URL('../bin.cjs', import.meta.url))
+const PROGRAM = join(import.meta.dirname, '../bin.cjs')
 /** A script that a package manager puts on the PATH is not longer. */
 const LONGEST_SHIM_BYTES = 4096
 

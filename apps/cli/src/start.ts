@@ -16,7 +16,7 @@ export async function start(host: NodeJS.Process): Promise<void> {
   host.once('exit', closeDeadTerminals)
   host.exitCode = await main(host)
   host.off('beforeExit', failUnfinished)
-  bundles.keepCompiled()
+  bundles.keepCompiled(host.exitCode === 0)
 }
 
 /** Under a umask that takes its owner's permissions from a new file, no run could be read or continued by whoever made it. */

@@ -1,8 +1,7 @@
-import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 
 /** Holds `delta` and `delta-sessions`; beside the built program, wherever that was installed. */
-const OWN_COMMANDS = fileURLToPath(new URL('../path', import.meta.url))
+const OWN_COMMANDS = join(import.meta.dirname, '../path')
 
 /**
  * The environment in which commands find this very `delta` first, also from a clone or through `npx`; and at least the

@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
@@ -47,15 +47,18 @@ async function installed() {
   const directory = await temporaryWorkspace({})
   for (const part of ['bin.cjs', 'package.json', 'dist', 'path'])
     await cp(join(PACKAGE, part), join(directory.path, part), { recursive: true })
-  const argv = [
-    process.execPath,
-    join(directory.path, 'bin.cjs'),
-    'tool',
-    'list',
-    join(directory.path, 'a.yaml'),
-  ]
   await writeFile(join(directory.path, 'a.yaml'), '- name: one\n  exec: echo\n')
-  return { directory, list: () => runProcess(argv, { env: cleanEnvironment() }) }
+  const list = (file = 'a.yaml') => {
+    const argv = [
+      process.execPath,
+      join(directory.path, 'bin.cjs'),
+      'tool',
+      'list',
+      join(directory.path, file),
+    ]
+    return runProcess(argv, { env: cleanEnvironment() })
+  }
+  return { directory, list }
 }
 
 test('compiled code is kept beside the program, and is replaced when it is of no use', async () => {
@@ -71,6 +74,31 @@ test('compiled code is kept beside the program, and is replaced when it is of no
   expect(await list()).toMatchObject(expected)
   for (const name of kept) expect(await directory.read(`compiled/${name}`)).not.toBe('not compiled code')
   expect(await readdir(compiled)).toEqual(kept)
+})
+
+test('what a command that failed has compiled is used, and makes way for that of one that succeeds', async () => {
+  const { directory, list } = await installed()
+  await using _ = directory
+  const kept = async () => {
+    const names = (await readdir(join(directory.path, 'compiled'))).filter((name) =>
+      name.startsWith('tool-list'),
+    )
+    return Promise.all(
+      names.map(async (name) => [name, (await stat(join(directory.path, 'compiled', name))).mtimeMs]),
+    )
+  }
+
+  expect(await list('missing.yaml')).toMatchObject({ exitCode: 2 })
+  const afterFailure = await kept()
+  expect(afterFailure).toEqual([[expect.stringMatching(/-failed$/), expect.any(Number)]])
+  expect(await list('missing.yaml')).toMatchObject({ exitCode: 2 })
+  expect(await kept()).toEqual(afterFailure)
+
+  expect(await list()).toMatchObject({ exitCode: 0 })
+  const afterSuccess = await kept()
+  expect(afterSuccess).toEqual([[expect.not.stringMatching(/-failed$/), expect.any(Number)]])
+  expect(await list('missing.yaml')).toMatchObject({ exitCode: 2 })
+  expect(await kept()).toEqual(afterSuccess)
 })
 
 test('a program that cannot keep compiled code works as well', async () => {

@@ -60,11 +60,10 @@ function showControls(text: string): string {
 
 /** White space as wide as the text on a terminal. */
 function blank(text: string): string {
-  return Array.from(text, (character) => (WIDE.test(character) ? '  ' : ' ')).join('')
+  const wide =
+    /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/gu
+  return text.replace(wide, '  ').replace(/./gsu, ' ')
 }
-
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 
 function formatPlace({ file, line, column }: ConfigProblem): string {
   if (file === '') return ''

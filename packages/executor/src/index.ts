@@ -67,8 +67,8 @@ export {
   type ParsedSettings,
   parseToolSettings,
   type SandboxSettings,
-  TOOL_SETTING_KEYS,
   type ToolSettings,
 } from './tool/settings.js'
+export { TOOL_SETTING_KEYS } from './tool/settings-schema.js'
 export { findUnreplaced, type Unreplaced } from './tool/unreplaced.js'
 export type { WrittenTool } from './tool/written-tool.js'

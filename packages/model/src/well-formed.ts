@@ -1,8 +1,5 @@
 import type { AssistantMessage, ToolCall } from './chat.js'
 
-/** Half of a character that takes two units of UTF-16. */
-const HALF = /\p{Surrogate}/gu
-
 /**
  * The message with no half characters, which servers cut off: JSON can spell them, but `jq` and strict servers refuse it. They
  * become replacement characters; in the text of arguments they are spelled out, so that whoever reads it still sees that no
@@ -14,14 +11,18 @@ export function wellFormed(message: AssistantMessage): AssistantMessage {
 }
 
 function withHalvesSpelt(call: ToolCall): ToolCall {
-  const text = call.function.arguments.replace(HALF, (half) => `\\u${half.charCodeAt(0).toString(16)}`)
+  if (call.function.arguments.isWellFormed()) return call
+  const text = call.function.arguments.replace(
+    /\p{Surrogate}/gu,
+    (half) => `\\u${half.charCodeAt(0).toString(16)}`,
+  )
   return { ...call, function: { ...call.function, arguments: text } }
 }
 
 /** A JSON value with replacement characters for the half ones in it, for what came out of a call's arguments. */
 export function withoutHalves<T>(value: T): T
 export function withoutHalves(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(HALF, '\ufffd')
+  if (typeof value === 'string') return value.toWellFormed()
   if (Array.isArray(value)) return value.map((entry) => withoutHalves(entry))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(

@@ -87,8 +87,7 @@ function excerpt({ path, template, line = 1, column }: Excerpt): string[] {
   const text = lines[line - 1] ?? ''
   const [opening, closing] = lines.length > 1 ? [`  ${path}, line ${line}: `, ''] : [`  ${path}: "`, '"']
   // White space as wide as the text on a terminal.
-  const blank = (opening + text.slice(0, column - 1)).replace(WIDE, '  ').replace(/[^\t]/gu, ' ')
+  const before = opening + text.slice(0, column - 1)
+  const blank = before.replace(/[\u2e80-\uffff]|\p{Emoji_Presentation}/gu, '  ').replace(/[^\t]/gu, ' ')
   return [opening + text + closing, `${blank}^`]
 }
-
-const WIDE = /[\u2e80-\uffff]|\p{Emoji_Presentation}/gu

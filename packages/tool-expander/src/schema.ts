@@ -5,65 +5,74 @@ import { isEngineVariable } from './template.js'
 /** Names that tools may not have: the engine answers these calls itself. */
 export const RESERVED_TOOL_NAMES: readonly string[] = ['ask_human']
 
-const string = z.string('must be a text')
-const text = z.optional(string)
-const flag = z.optional(z.boolean('must be true or false'))
-const word = string.check(z.regex(/^[^\0]*$/, 'must not hold a NUL character'))
-const words = z.array(word, 'must be a list')
-const WHOLE = 'must be a whole number'
-const NOT_EMPTY = z.minLength(1, 'must not be empty')
-const MAP = 'must be a map'
-const choice = <const Names extends readonly string[]>(...names: Names) =>
-  z.optional(z.enum(names, `must be one of: ${names.join(', ')}`))
-const parameterName = string.check(
-  z.regex(/^[A-Za-z_]\w*$/, 'must be letters, digits and _, no digit first'),
-  z.refine((name) => !isEngineVariable(name), 'must not be AGENT_HOME or CWD'),
-)
-const toolName = string.check(
-  z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
-  z.refine((name) => !RESERVED_TOOL_NAMES.includes(name), 'is reserved by the engine'),
-)
-const enumerated = z.union([z.string(), z.number()], 'must be a text or a number')
+let made: ReturnType<typeof makeShapes> | undefined
 
-export const Parameter = z.looseObject(
-  {
-    name: parameterName,
-    type: choice('string', 'integer', 'number', 'boolean', 'array'),
-    inject_as: choice('argument', 'stdin', 'option'),
-    position: z.optional(z.number(WHOLE).check(z.refine(Number.isInteger, WHOLE))),
-    option_name: z.optional(word.check(NOT_EMPTY)),
-    description: text,
-    required: flag,
-    default: z.optional(z.unknown()),
-    enum: z.optional(z.array(enumerated, 'must be a list').check(NOT_EMPTY)),
-    pattern: text,
-    allow_dash: flag,
-    raw: flag,
-  },
-  MAP,
-)
+/** Made when the first tool is checked: that takes as long as compiling ten. */
+export const shapes = () => (made ??= makeShapes())
 
-const Definition = z.object(
-  {
-    name: toolName,
-    description: text,
-    exec: z.optional(word),
-    shell: z.optional(word),
-    command: z.optional(words.check(NOT_EMPTY)),
-    stdin: z.optional(parameterName),
-    parameters: z.optional(z.array(Parameter, 'must be a list')),
-    allow_dash: flag,
-    substitute: flag,
-    checked_words: z.optional(words),
-    __meta: z.optional(z.object({ syntax: z.enum(['exec', 'shell']), template: string, stdin: text }, MAP)),
-  },
-  MAP,
-)
+function makeShapes() {
+  const string = z.string('must be a text')
+  const text = z.optional(string)
+  const flag = z.optional(z.boolean('must be true or false'))
+  const word = string.check(z.regex(/^[^\0]*$/, 'must not hold a NUL character'))
+  const words = z.array(word, 'must be a list')
+  const WHOLE = 'must be a whole number'
+  const NOT_EMPTY = z.minLength(1, 'must not be empty')
+  const MAP = 'must be a map'
+  const choice = <const Names extends readonly string[]>(...names: Names) =>
+    z.optional(z.enum(names, `must be one of: ${names.join(', ')}`))
+  const parameterName = string.check(
+    z.regex(/^[A-Za-z_]\w*$/, 'must be letters, digits and _, no digit first'),
+    z.refine((name) => !isEngineVariable(name), 'must not be AGENT_HOME or CWD'),
+  )
+  const toolName = string.check(
+    z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+    z.refine((name) => !RESERVED_TOOL_NAMES.includes(name), 'is reserved by the engine'),
+  )
+  const enumerated = z.union([z.string(), z.number()], 'must be a text or a number')
 
+  const Parameter = z.looseObject(
+    {
+      name: parameterName,
+      type: choice('string', 'integer', 'number', 'boolean', 'array'),
+      inject_as: choice('argument', 'stdin', 'option'),
+      position: z.optional(z.number(WHOLE).check(z.refine(Number.isInteger, WHOLE))),
+      option_name: z.optional(word.check(NOT_EMPTY)),
+      description: text,
+      required: flag,
+      default: z.optional(z.unknown()),
+      enum: z.optional(z.array(enumerated, 'must be a list').check(NOT_EMPTY)),
+      pattern: text,
+      allow_dash: flag,
+      raw: flag,
+    },
+    MAP,
+  )
+
+  const Definition = z.object(
+    {
+      name: toolName,
+      description: text,
+      exec: z.optional(word),
+      shell: z.optional(word),
+      command: z.optional(words.check(NOT_EMPTY)),
+      stdin: z.optional(parameterName),
+      parameters: z.optional(z.array(Parameter, 'must be a list')),
+      allow_dash: flag,
+      substitute: flag,
+      checked_words: z.optional(words),
+      __meta: z.optional(z.object({ syntax: z.enum(['exec', 'shell']), template: string, stdin: text }, MAP)),
+    },
+    MAP,
+  )
+  return { Parameter, Definition }
+}
+
+type Shapes = ReturnType<typeof makeShapes>
 /** A tool as its author wrote it: `exec:`, `shell:` or `command:`. What `parseTool` accepted. */
-export type ToolDefinition = z.infer<typeof Definition>
+export type ToolDefinition = z.infer<Shapes['Definition']>
 /** An entry of `parameters:`, as written. Keys we do not know stay on it. */
-export type ParameterDefinition = z.infer<typeof Parameter>
+export type ParameterDefinition = z.infer<Shapes['Parameter']>
 
 /** A tool that was accepted. */
 export interface Parsed {
@@ -81,6 +90,7 @@ export interface Refused {
 
 /** Checks the shape alone: which keys hold what. An empty YAML key (null) counts as absent, as undefined does. */
 export function parseShape(input: unknown): Parsed | Refused {
+  const { Definition } = shapes()
   const result = Definition.safeParse(withoutNulls(input), { reportInput: true })
   if (!result.success) return { ok: false, problems: result.error.issues.map(explain) }
   const rest = Object.entries(input as object).filter((entry) => !Object.hasOwn(Definition.shape, entry[0]))

@@ -23,7 +23,7 @@ export function complaintAbout(parameter: ExpandedParameter, value: unknown): st
   if (typeof value === 'number' && !isExact) return 'cannot be passed on exactly; send it as a string'
   if (shape?.test(text) === false) return `must be ${kind}`
   if (text.includes('\0') && inject_as !== 'stdin') return 'must not hold a NUL character'
-  if (/\p{Surrogate}/u.test(text)) return 'is not valid Unicode'
+  if (!text.isWellFormed()) return 'is not valid Unicode'
   if (allowed?.some((each) => String(each) === text) === false) return `must be one of: ${allowed.join(', ')}`
   if (pattern !== undefined && !wholePattern(pattern).test(text)) return `must match /${pattern}/`
   return undefined

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { AtipArgument, AtipCommand, AtipOption, AtipTool } from '@delta/atip'
 import { printJson } from '../present/print.js'
 import { COMMAND_EFFECTS } from '../table/effects.js'
@@ -9,7 +10,7 @@ import { EXIT, type Terminal } from '../terminal/terminal.js'
 /** `delta --agent`: this command line in ATIP, from the same table as the parser and the help. */
 export async function execute(_flags: object, terminal: Terminal): Promise<number> {
   const { version, description } = JSON.parse(
-    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+    readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
   ) as { version: string; description: string }
   const tool: AtipTool = {
     atip: '0.6',

@@ -1,6 +1,5 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { quoteForPerson } from '@delta/executor'
 import { ownName } from '../own-name.js'
 import { print } from '../present/print.js'
@@ -10,7 +9,7 @@ import { UsageError } from '../usage/usage-error.js'
 import { makeDirectories } from '../workspace/make-directories.js'
 
 /** Templates are directories that lie beside the built program, so what `init` copies can be read there. */
-const TEMPLATES = fileURLToPath(new URL('./templates/', import.meta.url))
+const TEMPLATES = join(import.meta.dirname, 'templates')
 
 /** `delta init`: copies a template into a new directory. An agent made this way runs at once, without a key. */
 export async function execute(

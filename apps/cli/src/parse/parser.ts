@@ -9,8 +9,8 @@ import { withHints } from './with-hints.js'
 /** What is done with a command line that was understood. */
 export type Execute = (name: string, options: object, positional: string[]) => Promise<void>
 
-/** The argument parser for the whole table. */
-export function createParser(terminal: Terminal, execute: Execute): Command {
+/** The argument parser for the whole table, or for one command of it: making all of them is a fiftieth of a start. */
+export function createParser(terminal: Terminal, execute: Execute, only?: CommandEntry): Command {
   const program = new Command('delta')
     .description(
       'Runs agents made of YAML, Markdown and commands. Everything that happens is kept in plain files under .delta/.',
@@ -30,9 +30,16 @@ export function createParser(terminal: Terminal, execute: Execute): Command {
 
   for (const { title, commands } of COMMAND_TABLE) {
     program.commandsGroup(`${title}:`)
-    for (const entry of commands) addCommand(parentOf(entry, program), entry, terminal, execute)
+    const parsed = only === undefined ? commands : commands.filter((entry) => entry === only)
+    for (const entry of parsed) addCommand(parentOf(entry, program), entry, terminal, execute)
   }
   return program
+}
+
+/** The command whose name stands first. */
+export function typedCommand(argv: readonly string[]): CommandEntry | undefined {
+  const isTyped = ({ name }: CommandEntry) => name.split(' ').every((word, index) => argv[index] === word)
+  return COMMAND_TABLE.flatMap(({ commands }) => commands).find(isTyped)
 }
 
 /** What may be typed behind `delta`, or behind the word of a group. */

@@ -3,7 +3,8 @@ import { ExecutorError } from '../errors.js'
 import { isObject, requireThat } from '../usage.js'
 import { isAgentCommand } from './agent-command.js'
 import { mistypedKeys } from './mistyped-keys.js'
-import { parseToolSettings, TOOL_SETTING_KEYS, type ToolSettings } from './settings.js'
+import { parseToolSettings, type ToolSettings } from './settings.js'
+import { TOOL_SETTING_KEYS } from './settings-schema.js'
 import type { WrittenTool } from './written-tool.js'
 
 /** A tool that can be called: its compiled syntax, and how it runs. */

@@ -2,7 +2,7 @@ import type { SettingsProblem } from '../errors.js'
 import { nearestNames } from '../nearest.js'
 import { effectsSchema } from '../policy/effects.js'
 import { isObject } from '../usage.js'
-import { TOOL_SETTING_KEYS } from './settings.js'
+import { TOOL_SETTING_KEYS } from './settings-schema.js'
 
 /** Every key a tool can have, its syntax and how it runs: to guess what a mistyped one meant. */
 export const TOOL_KEYS: readonly string[] = [

@@ -2,7 +2,7 @@ import type { SettingsProblem } from '../errors.js'
 import { type Effects, effectsSchema, type TrustLevel } from '../policy/effects.js'
 import type { Keep } from '../process/captured.js'
 import { isObject, requireThat } from '../usage.js'
-import { settingsSchema, type WrittenSettings } from './settings-schema.js'
+import { settingsSchema, TOOL_SETTING_KEYS, type WrittenSettings } from './settings-schema.js'
 
 /** How a tool runs: everything in its YAML that is not its syntax. */
 export interface ToolSettings {
@@ -44,9 +44,6 @@ export const DEFAULT_SETTINGS: ToolSettings = {
   critical: false,
   output: { maxChars: 30_000, keep: 'both', maxBytes: 1_000_000_000 },
 }
-
-/** The keys a tool's YAML may hold for this package, for suggestions when one is misspelt. */
-export const TOOL_SETTING_KEYS: readonly string[] = Object.keys(settingsSchema.shape)
 
 /**
  * Reads how a tool runs from the keys the tool's syntax left over.

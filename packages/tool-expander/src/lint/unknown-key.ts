@@ -1,16 +1,14 @@
-import { Parameter } from '../schema.js'
+import { shapes } from '../schema.js'
 import type { Entry } from './entry.js'
 import { findingAbout, type LintFinding } from './finding.js'
 
-/** The keys of a parameter that mean something; others are kept as they are. */
-const PARAMETER_KEYS: readonly string[] = Object.keys(Parameter.shape)
-
 /** A key that means nothing: a mistake in writing, as a rule. */
 export function unknownKey({ parameter, path }: Entry): LintFinding[] {
+  const known = Object.keys(shapes().Parameter.shape)
   return Object.keys(parameter)
-    .filter((key) => !PARAMETER_KEYS.includes(key) && !key.startsWith('x-'))
+    .filter((key) => !known.includes(key) && !key.startsWith('x-'))
     .map((key) => {
-      const nearest = PARAMETER_KEYS.find((known) => isNear(known, key))
+      const nearest = known.find((name) => isNear(name, key))
       const hint = nearest === undefined ? 'Keys of your own begin with x-.' : `Did you mean ${nearest}?`
       return findingAbout('unknown-key', `${path}.${key}`, `${key} means nothing here.`, hint)
     })
