@@ -34,14 +34,21 @@ export function writeDurably(path: string, data: string | Buffer): void {
     const bytes = Buffer.from(data)
     for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
     fsyncSync(descriptor)
+  } catch (error) {
+    if (error instanceof Error) error.message += ` '${path}'` // the system does not say it of an open file
+    throw error
   } finally {
     closeSync(descriptor)
   }
 }
 
-/** Replaces a file as a whole: a reader sees the old content or the new. After a power cut it may be the old one again. */
+/**
+ * Replaces a file as a whole: a reader sees the old content or the new. After a power cut it may be the old one again.
+ * Called with the session locked.
+ */
 export function replaceFile(path: string, data: string): void {
-  const beside = `${path}.${process.pid}.new`
+  const beside = `${path}.new`
+  removeFile(beside) // what a crash or a full disk left
   writeDurably(beside, data)
   renameSync(beside, path)
 }
