@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import { rememberedVariables, type Variables } from './environment.js'
 import { systemCode } from './errors.js'
@@ -7,6 +6,7 @@ import { parseJobs } from './jobs.js'
 import { largeNotice } from './large-variables.js'
 import type { Report } from './report.js'
 import type { ExecResult } from './result.js'
+import { writePrivately } from './store/files.js'
 import type { BackgroundJob } from './store/metadata.js'
 import { commitState, isSameState, type SessionState } from './store/state.js'
 
@@ -130,7 +130,7 @@ async function check(
   const path = `${work}.check`
   const argv = driver.check?.(metadata.program, path)
   if (!argv) return undefined
-  writeFileSync(path, bytes, { mode: 0o600 })
+  writePrivately(path, bytes)
   const outcome = await runCommand(argv, { cwd: paths.directory, env: {}, timeoutMs: 10_000 })
   return outcome.exitCode === 0 ? undefined : outcome.stderr.text.trim() || outcome.status
 }

@@ -44,6 +44,15 @@ test('a session that cannot be started for want of room says what could not be w
   await expect(startOn(disk.path)).rejects.toThrow(/^ENOSPC: .* '.*\.sessions.*'$/)
 })
 
+test('a command that there is no room to hand over is not run, and the error names the file', async () => {
+  await using disk = await smallDisk()
+  if (!disk.mounted) return
+  const { elsewhere, exec } = await startOn(disk.path)
+  await exec(FILL)
+  await expect(exec(`echo > ran; : ${'x'.repeat(100_000)}`)).rejects.toThrow(/ENOSPC: .* '.*\.command'$/)
+  expect(readdirSync(elsewhere)).toEqual([])
+})
+
 test('a session goes on once the disk has room again, and nothing half written stays in it', async () => {
   await using disk = await smallDisk()
   if (!disk.mounted) return

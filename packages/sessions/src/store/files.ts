@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   unlinkSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -27,6 +28,21 @@ export function readWhole(path: string): Buffer {
   }
 }
 
+/** Writes a file only its owner can read, and does not wait for the disk. */
+export function writePrivately(path: string, data: string | Buffer): void {
+  try {
+    writeFileSync(path, data, { mode: 0o600 })
+  } catch (error) {
+    throw withPath(error, path)
+  }
+}
+
+/** Of a file that is open the system does not say which it is. */
+function withPath(error: unknown, path: string): unknown {
+  if (error instanceof Error && !error.message.includes(path)) error.message += ` '${path}'`
+  return error
+}
+
 /** Writes a file only its owner can read, and waits until it is on the disk. */
 export function writeDurably(path: string, data: string | Buffer): void {
   const descriptor = openSync(path, 'w', 0o600)
@@ -35,8 +51,7 @@ export function writeDurably(path: string, data: string | Buffer): void {
     for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
     fsyncSync(descriptor)
   } catch (error) {
-    if (error instanceof Error) error.message += ` '${path}'` // the system does not say it of an open file
-    throw error
+    throw withPath(error, path)
   } finally {
     closeSync(descriptor)
   }
