@@ -1,11 +1,14 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeFileSync,
   writeSync,
@@ -66,6 +69,24 @@ export function replaceFile(path: string, data: string): void {
   removeFile(beside) // what a crash or a full disk left
   writeDurably(beside, data)
   renameSync(beside, path)
+}
+
+/**
+ * Makes a directory and those above it that are missing. By hand, because node's own `recursive` never ends where nothing
+ * can be made in a directory that exists, as in `/proc`.
+ */
+export function makeDirectories(path: string): void {
+  if (isDirectory(path)) return
+  if (!existsSync(dirname(path))) makeDirectories(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!isDirectory(path)) throw error // otherwise another process was faster
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /** Makes a file's bytes, or a directory's entries, survive a power cut. */
