@@ -195,6 +195,25 @@ test.each([
   expect((await delta(['list-runs', '-w', workspace.path])).stdout).toMatch(/^one /m)
 })
 
+test.each(['mkfifo', 'mkdir'])(
+  'a record that %s put another thing in the place of hides nothing but itself',
+  async (make) => {
+    await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+    await using workspace = await temporaryWorkspace({})
+    await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
+    const records = join(workspace.path, '.delta/one/io/invocations')
+    const record = join(records, String((await readdir(records))[0]))
+    await rm(record)
+    await runProcess([make, record])
+    const request = await delta(['show', '-w', workspace.path, '--request', '1'])
+    expect(request).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(request.stderr).toContain(`${record}: `)
+    const step = await delta(['show', '-w', workspace.path, '--step', '1'])
+    expect(step).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Done.') })
+    expect(await delta(['context', 'explain', '-w', workspace.path])).toMatchObject({ exitCode: 0 })
+  },
+)
+
 test('a pipe that a tool leaves in the place of its record ends the run with what to do, not in silence', async () => {
   await using agent = await temporaryAgent({
     tools: [

@@ -207,6 +207,19 @@ test.each([
   await waitForExit(pid)
 })
 
+test('a message longer than 10 MB ends the server with exit code 1, and with the command that runs', async () => {
+  const files = await filesOf(TOOLS)
+  const args = ['mcp', 'serve', 'tools.yaml', '-w', 'files']
+  const server = startDelta(args, { cwd: files.path, interactive: true })
+  server.write(lines(HELLO, call(2, 'wait')))
+  const pid = await waitStarted(files)
+  server.write('x'.repeat(11 * 1024 * 1024))
+  const { exitCode, stderr } = await server.result
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('The server has ended: a message may have 10 MB.')
+  await waitForExit(pid)
+})
+
 test('a second signal ends the server at once, and the command that ignored the first one with it', async () => {
   const files = await filesOf(TOOLS)
   const args = ['mcp', 'serve', 'tools.yaml', '-w', 'files']

@@ -1,6 +1,7 @@
-import { chmod, mkdir } from 'node:fs/promises'
+import { chmod, lstat, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  runProcess,
   type TemporaryWorkspace,
   temporaryAgent,
   temporaryWorkspace,
@@ -142,6 +143,17 @@ test('a program beside the file, or below it, is named relative to it; any other
   await mkdir(join(program.path, 'tools'))
   await delta(['tool', 'import', './notes', '-o', 'tools/notes.atip.json'], { cwd: program.path })
   expect(await binaryIn('tools/notes.atip.json')).toBe(join(program.path, 'notes'))
+})
+
+test('what is no file is not replaced by one', async () => {
+  await using workspace = await temporaryWorkspace({ notes: PROGRAM, 'metadata.json': JSON.stringify(NOTES) })
+  await chmod(join(workspace.path, 'notes'), 0o755)
+  const pipe = join(workspace.path, 'pipe')
+  await runProcess(['mkfifo', pipe])
+  const refused = await delta(['tool', 'import', './notes', '-o', 'pipe'], { cwd: workspace.path })
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(refused.stderr).toContain(`Error: ${pipe}: it is no file.`)
+  expect((await lstat(pipe)).isFIFO()).toBe(true)
 })
 
 test('the line for agent.yaml is written from where the agent is, above the file or not yet anywhere', async () => {

@@ -1,11 +1,12 @@
-import { writeFileSync } from 'node:fs'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
 import { rememberedVariables, type Variables } from './environment.js'
+import { systemCode } from './errors.js'
 import type { Execution } from './execution.js'
 import { parseJobs } from './jobs.js'
 import { largeNotice } from './large-variables.js'
 import type { Report } from './report.js'
 import type { ExecResult } from './result.js'
+import { writePrivately } from './store/files.js'
 import type { BackgroundJob } from './store/metadata.js'
 import { commitState, isSameState, type SessionState } from './store/state.js'
 
@@ -19,10 +20,9 @@ export interface Collected {
 
 /** Takes over what a command left in the work directory, or says why the state stays as it was. */
 export async function collectState(execution: Execution, outcome: CommandOutcome): Promise<Collected> {
-  const { paths, metadata, state, notices } = execution
+  const { metadata, state, notices } = execution
   const report = readReport(execution, outcome)
-  const next = report && (await nextState(execution, report))
-  if (next && !isSameState(state, next)) commitState(paths, next, state.number + 1)
+  const next = report && (await keptState(execution, report))
   notices.push(...largeNotice((next ?? state).variables))
 
   const ownJobs = parseJobs(report?.jobs ?? '')
@@ -46,7 +46,7 @@ function readReport(
   outcome: CommandOutcome,
 ): Report | undefined {
   const unchanged = (why: string) => {
-    notices.push(`The session is as it was before this command: ${why}.`)
+    notices.push(asBefore(why))
     return undefined
   }
   try {
@@ -54,8 +54,13 @@ function readReport(
     return report ?? unchanged(whyUnfinished(outcome))
   } catch (error) {
     if (error instanceof SyntaxError) return unchanged(`what it left makes no sense (${error.message})`)
-    throw error
+    if (systemCode(error) === undefined) throw error
+    return unchanged(`what it left could not be read (${(error as Error).message})`)
   }
+}
+
+function asBefore(why: string): string {
+  return `The session is as it was before this command: ${why}.`
 }
 
 function whyUnfinished({ status, signal }: CommandOutcome): string {
@@ -63,7 +68,21 @@ function whyUnfinished({ status, signal }: CommandOutcome): string {
   if (status === 'ABORTED') return 'it was stopped'
   return signal
     ? `it was killed by ${signal}`
-    : 'its process ended without saving (as after exec, or os._exit)'
+    : 'its process ended without saving (as after exec or os._exit, or on a full disk)'
+}
+
+/** The next state, once it is on the disk. */
+async function keptState(execution: Execution, report: Report): Promise<SessionState | undefined> {
+  const { paths, state, notices } = execution
+  try {
+    const next = await nextState(execution, report)
+    if (!isSameState(state, next)) commitState(paths, next, state.number + 1)
+    return next
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error
+    notices.push(asBefore(`its state could not be stored (${(error as Error).message})`))
+    return undefined
+  }
 }
 
 async function nextState(execution: Execution, report: Report): Promise<SessionState> {
@@ -111,7 +130,7 @@ async function check(
   const path = `${work}.check`
   const argv = driver.check?.(metadata.program, path)
   if (!argv) return undefined
-  writeFileSync(path, bytes, { mode: 0o600 })
+  writePrivately(path, bytes)
   const outcome = await runCommand(argv, { cwd: paths.directory, env: {}, timeoutMs: 10_000 })
   return outcome.exitCode === 0 ? undefined : outcome.stderr.text.trim() || outcome.status
 }

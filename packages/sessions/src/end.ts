@@ -77,6 +77,7 @@ async function lockWithin(
     await lockSession(lock, signal ? AbortSignal.any([signal, patience]) : patience)
     return true
   } catch (error) {
+    if (isSessionError(error) && error.code === 'ERR_SESSION_DAMAGED') return true // nobody can lock it any more
     const isOver = isSessionError(error) && error.code === 'ERR_SESSION_ABORTED' && !signal?.aborted
     if (!isOver) throw error
     return false

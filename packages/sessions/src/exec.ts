@@ -3,6 +3,7 @@ import { checkExec } from './check-options.js'
 import { collectState } from './collect.js'
 import { SessionError } from './errors.js'
 import { type ExecOptions, prepareExecution, runExecution } from './execution.js'
+import { noticeUnless } from './notices.js'
 import { type ExecResult, processResult } from './result.js'
 import { recordCommand } from './store/history.js'
 import { lockSession } from './store/lock.js'
@@ -32,11 +33,11 @@ export async function execInSession(id: string, command: string, options: ExecOp
   }
   const paths = existingSession(options.sessionsDirectory, id)
   const unlock = await lockSession(paths.lock, options.signal)
-  try {
-    return await runLocked(paths, command, options)
-  } finally {
+  const result = await runLocked(paths, command, options).catch((error) => {
     unlock()
-  }
+    throw error
+  })
+  return withNotices(result, noticeUnless(unlock, 'The session stays locked while this process lives'))
 }
 
 async function runLocked(paths: SessionPaths, command: string, options: ExecOptions): Promise<ExecResult> {
@@ -46,16 +47,29 @@ async function runLocked(paths: SessionPaths, command: string, options: ExecOpti
   const outcome = await runExecution(execution, command, options)
   const collected = await collectState(execution, outcome)
   const result: ExecResult = { ...processResult(outcome), ...collected.result }
-  removeWorkFiles(paths)
   const redactor = createRedactor(secrets.values)
-  tidyOutputs(outcome, { inUse: collected.leftRunning, redactor })
-  writeMetadata(paths, {
-    ...metadata,
-    last_executed_at: started.toISOString(),
-    execution_count: number,
-    work_dir: result.work_dir,
-    background_jobs: collected.jobs,
-  })
-  const missed = recordCommand(paths, { command: redactor.text(command), started, result })
-  return missed.length === 0 ? result : { ...result, notices: [...(result.notices ?? []), ...missed] }
+  const missed = [
+    noticeUnless(() => removeWorkFiles(paths), 'Files this command worked with are still there'),
+    tidyOutputs(outcome, { inUse: collected.leftRunning, redactor }),
+    noticeUnless(
+      () =>
+        writeMetadata(paths, {
+          ...metadata,
+          last_executed_at: started.toISOString(),
+          execution_count: number,
+          work_dir: result.work_dir,
+          background_jobs: collected.jobs,
+        }),
+      'This command is not in metadata.json',
+    ),
+    noticeUnless(
+      () => recordCommand(paths, { command: redactor.text(command), started, result }),
+      'This command is not in history.log',
+    ),
+  ]
+  return withNotices(result, missed.flat())
+}
+
+function withNotices(result: ExecResult, more: readonly string[]): ExecResult {
+  return more.length === 0 ? result : { ...result, notices: [...(result.notices ?? []), ...more] }
 }

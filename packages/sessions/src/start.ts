@@ -6,7 +6,7 @@ import { driverOf } from './drivers/driver-of.js'
 import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
 import { findProgram } from './find-program.js'
-import { syncName, syncPath } from './store/files.js'
+import { makeDirectories, syncName, syncPath } from './store/files.js'
 import { type SessionMetadata, writeMetadata } from './store/metadata.js'
 import { sessionPaths } from './store/paths.js'
 import { commitState } from './store/state.js'
@@ -81,7 +81,7 @@ function cannotStart(program: string, reason: string): SessionError {
 /** Builds the session under another name, so that it exists either not at all or complete, after a power cut too. */
 function createDirectory(program: string, path: string, options: StartOptions): SessionMetadata {
   const { sessionsDirectory, environment, secretNames = [] } = options
-  mkdirSync(sessionsDirectory, { recursive: true, mode: 0o700 })
+  makeDirectories(resolve(sessionsDirectory))
   const metadata = newMetadata(program, path, options)
   const beside = sessionPaths(sessionsDirectory, `new-${metadata.session_id}`)
   mkdirSync(beside.directory, { mode: 0o700 })

@@ -207,6 +207,24 @@ test('a session whose metadata or state was removed says that it is damaged, and
   expect(await endSession(id, { sessionsDirectory })).toMatchObject({ status: 'terminated' })
 })
 
+test.each([
+  ['metadata.json', (text: string) => text.replace('"background_jobs": []', '"background_jobs": [null]')],
+  ['metadata.json', (text: string) => text.replace('"secret_names": []', '"secret_names": [5]')],
+  ['lock', () => 'a file'],
+])('a session whose %s was written by somebody else is damaged, and can be ended', async (name, edit) => {
+  const { exec, id, directory, sessionsDirectory } = await start()
+  const path = join(directory, name)
+  const text = edit(name === 'lock' ? '' : readFileSync(path, 'utf8'))
+  rmSync(path, { recursive: true, force: true })
+  writeFileSync(path, text)
+  await expect(exec('true')).rejects.toMatchObject({
+    code: 'ERR_SESSION_DAMAGED',
+    message: `${path}: damaged, so the session cannot be used. End it and start a new one.`,
+  })
+  expect(await endSession(id, { sessionsDirectory })).toMatchObject({ status: 'terminated' })
+  expect(readdirSync(sessionsDirectory)).toEqual([])
+})
+
 test('a pipe in the place of a file of a session is not waited for: the session is damaged, or works without that file', async () => {
   const { exec, print, id, directory, sessionsDirectory } = await start()
   const pipe = (name: string) => {

@@ -160,6 +160,15 @@ describe('delta-sessions', () => {
     expect(readFileSync(join(workspace, '.sessions', id, 'work_dir.txt'), 'utf8')).not.toBe('')
   })
 
+  test.skipIf(process.platform !== 'linux')(
+    'where no directory can be made for sessions, start says so and ends',
+    async () => {
+      const result = await startCommandLine(['start', '--sessions-dir', '/proc/none/sessions']).result
+      expect(result).toMatchObject({ exitCode: 1, stdout: '' })
+      expect(result.stderr).toMatch(/^delta-sessions: ENOENT: .*mkdir '\/proc\/none'\n$/)
+    },
+  )
+
   test('--help and --version', async () => {
     const { run } = terminal()
     expect((await run(['--help'])).stdout).toContain('delta-sessions exec <id> [command]')

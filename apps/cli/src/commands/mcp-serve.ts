@@ -1,6 +1,7 @@
 import { toMcpServer } from '@delta/tool-adapters/mcp'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from '@modelcontextprotocol/sdk/shared/stdio.js'
 import { counted } from '../present/counted.js'
 import { say } from '../present/print.js'
 import { stopSignal } from '../terminal/stop-signal.js'
@@ -16,6 +17,9 @@ const GRACE_MS = 1500
 
 /** A pipe ends behind its last request: what was asked by then is answered, unless it takes longer. */
 const LAST_ANSWERS_MS = 1000
+
+/** The transport then knows no more where a message begins, and closes. */
+const TOO_LONG = `The server has ended: a message may have ${STDIO_DEFAULT_MAX_BUFFER_SIZE / 2 ** 20} MB. Of what is larger, send the name of a file.`
 
 /** `delta mcp serve`: tools for an MCP client. Stdout is the protocol's; what a person may want to know goes to stderr. */
 export async function execute(
@@ -45,7 +49,11 @@ async function serve(server: Server, terminal: Terminal): Promise<number> {
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve
   })
-  const close = (): void => void server.close()
+  let isWanted = true
+  const close = (): void => {
+    isWanted = false
+    void server.close()
+  }
   // never disposed of: the commands end after this function has, and a signal must not outrun that
   const { signal } = stopSignal(terminal, { onFirst: close })
   const { transport, answered } = withOpenRequests(new StdioServerTransport(stdin, stdout))
@@ -60,5 +68,8 @@ async function serve(server: Server, terminal: Terminal): Promise<number> {
 
   await server.connect(transport)
   await closed
-  return signal.aborted ? (SIGNAL_EXIT[String(signal.reason)] ?? EXIT.failed) : EXIT.completed
+  if (signal.aborted) return SIGNAL_EXIT[String(signal.reason)] ?? EXIT.failed
+  if (!isWanted) return EXIT.completed
+  say(terminal, TOO_LONG)
+  return EXIT.failed
 }

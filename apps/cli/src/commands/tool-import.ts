@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
 import { CREDENTIAL_NAMES, quoteForPerson } from '@delta/executor'
@@ -40,6 +40,10 @@ function asText(tool: AtipTool): string {
 }
 
 function write(path: string, text: string): void {
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (there && !there.isFile() && !there.isDirectory())
+    // replacing takes a device or a pipe away from everybody
+    throw new UsageError(`${path}: it is no file. Name one, or print the description with -o -`)
   try {
     replaceFile(path, text, { mode: 0o644 })
   } catch (cause) {

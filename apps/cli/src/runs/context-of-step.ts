@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ContextBlock } from '@delta/context'
 import { quoteForPerson } from '@delta/executor'
@@ -31,8 +31,10 @@ export async function contextOfStep(
 
 /** What the record of a request (`llm_invocation_ref`) says of its parts; none if it says nothing. */
 export async function readBlocks(runDirectory: string, ref: string): Promise<ContextBlock[]> {
+  const path = join(runDirectory, ref)
   try {
-    const { blocks } = JSON.parse(await readFile(join(runDirectory, ref), 'utf8')) as { blocks?: unknown }
+    if (!(await stat(path)).isFile()) return [] // a pipe would be waited for
+    const { blocks } = JSON.parse(await readFile(path, 'utf8')) as { blocks?: unknown }
     return Array.isArray(blocks) ? (blocks as ContextBlock[]) : []
   } catch {
     return [] // a run of an old layout has no such record; the transcript does not need it

@@ -21,11 +21,11 @@ export function readAt(file: number, position: number, length: number): Buffer {
   return bytes.subarray(0, readInto(file, bytes, position))
 }
 
-/** The whole file; of a pipe or a device in its place nothing: some have no end. */
+/** The whole file; of what else is in its place nothing: some devices have no end. */
 export function readTextAtOnce(path: string): string {
   const file = openSync(path, READ_AT_ONCE)
   try {
-    return isEndless(fstatSync(file)) ? '' : readFileSync(file, 'utf8')
+    return fstatSync(file).isFile() ? readFileSync(file, 'utf8') : ''
   } finally {
     closeSync(file)
   }

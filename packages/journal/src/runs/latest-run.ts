@@ -33,8 +33,7 @@ function readName(path: string): string | undefined {
   try {
     return readTextAtOnce(path).trim() || undefined
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'EISDIR') return undefined // lost, or not ours: the runs themselves tell
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined // lost: the runs themselves tell
     throw error
   }
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isEvent } from '../events/check.js'
 import { isKnownEvent, type StoredEvent } from '../events/event.js'
 import { copyTree, makePrivate } from '../files/copy-tree.js'
-import { openToRead, readAt } from '../files/read-at.js'
+import { openToRead, readAt, readTextAtOnce } from '../files/read-at.js'
 import { asReadError } from '../files/read-error.js'
 import { syncPath, writeNew } from '../files/replace.js'
 import { parseJson } from '../read/parse.js'
@@ -123,7 +123,7 @@ function withFirstMessage(events: StoredEvent[], directory: string): StoredEvent
 
 function taskInMetadata(directory: string): string | undefined {
   const path = join(dirname(journalPath(directory)), 'metadata.json')
-  const metadata = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : undefined
+  const metadata = existsSync(path) ? parseJson(readTextAtOnce(path)) : undefined
   const { initial_message: message, task } = (metadata ?? {}) as { initial_message?: unknown; task?: unknown }
   return [message, task].find((value) => typeof value === 'string')
 }

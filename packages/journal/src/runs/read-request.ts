@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { JournalError } from '../errors.js'
 import { isKnownEvent } from '../events/event.js'
 import { namesIn } from '../files/names-in.js'
+import { readTextAtOnce } from '../files/read-at.js'
 import { parseJson } from '../read/parse.js'
 import { streamJournal } from '../read/read.js'
 import { readParts } from '../requests/parts.js'
@@ -27,7 +27,7 @@ export async function readRequest(runDirectory: string, iteration: number): Prom
   const paths = runPaths(runDirectory)
   const path = findRecord(paths.invocations, iteration)
   if (path === undefined) return await readOldRequest(runDirectory, iteration)
-  const record = recordSchema.safeParse(parseJson(await readFile(path, 'utf8'))).data
+  const record = recordSchema.safeParse(parseJson(readTextAtOnce(path))).data
   if (!record) throw corruptRequest(path, notAsSent('the record is not whole'))
   const body = await rebuild(paths.parts, record.parts)
   if (createHash('sha256').update(body).digest('hex') === record.sha256) return body
@@ -63,7 +63,7 @@ async function readOldRequest(runDirectory: string, iteration: number): Promise<
     wasSent ||= event.iteration === iteration
     const path = join(runDirectory, event.llm_invocation_ref ?? '', 'request.json')
     if (!existsSync(path)) continue
-    if (event.iteration === iteration) return await readFile(path, 'utf8')
+    if (event.iteration === iteration) return readTextAtOnce(path)
     kept.push(event.iteration)
   }
   const what = wasSent

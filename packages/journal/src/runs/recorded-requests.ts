@@ -1,7 +1,7 @@
-import { closeSync, existsSync, fstatSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '../files/names-in.js'
-import { openIfThere, readAt } from '../files/read-at.js'
+import { openIfThere, readAt, readTextAtOnce } from '../files/read-at.js'
 import { lineSplitter, splitLines } from '../read/lines.js'
 import { parseJson } from '../read/parse.js'
 import { fromRanges, type Ranges } from '../requests/ranges.js'
@@ -80,7 +80,7 @@ function readAnswered(path: string): Answered[] {
 
 /** A torn record is that of a request that was never answered. */
 function readRecord(path: string): { response?: unknown } {
-  return Object(parseJson(readFileSync(path, 'utf8')))
+  return Object(parseJson(readTextAtOnce(path)))
 }
 
 interface Place {

@@ -1,6 +1,6 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { replaceFile } from '../store/files.js'
+import { replaceFile, writePrivately } from '../store/files.js'
 import { bashProgram, STATE_VARIABLE, WORK_VARIABLE } from './bash-program.js'
 import { readBashReport } from './bash-state.js'
 import type { Driver, DriverCall, Launch } from './driver.js'
@@ -41,6 +41,6 @@ function ensureFile(path: string, text: string): void {
 function commandArguments(command: string, work: string): string[] {
   if (Buffer.byteLength(command) < LONGEST_ARGUMENT) return ['-c', '--', command, 'bash']
   const path = `${work}.command`
-  writeFileSync(path, command, { mode: 0o600 })
+  writePrivately(path, command)
   return ['-c', '. "$0"', path]
 }

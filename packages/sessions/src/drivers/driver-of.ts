@@ -17,6 +17,6 @@ export function driverOf(program: string): Driver {
   if (/^python3?(\.\d+)?$/.test(name)) return python
   throw new SessionError(
     'ERR_SESSION_PROGRAM',
-    `There are no sessions of "${program}". Start bash, sh or python3.`,
+    `There are no sessions of ${JSON.stringify(program)}. Start bash, sh or python3.`,
   )
 }

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs'
 import type { Variables } from '../environment.js'
+import { writePrivately } from '../store/files.js'
 import type { DriverCall } from './driver.js'
 
 /** They would change how a shell itself starts, so they are set only once it runs. */
@@ -54,7 +54,7 @@ export function shellEnvironment(call: DriverCall): {
     .map(([name, value]) => `export ${name}=${quoteDouble(value.toString('latin1'))}\n`)
   if (lines.length === 0) return { env, script: undefined }
   const script = `${call.work}.variables`
-  writeFileSync(script, lines.join(''), { encoding: 'latin1', mode: 0o600 })
+  writePrivately(script, Buffer.from(lines.join(''), 'latin1'))
   return { env, script }
 }
 

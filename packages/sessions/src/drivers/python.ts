@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { formatVariables } from '../environment.js'
 import { parseReport } from '../report.js'
+import { writePrivately } from '../store/files.js'
 import { readOptional } from '../store/state.js'
 import type { Driver, DriverCall, Launch } from './driver.js'
 import { launchEnvironment } from './launch-environment.js'
@@ -17,8 +18,8 @@ export const python: Driver = {
   prepare(call: DriverCall): Launch {
     const { program, command, work, state, number, secretNames } = call
     const { env, late } = launchEnvironment(call)
-    if (late.size > 0) writeFileSync(`${work}.variables`, formatVariables(late), { mode: 0o600 })
-    writeFileSync(`${work}.command`, command, { mode: 0o600 })
+    if (late.size > 0) writePrivately(`${work}.variables`, formatVariables(late))
+    writePrivately(`${work}.command`, command)
     return { argv: [program, '-c', pythonProgram, work, state, String(number), secretNames.join(',')], env }
   },
 

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { writePrivately } from '../store/files.js'
 import type { Driver, DriverCall, Launch } from './driver.js'
 import { quote, shellEnvironment } from './launch-environment.js'
 import { readShReport } from './sh-state.js'
@@ -13,7 +14,7 @@ export const sh: Driver = {
   prepare(call: DriverCall): Launch {
     const { env, script } = shellEnvironment(call)
     const path = `${call.work}.command`
-    writeFileSync(path, call.command, { mode: 0o600 })
+    writePrivately(path, call.command)
     return { argv: [call.program, '-c', shProgram(call, script, path), 'sh'], env }
   },
 

@@ -1,19 +1,14 @@
 import { closeSync, constants, openSync, writeFileSync } from 'node:fs'
-import { systemCode } from '../errors.js'
 import type { ExecResult } from '../result.js'
 import type { SessionPaths } from './paths.js'
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants
 
-/**
- * Adds one line of JSON to `history.log`: what was run (without the secrets in it), when, where, and how it ended.
- *
- * @returns What is in the way, in words: the command has been run, and its result is worth more than the line.
- */
+/** Adds one line of JSON to `history.log`: what was run (without the secrets in it), when, where, and how it ended. */
 export function recordCommand(
   paths: SessionPaths,
   { command, started, result }: { command: string; started: Date; result: ExecResult },
-): string[] {
+): void {
   const line = JSON.stringify({
     time: started.toISOString(),
     command,
@@ -21,16 +16,10 @@ export function recordCommand(
     execution_time_ms: result.execution_time_ms,
     work_dir: result.work_dir,
   })
+  const descriptor = openSync(paths.history, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600) // a pipe would be waited for
   try {
-    const descriptor = openSync(paths.history, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600) // a pipe would be waited for
-    try {
-      writeFileSync(descriptor, `${line}\n`)
-    } finally {
-      closeSync(descriptor)
-    }
-    return []
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error
-    return [`This command is not in history.log: ${(error as Error).message}`]
+    writeFileSync(descriptor, `${line}\n`)
+  } finally {
+    closeSync(descriptor)
   }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readlinkSync, symlinkSync, unlinkSync } from 'n
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { SessionError, systemCode } from '../errors.js'
+import { damaged, SessionError, systemCode } from '../errors.js'
 import { isSameProcess, startOf } from '../processes.js'
 import { removeFile } from './files.js'
 import { giveSigns, isSilent } from './sign-of-life.js'
@@ -19,7 +19,7 @@ const FREE = 'free'
  * from here is passed over when it has been silent for half a minute.
  *
  * @throws {SessionError} `ERR_SESSION_ABORTED`: `signal` came first. `ERR_SESSION_UNKNOWN`: the
- *   session was ended meanwhile.
+ *   session was ended meanwhile. `ERR_SESSION_DAMAGED`: a file is in the place of the directory.
  */
 export async function lockSession(directory: string, signal?: AbortSignal): Promise<() => void> {
   makeDirectory(directory)
@@ -44,7 +44,7 @@ function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { mode: 0o700 })
   } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw ended(error)
+    if (systemCode(error) !== 'EEXIST') throw ended(error, directory)
   }
 }
 
@@ -79,7 +79,7 @@ function makeLink(directory: string, number: number, target: string): boolean {
     return true
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false
-    throw ended(error)
+    throw ended(error, directory)
   }
 }
 
@@ -88,7 +88,7 @@ function highestNumber(directory: string): number {
     const names = readdirSync(directory).filter((name) => /^[1-9]\d{0,14}$/.test(name)) // a network's file system leaves others
     return Math.max(0, ...names.map(Number))
   } catch (error) {
-    throw ended(error)
+    throw ended(error, directory)
   }
 }
 
@@ -137,7 +137,8 @@ function aborted(cause: unknown): SessionError {
   return new SessionError('ERR_SESSION_ABORTED', message, { cause })
 }
 
-function ended(error: unknown): unknown {
+function ended(error: unknown, directory: string): unknown {
+  if (systemCode(error) === 'ENOTDIR') return damaged(directory, error)
   if (systemCode(error) !== 'ENOENT') return error
   return new SessionError('ERR_SESSION_UNKNOWN', 'The session was ended meanwhile. Start a new one.', {
     cause: error,

@@ -55,6 +55,13 @@ function isMetadata(value: unknown): value is SessionMetadata {
     texts &&
     Number.isInteger(execution_count) &&
     Array.isArray(secret_names) &&
-    Array.isArray(background_jobs)
+    secret_names.every((name) => typeof name === 'string') &&
+    Array.isArray(background_jobs) &&
+    background_jobs.every(isJob)
   )
+}
+
+function isJob(value: unknown): boolean {
+  const { pid, start } = Object(value) as Record<string, unknown>
+  return Number.isInteger(pid) && typeof start === 'string'
 }

@@ -1,20 +1,35 @@
 import { type CapturedOutput, type CommandOutcome, type Redactor, redactFile } from '@delta/executor/command'
+import { noticeUnless } from '../notices.js'
 import { removeFile } from './files.js'
 
 /**
  * Removes outputs that are whole in the result, and takes secrets out of the others. What something
  * still writes to stays, as it is written.
+ *
+ * @returns What could not be done, in words.
  */
 export function tidyOutputs(
   { stdout, stderr }: CommandOutcome,
   { inUse, redactor }: { inUse: boolean; redactor: Redactor },
-): void {
-  if (inUse) return
-  for (const output of [stdout, stderr]) tidy(output, redactor)
+): string[] {
+  if (inUse) return []
+  return [stdout, stderr].flatMap((output) =>
+    noticeUnless(() => tidy(output, redactor), 'What this command printed could not be tidied up'),
+  )
 }
 
 function tidy({ path, omittedBytes }: CapturedOutput, redactor: Redactor): void {
   if (path === undefined) return
   if (omittedBytes === 0) removeFile(path)
-  else if (redactor.active) redactFile(path, redactor)
+  else if (redactor.active) redact(path, redactor)
+}
+
+/** On a full disk there is no room for a copy without the secrets; then nothing is kept. */
+function redact(path: string, redactor: Redactor): void {
+  try {
+    redactFile(path, redactor)
+  } catch (error) {
+    removeFile(path)
+    throw error
+  }
 }
