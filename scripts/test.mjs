@@ -2,12 +2,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bootstrap } from './bootstrap.mjs'
-import { root, testEnvironment } from './lib/environment.mjs'
+import { pathProblem, root, testEnvironment } from './lib/environment.mjs'
 import { show } from './lib/step.mjs'
 import { summarize } from './lib/test-summary.mjs'
 
 /** `npm test`: bootstrap, then every test in one vitest run. Arguments go to vitest: `npm test -- packages/journal`. */
 async function main() {
+  const problem = pathProblem(root)
+  if (problem) {
+    console.error(problem)
+    return 1
+  }
   if (!(await bootstrap())) return 1
   const directory = mkdtempSync(join(tmpdir(), 'delta-test-report-'))
   try {

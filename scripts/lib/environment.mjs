@@ -82,3 +82,14 @@ export function nodeProblem(version, floor = manifest.engines.node) {
   return `Delta Engine needs Node.js ${floorMajor}.${floorMinor} or newer, and this is ${version}.
 Install a newer one (nvm, fnm, volta, your system's packages) and start again.`
 }
+
+/**
+ * Why vitest would find no tests in this directory, or undefined when it can: it takes paths for URLs.
+ *
+ * @param {string} directory
+ */
+export function pathProblem(directory) {
+  if (!/[#?%]/.test(directory)) return undefined
+  return `The tests cannot run in ${directory}: vitest finds no files below a path with #, ? or %.
+Move this directory to another path and start again.`
+}

@@ -39,7 +39,12 @@ export function makeScratchCheckout(directory) {
 export function makeCommands(directory) {
   mkdirSync(directory)
   for (const [name, path] of Object.entries(COMMANDS)) {
-    const script = `#!/bin/sh\nexec "${process.execPath}" "${join(root, path)}" "$@"\n`
+    const script = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(join(root, path))} "$@"\n`
     writeFileSync(join(directory, name), script, { mode: 0o755 })
   }
+}
+
+/** @param {string} word */
+function quote(word) {
+  return `'${word.replaceAll("'", "'\\''")}'`
 }

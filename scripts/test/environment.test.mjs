@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cleanEnvironment, nodeProblem, testEnvironment } from '../lib/environment.mjs'
+import { cleanEnvironment, nodeProblem, pathProblem, testEnvironment } from '../lib/environment.mjs'
 
 test('a Node.js below the floor is named together with the floor, and one at or above it is fine', () => {
   expect(
@@ -9,6 +9,15 @@ Install a newer one (nvm, fnm, volta, your system's packages) and start again.`)
   expect(nodeProblem('18.20.0', '>=20.19')).toContain('this is 18.20.0')
   expect(nodeProblem('20.19.0', '>=20.19')).toBeUndefined()
   expect(nodeProblem('22.1.0', '>=20.19')).toBeUndefined()
+})
+
+test('a path where vitest finds no files is named, and one with blanks, quotes and letters of any language is fine', () => {
+  expect(
+    pathProblem('/home/a/#1'),
+  ).toBe(`The tests cannot run in /home/a/#1: vitest finds no files below a path with #, ? or %.
+Move this directory to another path and start again.`)
+  expect(pathProblem('/home/a/100%')).toContain('/home/a/100%')
+  expect(pathProblem(`/home/é/it's $x "q" (1) [2] {3} & 4!`)).toBeUndefined()
 })
 
 test('what npm exports to a script does not reach pnpm, but where packages come from and are kept does', () => {

@@ -86,7 +86,7 @@ test('the command that sets damage aside is whole wherever it is named: typed el
   for (const text of [continued.stderr, listed.stderr, verified.stdout, run.problem])
     expect(text.trimEnd().split('\n').at(-1)).toContain(`: ${command}`)
 
-  const shell = ['sh', '-c', command.replace('delta', `'${process.execPath}' '${DELTA}'`)]
+  const shell = ['sh', '-c', command.replace('delta', () => '"$0" "$1"'), process.execPath, DELTA]
   expect(await runProcess(shell, { cwd: '/', env: cleanEnvironment() })).toMatchObject({ exitCode: 0 })
   expect((await delta(['journal', 'verify', '-w', directory])).exitCode).toBe(0)
 })

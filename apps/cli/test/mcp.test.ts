@@ -13,8 +13,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { cleanEnvironment, DELTA, delta, startDelta } from './delta.js'
 
+const PRINT_ARGV = `'${fixtures.printArgv.replaceAll("'", "'\\''")}'`
 const TOOLS = [
-  { name: 'argv', description: 'Prints its arguments', exec: `'${fixtures.printArgv}' \${text}` },
+  { name: 'argv', description: 'Prints its arguments', exec: `${PRINT_ARGV} \${text}` },
   { name: 'here', description: 'Says where it runs', exec: 'pwd', effects: { filesystem: { write: false } } },
   { name: 'fail', description: 'Fails', shell: 'echo noise; echo oops >&2; exit 3' },
   { name: 'hang', description: 'Takes too long', exec: 'sleep 600', timeout_ms: 100 },

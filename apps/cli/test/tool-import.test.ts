@@ -135,6 +135,19 @@ test.each([
   expect((await program.files()).filter((name) => name.endsWith('.atip.json'))).toEqual([])
 })
 
+test.skipIf(process.getuid?.() === 0)(
+  'tool import helps with a program that is not installed also where a directory on the PATH may not be entered',
+  async () => {
+    await using program = await notesProgram()
+    const closed = join(program.path, 'closed')
+    await mkdir(closed, { mode: 0 })
+    const env = { PATH: `${closed}:${process.env.PATH}` }
+    const { stderr } = await delta(['tool', 'import', 'notes'], { cwd: program.path, env })
+    expect(stderr).toContain('there is no such program.\nThe file of this directory is ./notes\n')
+    await chmod(closed, 0o700)
+  },
+)
+
 test('a program beside the file, or below it, is named relative to it; any other by its whole path', async () => {
   await using program = await notesProgram()
   const binaryIn = async (file: string) => JSON.parse(await program.read(file)).binary

@@ -92,9 +92,11 @@ test('a directory whose name is not UTF-8 is refused, and no other is made in it
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
   await using directory = await temporaryWorkspace({})
   const name = "$(printf 'b\\377')"
-  const run = `'${process.execPath}' '${DELTA}' run --agent '${agent.path}' -m Go`
+  const run = '"$0" "$1" run --agent "$2" -m Go'
   for (const script of [`mkdir "${name}"; ${run} -w "${name}"`, `cd "${name}" && ${run} -w .`]) {
-    const { exitCode, stderr } = await runProcess(['sh', '-c', script], { cwd: directory.path })
+    const { exitCode, stderr } = await runProcess(['sh', '-c', script, process.execPath, DELTA, agent.path], {
+      cwd: directory.path,
+    })
     expect(exitCode).toBe(2)
     expect(stderr).toContain('its name holds bytes that are not UTF-8')
   }

@@ -8,12 +8,13 @@ import { eventsOfType, hooks, scene } from './run.js'
 const WORK = { tool_calls: [{ name: 'work', arguments: {} }] }
 const SLEEPS_ONCE = 'echo started >> witness.txt; test -e began || { touch began; exec sleep 300; }'
 
-/** Runs until there is a file `began` in the workspace, and is told to stop. */
+/** Runs until there is a file `began` in the workspace, and is told to stop; then there is a file `stopped`. */
 async function stopped(play: Awaited<ReturnType<typeof scene>>) {
   const controller = new AbortController()
   const running = play.run({ signal: controller.signal })
   await waitForFile(`${play.workspace.path}/began`)
   controller.abort('SIGINT')
+  await play.workspace.write('stopped', '')
   const result = await running
   expect(result).toMatchObject({ status: 'INTERRUPTED', reason: 'SIGINT' })
   return result
@@ -70,7 +71,8 @@ test('post_tool_execution has time to see the result of a command that ended as 
     turns: [WORK, { content: 'Done.' }],
     tools: [{ name: 'work', shell: 'echo ran' }],
     files: hooks({
-      post_tool_execution: 'touch began; sleep 0.1; cp "$DELTA_HOOK_IO_PATH/input/payload.dat" seen.txt',
+      post_tool_execution:
+        'touch began; until test -e stopped; do :; done; read -r seen < "$DELTA_HOOK_IO_PATH/input/payload.dat"; echo "$seen" > seen.txt',
     }),
   })
   await stopped(play)

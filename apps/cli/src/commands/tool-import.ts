@@ -75,10 +75,12 @@ async function describe(program: string, { commands }: ImportFlags, terminal: Te
 
 function hintFor(program: string, cwd: string, cause: unknown): string {
   const { code } = Object(cause) as NodeJS.ErrnoException
-  if (code === 'EACCES') return `If it is a script: chmod +x ${quoteForPerson([program])}`
-  if (code === 'ENOENT' && existsSync(join(cwd, program)) && !program.includes('/'))
+  const isPath = program.includes('/')
+  if (code === 'EACCES' && isPath) return `If it is a script: chmod +x ${quoteForPerson([program])}`
+  const isMissing = code === 'ENOENT' || code === 'EACCES' // said, too, of a directory on the PATH that may not be entered
+  if (isMissing && !isPath && existsSync(join(cwd, program)))
     return `The file of this directory is ${quoteForPerson([`./${program}`])}`
-  if (code === 'ENOENT' && /\s/.test(program))
+  if (isMissing && /\s/.test(program))
     return 'Name one program, without arguments. A script is one by its first line (#!/usr/bin/env python3) and chmod +x.'
   return `A program that speaks ATIP prints one JSON object for: ${program} --agent
 One that does not is a tool, too, by a line under tools: in agent.yaml: - { name: …, exec: … }`
