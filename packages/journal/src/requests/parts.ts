@@ -35,16 +35,21 @@ export interface Parts {
  */
 export function openParts(path: string, options: PartsOptions): Parts {
   const lines = new Map<string, number>()
+  let isOpen = false
   const log = openLog(path, options, (event) => {
+    if (isOpen) return // `lineOf` knows the text of what it adds
     const { type, part } = event as StoredEvent & PartEvent
     lines.set(key(type, JSON.stringify(part)), event.seq)
   })
+  isOpen = true
 
   function lineOf(type: PartEvent['type'], text: string): number {
-    const known = lines.get(key(type, text))
+    const name = key(type, text)
+    const known = lines.get(name)
     if (known !== undefined) return known
     log.append({ type, part: JSON.parse(text) })
-    return log.lastSeq // noted by the listener above
+    lines.set(name, log.lastSeq)
+    return log.lastSeq
   }
 
   return { lineOf, sync: log.sync, close: log.close }

@@ -65,15 +65,10 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     requests ??= open()
     const { body, sha256, parts } = requests.take(request, texts)
     records += 1
-    const content = {
-      iteration,
-      timestamp: new Date().toISOString(),
-      sha256,
-      parts,
-      ...(blocks && { blocks }),
-      ...(records <= WHOLE_REQUESTS && { request: JSON.parse(body.toString()) as unknown }),
-    }
-    const text = `${JSON.stringify(content)}\n`
+    const timestamp = new Date().toISOString()
+    const fields = JSON.stringify({ iteration, timestamp, sha256, parts, ...(blocks && { blocks }) })
+    const whole = records <= WHOLE_REQUESTS ? `,"request":${body.toString()}` : ''
+    const text = `${fields.slice(0, -1)}${whole}${ENDING}`
     const end = Buffer.byteLength(text) - ENDING.length
     const { name, file } = createRecord(paths.invocations, iteration, text)
     if (current && !unsynced.has(current)) current.close()
