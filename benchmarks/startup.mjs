@@ -25,10 +25,27 @@ writeFileSync(empty, '')
 const server = await startScriptedServer([{ content: 'Done.' }])
 const scripted = await temporaryAgent({ turns: [{ content: 'Done.' }] })
 const remote = await temporaryAgent({ baseUrl: server.baseUrl })
+const TOOLS = 200
+const equipped = await temporaryAgent({
+  turns: [{ content: 'Done.' }],
+  tools: Array.from({ length: TOOLS }, toolOf),
+})
 let runs = 0
 
 function runOf(agent) {
   return [DELTA, 'run', '--agent', agent.path, '-m', 'Go', '-q', '-w', join(directory, `w${runs++}`)]
+}
+
+/** Four kinds of tools, as people write them. */
+function toolOf(_, index) {
+  const templates = [
+    { exec: 'rg --max-count=${max} -- ${pattern} ${file}' },
+    { exec: 'convert "${file}" --name=${pattern} ${max}' },
+    { shell: 'grep -n -- ${pattern} ${file} | head -n ${max}' },
+    { shell: 'cat ${file} | head -n ${max}' },
+  ]
+  const description = `Searches what number ${index} is about.`
+  return { name: `tool_${index}`, description, ...templates[index % templates.length], timeout_ms: 5000 }
 }
 
 /** Rows, each with its goal as a multiple of the floor. */
@@ -46,22 +63,43 @@ const candidates = {
   },
 }
 
-const TIMED = `TIMEFORMAT='%U %S'; time "$@" >/dev/null`
+const TIMED = `TIMEFORMAT='%R %U %S'; time "$@" >/dev/null`
 
-/** Milliseconds of CPU of one process, as bash reports it: the system's own counts per child have ticks of 10 ms. */
-async function cpuMs({ argv, env }) {
+/** Milliseconds of one process, as bash reports them: the system's own counts per child have ticks of 10 ms. */
+async function timesOf({ argv, env }) {
   const { stderr } = await promisify(execFile)('bash', ['-c', TIMED, 'bash', process.execPath, ...argv()], {
     env: { ...process.env, DELTA_API_KEY: 'test-key-not-real', ...env },
   })
-  const [user, system] = stderr.trim().split('\n').at(-1).split(' ').map(Number)
-  return (user + system) * 1000
+  const [wall, user, system] = stderr.trim().split('\n').at(-1).split(' ').map(Number)
+  return { wall: wall * 1000, cpu: (user + system) * 1000 }
+}
+
+/** In each round beside a run of the same script without tools, in turns with it. */
+async function toolsTable() {
+  const added = { wall: [], cpu: [] }
+  const [without, many] = [scripted, equipped].map((agent) => ({ argv: () => runOf(agent) }))
+  await timesOf(many) // keeps what it has made of the tools
+  for (let round = 0; round < rounds; round++) {
+    const [base, times] = [await timesOf(without), await timesOf(many)]
+    for (const kind of ['wall', 'cpu']) added[kind].push(times[kind] - base[kind])
+  }
+  const rows = [
+    {
+      tools: TOOLS,
+      'time, ms': Math.round(median(added.wall)),
+      'CPU, ms': Math.round(median(added.cpu)),
+      goal: 30,
+    },
+  ]
+  return { title: 'What tools add to a run, from the second start on', rows }
 }
 
 try {
   const samples = new Map(Object.keys(candidates).map((name) => [name, []]))
-  for (const candidate of Object.values(candidates)) await cpuMs(candidate)
+  for (const candidate of Object.values(candidates)) await timesOf(candidate)
   for (let round = 0; round < rounds; round++) {
-    for (const [name, candidate] of Object.entries(candidates)) samples.get(name).push(await cpuMs(candidate))
+    for (const [name, candidate] of Object.entries(candidates))
+      samples.get(name).push((await timesOf(candidate)).cpu)
   }
   const floor = median(samples.values().next().value)
   const rows = [...samples].map(([name, values]) => ({
@@ -72,10 +110,10 @@ try {
   }))
   const ratioOf = (name) => rows.find(({ command }) => command === name)['× floor']
   report('startup', {
-    tables: [{ title: 'Starting `delta`', rows }],
+    tables: [{ title: 'Starting `delta`', rows }, await toolsTable()],
     figures: { version: ratioOf('delta --version'), run: ratioOf('delta run, one answer over HTTP') },
   })
 } finally {
-  await Promise.all([server, scripted, remote].map((held) => held[Symbol.asyncDispose]()))
+  await Promise.all([server, scripted, remote, equipped].map((held) => held[Symbol.asyncDispose]()))
   rmSync(directory, { recursive: true, force: true })
 }

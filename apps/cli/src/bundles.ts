@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
+import { readIfThere, replaceFile, stampOf } from './cache-files.js'
 
 interface Bundles {
   /** What a bundle exports; `name` is `./run.cjs`. */
@@ -82,7 +83,7 @@ export function openBundles({
         mkdirSync(cacheDirectory, { recursive: true })
       for (const { script, cachePath } of worthKeeping) {
         if (succeeded) rmSync(cachePath + AFTER_FAILURE, { force: true })
-        replace(succeeded ? cachePath : cachePath + AFTER_FAILURE, script.createCachedData())
+        replaceFile(succeeded ? cachePath : cachePath + AFTER_FAILURE, script.createCachedData())
       }
     } catch {
       // an installation that cannot be written starts a little slower, and that is all
@@ -93,21 +94,6 @@ export function openBundles({
 }
 
 function cacheName(path: string): string {
-  const { size, mtimeMs } = statSync(path)
   const bundle = path.slice(path.lastIndexOf('/') + 1, -'.cjs'.length)
-  return `${bundle}-${process.version}-${process.arch}-${size}-${Math.round(mtimeMs)}`
-}
-
-function readIfThere(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path)
-  } catch {
-    return undefined // missing or unreadable: compiling does without
-  }
-}
-
-function replace(path: string, data: Buffer): void {
-  const beside = `${path}.${process.pid}`
-  writeFileSync(beside, data)
-  renameSync(beside, path)
+  return `${bundle}-${process.version}-${process.arch}-${stampOf(path)}`
 }

@@ -1,6 +1,6 @@
 import { reportFailure, reportUncaught } from './failure.js'
 import { watchedStreams } from './terminal/broken-streams.js'
-import type { Terminal } from './terminal/terminal.js'
+import type { CachePlace, Terminal } from './terminal/terminal.js'
 import { unreadableBytes } from './usage/unreadable-bytes.js'
 import { UsageError } from './usage/usage-error.js'
 
@@ -9,9 +9,9 @@ import { UsageError } from './usage/usage-error.js'
  *
  * @param host - `process`, or something with the same parts.
  */
-export async function main(host: NodeJS.Process): Promise<number> {
+export async function main(host: NodeJS.Process, cache?: CachePlace): Promise<number> {
   const argv = host.argv.slice(2)
-  const terminal = terminalOf(host, argv)
+  const terminal = terminalOf(host, argv, cache)
   host.on('uncaughtException', (error) => host.exit(reportUncaught(terminal, error)))
   try {
     return await execute(terminal)
@@ -39,7 +39,7 @@ const RESULT_IS_KEPT =
   'The run itself is recorded, so do not repeat it: make room, and "delta show" prints the answer.'
 
 /** The streams are made when they are first used: each costs some start-up. */
-function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
+function terminalOf(host: NodeJS.Process, argv: string[], cache: CachePlace | undefined): Terminal {
   const watched = watchedStreams(host, {
     onlyPrints: ONLY_PRINTS.has(argv[0]),
     remedy: WORKS.has(argv[0]) ? RESULT_IS_KEPT : undefined,
@@ -60,6 +60,7 @@ function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
       return watched.stderr()
     },
     signals: host,
+    cache,
     exit: (exitCode) => host.exit(exitCode),
   }
 }

@@ -1,22 +1,29 @@
 import { openBundles } from './bundles.js'
+import { stampOf } from './cache-files.js'
 import { ISSUES } from './issues.js'
 import { closeDeadTerminals } from './terminal/dead-terminal.js'
+import type { CachePlace } from './terminal/terminal.js'
 
 /** Runs `main` and sets the exit code. The one thing besides `bin.cjs` that knows how this program was built. */
 export async function start(host: NodeJS.Process): Promise<void> {
   ownFilesStayOpen(host)
+  const cacheDirectory = host.env.NODE_DISABLE_COMPILE_CACHE ? undefined : `${__dirname}/../compiled`
   const bundles = openBundles({
     directory: __dirname,
-    cacheDirectory: host.env.NODE_DISABLE_COMPILE_CACHE ? undefined : `${__dirname}/../compiled`,
+    cacheDirectory,
     require,
     rarelyUsed: RARELY_USED,
   })
   const { main } = bundles.load('./main.cjs') as typeof import('./main.js')
   host.once('beforeExit', failUnfinished)
   host.once('exit', closeDeadTerminals)
-  host.exitCode = await main(host)
+  host.exitCode = await main(host, cachePlaceAt(cacheDirectory))
   host.off('beforeExit', failUnfinished)
   bundles.keepCompiled(host.exitCode === 0)
+}
+
+function cachePlaceAt(directory: string | undefined): CachePlace | undefined {
+  return directory === undefined ? undefined : { directory, build: () => stampOf(`${__dirname}/run.cjs`) }
 }
 
 /** Under a umask that takes its owner's permissions from a new file, no run could be read or continued by whoever made it. */

@@ -67,13 +67,13 @@ test('compiled code is kept beside the program, and is replaced when it is of no
   const compiled = join(directory.path, 'compiled')
   const expected = { exitCode: 0, stdout: expect.stringContaining('one()'), stderr: '' }
   expect(await list()).toMatchObject(expected)
-  const kept = await readdir(compiled)
+  const kept = (await readdir(compiled)).filter((name) => !name.startsWith('tools-'))
   expect(kept.map((name) => name.split('-v')[0]).sort()).toEqual(['main', 'program', 'tool-list'])
 
   for (const name of kept) await writeFile(join(compiled, name), 'not compiled code')
   expect(await list()).toMatchObject(expected)
   for (const name of kept) expect(await directory.read(`compiled/${name}`)).not.toBe('not compiled code')
-  expect(await readdir(compiled)).toEqual(kept)
+  expect(await readdir(compiled)).toEqual(expect.arrayContaining(kept))
 })
 
 test('what a command that failed has compiled is used, and makes way for that of one that succeeds', async () => {
@@ -101,9 +101,42 @@ test('what a command that failed has compiled is used, and makes way for that of
   expect(await kept()).toEqual(afterSuccess)
 })
 
+const toolsThat = (exec: string) =>
+  Array.from({ length: 12 }, (_, index) => `- { name: tool_${index}, exec: '${exec}' }\n`).join('')
+
+test('tools are kept beside the program as they were made, for their owner alone, until their file changes', async () => {
+  const { directory, list } = await installed()
+  await using _ = directory
+  const kept = async () =>
+    (await readdir(join(directory.path, 'compiled'))).filter((name) => name.startsWith('tools-'))
+
+  await directory.write('many.yaml', toolsThat('echo ${text}'))
+  for (let start = 0; start < 2; start += 1) {
+    expect(await list('many.yaml')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('tool_11(text'),
+    })
+    expect(await kept()).toHaveLength(1)
+  }
+  const [name] = await kept()
+  const path = join(directory.path, 'compiled', name ?? '')
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  const { mtimeMs } = await stat(path)
+  await list('many.yaml')
+  expect((await stat(path)).mtimeMs).toBe(mtimeMs)
+
+  await directory.write('many.yaml', toolsThat('echo ${words}'))
+  expect((await list('many.yaml')).stdout).toContain('tool_11(words')
+  await writeFile(path, 'damaged')
+  expect((await list('many.yaml')).stdout).toContain('tool_11(words')
+  expect(await readFile(path, 'utf8')).not.toBe('damaged')
+})
+
 test('a program that cannot keep compiled code works as well', async () => {
   const { directory, list } = await installed()
   await using _ = directory
   await directory.write('compiled', 'a file where the directory should be')
+  await directory.write('many.yaml', toolsThat('echo'))
   expect(await list()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('one()'), stderr: '' })
+  expect(await list('many.yaml')).toMatchObject({ exitCode: 0, stderr: '' })
 })

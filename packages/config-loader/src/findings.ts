@@ -27,6 +27,11 @@ export function inReadingOrder<T extends ConfigProblem>(found: readonly T[]): T[
   )
 }
 
+/** How much has been found so far. */
+export function countOf({ problems, warnings }: Findings): number {
+  return problems.length + warnings.length
+}
+
 export function collectFindings({ strict = false }: { strict?: boolean | undefined } = {}): Findings {
   const problems: ConfigProblem[] = []
   const warnings: ConfigWarning[] = []

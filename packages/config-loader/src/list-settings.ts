@@ -1,10 +1,11 @@
 import { checkLoading } from './check-options.js'
 import { defaultsOf } from './defaults.js'
 import { loadParts } from './load-agent.js'
+import { maskSecrets } from './mask-secrets.js'
 import { HOOKS_FILE } from './parts/hooks-file.js'
 import type { CompleteParts, LoadOptions } from './parts/parts.js'
 import { formatPath, type ValuePath } from './path.js'
-import { maskSecrets } from './snapshot.js'
+import { expandedFormOf } from './tools/tool-set.js'
 import type { YamlFile } from './yaml/file.js'
 
 /** One value of an agent's configuration, and where it comes from. */
@@ -51,9 +52,13 @@ function inner(name: string, map: unknown): [ValuePath, unknown][] {
 }
 
 function ofTools({ tools, overrides }: CompleteParts): Setting[] {
-  return [...tools].map(([name, { expandedForm, file, path }]) => {
+  return [...tools].map(([name, loaded]) => {
     const replaces = overrides.filter((override) => override.name === name).map(({ replaced }) => replaced)
-    const found = { path: `tools.${name}`, value: expandedForm, origin: originOf(file, path) }
+    const found = {
+      path: `tools.${name}`,
+      value: expandedFormOf(loaded),
+      origin: originOf(loaded.file, loaded.path),
+    }
     return replaces.length > 0 ? { ...found, replaces } : found
   })
 }

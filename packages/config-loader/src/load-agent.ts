@@ -3,6 +3,7 @@ import { AGENT_DEFAULTS, type Agent } from './agent.js'
 import { checkLoading } from './check-options.js'
 import type { ConfigWarning } from './errors.js'
 import { openDirectory } from './files/directory.js'
+import { openCache } from './files/made-files.js'
 import type { Workplace } from './files/workplace.js'
 import { collectFindings, inReadingOrder } from './findings.js'
 import { invalid } from './invalid.js'
@@ -37,9 +38,11 @@ export async function loadParts(
   options: LoadOptions,
 ): Promise<{ parts: CompleteParts; workplace: Workplace; warnings: ConfigWarning[] }> {
   const findings = collectFindings(options)
-  const workplace = openDirectory(directory, options.shownAs)
+  const cache = options.cache && openCache(options.cache)
+  const workplace = { ...openDirectory(directory, options.shownAs), cache }
   const parts = await readParts(workplace, options, findings)
   if (findings.problems.length > 0 || !isComplete(parts)) throw invalid(findings)
+  cache?.save()
   return { parts, workplace, warnings: inReadingOrder(findings.warnings) }
 }
 

@@ -4,6 +4,7 @@ import type { Policy, Tool } from '@delta/executor'
 import { checkLoading } from './check-options.js'
 import { ConfigError, type ConfigWarning } from './errors.js'
 import { findMainFile, openDirectory } from './files/directory.js'
+import { openCache } from './files/made-files.js'
 import { readText } from './files/read-text.js'
 import { realPath } from './files/real-path.js'
 import { readYaml, type Workplace } from './files/workplace.js'
@@ -16,7 +17,7 @@ import { sentence } from './shape/report.js'
 import { importRootsOf } from './tools/import-roots.js'
 import { collectTools } from './tools/imports.js'
 import { readPolicy } from './tools/policy.js'
-import { type Override, placeOf, type ToolSet, toolsAlone } from './tools/tool-set.js'
+import { expandedFormOf, type Override, placeOf, type ToolSet, toolsAlone } from './tools/tool-set.js'
 import type { YamlFile } from './yaml/file.js'
 
 export interface LoadedTools {
@@ -47,7 +48,9 @@ export async function loadToolsFile(
 ): Promise<LoadedTools> {
   checkLoading('loadToolsFile', path, options)
   const findings = collectFindings(options)
-  const { workplace, file: mainPath } = openFile(path, options.shownAs ?? path, findings)
+  const { file: mainPath, ...opened } = openFile(path, options.shownAs ?? path, findings)
+  const cache = options.cache && openCache(options.cache)
+  const workplace = { ...opened.workplace, cache }
   const { exists, file } = readYaml(mainPath, workplace, findings)
   if (!exists) findings.error({ file: path }, 'does not exist.')
   if (file === undefined) throw invalid(findings)
@@ -57,6 +60,7 @@ export async function loadToolsFile(
   const policy = readPolicy(isMap(file.value) ? file.value.policy : undefined, file, findings)
   const failure = findings.problems.length > 0 ? invalid(findings) : undefined
   if (failure && !options.partial) throw failure
+  if (!failure) cache?.save()
   return {
     document: documentOf(file.value, tools),
     tools: toolsAlone(tools),
@@ -126,7 +130,7 @@ function listAt(key: string, value: unknown, file: YamlFile, findings: Findings)
 }
 
 function documentOf(value: unknown, tools: ToolSet): LoadedTools['document'] {
-  const expanded = [...tools.values()].map(({ expandedForm }) => expandedForm)
+  const expanded = [...tools.values()].map(expandedFormOf)
   if (Array.isArray(value)) return expanded
   const { imports: _, ...rest } = value as Record<string, unknown>
   return { ...rest, tools: expanded }

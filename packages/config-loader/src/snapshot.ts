@@ -1,4 +1,5 @@
-import type { ToolSet } from './tools/tool-set.js'
+import { maskSecrets } from './mask-secrets.js'
+import { expandedFormOf, type ToolSet } from './tools/tool-set.js'
 
 /** What a run keeps of the agent it ran: a record, never executed. */
 export interface Snapshot {
@@ -10,15 +11,13 @@ export interface Snapshot {
   hasImports: boolean
 }
 
-const SECRET_NAME = /(^|[_-])(api_?key|token|secret|password|passwd|authorization|credentials?)$/i
-
 /**
  * The main file with its imports resolved away and its tools in full form. Values whose names say that they are
  * secret are masked, for this is written into every run.
  */
 export function resolveDocument(document: Record<string, unknown>, tools: ToolSet): Record<string, unknown> {
   const { imports: _, ...rest } = document
-  const resolved = [...tools.values()].map(({ expandedForm }) => expandedForm)
+  const resolved = [...tools.values()].map(expandedFormOf)
   return maskSecrets({
     ...rest,
     ...(resolved.length > 0 || 'tools' in document ? { tools: resolved } : {}),
@@ -48,14 +47,4 @@ function toYaml(config: Record<string, unknown>): string {
     return [`${name}:`, ...value.map((item) => `  - ${JSON.stringify(item)}`)]
   })
   return `${lines.join('\n')}\n`
-}
-
-/** Replaces what stands under names that say they are secret: texts, and a password of digits, which YAML takes for a number. */
-export function maskSecrets(value: unknown, name = ''): unknown {
-  if (typeof value === 'string' || typeof value === 'number') return SECRET_NAME.test(name) ? '***' : value
-  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, name))
-  if (typeof value !== 'object' || value === null) return value
-  const masked: Record<string, unknown> = { ...value }
-  for (const key in masked) masked[key] = maskSecrets(masked[key], key)
-  return masked
 }

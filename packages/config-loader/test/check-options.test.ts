@@ -28,6 +28,7 @@ test.each([
     () => loadAgent('.', { environment: {}, importRoots: [wrong(null)] }),
   ],
   ['loadAgent: the option shownAs', () => loadAgent('.', { environment: {}, shownAs: wrong(5) })],
+  ['loadAgent: the option cache', () => loadAgent('.', { environment: {}, cache: wrong({ read() {} }) })],
   ['formatProblem: the problem', async () => formatProblem(wrong(undefined))],
   ['formatReport: the list of problems', async () => formatReport(wrong(new Error('none')))],
   ['missingContextMessage: the directory', async () => missingContextMessage(wrong(undefined), 'p.md')],

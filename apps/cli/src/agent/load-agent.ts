@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type Agent, formatProblem, type LoadOptions, loadAgent } from '@delta/config-loader'
 import type { Terminal } from '../terminal/terminal.js'
+import { cacheFor } from './load-cache.js'
 
 export interface AgentFlags {
   importRoot: string[]
@@ -31,5 +32,6 @@ export function loadOptions(
     importRoots: flags.importRoot.map((root) => resolve(terminal.cwd, root)),
     strict: flags.strict ?? false,
     shownAs,
+    cache: terminal.cache && cacheFor(resolve(terminal.cwd, shownAs), terminal.cache),
   }
 }

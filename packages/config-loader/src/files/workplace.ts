@@ -1,6 +1,7 @@
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { Findings } from '../findings.js'
-import { parseFile, type YamlFile } from '../yaml/file.js'
+import { knownFile, parseFile, type YamlFile } from '../yaml/file.js'
+import type { MadeFiles } from './made-files.js'
 import { readText, type Unreadable } from './read-text.js'
 
 /** The directory that is being loaded, and how paths in it are shown. */
@@ -9,6 +10,8 @@ export interface Workplace {
   home: string
   /** As the caller wrote it. */
   shown: string
+  /** What an earlier load has made of the same files. */
+  cache?: MadeFiles | undefined
 }
 
 /** The path as the person would type it: under the directory they gave, or absolute if it lies elsewhere. */
@@ -38,7 +41,11 @@ export function readYaml(
     unreadable(read, name)
     return { exists: true }
   }
-  const { problems, ...parsed } = parseFile(read.text, { path, name })
+  const { text } = read
+  const known = workplace.cache?.find(path, text)
+  if (known !== undefined) return { exists: true, file: knownFile(text, { path, name }, known.value) }
+  const { problems, ...parsed } = parseFile(text, { path, name })
   findings.problems.push(...problems)
+  if (parsed.file !== undefined) workplace.cache?.remember(path, text, parsed.file.value)
   return { exists: true, ...parsed }
 }

@@ -1,4 +1,5 @@
 import { findMainFile } from '../files/directory.js'
+import type { LoadCache } from '../files/made-files.js'
 import { readYaml, type Workplace } from '../files/workplace.js'
 import type { Findings } from '../findings.js'
 import { AGENT_KEYS, type AgentDocument, agentSchema } from '../schemas/agent-schema.js'
@@ -28,6 +29,8 @@ export interface LoadOptions {
   shownAs?: string | undefined
   /** Unknown keys are errors instead of warnings. */
   strict?: boolean | undefined
+  /** Spares the next load most of the work that tools make. */
+  cache?: LoadCache | undefined
 }
 
 export type Parts = Awaited<ReturnType<typeof readParts>>

@@ -1,5 +1,5 @@
 import { displayName, readYaml, type Workplace } from '../files/workplace.js'
-import type { Findings } from '../findings.js'
+import { countOf, type Findings } from '../findings.js'
 import type { ValuePath } from '../path.js'
 import { sentence } from '../shape/report.js'
 import type { YamlFile } from '../yaml/file.js'
@@ -8,7 +8,7 @@ import { filesIn, readEntry } from './import-entry.js'
 import { type Roots, resolveImport } from './import-path.js'
 import { readToolFile } from './tool-file.js'
 import { addTool, byName, type Override, type ToolSet } from './tool-set.js'
-import { type LoadedTool, readTools } from './tools.js'
+import { type LoadedTool, type MadeTool, readTools } from './tools.js'
 
 /** What one load of an agent knows while it follows imports. */
 export interface ImportState {
@@ -43,7 +43,25 @@ export async function collectTools(
     for (const imported of await importEntry(entry, ['imports', index], importer, state))
       addTool(tools, imported, state)
   }
-  for (const own of readTools(items, importer.file, base, state.findings)) addTool(tools, own, state)
+  for (const own of ownTools(items, importer.file, base, state)) addTool(tools, own, state)
+  return tools
+}
+
+/** Made by an earlier load of the same text, or now. What has to be said of a file is found anew each time. */
+function ownTools(
+  items: readonly unknown[],
+  file: YamlFile,
+  base: ValuePath,
+  { workplace: { cache }, findings }: ImportState,
+): LoadedTool[] {
+  const made = cache?.madeOf(file.path) as MadeTool[] | undefined
+  if (made !== undefined) return made.map((tool, index) => ({ ...tool, file, path: [...base, index] }))
+  const before = countOf(findings)
+  const tools = readTools(items, file, base, findings)
+  if (countOf(findings) === before) {
+    const own = tools.map(({ tool, rest }): MadeTool => ({ tool, rest }))
+    cache?.add(file.path, own)
+  }
   return tools
 }
 

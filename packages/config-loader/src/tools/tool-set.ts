@@ -23,6 +23,11 @@ export function toolsAlone(tools: ToolSet): ReadonlyMap<string, Tool> {
   return new Map([...tools].map(([name, { tool }]) => [name, tool]))
 }
 
+/** As `delta tool expand` prints it: the full syntax, and how it runs as the author wrote it. */
+export function expandedFormOf({ tool, rest }: LoadedTool): Record<string, unknown> {
+  return { ...tool.expanded, ...rest }
+}
+
 /** Adds a tool; says so where it takes the name of one that another file has. */
 export function addTool(
   tools: Map<string, LoadedTool>,

@@ -9,11 +9,15 @@ import { checkTool } from './check-tool.js'
 import { mistypedMode, reportUnknownKeys, strangeKeys, strangeParameterKeys } from './tool-keys.js'
 import { reportToolProblems, writtenName } from './tool-problems.js'
 
-/** A tool, and where it is defined. */
-export interface LoadedTool {
+/** What follows from the text of a definition alone. */
+export interface MadeTool {
   tool: Tool
-  /** As `delta tool expand` prints it: the full syntax, and how it runs as the author wrote it. */
-  expandedForm: Record<string, unknown>
+  /** How it runs, as the author wrote it. */
+  rest: Record<string, unknown>
+}
+
+/** A tool, and where it is defined. */
+export interface LoadedTool extends MadeTool {
   file: YamlFile
   path: ValuePath
 }
@@ -50,12 +54,7 @@ function readTool(
   if (settings === undefined) return undefined
   const expanded = expandTool(parsed.tool)
   checkTool(expanded, item, file, path, findings)
-  return {
-    tool: { expanded, settings },
-    expandedForm: { ...expanded, ...parsed.rest },
-    file,
-    path,
-  }
+  return { tool: { expanded, settings }, rest: parsed.rest, file, path }
 }
 
 function readSettings(

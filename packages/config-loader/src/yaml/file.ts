@@ -90,6 +90,23 @@ export function parseFile(text: string, file: { path: string; name: string }): P
   return { problems: [], file: { ...file, text, ...plain, locate } }
 }
 
+/** A file whose value an earlier reading found: it is parsed when somebody asks for a place in it. */
+export function knownFile(text: string, file: { path: string; name: string }, value: unknown): YamlFile {
+  let parsed: YamlFile | undefined
+  const read = () => {
+    parsed ??= parseFile(text, file).file
+    return parsed
+  }
+  const start: Place = { file: file.name, line: 1, column: 1 }
+  return {
+    ...file,
+    text,
+    value,
+    locate: (path, at) => read()?.locate(path, at) ?? start,
+    written: (path) => read()?.written(path),
+  }
+}
+
 function placeInText(text: string, lineCounter: LineCounter, file: string, offset: number): Place {
   const { line, col } = lineCounter.linePos(offset)
   const start = lineCounter.lineStarts[line - 1] ?? 0

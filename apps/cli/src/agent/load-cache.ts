@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LoadCache } from '@delta/config-loader'
+import { readIfThere, replaceFile } from '../cache-files.js'
+import type { CachePlace } from '../terminal/terminal.js'
+
+const PREFIX = 'tools-'
+
+/** So many files are kept. One of a hundred tools has 100 KB. */
+const MOST_AGENTS = 100
+
+/**
+ * Keeps the tools of the agent, or file of tools, at this absolute path in a file beside the program's compiled code. Whoever
+ * could write it could write the program.
+ */
+export function cacheFor(agent: string, { directory, build }: CachePlace): LoadCache {
+  const path = () =>
+    join(directory, `${PREFIX}${createHash('sha256').update(agent).digest('hex').slice(0, 32)}-${build()}`)
+  return {
+    read: () => readIfThere(path())?.toString(),
+    write(text) {
+      try {
+        mkdirSync(directory, { recursive: true })
+        replaceFile(path(), text, { mode: 0o600 }) // what a tool runs may be for nobody else to read
+        removeOldest(directory)
+      } catch {
+        // an installation that cannot be written loads tools a little slower, and that is all
+      }
+    },
+  }
+}
+
+function removeOldest(directory: string): void {
+  const files = readdirSync(directory)
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => join(directory, name))
+  if (files.length <= MOST_AGENTS) return
+  const ages = new Map(files.map((path) => [path, statSync(path).mtimeMs]))
+  files.sort((one, other) => (ages.get(other) ?? 0) - (ages.get(one) ?? 0))
+  for (const path of files.slice(MOST_AGENTS)) rmSync(path, { force: true })
+}

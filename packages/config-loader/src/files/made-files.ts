@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { isSecretName } from '../mask-secrets.js'
+
+/**
+ * Keeps what was made of the tools of one agent, so that the next load need not make it again. It may be lost at any time.
+ *
+ * Whoever can write it decides what tools run: it belongs where only those can write who can change the program.
+ */
+export interface LoadCache {
+  /** What the same version of this package wrote last; undefined if there is nothing. */
+  read(): string | undefined
+  /** Replaces it. What this throws, the load throws. */
+  write(text: string): void
+}
+
+/** A file, what it says, and what was made of it: values that JSON can hold. */
+interface MadeFile {
+  text: string
+  value: unknown
+  made: readonly object[]
+}
+
+/** The cache during one load. A file is known by its path and its whole text. */
+export interface MadeFiles {
+  /** What a file says that says what it said before. */
+  find(path: string, text: string): { value: unknown } | undefined
+  /** What it says otherwise. */
+  remember(path: string, text: string, value: unknown): void
+  /** What was made of a file that was found. */
+  madeOf(path: string): readonly object[] | undefined
+  add(path: string, made: readonly object[]): void
+  /** Keeps what this load has used, if any of it is new. */
+  save(): void
+}
+
+export function openCache(cache: LoadCache): MadeFiles {
+  const known = new Map(unseal(cache.read()))
+  const used = new Map<string, MadeFile>()
+  const isKnown = (path: string) => known.has(path) && known.get(path) === used.get(path)
+
+  return {
+    find(path, text) {
+      const file = known.get(path)
+      if (file?.text !== text) return undefined
+      used.set(path, file)
+      return file
+    },
+    remember(path, text, value) {
+      used.set(path, { text, value, made: [] })
+    },
+    madeOf: (path) => (isKnown(path) ? known.get(path)?.made : undefined),
+    add(path, made) {
+      const file = used.get(path)
+      if (file !== undefined) used.set(path, { ...file, made })
+    },
+    save() {
+      const files = [...used].filter(([path, file]) => isKnown(path) || isWorthKeeping(file))
+      if (!files.every(([path]) => isKnown(path))) cache.write(seal(files))
+    },
+  }
+}
+
+function isWorthKeeping({ value, made }: MadeFile): boolean {
+  return made.length > 0 && mayBeKept(value) && mayBeKept(made)
+}
+
+/** Whether JSON gives it back as it is. What stands under a name that says it is secret is kept nowhere. */
+function mayBeKept(value: unknown, name = ''): boolean {
+  if (typeof value === 'boolean' || value === null) return true
+  if (typeof value === 'string') return !isSecretName(name)
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) && !isSecretName(name)
+  if (Array.isArray(value)) return value.every((item) => mayBeKept(item, name))
+  return typeof value === 'object' && Object.entries(value).every(([key, inner]) => mayBeKept(inner, key))
+}
+
+/** With a checksum, for what was damaged would run as something else. */
+function seal(files: readonly [string, MadeFile][]): string {
+  const text = JSON.stringify(files)
+  return `${checksum(text)}\n${text}`
+}
+
+function unseal(sealed = ''): [string, MadeFile][] {
+  const end = sealed.indexOf('\n')
+  const text = sealed.slice(end + 1)
+  return end >= 0 && sealed.slice(0, end) === checksum(text) ? JSON.parse(text) : []
+}
+
+function checksum(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
