@@ -26,3 +26,14 @@ test('behind an interpreter only what is nearly a variable is found', () => {
     '3:28 "${AGENTHOME}" is not replaced here',
   ])
 })
+
+test('a path in the script of a shell is found: with a blank in it, it would be two words', () => {
+  const message = 'the path of "${CWD}" is read as a part of the script'
+  expect(found('/bin/bash', '-ec', 'ls "${CWD}/a" ${AGENT_HOME}')).toEqual([
+    `2:5 ${message}`,
+    `2:15 ${message.replace('CWD', 'AGENT_HOME')}`,
+  ])
+  expect(found('env', 'A=1', 'sh', '-c', 'cd ${CWD}')).toEqual([`4:4 ${message}`])
+  expect(found('sh', '-c', 'ls "$1" $CWD ${HOME}', 'sh', '${CWD}/a')).toEqual([])
+  expect(found('sh', '${AGENT_HOME}/a.sh', '-c', '${CWD}')).toEqual([])
+})

@@ -1,7 +1,7 @@
 import { nearestNames } from '../nearest.js'
 import { checkTexts } from '../usage.js'
 
-/** A place in a command whose author expects it to be replaced, and that reaches the program as it is written. */
+/** A place in a command that does not become what its author expects. */
 export interface Unreplaced {
   /** Which word. */
   index: number
@@ -16,7 +16,8 @@ export interface Unreplaced {
 /**
  * Finds what only a shell would expand in a command that is run without one, and names that are nearly those of `variables`.
  *
- * Words behind an interpreter may be a program in which `$x` and `~` mean something: there only nearly right names count.
+ * Words behind an interpreter may be a program in which `$x` and `~` mean something: there only nearly right names count, and
+ * paths that become a part of a shell's script.
  */
 export function findUnreplaced(words: readonly string[], variables: readonly string[]): Unreplaced[] {
   checkTexts('findUnreplaced: the list of words', words)
@@ -25,6 +26,7 @@ export function findUnreplaced(words: readonly string[], variables: readonly str
   return words.flatMap((word, index) => {
     const isProgram = interpreter >= 0 && index > interpreter
     const found = isProgram ? [] : [...tildeIn(word), ...strangersIn(word, variables)]
+    if (index > 1 && isScript(words[index - 2], words[index - 1])) found.push(...pathsIn(word, variables))
     return [...mistypedIn(word, variables, isProgram), ...found].map((one) => ({ index, ...one }))
   })
 }
@@ -32,6 +34,8 @@ export function findUnreplaced(words: readonly string[], variables: readonly str
 /** Programs that run text, or replace variables in it themselves. */
 const INTERPRETER =
   /^(?:(?:ba|da|z|k|mk|fi)?sh|su|python[\d.]*|node|deno|bun|perl|ruby|php|[gmn]?awk|jq|make|envsubst|tmux|ssh)$/
+const SHELL_NAME = /(?:^|\/)(?:ba|da|z|k|mk|fi)?sh$/
+const SCRIPT_OPTION = /^-[a-z]*c$/
 const BRACED = /\$\{(\w+)\}/g
 const BARE = /\$([A-Z_]{2,})\b/g
 const SHELL = 'a shell is run with ["sh", "-c", "…"].'
@@ -59,6 +63,20 @@ function strangersIn(word: string, variables: readonly string[]): InWord[] {
     const message = `"${written}" is not replaced here, but passed as it is written`
     const found = { column: index + 1, message, hint: `Replaced are ${known}; ${SHELL}` }
     return [written.startsWith('${') ? { ...found, name } : found]
+  })
+}
+
+function isScript(program = '', option = ''): boolean {
+  return SHELL_NAME.test(program) && SCRIPT_OPTION.test(option)
+}
+
+/** Replaced before the shell reads it: a blank in the path makes it two words, and `$(…)` a command. */
+function pathsIn(script: string, variables: readonly string[]): InWord[] {
+  return [...script.matchAll(BRACED)].flatMap(({ 0: written, 1: name = '', index }) => {
+    if (!variables.includes(name)) return []
+    const message = `the path of "${written}" is read as a part of the script`
+    const hint = `Pass it behind the script: ["sh", "-c", "ls \\"$1\\"", "sh", "${written}"].`
+    return [{ column: index + 1, message, hint }]
   })
 }
 
