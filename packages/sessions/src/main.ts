@@ -5,7 +5,7 @@ import { COMMANDS } from './command/commands.js'
 import { HELP } from './command/help.js'
 import { stopOnSignals } from './command/stop-on-signals.js'
 import { currentDirectory, nameOf, print, type Terminal } from './command/terminal.js'
-import { isSessionError } from './errors.js'
+import { isSessionError, systemCode } from './errors.js'
 
 export type { Terminal } from './command/terminal.js'
 
@@ -52,6 +52,16 @@ function directoryOf(terminal: Terminal, { 'sessions-dir': given }: Values): str
 function explain(error: unknown, terminal: Terminal): number {
   const known = isSessionError(error) || error instanceof UsageError
   if (!known && terminal.env.DELTA_DEBUG) throw error
-  terminal.stderr.write(`${nameOf(terminal)}: ${error instanceof Error ? error.message : String(error)}\n`)
+  terminal.stderr.write(`${nameOf(terminal)}: ${messageOf(error)}\n`)
   return error instanceof UsageError ? 2 : 1
 }
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return NOT_WRITABLE.has(systemCode(error) ?? '') ? `${error.message}\n${REMEDY}` : error.message
+}
+
+/** What a place may answer that is no good for keeping anything. */
+const NOT_WRITABLE = new Set(['EACCES', 'EDQUOT', 'ENOSPC', 'ENOTDIR', 'EPERM', 'EROFS'])
+const REMEDY =
+  'Sessions are kept in files. See that there is room and that you may write there, or choose another place with --sessions-dir.'

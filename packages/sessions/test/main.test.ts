@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { areInstalled, isAlive } from '@delta/testkit'
@@ -38,6 +38,16 @@ function terminal(env: NodeJS.ProcessEnv = {}) {
 }
 
 describe('delta-sessions', () => {
+  test('says what to do where nothing can be kept', async () => {
+    const { cwd, run } = terminal()
+    await writeFile(join(cwd, 'file'), '')
+    const { code, stderr } = await run(['start', '--sessions-dir', 'file/sessions'])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^delta-sessions: ENOTDIR: .*file.*\n.* choose another place with --sessions-dir\.\n$/,
+    )
+  })
+
   test('start, exec, list and end print what the documentation says', async () => {
     const { cwd, json } = terminal()
     const started = await json(['start'])
