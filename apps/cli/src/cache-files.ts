@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 // Files beside the program that spare later starts some work, and may be missing, unwritable or deleted at any time.
 
@@ -20,11 +21,12 @@ export function readIfThere(path: string): Buffer | undefined {
   }
 }
 
-/** Nobody ever sees half of it. */
-export function replaceFile(path: string, data: Buffer | string, options: { mode?: number } = {}): void {
+/** Nobody ever sees half of it, and nobody else may write it, whatever the umask: it decides what runs. */
+export function replaceFile(path: string, data: Buffer | string, mode = 0o644): void {
   const beside = `${path}.${process.pid}`
+  mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
   try {
-    writeFileSync(beside, data, options)
+    writeFileSync(beside, data, { mode })
     renameSync(beside, path)
   } catch (error) {
     rmSync(beside, { force: true }) // the disk may be full

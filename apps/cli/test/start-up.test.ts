@@ -138,6 +138,21 @@ test('tools are kept beside the program as they were made, for their owner alone
   expect(await readFile(path, 'utf8')).toContain('tool_11')
 })
 
+test('where new files may be written by everybody, what is kept may not: it decides what runs', async () => {
+  const { directory } = await installed()
+  await using _ = directory
+  const list = [process.execPath, 'bin.cjs', 'tool', 'list', 'a.yaml']
+  const argv = ['sh', '-c', 'umask 0; "$@"', 'sh', ...list]
+  expect(await runProcess(argv, { cwd: directory.path, env: cleanEnvironment() })).toMatchObject({
+    exitCode: 0,
+  })
+  const compiled = join(directory.path, 'compiled')
+  const names = await readdir(compiled)
+  expect(names).toHaveLength(4)
+  for (const path of [compiled, ...names.map((name) => join(compiled, name))])
+    expect((await stat(path)).mode & 0o022, path).toBe(0)
+})
+
 test('a program that cannot keep compiled code works as well', async () => {
   const { directory, list } = await installed()
   await using _ = directory

@@ -7,7 +7,7 @@ import { isSecretName } from '../mask-secrets.js'
  * Whoever can write it decides what tools run: it belongs where only those can write who can change the program.
  */
 export interface LoadCache {
-  /** What the same version of this package wrote last; undefined if there is nothing. */
+  /** What the same version of this package, under the same version of node, wrote last; undefined if there is nothing. */
   read(): string | undefined
   /** Replaces it. What this throws, the load throws. */
   write(text: string): void
