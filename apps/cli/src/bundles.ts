@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import { readIfThere, replaceFile, stampOf } from './cache-files.js'
@@ -79,8 +79,6 @@ export function openBundles({
   function keepCompiled(succeeded: boolean): void {
     const worthKeeping = compiled.filter(({ isKeptAfterFailure }) => succeeded || !isKeptAfterFailure)
     try {
-      if (cacheDirectory !== undefined && worthKeeping.length > 0)
-        mkdirSync(cacheDirectory, { recursive: true })
       for (const { script, cachePath } of worthKeeping) {
         if (succeeded) rmSync(cachePath + AFTER_FAILURE, { force: true })
         replaceFile(succeeded ? cachePath : cachePath + AFTER_FAILURE, script.createCachedData())

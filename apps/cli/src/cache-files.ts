@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 // Files beside the program that spare later starts some work, and may be missing, unwritable or deleted at any time.
 
@@ -8,17 +9,27 @@ export function stampOf(path: string): string {
   return `${size}-${Math.round(mtimeMs)}`
 }
 
+/** Whatever is larger did this program not write. */
+const MOST_BYTES = 256 * 1024 * 1024
+
 export function readIfThere(path: string): Buffer | undefined {
   try {
-    return readFileSync(path)
+    const status = statSync(path) // a pipe would be waited for, and a device has no end
+    return status.isFile() && status.size <= MOST_BYTES ? readFileSync(path) : undefined
   } catch {
     return undefined // missing or unreadable: the work is done again
   }
 }
 
-/** Nobody ever sees half of it. */
-export function replaceFile(path: string, data: Buffer | string, options: { mode?: number } = {}): void {
+/** Nobody ever sees half of it, and nobody else may write it, whatever the umask: it decides what runs. */
+export function replaceFile(path: string, data: Buffer | string, mode = 0o644): void {
   const beside = `${path}.${process.pid}`
-  writeFileSync(beside, data, options)
-  renameSync(beside, path)
+  mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
+  try {
+    writeFileSync(beside, data, { mode })
+    renameSync(beside, path)
+  } catch (error) {
+    rmSync(beside, { force: true }) // the disk may be full
+    throw error
+  }
 }

@@ -17,13 +17,15 @@ export async function start(host: NodeJS.Process): Promise<void> {
   const { main } = bundles.load('./main.cjs') as typeof import('./main.js')
   host.once('beforeExit', failUnfinished)
   host.once('exit', closeDeadTerminals)
-  host.exitCode = await main(host, cachePlaceAt(cacheDirectory))
+  host.exitCode = await main(host, cachePlaceAt(cacheDirectory, host.version))
   host.off('beforeExit', failUnfinished)
   bundles.keepCompiled(host.exitCode === 0)
 }
 
-function cachePlaceAt(directory: string | undefined): CachePlace | undefined {
-  return directory === undefined ? undefined : { directory, build: () => stampOf(`${__dirname}/run.cjs`) }
+/** @param node - Its version: which patterns of parameters are valid is for node to say. */
+function cachePlaceAt(directory: string | undefined, node: string): CachePlace | undefined {
+  if (directory === undefined) return undefined
+  return { directory, build: () => `${node}-${stampOf(`${__dirname}/run.cjs`)}` }
 }
 
 /** Under a umask that takes its owner's permissions from a new file, no run could be read or continued by whoever made it. */

@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
@@ -119,6 +119,7 @@ test('tools are kept beside the program as they were made, for their owner alone
     expect(await kept()).toHaveLength(1)
   }
   const [name] = await kept()
+  expect(name).toContain(process.version) // another one may refuse a pattern of a parameter
   const path = join(directory.path, 'compiled', name ?? '')
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   const { mtimeMs } = await stat(path)
@@ -130,6 +131,26 @@ test('tools are kept beside the program as they were made, for their owner alone
   await writeFile(path, 'damaged')
   expect((await list('many.yaml')).stdout).toContain('tool_11(words')
   expect(await readFile(path, 'utf8')).not.toBe('damaged')
+
+  await rm(path)
+  await runProcess(['mkfifo', path]) // who reads it waits until somebody writes
+  expect((await list('many.yaml')).stdout).toContain('tool_11(words')
+  expect(await readFile(path, 'utf8')).toContain('tool_11')
+})
+
+test('where new files may be written by everybody, what is kept may not: it decides what runs', async () => {
+  const { directory } = await installed()
+  await using _ = directory
+  const list = [process.execPath, 'bin.cjs', 'tool', 'list', 'a.yaml']
+  const argv = ['sh', '-c', 'umask 0; "$@"', 'sh', ...list]
+  expect(await runProcess(argv, { cwd: directory.path, env: cleanEnvironment() })).toMatchObject({
+    exitCode: 0,
+  })
+  const compiled = join(directory.path, 'compiled')
+  const names = await readdir(compiled)
+  expect(names).toHaveLength(4)
+  for (const path of [compiled, ...names.map((name) => join(compiled, name))])
+    expect((await stat(path)).mode & 0o022, path).toBe(0)
 })
 
 test('a program that cannot keep compiled code works as well', async () => {

@@ -124,10 +124,32 @@ test('nothing is kept of a load that fails', async () => {
   expect(cache.writes).toBe(0)
 })
 
+test('a comment is not kept: no name in it says whether it is secret', async () => {
+  const home = await agentOf({ ...FILES, 'a.yaml': `${toolsNamed('a')}# the token was abcdefgh\n` })
+  const cache = memory()
+  const fresh = await load(home, { cache })
+  expect(await load(home, { cache })).toStrictEqual(fresh)
+  expect(cache.text).toContain('a_11')
+  expect(cache.text).not.toContain('abcdefgh')
+})
+
+test('what aliases unfold beyond all measure is loaded and not kept', async () => {
+  const aliases = `x-one: &one '${'"'.repeat(3_000_000)}'\nx-all: [${'*one, '.repeat(99)}]\n`
+  const home = await agentOf({ ...FILES, 'a.yaml': `${aliases}${toolsNamed('a')}` })
+  const cache = memory()
+  const { agent } = await load(home, { cache })
+  expect(agent.tools.size).toBe(36)
+  expect(cache.text).toContain('b_0')
+  expect(cache.text).not.toContain('a_0')
+})
+
 test.each([
   ['no tools', ''],
   ['a number that JSON has no word for', `x-limit: .inf\n${toolsNamed('own')}`],
   ['minus zero', `x-limit: -0.0\n${toolsNamed('own')}`],
+  ['what a tag made of a text', `x-day: !!timestamp 2001-12-14\n${toolsNamed('own')}`],
+  ['bytes', `x-bytes: !!binary aGVsbG8=\n${toolsNamed('own')}`],
+  ['a set', `x-set: !!set { a, b }\n${toolsNamed('own')}`],
   ['a secret', `x-server: { api_key: abcdefgh }\n${toolsNamed('own')}`],
 ])('%s: nothing is kept', async (_, lines) => {
   const home = await agentOf({ 'agent.yaml': `${MINIMAL['agent.yaml']}${lines}` })

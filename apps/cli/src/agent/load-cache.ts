@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoadCache } from '@delta/config-loader'
 import { readIfThere, replaceFile } from '../cache-files.js'
@@ -21,8 +21,7 @@ export function cacheFor(agent: string, { directory, build }: CachePlace): LoadC
     read: () => readIfThere(path())?.toString(),
     write(text) {
       try {
-        mkdirSync(directory, { recursive: true })
-        replaceFile(path(), text, { mode: 0o600 }) // what a tool runs may be for nobody else to read
+        replaceFile(path(), text, 0o600) // what a tool runs may be for nobody else to read
         removeOldest(directory)
       } catch {
         // an installation that cannot be written loads tools a little slower, and that is all

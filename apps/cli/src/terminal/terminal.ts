@@ -24,7 +24,7 @@ export interface Terminal {
 export interface CachePlace {
   /** Absolute; made when there is something to keep. */
   directory: string
-  /** Tells one build of this program from another. */
+  /** Tells one build of this program from another, and one version of node. */
   build(): string
 }
 

@@ -7,20 +7,20 @@ import { isSecretName } from '../mask-secrets.js'
  * Whoever can write it decides what tools run: it belongs where only those can write who can change the program.
  */
 export interface LoadCache {
-  /** What the same version of this package wrote last; undefined if there is nothing. */
+  /** What the same version of this package, under the same version of node, wrote last; undefined if there is nothing. */
   read(): string | undefined
   /** Replaces it. What this throws, the load throws. */
   write(text: string): void
 }
 
-/** A file, what it says, and what was made of it: values that JSON can hold. */
+/** A file, what it says, and what was made of it: values that JSON can hold. Its comments stay where they are. */
 interface MadeFile {
-  text: string
+  digest: string
   value: unknown
   made: readonly object[]
 }
 
-/** The cache during one load. A file is known by its path and its whole text. */
+/** The cache during one load. A file is known by its path and a digest of its text. */
 export interface MadeFiles {
   /** What a file says that says what it said before. */
   find(path: string, text: string): { value: unknown } | undefined
@@ -41,12 +41,12 @@ export function openCache(cache: LoadCache): MadeFiles {
   return {
     find(path, text) {
       const file = known.get(path)
-      if (file?.text !== text) return undefined
+      if (file === undefined || file.digest !== digestOf(text)) return undefined
       used.set(path, file)
       return file
     },
     remember(path, text, value) {
-      used.set(path, { text, value, made: [] })
+      used.set(path, { digest: digestOf(text), value, made: [] })
     },
     madeOf: (path) => (isKnown(path) ? known.get(path)?.made : undefined),
     add(path, made) {
@@ -60,31 +60,42 @@ export function openCache(cache: LoadCache): MadeFiles {
   }
 }
 
+/** Beyond this, which only aliases reach, keeping costs more than making, and JSON may be longer than a text can be. */
+const MOST_LETTERS = 32 * 1024 * 1024
+
 function isWorthKeeping({ value, made }: MadeFile): boolean {
-  return made.length > 0 && mayBeKept(value) && mayBeKept(made)
+  return made.length > 0 && lettersIn(value) + lettersIn(made) <= MOST_LETTERS
 }
 
-/** Whether JSON gives it back as it is. What stands under a name that says it is secret is kept nowhere. */
-function mayBeKept(value: unknown, name = ''): boolean {
-  if (typeof value === 'boolean' || value === null) return true
-  if (typeof value === 'string') return !isSecretName(name)
-  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) && !isSecretName(name)
-  if (Array.isArray(value)) return value.every((item) => mayBeKept(item, name))
-  return typeof value === 'object' && Object.entries(value).every(([key, inner]) => mayBeKept(inner, key))
+/**
+ * How large it is, about. Infinite is what JSON would not give back as it is, and what stands under a name that says it is
+ * secret, which is kept nowhere.
+ */
+function lettersIn(value: unknown, name = ''): number {
+  if (typeof value === 'boolean' || value === null) return 4
+  if (typeof value === 'string') return isSecretName(name) ? Infinity : value.length
+  if (typeof value === 'number')
+    return Number.isFinite(value) && !Object.is(value, -0) && !isSecretName(name) ? 8 : Infinity
+  if (Array.isArray(value)) return sum(value.map((item) => lettersIn(item, name)))
+  if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return Infinity
+  return sum(Object.entries(value).map(([key, inner]) => key.length + lettersIn(inner, key)))
 }
+
+/** Of a list or map, with its brackets. */
+const sum = (parts: readonly number[]) => parts.reduce((one, other) => one + other, 2)
 
 /** With a checksum, for what was damaged would run as something else. */
 function seal(files: readonly [string, MadeFile][]): string {
   const text = JSON.stringify(files)
-  return `${checksum(text)}\n${text}`
+  return `${digestOf(text)}\n${text}`
 }
 
 function unseal(sealed = ''): [string, MadeFile][] {
   const end = sealed.indexOf('\n')
   const text = sealed.slice(end + 1)
-  return end >= 0 && sealed.slice(0, end) === checksum(text) ? JSON.parse(text) : []
+  return end >= 0 && sealed.slice(0, end) === digestOf(text) ? JSON.parse(text) : []
 }
 
-function checksum(text: string): string {
+function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
