@@ -147,9 +147,6 @@ test.each([
   ['no tools', ''],
   ['a number that JSON has no word for', `x-limit: .inf\n${toolsNamed('own')}`],
   ['minus zero', `x-limit: -0.0\n${toolsNamed('own')}`],
-  ['what a tag made of a text', `x-day: !!timestamp 2001-12-14\n${toolsNamed('own')}`],
-  ['bytes', `x-bytes: !!binary aGVsbG8=\n${toolsNamed('own')}`],
-  ['a set', `x-set: !!set { a, b }\n${toolsNamed('own')}`],
   ['a secret', `x-server: { api_key: abcdefgh }\n${toolsNamed('own')}`],
 ])('%s: nothing is kept', async (_, lines) => {
   const home = await agentOf({ 'agent.yaml': `${MINIMAL['agent.yaml']}${lines}` })

@@ -209,6 +209,13 @@ test('tags are refused: no value of a configuration is code', () => {
   expect(report('name: !!js/function x\n')).toContain('agent.yaml:1:7: Unresolved tag')
 })
 
+test.each(['!!timestamp 2001-12-14', '!!binary aGVsbG8=', '!!set { a, b }', '!!omap [a: 1]'])(
+  '%s is refused: a configuration is made of texts, numbers, lists and maps',
+  (value) => {
+    expect(report(`x-value: ${value}\n`)).toContain('agent.yaml:1:10: Unresolved tag')
+  },
+)
+
 test('a second document is not silently dropped', () => {
   expect(report('a: 1\n---\nb: 2\n')).toContain('agent.yaml:2:1: The file holds several YAML documents.')
 })

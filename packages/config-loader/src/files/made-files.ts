@@ -77,7 +77,7 @@ function lettersIn(value: unknown, name = ''): number {
   if (typeof value === 'number')
     return Number.isFinite(value) && !Object.is(value, -0) && !isSecretName(name) ? 8 : Infinity
   if (Array.isArray(value)) return sum(value.map((item) => lettersIn(item, name)))
-  if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return Infinity
+  if (typeof value !== 'object') return Infinity
   return sum(Object.entries(value).map(([key, inner]) => key.length + lettersIn(inner, key)))
 }
 

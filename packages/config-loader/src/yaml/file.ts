@@ -35,7 +35,13 @@ export interface ParsedYaml {
 }
 
 /** Repeated keys are looked for here, see `repeatedKeys`. */
-const OPTIONS = { prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys: false } as const
+const OPTIONS = {
+  prettyErrors: false,
+  merge: true,
+  logLevel: 'error',
+  uniqueKeys: false,
+  resolveKnownTags: false, // a date or a set is no value of JSON
+} as const
 
 /**
  * Parses one YAML document and keeps the positions of everything in it.
