@@ -153,10 +153,14 @@ test('an answer in response.txt is taken up by delta run', async () => {
   expect(workspace.has('.delta/first/interaction')).toBe(false)
 })
 
-test('an answer in response.txt counts whatever the message', async () => {
+test('an answer in response.txt counts whatever the message, and a line says that the message does not', async () => {
   const { workspace, run } = await waiting()
   await workspace.write('.delta/first/interaction/response.txt', 'blue')
-  expect((await run('-m', 'Go on then')).stdout).toBe('You like blue.\n')
+  const { stdout, stderr } = await run('-m', 'Go on then')
+  expect(stdout).toBe('You like blue.\n')
+  expect(stderr).toMatch(
+    /^Resuming run first .*, whose question response.txt answers; -m is not used\. --new/m,
+  )
 })
 
 test('another message to a waiting run without an answer starts a new run, and the waiting one is named', async () => {

@@ -56,6 +56,16 @@ test('tool import runs the program once, without keys, and writes what it says o
   expect(await program.read('environment')).not.toContain('test-key-not-real')
 })
 
+test('delta itself is imported by its name where no delta is on the PATH, as its tools are found then', async () => {
+  await using agent = await temporaryAgent({ turns: [] })
+  const { stderr, stdout, exitCode } = await delta(['tool', 'import', 'delta', '--commands', 'list-runs'], {
+    cwd: agent.path,
+    env: { PATH: '/nowhere' },
+  })
+  expect({ stderr, stdout, exitCode }).toMatchObject({ stdout: 'delta.atip.json\n', exitCode: 0 })
+  expect(JSON.parse(await agent.read('delta.atip.json'))).toMatchObject({ name: 'delta' })
+})
+
 test('tool import --commands takes some commands and groups, and -o - prints them', async () => {
   await using program = await notesProgram()
   const some = ['tool', 'import', './notes', '--commands', 'list,tag add', '-o', '-']

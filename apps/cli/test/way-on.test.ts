@@ -1,4 +1,5 @@
 import {
+  MINIMAL_CONTEXT,
   runProcess,
   startScriptedServer,
   temporaryAgent,
@@ -168,6 +169,15 @@ test('a failure that stays until something is mended says that before it says ho
   const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
   const { stderr } = await delta(args, { env: KEY })
   expect(stderr).toMatch(/^Once that is mended, retry with: delta continue .* -m "Try again"$/m)
+})
+
+test('a context that cannot be built is something to be mended, too', async () => {
+  await using agent = await temporaryAgent({
+    files: { 'context.yaml': `total_max_tokens: 1\n${MINIMAL_CONTEXT}` },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(stderr).toMatch(/^Raise .*\nOnce that is mended, retry with: delta continue .* -m "Try again"$/m)
 })
 
 test('a script that has no further turn is something to be mended, too', async () => {

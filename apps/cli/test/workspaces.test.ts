@@ -80,6 +80,18 @@ test('an installed agent gets its workspaces under the current directory', async
   expect(directory.has('node_modules/some-agent/workspaces')).toBe(false)
 })
 
+test('where no workspace can be made without -w, that is said, and nothing is begun', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  await agent.write('workspaces', '')
+  expect(await delta(['run', '--agent', agent.path, '-m', 'Go'])).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+    stderr: `Error: ${agent.path}/workspaces: it is a file, not a directory, or lies below a file (ENOTDIR).
+Name a workspace that can be written: -w <directory>
+`,
+  })
+})
+
 test('run -w makes a directory that is missing, with those above it', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
   await using directory = await temporaryWorkspace({})

@@ -2,6 +2,8 @@ import { checkProblems } from './check-problems.js'
 import type { ConfigProblem } from './errors.js'
 
 const WIDEST_EXCERPT = 120
+/** A key where it must not stand, or a name and password in an address; `${…}` is none. */
+const WRITTEN_KEY = /(api[_-]?key["']?\s*:\s*|:\/\/(?=[^/\s]*@))(?!["']?\$)("[^"]*"|'[^']*'|[^\s,}@]+)/gi
 
 /**
  * One problem as text: `file:line:column: message`, the line with a caret, and what to do.
@@ -37,10 +39,13 @@ export function formatReport(
  * The line and a caret under the column, both indented by two.
  *
  * Indentation is taken away and a long line is cut around the place. Control characters become blanks, so that
- * a file cannot move the cursor of the terminal that shows its mistakes.
+ * a file cannot move the cursor of the terminal that shows its mistakes. An API key becomes stars, for it is shown in logs.
  */
 export function excerptOf(line: string, column: number): string {
-  const visible = line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ').trimEnd()
+  const visible = line
+    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ')
+    .replace(WRITTEN_KEY, (_, name, key) => name + '*'.repeat(key.length))
+    .trimEnd()
   const indentation = Math.min(visible.length - visible.trimStart().length, column - 1)
   const start = Math.max(indentation, column - WIDEST_EXCERPT / 2)
   const end = start + WIDEST_EXCERPT

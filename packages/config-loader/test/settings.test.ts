@@ -4,6 +4,7 @@ import { complaint, load, MINIMAL, texts } from './agents.js'
 test('a key in agent.yaml is an error that points to .env', async () => {
   const message = await complaint({ 'agent.yaml': 'name: a\nllm:\n  model: x\n  api_key: sk-1\n' })
   expect(message).toContain('agent/agent.yaml:4:12: llm.api_key: ')
+  expect(message).toContain('\n  api_key: ****\n           ^\n')
   expect(message).toContain('.env')
 })
 
@@ -11,6 +12,7 @@ test('credentials inside of base_url are an error that points to .env', async ()
   const text = 'name: a\nllm:\n  model: x\n  base_url: https://me:secret@api.example.com/v1\n'
   const message = await complaint({ 'agent.yaml': text })
   expect(message).toContain('agent/agent.yaml:4:13: llm.base_url: ')
+  expect(message).not.toContain('secret')
   expect(message).toContain('.env')
 })
 

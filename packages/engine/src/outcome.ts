@@ -18,8 +18,8 @@ interface Failed {
   /** What there is of an answer that was cut off. */
   partialAnswer?: string
   /**
-   * Trying again fails again until something outside the run is put right: the key, the address, the request; with
-   * `MAX_ITERATIONS`, that `context.yaml` has no journal source.
+   * Trying again fails again until something outside the run is put right: the key, the address, the request, what the
+   * context is built of; with `MAX_ITERATIONS`, that `context.yaml` has no journal source.
    */
   needsMending?: true
   /** How many cycles a message may take; only when they are what there were not enough of (`MAX_ITERATIONS`). */

@@ -57,7 +57,7 @@ test('every mistake is reported, with its place', () => {
     cwd: '../elsewhere',
     env: { 'A-B': 'x' },
     pass_env: 'KEY',
-    effects: { network: 'yes', cost: { estimate: 'huge' } },
+    effects: { network: 'yes', interactive: false, cost: { estimate: 'huge' } },
     on_interrupt: 'ignore',
     sandbox: 'yes',
     output: { keep: 'middle' },
@@ -73,6 +73,10 @@ test('every mistake is reported, with its place', () => {
       { path: 'env.A-B', message: 'expected the name of an environment variable' },
       { path: 'pass_env', message: 'expected a list of names' },
       { path: 'effects.network', message: 'expected true or false' },
+      {
+        path: 'effects.interactive',
+        message: 'expected a mapping, such as { prompts: false, tty: false }',
+      },
       { path: 'effects.cost.estimate', message: 'expected one of free, low, medium, high' },
       { path: 'on_interrupt', message: 'expected report, rerun or ask' },
       {

@@ -30,6 +30,18 @@ describe('A command that cannot start says why', () => {
       '"./badly-interpreted" exists, but the interpreter its first line names does not. Check the #! line.',
     ],
     [
+      'a script with the line ends of Windows',
+      ['./windows.sh'],
+      'NOT_FOUND',
+      '"./windows.sh" has the line ends of Windows (CR LF), with which its interpreter is not found. Write it with LF (dos2unix).',
+    ],
+    [
+      'a word of the shell',
+      ['source', './settings'],
+      'NOT_FOUND',
+      '"source" is a word of the shell, not a program. Let a shell run it: shell: in a tool.',
+    ],
+    [
       'a file that is no program',
       ['./plain'],
       'NOT_EXECUTABLE',
@@ -48,7 +60,12 @@ describe('A command that cannot start says why', () => {
       'Argument 1 of the command holds a NUL byte, which no command can be given there. Pass it through stdin.',
     ],
   ])('%s', async (...[, argv, code, message]) => {
-    const { path } = await workspace({ 'badly-interpreted': '#!/no/such/interpreter\n', plain: 'text' })
+    const { path } = await workspace({
+      'badly-interpreted': '#!/no/such/interpreter\n',
+      'windows.sh': '#!/bin/sh\r\necho hi\r\n',
+      plain: 'text',
+    })
+    await chmod(join(path, 'windows.sh'), 0o755)
     await chmod(join(path, 'badly-interpreted'), 0o755)
     await chmod(join(path, 'plain'), 0o644)
     const outcome = await run(argv, { cwd: path })

@@ -4,7 +4,7 @@ import { collectState } from './collect.js'
 import { SessionError } from './errors.js'
 import { type ExecOptions, prepareExecution, runExecution } from './execution.js'
 import { noticeUnless } from './notices.js'
-import { type ExecResult, processResult } from './result.js'
+import { type ExecResult, notTextNotices, processResult } from './result.js'
 import { recordCommand } from './store/history.js'
 import { lockSession } from './store/lock.js'
 import { writeMetadata } from './store/metadata.js'
@@ -48,7 +48,8 @@ async function runLocked(paths: SessionPaths, command: string, options: ExecOpti
   const collected = await collectState(execution, outcome)
   const result: ExecResult = { ...processResult(outcome), ...collected.result }
   const redactor = createRedactor(secrets.values)
-  const missed = [
+  const notices = [
+    notTextNotices(outcome),
     noticeUnless(() => removeWorkFiles(paths), 'Files this command worked with are still there'),
     tidyOutputs(outcome, { inUse: collected.leftRunning, redactor }),
     noticeUnless(
@@ -67,7 +68,7 @@ async function runLocked(paths: SessionPaths, command: string, options: ExecOpti
       'This command is not in history.log',
     ),
   ]
-  return withNotices(result, missed.flat())
+  return withNotices(result, notices.flat())
 }
 
 function withNotices(result: ExecResult, more: readonly string[]): ExecResult {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:os'
 import { StringDecoder } from 'node:string_decoder'
 import type { CapturedOutput, CommandOutcome } from '@delta/executor/command'
@@ -13,7 +14,7 @@ export interface ExecResult {
   work_dir: string
   timed_out?: true
   signal?: NodeJS.Signals
-  /** The whole output, when `stdout` or `stderr` holds only its two ends. */
+  /** The whole output, when `stdout` or `stderr` holds only its two ends, or what it holds was no UTF-8. */
   stdout_file?: string
   stderr_file?: string
   /** What still runs, until `end`. */
@@ -34,9 +35,21 @@ export function processResult(outcome: CommandOutcome): Omit<ExecResult, 'work_d
     execution_time_ms: outcome.durationMs,
     ...(outcome.status === 'TIMEOUT' && { timed_out: true as const }),
     ...(outcome.signal !== null && { signal: outcome.signal }),
-    ...(stdout.omittedBytes > 0 && stdout.path !== undefined && { stdout_file: stdout.path }),
-    ...(stderr.omittedBytes > 0 && stderr.path !== undefined && { stderr_file: stderr.path }),
+    ...(!isAllThere(stdout) && stdout.path !== undefined && { stdout_file: stdout.path }),
+    ...(!isAllThere(stderr) && stderr.path !== undefined && { stderr_file: stderr.path }),
   }
+}
+
+/** Whether the result says byte for byte what was printed. */
+export function isAllThere({ head, omittedBytes }: CapturedOutput): boolean {
+  return omittedBytes === 0 && isUtf8(head)
+}
+
+/** Says of an output that the result has, but not byte for byte, where its bytes are. */
+export function notTextNotices({ stdout, stderr }: CommandOutcome): string[] {
+  return Object.entries({ stdout, stderr })
+    .filter(([, output]) => output.omittedBytes === 0 && !isAllThere(output))
+    .map(([name, { bytes, path }]) => `${name} is not UTF-8 text; all ${bytes} bytes are in ${path}`)
 }
 
 function exitCode({ status, exitCode, signal }: CommandOutcome): number {

@@ -45,6 +45,15 @@ describe('output', () => {
     expect(readdirSync(join(directory, 'output'))).toEqual([])
   })
 
+  test('that is not UTF-8 is in a file byte for byte, and a notice says so', async () => {
+    const { exec } = await start()
+    const result = await exec("printf '\\377\\000x'; echo err >&2")
+    expect(result).toMatchObject({ stdout: '\ufffd\0x', stderr: 'err\n' })
+    expect(await readFile(result.stdout_file ?? '')).toEqual(Buffer.from([0xff, 0, 0x78]))
+    expect(result.stderr_file).toBeUndefined()
+    expect(result.notices).toEqual([`stdout is not UTF-8 text; all 3 bytes are in ${result.stdout_file}`])
+  })
+
   test('is cut where the caller says', async () => {
     const { exec } = await start()
     expect((await exec('printf %s aaaabbbbcccc', { maxOutputBytes: 8 })).stdout).toMatch(

@@ -10,6 +10,7 @@ import { explainSystemError } from '../terminal/system-error.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { pickCommands } from '../tools/pick-commands.js'
 import { UsageError } from '../usage/usage-error.js'
+import { withOwnCommands } from '../with-own-commands.js'
 
 interface ImportFlags {
   commands?: string
@@ -54,9 +55,8 @@ function write(path: string, text: string): void {
 
 async function describe(program: string, { commands }: ImportFlags, terminal: Terminal): Promise<AtipTool> {
   const { atipToTools, isAtipError, loadAtip } = await import('@delta/atip')
-  const environment = Object.fromEntries(
-    Object.entries(terminal.env).filter(([name]) => !CREDENTIAL_NAMES.includes(name)),
-  )
+  const withoutKeys = Object.entries(terminal.env).filter(([name]) => !CREDENTIAL_NAMES.includes(name))
+  const environment = withOwnCommands(Object.fromEntries(withoutKeys)) // as its tools will be started
   using stop = stopSignal(terminal)
   try {
     const tool = await loadAtip({ command: [program, '--agent'] }, { environment, signal: stop.signal })

@@ -42,7 +42,13 @@ export async function resumableRun(about: Wish): Promise<Earlier | undefined> {
   const wanted =
     flags.workDir !== undefined && flags.runId === undefined && !flags.new && about.env.DELTA_NEW !== '1'
   if (wanted && (await isMeant(summary, about))) {
-    return { notice: `Resuming run ${runId} (${status}). --new starts another one.`, resume: { runId } }
+    const other = isTaskOf(summary, about.message)
+      ? ''
+      : ', whose question response.txt answers; -m is not used'
+    return {
+      notice: `Resuming run ${runId} (${status})${other}. --new starts another one.`,
+      resume: { runId },
+    }
   }
   return { notice: tellOf(summary, workDirectory, about.env) }
 }
@@ -87,8 +93,11 @@ function damageNotice(
 }
 
 function continuesWith(summary: RunSummary, message: string): boolean {
-  const same = summary.metadata.initial_message === message
-  return same || (summary.status === 'WAITING_FOR_INPUT' && hasResponse(summary))
+  return isTaskOf(summary, message) || (summary.status === 'WAITING_FOR_INPUT' && hasResponse(summary))
+}
+
+function isTaskOf({ metadata }: RunSummary, message: string): boolean {
+  return metadata.initial_message === message
 }
 
 /** What is no file is not read, for it may be a pipe: whoever takes the run up says what is wrong with it. */

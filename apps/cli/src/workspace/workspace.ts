@@ -36,6 +36,16 @@ export async function chooseWorkspace(
 ): Promise<Workspace> {
   if (workDir !== undefined) return makeNamed(workDir, terminal)
   const home = workspacesHome(agentHome, terminal.cwd)
+  try {
+    return await chooseUnnamed(home, yes, terminal)
+  } catch (cause) {
+    const why = explainSystemError(cause, 'Name a workspace that can be written: -w <directory>')
+    if (why === undefined) throw cause
+    throw new UsageError(`${(cause as NodeJS.ErrnoException).path ?? home}: ${why}`, { cause })
+  }
+}
+
+async function chooseUnnamed(home: string, yes: boolean, terminal: Terminal): Promise<Workspace> {
   const existing = workspacesIn(home)
   const asks = !yes && existing.length > 0 && terminal.stdin.isTTY && terminal.stderr.isTTY
   const chosen = asks ? await askForWorkspace(existing, lastUsedIn(home), terminal) : undefined

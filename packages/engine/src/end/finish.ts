@@ -9,6 +9,12 @@ import { updateMetadata } from './update-metadata.js'
 
 /** A run that is being stopped has this long for its `on_run_end` hook. Milliseconds. */
 const STOPPING_HOOK_MS = 1000
+/** A file that is missing, or a budget too small, stays so; a generator that failed may do better the next time. */
+const STAYS_AS_IT_IS: ReadonlySet<unknown> = new Set([
+  'ERR_CONTEXT_SOURCE',
+  'ERR_CONTEXT_BUDGET',
+  'ERR_CONTEXT_COUNTER',
+])
 
 /**
  * Runs the loop and writes the run's end: `on_run_end` (never while waiting), secrets erased, `ENGINE_END`, synced.
@@ -53,16 +59,17 @@ async function unexpected(run: ActiveRun, thrown: unknown): Promise<Outcome> {
   if (isJournalError(error)) throw error
   if (run.signal.aborted) return interrupted(run.signal)
   const message = error instanceof Error ? error.message : String(error)
+  const { code } = Object(error) as { code?: unknown }
   const iteration = presentIteration(run)
   record(run, {
     type: 'ERROR',
     iteration,
     error_message: message,
-    error_details: { code: (error as { code?: unknown }).code, stack: (error as { stack?: unknown }).stack },
+    error_details: { code, stack: (error as { stack?: unknown }).stack },
     recoverable: false,
   })
   await notifyHook(run, 'on_error', { iteration, errorMessage: message })
-  return { status: 'FAILED', reason: message }
+  return { status: 'FAILED', reason: message, ...(STAYS_AS_IT_IS.has(code) ? { needsMending: true } : {}) }
 }
 
 /** The cycle whose calls are open, or else the one that has no thought yet. */

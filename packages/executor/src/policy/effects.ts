@@ -5,8 +5,8 @@ const yesOrNo = z.optional(z.boolean('expected true or false'))
 const texts = z.optional(z.array(z.string('expected a text'), 'expected a list'))
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
   z.optional(z.enum(values, `expected one of ${values.join(', ')}`))
-const object = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  z.optional(z.object(shape, 'expected a mapping'))
+const object = <Shape extends z.core.$ZodLooseShape>(shape: Shape, example: string) =>
+  z.optional(z.object(shape, `expected a mapping, such as { ${example} }`))
 
 export const TRUST_LEVELS = ['inferred', 'user', 'community', 'org', 'vendor', 'native'] as const
 export const COST_ESTIMATES = ['free', 'low', 'medium', 'high'] as const
@@ -21,7 +21,7 @@ export type CostEstimate = (typeof COST_ESTIMATES)[number]
  */
 export const effectsSchema = z.object(
   {
-    filesystem: object({ read: yesOrNo, write: yesOrNo, delete: yesOrNo, paths: texts }),
+    filesystem: object({ read: yesOrNo, write: yesOrNo, delete: yesOrNo, paths: texts }, 'write: false'),
     network: yesOrNo,
     subprocess: yesOrNo,
     idempotent: yesOrNo,
@@ -30,13 +30,12 @@ export const effectsSchema = z.object(
     creates: texts,
     modifies: texts,
     deletes: texts,
-    interactive: object({
-      stdin: oneOf(['none', 'optional', 'required', 'password']),
-      prompts: yesOrNo,
-      tty: yesOrNo,
-    }),
-    cost: object({ estimate: oneOf(COST_ESTIMATES), billable: yesOrNo }),
-    duration: object({ typical: z.optional(z.string()), timeout: z.optional(z.string()) }),
+    interactive: object(
+      { stdin: oneOf(['none', 'optional', 'required', 'password']), prompts: yesOrNo, tty: yesOrNo },
+      'prompts: false, tty: false',
+    ),
+    cost: object({ estimate: oneOf(COST_ESTIMATES), billable: yesOrNo }, 'billable: false'),
+    duration: object({ typical: z.optional(z.string()), timeout: z.optional(z.string()) }, 'typical: 2s'),
   },
   'expected a mapping, such as { network: false, destructive: true }',
 )

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 
 /** Why a command did not start. */
@@ -20,6 +20,11 @@ export interface StartError {
 
 /** Linux passes no single argument longer than this, its final NUL included. */
 const LONGEST_ARGUMENT_BYTES = 128 * 1024
+
+/** What shells do themselves; some systems have programs of these names, too. */
+const SHELL_WORDS = new Set(
+  '. : alias cd eval exec export read set shift source trap ulimit umask unset wait'.split(' '),
+)
 
 interface Attempt {
   cwd: string
@@ -98,12 +103,36 @@ function isThere(program: string, { cwd, env }: Attempt): boolean {
 
 function explainNotFound(program: string, cwd: string): StartError {
   if (!program.includes('/')) {
-    const message = `"${program}" is not on the PATH. Install it, or write the path of the program.`
+    const message = SHELL_WORDS.has(program)
+      ? `"${program}" is a word of the shell, not a program. Let a shell run it: shell: in a tool.`
+      : `"${program}" is not on the PATH. Install it, or write the path of the program.`
     return { code: 'NOT_FOUND', message }
   }
-  const there = statSync(resolve(cwd, program), { throwIfNoEntry: false }) !== undefined
+  const path = resolve(cwd, program)
+  const there = statSync(path, { throwIfNoEntry: false }) !== undefined
   const message = there
-    ? `"${program}" exists, but the interpreter its first line names does not. Check the #! line.`
+    ? `"${program}" ${explainInterpreter(path)}`
     : `"${program}" does not exist. Check the path${isAbsolute(program) ? '' : '; a relative one starts at the working directory'}.`
   return { code: 'NOT_FOUND', message }
+}
+
+function explainInterpreter(path: string): string {
+  return /^#![^\n]*\r\n/.test(beginningOf(path))
+    ? 'has the line ends of Windows (CR LF), with which its interpreter is not found. Write it with LF (dos2unix).'
+    : 'exists, but the interpreter its first line names does not. Check the #! line.'
+}
+
+/** Of a file that the system took for a program. Empty when it may be executed, but not read. */
+function beginningOf(path: string): string {
+  try {
+    const descriptor = openSync(path, 'r')
+    try {
+      const beginning = Buffer.alloc(256)
+      return beginning.toString('latin1', 0, readSync(descriptor, beginning))
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    return ''
+  }
 }

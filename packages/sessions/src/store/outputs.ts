@@ -1,5 +1,6 @@
 import { type CapturedOutput, type CommandOutcome, type Redactor, redactFile } from '@delta/executor/command'
 import { noticeUnless } from '../notices.js'
+import { isAllThere } from '../result.js'
 import { removeFile } from './files.js'
 
 /**
@@ -18,9 +19,10 @@ export function tidyOutputs(
   )
 }
 
-function tidy({ path, omittedBytes }: CapturedOutput, redactor: Redactor): void {
+function tidy(output: CapturedOutput, redactor: Redactor): void {
+  const { path } = output
   if (path === undefined) return
-  if (omittedBytes === 0) removeFile(path)
+  if (isAllThere(output)) removeFile(path)
   else if (redactor.active) redact(path, redactor)
 }
 
