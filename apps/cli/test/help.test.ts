@@ -68,9 +68,9 @@ test('docs/cli.md is what the help says', async () => {
 test('help of words that name no command refuses them as they are refused without help', async () => {
   const [nope, tool] = await Promise.all([delta(['help', 'rnu']), delta(['help', 'tool', 'expnad'])])
   expect(nope).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(nope.stderr).toMatch(/^error: unknown command 'rnu'\n\(Did you mean run\?\)\n/)
+  expect(nope.stderr).toMatch(/^Error: unknown command 'rnu'\n\(Did you mean run\?\)\n/)
   expect(tool).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(tool.stderr).toMatch(/^error: unknown command 'expnad'\n\(Did you mean expand\?\)\n/)
+  expect(tool.stderr).toMatch(/^Error: unknown command 'expnad'\n\(Did you mean expand\?\)\n/)
 })
 
 test('help of a command with two words is that of the command, and further words change nothing', async () => {

@@ -294,7 +294,7 @@ test('continue wants its workspace named, and says how where the current directo
   await using workspace = await temporaryWorkspace({ '.delta/VERSION': '1.9\n' })
   const said = async (cwd: string) => (await delta(['continue'], { cwd })).stderr
   const refusal =
-    "error: required option '-w, --work-dir <directory>' not specified\n(delta continue --help says what it takes)\n"
+    "Error: required option '-w, --work-dir <directory>' not specified\n(delta continue --help says what it takes)\n"
   expect(await said(`${workspace.path}/.delta`)).toBe(refusal)
   expect(await said(workspace.path)).toBe(
     refusal.replace('\n(', '\nOf this directory: delta continue -w .\n('),

@@ -14,6 +14,7 @@ import { invalid } from './invalid.js'
 import { isMap } from './is-map.js'
 import type { LoadOptions } from './parts/parts.js'
 import { sentence } from './shape/report.js'
+import { isAtip } from './tools/atip-import.js'
 import { importRootsOf } from './tools/import-roots.js'
 import { collectTools } from './tools/imports.js'
 import { readPolicy } from './tools/policy.js'
@@ -108,11 +109,10 @@ async function toolsOf(
 
   const { imports, tools } = (file.value ?? {}) as { imports?: unknown; tools?: unknown }
   if (imports === undefined && tools === undefined) {
-    findings.error(
-      file.locate([]),
-      'There are no tools here.',
-      'Expected: "tools:" with a list under it, or a list of tools.',
-    )
+    const hint = isAtip(file)
+      ? 'It is the description of a program: name it under "imports:" of an agent or of a file with tools.'
+      : 'Expected: "tools:" with a list under it, or a list of tools.'
+    findings.error(file.locate([]), 'There are no tools here.', hint)
   }
   return collectTools(
     listAt('imports', imports, file, findings),

@@ -1,4 +1,4 @@
-import { symlink } from 'node:fs/promises'
+import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
@@ -58,6 +58,10 @@ test('a file without tools, and one that is not there, are explained', async () 
     loadToolsFile(path, { environment: {} }).catch((error: Error) => error.message)
   expect(await failure(join(home, 'notes.yaml'))).toContain('notes.yaml:1:1: There are no tools here.')
   expect(await failure('no/such.yaml')).toBe('no/such.yaml: does not exist.')
+  await writeFile(join(home, 'gh.atip.json'), '{ "atip": { "version": "0.6" }, "name": "gh" }')
+  expect(await failure(join(home, 'gh.atip.json'))).toContain(
+    'the description of a program: name it under "imports:"',
+  )
 })
 
 test('a path that leads nowhere for another reason is explained, too', async () => {

@@ -19,7 +19,7 @@ export function createParser(terminal: Terminal, execute: Execute, only?: Comman
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
-      writeErr: (text) => terminal.stderr.write(text),
+      writeErr: (text) => terminal.stderr.write(text.replace(/^error: /, 'Error: ')), // as all others begin
       outputError: (text, write) => write(withMeantCommand(text, namesIn())),
     })
     .configureHelp({ minWidthToWrap: 20 }) // beside the names of commands a terminal of 60 columns has little more
