@@ -109,9 +109,14 @@ try {
     goal: candidates[name].goal ?? '',
   }))
   const ratioOf = (name) => rows.find(({ command }) => command === name)['× floor']
+  const tools = await toolsTable()
   report('startup', {
-    tables: [{ title: 'Starting `delta`', rows }, await toolsTable()],
-    figures: { version: ratioOf('delta --version'), run: ratioOf('delta run, one answer over HTTP') },
+    tables: [{ title: 'Starting `delta`', rows }, tools],
+    figures: {
+      version: ratioOf('delta --version'),
+      run: ratioOf('delta run, one answer over HTTP'),
+      tools_ms: tools.rows[0]['time, ms'],
+    },
   })
 } finally {
   await Promise.all([server, scripted, remote, equipped].map((held) => held[Symbol.asyncDispose]()))
