@@ -7,7 +7,7 @@ export {
   type ConfigWarning,
   isConfigError,
 } from './errors.js'
-export type { LoadCache } from './files/made-files.js'
+export type { LoadCache } from './files/load-cache.js'
 export { formatProblem, formatReport } from './format.js'
 export { listSettings, type Setting } from './list-settings.js'
 export { loadAgent } from './load-agent.js'

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { Findings } from '../findings.js'
 import { knownFile, parseFile, type YamlFile } from '../yaml/file.js'
-import type { MadeFiles } from './made-files.js'
+import type { MadeFiles } from './load-cache.js'
 import { readText, type Unreadable } from './read-text.js'
 
 /** The directory that is being loaded, and how paths in it are shown. */

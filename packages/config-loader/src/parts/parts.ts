@@ -1,5 +1,5 @@
 import { findMainFile } from '../files/directory.js'
-import type { LoadCache } from '../files/made-files.js'
+import type { LoadCache } from '../files/load-cache.js'
 import { readYaml, type Workplace } from '../files/workplace.js'
 import type { Findings } from '../findings.js'
 import { AGENT_KEYS, type AgentDocument, agentSchema } from '../schemas/agent-schema.js'
