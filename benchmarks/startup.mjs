@@ -3,8 +3,8 @@
  *
  *   node benchmarks/startup.mjs [rounds] [--write]        default: 11
  *
- * Every figure is the median of alternations in this one run: absolute times drift, ratios hold. The first start after a
- * build compiles; it is not counted, and shown in a row of its own. The floor depends on the environment it is measured
+ * Every command takes turns with the floor, and its ratio is the median of theirs: absolute times drift, ratios hold. The
+ * first start after a build compiles; it is not counted, and shown in a row of its own. The floor depends on the environment it is measured
  * in: NODE_EXTRA_CA_CERTS alone can treble it.
  */
 import { execFile } from 'node:child_process'
@@ -48,9 +48,11 @@ function toolOf(_, index) {
   return { name: `tool_${index}`, description, ...templates[index % templates.length], timeout_ms: 5000 }
 }
 
+const floor = { argv: () => [empty] }
+
 /** Rows, each with its goal as a multiple of the floor. */
 const candidates = {
-  'empty node script (the floor)': { argv: () => [empty] },
+  'empty node script (the floor)': floor,
   'delta --version': { argv: () => [DELTA, '--version'], goal: 1.1 },
   'delta --help': { argv: () => [DELTA, '--help'] },
   'delta list-runs': { argv: () => [DELTA, 'list-runs', '-w', directory] },
@@ -74,44 +76,48 @@ async function timesOf({ argv, env }) {
   return { wall: wall * 1000, cpu: (user + system) * 1000 }
 }
 
-/** In each round beside a run of the same script without tools, in turns with it. */
+/**
+ * Times two commands in turns, changing in each round which goes first: a machine grows faster and slower within
+ * seconds, and both are to have the same share of it.
+ */
+async function inTurns(one, other) {
+  const pairs = []
+  for (let round = 0; round < rounds; round++) {
+    const [first, second] = round % 2 ? [one, other] : [other, one]
+    const times = [await timesOf(first), await timesOf(second)]
+    pairs.push(round % 2 ? times : times.toReversed())
+  }
+  return pairs
+}
+
+async function startsTable() {
+  const rows = []
+  for (const [command, { goal = '', ...candidate }] of Object.entries(candidates)) {
+    await timesOf(candidate) // compiles
+    const pairs = await inTurns(floor, candidate)
+    const timesFloor = median(pairs.map(([base, { cpu }]) => cpu / base.cpu)).toFixed(2)
+    const cpu = Math.round(median(pairs.map(([, times]) => times.cpu)))
+    rows.push({ command, 'CPU, ms': cpu, '× floor': timesFloor, goal })
+  }
+  return { title: 'Starting `delta`', rows }
+}
+
+/** Beside runs of the same script without tools. */
 async function toolsTable() {
-  const added = { wall: [], cpu: [] }
   const [without, many] = [scripted, equipped].map((agent) => ({ argv: () => runOf(agent) }))
   await timesOf(many) // keeps what it has made of the tools
-  for (let round = 0; round < rounds; round++) {
-    const [base, times] = [await timesOf(without), await timesOf(many)]
-    for (const kind of ['wall', 'cpu']) added[kind].push(times[kind] - base[kind])
-  }
-  const rows = [
-    {
-      tools: TOOLS,
-      'time, ms': Math.round(median(added.wall)),
-      'CPU, ms': Math.round(median(added.cpu)),
-      goal: 30,
-    },
-  ]
+  const pairs = await inTurns(without, many)
+  const added = (kind) => Math.round(median(pairs.map(([base, times]) => times[kind] - base[kind])))
+  const rows = [{ tools: TOOLS, 'time, ms': added('wall'), 'CPU, ms': added('cpu'), goal: 30 }]
   return { title: 'What tools add to a run, from the second start on', rows }
 }
 
 try {
-  const samples = new Map(Object.keys(candidates).map((name) => [name, []]))
-  for (const candidate of Object.values(candidates)) await timesOf(candidate)
-  for (let round = 0; round < rounds; round++) {
-    for (const [name, candidate] of Object.entries(candidates))
-      samples.get(name).push((await timesOf(candidate)).cpu)
-  }
-  const floor = median(samples.values().next().value)
-  const rows = [...samples].map(([name, values]) => ({
-    command: name,
-    'CPU, ms': Math.round(median(values)),
-    '× floor': (median(values) / floor).toFixed(2),
-    goal: candidates[name].goal ?? '',
-  }))
-  const ratioOf = (name) => rows.find(({ command }) => command === name)['× floor']
+  const starts = await startsTable()
+  const ratioOf = (name) => starts.rows.find(({ command }) => command === name)['× floor']
   const tools = await toolsTable()
   report('startup', {
-    tables: [{ title: 'Starting `delta`', rows }, tools],
+    tables: [starts, tools],
     figures: {
       version: ratioOf('delta --version'),
       run: ratioOf('delta run, one answer over HTTP'),
