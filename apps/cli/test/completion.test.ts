@@ -95,6 +95,9 @@ test('where an argument has only some values, bash completes those', async () =>
   expect(await offered('delta completion ', { 'agent.yaml': '' })).toEqual(['bash', 'zsh', 'fish'])
   expect(await offered('delta help con')).toEqual(['continue', 'config', 'context'])
   expect(await offered('delta mcp ')).toEqual(['serve'])
+  expect(await offered('delta sessions ')).toEqual(['start', 'exec', 'end', 'list', 'cleanup'])
+  expect(await offered('delta sessions start ')).toEqual([])
+  expect(await offered('delta completion bash ')).toEqual([])
 })
 
 test.skipIf(!HAS_ZSH || !hasTerminal)(

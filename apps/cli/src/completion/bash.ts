@@ -26,7 +26,7 @@ _delta_runs() {
 `
 
 /** What fills in a value. With no reply the shell completes files by itself, and knows how to quote them. */
-const REPLIES: Record<ValueKind, string> = { file: 'return', run: '_delta_runs', nothing: '_delta_nothing' }
+const REPLIES: Record<ValueKind, string> = { file: '', run: '_delta_runs', nothing: '_delta_nothing' }
 
 export function bashScript(commands: readonly CommandWords[]): string {
   return `# bash completion of delta; load it with: source <(delta completion bash)
@@ -69,7 +69,9 @@ function pathCase({ path }: CommandWords): string {
 function valueCases({ path, options }: CommandWords): string[] {
   return options
     .filter(({ value }) => value !== undefined)
-    .map((option) => `${patternOf(path, option)}) ${replyOf(option)}; return ;;`)
+    .map(
+      (option) => `${patternOf(path, option)}) ${[replyOf(option), 'return'].filter(Boolean).join('; ')} ;;`,
+    )
 }
 
 function patternOf(path: string, { long, short }: OptionWords): string {

@@ -34,13 +34,18 @@ export function completionWords(): CommandWords[] {
     { path: '', description: '', children: [...topLevel, 'help'], options: [] },
     { path: 'help', description: 'Show the help of a command', children: topLevel, options: [] },
     ...groups.map((group) => groupOf(group, entries)),
-    ...entries.map((entry) => ({
-      path: entry.name,
-      description: entry.description,
-      children: entry.arguments?.[0]?.choices ?? [],
-      ...argumentOf(entry),
-      options: (entry.options ?? []).filter(({ hidden }) => !hidden).map(wordsOf),
-    })),
+    ...entries.flatMap(commandOf),
+  ]
+}
+
+/** The command itself, and what it is once its argument is one of the few there are: nothing of the same comes again. */
+function commandOf(entry: CommandEntry): CommandWords[] {
+  const { name: path, description, arguments: [argument] = [] } = entry
+  const children = argument?.choices ?? argument?.firstWords ?? []
+  const options = (entry.options ?? []).filter(({ hidden }) => !hidden).map(wordsOf)
+  return [
+    { path, description, children, ...argumentOf(entry), options },
+    ...children.map((child) => ({ path: `${path} ${child}`, description: '', children: [], options })),
   ]
 }
 

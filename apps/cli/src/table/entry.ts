@@ -17,6 +17,8 @@ export interface ArgumentEntry {
   name: string
   description: string
   choices?: readonly string[]
+  /** Of an argument of several words: what the first may be. */
+  firstWords?: readonly string[]
   default?: string
 }
 

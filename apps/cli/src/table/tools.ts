@@ -63,7 +63,11 @@ const SESSIONS: CommandEntry = {
   name: 'sessions',
   description: 'A shell whose state outlives one command, for agents; the same as delta-sessions',
   arguments: [
-    { name: '[words...]', description: 'start, exec, end, list or cleanup; delta sessions --help' },
+    {
+      name: '[words...]',
+      description: 'start, exec, end, list or cleanup; delta sessions --help',
+      firstWords: ['start', 'exec', 'end', 'list', 'cleanup'],
+    },
   ],
   examples: [
     ['delta sessions start bash', 'makes a session, and prints its id as JSON'],
