@@ -7,6 +7,7 @@ import {
   endOrphans,
   findOrphans,
   isRunning,
+  type OrphanQuery,
   readProcessRecord,
   recordProcess,
 } from '../src/index.js'
@@ -62,11 +63,18 @@ describe('The record of a running command', () => {
     expect(isRunning({ ...record, boot_id: 'another' })).toBe(false)
   })
 
-  test.each(['', '{"pid":1', '{"pid":"1"}', 'null'])('that is torn reads as none: %j', async (text) => {
+  test.each(['', '{"pid":12', '{"pid":"12"}', 'null'])('that is torn reads as none: %j', async (text) => {
     const { path } = await workspace()
     writeFileSync(join(path, 'record.json'), text)
     expect(readProcessRecord(join(path, 'record.json'))).toBeUndefined()
     expect(readProcessRecord(join(path, 'missing.json'))).toBeUndefined()
+  })
+
+  test('of the first process of the system reads as none: its group is everybody', async () => {
+    const { path } = await workspace()
+    const recordPath = join(path, 'record.json')
+    recordProcess(recordPath, 1)
+    expect(readProcessRecord(recordPath)).toBeUndefined()
   })
 })
 
@@ -144,6 +152,18 @@ describe('What a dead engine left running', () => {
     const own = environ.find((entry) => entry.startsWith('DELTA_ACTION_ID='))
     expect(own).toBeUndefined()
     expect(findOrphans({})).toEqual([])
+  })
+
+  // only looked for: to end what a wrong query finds would end whatever runs here
+  test.each([
+    { hookDirectories: [''] },
+    { hookDirectories: '/a/path' },
+    { hookDirectories: [undefined] },
+    { actionId: '', runDirectory: '' },
+    { actionId: 7, runDirectory: '/a/run' },
+    { recordPath: '' },
+  ])('is looked for by no text that others may carry, too: %j', (query) => {
+    expect(() => findOrphans(query as OrphanQuery)).toThrow(/^findOrphans: \w+ of the query is missing/)
   })
 
   test('never is another process with the pid of the record', async () => {

@@ -17,7 +17,7 @@ export function parseJobs(listing: string): BackgroundJob[] {
   return listing.split('\n').flatMap((line) => {
     const [, digits, command] = /^\[\d+\]\s*[+-]?\s+(\d+)\s+Running\s*(.*?)\s*&?$/.exec(line) ?? []
     const pid = Number(digits)
-    const start = digits === undefined ? undefined : startOf(pid)
+    const start = pid > 1 ? startOf(pid) : undefined
     return start === undefined ? [] : [{ pid, start, command: command || commandOf(pid) }]
   })
 }
@@ -50,10 +50,10 @@ export async function endProcesses(mark: string, jobs: readonly BackgroundJob[] 
   return found
 }
 
-/** Signals the process's whole group, unless it is our own. */
+/** Signals the process's whole group, unless it is our own, or the first of the system: -1 is everybody. */
 function signalGroupOf(pid: number, signal: NodeJS.Signals): void {
-  const group = groupOf(pid)
-  const target = group !== undefined && group !== groupOf(process.pid) ? -group : pid
+  const group = groupOf(pid) ?? 1
+  const target = group > 1 && group !== groupOf(process.pid) ? -group : pid
   try {
     process.kill(target, signal)
   } catch (error) {

@@ -218,6 +218,11 @@ test('a session whose metadata or state was removed says that it is damaged, and
 
 test.each([
   ['metadata.json', (text: string) => text.replace('"background_jobs": []', '"background_jobs": [null]')],
+  [
+    'metadata.json',
+    (text: string) =>
+      text.replace('"background_jobs": []', '"background_jobs": [{ "pid": 1, "start": "x" }]'),
+  ],
   ['metadata.json', (text: string) => text.replace('"secret_names": []', '"secret_names": [5]')],
   ['lock', () => 'a file'],
 ])('a session whose %s was written by somebody else is damaged, and can be ended', async (name, edit) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { callAbove } from '../environment.js'
-import { checkOptions, checkTime, isObject, requireThat } from '../usage.js'
+import { checkOptions, checkTime, isObject, isText, isTexts, requireThat } from '../usage.js'
 import { isRunning, readProcessRecord } from './process-record.js'
 import { listProcesses, type ProcessStat } from './processes.js'
 
@@ -50,9 +50,17 @@ export async function endOrphans(
   return [...seen.keys()]
 }
 
-function checkQuery(name: string, query: unknown): void {
+/** Strict, for what it lets pass decides who is killed: an empty text would be found in processes that have nothing to do with us. */
+function checkQuery(name: string, query: OrphanQuery): void {
   const wanted = '{ recordPath, actionId, runDirectory }, or some of these'
   requireThat(isObject(query), `${name}: the query`, wanted)
+  for (const key of ['recordPath', 'actionId', 'runDirectory'] as const) {
+    const value: unknown = query[key]
+    requireThat(value === undefined || isText(value), `${name}: ${key} of the query`, 'a text, or nothing')
+  }
+  const { hookDirectories: paths = [] } = query
+  const arePaths = isTexts(paths) && paths.every(isText)
+  requireThat(arePaths, `${name}: hookDirectories of the query`, 'a list of paths, or nothing')
 }
 
 /** TERM is sent once to each, KILL again and again; `seen` learns of everybody who was signalled. */
@@ -117,11 +125,11 @@ function carriesEnvironment(
 ): boolean {
   const ofCall = actionId !== undefined && runDirectory !== undefined
   if (process.platform !== 'linux' || (!ofCall && hookDirectories.length === 0)) return false
-  const { DELTA_ACTION_ID, DELTA_RUN_DIR, DELTA_CALLS, DELTA_HOOK_IO_PATH = '' } = readEnvironment(pid)
+  const { DELTA_ACTION_ID, DELTA_RUN_DIR, DELTA_CALLS, DELTA_HOOK_IO_PATH } = readEnvironment(pid)
   return (
     (ofCall && DELTA_ACTION_ID === actionId && DELTA_RUN_DIR === runDirectory) ||
     (ofCall && DELTA_CALLS?.includes(`\n${callAbove(actionId, runDirectory)}`)) || // of an engine that is the call's
-    hookDirectories.includes(DELTA_HOOK_IO_PATH)
+    (DELTA_HOOK_IO_PATH !== undefined && hookDirectories.includes(DELTA_HOOK_IO_PATH))
   )
 }
 

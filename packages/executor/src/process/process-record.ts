@@ -31,12 +31,12 @@ export function recordProcess(path: string, pid: number): void {
   }
 }
 
-/** Undefined when there is no record, or only half of one. */
+/** Undefined when there is no record, or only half of one, or one of the system's first process, whose group is everybody. */
 export function readProcessRecord(path: string): ProcessRecord | undefined {
   try {
     const { pid, start_time, boot_id } = JSON.parse(readText(path)) as Partial<ProcessRecord>
-    if (typeof pid !== 'number' || typeof start_time !== 'string' || typeof boot_id !== 'string')
-      return undefined
+    if (typeof pid !== 'number' || pid <= 1) return undefined
+    if (typeof start_time !== 'string' || typeof boot_id !== 'string') return undefined
     return { pid, start_time, boot_id }
   } catch {
     return undefined // missing or torn: the crash came first

@@ -63,5 +63,5 @@ function isMetadata(value: unknown): value is SessionMetadata {
 
 function isJob(value: unknown): boolean {
   const { pid, start } = Object(value) as Record<string, unknown>
-  return Number.isInteger(pid) && typeof start === 'string'
+  return Number.isInteger(pid) && Number(pid) > 1 && typeof start === 'string'
 }
