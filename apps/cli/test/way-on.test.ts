@@ -190,6 +190,19 @@ test('a script that has no further turn is something to be mended, too', async (
   )
 })
 
+test('a run that differs from the recording it replays is to be started anew, for no message is in a recording', async () => {
+  await using workspace = await temporaryWorkspace({})
+  await using recorded = await temporaryAgent({ turns: [{ content: 'Said.' }] })
+  const recording = ['run', '--agent', recorded.path, '-w', workspace.path, '--run-id', 'recording']
+  await delta([...recording, '-m', 'Go'])
+  const script = `${workspace.path}/.delta/recording`
+  await using agent = await temporaryAgent({ agent: { llm: { provider: 'replay', script } } })
+  const { exitCode, stderr } = await delta(['run', '--agent', agent.path, '-w', workspace.path, '-m', 'Else'])
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(/or record the run anew\.\nThen start a new run: .*\n$/)
+  expect(stderr).not.toContain('Try again')
+})
+
 test('a second Ctrl+C, too, says how to go on', async () => {
   await using agent = await temporaryAgent({
     tools: [{ name: 'work', shell: 'trap "" TERM; echo begun > witness; sleep 300; sleep 300' }],

@@ -22,8 +22,13 @@ const STAYS_AS_IT_IS: ReadonlySet<ModelError['code']> = new Set([
   'ERR_MODEL_REQUEST',
   'ERR_MODEL_SETTINGS',
   'ERR_MODEL_SCRIPT_END',
-  'ERR_MODEL_REPLAY_DIFFERS',
 ])
+
+/** A recording does not hold what differs from it, and so no further message either. */
+function needs({ code }: ModelError): { needsMending?: true; needsNewRun?: true } {
+  if (code === 'ERR_MODEL_REPLAY_DIFFERS') return { needsNewRun: true }
+  return STAYS_AS_IT_IS.has(code) ? { needsMending: true } : {}
+}
 
 /** What the model answered, and to what. */
 export interface Asked {
@@ -68,8 +73,7 @@ export async function askModel(
       invocation.complete({ error: { code: error.code, message: error.message, status: error.status } })
       const stopped = await reportFailure(run, error, { iteration, attempt, delayMs })
       if (delayMs === undefined) {
-        const mending = STAYS_AS_IT_IS.has(error.code) ? { needsMending: true as const } : {}
-        return { stopped: { status: 'FAILED', reason: error.message, ...mending } }
+        return { stopped: { status: 'FAILED', reason: error.message, ...needs(error) } }
       }
       if (stopped) return { stopped }
       if (error.retryWith) {

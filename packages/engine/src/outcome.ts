@@ -22,6 +22,8 @@ interface Failed {
    * context is built of; with `MAX_ITERATIONS`, that `context.yaml` has no journal source.
    */
   needsMending?: true
+  /** No message takes it further: what it would be sent is not in the recording that it replays. */
+  needsNewRun?: true
   /** How many cycles a message may take; only when they are what there were not enough of (`MAX_ITERATIONS`). */
   maxIterations?: number
 }

@@ -49,6 +49,12 @@ function howToRetry(result: ResultOf<'FAILED'>, env: NodeJS.ProcessEnv): string[
       `${result.needsMending ? 'Once that is mended, go' : 'Go'} on with: ${goOn} -m "Go on"`,
     ]
   }
+  if (result.needsNewRun) {
+    return [
+      `Error: the run failed: ${printable(result.reason)}`,
+      'Then start a new run: this one goes on with what was not recorded.',
+    ]
+  }
   const retry = result.needsMending ? 'Once that is mended, retry with' : 'Retry with'
   return [
     `Error: the run failed: ${printable(result.reason)}`,
