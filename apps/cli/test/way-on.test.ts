@@ -203,6 +203,16 @@ test('a run that differs from the recording it replays is to be started anew, fo
   expect(stderr).not.toContain('Try again')
 })
 
+test('a run that is out of iterations goes on with the same line, whether run or show is asked', async () => {
+  await using workspace = await temporaryWorkspace({})
+  const turns = [{ tool_calls: [{ name: 'say', arguments: {} }] }]
+  await using agent = await temporaryAgent({ turns, tools: [{ name: 'say', exec: 'echo hi' }] })
+  const task = ['-m', 'Go', '-w', workspace.path, '--max-iterations', '1']
+  const { stderr } = await delta(['run', '--agent', agent.path, ...task])
+  const [line = 'none'] = /^Go on with: .*\n$/m.exec(stderr) ?? []
+  expect((await delta(['show', '-w', workspace.path])).stderr).toBe(line)
+})
+
 test('a second Ctrl+C, too, says how to go on', async () => {
   await using agent = await temporaryAgent({
     tools: [{ name: 'work', shell: 'trap "" TERM; echo begun > witness; sleep 300; sleep 300' }],

@@ -25,7 +25,11 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
     case 'INTERRUPTED':
       return [`${endIsTold(run) ? '' : 'It was interrupted: nobody writes it any more. '}Go on with: ${goOn}`]
     case 'FAILED':
-      return [`Retry with: ${goOn} -m "Try again"`]
+      return [
+        run.metadata.error === 'MAX_ITERATIONS'
+          ? `Go on with: ${goOn} -m "Go on"`
+          : `Retry with: ${goOn} -m "Try again"`,
+      ]
     default:
       return []
   }
