@@ -146,6 +146,22 @@ describe('What a dead engine left running', () => {
     expect(findOrphans({})).toEqual([])
   })
 
+  test.each([
+    ['hookDirectories', ''],
+    ['hookDirectories', '/hooks/1'],
+    ['hookDirectories', ['']],
+    ['hookDirectories', [undefined]],
+    ['recordPath', ''],
+    ['actionId', 1],
+    ['runDirectory', null],
+  ])('is not looked for by %s of %j: by such a thing everybody might be meant', (option, value) => {
+    // Only looked for, never ended: what is wrong here would end every process there is.
+    const wrong = { [option]: value } as never
+    expect(() => findOrphans(wrong)).toThrow(
+      `findOrphans: the option ${option} is missing, or not what it must be`,
+    )
+  })
+
   test('never is another process with the pid of the record', async () => {
     const { path } = await workspace()
     const { pid } = await leftBehind(path, fixtures.sleep)

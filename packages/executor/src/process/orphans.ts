@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { callAbove } from '../environment.js'
-import { checkOptions, checkTime, isObject, requireThat } from '../usage.js'
+import {
+  checkOptions,
+  checkPath,
+  checkText,
+  checkTime,
+  isObject,
+  isText,
+  isTexts,
+  requireThat,
+} from '../usage.js'
 import { isRunning, readProcessRecord } from './process-record.js'
 import { listProcesses, type ProcessStat } from './processes.js'
 
@@ -24,6 +33,7 @@ const VANISH_MS = 500
  * process that carries the call's environment, and all their descendants.
  *
  * @returns pids; never this process or an ancestor of it.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`
  */
 export function findOrphans(query: OrphanQuery): number[] {
   checkQuery('findOrphans', query)
@@ -34,7 +44,9 @@ export function findOrphans(query: OrphanQuery): number[] {
  * Ends what `findOrphans` finds: TERM, and after the grace KILL, looking anew each time since
  * processes that are told to end may start others.
  *
+ * @param options.graceMs - Time between TERM and KILL; default 2000.
  * @returns every pid that was signalled; empty when nothing was left.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`
  */
 export async function endOrphans(
   query: OrphanQuery,
@@ -50,9 +62,17 @@ export async function endOrphans(
   return [...seen.keys()]
 }
 
-function checkQuery(name: string, query: unknown): void {
+/** With care: what is not text may be found in every process there is. */
+function checkQuery(name: string, query: OrphanQuery): void {
   const wanted = '{ recordPath, actionId, runDirectory }, or some of these'
   requireThat(isObject(query), `${name}: the query`, wanted)
+  const { recordPath, actionId, runDirectory, hookDirectories } = query
+  if (recordPath !== undefined) checkPath(`${name}: the option recordPath`, recordPath)
+  if (actionId !== undefined) checkText(`${name}: the option actionId`, actionId)
+  if (runDirectory !== undefined) checkText(`${name}: the option runDirectory`, runDirectory)
+  const arePaths =
+    hookDirectories === undefined || (isTexts(hookDirectories) && hookDirectories.every(isText))
+  requireThat(arePaths, `${name}: the option hookDirectories`, 'a list of paths, or nothing')
 }
 
 /** TERM is sent once to each, KILL again and again; `seen` learns of everybody who was signalled. */
@@ -117,11 +137,11 @@ function carriesEnvironment(
 ): boolean {
   const ofCall = actionId !== undefined && runDirectory !== undefined
   if (process.platform !== 'linux' || (!ofCall && hookDirectories.length === 0)) return false
-  const { DELTA_ACTION_ID, DELTA_RUN_DIR, DELTA_CALLS, DELTA_HOOK_IO_PATH = '' } = readEnvironment(pid)
+  const { DELTA_ACTION_ID, DELTA_RUN_DIR, DELTA_CALLS, DELTA_HOOK_IO_PATH } = readEnvironment(pid)
   return (
     (ofCall && DELTA_ACTION_ID === actionId && DELTA_RUN_DIR === runDirectory) ||
     (ofCall && DELTA_CALLS?.includes(`\n${callAbove(actionId, runDirectory)}`)) || // of an engine that is the call's
-    hookDirectories.includes(DELTA_HOOK_IO_PATH)
+    (DELTA_HOOK_IO_PATH !== undefined && hookDirectories.includes(DELTA_HOOK_IO_PATH))
   )
 }
 
