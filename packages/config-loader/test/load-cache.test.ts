@@ -77,6 +77,17 @@ test('a file that moved is made anew: whether it is JSON or YAML is in its name'
   expect(cache.writes).toBe(2)
 })
 
+test('a cache is read at once: a promise is no text', async () => {
+  const home = await agentOf(FILES)
+  const cache = { read: async () => '', write: () => {} } as never
+  await expect(load(home, { cache })).rejects.toMatchObject({
+    code: 'ERR_CONFIG_USAGE',
+    message: expect.stringContaining(
+      'What read() of the option cache returned is missing, or not what it must be',
+    ),
+  })
+})
+
 test('what is damaged is not used', async () => {
   const home = await agentOf(FILES)
   const whole = memory()

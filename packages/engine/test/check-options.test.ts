@@ -16,6 +16,7 @@ import { scene } from './run.js'
 test.each([
   ['agent', { agent: undefined }],
   ['agent', { agent: './my-agent' }],
+  ['agent', { agent: { llm: {}, manifest: {}, tools: new Map() } }], // made by hand, without hooks and snapshot
   ['workDirectory', { workDirectory: undefined }],
   ['workDirectory', { workDirectory: 'relative' }],
   ['message', { message: 5 }],

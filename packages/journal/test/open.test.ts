@@ -24,6 +24,21 @@ test('several events are one write, and come back numbered and dated as they wer
   )
 })
 
+test('what a listener throws is thrown on as it is, on opening and on appending', async () => {
+  const path = journalFile(toLines([message(1)]))
+  const mistake = new TypeError('a mistake of the listener')
+  let calls = 0
+  const onEvent = () => {
+    calls += 1
+    if (calls !== 2) throw mistake
+  }
+  expect(() => openJournal(path, { onEvent })).toThrow(mistake)
+  const journal = openJournal(path, { onEvent })
+  expect(() => journal.append(say('it is in the journal all the same'))).toThrow(mistake)
+  journal.close()
+  expect((await readJournal(path)).events).toHaveLength(2)
+})
+
 test('a line torn by a crash is kept aside on open, and the journal goes on', async () => {
   const path = journalFile(`${toLines([message(1)])}{"seq":2,"ty`)
   const journal = openJournal(path)

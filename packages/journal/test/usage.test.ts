@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { foreignErrors } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import * as journal from '../src/index.js'
 import {
   createRun,
   isJournalError,
+  latestRunId,
   listRuns,
   openJournal,
   openRecordedRequests,
@@ -45,6 +48,13 @@ test.each([
   ['parseJournal: the piece of a journal', async () => parseJournal(wrong('{}'), { path: 'a.jsonl' })],
   ['parseJournal: the option path', async () => parseJournal(Buffer.from(''), wrong(undefined))],
   ['recordInvocation: the run', async () => recordInvocation(wrong({}), { iteration: 1, request: {} })],
+  ...[undefined, 'text', ['a']].map((response): [string, () => Promise<unknown>] => [
+    'complete: the response',
+    async () => {
+      const run = await createRun(temporaryDirectory(), { events: firstEvents })
+      recordInvocation(run, { iteration: 1, request: {} }).complete(wrong(response))
+    },
+  ]),
   ['recordName: the time', async () => recordName(wrong('today'), 'call')],
   ['replaceFile: the data', async () => replaceFile('a.json', wrong({}))],
   ['runDirectory: the id of the run', async () => runDirectory('.', wrong(undefined))],
@@ -58,6 +68,17 @@ test.each([
     code: 'ERR_JOURNAL_USAGE',
     message: expect.stringMatching(new RegExp(`^${what}.* is missing, or not what it must be\\.\nPass `)),
   })
+})
+
+test('a workspace that is a file is said to be one', async () => {
+  const file = join(temporaryDirectory(), 'workspace')
+  writeFileSync(file, '')
+  const inTheWay = expect.stringMatching(/workspace.*: Could not be (read|written): .*ENOTDIR/)
+  for (const call of [listRuns(file), latestRunId(file), createRun(file, { events: firstEvents })])
+    await expect(call).rejects.toMatchObject({
+      code: expect.stringMatching(/^ERR_JOURNAL_(READ|WRITE)$/),
+      message: inTheWay,
+    })
 })
 
 test('no function answers any value with an error that is not of this package', async () => {

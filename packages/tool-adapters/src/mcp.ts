@@ -12,10 +12,10 @@ import { type AdapterOptions, runnerFor } from './runner.js'
 
 export interface McpServerOptions extends AdapterOptions {
   /** What the server calls itself. Default `delta-tools`. */
-  name?: string
-  version?: string
+  name?: string | undefined
+  version?: string | undefined
   /** How often a client that asked for progress hears that a command still runs. Default one second. */
-  progressMs?: number
+  progressMs?: number | undefined
 }
 
 /**

@@ -13,10 +13,12 @@ export interface BindProblem {
     | 'ERR_ARGUMENT_MISSING'
     | 'ERR_ARGUMENT_VALUE'
     | 'ERR_ARGUMENT_DASH'
+  /** Its name; absent when the call as a whole is refused. */
   parameter?: string
   message: string
 }
 
+/** What `bindArguments` made of a call; look at `ok` first. `stdin` is there when the tool has a parameter for it and the call a value. */
 export type BindResult = { ok: true; argv: string[]; stdin?: string } | { ok: false; reasons: BindProblem[] }
 
 /** What stands for a piece of a word: fixed text, a path, or what was sent for a parameter; nothing when it is absent. */

@@ -1,9 +1,9 @@
 import { shapeOf } from './command-words.js'
+import type { ParameterDefinition, ToolDefinition } from './definition.js'
 import { checkWords, faultOf, inferFromWords } from './exec.js'
 import type { ArgumentWord, Compiled, Inferred } from './inferred.js'
 import { plainNames } from './plain.js'
 import { problemAt, type ToolProblem } from './problems.js'
-import type { ParameterDefinition, ToolDefinition } from './schema.js'
 import { type Opening, parseElement, textOf } from './template.js'
 
 /** Compiles a hand-written `command:`. What its parameters say about injection is taken as the template's word. */
@@ -26,10 +26,10 @@ export function compileCommand(definition: ToolDefinition): Compiled {
   )
   const others = parameters.map(asWritten).filter(({ inject_as }) => !substitute || inject_as !== 'argument')
   return {
-    command,
+    command: command as string[], // a copy of the author's
     substitute,
     inferred: [...placed, ...others],
-    checkedWords,
+    checkedWords: checkedWords as string[] | undefined,
     problems,
     words,
   }

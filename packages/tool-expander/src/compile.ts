@@ -1,11 +1,11 @@
 import { asWritten, compileCommand } from './command.js'
 import { defined } from './defined.js'
+import type { ToolDefinition } from './definition.js'
 import { compileExec } from './exec.js'
 import type { Compiled, Inferred } from './inferred.js'
 import { mergeParameters } from './merge.js'
 import { checkOptionalWords, isOptional } from './optional.js'
 import { problemOf, type ToolProblem } from './problems.js'
-import type { ToolDefinition } from './schema.js'
 import { compileShell } from './shell/compile.js'
 import type { ExpandedTool, ToolOrigin } from './tool.js'
 

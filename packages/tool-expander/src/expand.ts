@@ -1,8 +1,10 @@
 import { compileSyntax, compileTool } from './compile.js'
+import type { ToolDefinition } from './definition.js'
 import { ENOUGH, problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
-import { type Parsed, parseShape, type Refused, type ToolDefinition } from './schema.js'
+import { type Parsed, parseShape, type Refused } from './schema.js'
 import type { ExpandedTool } from './tool.js'
 
+/** What `parseTool` says of a tool; look at `ok` first. */
 export type ParseResult = Parsed | Refused
 
 /** What `parseTool` has just compiled, so that the `expandTool` behind it need not do so again. */

@@ -1,4 +1,5 @@
 export { type BindProblem, type BindResult, bindArguments } from './bind.js'
+export type { ParameterDefinition, ToolDefinition } from './definition.js'
 export { expandTool, type ParseResult, parseTool } from './expand.js'
 export {
   type FunctionTool,
@@ -15,7 +16,7 @@ export {
   type ToolProblem,
   type ToolProblemCode,
 } from './problems.js'
-export { type ParameterDefinition, RESERVED_TOOL_NAMES, type ToolDefinition } from './schema.js'
+export { RESERVED_TOOL_NAMES } from './schema.js'
 export type {
   BindOptions,
   ExpandedParameter,

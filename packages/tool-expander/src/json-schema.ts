@@ -10,6 +10,7 @@ export type JsonSchema = {
   additionalProperties: false
 }
 
+/** What one argument may be. A list of types means that it may also be null: see `strict`. */
 export interface JsonSchemaProperty {
   type: string | string[]
   description?: string
@@ -25,7 +26,11 @@ export type FunctionTool = {
   function: { name: string; description?: string; parameters: JsonSchema; strict?: boolean }
 }
 
-/** The arguments a tool takes, as JSON Schema; properties in the order of the template. */
+/**
+ * The arguments a tool takes, as JSON Schema; properties in the order of the template.
+ *
+ * @throws {ToolExpansionError} `ERR_USAGE`: the tool is not expanded.
+ */
 export function toJsonSchema(tool: ExpandedTool): JsonSchema {
   return schemaOf(tool)
 }
@@ -35,14 +40,13 @@ export function toJsonSchema(tool: ExpandedTool): JsonSchema {
  *
  * @param options.strict - For strict mode every parameter is required and optional ones may be null,
  *   which `bindArguments` reads as absent. Defaults move into the description: strict mode knows none.
+ *   Default false.
+ * @throws {ToolExpansionError} `ERR_USAGE`: the tool is not expanded.
  */
-export function toFunctionTool(
-  tool: ExpandedTool,
-  options: { strict?: boolean | undefined } = {},
-): FunctionTool {
-  const { name, description } = tool
-  const strict = options.strict || undefined
+export function toFunctionTool(tool: ExpandedTool, options?: { strict?: boolean | undefined }): FunctionTool {
+  const strict = options?.strict || undefined
   const parameters = schemaOf(tool, strict)
+  const { name, description } = tool
   return { type: 'function', function: defined({ name, description, parameters, strict }) }
 }
 

@@ -1,7 +1,7 @@
 import { looksLikeOption } from './dash.js'
+import type { ParameterDefinition } from './definition.js'
 import type { Inferred } from './inferred.js'
 import { problemOf, type ToolProblem, type ToolProblemCode } from './problems.js'
-import type { ParameterDefinition } from './schema.js'
 import type { ExpandedParameter } from './tool.js'
 import { complaintAbout } from './values.js'
 
@@ -107,5 +107,5 @@ function parameterOf(
     raw: undefined,
     required: entry.required !== false && entry.default === undefined,
     allow_dash: entry.allow_dash ?? (isExempt || known.allow_dash),
-  }) as ExpandedParameter // the caller drops what is undefined
+  }) as object as ExpandedParameter // the caller drops what is undefined
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { ToolDefinition } from './definition.js'
 import { problemOf, type ToolProblem } from './problems.js'
 import { isEngineVariable } from './template.js'
 
@@ -67,12 +68,6 @@ function makeShapes() {
   )
   return { Parameter, Definition }
 }
-
-type Shapes = ReturnType<typeof makeShapes>
-/** A tool as its author wrote it: `exec:`, `shell:` or `command:`. What `parseTool` accepted. */
-export type ToolDefinition = z.infer<Shapes['Definition']>
-/** An entry of `parameters:`, as written. Keys we do not know stay on it. */
-export type ParameterDefinition = z.infer<Shapes['Parameter']>
 
 /** A tool that was accepted. */
 export interface Parsed {

@@ -43,6 +43,7 @@ export interface ExpandedTool {
   __meta?: ToolOrigin
 }
 
+/** What the author of an expanded tool wrote. */
 export interface ToolOrigin {
   syntax: 'exec' | 'shell'
   template: string

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { bindArguments, expandTool, isToolExpansionError, parseTool, toJsonSchema } from '../src/index.js'
+import {
+  bindArguments,
+  expandTool,
+  isToolExpansionError,
+  parseTool,
+  toFunctionTool,
+  toJsonSchema,
+} from '../src/index.js'
 import { lintTool } from '../src/lint.js'
 import { load, variables } from './helper.js'
 
@@ -61,6 +68,7 @@ test.each([
   const words = 'ERR_USAGE: Pass a tool that expandTool returned.'
   expect(thrownBy(() => bindArguments(input as never, {}, { variables }))).toBe(words)
   expect(thrownBy(() => toJsonSchema(input as never))).toBe(words)
+  expect(thrownBy(() => toFunctionTool(input as never))).toBe(words)
   expect(thrownBy(() => lintTool(input as never))).toBe(words)
 })
 

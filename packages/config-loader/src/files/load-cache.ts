@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isSecretName } from '../mask-secrets.js'
+import { requireThat } from '../usage.js'
 
 /**
  * Keeps what was made of the tools of one agent, so that the next load need not make it again. It may be lost at any time.
@@ -34,7 +35,10 @@ export interface MadeFiles {
 }
 
 export function openCache(cache: LoadCache): MadeFiles {
-  const known = new Map(unseal(cache.read()))
+  const sealed: unknown = cache.read()
+  const isText = sealed === undefined || typeof sealed === 'string'
+  requireThat(isText, 'What read() of the option cache returned', 'a text or undefined at once, no promise')
+  const known = new Map(unseal(sealed))
   const used = new Map<string, MadeFile>()
   const isKnown = (path: string) => known.has(path) && known.get(path) === used.get(path)
 

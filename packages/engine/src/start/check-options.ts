@@ -80,8 +80,8 @@ function checkShared(
 }
 
 function isAgent(agent: unknown): boolean {
-  const { llm, manifest, tools } = Object(agent)
-  return isObject(llm) && isObject(manifest) && tools instanceof Map
+  const { llm, manifest, tools, hooks, snapshot } = Object(agent)
+  return [llm, manifest, hooks, snapshot].every(isObject) && tools instanceof Map
 }
 
 function isDecision(decision: unknown): boolean {

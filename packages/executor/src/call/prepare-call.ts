@@ -22,7 +22,7 @@ export interface CallContext {
   workDirectory: string
   policy?: Policy | undefined
   /** What the caller offers besides the tools and runs itself; named to a model that calls what is not there. */
-  otherNames?: readonly string[]
+  otherNames?: readonly string[] | undefined
 }
 
 /** A call that will not run. */

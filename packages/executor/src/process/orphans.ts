@@ -24,6 +24,7 @@ const VANISH_MS = 500
  * process that carries the call's environment, and all their descendants.
  *
  * @returns pids; never this process or an ancestor of it.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`
  */
 export function findOrphans(query: OrphanQuery): number[] {
   checkQuery('findOrphans', query)
@@ -34,7 +35,9 @@ export function findOrphans(query: OrphanQuery): number[] {
  * Ends what `findOrphans` finds: TERM, and after the grace KILL, looking anew each time since
  * processes that are told to end may start others.
  *
+ * @param options.graceMs - Time between TERM and KILL; default 2000.
  * @returns every pid that was signalled; empty when nothing was left.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`
  */
 export async function endOrphans(
   query: OrphanQuery,

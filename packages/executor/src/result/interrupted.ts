@@ -19,7 +19,7 @@ import { keepBytes, type ResultContext, redactors, shownPath, type ToolResult } 
  */
 export function interruptedResult(
   tool: Tool | undefined,
-  context: ResultContext & { outputPrefix: string; wasRunning?: boolean },
+  context: ResultContext & { outputPrefix: string; wasRunning?: boolean | undefined },
 ): ToolResult {
   checkPath('interruptedResult: the option outputPrefix', Object(context).outputPrefix)
   const settings = tool?.settings ?? DEFAULT_SETTINGS

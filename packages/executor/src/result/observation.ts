@@ -7,14 +7,14 @@ import { isObject, requireThat } from '../usage.js'
 export interface ShownStream {
   captured: CapturedOutput
   /** Where the whole output is; absent when it was not kept. */
-  path?: string
+  path?: string | undefined
 }
 
 export interface ObservationOptions {
   maxChars: number
   keep: Keep
   /** Takes secrets out; sees whole texts, before anything is cut. */
-  redact?: (text: string) => string
+  redact?: ((text: string) => string) | undefined
 }
 
 /**

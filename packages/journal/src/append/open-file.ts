@@ -30,7 +30,8 @@ export function openFile(
     return { descriptor, lastSeq: scan.lastSeq, warnings: scan.warnings, repaired }
   } catch (error) {
     closeSync(descriptor)
-    throw asWriteError(error, path)
+    const isOfSystem = Object(error).syscall !== undefined // any other one is ours already, or the listener's
+    throw isOfSystem ? asWriteError(error, path) : error
   }
 }
 

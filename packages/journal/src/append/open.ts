@@ -16,7 +16,7 @@ export interface JournalOptions {
   fence?: (() => void) | undefined
   /** Called by `sync()` before the journal itself is synced: syncs the files its events refer to. */
   syncFirst?: (() => void) | undefined
-  /** Called with every event: those found on opening, in order, then each one appended. */
+  /** Called with every event: those found on opening, in order, then each one appended. What it throws is thrown on. */
   onEvent?: ((event: StoredEvent) => void) | undefined
 }
 

@@ -4,6 +4,7 @@ import { createRecordFile, type RecordFile } from '../files/record-file.js'
 import { recordName } from '../files/record-name.js'
 import { syncPath } from '../files/replace.js'
 import { runPaths } from '../run-paths.js'
+import { requireThat } from '../usage.js'
 import { openParts, type Parts, type PartsOptions } from './parts.js'
 import { requestParts } from './request-parts.js'
 
@@ -83,7 +84,13 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   /** In the record's place: until a THOUGHT names it, a torn one is that of a request that was never answered. */
   function complete(file: RecordFile, end: number, response: object): void {
     fence()
-    const fields = JSON.stringify(response).slice(1, -1)
+    const text = JSON.stringify(response) ?? ''
+    requireThat(
+      text.startsWith('{'),
+      'complete: the response',
+      'an object: its fields join those of the record',
+    )
+    const fields = text.slice(1, -1)
     file.write(fields === '' ? ENDING : `,${fields}${ENDING}`, end)
     if (options.sync) unsynced.add(file)
     else if (file !== current) file.close()

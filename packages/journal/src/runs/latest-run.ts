@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readTextAtOnce } from '../files/read-at.js'
+import { asReadError } from '../files/read-error.js'
 import { deltaDirectory, isRunId, runDirectory } from '../run-paths.js'
 import { checkOptions, checkPath } from '../usage.js'
 import { listRuns } from './list-runs.js'
@@ -11,6 +12,7 @@ import { listRuns } from './list-runs.js'
  * name in `LATEST`. Undefined when there is none.
  *
  * @param options.orEmpty - If none began, the newest that did not: for whoever can say so of it.
+ * @throws {JournalError} `ERR_JOURNAL_READ`: the workspace is a file, or its `.delta` cannot be read.
  */
 export async function latestRunId(
   workDirectory: string,
@@ -34,6 +36,6 @@ function readName(path: string): string | undefined {
     return readTextAtOnce(path).trim() || undefined
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined // lost: the runs themselves tell
-    throw error
+    throw asReadError(error, path)
   }
 }

@@ -21,7 +21,11 @@ export function makeDeltaDirectory(workDirectory: string): string {
 }
 
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false // why it cannot be made has been told by then
+  }
 }
 
 /** @throws {JournalError} `ERR_LAYOUT_NEWER`: a newer version of us wrote here, and we must not. */

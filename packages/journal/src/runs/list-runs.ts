@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJournalError } from '../errors.js'
+import { asReadError } from '../files/read-error.js'
 import { streamJournal } from '../read/read.js'
 import { deltaDirectory, isRunId, journalPath, runDirectory } from '../run-paths.js'
 import { checkOptions, checkPath } from '../usage.js'
@@ -13,6 +14,7 @@ import type { RunSummary } from './run-summary.js'
  *
  * @param options.calledBy - Only the runs that a command of this run started (`parent_run`); the journals of the others
  *   are not read to their end.
+ * @throws {JournalError} `ERR_JOURNAL_READ`: the workspace is a file, or its `.delta` cannot be read.
  */
 export async function listRuns(
   workDirectory: string,
@@ -80,6 +82,6 @@ function runNames(directory: string): string[] {
     return directories.map(({ name }) => name).filter((name) => isOfRun(join(directory, name)))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
+    throw asReadError(error, directory)
   }
 }

@@ -2,6 +2,7 @@ import type { Excerpt } from '../problems.js'
 import type { ToolOrigin } from '../tool.js'
 import { countUpTo } from './count-up-to.js'
 
+/** Which rule it breaks: to count findings by, or to leave some out. */
 export type LintRule =
   | 'no-description'
   | 'command-not-found'

@@ -1,3 +1,4 @@
+/** What `lintTool` may know besides the tool. */
 export interface LintOptions {
   /** Whether a program exists; its name may begin with `${AGENT_HOME}`. Without it, programs are not looked for. */
   commandExists?: ((program: string) => boolean) | undefined
