@@ -87,7 +87,7 @@ function ending({ status, exitCode, signal, startError }: CommandOutcome, timeou
     case 'TIMEOUT':
       return `did not end within ${timeoutMs} ms (timeout_ms) and was stopped`
     case 'NOT_STARTED':
-      return `could not be started: ${startError?.message.replace(/\.$/, '') ?? 'unknown reason'}`
+      return `could not be started: ${startError.message.replace(/\.$/, '')}`
     case 'ABORTED':
       return 'was stopped'
     case 'SIGNALED':

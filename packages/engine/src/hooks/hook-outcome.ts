@@ -56,7 +56,7 @@ function howItFailed(run: ActiveRun, ended: EndedHook): string | undefined {
     case 'TIMEOUT':
       return `timed out after ${hook.timeoutMs} ms (timeout_ms)`
     case 'NOT_STARTED':
-      return withHint(`could not start: ${result.startError?.message ?? 'unknown cause'}`, run, ended)
+      return withHint(`could not start: ${result.startError.message}`, run, ended)
     case 'EXITED':
       return exitCode === 0 ? undefined : withHint(`exited with ${exitCode}${said}`, run, ended)
     default:

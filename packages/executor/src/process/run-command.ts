@@ -36,7 +36,7 @@ export interface CommandOptions {
 }
 
 /** How a command ended, and what it printed. */
-export interface CommandOutcome extends Ending {
+export type CommandOutcome = Ending & {
   /** Wall time by the monotonic clock. */
   durationMs: number
   stdout: CapturedOutput

@@ -21,15 +21,19 @@ interface RunningCommand {
 
 type StopReason = 'TIMEOUT' | 'ABORTED' | 'TOO_MUCH_OUTPUT'
 
-/** How a command ended, or that it never began. */
-export interface Ending {
-  status: 'EXITED' | 'SIGNALED' | StopReason | 'NOT_STARTED'
-  /** Null unless it exited by itself. */
+/** How a command ended, or that it never began; by its `status`. */
+export type Ending =
+  | { status: 'EXITED'; exitCode: number; signal: null; startError?: undefined }
+  | { status: 'SIGNALED'; exitCode: null; signal: NodeJS.Signals; startError?: undefined }
+  | Stopped
+  | { status: 'NOT_STARTED'; exitCode: null; signal: null; startError: StartError }
+
+/** It was ended, and did so with an exit code or by a signal; with neither if it was aborted before it began. */
+interface Stopped {
+  status: StopReason
   exitCode: number | null
-  /** What killed it. */
   signal: NodeJS.Signals | null
-  /** Only with `NOT_STARTED`. */
-  startError?: StartError
+  startError?: undefined
 }
 
 const DEFAULT_GRACE_MS = 2000
@@ -63,7 +67,9 @@ export function untilEnded(
       if (abort && !stopping && (signal || (exitCode ?? 0) > 128)) await abortedSoon(abort)
       abort?.removeEventListener('abort', onAbort)
       await stopping?.done
-      resolve({ status: stopping?.status ?? (signal ? 'SIGNALED' : 'EXITED'), exitCode, signal })
+      if (stopping) resolve({ status: stopping.status, exitCode, signal })
+      else if (signal) resolve({ status: 'SIGNALED', exitCode: null, signal })
+      else resolve({ status: 'EXITED', exitCode: exitCode as number, signal: null }) // node gives one of the two
     })
   })
 }
