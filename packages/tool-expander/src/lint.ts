@@ -15,6 +15,7 @@ import { optionLikeValues } from './lint/option-like-values.js'
 import { optionName, unreadOptionName } from './lint/option-name.js'
 import { optionalMovesWords } from './lint/optional-moves-words.js'
 import type { LintOptions } from './lint/options.js'
+import { pathInProgram } from './lint/path-in-program.js'
 import { positional } from './lint/positional.js'
 import { programChosenInExec, programChosenInShell } from './lint/program-chosen.js'
 import { raw } from './lint/raw.js'
@@ -50,6 +51,7 @@ const EXEC_RULES = [
   emptiedInExec,
   valueInExecProgram,
   valueInExecFormat,
+  pathInProgram,
   runsExecArgument,
   scriptsInExec,
   literalCharacter,

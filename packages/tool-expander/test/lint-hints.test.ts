@@ -174,6 +174,22 @@ const ADVICE: [bad: Definition, rule: LintRule, advice: string, advised: Definit
   ],
   [exec('env PATH=${v} ls'), 'program-chosen', 'an enum', [exec('env PATH=${v} ls', { enum: ['/bin'] })]],
   [exec('env ${v}=1 ls'), 'program-chosen', 'APP_${key}', [exec('env APP_${v}=1 ls')]],
+  [
+    exec("sh -c 'ls ${CWD}/a'"),
+    'path-in-program',
+    '"$1"',
+    [
+      exec(`sh -c 'ls "$1"/a' _ \${CWD}`),
+      exec('sh ${AGENT_HOME}/a.sh'),
+      exec('ssh -i ${AGENT_HOME}/key host ls'),
+    ],
+  ],
+  [
+    exec('python3 -c \'open("${AGENT_HOME}/a")\''),
+    'path-in-program',
+    'sys.argv[1]',
+    [exec('python3 -c \'open(__import__("sys").argv[1])\' ${AGENT_HOME}/a')],
+  ],
   [shell('printf ${v}'), 'value-in-format', "printf '%s\\n' ${v}", [shell("printf '%s\\n' ${v}")]],
   [shell('printf "a ${v}\\n"'), 'value-in-format', '%s', [shell("printf 'a %s\\n' ${v}")]],
   [

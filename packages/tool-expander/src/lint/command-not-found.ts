@@ -13,5 +13,5 @@ export function commandNotFound({ command }: ExpandedTool, { commandExists }: Li
 function why(program: string): string {
   return program.includes('/')
     ? 'is no program that can be started: it is missing, or not executable (chmod +x).'
-    : 'is not installed.'
+    : 'is not on the PATH. Install it, or write shell: if the shell does it itself, as with cd.'
 }

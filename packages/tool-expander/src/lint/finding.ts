@@ -16,6 +16,7 @@ export type LintRule =
   | 'needs-bash'
   | 'value-in-program'
   | 'value-in-format'
+  | 'path-in-program'
   | 'runs-argument'
   | 'program-chosen'
   | 'runs-variable'
