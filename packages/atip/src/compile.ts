@@ -12,6 +12,7 @@ import type {
   ProviderTools,
 } from './providers.js'
 
+/** How tools are written for a provider. */
 export interface CompileOptions {
   /** OpenAI's strict mode; the other providers have none and ignore it. */
   strict?: boolean | undefined

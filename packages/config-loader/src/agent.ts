@@ -17,18 +17,23 @@ export const AGENT_DEFAULTS = {
 export interface Agent {
   /** Absolute, symbolic links resolved. */
   home: string
+  /** `name` of `agent.yaml`; as a text for people, and in journals. */
   name: string
+  /** The author's own; nothing is made of it but a record. */
   version?: string
   description?: string
   llm: LlmSettings
   /** The turns of a scripted model, if `llm.provider` is `script`. */
   script?: ScriptTurn[]
+  /** Cycles after a message of the user, before the run fails; absent: see `AGENT_DEFAULTS`. */
   maxIterations?: number
   /** How many calls of one response may run side by side. */
   toolConcurrency: number
+  /** Absent: every effect of the author's own tools is allowed; see `decide` of `@delta/executor`. */
   policy?: Policy
   /** By name; imports first, then the agent's own. */
   tools: ReadonlyMap<string, Tool>
+  /** What `context.yaml` says. */
   manifest: ContextManifest
   hooks: Hooks
   snapshot: Snapshot

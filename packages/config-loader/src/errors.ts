@@ -12,6 +12,7 @@ export interface ConfigProblem {
   file: string
   line?: number
   column?: number
+  /** What is wrong, as a sentence without its place. */
   message: string
   /** The line at fault with a caret under the place, two lines of text. */
   excerpt?: string

@@ -13,6 +13,7 @@ import { textReader } from './sources/read-text.js'
 
 /** What one source of `context.yaml` became. */
 export interface ContextBlock {
+  /** Its `id` in `context.yaml`, else its path as written, or `journal`. */
   source_id: string
   type: ContextSource['type']
   /** How many chat messages; 0 if the source was left out. */
@@ -29,11 +30,13 @@ export interface ContextBlock {
 
 /** What the model is to see, and an account of where it came from. */
 export interface BuiltContext {
+  /** As they are sent. */
   messages: ChatMessage[]
   /** Each message as JSON. */
   texts: string[]
   /** One for each source, in order, also for those that were left out. */
   blocks: ContextBlock[]
+  /** For people, one sentence each: what was left out, or did not work and need not. */
   warnings: string[]
 }
 

@@ -1,4 +1,7 @@
-/** One code per thing a caller might handle differently. */
+/**
+ * One code per thing a caller might handle differently; the functions say which of them they throw, and when.
+ * `ERR_JOURNAL_USAGE`, which any may throw: an argument or option cannot be used.
+ */
 export type JournalErrorCode =
   | 'ERR_JOURNAL_CORRUPT'
   | 'ERR_JOURNAL_CLOSED'

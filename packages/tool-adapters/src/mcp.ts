@@ -10,6 +10,7 @@ import {
 import { checkServerOptions } from './check-options.js'
 import { type AdapterOptions, runnerFor } from './runner.js'
 
+/** Where and how tools run, and what the server says of itself. */
 export interface McpServerOptions extends AdapterOptions {
   /** What the server calls itself. Default `delta-tools`. */
   name?: string | undefined

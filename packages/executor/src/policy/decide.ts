@@ -5,6 +5,7 @@ import { DEFAULT_RULES, type Policy, type PolicyRules } from './policy.js'
 
 /** What a policy says to a call. */
 export interface PolicyDecision {
+  /** `ask`: only after a person has confirmed it. What is denied no person can confirm. */
   decision: 'allow' | 'ask' | 'deny'
   /** `destructive`, `network`, …; with ` (not declared)` where the tool does not say. */
   reasons: string[]

@@ -12,7 +12,9 @@ export interface PolicyRules {
   allowFilesystemWrite: boolean
   allowFilesystemDelete: boolean
   allowInteractive: boolean
+  /** The lowest whose tools may run; tools of the agent's author always may. */
   minTrustLevel: TrustLevel
+  /** The highest that needs no person. */
   maxCostEstimate: CostEstimate
 }
 
@@ -63,6 +65,7 @@ const schema = z.object(
 /** The keys of `policy:`, for suggestions when one is misspelt. */
 export const POLICY_KEYS: readonly string[] = Object.keys(schema.shape)
 
+/** A policy, or every problem. `unknownKeys` are problems, too: they are given apart so that a caller can suggest others. */
 export type ParsedPolicy =
   | { ok: true; policy: Policy; unknownKeys: string[] }
   | { ok: false; problems: SettingsProblem[]; unknownKeys: string[] }

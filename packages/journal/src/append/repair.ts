@@ -8,6 +8,7 @@ import { type Finding, findingLine, verifyJournal } from './verify.js'
 
 /** What `repairJournal` did. */
 export interface RepairResult {
+  /** Of the journal. */
   path: string
   /** False when there was nothing to repair; the file is as it was. */
   changed: boolean

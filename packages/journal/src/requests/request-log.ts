@@ -20,6 +20,7 @@ export interface InvocationRecord {
 
 /** See `recordInvocation`. */
 interface Invocation {
+  /** From 1; it becomes a part of the record's name. */
   iteration: number
   request: object
   blocks?: readonly object[] | undefined
@@ -29,7 +30,9 @@ interface Invocation {
 /** What a run sends to its model, written to `io/` before it is sent; see `recordInvocation`. */
 export interface RequestLog {
   record(invocation: Invocation): InvocationRecord
+  /** Makes all records with a response survive a power cut. The journal's `sync` does it first. */
   sync(): void
+  /** Closes the files; the run does it with its own `close`. */
   close(): void
 }
 

@@ -13,6 +13,7 @@ import { notFound } from './read-run.js'
 /** The answered requests of a run, oldest first, each read when it is asked for. */
 export interface RecordedRequests {
   readonly length: number
+  /** How many messages a request has. Requests count from 0. */
   messageCount(index: number): number
   /** The numbers of the lines of `io/parts.jsonl` that a request is made of. */
   parts(index: number): { parameters: number; messages: number[] }
@@ -22,6 +23,7 @@ export interface RecordedRequests {
    * @throws {JournalError} `ERR_REQUEST_CORRUPT`: there is no such line.
    */
   part(number: number): unknown
+  /** What came back, as `InvocationRecord.complete` was given it under `response`. */
   response(index: number): unknown
 }
 

@@ -9,6 +9,7 @@ export interface Terminal {
   stdin: AsyncIterable<unknown>
   stdout: { write(text: string): unknown }
   stderr: { write(text: string): unknown }
+  /** Without it, signals do what they do to any program. */
   once?(signal: NodeJS.Signals, listener: () => void): unknown
   off?(signal: NodeJS.Signals, listener: () => void): unknown
 }
