@@ -21,6 +21,7 @@ export interface Agent {
   name: string
   /** The author's own; nothing is made of it but a record. */
   version?: string
+  /** For people. */
   description?: string
   llm: LlmSettings
   /** The turns of a scripted model, if `llm.provider` is `script`. */
@@ -35,6 +36,7 @@ export interface Agent {
   tools: ReadonlyMap<string, Tool>
   /** What `context.yaml` says. */
   manifest: ContextManifest
+  /** What `hooks.yaml` says; empty without one. */
   hooks: Hooks
   snapshot: Snapshot
   /** Tools of the same name in several files, and which one counts. */

@@ -17,6 +17,7 @@ export interface ExistingRun {
   runId: string
   /** `.delta/<run_id>`. */
   directory: string
+  /** As `journalPath` of the journal package says it of `directory`. */
   journalPath: string
   /** The highest cycle in which the model has answered; 0 when it has in none. */
   lastIteration: number

@@ -14,6 +14,7 @@ import { type AdapterOptions, runnerFor } from './runner.js'
 export interface McpServerOptions extends AdapterOptions {
   /** What the server calls itself. Default `delta-tools`. */
   name?: string | undefined
+  /** What the server says of its version. Default `0.0.0`. */
   version?: string | undefined
   /** How often a client that asked for progress hears that a command still runs. Default one second. */
   progressMs?: number | undefined

@@ -7,6 +7,7 @@ import { collectTurns, type TurnCollector } from './turns.js'
 
 /** A journal that is read again and again while it grows. */
 export interface JournalFollower {
+  /** As it was given. */
   readonly path: string
   /** The whole conversation as it is now. */
   turns(): Promise<Turn[]>

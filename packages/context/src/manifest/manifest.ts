@@ -55,6 +55,7 @@ export type ContextSource = FileSource | ComputedFileSource | JournalSource
 
 /** `context.yaml`: what the model sees, in this order. */
 export interface ContextManifest {
+  /** At least one. */
   sources: readonly ContextSource[]
   /** For all messages; the journal gets what the other sources leave. Absent: no limit. */
   totalMaxTokens?: number

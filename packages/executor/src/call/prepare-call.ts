@@ -31,6 +31,7 @@ export interface CallContext {
 
 /** A call that will not run. */
 export interface RefusedCall {
+  /** Tells it from a `RunnableCall`. */
   decision: 'refuse'
   /** `BLOCKED`: by the policy. `ERROR`: there is no such tool, or its arguments do not fit. */
   status: 'ERROR' | 'BLOCKED'

@@ -3,7 +3,11 @@ import type { SettingsProblem } from '../errors.js'
 import { nearestNames } from '../nearest.js'
 import { COST_ESTIMATES, type CostEstimate, TRUST_LEVELS, type TrustLevel } from './effects.js'
 
-/** What commands may do without asking. ATIP's words and defaults. */
+/**
+ * What commands may do without asking. ATIP's words and defaults.
+ *
+ * What is against `allowNetwork`, `allowFilesystemWrite`, `allowInteractive` or `minTrustLevel` no person can confirm.
+ */
 export interface PolicyRules {
   allowDestructive: boolean
   allowNonReversible: boolean

@@ -29,6 +29,7 @@ interface Invocation {
 
 /** What a run sends to its model, written to `io/` before it is sent; see `recordInvocation`. */
 export interface RequestLog {
+  /** Writes the record of a request, before it is sent. */
   record(invocation: Invocation): InvocationRecord
   /** Makes all records with a response survive a power cut. The journal's `sync` does it first. */
   sync(): void

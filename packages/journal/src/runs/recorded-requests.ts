@@ -12,6 +12,7 @@ import { notFound } from './read-run.js'
 
 /** The answered requests of a run, oldest first, each read when it is asked for. */
 export interface RecordedRequests {
+  /** How many there are. */
   readonly length: number
   /** How many messages a request has. Requests count from 0. */
   messageCount(index: number): number

@@ -5,6 +5,7 @@ export interface Terminal {
   /** As in `process`: the interpreter, the script, then what was typed. */
   argv: readonly string[]
   env: NodeJS.ProcessEnv
+  /** What relative paths start at. */
   cwd: string | (() => string)
   stdin: AsyncIterable<unknown>
   stdout: { write(text: string): unknown }
