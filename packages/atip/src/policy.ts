@@ -2,7 +2,6 @@ import type { AtipEffects, CostEstimate, TrustSource } from './metadata.js'
 
 /** What may be called. Everything left out is allowed. A command that states no effects at all counts as having every one. */
 export interface Policy {
-  /** Whether data may be destroyed. */
   allowDestructive?: boolean | undefined
   /** What cannot be undone. `allowDestructive: false` breaks this rule, too, for what is destructive besides. */
   allowNonReversible?: boolean | undefined

@@ -12,9 +12,9 @@ import { notFound } from './read-run.js'
 
 /** The answered requests of a run, oldest first, each read when it is asked for. */
 export interface RecordedRequests {
-  /** How many there are. */
+  /** How many there are; they count from 0. */
   readonly length: number
-  /** How many messages a request has. Requests count from 0. */
+  /** How many messages the request has. */
   messageCount(index: number): number
   /** The numbers of the lines of `io/parts.jsonl` that a request is made of. */
   parts(index: number): { parameters: number; messages: number[] }
