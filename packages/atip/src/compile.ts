@@ -56,6 +56,7 @@ export function compileTools<P extends Provider>(
  * Every leaf of several tools by its flat name: the one map that calls are looked up in.
  *
  * @param keep - Which description of a command stays when two tools of one name describe it.
+ * @param separator - What joins the words of a flat name. Default `_`.
  * @throws {AtipValidationError} Two different commands have one flat name.
  */
 export function indexLeaves(

@@ -17,9 +17,9 @@ export const AGENT_DEFAULTS = {
 export interface Agent {
   /** Absolute, symbolic links resolved. */
   home: string
-  /** `name` of `agent.yaml`; as a text for people, and in journals. */
+  /** `name` of `agent.yaml`: for people, and in journals. */
   name: string
-  /** The author's own; nothing is made of it but a record. */
+  /** The author's own, kept as a record. */
   version?: string
   /** For people. */
   description?: string

@@ -43,7 +43,9 @@ export interface BuiltContext {
 /**
  * Builds what the model is to see: each source of the manifest in order, nothing besides.
  *
- * @throws {ContextError} naming the source, if one that must be there cannot be used, or what must stay does not fit.
+ * @throws {ContextError} `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_GENERATOR`: a source that must be there cannot be used; it is named.
+ *   `ERR_CONTEXT_BUDGET`: what must stay does not fit. `ERR_CONTEXT_COUNTER`, `ERR_CONTEXT_ABORTED`, `ERR_CONTEXT_USAGE`.
+ *   {JournalError} `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
   checkManifest(manifest)

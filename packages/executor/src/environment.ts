@@ -73,7 +73,11 @@ export function callAbove(actionId: string, runDirectory: string): string {
   return `${actionId} ${runDirectory}\n`
 }
 
-/** Picks the engine's credentials out of an environment, as `runPrepared` wants them. */
+/**
+ * Picks the engine's credentials out of an environment, as `runPrepared` wants them.
+ *
+ * @param names - Default `CREDENTIAL_NAMES`.
+ */
 export function credentialsOf(
   environment: NodeJS.ProcessEnv,
   names: readonly string[] = CREDENTIAL_NAMES,

@@ -40,7 +40,7 @@ export class JournalError extends Error {
   }
 }
 
-/** Tells a `JournalError` by its code, so that it works across two installed copies of this package. */
+/** True for a `JournalError`, also for one that comes from another installed copy of this package. */
 export function isJournalError(error: unknown): error is JournalError {
   return error instanceof Error && error.name === 'JournalError' && 'code' in error
 }

@@ -28,9 +28,9 @@ export interface EnvironmentOptions {
 
 /** Key and address of the model's API, and where they were found. */
 export interface Environment {
-  /** Absent: nowhere. A local server needs none. */
+  /** Absent when none was found; a local server needs none. */
   apiKey?: string
-  /** Absent: nowhere, so that the default of the model counts. */
+  /** Absent when none was found: the model's default counts. */
   baseUrl?: string
   /** Which name of which file (or `environment`) each value came from. Never the values. */
   origins: { name: string; from: string }[]

@@ -9,7 +9,7 @@ import { collectTurns, type TurnCollector } from './turns.js'
 export interface JournalFollower {
   /** As it was given. */
   readonly path: string
-  /** The whole conversation as it is now. */
+  /** The whole conversation as it is now. @throws {JournalError} As `readJournal`. */
   turns(): Promise<Turn[]>
 }
 

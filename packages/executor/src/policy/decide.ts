@@ -22,7 +22,7 @@ export interface PolicyDecision {
  * Without rules everything is allowed to the author's own tools; imported ones come from
  * somebody else and are held to `DEFAULT_RULES`.
  *
- * @param trust - Who vouches for the effects; absent for tools the agent's author wrote.
+ * @param options.trust - Who vouches for the effects; absent for tools the agent's author wrote.
  */
 export function decide(
   effects: Effects | undefined,

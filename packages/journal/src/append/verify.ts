@@ -36,6 +36,7 @@ export interface JournalReport {
  * Looks through a whole journal and explains what it finds. Changes nothing; a missing file is an empty journal.
  *
  * @param options.ofRun - It is the journal of a run, which must have a beginning to be continued.
+ * @throws {JournalError} `ERR_JOURNAL_READ`
  */
 export function verifyJournal(path: string, options: { ofRun?: boolean | undefined } = {}): JournalReport {
   checkPath('verifyJournal', 'the path', path)
