@@ -4,6 +4,7 @@ import { TimeoutError } from './errors.js'
 import type { FormattedResult } from './format-result.js'
 import { isObject, requireThat } from './usage.js'
 
+/** How several calls are run. */
 export interface BatchOptions {
   /** Run several at the same time. Default false: one after the other. */
   parallel?: boolean | undefined
@@ -13,12 +14,14 @@ export interface BatchOptions {
   maxConcurrency?: number | undefined
 }
 
+/** What several calls came to. */
 export interface BatchExecutionResult {
   /** In the order of the calls; shorter when a failure stopped the rest. */
   results: FormattedResult[]
   /** Milliseconds. */
   totalDuration: number
   successCount: number
+  /** Refused calls and thrown errors among them. */
   failureCount: number
 }
 

@@ -50,6 +50,7 @@ export class RequiresConfirmationError extends AtipExecuteError {
 /** The tool is trusted less than the policy demands. */
 export class InsufficientTrustError extends AtipExecuteError {
   override readonly name = 'InsufficientTrustError'
+  /** The same as `actualTrust`, under the name that other implementations use; so is `required`. */
   readonly actual: TrustSource
   readonly required: TrustSource
 

@@ -11,11 +11,13 @@ import { DEFAULT_MAX_OUTPUT_SIZE, DEFAULT_TIMEOUT, MAX_OUTPUT_SIZE, MAX_TIMEOUT 
 import { ExecutionError, TimeoutError } from './errors.js'
 import { requireThat } from './usage.js'
 
+/** How a command is run. */
 export interface ExecutionOptions {
   /** Milliseconds; default 30000, at most 600000, which 0 stands for. */
   timeout?: number | undefined
   /** Bytes of stdout and stderr together that are kept; default 1048576, at most 10485760. */
   maxOutputSize?: number | undefined
+  /** Default: the current directory. */
   cwd?: string | undefined
   /** Added to the environment of this process, of which API keys of the engine are never passed on. */
   env?: Record<string, string> | undefined
@@ -23,10 +25,13 @@ export interface ExecutionOptions {
   shell?: string | boolean | undefined
   /** Calls `onStdout` and `onStderr` with every chunk as it comes. */
   streaming?: boolean | undefined
+  /** Only with `streaming`. */
   onStdout?: ((data: Buffer) => void) | undefined
+  /** Only with `streaming`. */
   onStderr?: ((data: Buffer) => void) | undefined
 }
 
+/** What a command did, as it was: nothing is redacted. Made by `executeCommand`. */
 export interface ExecutionResult {
   /** True when the exit code is 0. */
   success: boolean
@@ -38,8 +43,11 @@ export interface ExecutionResult {
   duration: number
   /** True when there was more output than is here. */
   truncated: boolean
+  /** True only where a batch reports a `TimeoutError` as a result. */
   timedOut: boolean
+  /** The words of the command line; empty where a batch reports that nothing was run. */
   command: string[]
+  /** `''` unless an `Executor` ran it; so is `toolName`. */
   toolCallId: string
   toolName: string
 }

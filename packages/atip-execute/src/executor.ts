@@ -10,6 +10,7 @@ import { type CommandMapping, mapCommands } from './mapping.js'
 import { checkPolicy, type ExecutionPolicy, type PolicyCheckResult } from './policy.js'
 import { givenArguments, type ValidationResult, validateToolCall } from './validate-call.js'
 
+/** What an executor may run, and how. */
 export interface ExecutorConfig {
   tools: readonly AtipTool[]
   /** Without it everything is allowed; with it, its defaults fill what it leaves out. */
@@ -23,15 +24,19 @@ export interface ExecutorConfig {
   output?: OutputOptions | undefined
 }
 
+/** The commands of some tools, ready to be called by their flat names; see `createExecutor`. */
 export interface Executor {
   /** Look up, validate, policy, confirm, run, redact, format. @throws {AtipExecuteError} */
   execute(call: ToolCall): Promise<FormattedResult>
   /** Several calls; nothing is thrown, an error becomes a result. */
   executeBatch(calls: readonly ToolCall[], options?: BatchOptions): Promise<BatchExecutionResult>
+  /** Checks name and arguments; runs nothing, and asks no policy. */
   validate(call: ToolCall): ValidationResult
+  /** Undefined: there is no command of this name. */
   mapCommand(toolName: string): CommandMapping | undefined
   /** @throws {UnknownCommandError} */
   checkPolicy(call: ToolCall): PolicyCheckResult
+  /** The command as its metadata describes it; undefined when there is none of this name. */
   getMetadata(toolName: string): AtipCommand | undefined
 }
 

@@ -4,11 +4,13 @@ import { checkOutput } from './check-options.js'
 import type { ExecutionResult } from './execute-command.js'
 import { isObject, requireThat } from './usage.js'
 
+/** What a model gets to read of a result. */
 export interface OutputOptions {
   /** The longest `content`, markers included. Default 100000 characters. */
   maxLength?: number | undefined
   /** Default true. */
   redactSecrets?: boolean | undefined
+  /** More of them, replaced also when `redactSecrets` is false. */
   redactPatterns?: readonly RegExp[] | undefined
   /** Default true. */
   includeStderr?: boolean | undefined
@@ -18,9 +20,11 @@ export interface OutputOptions {
   formatter?: ((result: ExecutionResult) => string) | undefined
 }
 
+/** A result twice: for the model, and as it was. */
 export interface FormattedResult {
   /** For the model. */
   content: string
+  /** As `raw.success`: the exit code was 0. False for a call that was refused. */
   success: boolean
   /** As it was, secrets included: not for the model. */
   raw: ExecutionResult

@@ -14,7 +14,9 @@ import { requireThat } from './usage.js'
 export interface CommandMapping {
   /** The words the command line begins with: `['gh', 'pr', 'create']`. */
   command: string[]
+  /** The command's own node of the metadata. */
   metadata: AtipCommand
+  /** The tool it belongs to. */
   tool: AtipTool
   /** The keys that lead to the command. */
   path: string[]
@@ -22,7 +24,9 @@ export interface CommandMapping {
   effects: AtipEffects
 }
 
+/** How flat names are written. */
 export interface MapOptions {
+  /** What joins their words. Default `_`. */
   separator?: string | undefined
 }
 

@@ -42,16 +42,20 @@ export interface ExecutionPolicy {
 
 /** What the person who is asked gets to see. */
 export interface ConfirmationContext {
+  /** The flat name. */
   toolName: string
   /** The whole command line, arguments included: exactly what will run. */
   command: string[]
   /** As the model sent them. */
   arguments: Record<string, unknown>
   reasons: ConfirmationReason[]
+  /** Merged with those of its groups and its tool. */
   effects: AtipEffects
+  /** Absent when the metadata does not say. */
   trust?: AtipTrust
 }
 
+/** Which rule of an `ExecutionPolicy` speaks against a call. */
 export type PolicyViolationCode =
   | 'DESTRUCTIVE_BLOCKED'
   | 'NON_REVERSIBLE_BLOCKED'
@@ -63,17 +67,22 @@ export type PolicyViolationCode =
   | 'COST_EXCEEDED'
   | 'INTERACTIVE_BLOCKED'
 
+/** One rule that speaks against a call. */
 export interface PolicyViolation {
   code: PolicyViolationCode
+  /** A sentence for people, which begins with the name of the command. */
   message: string
+  /** Part of the interface; always `error`. */
   severity: 'error' | 'warning'
 }
 
+/** What a policy says to a call. */
 export interface PolicyCheckResult {
   /** True when the call may run without asking anybody. */
   allowed: boolean
   /** True when everything that speaks against it is for a person to decide. */
   requiresConfirmation: boolean
+  /** What to ask a person about: one for each violation that has a reason, in the same order. */
   reasons: ConfirmationReason[]
   /** Everything that speaks against it. */
   violations: PolicyViolation[]

@@ -10,6 +10,7 @@ import {
 import { checkCall, checkMapping } from './check-options.js'
 import type { CommandMapping } from './mapping.js'
 
+/** `INVALID_FORMAT` and `UNKNOWN_PARAMETER` are part of the interface and never given: a parameter too many is a warning. */
 export type ValidationErrorCode =
   | 'MISSING_REQUIRED'
   | 'INVALID_TYPE'
@@ -18,10 +19,14 @@ export type ValidationErrorCode =
   | 'UNKNOWN_PARAMETER'
   | 'UNKNOWN_COMMAND'
 
+/** One thing wrong with a call. */
 export interface ValidationError {
   code: ValidationErrorCode
+  /** A sentence for the model that made the call. */
   message: string
+  /** Absent when it is about the call as a whole. */
   parameter?: string
+  /** What was sent; absent when nothing was. */
   value?: unknown
   /** The type, or the values, that would have been accepted. */
   expected?: string
@@ -30,13 +35,17 @@ export interface ValidationError {
 /** `MISSING_OPTIONAL` is part of the interface and never given: an absent optional parameter is no news. */
 export type ValidationWarningCode = 'EXTRA_PARAMETER' | 'DEPRECATED_PARAMETER' | 'MISSING_OPTIONAL'
 
+/** Something odd about a call that runs all the same. */
 export interface ValidationWarning {
   code: ValidationWarningCode
   message: string
+  /** The name of it; every warning that is given has one. */
   parameter?: string
 }
 
+/** Whether a call's arguments can be used. */
 export interface ValidationResult {
+  /** True without errors; warnings do not count. */
   valid: boolean
   /** Every error, in the order of the command's parameters. */
   errors: ValidationError[]

@@ -12,6 +12,7 @@ import type {
   ProviderTools,
 } from './providers.js'
 
+/** How tools are written for a provider. */
 export interface CompileOptions {
   /** OpenAI's strict mode; the other providers have none and ignore it. */
   strict?: boolean | undefined
@@ -55,6 +56,7 @@ export function compileTools<P extends Provider>(
  * Every leaf of several tools by its flat name: the one map that calls are looked up in.
  *
  * @param keep - Which description of a command stays when two tools of one name describe it.
+ * @param separator - What joins the words of a flat name. Default `_`.
  * @throws {AtipValidationError} Two different commands have one flat name.
  */
 export function indexLeaves(

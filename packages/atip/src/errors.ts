@@ -29,6 +29,7 @@ export class AtipParseError extends Error {
   }
 }
 
+/** Why there is no metadata: the file, the program, too slow, stopped, more than 1 MB, or no JSON. */
 export type AtipLoadErrorCode =
   | 'ERR_ATIP_READ'
   | 'ERR_ATIP_COMMAND'

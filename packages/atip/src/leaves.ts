@@ -28,6 +28,7 @@ export interface AtipLeaf {
 /**
  * Lists the callable commands of a tool, depth first, in the order of the metadata.
  *
+ * @param separator - What joins the words of a flat name. Default `_`.
  * @throws {AtipValidationError} The metadata is invalid, or two commands have one flat name:
  *   a call could then not say which of them it means.
  */

@@ -1,17 +1,21 @@
 import type { AtipEffects, CostEstimate, TrustSource } from './metadata.js'
 
-/** What may be called. Everything left out is allowed. */
+/** What may be called. Everything left out is allowed. A command that states no effects at all counts as having every one. */
 export interface Policy {
   allowDestructive?: boolean | undefined
+  /** What cannot be undone. `allowDestructive: false` breaks this rule, too, for what is destructive besides. */
   allowNonReversible?: boolean | undefined
   allowBillable?: boolean | undefined
   allowNetwork?: boolean | undefined
   allowFilesystemWrite?: boolean | undefined
   allowFilesystemDelete?: boolean | undefined
+  /** The highest that is allowed. */
   maxCostEstimate?: CostEstimate | undefined
+  /** The lowest that is allowed. */
   minTrustLevel?: TrustSource | undefined
 }
 
+/** Which rule of a `Policy` a command breaks; `UNKNOWN_COMMAND`: there is none of this name. */
 export type ViolationCode =
   | 'DESTRUCTIVE_OPERATION'
   | 'NON_REVERSIBLE_OPERATION'

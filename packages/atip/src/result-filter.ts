@@ -16,6 +16,7 @@ export const DEFAULT_MAX_RESULT_LENGTH = 100_000
 
 const TRUNCATED = '\n[TRUNCATED]'
 
+/** What is taken out, and where is cut. */
 export interface ResultFilterOptions {
   /** In characters, the marker `[TRUNCATED]` included. Default 100000. */
   maxLength?: number | undefined
@@ -25,6 +26,7 @@ export interface ResultFilterOptions {
   redactSecrets?: boolean | undefined
 }
 
+/** What stands between a tool's output and a model; see `createResultFilter`. */
 export interface ResultFilter {
   /** Redacts, then cuts, in this order: a secret that straddles the cut does not leak its first half. */
   filter(result: string, toolName: string): string

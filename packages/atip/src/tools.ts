@@ -17,11 +17,15 @@ import { membersTo } from './validate.js'
  * could stand in an agent's YAML, so `defineTool` of `@delta/executor` takes it as it is.
  */
 export interface AtipExpandedTool extends ExpandedTool {
+  /** The command's own, its groups' and its program's, merged cautiously. */
   effects: AtipEffects
+  /** What the metadata claims, but no more than the importer granted. */
   trust: TrustSource
+  /** What the metadata says in `duration.timeout`; absent when that is no duration. */
   timeout_ms?: number
 }
 
+/** Which commands become tools, under which names, and how far they are believed. */
 export interface ImportOptions {
   /** Commands or groups to take, as words: `['pr', 'issue list']`. Default: all. */
   commands?: readonly string[] | undefined

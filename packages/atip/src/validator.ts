@@ -6,19 +6,27 @@ import type { AtipTool } from './metadata.js'
 import { type Policy, RULES, type ViolationCode } from './policy.js'
 import { TRUST_LEVEL_ORDER, trustOf } from './trust.js'
 
+/** One rule that a command breaks. */
 export interface PolicyViolation {
   code: ViolationCode
+  /** A sentence for people. */
   message: string
+  /** `warning` for the network and for writing and deleting files; the call is not valid all the same. */
   severity: 'error' | 'warning'
+  /** The flat name of the command. */
   toolName: string
+  /** The keys that lead to it, without the tool's name; absent when there is no such command. */
   commandPath?: string[]
 }
 
+/** Whether a call may be made. */
 export interface ValidationResult {
+  /** False with any violation, be it a warning. */
   valid: boolean
   violations: PolicyViolation[]
 }
 
+/** A policy, held against the commands of some tools; see `createValidator`. */
 export interface Validator {
   /** Checks one call by its flat name and returns every violation, not just the first. */
   validate(toolName: string, args: Record<string, unknown>): ValidationResult

@@ -3,6 +3,7 @@ import { checkParameter } from './check-arguments.js'
 import type { AtipArgument, AtipOption } from './metadata.js'
 import { isRepeated, valueType } from './parameters.js'
 
+/** A value as its parameter's type, or why it is none: a sentence without its subject, `must be a list`. */
 export type ReadValue = { ok: true; value: unknown } | { ok: false; reason: string }
 
 /**

@@ -17,19 +17,26 @@ export const AGENT_DEFAULTS = {
 export interface Agent {
   /** Absolute, symbolic links resolved. */
   home: string
+  /** `name` of `agent.yaml`: for people, and in journals. */
   name: string
+  /** The author's own, kept as a record. */
   version?: string
+  /** For people. */
   description?: string
   llm: LlmSettings
   /** The turns of a scripted model, if `llm.provider` is `script`. */
   script?: ScriptTurn[]
+  /** Cycles after a message of the user, before the run fails; absent: see `AGENT_DEFAULTS`. */
   maxIterations?: number
   /** How many calls of one response may run side by side. */
   toolConcurrency: number
+  /** Absent: every effect of the author's own tools is allowed; see `decide` of `@delta/executor`. */
   policy?: Policy
   /** By name; imports first, then the agent's own. */
   tools: ReadonlyMap<string, Tool>
+  /** What `context.yaml` says. */
   manifest: ContextManifest
+  /** What `hooks.yaml` says; empty without one. */
   hooks: Hooks
   snapshot: Snapshot
   /** Tools of the same name in several files, and which one counts. */

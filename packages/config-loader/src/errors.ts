@@ -10,8 +10,10 @@ export type ConfigErrorCode =
 export interface ConfigProblem {
   /** The file, spelled as the caller spelled the agent's directory; empty for a `context.yaml` that is not there. */
   file: string
+  /** Absent when the problem is that of the whole file. */
   line?: number
   column?: number
+  /** What is wrong, as a sentence without its place. */
   message: string
   /** The line at fault with a caret under the place, two lines of text. */
   excerpt?: string
@@ -29,6 +31,7 @@ export interface ConfigWarning extends ConfigProblem {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly code: ConfigErrorCode
+  /** In the order of the report; empty where `message` says it all. */
   readonly problems: readonly ConfigProblem[]
   /** What was found besides, though it would not have stopped anything. */
   readonly warnings: readonly ConfigWarning[]

@@ -21,14 +21,17 @@ import { readPolicy } from './tools/policy.js'
 import { expandedFormOf, type Override, placeOf, type ToolSet, toolsAlone } from './tools/tool-set.js'
 import type { YamlFile } from './yaml/file.js'
 
+/** The tools of one file, as a program uses them and as a document to be written. */
 export interface LoadedTools {
   /** The same document with its tools in full form and its imports resolved away; a bare list stays one. */
   document: Record<string, unknown> | Record<string, unknown>[]
+  /** By name; imports first, then the file's own. */
   tools: ReadonlyMap<string, Tool>
   /** Where the tool of this name is defined, as `file:line`; a tool that was imported has its own file. */
   placeOf: (name: string) => string | undefined
   /** What the same file says under `policy:`. */
   policy?: Policy
+  /** Tools of the same name in several files, and which one counts. */
   overrides: Override[]
   warnings: ConfigWarning[]
   /** With `partial`: the error for what is wrong, where something was left out. */

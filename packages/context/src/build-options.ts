@@ -5,6 +5,7 @@ import { type ContextVariables, VARIABLE_NAMES } from './manifest/variables.js'
 import type { JournalInput } from './sources/sources.js'
 import { isEvents, isObject, requireThat } from './usage.js'
 
+/** What a context is built from besides its manifest. */
 export interface BuildOptions {
   /** The run's journal, its events if they are at hand, or a follower (`followJournal`) for a run that goes on. */
   journalPath: JournalInput
@@ -21,6 +22,7 @@ export interface BuildOptions {
   calibration?: Calibration | undefined
   /** Counts instead of estimating; comes before `token_counter` of the manifest. */
   countTokens?: CountTokens | undefined
+  /** Ends what runs: `ERR_CONTEXT_ABORTED`, or `ERR_CONTEXT_COUNTER` while a token counter does. */
   signal?: AbortSignal | undefined
   /** Called as soon as a generator or token counter runs; never two of them at once. */
   onSpawn?: ((process: { pid: number }) => void) | undefined

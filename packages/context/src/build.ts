@@ -13,6 +13,7 @@ import { textReader } from './sources/read-text.js'
 
 /** What one source of `context.yaml` became. */
 export interface ContextBlock {
+  /** Its `id` in `context.yaml`, else its path as written, or `journal`. */
   source_id: string
   type: ContextSource['type']
   /** How many chat messages; 0 if the source was left out. */
@@ -29,18 +30,22 @@ export interface ContextBlock {
 
 /** What the model is to see, and an account of where it came from. */
 export interface BuiltContext {
+  /** As they are sent. */
   messages: ChatMessage[]
   /** Each message as JSON. */
   texts: string[]
   /** One for each source, in order, also for those that were left out. */
   blocks: ContextBlock[]
+  /** For people, one sentence each: what was left out, or did not work and need not. */
   warnings: string[]
 }
 
 /**
  * Builds what the model is to see: each source of the manifest in order, nothing besides.
  *
- * @throws {ContextError} naming the source, if one that must be there cannot be used, or what must stay does not fit.
+ * @throws {ContextError} `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_GENERATOR`: a source that must be there cannot be used; it is named.
+ *   `ERR_CONTEXT_BUDGET`: what must stay does not fit. `ERR_CONTEXT_COUNTER`, `ERR_CONTEXT_ABORTED`, `ERR_CONTEXT_USAGE`.
+ *   {JournalError} `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
   checkManifest(manifest)

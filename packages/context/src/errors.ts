@@ -1,3 +1,4 @@
+/** Why a context cannot be built. */
 export type ContextErrorCode =
   | 'ERR_CONTEXT_SOURCE' // a source that must be there cannot be read
   | 'ERR_CONTEXT_GENERATOR' // a generator failed, timed out, or wrote nothing
@@ -6,10 +7,11 @@ export type ContextErrorCode =
   | 'ERR_CONTEXT_ABORTED'
   | 'ERR_CONTEXT_USAGE' // an argument or option is missing, or cannot be used
 
-/** A context that cannot be built. `source` names the source of `context.yaml` at fault. */
+/** A context that cannot be built. Branch on `code`; show `message` to people. */
 export class ContextError extends Error {
   override readonly name = 'ContextError'
   readonly code: ContextErrorCode
+  /** Names the source of `context.yaml` at fault, by its id or path; undefined when no single one is. */
   readonly source: string | undefined
 
   constructor(code: ContextErrorCode, message: string, options: { source?: string; cause?: unknown } = {}) {

@@ -16,6 +16,7 @@ import { engineStart } from './start/engine-start.js'
 import { findRun } from './start/find-run.js'
 import { type EngineOptions, maxIterationsFor } from './start/options.js'
 
+/** Which run goes on, and with what. */
 export interface ContinueRunOptions extends EngineOptions {
   /** Absolute path of the workspace. */
   workDirectory: string

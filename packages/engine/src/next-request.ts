@@ -13,14 +13,20 @@ import type { Credentials } from './start/options.js'
 
 /** The run whose next request is wanted; a `RunSummary` with the path of its journal is one. */
 export interface ExistingRun {
+  /** The name of its directory. */
   runId: string
+  /** `.delta/<run_id>`. */
   directory: string
+  /** As `journalPath` of the journal package says it of `directory`. */
   journalPath: string
+  /** The highest cycle in which the model has answered; 0 when it has in none. */
   lastIteration: number
 }
 
+/** Whose next request is wanted. */
 export interface NextRequestOptions {
   agent: Agent
+  /** Absolute path of the workspace. */
   workDirectory: string
   /** Undefined: what a new run would send first. */
   run?: ExistingRun | undefined
@@ -30,12 +36,15 @@ export interface NextRequestOptions {
   environment?: NodeJS.ProcessEnv | undefined
   /** Key and base URL that are not in the environment, for generators that ask for them. */
   credentials?: Credentials | undefined
+  /** As for `buildContext`. */
   signal?: AbortSignal | undefined
 }
 
+/** A request that was built, and not sent. */
 export interface NextRequest {
   /** The body, before `pre_llm_request` hooks. */
   request: ChatRequest
+  /** Its messages, and which source each is from. */
   context: BuiltContext
   /** The cycle it would begin. */
   iteration: number

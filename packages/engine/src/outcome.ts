@@ -45,9 +45,13 @@ export type Step<Value> = { value: Value } | { stopped: Outcome }
 
 /** What a person is asked: an answer to `ask_human`, or a yes or no to one exact command. */
 export interface Question {
+  /** What a `Reply` with a decision names. */
   requestId: string
+  /** The question. A model's words may hold control characters: `showControls` of `@delta/executor` makes them fit for a terminal. */
   prompt: string
+  /** `confirmation` is answered with yes or no: see `isYesOrNo`. A `password` is to be typed unseen. */
   inputType: 'text' | 'password' | 'confirmation'
+  /** True: the answer is a secret; the journal gets a token in its place, and the model never sees it. */
   sensitive: boolean
   /** The command to be approved, as it would be typed; undefined for `ask_human`. */
   command?: string

@@ -9,7 +9,9 @@ import { engineStart } from './start/engine-start.js'
 import { checkDepth, parentRun } from './start/environment.js'
 import { type EngineOptions, maxIterationsFor } from './start/options.js'
 
+/** Which agent runs, where, and on what task. */
 export interface RunAgentOptions extends EngineOptions {
+  /** As `loadAgent` of the config loader gave it. */
   agent: Agent
   /** Absolute path of the workspace; it must exist. Commands run here, and `.delta/` is kept here. */
   workDirectory: string

@@ -3,12 +3,19 @@ import { checkOptions, checkTexts, isObject, requireThat } from './usage.js'
 /** The engine's own credentials: no command finds them unless somebody says so. */
 export const CREDENTIAL_NAMES: readonly string[] = ['DELTA_API_KEY', 'OPENAI_API_KEY']
 
+/** What the variables of a command say; `docs/reference/environment.md` has them all. */
 export interface EnvironmentOptions {
+  /** `AGENT_HOME` and `DELTA_AGENT_HOME`. */
   agentHome: string
+  /** `CWD` and `DELTA_CWD`. The directory the command starts in is not set by it. */
   workDirectory: string
+  /** `DELTA_RUN_ID`. */
   runId?: string | undefined
+  /** `DELTA_RUN_DIR`, `RUN_DIR` and `DELTA_PARENT_RUN`. */
   runDirectory?: string | undefined
+  /** `JOURNAL_PATH`. */
   journalPath?: string | undefined
+  /** `DELTA_ACTION_ID`. */
   actionId?: string | undefined
   /** Names taken out; default `CREDENTIAL_NAMES`. */
   credentials?: readonly string[] | undefined
@@ -66,7 +73,11 @@ export function callAbove(actionId: string, runDirectory: string): string {
   return `${actionId} ${runDirectory}\n`
 }
 
-/** Picks the engine's credentials out of an environment, as `runPrepared` wants them. */
+/**
+ * Picks the engine's credentials out of an environment, as `runPrepared` wants them.
+ *
+ * @param names - Default `CREDENTIAL_NAMES`.
+ */
 export function credentialsOf(
   environment: NodeJS.ProcessEnv,
   names: readonly string[] = CREDENTIAL_NAMES,

@@ -1,10 +1,12 @@
-/** What a caller may want to tell apart. */
+/** `TOOL`: a definition that cannot be used, its author's mistake. `USAGE`: the calling program's. */
 export type ExecutorErrorCode = 'ERR_EXECUTOR_TOOL' | 'ERR_EXECUTOR_USAGE'
 
 /** One thing wrong in what a person wrote; `path` is relative to the value that was parsed. */
 export interface SettingsProblem {
   path: string
+  /** What is wrong, as a sentence without its place. */
   message: string
+  /** What to do about it. */
   hint?: string
 }
 

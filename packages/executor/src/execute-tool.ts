@@ -17,6 +17,7 @@ import {
   requireThat,
 } from './usage.js'
 
+/** Where and how a tool runs that is called without an engine, and who is asked. */
 export interface ExecuteContext extends RunContext {
   /** Default: `AGENT_HOME` of the environment (else the work directory), and the work directory. */
   variables?: CallContext['variables'] | undefined

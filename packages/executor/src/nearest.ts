@@ -9,6 +9,8 @@ const LONGEST = 64
  * Capitals, `-`, `_` and the order of the words do not count: `readFile` and `file-read` are `read_file`. Besides, one letter in
  * four may be wrong, and one in any case; two that changed places are one. Behind these come names that go on where the wanted
  * one ends: `timeout_ms` for `timeout`.
+ *
+ * @param mostEdits - How many letters may be wrong. Default: one in four, and at least one.
  */
 export function nearestNames(wanted: string, names: Iterable<string>, mostEdits?: number): string[] {
   checkText('nearestNames: the wanted name', wanted)

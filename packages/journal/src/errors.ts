@@ -1,4 +1,7 @@
-/** One code per thing a caller might handle differently. */
+/**
+ * One code per thing a caller might handle differently; the functions say which of them they throw, and when.
+ * `ERR_JOURNAL_USAGE`, which any may throw: an argument or option cannot be used.
+ */
 export type JournalErrorCode =
   | 'ERR_JOURNAL_CORRUPT'
   | 'ERR_JOURNAL_CLOSED'
@@ -37,7 +40,7 @@ export class JournalError extends Error {
   }
 }
 
-/** Tells a `JournalError` by its code, so that it works across two installed copies of this package. */
+/** True for a `JournalError`, also for one that comes from another installed copy of this package. */
 export function isJournalError(error: unknown): error is JournalError {
   return error instanceof Error && error.name === 'JournalError' && 'code' in error
 }

@@ -5,16 +5,27 @@ import { checkPath, requireThat } from './usage.js'
 
 /** Where the parts of a run lie, as absolute paths. */
 export interface RunPaths {
+  /** `journal.jsonl`: the truth. */
   journal: string
+  /** `metadata.json`: a cache of it, see `RunMetadata`. */
   metadata: string
+  /** A directory: the agent's files as each start found them, `<seq>/`, only when they had changed. */
   configuration: string
+  /** `engine.log`: what was shown as progress. */
   engineLog: string
+  /** A directory: one record for each request to the model. */
   invocations: string
+  /** `parts.jsonl`: each message that was ever sent, once; the records name its lines. */
   parts: string
+  /** A directory: a record of each command, and its output where that is large. */
   toolExecutions: string
+  /** A directory: of each hook, what it was given and what it wrote. */
   hooks: string
+  /** A directory, only while the run holds sensitive answers. */
   secrets: string
+  /** A directory, only while the run waits for a person: the question, and where the answer goes. */
   interaction: string
+  /** A directory: who writes the run. */
   lease: string
 }
 

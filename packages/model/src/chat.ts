@@ -18,6 +18,7 @@ export interface UserMessage {
 /** What the model said, and the calls it asks for. */
 export interface AssistantMessage {
   role: 'assistant'
+  /** Null when there are calls alone. */
   content: string | null
   tool_calls?: ToolCall[]
   /** Reasoning and whatever else the provider wants to see again. */
@@ -28,12 +29,14 @@ export interface AssistantMessage {
 export interface ToolMessage {
   role: 'tool'
   tool_call_id: string
+  /** What the model reads. */
   content: string
   [field: string]: unknown
 }
 
 /** A call that the model asks for. */
 export interface ToolCall {
+  /** By it the `ToolMessage` with the result names the call. */
   id: string
   type: 'function'
   /** `arguments` is the text as the model wrote it, which may be no JSON. */
@@ -58,17 +61,20 @@ export interface FunctionTool {
 export interface ChatRequest {
   messages: readonly ChatMessage[]
   tools?: readonly FunctionTool[] | undefined
+  /** As the API calls it. */
   model?: string | undefined
   /** Decides how the answer travels; see `streamingRequest`. */
   stream?: boolean | undefined
   [parameter: string]: unknown
 }
 
+/** What came back, made uniform and as it was. */
 export interface ChatResponse {
   /** Ready to be sent back: see `parseCompletion` for what is made uniform. */
   message: AssistantMessage
   /** `stop`, `tool_calls`, `length` …; absent when the provider did not say. */
   finishReason?: string
+  /** Absent when the provider did not count. */
   usage?: Usage
   /** The whole answer as it came; for a stream, the completion its pieces add up to. */
   raw: unknown
@@ -82,7 +88,9 @@ export interface Usage {
   [count: string]: unknown
 }
 
+/** How one request is made, and who hears of its answer. */
 export interface CompleteOptions {
+  /** Ends the request: `ERR_MODEL_ABORTED`. */
   signal?: AbortSignal | undefined
   /** `JSON.stringify(request)` in UTF-8, if the caller has it already: a long conversation is not written out twice. */
   body?: Uint8Array | undefined

@@ -1,5 +1,6 @@
 import type { ChatRequest } from './chat.js'
 
+/** Why there is no answer. */
 export type ModelErrorCode =
   /** No connection, or it broke; of a model that is a command: it did not start, or failed. */
   | 'ERR_MODEL_CONNECTION'
@@ -28,6 +29,7 @@ export type ModelErrorCode =
   /** A request that differs from the recorded one. */
   | 'ERR_MODEL_REPLAY_DIFFERS'
 
+/** What a `ModelError` knows besides its code; its properties say what each means. */
 export interface ModelErrorDetails {
   status?: number | undefined
   retryable?: boolean | undefined

@@ -10,6 +10,7 @@ import { checkBaseUrl, checkKey } from './server/settings.js'
 import { watchSilence } from './server/silence.js'
 import { requireThat } from './usage.js'
 
+/** Where the API is, and with what it is asked. */
 export interface OpenAiModelOptions {
   /** Not needed by a local server. The environment is not looked at. */
   readonly apiKey?: string | undefined

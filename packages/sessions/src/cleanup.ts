@@ -6,15 +6,21 @@ import { type ListedSession, listSessions } from './list.js'
 
 const IDLE_MS = 24 * 60 * 60 * 1000
 
+/** Which sessions are ended. */
 export interface CleanupOptions extends EndOptions {
   /** Every session, whoever started it. */
   all?: boolean | undefined
   /** The sessions of this run; without it, and without `all`, those nobody used for 24 hours. */
   runId?: string | undefined
+  /** From which the 24 hours are counted back. Default: the present. */
   now?: Date | undefined
 }
 
-/** Ends the sessions that nobody needs any more, and returns their ids. */
+/**
+ * Ends the sessions that nobody needs any more, and returns their ids.
+ *
+ * @throws {SessionError} As `endSession`, once all others are ended.
+ */
 export async function cleanUpSessions(options: CleanupOptions): Promise<string[]> {
   return (await endUnneeded(options)).map(({ session_id }) => session_id)
 }

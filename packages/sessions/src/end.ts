@@ -15,9 +15,11 @@ export interface EndedSession {
 }
 
 export interface EndOptions {
+  /** Where sessions live. */
   sessionsDirectory: string
   /** How many milliseconds the command that runs may go on before it is ended. Default 5000. */
   patienceMs?: number | undefined
+  /** Gives up waiting for the command that runs: `ERR_SESSION_ABORTED`, and the session stays. */
   signal?: AbortSignal | undefined
 }
 

@@ -1,3 +1,7 @@
+/**
+ * Why something cannot be done with a session; the functions say which of them they throw, and when.
+ * `ERR_SESSION_USAGE`, which any may throw: an argument or option cannot be used.
+ */
 export type SessionErrorCode =
   | 'ERR_SESSION_ID'
   | 'ERR_SESSION_UNKNOWN'

@@ -12,7 +12,9 @@ import type { SessionPaths } from './store/paths.js'
 import { readState, type StoredState } from './store/state.js'
 import { makeWorkFile, settleCrash } from './work-files.js'
 
+/** Where a session is, and what ends a command in it. */
 export interface ExecOptions {
+  /** Where sessions live. */
   sessionsDirectory: string
   /** Of the caller: gives the command what the session never stores (credentials, the run's variables). */
   environment: NodeJS.ProcessEnv
@@ -20,6 +22,7 @@ export interface ExecOptions {
   timeoutMs?: number | undefined
   /** How many bytes of stdout, and of stderr, the result holds; the rest is in a file. Default 16384. */
   maxOutputBytes?: number | undefined
+  /** Ends the command, which is a result; before it was started, `ERR_SESSION_ABORTED`. */
   signal?: AbortSignal | undefined
 }
 

@@ -4,7 +4,11 @@ import { isSessionError, systemCode } from './errors.js'
 import { readMetadata, type SessionMetadata } from './store/metadata.js'
 import { existingSession } from './store/paths.js'
 
-/** What `delta-sessions list` prints for each session, oldest first. */
+/**
+ * What `delta-sessions list` prints for each session, oldest first.
+ *
+ * Of a `damaged` one only the id is known; it can be ended, and no more.
+ */
 export type ListedSession = Pick<
   SessionMetadata,
   'session_id' | 'command' | 'created_at' | 'last_executed_at' | 'work_dir' | 'execution_count' | 'run_id'

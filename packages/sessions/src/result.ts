@@ -5,14 +5,18 @@ import type { CapturedOutput, CommandOutcome } from '@delta/executor/command'
 
 /** What one command did. snake_case: this is what `delta-sessions exec` prints. */
 export interface ExecResult {
+  /** As text; when it is long its two ends, see `stdout_file`. So is `stderr`. */
   stdout: string
   stderr: string
   /** 124 after a timeout, 128 + n after signal n. */
   exit_code: number
+  /** Of the command alone, without waiting for others of the session. */
   execution_time_ms: number
   /** Where the session is now. */
   work_dir: string
+  /** Only after a timeout. */
   timed_out?: true
+  /** Only when a signal ended the command. */
   signal?: NodeJS.Signals
   /** The whole output, when `stdout` or `stderr` holds only its two ends, or what it holds was no UTF-8. */
   stdout_file?: string

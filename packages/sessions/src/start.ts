@@ -15,6 +15,7 @@ import { commitState } from './store/state.js'
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin'
 const LONGEST_START_MS = 10_000
 
+/** Where a session lives, and what it begins with. */
 export interface StartOptions {
   /** Where sessions live; made if it does not exist. */
   sessionsDirectory: string
@@ -28,8 +29,11 @@ export interface StartOptions {
 
 /** What `delta-sessions start` prints. */
 export interface StartedSession {
+  /** What the other functions take as `id`. */
   session_id: string
+  /** The program, as it was given. */
   command: string
+  /** Absolute: where the session begins. */
   work_dir: string
   status: 'active'
 }

@@ -1,3 +1,4 @@
+/** Two tools of one name, a message that cannot be answered, or an option that cannot be used. */
 export type AdapterErrorCode = 'ERR_ADAPTER_DUPLICATE' | 'ERR_ADAPTER_MESSAGE' | 'ERR_ADAPTER_OPTIONS'
 
 /** A mistake of the embedding program. What a model sends is never one: that gets an answer. */

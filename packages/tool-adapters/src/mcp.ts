@@ -10,9 +10,11 @@ import {
 import { checkServerOptions } from './check-options.js'
 import { type AdapterOptions, runnerFor } from './runner.js'
 
+/** Where and how tools run, and what the server says of itself. */
 export interface McpServerOptions extends AdapterOptions {
   /** What the server calls itself. Default `delta-tools`. */
   name?: string | undefined
+  /** What the server says of its version. Default `0.0.0`. */
   version?: string | undefined
   /** How often a client that asked for progress hears that a command still runs. Default one second. */
   progressMs?: number | undefined

@@ -10,6 +10,7 @@ import { requireThat } from './usage.js'
 export interface ToolMessage {
   role: 'tool'
   tool_call_id: string
+  /** What the model reads. */
   content: string
 }
 
@@ -20,7 +21,9 @@ export interface MessageWithCalls {
   content?: unknown
 }
 
+/** Where and how the calls of a message run, and who hears of them. */
 export interface DispatchOptions extends AdapterOptions {
+  /** Ends the commands that run; every call is answered all the same. */
   signal?: AbortSignal | undefined
   /** How many calls of one message run at the same time. Default 1: in the order of the message. */
   concurrency?: number | undefined

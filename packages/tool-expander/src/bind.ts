@@ -15,6 +15,7 @@ export interface BindProblem {
     | 'ERR_ARGUMENT_DASH'
   /** Its name; absent when the call as a whole is refused. */
   parameter?: string
+  /** A sentence. */
   message: string
 }
 

@@ -11,11 +11,13 @@ export interface ToolProblem extends Excerpt {
 export interface Excerpt {
   /** Where, seen from the tool: `exec`, `parameters[1].inject_as`. Empty for the tool as a whole. */
   path: string
+  /** What is wrong, as a sentence without its place. */
   message: string
   /** The template the problem is in; `line` and `column` (1-based, UTF-16 units) point into it. */
   template?: string
   line?: number
   column?: number
+  /** What to do about it. */
   hint?: string | undefined
 }
 

@@ -13,9 +13,11 @@ export type ExpandedParameter = {
   inject_as: Injection
   /** 0-based order among the arguments. Absent for stdin, and where a hand-written `command:` leaves it out. */
   position?: number
+  /** The flag in front of the value; with `inject_as: option` only. */
   option_name?: string
   description?: string
   required: boolean
+  /** The value when a call gives none. */
   default?: unknown
   enum?: (string | number)[]
   /** A regular expression the whole value must match. */
@@ -33,9 +35,11 @@ export type ExpandedParameter = {
 export interface ExpandedTool {
   name: string
   description?: string
+  /** The argument vector. Of a script, `sh -c` and what it stands for. */
   command: string[]
   parameters: ExpandedParameter[]
   substitute?: true
+  /** True: values of all parameters may begin with `-`. */
   allow_dash?: boolean
   /** Words of a shell script that begin with a value and go on: refused when they come out with a leading `-`. */
   checked_words?: string[]
@@ -46,7 +50,9 @@ export interface ExpandedTool {
 /** What the author of an expanded tool wrote. */
 export interface ToolOrigin {
   syntax: 'exec' | 'shell'
+  /** The text of `exec:` or `shell:`. */
   template: string
+  /** The parameter whose value is the standard input. */
   stdin?: string
 }
 

@@ -7,8 +7,11 @@ import { KEY_NAMES, URL_NAMES } from './env-file.js'
 import { checkKeyStaysHome, checkUnchanged, checkUrl } from './environment-checks.js'
 import { ALL_URL_NAMES, firstOf, readSources, type Source } from './environment-sources.js'
 
+/** Where the settings of the model's API are looked for. */
 export interface EnvironmentOptions {
+  /** The workspace, whose `.env` comes first. */
   workDirectory: string
+  /** The agent's directory, whose `.env` comes next. */
   agentHome: string
   /** The real environment, usually `process.env`. */
   environment: NodeJS.ProcessEnv
@@ -23,8 +26,11 @@ export interface EnvironmentOptions {
   trustWorkspaceEnv?: boolean | undefined
 }
 
+/** Key and address of the model's API, and where they were found. */
 export interface Environment {
+  /** Absent when none was found; a local server needs none. */
   apiKey?: string
+  /** Absent when none was found: the model's default counts. */
   baseUrl?: string
   /** Which name of which file (or `environment`) each value came from. Never the values. */
   origins: { name: string; from: string }[]

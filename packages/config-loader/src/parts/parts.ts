@@ -20,6 +20,7 @@ import { liesInParentRun, refuseCredentials } from './nested.js'
 import { readPrompt, USUAL_PROMPT } from './prompt.js'
 import { readScript } from './script.js'
 
+/** What loading depends on besides the files. */
 export interface LoadOptions {
   /** The environment of the person who runs the agent; only `DELTA_*` names are looked at. */
   environment: NodeJS.ProcessEnv

@@ -12,17 +12,20 @@ export const HOOK_NAMES = [
   'on_iteration_end',
 ] as const
 
+/** A point of a run at which a command may be run; see `docs/how-to/hooks.md` for what each is told. */
 export type HookName = (typeof HOOK_NAMES)[number]
 
 /** A command that runs at one point of a run. */
 export interface Hook {
   /** May contain `${AGENT_HOME}` and `${CWD}`. */
   command: string[]
+  /** 0: no limit. Default 30000. */
   timeoutMs: number
   /** Names of engine credentials this command may see. */
   passEnv: string[]
 }
 
+/** What `hooks.yaml` says: at most one command for each point. */
 export type Hooks = { [name in HookName]?: Hook }
 
 export const hookSchema = z.strictObject({

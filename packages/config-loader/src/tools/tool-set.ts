@@ -7,6 +7,7 @@ export type ToolSet = ReadonlyMap<string, LoadedTool>
 
 /** A tool that another file's tool of the same name replaced. */
 export interface Override {
+  /** Of the tool. */
   name: string
   /** `file:line` of the definition that counts. */
   by: string

@@ -4,7 +4,14 @@ import { isEvents, requireThat } from '../usage.js'
 import type { Turn } from './turn.js'
 import { collectTurns } from './turns.js'
 
-/** The whole conversation of a run as chat messages, in a form that a strict API accepts. See `collectTurns`. */
+/**
+ * The whole conversation of a run as chat messages, in a form that a strict API accepts.
+ *
+ * Results stand in the order of the calls. What users and the engine said between a thought and its last result comes after
+ * that result. A call without a result gets an answer that says so, and results nobody asked for are left out.
+ *
+ * @throws {ContextError} `ERR_CONTEXT_USAGE`
+ */
 export function conversationFromEvents(events: Iterable<StoredEvent>): ChatMessage[] {
   const list = isIterable(events) ? [...events] : undefined
   requireThat(

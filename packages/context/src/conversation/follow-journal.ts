@@ -7,8 +7,9 @@ import { collectTurns, type TurnCollector } from './turns.js'
 
 /** A journal that is read again and again while it grows. */
 export interface JournalFollower {
+  /** As it was given. */
   readonly path: string
-  /** The whole conversation as it is now. */
+  /** The whole conversation as it is now. @throws {JournalError} As `readJournal`. */
   turns(): Promise<Turn[]>
 }
 

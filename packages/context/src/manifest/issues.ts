@@ -6,7 +6,9 @@ import { KEYS } from './schema.js'
 export interface ManifestProblem {
   /** As in `sources[1].generator.command`; empty for the whole. */
   path: string
+  /** What is wrong, as a sentence without its place. */
   message: string
+  /** What to do about it. */
   hint?: string
   /** True for a key that nothing reads; the manifest is usable without it. */
   unknownKey?: true

@@ -3,6 +3,7 @@ import { describeIssue, type ManifestProblem, withoutUnknownKeys } from './issue
 import type { ContextCommand, ContextManifest, ContextSource } from './manifest.js'
 import { manifestSchema, sourceSchema, type WrittenManifest, type WrittenSource } from './schema.js'
 
+/** What `parseManifest` found: a manifest, or every problem. Warnings, as of unknown keys, come with both. */
 export type ParsedManifest =
   | { ok: true; manifest: ContextManifest; warnings: ManifestProblem[] }
   | {

@@ -51,6 +51,10 @@ export const manifestSchema = z.strictObject({
 
 export type WrittenManifest = z.infer<typeof manifestSchema>
 export type WrittenSource = WrittenManifest['sources'][number]
+/**
+ * When a source is sent: if what users said matches a pattern (case does not matter), a file exists (relative to the workspace),
+ * an environment variable is not empty, or from the cycle `count` on.
+ */
 export type Condition = z.infer<typeof condition>
 
 /** Every key of a form, to guess what a mistyped one meant. */

@@ -14,6 +14,7 @@ export interface Credentials {
 
 /** What `loadEnvironment` of the config loader found out about the environment. */
 export interface SettingSources {
+  /** Names of settings, each with its file or `environment`. Never the values. */
   origins: readonly { name: string; from: string }[]
   /** Fingerprint of the endpoint settings in the workspace's `.env`, which a tool could have changed. */
   workspaceEndpoint: string
@@ -42,6 +43,7 @@ export interface EngineOptions {
   ask?: ((question: Question) => Promise<string | undefined>) | undefined
   /** True streams the model's words to `onEvent` as they come. */
   stream?: boolean | undefined
+  /** Called synchronously, in the order in which things happen. What it throws ends the engine, and the run can be continued. */
   onEvent?: ((event: EngineEvent) => void) | undefined
 }
 

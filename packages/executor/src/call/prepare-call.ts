@@ -12,14 +12,18 @@ import { sandboxPrefix } from './sandbox.js'
 
 /** A call as a model sends it: the arguments are JSON text, or the value already parsed. */
 export interface ToolCall {
+  /** As the model wrote it; it may be that of no tool. */
   name: string
   arguments: unknown
 }
 
 /** What a call is judged and bound by. */
 export interface CallContext {
+  /** What `${AGENT_HOME}` and `${CWD}` stand for: absolute directories. */
   variables: { AGENT_HOME: string; CWD: string }
+  /** Absolute path of the workspace. */
   workDirectory: string
+  /** Absent: every effect of the author's own tools is allowed; see `decide`. */
   policy?: Policy | undefined
   /** What the caller offers besides the tools and runs itself; named to a model that calls what is not there. */
   otherNames?: readonly string[] | undefined
@@ -27,7 +31,9 @@ export interface CallContext {
 
 /** A call that will not run. */
 export interface RefusedCall {
+  /** Tells it from a `RunnableCall`. */
   decision: 'refuse'
+  /** `BLOCKED`: by the policy. `ERROR`: there is no such tool, or its arguments do not fit. */
   status: 'ERROR' | 'BLOCKED'
   /** What was sent: parsed, or the raw text when it is no JSON object. */
   args: unknown
@@ -40,11 +46,13 @@ export interface RunnableCall {
   /** `ask`: only after a person has approved exactly this `argv`. */
   decision: 'allow' | 'ask'
   tool: Tool
+  /** By the names of the parameters, as they were sent. */
   args: Record<string, unknown>
   /** The words in front of `argv` that make the sandbox; undefined without one. */
   sandbox?: string[]
   /** What will be started, sandbox included. */
   argv: string[]
+  /** Absent: end of file at once. */
   stdin?: string
   /** `argv` as a line for a shell. */
   resolvedCommand: string
@@ -52,6 +60,7 @@ export interface RunnableCall {
   reasons: string[]
 }
 
+/** What becomes of a call, told apart by `decision`. */
 export type PreparedCall = RefusedCall | RunnableCall
 
 /**

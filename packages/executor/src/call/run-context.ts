@@ -1,6 +1,7 @@
 import type { Policy } from '../policy/policy.js'
 import type { SecretTokens } from './secret-tokens.js'
 
+/** Where and with what a prepared call runs. */
 export interface RunContext {
   /** The workspace: where commands run, and what relative paths start at. */
   workDirectory: string
@@ -12,9 +13,11 @@ export interface RunContext {
   outputPrefix?: string | undefined
   /** Leave the files of small outputs too, until the caller has stored the result: see `removeInlined`. */
   keepOutput?: boolean | undefined
+  /** Ends the command, TERM first; the result is `INTERRUPTED`. */
   signal?: AbortSignal | undefined
   /** Time between TERM and KILL; default 2000. */
   graceMs?: number | undefined
+  /** `executeTool` asks it whether the call may run; `runPrepared` only looks at its `redact`. */
   policy?: Policy | undefined
   /** The engine's credentials by name: not for the tool unless it lists them, and redacted (but not a `…_URL`). */
   credentials?: Readonly<Record<string, string>> | undefined
@@ -22,5 +25,6 @@ export interface RunContext {
   secrets?: readonly string[] | undefined
   /** Such values by the token that stands for them (`«secret:1-0»`): put into argv and stdin at the last moment. */
   secretTokens?: SecretTokens | undefined
+  /** Called as soon as the process exists, before it can have ended. */
   onSpawn?: ((process: { pid: number }) => void) | undefined
 }

@@ -5,6 +5,7 @@ import { DEFAULT_RULES, type Policy, type PolicyRules } from './policy.js'
 
 /** What a policy says to a call. */
 export interface PolicyDecision {
+  /** `ask`: only after a person has confirmed it. What is denied no person can confirm. */
   decision: 'allow' | 'ask' | 'deny'
   /** `destructive`, `network`, …; with ` (not declared)` where the tool does not say. */
   reasons: string[]
@@ -21,7 +22,7 @@ export interface PolicyDecision {
  * Without rules everything is allowed to the author's own tools; imported ones come from
  * somebody else and are held to `DEFAULT_RULES`.
  *
- * @param trust - Who vouches for the effects; absent for tools the agent's author wrote.
+ * @param options.trust - Who vouches for the effects; absent for tools the agent's author wrote.
  */
 export function decide(
   effects: Effects | undefined,

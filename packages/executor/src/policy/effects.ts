@@ -8,7 +8,9 @@ const oneOf = <const Values extends readonly string[]>(values: Values) =>
 const object = <Shape extends z.core.$ZodLooseShape>(shape: Shape, example: string) =>
   z.optional(z.object(shape, `expected a mapping, such as { ${example} }`))
 
+/** In ATIP's words, least first: a policy compares places in this list. */
 export const TRUST_LEVELS = ['inferred', 'user', 'community', 'org', 'vendor', 'native'] as const
+/** Cheapest first: a policy compares places in this list. */
 export const COST_ESTIMATES = ['free', 'low', 'medium', 'high'] as const
 
 /** Who vouches for what a tool says about itself, least first. */

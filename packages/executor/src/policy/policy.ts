@@ -3,7 +3,11 @@ import type { SettingsProblem } from '../errors.js'
 import { nearestNames } from '../nearest.js'
 import { COST_ESTIMATES, type CostEstimate, TRUST_LEVELS, type TrustLevel } from './effects.js'
 
-/** What commands may do without asking. ATIP's words and defaults. */
+/**
+ * What commands may do without asking. ATIP's words and defaults.
+ *
+ * What is against `allowNetwork`, `allowFilesystemWrite`, `allowInteractive` or `minTrustLevel` no person can confirm.
+ */
 export interface PolicyRules {
   allowDestructive: boolean
   allowNonReversible: boolean
@@ -12,7 +16,9 @@ export interface PolicyRules {
   allowFilesystemWrite: boolean
   allowFilesystemDelete: boolean
   allowInteractive: boolean
+  /** The lowest whose tools may run; tools of the agent's author always may. */
   minTrustLevel: TrustLevel
+  /** The highest that needs no person. */
   maxCostEstimate: CostEstimate
 }
 
@@ -63,6 +69,7 @@ const schema = z.object(
 /** The keys of `policy:`, for suggestions when one is misspelt. */
 export const POLICY_KEYS: readonly string[] = Object.keys(schema.shape)
 
+/** A policy, or every problem. `unknownKeys` are problems, too: they are given apart so that a caller can suggest others. */
 export type ParsedPolicy =
   | { ok: true; policy: Policy; unknownKeys: string[] }
   | { ok: false; problems: SettingsProblem[]; unknownKeys: string[] }

@@ -11,6 +11,7 @@ export interface OrphanQuery {
   recordPath?: string | undefined
   /** The call's `DELTA_ACTION_ID` and `DELTA_RUN_DIR`; looked at on Linux only. */
   actionId?: string | undefined
+  /** Absolute, as the command found it. */
   runDirectory?: string | undefined
   /** The `DELTA_HOOK_IO_PATH`s of hooks; looked at on Linux only. */
   hookDirectories?: readonly string[] | undefined

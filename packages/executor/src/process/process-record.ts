@@ -6,7 +6,9 @@ import { readStat } from './processes.js'
 /** Who a running process is, so that it is recognised after a crash, a reboot or a reuse of its pid. */
 export interface ProcessRecord {
   pid: number
+  /** As the system has it: clock ticks since the start of the machine on Linux, a date on macOS. Only to be compared. */
   start_time: string
+  /** Differs after every start of the machine. */
   boot_id: string
 }
 

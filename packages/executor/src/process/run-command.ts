@@ -9,7 +9,9 @@ import type { ByteFilter } from './pump.js'
 import { explainStartError, type StartError } from './start-error.js'
 import { type Ending, untilEnded } from './until-ended.js'
 
+/** What a command gets, where its output goes, and what ends it. */
 export interface CommandOptions {
+  /** The directory it starts in; it must exist. */
   cwd: string
   /** The whole environment; nothing is added but, with `filter` and `stdin`, a `SHLVL` of 1 where there is none. */
   env: NodeJS.ProcessEnv
@@ -17,6 +19,7 @@ export interface CommandOptions {
   stdin?: string | Uint8Array | undefined
   /** File the whole output goes to (created 0600, or emptied). Without it: a nameless temporary file. */
   stdoutPath?: string | undefined
+  /** The same for stderr. */
   stderrPath?: string | undefined
   /** How much of each stream comes back in memory; default 1 MiB. */
   keepBytes?: number | undefined
@@ -28,6 +31,7 @@ export interface CommandOptions {
   maxOutputBytes?: number | undefined
   /** Time between TERM and KILL; default 2000. */
   graceMs?: number | undefined
+  /** Ends the command, TERM first; already aborted, it is not started. */
   signal?: AbortSignal | undefined
   /** Called as soon as the process exists, before it can have ended. */
   onSpawn?: ((process: { pid: number }) => void) | undefined

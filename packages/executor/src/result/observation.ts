@@ -10,7 +10,9 @@ export interface ShownStream {
   path?: string | undefined
 }
 
+/** How long an observation may be, and what must not be in it. */
 export interface ObservationOptions {
+  /** Of both streams together, in UTF-16 units. */
   maxChars: number
   keep: Keep
   /** Takes secrets out; sees whole texts, before anything is cut. */

@@ -7,6 +7,7 @@ import { checkPath, isObject, requireThat } from '../usage.js'
 
 /** What is kept of one stream: small text here, everything else in a file. */
 export interface StreamRecord {
+  /** All that was written. */
   bytes: number
   /** The file with every byte, when the output was large or is not UTF-8. */
   path?: string

@@ -8,17 +8,22 @@ import type { ToolSettings } from '../tool/settings.js'
 import { formatObservation } from './observation.js'
 import { type StreamRecord, settleStream } from './stream-record.js'
 
-/** `FAILED`: another exit code than 0, or a signal. `ERROR`: could not be run as asked. `BLOCKED`: not allowed. */
+/**
+ * `FAILED`: another exit code than 0, a signal, or too much output. `ERROR`: could not be run as asked. `BLOCKED`: not allowed.
+ * `INTERRUPTED`: stopped by the caller's signal, or its engine died.
+ */
 export type ToolStatus = 'SUCCESS' | 'FAILED' | 'ERROR' | 'TIMEOUT' | 'BLOCKED' | 'INTERRUPTED'
 
 /** What became of a call: for the model, and for the record. */
 export interface ToolResult {
   status: ToolStatus
-  /** Null unless the command exited by itself. */
+  /** Null when a signal ended the command, or nothing was run. One that was ended may still have exited by itself. */
   exitCode: number | null
+  /** The one that ended the command; else null. */
   signal: string | null
   /** What the model reads. */
   observation: string
+  /** Of the command; 0 for a call that was not run. */
   durationMs: number
   stdout: StreamRecord
   stderr: StreamRecord

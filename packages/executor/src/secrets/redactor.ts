@@ -8,6 +8,7 @@ import { REDACTED, redactPatterns } from './secret-patterns.js'
 export interface Redactor {
   /** False when there is nothing to look for, so that callers can save the work. */
   readonly active: boolean
+  /** The text with `[REDACTED]` for each secret. */
   text(text: string): string
   /** Whether a stream of bytes holds one of the secrets. */
   foundIn(chunks: Iterable<Buffer>): boolean

@@ -14,6 +14,7 @@ export interface ToolSettings {
   env: Readonly<Record<string, string>>
   /** Names of the engine's credentials that this tool gets. */
   passEnv: readonly string[]
+  /** What the tool says it does to the world. Absent: unknown, not nothing; see `decide`. */
   effects?: Effects
   /** Set for imported tools: who vouches for their `effects`. The author's own have none. */
   trust?: TrustLevel
@@ -21,6 +22,7 @@ export interface ToolSettings {
   onInterrupt?: 'report' | 'rerun' | 'ask'
   /** A result other than `SUCCESS` ends the run. */
   critical: boolean
+  /** Absent: none. */
   sandbox?: SandboxSettings
   /** `maxChars` and `keep`: what the model reads. `maxBytes`: what the command may print, or it is ended; 0: no limit. */
   output: { maxChars: number; keep: Keep; maxBytes: number }
@@ -28,11 +30,15 @@ export interface ToolSettings {
 
 /** Paths are absolute, relative to the workspace, or begin with `CWD`, `AGENT_HOME` or `~`. */
 export interface SandboxSettings {
+  /** Default false. */
   network: boolean
+  /** What may be written. Default: the workspace; an empty list: nothing. */
   write: readonly string[]
+  /** What is there to read of `/tmp`, `/run` and the home directory, which are empty inside but for the workspace and the agent. */
   read: readonly string[]
 }
 
+/** How a tool runs, or every problem; see `parseToolSettings`. */
 export type ParsedSettings =
   | { ok: true; settings: ToolSettings; unknownKeys: string[] }
   | { ok: false; problems: SettingsProblem[]; unknownKeys: string[] }

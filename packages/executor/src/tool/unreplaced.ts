@@ -7,6 +7,7 @@ export interface Unreplaced {
   index: number
   /** Where in the word, from 1. */
   column: number
+  /** What it is, as a sentence without its place. */
   message: string
   hint: string
   /** Of `${name}`, if that is like none of the variables. */

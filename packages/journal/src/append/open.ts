@@ -9,6 +9,7 @@ import { openFile } from './open-file.js'
 import type { RepairedTail } from './repair-tail.js'
 import { stamp, toLine } from './stamp.js'
 
+/** How safely a journal is written, and who hears of it. */
 export interface JournalOptions {
   /** False: `sync()` does nothing. For logs that may be lost with the power. */
   sync?: boolean | undefined
@@ -22,6 +23,7 @@ export interface JournalOptions {
 
 /** An open journal. One writer at a time: `openRun` sees to that for a run, the caller for any other log. */
 export interface Journal<Event = JournalEvent> {
+  /** As it was given to `openJournal`. */
   readonly path: string
   /** Number of the last event; 0 when there is none. */
   readonly lastSeq: number

@@ -8,6 +8,7 @@ import type { Scan } from './scan.js'
 /** What `openJournal` took off the end of a journal, and where the bytes are kept. */
 export interface RepairedTail {
   tornBytes: number
+  /** Path of a file beside the journal. */
   keptIn: string
 }
 

@@ -8,6 +8,7 @@ import { type Finding, findingLine, verifyJournal } from './verify.js'
 
 /** What `repairJournal` did. */
 export interface RepairResult {
+  /** Of the journal. */
   path: string
   /** False when there was nothing to repair; the file is as it was. */
   changed: boolean
@@ -22,11 +23,13 @@ export interface RepairResult {
 }
 
 /**
- * Takes damaged lines and a torn end out of a journal that nobody writes.
+ * Takes damaged lines and a torn end out of a journal that nobody writes; a missing file is an empty journal.
  *
  * Deletes nothing: the journal as it was stays, whole, under another name beside
  * it. The lines that remain keep every byte, and their numbers, so one gap more is
  * reported. A crash at any instant leaves the old journal or the new one in place.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_READ`, `ERR_JOURNAL_WRITE`
  */
 export function repairJournal(path: string): RepairResult {
   checkPath('repairJournal', 'the path', path)

@@ -15,14 +15,17 @@ export interface Finding {
   kind: 'damage' | 'torn' | 'beginning' | 'note'
   /** 1-based; undefined when it is about no single line. */
   line?: number
+  /** A sentence for people, without the line. */
   message: string
 }
 
 /** What `verifyJournal` found. */
 export interface JournalReport {
+  /** As it was given. */
   path: string
   /** True when there is no damage, and of a run its beginning: the journal can be read and continued. */
   ok: boolean
+  /** How many lines are events. */
   events: number
   findings: Finding[]
   /** All of it, for people. */
@@ -33,6 +36,7 @@ export interface JournalReport {
  * Looks through a whole journal and explains what it finds. Changes nothing; a missing file is an empty journal.
  *
  * @param options.ofRun - It is the journal of a run, which must have a beginning to be continued.
+ * @throws {JournalError} `ERR_JOURNAL_READ`
  */
 export function verifyJournal(path: string, options: { ofRun?: boolean | undefined } = {}): JournalReport {
   checkPath('verifyJournal', 'the path', path)

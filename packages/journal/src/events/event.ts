@@ -36,7 +36,9 @@ export type JournalEvent = z.infer<Schemas[keyof Schemas]>
 
 /** An event of a type this version does not know: kept and handed on as it stands. */
 export interface UnknownEvent {
+  /** 1, 2, 3 … within the journal. */
   seq: number
+  /** ISO 8601, UTC. */
   timestamp: string
   type: string
   [field: string]: unknown

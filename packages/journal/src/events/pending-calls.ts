@@ -2,11 +2,14 @@ import type { Thought } from './event.js'
 
 /** A call of the last THOUGHT that has no result yet. */
 export interface PendingCall {
+  /** Made by the engine, and unique in the run: by it the later events name the call. */
   action_id: string
+  /** The provider's, which may come again in a later response. */
   id: string
   name: string
   /** The raw string the model sent. */
   arguments: string
+  /** Of its THOUGHT, from 1. */
   iteration: number
   /** True when it may have been started: there is an ACTION_REQUEST. */
   requested: boolean

@@ -87,6 +87,8 @@ export function syncPath(path: string): void {
 /**
  * Makes it survive a power cut that a name is there, or gone, by syncing the directory that holds it. A directory that may be
  * written but not read cannot be opened for that: it is left to the system.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_WRITE`: there is no such directory, or the disk failed.
  */
 export function syncName(path: string): void {
   checkPath('syncName', 'the path', path)

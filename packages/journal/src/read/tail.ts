@@ -8,11 +8,13 @@ import { readUserMessages } from './user-messages.js'
 
 /** The end of a journal, with everything the user said before it. */
 export interface JournalTail {
+  /** In the order of the journal. */
   events: StoredEvent[]
   /** True when `events` is the whole journal. */
   complete: boolean
 }
 
+/** How much of what stands before the tail is read. */
 export interface TailOptions {
   /** False leaves out what the user said before the tail. Default true. */
   userMessages?: boolean | undefined

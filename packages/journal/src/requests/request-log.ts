@@ -20,6 +20,7 @@ export interface InvocationRecord {
 
 /** See `recordInvocation`. */
 interface Invocation {
+  /** From 1; it becomes a part of the record's name. */
   iteration: number
   request: object
   blocks?: readonly object[] | undefined
@@ -28,8 +29,11 @@ interface Invocation {
 
 /** What a run sends to its model, written to `io/` before it is sent; see `recordInvocation`. */
 export interface RequestLog {
+  /** Writes the record of a request, before it is sent. */
   record(invocation: Invocation): InvocationRecord
+  /** Makes all records with a response survive a power cut. The journal's `sync` does it first. */
   sync(): void
+  /** Closes the files; the run does it with its own `close`. */
   close(): void
 }
 

@@ -13,6 +13,7 @@ import { announceRun, checkLayout, makeDeltaDirectory, markLayout } from './layo
 import { readRun } from './read-run.js'
 import { holdRun, type Run } from './run.js'
 
+/** What a new run is called and begins with. */
 export interface CreateRunOptions {
   /** Default: `<date>_<time>_<six hex digits>`. */
   runId?: string | undefined

@@ -3,25 +3,36 @@ import type { JournalSummary, Usage } from './summary.js'
 
 /** `metadata.json`: a cache of the journal, for people and for `jq`. A status of `EMPTY` is never written to disk. */
 export interface RunMetadata {
+  /** The name of its directory when it began. */
   run_id: string
+  /** The name of its workspace. Null, here and below, where the journal does not say. */
   workspace_id: string | null
   agent_name: string | null
+  /** `INTERRUPTED` also when its owner is gone without a word. `EMPTY`: it has no first message. */
   status: RunStatus | 'EMPTY'
+  /** Of the first event: ISO 8601, UTC. */
   created_at: string | null
+  /** Of the last event. */
   updated_at: string | null
   /** Null while the run goes on. */
   end_time: string | null
+  /** The task. */
   initial_message: string | null
+  /** The highest that has a THOUGHT; 0 when none has. */
   iterations: number
+  /** Of the last start: cycles after a message before the run fails. */
   max_iterations: number | null
   /** Why, when the status is FAILED. */
   error: string | null
+  /** Absolute, as of the first start; so is `work_dir`. */
   agent_home: string | null
   work_dir: string | null
   /** The run whose tool this agent is. */
   parent_run: string | null
   usage: Usage
+  /** Of the last engine, alive or not. */
   pid: number | null
+  /** The machine of the last engine. */
   host: string | null
 }
 

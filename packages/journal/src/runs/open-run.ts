@@ -14,6 +14,7 @@ import { neverBegan } from './never-began.js'
 import { notFound } from './read-run.js'
 import { type HeldRun, holdRun, type Run } from './run.js'
 
+/** What to do when a run has another owner, and how safely it is written. */
 export interface OpenRunOptions extends Waiting {
   /** Take the run from a live owner too: one on this machine is ended first. */
   force?: boolean | undefined

@@ -12,7 +12,9 @@ import { notFound } from './read-run.js'
 
 /** The answered requests of a run, oldest first, each read when it is asked for. */
 export interface RecordedRequests {
+  /** How many there are; they count from 0. */
   readonly length: number
+  /** How many messages the request has. */
   messageCount(index: number): number
   /** The numbers of the lines of `io/parts.jsonl` that a request is made of. */
   parts(index: number): { parameters: number; messages: number[] }
@@ -22,6 +24,7 @@ export interface RecordedRequests {
    * @throws {JournalError} `ERR_REQUEST_CORRUPT`: there is no such line.
    */
   part(number: number): unknown
+  /** What came back, as `InvocationRecord.complete` was given it under `response`. */
   response(index: number): unknown
 }
 

@@ -12,7 +12,7 @@ import { notFound } from './read-run.js'
  * Repairs the journal of a run, as its only writer.
  *
  * @param options.force - End a live owner on this machine first.
- * @throws {JournalError} `ERR_RUN_BUSY`: somebody writes it. `ERR_RUN_NOT_FOUND`.
+ * @throws {JournalError} `ERR_RUN_BUSY`: somebody writes it. `ERR_RUN_NOT_FOUND`; besides, as `repairJournal`.
  */
 export async function repairRun(
   runDirectory: string,

@@ -8,7 +8,9 @@ import type { Summarizer, Usage } from './summary.js'
 /** Who holds a run, unless it was released. */
 export interface Owner {
   pid: number
+  /** The machine it runs on. */
   host: string
+  /** False when it is gone. One that cannot be seen from here (another machine, a container) is gone after half a minute of silence. */
   alive: boolean
 }
 
@@ -16,7 +18,9 @@ export interface Owner {
 export interface RunSummary {
   /** The name of its directory. */
   runId: string
+  /** Its path. */
   directory: string
+  /** That of `metadata`. */
   status: RunMetadata['status']
   metadata: RunMetadata
   /** Calls of the last THOUGHT without a result, in call order. */
@@ -26,6 +30,7 @@ export interface RunSummary {
   /** How many iterations had a THOUGHT since the user last spoke. */
   iterationsSinceMessage: number
   usage: Usage
+  /** Absent after the lease was released. */
   owner?: Owner
   /** The question still open. */
   humanRequest?: HumanInputRequest

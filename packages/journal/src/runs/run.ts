@@ -10,11 +10,15 @@ import { summarizer } from './summary.js'
 
 /** A run that this process may write. */
 export interface Run {
+  /** The name of its directory. */
   readonly runId: string
+  /** `<workspace>/.delta/<run_id>`; of an old layout, where it was written anew. */
   readonly directory: string
+  /** The workspace: two directories above. */
   readonly workDirectory: string
   /** Number of this owner; belongs into `ENGINE_START.engine.epoch`. */
   readonly epoch: number
+  /** Append here, within the lease: what `fence` throws, `append` throws. */
   readonly journal: Journal
   readonly paths: RunPaths
   /** What the user should be told about opening it, one line each. */

@@ -4,7 +4,9 @@ import { WORDS_HINT } from './llm-schema.js'
 /** Something a person wrote that cannot be used. `path` is relative to what was parsed: `base_url`, `[1].content`. */
 export interface SettingsProblem {
   readonly path: string
+  /** What is wrong, as a sentence without its place. */
   readonly message: string
+  /** What to do about it. */
   readonly hint?: string
 }
 

@@ -9,6 +9,7 @@ export type Provider = 'openai' | 'command' | 'script' | 'replay'
 /** The `llm` block of an agent, checked. */
 export interface LlmSettings {
   readonly provider: Provider
+  /** As the API calls it. */
   readonly model?: string
   /** Ends where `/chat/completions` is appended; usually `/v1`. Never holds credentials. */
   readonly baseUrl?: string
@@ -26,6 +27,7 @@ export interface LlmSettings {
   readonly strictTools?: boolean
 }
 
+/** The settings, or every problem; see `parseLlm`. */
 export type ParsedLlm = { ok: true; llm: LlmSettings } | { ok: false; problems: SettingsProblem[] }
 
 type Llm = z.infer<typeof llmSchema>

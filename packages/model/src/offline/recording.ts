@@ -14,6 +14,7 @@ export interface ReplayRecord {
 export interface RecordedParts {
   /** The request without its messages. */
   readonly parameters: number
+  /** One number for each message, in order. */
   readonly messages: readonly number[]
 }
 
@@ -23,6 +24,7 @@ export interface Recording {
   readonly length: number
   /** How many messages the request of an exchange has. */
   messageCount(exchange: number): number
+  /** The parts of an exchange; exchanges count from 0. */
   parts(exchange: number): RecordedParts
   /** Reads one part: a message, or a request without its messages. */
   part(number: number): unknown

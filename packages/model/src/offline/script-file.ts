@@ -7,15 +7,18 @@ import type { SettingsProblem } from '../llm/llm-problems.js'
  */
 export interface ScriptTurn {
   readonly content?: string | undefined
+  /** Absent, with `content`: the last words, which end a run. */
   readonly tool_calls?: readonly ScriptedCall[] | undefined
 }
 
 /** A string is passed on as it is, so that a script can also say what is no JSON. */
 export interface ScriptedCall {
   readonly name: string
+  /** Absent: none. */
   readonly arguments?: Readonly<Record<string, unknown>> | string | undefined
 }
 
+/** The turns, or every problem; see `parseScript`. */
 export type ParsedScript = { ok: true; turns: ScriptTurn[] } | { ok: false; problems: SettingsProblem[] }
 
 const EXAMPLE =

@@ -5,10 +5,12 @@ export interface Terminal {
   /** As in `process`: the interpreter, the script, then what was typed. */
   argv: readonly string[]
   env: NodeJS.ProcessEnv
+  /** What relative paths start at. */
   cwd: string | (() => string)
   stdin: AsyncIterable<unknown>
   stdout: { write(text: string): unknown }
   stderr: { write(text: string): unknown }
+  /** Without it, signals do what they do to any program. */
   once?(signal: NodeJS.Signals, listener: () => void): unknown
   off?(signal: NodeJS.Signals, listener: () => void): unknown
 }
