@@ -111,8 +111,8 @@ function unknownCommand(name: string): ValidationResult {
   return { valid: false, errors: [error], warnings: [] }
 }
 
-/** A command may ask for its own limit; a limit the program was given still holds. */
+/** A command may ask for its own limit; one that the program was given still holds. 0, which stands for the longest, shortens none. */
 function timeoutOf({ effects }: CommandMapping, { timeout }: ExecutionOptions): { timeout?: number } {
-  const limits = [timeout, durationMs(effects.duration?.timeout)].filter((limit) => limit !== undefined)
+  const limits = [timeout, durationMs(effects.duration?.timeout)].flatMap((limit) => limit || [])
   return limits.length > 0 ? { timeout: Math.min(...limits) } : {}
 }

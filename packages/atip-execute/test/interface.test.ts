@@ -108,18 +108,23 @@ describe('side by side', () => {
 
 describe("what metadata may say of a command's limit", () => {
   test('a timeout of 0 lifts none', async () => {
-    const shell = echo(
-      {
-        '-c': {
-          description: 'Run a script',
-          arguments: [{ name: 'script', type: 'string' }],
-          effects: { duration: { timeout: '0s' } },
-        },
-      },
-      { binary: 'sh' },
-    )
-    const executor = execute.createExecutor({ tools: [shell], execution: { timeout: 150 } })
-    const hang = executor.execute(call('echo_-c', { script: 'sleep 300' }))
-    await expect(hang).rejects.toMatchObject({ code: 'TIMEOUT', timeout: 150 })
+    const hang = call('echo_-c', { script: 'sleep 300' })
+    const limited = (own: string, timeout: number) =>
+      execute.createExecutor({ tools: [shellWithin(own)], execution: { timeout } }).execute(hang)
+    await expect(limited('0s', 150)).rejects.toMatchObject({ code: 'TIMEOUT', timeout: 150 })
+    await expect(limited('150ms', 0)).rejects.toMatchObject({ code: 'TIMEOUT', timeout: 150 })
   })
 })
+
+function shellWithin(timeout: string) {
+  return echo(
+    {
+      '-c': {
+        description: 'Run a script',
+        arguments: [{ name: 'script', type: 'string' }],
+        effects: { duration: { timeout } },
+      },
+    },
+    { binary: 'sh' },
+  )
+}

@@ -22,7 +22,7 @@ export interface BuildOptions {
   calibration?: Calibration | undefined
   /** Counts instead of estimating; comes before `token_counter` of the manifest. */
   countTokens?: CountTokens | undefined
-  /** Ends what runs: `ERR_CONTEXT_ABORTED`, or `ERR_CONTEXT_COUNTER` while a token counter does. */
+  /** Ends what runs: `ERR_CONTEXT_ABORTED`. */
   signal?: AbortSignal | undefined
   /** Called as soon as a generator or token counter runs; never two of them at once. */
   onSpawn?: ((process: { pid: number }) => void) | undefined

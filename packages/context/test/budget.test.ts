@@ -167,6 +167,14 @@ test('a counter that fails or talks nonsense is an error', async () => {
   )
 })
 
+test('stopping the run stops a counter', async () => {
+  const { build } = await run(1, 'x')
+  const controller = new AbortController()
+  const manifest = { token_counter: { command: ['sleep', '300'] }, sources: [{ type: 'journal' }] }
+  const building = build(manifest, { signal: controller.signal, onSpawn: () => controller.abort() })
+  await expect(building).rejects.toMatchObject({ code: 'ERR_CONTEXT_ABORTED' })
+})
+
 test('a counter that prints nothing, or an empty line, does not count 0; a 0 does', async () => {
   const { build } = await placeWith({ 'agent/prompt.md': 'You count.' })
   const count = (script: string) =>

@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readTail, type StoredEvent } from '../src/index.js'
 import { journalFile, message, readText, thought, toLines } from './helpers.js'
@@ -141,4 +141,11 @@ test('an iteration longer than any window is found whole', async () => {
     { ...big, seq: 11, type: 'ERROR' } as StoredEvent,
   ]
   expect((await readTail(journalFile(toLines(all)), 2)).events).toEqual(slowTail(all, 2))
+})
+
+test('of a directory in the place of the journal it is said that it cannot be read', async () => {
+  const path = journalFile('')
+  rmSync(path)
+  mkdirSync(path)
+  await expect(readTail(path, 1)).rejects.toMatchObject({ code: 'ERR_JOURNAL_READ', path })
 })

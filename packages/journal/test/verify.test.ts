@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRun, openRun, readJournal, repairJournal, repairRun, verifyJournal } from '../src/index.js'
@@ -68,6 +68,16 @@ test('repair keeps the journal as it was, whole, and leaves every sound line as 
   expect(readText(path)).toBe(`${first}${second}${third}`)
   expect((await readJournal(path)).events).toHaveLength(3)
   expect(readdirSync(dirname(path))).toHaveLength(2)
+})
+
+test('where the journal cannot be kept under another name it is not repaired', () => {
+  const path = journalFile(damaged)
+  const file = openSync(path, 'r')
+  afterTest(() => closeSync(file))
+  expect(() => repairJournal(`/dev/fd/${file}`)).toThrow(
+    expect.objectContaining({ code: 'ERR_JOURNAL_WRITE', path: expect.stringContaining('before-repair') }),
+  )
+  expect(readText(path)).toBe(damaged)
 })
 
 test('what breaks "every call has exactly one result" is noted, and is no damage', () => {

@@ -8,13 +8,15 @@ import type { CountTokens } from './meter.js'
  *
  * It runs once for all texts that are to be counted together.
  *
- * @throws {ContextError} `ERR_CONTEXT_COUNTER`: it failed, or printed something else.
+ * @throws {ContextError} `ERR_CONTEXT_COUNTER`: it failed, or printed something else. `ERR_CONTEXT_ABORTED`.
  */
 export function commandCounter(command: ContextCommand, context: CommandContext): CountTokens {
   return async (texts) => {
     if (texts.length === 0) return []
     const stdin = `${texts.map((text) => JSON.stringify(text)).join('\n')}\n`
     const outcome = await runContextCommand(command, context, stdin)
+    if (outcome.status === 'ABORTED')
+      throw new ContextError('ERR_CONTEXT_ABORTED', 'context.yaml: the token counter was stopped.')
     if (outcome.status !== 'EXITED' || outcome.exitCode !== 0) throw failure(describeEnd(outcome, command))
 
     const lines = outcome.stdout.text.trim().split('\n')

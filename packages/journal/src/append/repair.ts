@@ -2,6 +2,7 @@ import { constants, copyFileSync, linkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { recordStamp } from '../files/record-name.js'
 import { replaceFile, syncName, syncPath } from '../files/replace.js'
+import { asWriteError } from '../files/write-error.js'
 import { type InspectedLine, inspectJournal } from '../read/inspect.js'
 import { checkPath } from '../usage.js'
 import { type Finding, findingLine, verifyJournal } from './verify.js'
@@ -55,11 +56,20 @@ function keepOriginal(path: string): string {
   try {
     linkSync(path, keptIn)
   } catch {
-    copyFileSync(path, keptIn, constants.COPYFILE_EXCL) // this one's error says what is wrong with the disk
+    copyBeside(path, keptIn)
   }
   syncPath(keptIn)
   syncName(keptIn)
   return keptIn
+}
+
+/** Its error says what is wrong with the disk. */
+function copyBeside(path: string, copy: string): void {
+  try {
+    copyFileSync(path, copy, constants.COPYFILE_EXCL)
+  } catch (error) {
+    throw asWriteError(error, copy)
+  }
 }
 
 function withNewline({ bytes }: InspectedLine): Buffer[] {

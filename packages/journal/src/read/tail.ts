@@ -1,7 +1,8 @@
 import { closeSync, fstatSync } from 'node:fs'
 import { isJournalError } from '../errors.js'
 import type { StoredEvent } from '../events/event.js'
-import { openIfThere, readAt } from '../files/read-at.js'
+import { openToRead, readAt } from '../files/read-at.js'
+import { asReadError } from '../files/read-error.js'
 import { checkOptions, checkPath, requireThat } from '../usage.js'
 import { parseJournal, readJournal } from './read.js'
 import { readUserMessages } from './user-messages.js'
@@ -41,7 +42,7 @@ const lastNeeded = new Map<string, number>()
  *   through the whole file, so this is the form whose cost does not depend on the journal's length.
  * @returns Every USER_MESSAGE before the N-th last iteration, in order, then every
  *   event from the first one of that iteration on.
- * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: one of the lines read is not an event.
+ * @throws {JournalError} `ERR_JOURNAL_CORRUPT`: one of the lines read is not an event. `ERR_JOURNAL_READ`.
  */
 export async function readTail(
   path: string,
@@ -53,12 +54,12 @@ export async function readTail(
   requireThat(isCount, 'readTail: the number of iterations', 'how many iterations to read, 0 or more')
   checkOptions('readTail', options)
   const { userMessages = true } = options
-  const file = openIfThere(path)
+  const file = openToRead(path)
   if (file === undefined) return { events: [], complete: true }
   try {
     return readBackwards(file, path, { iterations, userMessages })
   } catch (error) {
-    if (!isJournalError(error)) throw error
+    if (!isJournalError(error)) throw asReadError(error, path)
     return wholeTail(path, { iterations, userMessages }) // an old format, or damage: from the beginning its line can be named
   } finally {
     closeSync(file)
