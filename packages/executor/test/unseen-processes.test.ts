@@ -36,5 +36,4 @@ test.for(Object.entries(places))(
     expect([stdout, stderr]).toEqual(['TIMEOUT SIGKILL 0\n', ''])
     expect(readFileSync(join(path, 'record.json'), 'utf8')).toContain('"start_time":""')
   },
-  20_000,
 )

@@ -3,11 +3,12 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 
 /**
- * Tells a process from a later one with the same number: its start time, as the system counts.
- * Undefined when there is no such process.
+ * Tells a process from every other with the same number, a later one or one of another container: its start time, as the
+ * system counts, and after an `@` within which it has its number. Undefined when there is no such process.
  */
 export function startOf(pid: number): string | undefined {
-  return process.platform === 'linux' ? startTicks(pid) : startDate(pid)
+  const start = process.platform === 'linux' ? startTicks(pid) : startDate(pid)
+  return start === undefined ? undefined : `${start}@${numberingOfProcesses()}`
 }
 
 let known: string | undefined
@@ -83,7 +84,7 @@ function readProc(pid: number, file: string, encoding: 'latin1' | 'utf8' = 'lati
 }
 
 function startDate(pid: number): string | undefined {
-  return ps(pid, 'lstart')
+  return ps(pid, 'lstart')?.replaceAll(' ', '_') // one word in the name of a lock's holder
 }
 
 function ps(pid: number, column: string): string | undefined {

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { waitForFile } from '@delta/testkit'
-import { expect, test } from 'vitest'
+import { isAlive, startProcess, waitForFile } from '@delta/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { endSession } from '../src/index.js'
 import { start, startCommandLine } from './helpers.js'
 
 const UNSHARE = ['unshare', '--map-root-user', '--pid', '--fork', '--kill-child']
@@ -35,5 +36,25 @@ test.for(Object.entries(containers))(
     await print('echo second >> order')
     expect(await elsewhere.result).toMatchObject({ exitCode: 0 })
     expect(readFileSync(join(workDirectory, 'order'), 'utf8')).toBe('first\nsecond\n')
+  },
+)
+
+test.skipIf(process.platform !== 'linux')(
+  'a process is not ended for the number and the time that a job of another container had',
+  async () => {
+    const { id, directory, sessionsDirectory } = await start()
+    const { pid, kill } = startProcess(['sleep', '60'], { detached: true })
+    onTestFinished(() => kill('SIGKILL'))
+    const ticks = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19]
+    const metadata = join(directory, 'metadata.json')
+    const text = readFileSync(metadata, 'utf8')
+    const background_jobs = ['', '@another-bootpid:[1]'].map((where) => ({
+      pid,
+      start: `${ticks}${where}`,
+      command: 'sleep',
+    }))
+    writeFileSync(metadata, JSON.stringify({ ...JSON.parse(text), background_jobs }))
+    await endSession(id, { sessionsDirectory })
+    expect(isAlive(pid)).toBe(true)
   },
 )

@@ -94,9 +94,9 @@ function highestNumber(directory: string): number {
 
 let identity: string | undefined
 
-/** Who we are, as a link's target: process, its start time, machine, and where on it processes are numbered as ours. */
+/** Who we are, as a link's target: process, its start, machine. */
 function ourselves(): string {
-  identity ??= [process.pid, startOf(process.pid), hostname(), numberingOfProcesses()].join(' ')
+  identity ??= [process.pid, startOf(process.pid), hostname()].join(' ')
   return identity
 }
 
@@ -105,8 +105,9 @@ function isHeld(directory: string, name: string): boolean {
   try {
     const target = readlinkSync(path)
     if (target === FREE) return false
-    const [pid, start = '', , numbering] = target.split(' ')
-    const isSeen = numbering === numberingOfProcesses() && numbering !== undefined
+    const [pid, start = ''] = target.split(' ')
+    const numbering = numberingOfProcesses()
+    const isSeen = numbering !== undefined && start.endsWith(`@${numbering}`)
     return isSeen ? isSameProcess(Number(pid), start) : !isSilent(directory, path)
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return true // a higher number stands in its place: look again
