@@ -44,7 +44,7 @@ function nameOf(pid: number): string | undefined {
 }
 
 describe('The record of a running command', () => {
-  test('tells its process from every other, also after a reboot', async () => {
+  test('tells its process from every other, also after a reboot and in another container', async () => {
     const { path } = await workspace()
     const { pid } = await leftBehind(path, fixtures.sleep)
     const recordPath = join(path, 'record.json')
@@ -57,10 +57,12 @@ describe('The record of a running command', () => {
       pid,
       start_time: expect.stringMatching(/^\d+$/),
       boot_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      pid_namespace: expect.stringMatching(/^pid:\[\d+\]$/),
     })
     expect(isRunning(record)).toBe(true)
     expect(isRunning({ ...record, start_time: '1' })).toBe(false)
     expect(isRunning({ ...record, boot_id: 'another' })).toBe(false)
+    expect(isRunning({ ...record, pid_namespace: 'pid:[1]' })).toBe(false)
   })
 
   test.each(['', '{"pid":12', '{"pid":"12"}', 'null'])('that is torn reads as none: %j', async (text) => {

@@ -1,6 +1,7 @@
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { runCommand } from '../src/index.js'
 import { run, workspace } from './workspace.js'
 
 describe('A command that cannot start says why', () => {
@@ -119,3 +120,22 @@ test.skipIf(process.getuid?.() === 0)(
     expect(outcome.startError?.code).toBe('NOT_FOUND')
   },
 )
+
+test('Where no temporary file can be made for what a command reads, the directory is named, and TMPDIR', async () => {
+  const { path } = await workspace()
+  const missing = join(path, 'missing')
+  vi.stubEnv('TMPDIR', missing)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { status, startError } = await runCommand(['cat'], {
+    cwd: path,
+    env: process.env,
+    stdin: 'hello',
+  })
+  expect({ status, startError }).toEqual({
+    status: 'NOT_STARTED',
+    startError: {
+      code: 'NO_OUTPUT_FILE',
+      message: `No temporary file can be made in ${missing} (ENOENT). Make that directory writable, or name another in TMPDIR.`,
+    },
+  })
+})

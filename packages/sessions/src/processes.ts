@@ -1,12 +1,34 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
 
 /**
- * Tells a process from a later one with the same number: its start time, as the system counts.
- * Undefined when there is no such process.
+ * Tells a process from every other with the same number, a later one or one of another container: its start time, as the
+ * system counts, and after an `@` within which it has its number. Undefined when there is no such process.
  */
 export function startOf(pid: number): string | undefined {
-  return process.platform === 'linux' ? startTicks(pid) : startDate(pid)
+  const start = process.platform === 'linux' ? startTicks(pid) : startDate(pid)
+  return start === undefined ? undefined : `${start}@${numberingOfProcesses()}`
+}
+
+let known: string | undefined
+
+/**
+ * Within which a process has its number: this boot of this machine, and in it this container. Undefined where no process can
+ * be looked at, on Linux without a `/proc`, or with the one of another container.
+ */
+export function numberingOfProcesses(): string | undefined {
+  known ??= process.platform === 'linux' ? linuxNumbering() : hostname()
+  return known
+}
+
+function linuxNumbering(): string | undefined {
+  try {
+    if (readlinkSync('/proc/self') !== String(process.pid)) return undefined
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() + readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return undefined
+  }
 }
 
 /** True when the process of that number is alive and began at `start`. */
@@ -29,7 +51,7 @@ export function commandOf(pid: number): string {
 
 /** Every living process that has a variable beginning with `entry` (`NAME=va`). Linux only, elsewhere none. */
 export function processesWith(entry: string): number[] {
-  if (process.platform !== 'linux') return []
+  if (process.platform !== 'linux' || numberingOfProcesses() === undefined) return []
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.map(Number).filter((pid) => pid !== process.pid && hasEntry(pid, entry))
 }
@@ -53,6 +75,7 @@ function startTicks(pid: number): string | undefined {
 
 /** By default one character a byte, which harms no value. */
 function readProc(pid: number, file: string, encoding: 'latin1' | 'utf8' = 'latin1'): string | undefined {
+  if (numberingOfProcesses() === undefined) return undefined
   try {
     return readFileSync(`/proc/${pid}/${file}`, encoding)
   } catch {
@@ -61,7 +84,7 @@ function readProc(pid: number, file: string, encoding: 'latin1' | 'utf8' = 'lati
 }
 
 function startDate(pid: number): string | undefined {
-  return ps(pid, 'lstart')
+  return ps(pid, 'lstart')?.replaceAll(' ', '_') // one word in the name of a lock's holder
 }
 
 function ps(pid: number, column: string): string | undefined {

@@ -28,10 +28,17 @@ export function temporaryDirectory(): string {
 export function startCommandLine(
   args: readonly string[],
   cwd?: string,
-  { preload, env }: { preload?: string; env?: NodeJS.ProcessEnv } = {},
+  {
+    preload,
+    env,
+    container = [],
+  }: { preload?: string; env?: NodeJS.ProcessEnv; container?: readonly string[] } = {},
 ): StartedProcess {
   const node = [process.execPath, ...(preload === undefined ? [] : ['--import', preload])]
-  const commandLine = startProcess([...node, bin, ...args], { ...(cwd && { cwd }), ...(env && { env }) })
+  const commandLine = startProcess([...container, ...node, bin, ...args], {
+    ...(cwd && { cwd }),
+    ...(env && { env }),
+  })
   commandLines.push(commandLine)
   return commandLine
 }

@@ -113,6 +113,9 @@ function inputFile(content: string | Uint8Array): number {
   return descriptor
 }
 
+/** How the names of files begin that nobody is to find. */
+export const TEMPORARY_NAME = 'delta-stream-'
+
 let namesGiven = 0
 
 /**
@@ -121,7 +124,7 @@ let namesGiven = 0
  */
 function openNameless(flags: 'ax+' | 'wx+'): number {
   const unique = `${process.pid}-${namesGiven++}-${Math.random().toString(36).slice(2)}`
-  const path = join(tmpdir(), `delta-stream-${unique}`)
+  const path = join(tmpdir(), `${TEMPORARY_NAME}${unique}`)
   const descriptor = openSync(path, flags, 0o600)
   unlinkSync(path)
   return descriptor

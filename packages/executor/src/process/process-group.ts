@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { listProcesses } from './processes.js'
+import { listProcesses, seesProcesses } from './processes.js'
 
 /** How long killed processes may take to vanish before we stop looking. */
 const VANISH_MS = 500
@@ -51,8 +51,9 @@ async function groupVanishes(pid: number, withinMs: number): Promise<boolean> {
   return true
 }
 
-/** Dead members that nobody has buried (a container's first process often does not) do not count. */
+/** Dead members that nobody has buried (a container's first process often does not) do not count, where they can be told. */
 function hasMembers(pid: number): boolean {
   if (!signalGroup(pid, 0)) return false
+  if (!seesProcesses()) return true
   return listProcesses().some(({ group, alive }) => group === pid && alive)
 }

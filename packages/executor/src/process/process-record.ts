@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, readlinkSync, writeSync } from 'node:fs'
 import { checkPath, isObject, requireThat } from '../usage.js'
-import { readStat } from './processes.js'
+import { readStat, seesProcesses } from './processes.js'
 
 /** Who a running process is, so that it is recognised after a crash, a reboot or a reuse of its pid. */
 export interface ProcessRecord {
@@ -10,6 +10,8 @@ export interface ProcessRecord {
   start_time: string
   /** Differs after every start of the machine. */
   boot_id: string
+  /** Which numbering of processes the pid belongs to: a container has its own. Linux only. */
+  pid_namespace?: string
 }
 
 /**
@@ -22,7 +24,7 @@ export interface ProcessRecord {
 export function recordProcess(path: string, pid: number): void {
   checkPath('recordProcess: the path', path)
   requireThat(Number.isInteger(pid) && pid > 0, 'recordProcess: the pid', 'the number of a process')
-  const record: ProcessRecord = { pid, start_time: readStat(pid)?.startTime ?? '', boot_id: bootId() }
+  const record: ProcessRecord = { pid, start_time: readStat(pid)?.startTime ?? '', ...numbering() }
   const bytes = Buffer.from(`${JSON.stringify(record)}\n`)
   const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
   try {
@@ -36,10 +38,10 @@ export function recordProcess(path: string, pid: number): void {
 /** Undefined when there is no record, or only half of one, or one of the system's first process, whose group is everybody. */
 export function readProcessRecord(path: string): ProcessRecord | undefined {
   try {
-    const { pid, start_time, boot_id } = JSON.parse(readText(path)) as Partial<ProcessRecord>
+    const { pid, start_time, boot_id, pid_namespace } = JSON.parse(readText(path)) as Partial<ProcessRecord>
     if (typeof pid !== 'number' || pid <= 1) return undefined
     if (typeof start_time !== 'string' || typeof boot_id !== 'string') return undefined
-    return { pid, start_time, boot_id }
+    return { pid, start_time, boot_id, ...(typeof pid_namespace === 'string' && { pid_namespace }) }
   } catch {
     return undefined // missing or torn: the crash came first
   }
@@ -58,19 +60,27 @@ function readText(path: string): string {
 /** True while the process of a record runs; another process with its pid does not count. */
 export function isRunning(record: ProcessRecord): boolean {
   requireThat(isObject(record), 'isRunning: the record', 'what readProcessRecord gave')
-  const { pid, start_time, boot_id } = record
+  const { pid, start_time, boot_id, pid_namespace } = record
   const now = readStat(pid)
-  return now?.alive === true && now.startTime === start_time && boot_id === bootId()
+  if (now?.alive !== true || now.startTime !== start_time) return false
+  const ours = numbering()
+  return boot_id === ours.boot_id && (pid_namespace ?? ours.pid_namespace) === ours.pid_namespace
 }
 
-let knownBootId: string | undefined
+type Numbering = Pick<ProcessRecord, 'boot_id' | 'pid_namespace'>
 
-function bootId(): string {
-  knownBootId ??= readBootId()
-  return knownBootId
+let known: Numbering | undefined
+
+/** Within which a pid means something. */
+function numbering(): Numbering {
+  known ??= readNumbering()
+  return known
 }
 
-function readBootId(): string {
-  if (process.platform === 'linux') return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  return execFileSync('sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8' }).trim()
+function readNumbering(): Numbering {
+  if (process.platform !== 'linux')
+    return { boot_id: execFileSync('sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8' }).trim() }
+  if (!seesProcesses()) return { boot_id: '' }
+  const boot_id = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  return { boot_id, pid_namespace: readlinkSync('/proc/self/ns/pid') }
 }

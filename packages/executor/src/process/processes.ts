@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs'
 
 /** What the system tells of one process. */
 export interface ProcessStat {
@@ -12,10 +12,21 @@ export interface ProcessStat {
   startTime: string
 }
 
-/** Every process this system shows us. */
+/** Every process this system shows us; none where `seesProcesses` is false. */
 export function listProcesses(): ProcessStat[] {
-  const pids = onLinux(() => readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
-  return pids ? pids.flatMap((pid) => readStat(Number(pid)) ?? []) : askPs('-ax')
+  if (process.platform !== 'linux') return askPs('-ax')
+  const pids = onLinux(() => readdirSync('/proc').filter((name) => /^\d+$/.test(name))) ?? []
+  return pids.flatMap((pid) => readStat(Number(pid)) ?? [])
+}
+
+/** False on Linux without a `/proc`, or with the one of another container: its numbers name other processes than ours. */
+export function seesProcesses(): boolean {
+  if (process.platform !== 'linux') return true
+  try {
+    return readlinkSync('/proc/self') === String(process.pid)
+  } catch {
+    return false
+  }
 }
 
 /** Undefined when there is no such process any more. */
@@ -39,7 +50,7 @@ function readLine(path: string): string {
 }
 
 function onLinux<T>(read: () => T): T | undefined {
-  if (process.platform !== 'linux') return undefined
+  if (process.platform !== 'linux' || !seesProcesses()) return undefined
   try {
     return read()
   } catch {

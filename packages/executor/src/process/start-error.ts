@@ -1,5 +1,6 @@
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
-import { isAbsolute, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, resolve } from 'node:path'
+import { TEMPORARY_NAME } from './channels.js'
 
 /** Why a command did not start. */
 export type StartErrorCode =
@@ -35,10 +36,7 @@ interface Attempt {
 export function explainStartError(error: unknown, argv: readonly string[], attempt: Attempt): StartError {
   const { code, syscall, path, message } = error as NodeJS.ErrnoException
   if (syscall === 'open' || syscall === 'write' || syscall === 'unlink') {
-    return {
-      code: 'NO_OUTPUT_FILE',
-      message: `${path ?? 'A temporary file'} cannot be written (${code}): ${message}`,
-    }
+    return { code: 'NO_OUTPUT_FILE', message: explainFile(path, `(${code})`, message) }
   }
   if (code === 'ERR_INVALID_ARG_VALUE') return explainNul(argv, attempt.env, message)
   if (code === 'E2BIG') return explainTooLarge(argv)
@@ -52,6 +50,12 @@ export function explainStartError(error: unknown, argv: readonly string[], attem
     return { code: 'NOT_EXECUTABLE', message }
   }
   return { code: 'FAILED', message: `"${program}" could not be started (${code ?? 'no code'}): ${message}` }
+}
+
+function explainFile(path: string | undefined, code: string, message: string): string {
+  if (path === undefined || !basename(path).startsWith(TEMPORARY_NAME))
+    return `${path ?? 'A temporary file'} cannot be written ${code}: ${message}`
+  return `No temporary file can be made in ${dirname(path)} ${code}. Make that directory writable, or name another in TMPDIR.`
 }
 
 function explainNul(argv: readonly string[], env: NodeJS.ProcessEnv, fallback: string): StartError {

@@ -34,6 +34,9 @@ const causes: Record<string, string> = {
   EACCES: 'permission denied (EACCES).',
   EPERM: 'permission denied (EPERM).',
   EIO: 'the disk reported an error (EIO).',
+  EFBIG: 'a file may not become that long (EFBIG).',
+  EMFILE: 'this process has too many files open (EMFILE).',
+  ENOTSUP: 'the file system has no hard links, by which one process alone gets a run (ENOTSUP).',
   ENOENT: 'its directory does not exist (ENOENT).',
   EEXIST: 'something else of that name is in the way (EEXIST).',
   EISDIR: 'a directory of that name is in the way (EISDIR).',
@@ -64,6 +67,10 @@ const remedies: Record<string, string> = {
   ENXIO: PIPE_IN_THE_WAY,
   ESPIPE: PIPE_IN_THE_WAY,
   EIO: 'Copy the directory to a healthy disk, then continue the run there.',
+  EFBIG: 'What was recorded before is whole. Raise the limit (ulimit -f), then continue the run.',
+  EMFILE: 'What was recorded before is whole. Raise the limit (ulimit -n), then continue the run.',
+  ENOTSUP:
+    'What was recorded before is whole. Copy the workspace to a file system that has them, then continue the run there.',
 }
 
 const startRemedies: Record<string, string> = {
@@ -73,6 +80,9 @@ const startRemedies: Record<string, string> = {
   EACCES: 'Give yourself write permission on the directory and its files.',
   EPERM: 'Give yourself write permission on the directory and its files.',
   EIO: 'Use a directory on a healthy disk.',
+  EFBIG: 'Raise the limit (ulimit -f), then start it again.',
+  EMFILE: 'Raise the limit (ulimit -n), then start it again.',
+  ENOTSUP: 'Use a workspace on a file system that has them; FAT and many mounted buckets have none.',
 }
 
 const startRemedyForOthers = 'Mend the cause, then start it again.'

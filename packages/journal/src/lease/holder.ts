@@ -1,5 +1,5 @@
-import type { StoredLease } from './lease-file.js'
-import { thisMachine } from './machine.js'
+import type { LeaseRecord, StoredLease } from './lease-file.js'
+import { thisMachine, UNSEEN } from './machine.js'
 import { processStart } from './process-identity.js'
 
 /** A holder somewhere else that gave no sign of life for this long is taken to be gone. */
@@ -11,7 +11,7 @@ export const HEARTBEAT_EXPIRY_MS = 30_000
  * - `dead`: it ran on this machine and its process is gone, or another one has its pid.
  * - `alive`: its process runs on this machine.
  * - `remote-expired`, `remote-fresh`: it runs, or ran, where we cannot look (another machine, container or
- *   boot); only its heartbeat speaks.
+ *   boot, or no `/proc` of its own); only its heartbeat speaks.
  */
 export type HolderState = 'free' | 'dead' | 'alive' | 'remote-expired' | 'remote-fresh'
 
@@ -33,13 +33,13 @@ export function holderState({ record, heartbeatMs }: StoredLease, nowMs: number)
  * content when the power went soon after its release, which is not synced.
  */
 export function isProbablyOurPast({ record }: StoredLease): boolean {
-  const machine = thisMachine()
-  return (
-    record === undefined || (record.host === machine.host && record.pid_namespace === machine.pidNamespace)
-  )
+  return record === undefined || (record.host === thisMachine().host && hasOurPids(record))
 }
 
-function isLocal(record: { boot_id: string; pid_namespace: string }): boolean {
-  const machine = thisMachine()
-  return record.boot_id === machine.bootId && record.pid_namespace === machine.pidNamespace
+function isLocal(record: LeaseRecord): boolean {
+  return record.boot_id === thisMachine().bootId && hasOurPids(record)
+}
+
+function hasOurPids({ pid_namespace }: LeaseRecord): boolean {
+  return pid_namespace === thisMachine().pidNamespace && pid_namespace !== UNSEEN
 }

@@ -115,10 +115,17 @@ function linked(from: string, to: string): boolean {
     linkSync(from, to)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw asWriteError(error, to)
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return false
+    throw asWriteError(
+      SAYS_NO_LINKS.has(code) ? Object.assign(error as Error, { code: 'ENOTSUP' }) : error,
+      to,
+    )
   }
 }
+
+/** What file systems without hard links answer; the file could be made there, so it is nobody's permission that is missing. */
+const SAYS_NO_LINKS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS'])
 
 export function leaseText(record: LeaseRecord): string {
   return `${JSON.stringify(record)}\n`

@@ -26,9 +26,17 @@ function bootIdWithoutProc(): string {
   return tryRead(() => execFileSync('sysctl', ['-n', 'kern.bootsessionuuid'], quiet)) ?? `host:${hostname()}`
 }
 
-/** Without `/proc` there are no pid namespaces either. */
+/**
+ * Stands for the pid namespace where no process can be looked at: on Linux without a `/proc`, or with the one of another
+ * container, whose numbers name other processes.
+ */
+export const UNSEEN = 'unseen'
+
+/** Other systems have no pid namespaces. */
 function readPidNamespace(): string {
-  return tryRead(() => readlinkSync('/proc/self/ns/pid')) ?? ''
+  if (process.platform !== 'linux') return ''
+  const ourselves = tryRead(() => readlinkSync('/proc/self'))
+  return ourselves === String(process.pid) ? readlinkSync('/proc/self/ns/pid') : UNSEEN
 }
 
 const quiet: ExecFileSyncOptionsWithStringEncoding = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { damaged, SessionError, systemCode } from '../errors.js'
-import { isSameProcess, startOf } from '../processes.js'
+import { isSameProcess, numberingOfProcesses, startOf } from '../processes.js'
 import { removeFile } from './files.js'
 import { giveSigns, isSilent } from './sign-of-life.js'
 
@@ -94,7 +94,7 @@ function highestNumber(directory: string): number {
 
 let identity: string | undefined
 
-/** Who we are, as a link's target: process, its start time, machine. */
+/** Who we are, as a link's target: process, its start, machine. */
 function ourselves(): string {
   identity ??= [process.pid, startOf(process.pid), hostname()].join(' ')
   return identity
@@ -105,8 +105,10 @@ function isHeld(directory: string, name: string): boolean {
   try {
     const target = readlinkSync(path)
     if (target === FREE) return false
-    const [pid, start = '', host] = target.split(' ')
-    return host === hostname() ? isSameProcess(Number(pid), start) : !isSilent(directory, path)
+    const [pid, start = ''] = target.split(' ')
+    const numbering = numberingOfProcesses()
+    const isSeen = numbering !== undefined && start.endsWith(`@${numbering}`)
+    return isSeen ? isSameProcess(Number(pid), start) : !isSilent(directory, path)
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return true // a higher number stands in its place: look again
     if (systemCode(error) === 'EINVAL') return false // no link, so nobody made it to hold the lock
