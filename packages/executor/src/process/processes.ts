@@ -19,9 +19,15 @@ export function listProcesses(): ProcessStat[] {
   return pids.flatMap((pid) => readStat(Number(pid)) ?? [])
 }
 
+let seen: boolean | undefined
+
 /** False on Linux without a `/proc`, or with the one of another container: its numbers name other processes than ours. */
 export function seesProcesses(): boolean {
-  if (process.platform !== 'linux') return true
+  seen ??= process.platform !== 'linux' || hasOwnProc()
+  return seen
+}
+
+function hasOwnProc(): boolean {
   try {
     return readlinkSync('/proc/self') === String(process.pid)
   } catch {
