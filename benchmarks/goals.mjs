@@ -7,6 +7,7 @@
 export const GOALS = [
   { figure: 'startup.version', atMost: 1.1, what: '`delta --version` beside an empty script' },
   { figure: 'startup.run', atMost: 2, what: 'a run of one answer beside an empty script' },
+  { figure: 'startup.ai_sdk', atMost: 0.4, what: 'the CPU of a run of one answer beside AI SDK' },
   { figure: 'startup.tools_ms', atMost: 30, what: 'milliseconds that 200 tools add to a start' },
   { figure: 'loop.ratio', atMost: 1.6, what: 'a long run beside the durable loop' },
   { figure: 'loop.ai_sdk', atMost: 0.45, what: 'the CPU of a long run beside AI SDK' },

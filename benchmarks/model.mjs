@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
 import { startScriptedServer } from '../packages/testkit/dist/index.js'
+import './certificates.mjs'
 import { median, numbers, report } from './report.mjs'
 
 const [rounds = 9] = numbers()

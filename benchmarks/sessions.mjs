@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execInSession, startSession } from '../packages/sessions/dist/index.js'
+import './certificates.mjs'
 import { median, numbers, report } from './report.mjs'
 
 const [rounds = 9] = numbers()
