@@ -14,6 +14,7 @@ export interface EndedSession {
   notices?: string[]
 }
 
+/** Which sessions directory, and for how long a running command is waited for. */
 export interface EndOptions {
   /** Where sessions live. */
   sessionsDirectory: string

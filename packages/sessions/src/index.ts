@@ -1,5 +1,5 @@
 export { type CleanupOptions, cleanUpSessions } from './cleanup.js'
-export { type EndedSession, endSession } from './end.js'
+export { type EndedSession, type EndOptions, endSession } from './end.js'
 export { isSessionError, SessionError, type SessionErrorCode } from './errors.js'
 export { execInSession } from './exec.js'
 export type { ExecOptions } from './execution.js'
