@@ -136,7 +136,7 @@ test('a base URL from the workspace does not get a key from elsewhere', async ()
   const files = { 'work/.env': 'DELTA_BASE_URL=https://evil.example.com\n' }
   expect(await refusal(files, { environment: { OPENAI_API_KEY: 'sk' } })).toBe(
     `project/work/.env:1:1: DELTA_BASE_URL would send a key from elsewhere to an address that a tool may have written here.
-Put the key for that address into the .env beside it. If the settings are yours, say so once: the option trustWorkspaceEnv`,
+Put the key for that address into the .env beside it. If the settings are yours, say so: the option trustWorkspaceEnv`,
   )
 })
 
@@ -170,7 +170,7 @@ test('settings that appear in the workspace after the first start are refused, a
   const same = await project(files, { knownWorkspaceEndpoint: workspaceEndpoint })
   expect((await same.load()).apiKey).toBe('mine')
   const message = `project/work/.env: The settings of the model's API in this file are not those this workspace was started with.
-If the settings are yours, say so once: the option trustWorkspaceEnv`
+If the settings are yours, say so: the option trustWorkspaceEnv`
   expect(await refusal(files, { knownWorkspaceEndpoint: '' })).toBe(message)
   const changed = { 'work/.env': 'DELTA_BASE_URL=http://localhost:1\n' }
   expect(await refusal(changed, { knownWorkspaceEndpoint: workspaceEndpoint })).toBe(message)

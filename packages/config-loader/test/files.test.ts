@@ -113,6 +113,7 @@ const BAD: [string | Buffer, RegExp][] = [
   ['a\0b', /is not a text file: it contains NUL bytes\./],
   [Buffer.from('a: caf\xe9\n', 'latin1'), /is not UTF-8 text; save it as UTF-8\./],
   [Buffer.alloc(5 * 1024 * 1024, ' '), /has 5\.0 MB; at most 4 MB are read\./],
+  [Buffer.alloc(4 * 1024 * 1024 + 1, ' '), /has 4\.1 MB; at most 4 MB are read\./],
 ]
 
 test('a list in place of a map is called by its name', async () => {

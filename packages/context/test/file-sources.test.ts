@@ -72,7 +72,7 @@ test('a directory, a binary file and a huge one are refused by name', async () =
   await write('work/binary', new Uint8Array([65, 0, 66]))
   await write('work/latin1', new Uint8Array([99, 97, 102, 0xe9]))
   await write('work/huge', '')
-  await truncate(join(directory, 'work/huge'), 17 * 1024 * 1024)
+  await truncate(join(directory, 'work/huge'), 16 * 1024 * 1024 + 1)
   expect(await attempt('${CWD}/dir')).toContain('is a directory, not a file.')
   expect(await attempt('${CWD}/binary')).toContain('is not a text: it contains NUL bytes.')
   expect(await attempt('${CWD}/latin1')).toContain('is not UTF-8 text.')

@@ -57,4 +57,4 @@ function hasOwnKey({ from }: Source, url: Found, sources: readonly Source[]): bo
   return url.name !== LLM_BASE_URL || dirname(realPath(from) ?? from) === realPath(dirname(from))
 }
 
-const TRUST = 'If the settings are yours, say so once: the option trustWorkspaceEnv'
+const TRUST = 'If the settings are yours, say so: the option trustWorkspaceEnv'

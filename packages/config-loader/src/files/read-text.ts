@@ -47,7 +47,7 @@ function decode(bytes: Buffer): ReadText {
 }
 
 function tooLarge(bytes: number): ReadText {
-  const megabytes = (bytes / 1024 / 1024).toFixed(1)
+  const megabytes = (Math.ceil((bytes / 1024 / 1024) * 10) / 10).toFixed(1) // up, or it seems to have what is allowed
   const limit = LARGEST_FILE_BYTES / 1024 / 1024
   return { ok: false, reason: 'too-large', message: `has ${megabytes} MB; at most ${limit} MB are read` }
 }

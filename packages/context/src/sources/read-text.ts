@@ -68,6 +68,7 @@ function refuse(message: string, hint: string): ReadText {
   return { ok: false, missing: false, message, hint }
 }
 
+/** Rounded up: what is too large by a byte must not seem to have what is allowed. */
 function megabytes(bytes: bigint): bigint {
-  return bytes / 1024n / 1024n
+  return (bytes + 1_048_575n) / 1_048_576n
 }

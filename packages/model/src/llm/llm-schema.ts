@@ -31,7 +31,9 @@ export const llmSchema = z
     ),
     timeout_ms: z.optional(
       wholeNumber(0, 'Must be a whole number of milliseconds, 0 for no limit').check(
-        z.describe('How long the server may be silent; 0 is no limit. Default: 600000'),
+        z.describe(
+          'With provider: openai, how long the server may be silent; 0 is no limit. Default: 600000',
+        ),
       ),
     ),
     max_attempts: z.optional(
