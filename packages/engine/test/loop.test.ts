@@ -166,6 +166,15 @@ test('a model can be a command: it reads the request and prints a message', asyn
   expect(await run()).toMatchObject({ status: 'COMPLETED', answer: 'Read it.' })
 })
 
+test('a model that is a command has as long as timeout_ms says, and is ended', async () => {
+  const command = ['sh', '-c', 'sleep 300']
+  const { run } = await scene({ agent: { llm: { provider: 'command', command, timeout_ms: 100 } } })
+  expect(await run()).toMatchObject({
+    status: 'FAILED',
+    reason: 'The model command sh had no answer within 100 ms (timeout_ms of llm).',
+  })
+})
+
 test.each([
   ['besides its answer, words', 'echo Asked.; echo \'{"role":"assistant","content":"Hi."}\''],
   ['nothing', 'true'],

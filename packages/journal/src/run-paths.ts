@@ -68,7 +68,7 @@ export function runDirectory(workDirectory: string, runId: string): string {
   throw new JournalError(
     'ERR_RUN_ID',
     `Run id ${JSON.stringify(runId)} cannot name a directory. Use letters, digits, ".", "_" and "-" (at most 128,\n` +
-      'beginning with a letter or digit), and none of: VERSION, LATEST, runs.',
+      'beginning with a letter or digit), and none of: VERSION, LATEST, runs, context_artifacts.',
     { path },
   )
 }
@@ -77,7 +77,7 @@ export function deltaDirectory(workDirectory: string): string {
   return resolve(workDirectory, '.delta')
 }
 
-const RESERVED = new Set(['VERSION', 'LATEST', 'runs'])
+const RESERVED = new Set(['VERSION', 'LATEST', 'runs', 'context_artifacts'])
 
 export function isRunId(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name) && !RESERVED.has(name)

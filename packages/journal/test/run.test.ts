@@ -103,6 +103,17 @@ test('the tail holds the last iterations and everything the user said before the
   expect((await readTail(run.paths.journal, 5000)).complete).toBe(true)
 })
 
+test.each(['VERSION', 'LATEST', 'runs', 'context_artifacts', '../away'])(
+  'no run can be called "%s"',
+  async (runId) => {
+    const work = temporaryDirectory()
+    await expect(createRun(work, { runId, events: firstEvents })).rejects.toMatchObject({
+      code: 'ERR_RUN_ID',
+    })
+    expect(readdirSync(work)).toEqual([])
+  },
+)
+
 test('a run whose journal cannot be read is listed with the others, and its problem says why', async () => {
   const directory = temporaryDirectory()
   for (const runId of ['one', 'two'])

@@ -31,7 +31,11 @@ export interface DispatchOptions extends AdapterOptions {
   onResult?: ((call: { id: string; name: string }, result: ToolResult) => void) | undefined
 }
 
-/** Tools as the `tools` of a chat completion request. */
+/**
+ * Tools as the `tools` of a chat completion request.
+ *
+ * @throws {AdapterError} `ERR_ADAPTER_OPTIONS`, `ERR_ADAPTER_DUPLICATE`.
+ */
 export function toOpenAITools(
   tools: readonly Tool[],
   options: { strict?: boolean | undefined } = {},

@@ -10,7 +10,6 @@ import {
 } from '@delta/executor'
 import { checkAdapterOptions } from './check-options.js'
 import { checkTools } from './check-tools.js'
-import { AdapterError } from './errors.js'
 import { requireThat } from './usage.js'
 
 /** Where and how tools run; every adapter takes these. */
@@ -81,7 +80,7 @@ export function runnerFor(name: string, tools: readonly Tool[], options: Adapter
   } = options
   // A command that is told a relative path would look for it from where it runs.
   const [workDirectory, agentHome] = [resolve(runsIn), resolve(home)]
-  const byName = indexTools(tools)
+  const byName = new Map(tools.map((tool) => [tool.expanded.name, tool]))
   const withheld = [...CREDENTIAL_NAMES, ...credentials]
   const context: ExecuteContext = {
     ...rest,
@@ -104,19 +103,4 @@ function agreement(said: unknown): boolean {
   const isAnswer = said === undefined || typeof said === 'boolean'
   requireThat(isAnswer, 'what the option confirm gave', 'a function that gives true or false')
   return said === true
-}
-
-function indexTools(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  const byName = new Map<string, Tool>()
-  for (const tool of tools) {
-    const { name } = tool.expanded
-    if (byName.has(name)) {
-      throw new AdapterError(
-        'ERR_ADAPTER_DUPLICATE',
-        `Two tools are called "${name}". A model could not tell them apart.`,
-      )
-    }
-    byName.set(name, tool)
-  }
-  return byName
 }

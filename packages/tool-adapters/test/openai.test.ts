@@ -173,6 +173,9 @@ describe('mistakes of the program, not of the model, are errors', () => {
     const failed = dispatch([print, print], message())
     await expect(failed).rejects.toMatchObject({ code: 'ERR_ADAPTER_DUPLICATE' })
     expect(isAdapterError(await failed.catch((error) => error))).toBe(true)
+    expect(() => toOpenAITools([print, print])).toThrow(
+      expect.objectContaining({ code: 'ERR_ADAPTER_DUPLICATE' }),
+    )
   })
 
   test.each([Number.NaN, 0, -1, 0.5])('a concurrency of %d', async (concurrency) => {

@@ -12,11 +12,16 @@ const WHAT_IT_PRINTS =
  * assistant message. It runs in the agent's directory.
  *
  * `complete` throws `ModelError`: `ERR_MODEL_CONNECTION` when the command did not start or failed, with the last line of
- * its stderr; `ERR_MODEL_RESPONSE` when it printed something else.
+ * its stderr; `ERR_MODEL_TIMEOUT` when it took longer than `timeoutMs`, by default without end; `ERR_MODEL_RESPONSE` when it
+ * printed something else.
  */
 export function commandModel(
   argv: readonly string[],
-  { cwd, environment }: { cwd: string; environment: NodeJS.ProcessEnv },
+  {
+    cwd,
+    environment,
+    timeoutMs = 0,
+  }: { cwd: string; environment: NodeJS.ProcessEnv; timeoutMs?: number | undefined },
 ): ChatModel {
   return {
     async complete(request, { signal } = {}) {
@@ -26,12 +31,19 @@ export function commandModel(
         stdin: JSON.stringify(request),
         keepBytes: MAX_RESPONSE_BYTES,
         keep: 'head',
+        timeoutMs,
         ...(signal ? { signal } : {}),
       })
       if (outcome.status === 'EXITED' && outcome.exitCode === 0) return parse(argv, outcome.stdout.text)
+      if (outcome.status === 'TIMEOUT') throw tookTooLong(argv, timeoutMs)
       throw new ModelError('ERR_MODEL_CONNECTION', `The model command ${argv[0]} ${howItEnded(outcome)}`)
     },
   }
+}
+
+function tookTooLong(argv: readonly string[], timeoutMs: number): ModelError {
+  const message = `The model command ${argv[0]} had no answer within ${timeoutMs} ms (timeout_ms of llm).`
+  return new ModelError('ERR_MODEL_TIMEOUT', message)
 }
 
 function howItEnded({ startError, exitCode, signal, status, stderr }: CommandOutcome): string {

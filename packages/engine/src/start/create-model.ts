@@ -23,7 +23,7 @@ export async function modelFor(
         ...(llm.script === undefined ? {} : { path: resolve(agent.home, llm.script) }),
       })
     case 'command':
-      return commandModel(commandOf(agent), { cwd: agent.home, environment })
+      return commandModel(commandOf(agent), { cwd: agent.home, environment, timeoutMs: llm.timeoutMs })
     case 'replay':
       return replayModel(readRecordedRun(resolve(agent.home, llm.script ?? '.')))
     case 'openai':

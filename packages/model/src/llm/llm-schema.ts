@@ -32,7 +32,7 @@ export const llmSchema = z
     timeout_ms: z.optional(
       wholeNumber(0, 'Must be a whole number of milliseconds, 0 for no limit').check(
         z.describe(
-          'With provider: openai, how long the server may be silent; 0 is no limit. Default: 600000',
+          'How long the server may be silent, by default 600000; with provider: command, how long one answer may take, by default without end. 0 is no limit.',
         ),
       ),
     ),
