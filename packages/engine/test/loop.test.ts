@@ -251,6 +251,23 @@ test('a context source that is missing fails the run with its name, and a messag
   expect(await resume({ message: 'Again' })).toMatchObject({ status: 'COMPLETED', answer: 'Read.' })
 })
 
+test('what a provider puts on a call goes back with it', async () => {
+  const signature = { extra_content: { google: { thought_signature: 'signed' } } }
+  const call = {
+    id: 'a',
+    type: 'function',
+    function: { name: 'say', arguments: '{"text":"hi"}' },
+    ...signature,
+  }
+  await using server = await startScriptedServer([
+    { message: { tool_calls: [call] }, finish_reason: 'tool_calls' },
+    { content: 'Said.' },
+  ])
+  const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+  expect(await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })).toMatchObject({ answer: 'Said.' })
+  expect(JSON.stringify(server.requests()[1]?.json)).toContain(JSON.stringify(signature).slice(1, -1))
+})
+
 test.each([
   ['length', "cut off at the model's token limit"],
   ['content_filter', "the provider's filter held the answer back"],
