@@ -226,10 +226,14 @@ describe('an answer that is read', () => {
     expect((await model.complete(request)).message.content).toBe('Hello.')
   })
 
-  test('may be streamed though nobody asked for it', async () => {
-    const body = `${event({ delta: { content: 'Hello.' } })}data: [DONE]\n\n`
-    const model = await modelBehind((response) => response.writeHead(200, STREAM).end(body))
-    expect((await model.complete(request)).message.content).toBe('Hello.')
+  test('may be streamed though nobody asked for it, and under another type', async () => {
+    const body = `: alive\n\n${event({ delta: { content: 'Hello.' } })}data: [DONE]\n\n`
+    for (const type of ['text/event-stream', 'text/plain', 'application/json']) {
+      const model = await modelBehind((response) =>
+        response.writeHead(200, { 'content-type': type }).end(body),
+      )
+      expect((await model.complete(request)).message.content).toBe('Hello.')
+    }
   })
 
   test('is complete with [DONE], though the stream is left open or breaks', async () => {

@@ -1,4 +1,5 @@
 import type { ModelErrorCode } from '../errors.js'
+import type { ServerWords } from './server-words.js'
 
 /** An answer that is not 2xx. */
 export interface FailedAnswer {
@@ -22,15 +23,34 @@ export interface Kind {
   advice(asked: Asked, answer: FailedAnswer): string
 }
 
-export function kindOf(status: number, code: string): Kind {
+/** @param status - Undefined for an error inside an answer that does not tell one. */
+export function kindOf(status: number | undefined, { code, message }: ServerWords): Kind {
+  const words = `${code} ${message}`
+  if (UNUSABLE.test(code)) return KINDS.unusable
+  if (status === undefined) return kindByWords(words)
   if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(code))) return KINDS.quota
   if (status === 429) return KINDS.rate
   if (status === 408 || status === 409 || status >= 500) return KINDS.server
   if (status === 401 || status === 403) return KINDS.access
   if (status === 404) return KINDS.missing
-  if (code === 'context_length_exceeded') return KINDS.tooLong
+  if (status === 413 || TOO_LONG.test(words)) return KINDS.tooLong
   return status >= 300 && status < 400 ? KINDS.moved : KINDS.request
 }
+
+function kindByWords(words: string): Kind {
+  if (TOO_LONG.test(words)) return KINDS.tooLong
+  return NO_SUCH_PATH.test(words) ? KINDS.missing : KINDS.server
+}
+
+/** Hardly two servers say it with the same words, and few with a code. */
+const TOO_LONG =
+  /context[ _](length|size|window)|(prompt|input) is too long|(maximum prompt length|input token count)|too many tokens|`inputs`/i
+
+/** The model wrote what its server could not read as a call or as JSON; the next time it may write something else. */
+const UNUSABLE = /(tool_use|output_parse|json_validate)_failed/
+
+/** Of a server that answers so with status 200. */
+const NO_SUCH_PATH = /unexpected endpoint/i
 
 export const KINDS = {
   quota: {
@@ -47,6 +67,12 @@ export const KINDS = {
     code: 'ERR_MODEL_SERVER',
     happened: 'could not answer',
     advice: () => 'The fault is on the other side; it is worth trying again.',
+  },
+  unusable: {
+    code: 'ERR_MODEL_SERVER',
+    happened: 'could not use what the model wrote',
+    advice: () =>
+      'It is worth trying again. If it stays so, another model, or simpler parameters of the tools, may help.',
   },
   access: {
     code: 'ERR_MODEL_ACCESS',

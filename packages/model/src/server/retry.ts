@@ -47,6 +47,21 @@ export function parseRetryAfter(
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/**
+ * Reads how long a server asks to wait that says so in its message alone: `Please try again in 1m7.5s.`
+ *
+ * @returns Milliseconds; undefined when it says nothing of the kind.
+ */
+export function waitInWords(text: string): number | undefined {
+  const [, said] = /\b(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|[hms]))+)\b/i.exec(text) ?? []
+  const times = said?.toLowerCase().matchAll(/([\d.]+)(ms|[hms])/g)
+  return (
+    times && [...times].reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0)
+  )
+}
+
 function readNumber(value: string | null | undefined): number | undefined {
   return /^\s*\d+(\.\d+)?\s*$/.test(value ?? '') ? Number(value) : undefined
 }
