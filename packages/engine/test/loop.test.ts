@@ -323,6 +323,24 @@ test('an answer of nothing completes the run, and the journal says that it is od
   expect(await eventsOfType(result, 'ENGINE_END')).toMatchObject([{ status: 'COMPLETED', reason }])
 })
 
+test.each([
+  ['<tool_call>\n{"name": "say", "arguments": {"text": "hi"}}\n</tool_call>', 'stop'],
+  ['{"name": "say", "parameters": {"text": "hi"}}', 'stop'],
+  ['I say it.\n[TOOL_CALLS]say{"text": "hi"}', 'stop'],
+  ['I say it.', 'tool_calls'],
+])(
+  'a call that its server lost completes the run with a warning: %j (%s)',
+  async (content, finish_reason) => {
+    await using server = await startScriptedServer([{ content, finish_reason }])
+    const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+    const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+    expect(result).toMatchObject({ status: 'COMPLETED', answer: content })
+    expect(result.reason).toMatch(
+      /a tool call (written as text, which was not run|beside this text, and sent none)/,
+    )
+  },
+)
+
 test('llm.strict_tools: the tools are offered in strict mode, and null is what was left out', async () => {
   const calls = [
     { name: 'say', arguments: { text: 'hi', loud: null } },

@@ -634,6 +634,12 @@ describe('errors that are not', () => {
     )
   })
 
+  test('a base URL with the path that is appended to it', () => {
+    expect(() => openAiModel({ baseUrl: 'http://localhost:1/v1/chat/completions' })).toThrow(
+      'The base URL for localhost:1 must end before /chat/completions, which is appended.',
+    )
+  })
+
   test('a key with a line break in it, which the message does not show', () => {
     expect(() => openAiModel({ apiKey: 'sk-secret\n' })).toThrow(
       /^The API key holds a space, a line break or another character that no key has\. Check where it was set\.$/,
