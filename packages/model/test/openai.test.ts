@@ -467,6 +467,22 @@ describe('errors that are not', () => {
       'refused the request (400): Too long.\nThe conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
     ],
     [
+      {
+        status: 400,
+        body: '[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}]',
+      },
+      'ERR_MODEL_ACCESS',
+      'refused access (400): API key not valid. Please pass a valid API key.\nNo API key is set. Put one into .env or the environment, as DELTA_API_KEY or OPENAI_API_KEY.',
+    ],
+    [
+      {
+        status: 400,
+        body: '<html><head><title>The plain HTTP request was sent to HTTPS port</title></head></html>',
+      },
+      'ERR_MODEL_REQUEST',
+      'refused the request (400): a web page ("The plain HTTP request was sent to HTTPS port")\nNo model answers with a web page: check the base URL (http or https, host, port), and what stands between here and there.',
+    ],
+    [
       { status: 413, message: 'Request too large: Limit 6000, Requested 12000.' },
       'ERR_MODEL_REQUEST',
       'refused the request (413): Request too large: Limit 6000, Requested 12000.\nThe conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',

@@ -1,5 +1,5 @@
 import type { ModelErrorCode } from '../errors.js'
-import type { ServerWords } from './server-words.js'
+import { looksLikeHtml, type ServerWords } from './server-words.js'
 
 /** An answer that is not 2xx. */
 export interface FailedAnswer {
@@ -31,7 +31,7 @@ export function kindOf(status: number | undefined, { code, message }: ServerWord
   if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(code))) return KINDS.quota
   if (status === 429) return KINDS.rate
   if (status === 408 || status === 409 || status >= 500) return KINDS.server
-  if (status === 401 || status === 403) return KINDS.access
+  if (status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(message))) return KINDS.access
   if (status === 404) return KINDS.missing
   if (status === 413 || TOO_LONG.test(words)) return KINDS.tooLong
   return status >= 300 && status < 400 ? KINDS.moved : KINDS.request
@@ -45,6 +45,9 @@ function kindByWords(words: string): Kind {
 /** Hardly two servers say it with the same words, and few with a code. */
 const TOO_LONG =
   /context[ _](length|size|window)|(prompt|input) is too long|(maximum prompt length|input token count)|too many tokens|`inputs`/i
+
+/** As Google's and xAI's say it, with status 400. */
+const WRONG_KEY = /\bAPI key\b/i
 
 /** The model wrote what its server could not read as a call or as JSON; the next time it may write something else. */
 const UNUSABLE = /(tool_use|output_parse|json_validate)_failed/
@@ -103,8 +106,10 @@ export const KINDS = {
   request: {
     code: 'ERR_MODEL_REQUEST',
     happened: 'refused the request',
-    advice: () =>
-      'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
+    advice: (_, { body }) =>
+      looksLikeHtml(body)
+        ? 'No model answers with a web page: check the base URL (http or https, host, port), and what stands between here and there.'
+        : 'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
   },
 } satisfies Record<string, Kind>
 
