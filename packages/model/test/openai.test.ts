@@ -483,6 +483,11 @@ describe('errors that are not', () => {
       'refused the request (400): a web page ("The plain HTTP request was sent to HTTPS port")\nNo model answers with a web page: check the base URL (http or https, host, port), and what stands between here and there.',
     ],
     [
+      { status: 500, message: 'Jinja Exception: System message must be at the beginning.' },
+      'ERR_MODEL_REQUEST',
+      'refused the request (500): Jinja Exception: System message must be at the beginning.\nThis model takes one system message, and each source before the conversation is one. Let context.yaml have a single one there: a computed_file can print several files.',
+    ],
+    [
       { status: 413, message: 'Request too large: Limit 6000, Requested 12000.' },
       'ERR_MODEL_REQUEST',
       'refused the request (413): Request too large: Limit 6000, Requested 12000.\nThe conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',

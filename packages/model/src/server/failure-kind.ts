@@ -27,6 +27,7 @@ export interface Kind {
 export function kindOf(status: number | undefined, { code, message }: ServerWords): Kind {
   const words = `${code} ${message}`
   if (UNUSABLE.test(code)) return KINDS.unusable
+  if (ONE_SYSTEM_MESSAGE.test(message)) return KINDS.oneSystemMessage
   if (status === undefined) return kindByWords(words)
   if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(code))) return KINDS.quota
   if (status === 429) return KINDS.rate
@@ -45,6 +46,9 @@ function kindByWords(words: string): Kind {
 /** Hardly two servers say it with the same words, and few with a code. */
 const TOO_LONG =
   /context[ _](length|size|window)|(prompt|input) is too long|(maximum prompt length|input token count)|too many tokens|`inputs`/i
+
+/** So the templates of some models refuse a second one, with status 400 or 500. */
+const ONE_SYSTEM_MESSAGE = /system message must be at the begin/i
 
 /** As Google's and xAI's say it, with status 400. */
 const WRONG_KEY = /\bAPI key\b/i
@@ -102,6 +106,12 @@ export const KINDS = {
     happened: 'refused the request',
     advice: () =>
       'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
+  },
+  oneSystemMessage: {
+    code: 'ERR_MODEL_REQUEST',
+    happened: 'refused the request',
+    advice: () =>
+      'This model takes one system message, and each source before the conversation is one. Let context.yaml have a single one there: a computed_file can print several files.',
   },
   request: {
     code: 'ERR_MODEL_REQUEST',
