@@ -9,7 +9,7 @@ import { wellFormed } from '../well-formed.js'
  *
  * The message is kept as it came, reasoning fields and all, with four exceptions that make it fit to be sent back to
  * any server: fields that are `null` or an empty list say nothing and are left out, `content` is a string or `null`, the
- * calls' `arguments` are text, and half a character is a replacement character.
+ * calls' `arguments` are text and their numbers left out, and half a character is a replacement character.
  *
  * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is neither, or holds what cannot be read as text or calls.
  */

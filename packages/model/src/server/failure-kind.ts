@@ -59,7 +59,7 @@ const UNUSABLE = /(tool_use|output_parse|json_validate)_failed/
 /** Of a server that answers so with status 200. */
 const NO_SUCH_PATH = /unexpected endpoint/i
 
-export const KINDS = {
+const KINDS = {
   quota: {
     code: 'ERR_MODEL_QUOTA',
     happened: 'wants money first',
