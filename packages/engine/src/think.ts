@@ -69,10 +69,10 @@ function callsOf(run: ActiveRun, message: AssistantMessage, iteration: number): 
   }))
 }
 
-/** Reasoning and other provider fields must go back exactly as they came. */
-function holdsMore(message: AssistantMessage): boolean {
-  const known = new Set(['role', 'content', 'tool_calls'])
-  return Object.entries(message).some(
-    ([key, value]) => !known.has(key) && value !== null && value !== undefined,
+/** Reasoning, the signature on a call and other provider fields must go back exactly as they came. */
+function holdsMore({ role: _role, content: _content, tool_calls: calls = [], ...fields }: AssistantMessage) {
+  const onCalls = calls.flatMap(({ id: _id, type: _type, function: _function, ...more }) =>
+    Object.values(more),
   )
+  return [...Object.values(fields), ...onCalls].some((value) => value !== null && value !== undefined)
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { actionIdFor } from '../src/calls/action-id.js'
 
-test("the model's id is kept when it is safe and unused", () => {
-  expect(actionIdFor('call_1', { iteration: 3, index: 0, used: new Set() })).toBe('call_1')
+test.each(['call_1', 'functions.write_file:0'])("the model's id %s is kept, being safe and unused", (id) => {
+  expect(actionIdFor(id, { iteration: 3, index: 0, used: new Set() })).toBe(id)
 })
 
-test.each(['../../etc/passwd', '', 'x'.repeat(300), 'a b', 'a\0b'])(
+test.each(['../../etc/passwd', '..', '.a', '', 'x'.repeat(300), 'a b', 'a\0b'])(
   'the id %j is not safe as a name and becomes <iteration>-<index>',
   (id) => {
     expect(actionIdFor(id, { iteration: 3, index: 1, used: new Set() })).toBe('3-1')

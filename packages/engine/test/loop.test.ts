@@ -260,6 +260,23 @@ test('a context source that is missing fails the run with its name, and a messag
   expect(await resume({ message: 'Again' })).toMatchObject({ status: 'COMPLETED', answer: 'Read.' })
 })
 
+test('what a provider puts on a call goes back with it', async () => {
+  const signature = { extra_content: { google: { thought_signature: 'signed' } } }
+  const call = {
+    id: 'a',
+    type: 'function',
+    function: { name: 'say', arguments: '{"text":"hi"}' },
+    ...signature,
+  }
+  await using server = await startScriptedServer([
+    { message: { tool_calls: [call] }, finish_reason: 'tool_calls' },
+    { content: 'Said.' },
+  ])
+  const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+  expect(await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })).toMatchObject({ answer: 'Said.' })
+  expect(JSON.stringify(server.requests()[1]?.json)).toContain(JSON.stringify(signature).slice(1, -1))
+})
+
 test.each([
   ['length', "cut off at the model's token limit"],
   ['content_filter', "the provider's filter held the answer back"],
@@ -314,6 +331,24 @@ test('an answer of nothing completes the run, and the journal says that it is od
   expect(result).toMatchObject({ status: 'COMPLETED', answer: ' \n', reason })
   expect(await eventsOfType(result, 'ENGINE_END')).toMatchObject([{ status: 'COMPLETED', reason }])
 })
+
+test.each([
+  ['<tool_call>\n{"name": "say", "arguments": {"text": "hi"}}\n</tool_call>', 'stop'],
+  ['{"name": "say", "parameters": {"text": "hi"}}', 'stop'],
+  ['I say it.\n[TOOL_CALLS]say{"text": "hi"}', 'stop'],
+  ['I say it.', 'tool_calls'],
+])(
+  'a call that its server lost completes the run with a warning: %j (%s)',
+  async (content, finish_reason) => {
+    await using server = await startScriptedServer([{ content, finish_reason }])
+    const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+    const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+    expect(result).toMatchObject({ status: 'COMPLETED', answer: content })
+    expect(result.reason).toMatch(
+      /a tool call (written as text, which was not run|beside this text, and sent none)/,
+    )
+  },
+)
 
 test('llm.strict_tools: the tools are offered in strict mode, and null is what was left out', async () => {
   const calls = [

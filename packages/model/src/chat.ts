@@ -72,7 +72,7 @@ export interface ChatRequest {
 export interface ChatResponse {
   /** Ready to be sent back: see `parseCompletion` for what is made uniform. */
   message: AssistantMessage
-  /** `stop`, `tool_calls`, `length` …; absent when the provider did not say. */
+  /** `stop`, `tool_calls`, … as the provider says it, but `length` and `content_filter` whatever it calls these; absent when it did not say. */
   finishReason?: string
   /** Absent when the provider did not count. */
   usage?: Usage

@@ -92,8 +92,16 @@ describe('an answer that is not used, and asked for again', () => {
       { function_call: { name: 'n', arguments: '{}' }, content: null },
       'its finish_reason is "function_call", and there is neither a call nor a text. It says: {"function_call":{"name":"n","arguments":"{}"},"content":null}',
     ],
+    [
+      { content: '' },
+      'its finish_reason is "function_call_filter: MALFORMED_FUNCTION_CALL", and there is neither a call nor a text. It says: {"content":""}',
+    ],
+    [
+      { function_call: { name: 'n', arguments: '{}' }, content: 'I look.' },
+      'its call is a "function_call", and not one of "tool_calls". It says: {"function_call":{"name":"n","arguments":"{}"},"content":"I look."}',
+    ],
   ])('has a message that cannot be read: %j', async (message, what) => {
-    const reason = /"(\w+_calls?)"/.exec(what)?.[1] ?? 'stop'
+    const reason = /finish_reason is "([^"]+)"/.exec(what)?.[1] ?? 'stop'
     const model = await modelBehind((response) => response.end(plain(message, reason)))
     expect((await failureOf(model.complete(request))).message).toBe(
       `The answer is no chat completion: ${what}`,
@@ -218,10 +226,14 @@ describe('an answer that is read', () => {
     expect((await model.complete(request)).message.content).toBe('Hello.')
   })
 
-  test('may be streamed though nobody asked for it', async () => {
-    const body = `${event({ delta: { content: 'Hello.' } })}data: [DONE]\n\n`
-    const model = await modelBehind((response) => response.writeHead(200, STREAM).end(body))
-    expect((await model.complete(request)).message.content).toBe('Hello.')
+  test('may be streamed though nobody asked for it, and under another type', async () => {
+    const body = `: alive\n\n${event({ delta: { content: 'Hello.' } })}data: [DONE]\n\n`
+    for (const type of ['text/event-stream', 'text/plain', 'application/json']) {
+      const model = await modelBehind((response) =>
+        response.writeHead(200, { 'content-type': type }).end(body),
+      )
+      expect((await model.complete(request)).message.content).toBe('Hello.')
+    }
   })
 
   test('is complete with [DONE], though the stream is left open or breaks', async () => {

@@ -28,6 +28,38 @@ test('fields that say nothing are left out, everything else is kept', () => {
   })
 })
 
+test('what a choice leaves out is empty: the reason why it ended says what that means', () => {
+  const read = (message: object, reason: string) =>
+    parseCompletion({ choices: [{ message: { role: 'assistant', ...message }, finish_reason: reason }] })
+  expect(read({}, 'length')).toMatchObject({ message: { content: null }, finishReason: 'length' })
+  expect(read({ refusal: 'No.' }, 'stop').message).toMatchObject({ content: null, refusal: 'No.' })
+})
+
+test.each([
+  ['model_length', 'length'],
+  ['max_tokens', 'length'],
+  ['content_filter: RECITATION', 'content_filter'],
+  ['SAFETY', 'content_filter'],
+  ['eos', 'eos'],
+])('the finish_reason %s is read as %s', (reason, read) => {
+  const answer = { choices: [{ message: { content: 'Half' }, finish_reason: reason }] }
+  expect(parseCompletion(answer).finishReason).toBe(read)
+})
+
+test.each(['error', 'abort', 'insufficient_system_resource'])(
+  'what ended with the finish_reason %s is no answer, and asked for again',
+  (reason) => {
+    const answer = { choices: [{ message: { content: 'Half' }, finish_reason: reason }] }
+    expect(() => parseCompletion(answer)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_MODEL_RESPONSE',
+        retryable: true,
+        message: `The server broke its answer off (finish_reason: ${reason}). What came is not used.`,
+      }),
+    )
+  },
+)
+
 test('content that is missing is null, content in parts is their text', () => {
   expect(
     parseCompletion(completion({ tool_calls: [{ id: 'a', function: { name: 'n' } }] })).message.content,
@@ -54,7 +86,7 @@ test('half a character becomes a replacement character, in a key and a name too;
 
 test('calls are made uniform: text arguments, a type, an id that may be empty; their other fields stay', () => {
   const calls = [
-    { id: 'a', function: { name: 'n', arguments: { x: 1 } } },
+    { id: 'a', index: 0, function: { name: 'n', arguments: { x: 1 } } },
     { function: { name: 'n' }, extra_content: { google: { thought_signature: 'sig' } } },
     { id: 5, type: 'function', function: {} },
     null,

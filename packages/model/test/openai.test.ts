@@ -311,6 +311,14 @@ describe('errors that are worth another try', () => {
       { status: 503, headers: { 'retry-after-ms': '20' } },
       { code: 'ERR_MODEL_SERVER', status: 503, retryAfterMs: 20 },
     ],
+    [
+      { status: 429, message: 'Limit 6000, Used 5900. Please try again in 1m7.5s.' },
+      { code: 'ERR_MODEL_RATE_LIMIT', status: 429, retryAfterMs: 67_500 },
+    ],
+    [
+      { status: 400, message: 'Failed to call a function.', code: 'tool_use_failed' },
+      { code: 'ERR_MODEL_SERVER', status: 400 },
+    ],
     [{ status: 408 }, { code: 'ERR_MODEL_SERVER', status: 408 }],
     [{ status: 409 }, { code: 'ERR_MODEL_SERVER', status: 409 }],
     [{ status: 500 }, { code: 'ERR_MODEL_SERVER', status: 500 }],
@@ -459,6 +467,45 @@ describe('errors that are not', () => {
       'refused the request (400): Too long.\nThe conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
     ],
     [
+      {
+        status: 400,
+        body: '[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}]',
+      },
+      'ERR_MODEL_ACCESS',
+      'refused access (400): API key not valid. Please pass a valid API key.\nNo API key is set. Put one into .env or the environment, as DELTA_API_KEY or OPENAI_API_KEY.',
+    ],
+    [
+      {
+        status: 400,
+        body: '<html><head><title>The plain HTTP request was sent to HTTPS port</title></head></html>',
+      },
+      'ERR_MODEL_REQUEST',
+      'refused the request (400): a web page ("The plain HTTP request was sent to HTTPS port")\nNo model answers with a web page: check the base URL (http or https, host, port), and what stands between here and there.',
+    ],
+    [
+      { status: 500, message: 'Jinja Exception: System message must be at the beginning.' },
+      'ERR_MODEL_REQUEST',
+      'refused the request (500): Jinja Exception: System message must be at the beginning.\nThis model takes one system message, and each source before the conversation is one. Let context.yaml have a single one there: a computed_file can print several files.',
+    ],
+    [
+      { status: 413, message: 'Request too large: Limit 6000, Requested 12000.' },
+      'ERR_MODEL_REQUEST',
+      'refused the request (413): Request too large: Limit 6000, Requested 12000.\nThe conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
+    ],
+    [
+      {
+        status: 400,
+        body: '{"error":{"code":400,"message":"Provider returned error","metadata":{"raw":"No tools here."}}}',
+      },
+      'ERR_MODEL_REQUEST',
+      'refused the request (400): Provider returned error No tools here.\nCheck what it names: parameters are sent exactly as they were set, messages as they were given.',
+    ],
+    [
+      { status: 429, body: '{"error":{"message":"No money.","type":"insufficient_quota","code":"429"}}' },
+      'ERR_MODEL_QUOTA',
+      "wants money first (429): No money.\nWaiting will not help: check the account's plan and balance.",
+    ],
+    [
       { status: 429, message: 'You exceeded your current quota.', code: 'insufficient_quota' },
       'ERR_MODEL_QUOTA',
       "wants money first (429): You exceeded your current quota.\nWaiting will not help: check the account's plan and balance.",
@@ -501,6 +548,36 @@ describe('errors that are not', () => {
     },
   )
 
+  test.each([
+    "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+    'the request exceeds the available context size, try increasing it',
+    'prompt is too long: 208310 tokens > 200000 maximum',
+    'The input token count (1189512) exceeds the maximum number of tokens allowed (1048576).',
+    "This model's maximum prompt length is 131072 but the request contains 156789 tokens.",
+    'Input validation error: `inputs` must have less than 4095 tokens. Given: 5000',
+  ])('a conversation that is too long, in the words of many servers: %s', async (message) => {
+    const { model } = await start({
+      choose: 'requests',
+      turns: [
+        { status: 400, message },
+        { status: 200, body: JSON.stringify({ error: { message } }) },
+      ],
+    })
+    for (const _ of ['refused', 'said in an answer']) {
+      const error = await failureOf(model.complete(request))
+      expect(error).toMatchObject({ code: 'ERR_MODEL_REQUEST', retryable: false })
+      expect(error.message).toContain('The conversation is longer than the model can take: send less of it.')
+    }
+  })
+
+  test('a path that the server does not know, said with status 200', async () => {
+    const body = '{"error":"Unexpected endpoint or method. (POST /chat/completions). Returning 200 anyway"}'
+    const { model } = await start([{ status: 200, body }])
+    const error = await failureOf(model.complete(request))
+    expect(error).toMatchObject({ code: 'ERR_MODEL_NOT_FOUND', retryable: false })
+    expect(error.message).toContain('that the base URL is right: it usually ends in /v1')
+  })
+
   test('a web page with status 200 says where to look', async () => {
     const { server, model } = await start([{ fault: 'html' }])
     expect((await failureOf(model.complete(request))).message).toBe(
@@ -525,6 +602,26 @@ describe('errors that are not', () => {
       code: 'ERR_MODEL_ACCESS',
       retryable: false,
     })
+  })
+
+  test.each([
+    ['of a choice', { choices: [{ message: { content: 'Half' }, error: { code: 502, message: 'Gone.' } }] }],
+    ['as the whole body', { object: 'error', message: 'Gone.', type: 'InternalServerError', code: 502 }],
+  ])('an error %s, whatever came before it', async (_where, body) => {
+    const before = { choices: [{ delta: { content: 'Half' } }] }
+    const stream = `data: ${JSON.stringify(before)}\n\ndata: ${JSON.stringify(body)}\n\ndata: [DONE]\n\n`
+    const { model } = await start({
+      choose: 'requests',
+      turns: [
+        { status: 200, body: JSON.stringify(body) },
+        { status: 200, body: stream, headers: { 'content-type': 'text/event-stream' } },
+      ],
+    })
+    for (const asked of [request, streamingRequest(request)]) {
+      const error = await failureOf(model.complete(asked))
+      expect(error).toMatchObject({ code: 'ERR_MODEL_SERVER', status: 502, retryable: true })
+      expect(error.message).toContain('answered with an error: Gone.')
+    }
   })
 
   test('the signal of the caller: before, while waiting, in the middle of a stream', async () => {
@@ -555,6 +652,12 @@ describe('errors that are not', () => {
     )
     expect(() => openAiModel({ baseUrl: 'http://me:hunter22@example.org/v1' })).toThrow(
       /^The base URL for example\.org holds credentials\. Put the key into \.env as DELTA_API_KEY instead\.$/,
+    )
+  })
+
+  test('a base URL with the path that is appended to it', () => {
+    expect(() => openAiModel({ baseUrl: 'http://localhost:1/v1/chat/completions' })).toThrow(
+      'The base URL for localhost:1 must end before /chat/completions, which is appended.',
     )
   })
 

@@ -113,6 +113,60 @@ describe('pieces of a message', () => {
     ])
   })
 
+  test('a call without index and id goes on with the one before it, and a further one has a name', async () => {
+    const call = (fields: object, text: string) => ({
+      tool_calls: [{ ...fields, function: { name: 'n', arguments: text } }],
+    })
+    const rest = (text: string) => ({ tool_calls: [{ function: { arguments: text } }] })
+    const { tool_calls } = await read(
+      call({ id: 'a', extra_content: { signature: 's' } }, '{"x":'),
+      rest('1}'),
+      call({}, '{"y":'),
+      rest('2}'),
+      { tool_calls: [{ extra_content: { signature: 't' } }] },
+    )
+    expect(tool_calls).toEqual([
+      {
+        id: 'a',
+        type: 'function',
+        function: { name: 'n', arguments: '{"x":1}' },
+        extra_content: { signature: 's' },
+      },
+      {
+        id: '',
+        type: 'function',
+        function: { name: 'n', arguments: '{"y":2}' },
+        extra_content: { signature: 't' },
+      },
+    ])
+  })
+
+  test.each([
+    ['{"x":1}', '{"x":2}'],
+    [{ x: 1 }, { x: 2 }],
+  ])('whole calls that are all numbered 0 and have no id are several: %j', async (...values) => {
+    const deltas = values.map((value) => ({
+      tool_calls: [{ index: 0, id: '', function: { name: 'n', arguments: value } }],
+    }))
+    const { tool_calls } = await read(...deltas)
+    expect(tool_calls?.map((call) => call.function.arguments)).toEqual(['{"x":1}', '{"x":2}'])
+  })
+
+  test('a text that comes partly as parts is all of it, and is heard', async () => {
+    const deltas = [
+      { content: 'One' },
+      { content: [{ type: 'text', text: ', two' }] },
+      { content: ', three' },
+    ]
+    const chunks = deltas.map((delta) => JSON.stringify({ choices: [{ delta }] }))
+    const heard: string[] = []
+    const { message } = await readStream(each([...chunks, '[DONE]']), {
+      asked,
+      onText: (text) => heard.push(text),
+    })
+    expect([message.content, heard]).toEqual(['One, two, three', ['One', ', two', ', three']])
+  })
+
   test.each(['text', 'summary', 'data', 'thinking', 'content'])(
     'reasoning in numbered parts comes back whole, with its signature: %s',
     async (name) => {
@@ -161,6 +215,16 @@ test('a stream is complete with a finish_reason or with [DONE], and keeps what s
   expect(
     (await readStream(each([chunk({ delta: { content: 'x' } }), '[DONE]']), { asked })).finishReason,
   ).toBe(undefined)
+})
+
+test('an empty finish_reason with every piece does not end a stream', async () => {
+  const piece = JSON.stringify({ choices: [{ delta: { content: 'Half' }, finish_reason: '' }] })
+  await expect(readStream(each([piece]), { asked })).rejects.toThrow('no finish_reason and no [DONE] came')
+})
+
+test('a stream may bring its message in one piece, and empty events before it', async () => {
+  const whole = JSON.stringify({ choices: [{ message: { content: 'Whole.' }, finish_reason: 'stop' }] })
+  expect((await readStream(each(['', whole, '[DONE] ']), { asked })).message.content).toBe('Whole.')
 })
 
 test('a stream that says nothing at all is an error, too', async () => {

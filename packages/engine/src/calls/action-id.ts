@@ -1,4 +1,5 @@
-const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/
+/** Kimi's are `functions.<name>:<count>`: told others, it does not find its way back to calls that its server can read. */
+const SAFE_ID = /^(?!\.)[A-Za-z0-9_.:-]{1,64}$/
 
 /**
  * The id under which a call is journaled: the model's own if it is unused in this run and safe as a

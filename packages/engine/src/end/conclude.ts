@@ -11,6 +11,15 @@ const CUT_SHORT: Readonly<Record<string, string>> = {
 /** Not a failure: an agent that has done its work by its tools may have nothing to add. */
 const EMPTY = 'the answer is empty: the model sent neither text nor a tool call'
 
+/** The beginnings of calls as models write them, where a server did not make calls of them. */
+const WRITTEN_CALL =
+  /^\s*(<tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?_|<｜tool▁call|\{\s*"name":\s*"[\w-]+",\s*"(arguments|parameters)":)/m
+
+const CALL_AS_TEXT =
+  'the answer holds a tool call written as text, which was not run: the server did not take it for one. Its reading of tool calls may be off, or not fit the model'
+
+const CALL_MISSING = 'the server announced a tool call beside this text, and sent none'
+
 /** What a thought without calls means for the run: its answer, unless the provider says that it is not a whole one. */
 export function conclude({ content, finish_reason: reason, message }: ConcludingThought): Outcome {
   const cutShort = CUT_SHORT[reason ?? '']
@@ -21,9 +30,14 @@ export function conclude({ content, finish_reason: reason, message }: Concluding
   const { refusal } = Object(message) as { refusal?: unknown }
   if (content === '' && typeof refusal === 'string')
     return { status: 'FAILED', reason: `the model refused: ${refusal}` }
-  return content.trim() === ''
-    ? { status: 'COMPLETED', answer: content, reason: EMPTY }
-    : { status: 'COMPLETED', answer: content }
+  const doubt = doubtOf(content, reason)
+  return { status: 'COMPLETED', answer: content, ...(doubt === undefined ? {} : { reason: doubt }) }
+}
+
+function doubtOf(content: string, reason: string | undefined): string | undefined {
+  if (content.trim() === '') return EMPTY
+  if (WRITTEN_CALL.test(content)) return CALL_AS_TEXT
+  return /call|tool/i.test(reason ?? '') ? `${CALL_MISSING} (finish_reason: ${reason})` : undefined
 }
 
 type ConcludingThought = Pick<Thought, 'content' | 'finish_reason' | 'message'>

@@ -9,7 +9,7 @@ import { wellFormed } from '../well-formed.js'
  *
  * The message is kept as it came, reasoning fields and all, with four exceptions that make it fit to be sent back to
  * any server: fields that are `null` or an empty list say nothing and are left out, `content` is a string or `null`, the
- * calls' `arguments` are text, and half a character is a replacement character.
+ * calls' `arguments` are text and their numbers left out, and half a character is a replacement character.
  *
  * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is neither, or holds what cannot be read as text or calls.
  */
@@ -18,19 +18,42 @@ export function parseCompletion(value: unknown): ChatResponse {
   if (!isObject(value)) throw notACompletion(value)
   const choice = Array.isArray(value.choices) ? value.choices[0] : { message: value }
   const message = isObject(choice) ? choice.message : undefined
-  if (!isObject(message) || !('content' in message || 'tool_calls' in message)) throw notACompletion(value)
+  if (!isObject(message) || !isMessage(message, value)) throw notACompletion(value)
 
-  const finishReason = isObject(choice) ? choice.finish_reason : undefined
+  const finishReason = readReason(isObject(choice) ? choice.finish_reason : undefined)
   const usage = readUsage(value.usage)
   const read = wellFormed(readMessage(message))
   if (isCallLost(read, finishReason))
     throw malformed(`its finish_reason is "${finishReason}", and there is neither a call nor a text`, message)
+  if (isObject(message.function_call) && read.tool_calls === undefined)
+    throw malformed('its call is a "function_call", and not one of "tool_calls"', message)
+  if (BROKEN_OFF.test(finishReason ?? '')) throw brokenOff(finishReason)
   return {
     message: read,
-    ...(typeof finishReason === 'string' ? { finishReason } : {}),
+    ...(finishReason === undefined ? {} : { finishReason }),
     ...(usage ? { usage } : {}),
     raw: value,
   }
+}
+
+/** Of a choice a message may say nothing at all: some servers leave out what is empty. */
+function isMessage(message: Record<string, unknown>, value: object): boolean {
+  return 'content' in message || 'tool_calls' in message || ('choices' in value && 'role' in message)
+}
+
+/** Servers have their own words for two reasons that decide whether an answer is one: `model_length`, `content_filter: SAFETY`. */
+function readReason(reason: unknown): string | undefined {
+  if (typeof reason !== 'string') return undefined
+  if (/length|max_tokens/i.test(reason)) return 'length'
+  return /^content_filter|^(safety|recitation|prohibited_content)$/i.test(reason) ? 'content_filter' : reason
+}
+
+/** By these a server says that it could not finish: what came is no answer, however whole it looks. */
+const BROKEN_OFF = /error|abort|cancel|insufficient/i
+
+function brokenOff(reason: string | undefined): ModelError {
+  const text = `The server broke its answer off (finish_reason: ${reason}). What came is not used.`
+  return new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true })
 }
 
 function readUsage(usage: unknown): Usage | undefined {
@@ -58,7 +81,11 @@ function readContent(content: unknown): string | null {
   if (typeof content === 'string') return content
   if (saysNothing(content)) return null
   if (!Array.isArray(content)) throw malformed('its content is neither a text nor a list of parts', content)
-  return content.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
+  return textOfParts(content)
+}
+
+export function textOfParts(parts: readonly unknown[]): string {
+  return parts.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
 }
 
 /** Calls that cannot be read must not vanish: without them the message would pass for the answer. */
@@ -73,12 +100,13 @@ function readCalls(list: unknown): ToolCall[] {
 }
 
 /** A call was announced, also the single one of old servers, and none came: taken for an answer, it would be an empty one. */
-function isCallLost({ content, tool_calls }: AssistantMessage, finishReason: unknown): boolean {
-  const announced = finishReason === 'tool_calls' || finishReason === 'function_call'
+function isCallLost({ content, tool_calls }: AssistantMessage, finishReason = ''): boolean {
+  const announced = /call|tool/i.test(finishReason)
   return announced && tool_calls === undefined && (content ?? '').trim() === ''
 }
 
-function readCall(call: Record<string, unknown>): ToolCall {
+/** The number of a call belongs to a stream; in a message that is sent back, strict servers do not know it. */
+function readCall({ index: _index, ...call }: Record<string, unknown>): ToolCall {
   const fields = isObject(call.function) ? call.function : {}
   const text = fields.arguments
   return {

@@ -8,17 +8,24 @@ const PIECEWISE = new Set(['arguments', 'text', 'summary', 'data', 'thinking', '
 /**
  * Adds one piece to a message, in place.
  *
- * Texts grow, whatever they are called, so reasoning is kept under the provider's own name for it. Lists of numbered
- * parts (`tool_calls`, `reasoning_details`) are put together by `index`. Anything else is replaced by what came last.
+ * Texts grow, whatever they are called, so reasoning is kept under the provider's own name for it; one that comes partly
+ * as a list of parts becomes such a list. Lists of numbered parts (`tool_calls`, `reasoning_details`) are put together by
+ * `index`. Anything else is replaced by what came last.
  */
 export function addDelta(message: Fields, delta: Fields): void {
   for (const [field, piece] of Object.entries(delta)) {
     const known = message[field]
     if (piece === null || piece === undefined || field === 'role') continue
-    if (Array.isArray(piece)) message[field] = addParts(Array.isArray(known) ? known : [], piece)
+    if (Array.isArray(piece) || Array.isArray(known))
+      message[field] = addParts(asParts(known), asParts(piece))
     else if (typeof piece === 'string' && typeof known === 'string') message[field] = known + piece
     else message[field] = piece
   }
+}
+
+function asParts(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  return typeof value === 'string' && value !== '' ? [{ type: 'text', text: value }] : []
 }
 
 function addParts(parts: readonly unknown[], pieces: readonly unknown[]): unknown[] {
@@ -32,16 +39,41 @@ function addParts(parts: readonly unknown[], pieces: readonly unknown[]): unknow
   return all
 }
 
-/** Some servers leave the index out and repeat the id; some number every call 0, each with its own id and name. */
+/**
+ * Some servers number every call 0, each with its own name. Some leave the index out and repeat the id; some leave out both,
+ * and go on with the call that they began last.
+ */
 function samePart(part: Fields, piece: Fields): boolean {
-  if (piece.index !== undefined) return part.index === piece.index && !isAnother(part, piece)
-  return piece.id !== undefined && part.id === piece.id
+  if (piece.index !== undefined && piece.index !== null)
+    return part.index === piece.index && !isAnother(part, piece)
+  if (piece.id) return part.id === piece.id
+  return isObject(part.function) && !isNamed(piece)
 }
 
 /** A new id alone says nothing: there are servers that make one up for every piece. */
 function isAnother(part: Fields, piece: Fields): boolean {
-  const named = isObject(piece.function) && Boolean(piece.function.name)
-  return named && Boolean(part.id) && Boolean(piece.id) && part.id !== piece.id
+  if (!isNamed(piece) || (piece.id && part.id === piece.id)) return false
+  return Boolean(part.id && piece.id) || (beginsObject(piece) && isWhole(part))
+}
+
+function isNamed({ function: called }: Fields): boolean {
+  return isObject(called) && Boolean(called.name)
+}
+
+function beginsObject({ function: called }: Fields): boolean {
+  const { arguments: text } = Object(called) as Fields
+  return isObject(text) || (typeof text === 'string' && /^\s*\{/.test(text))
+}
+
+/** Nothing that is JSON goes on with a brace behind these arguments. */
+function isWhole({ function: called }: Fields): boolean {
+  const { arguments: text } = Object(called) as Fields
+  if (typeof text !== 'string') return isObject(text)
+  try {
+    return isObject(JSON.parse(text))
+  } catch {
+    return false // which is the very question
+  }
 }
 
 function addToPart(part: Fields, piece: Fields): Fields {

@@ -1,4 +1,5 @@
 import type { ModelErrorCode } from '../errors.js'
+import { looksLikeHtml, type ServerWords } from './server-words.js'
 
 /** An answer that is not 2xx. */
 export interface FailedAnswer {
@@ -22,17 +23,43 @@ export interface Kind {
   advice(asked: Asked, answer: FailedAnswer): string
 }
 
-export function kindOf(status: number, code: string): Kind {
+/** @param status - Undefined for an error inside an answer that does not tell one. */
+export function kindOf(status: number | undefined, { code, message }: ServerWords): Kind {
+  const words = `${code} ${message}`
+  if (UNUSABLE.test(code)) return KINDS.unusable
+  if (ONE_SYSTEM_MESSAGE.test(message)) return KINDS.oneSystemMessage
+  if (status === undefined) return kindByWords(words)
   if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(code))) return KINDS.quota
   if (status === 429) return KINDS.rate
   if (status === 408 || status === 409 || status >= 500) return KINDS.server
-  if (status === 401 || status === 403) return KINDS.access
+  if (status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(message))) return KINDS.access
   if (status === 404) return KINDS.missing
-  if (code === 'context_length_exceeded') return KINDS.tooLong
+  if (status === 413 || TOO_LONG.test(words)) return KINDS.tooLong
   return status >= 300 && status < 400 ? KINDS.moved : KINDS.request
 }
 
-export const KINDS = {
+function kindByWords(words: string): Kind {
+  if (TOO_LONG.test(words)) return KINDS.tooLong
+  return NO_SUCH_PATH.test(words) ? KINDS.missing : KINDS.server
+}
+
+/** Hardly two servers say it with the same words, and few with a code. */
+const TOO_LONG =
+  /context[ _](length|size|window)|(prompt|input) is too long|(maximum prompt length|input token count)|too many tokens|`inputs`/i
+
+/** So the templates of some models refuse a second one, with status 400 or 500. */
+const ONE_SYSTEM_MESSAGE = /system message must be at the begin/i
+
+/** As Google's and xAI's say it, with status 400. */
+const WRONG_KEY = /\bAPI key\b/i
+
+/** The model wrote what its server could not read as a call or as JSON; the next time it may write something else. */
+const UNUSABLE = /(tool_use|output_parse|json_validate)_failed/
+
+/** Of a server that answers so with status 200. */
+const NO_SUCH_PATH = /unexpected endpoint/i
+
+const KINDS = {
   quota: {
     code: 'ERR_MODEL_QUOTA',
     happened: 'wants money first',
@@ -47,6 +74,12 @@ export const KINDS = {
     code: 'ERR_MODEL_SERVER',
     happened: 'could not answer',
     advice: () => 'The fault is on the other side; it is worth trying again.',
+  },
+  unusable: {
+    code: 'ERR_MODEL_SERVER',
+    happened: 'could not use what the model wrote',
+    advice: () =>
+      'It is worth trying again. If it stays so, another model, or simpler parameters of the tools, may help.',
   },
   access: {
     code: 'ERR_MODEL_ACCESS',
@@ -74,11 +107,19 @@ export const KINDS = {
     advice: () =>
       'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
   },
-  request: {
+  oneSystemMessage: {
     code: 'ERR_MODEL_REQUEST',
     happened: 'refused the request',
     advice: () =>
-      'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
+      'This model takes one system message, and each source before the conversation is one. Let context.yaml have a single one there: a computed_file can print several files.',
+  },
+  request: {
+    code: 'ERR_MODEL_REQUEST',
+    happened: 'refused the request',
+    advice: (_, { body }) =>
+      looksLikeHtml(body)
+        ? 'No model answers with a web page: check the base URL (http or https, host, port), and what stands between here and there.'
+        : 'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
   },
 } satisfies Record<string, Kind>
 

@@ -1,6 +1,7 @@
 import { ModelError } from '../errors.js'
-import { type Asked, type FailedAnswer, KINDS, type Kind, kindOf, passes } from './failure-kind.js'
-import { LONGEST_OBEYED_MS, parseRetryAfter } from './retry.js'
+import { isObject } from '../is-object.js'
+import { type Asked, type FailedAnswer, kindOf, passes } from './failure-kind.js'
+import { LONGEST_OBEYED_MS, parseRetryAfter, waitInWords } from './retry.js'
 import { looksLikeHtml, pageTitle, serverWords } from './server-words.js'
 
 const LONGEST_COUNTED_DAYS = 30
@@ -8,9 +9,10 @@ const LONGEST_COUNTED_DAYS = 30
 /** The error for an HTTP status, with the server's own words and what to check. */
 export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
   const said = serverWords(answer.body)
-  const kind = kindOf(answer.status, said.code)
+  const kind = kindOf(answer.status, said)
   const isPassing = passes(kind)
-  const retryAfterMs = isPassing ? parseRetryAfter((name) => answer.header(name)) : undefined
+  const asksFor = parseRetryAfter((name) => answer.header(name)) ?? waitInWords(answer.body)
+  const retryAfterMs = isPassing ? asksFor : undefined
   const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
   const advice = isTooLong ? comeBackIn(retryAfterMs) : kind.advice(asked, answer)
   return new ModelError(
@@ -34,18 +36,24 @@ function longTime(ms: number): string {
   return days > LONGEST_COUNTED_DAYS ? `more than ${LONGEST_COUNTED_DAYS} days` : `${days} days`
 }
 
-/** The error in a body or event with status 200, as gateways send it: `{"error": {"code": 502, "message": …}}`. */
+/** The error in a body or event with status 200, as gateways send it: `{"error": {"code": 502, "message": …}}`, also of a choice. */
 export function inlineError(body: Readonly<Record<string, unknown>>, asked: Asked): ModelError | undefined {
-  const { error } = body
-  if (error === undefined || error === null) return undefined
-  const { message, code } = serverWords(JSON.stringify(body))
-  const status = /^[45]\d\d$/.test(code) ? Number(code) : undefined
-  const kind: Kind = status === undefined ? KINDS.server : kindOf(status, code)
+  const error = body.error || errorOfChoice(body) || (body.object === 'error' ? body : undefined)
+  if (!error) return undefined
+  const said = serverWords(JSON.stringify({ error }))
+  const [told] = /^[45]\d\d\b/.exec(said.code) ?? []
+  const status = told === undefined ? undefined : Number(told)
+  const kind = kindOf(status, said)
   const advice = kind.advice(asked, { status: 200, body: '', header: () => null })
-  return new ModelError(kind.code, `${asked.url} answered with an error: ${message}\n${advice}`, {
+  return new ModelError(kind.code, `${asked.url} answered with an error: ${said.message}\n${advice}`, {
     status,
     retryable: passes(kind),
   })
+}
+
+function errorOfChoice({ choices }: Readonly<Record<string, unknown>>): unknown {
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
+  return isObject(choice) ? choice.error : undefined
 }
 
 /** The error for a body with status 200 that is not JSON. */

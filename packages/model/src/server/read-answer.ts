@@ -24,9 +24,18 @@ export async function readAnswer(answer: HttpAnswer, context: StreamContext): Pr
   const bytes = await answer.bytes(heard).catch((error: unknown) => {
     throw unreadableBody(error, asked)
   })
+  if (EVENTS.test(bytes.toString('latin1', 0, 200)))
+    return readStream(readEvents(only(bytes), asked), context)
   const response = parseCompletion(parseBody(bytes, asked))
   if (response.message.content) onText?.(response.message.content)
   return response
+}
+
+/** A stream that some gateways call by another type. */
+const EVENTS = /^\s*(:|event:|data:)/
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
 }
 
 async function* pieces({ body }: HttpAnswer, asked: Asked): AsyncGenerator<Uint8Array> {

@@ -30,9 +30,9 @@ export function retryDelayMs(attempt: number, error: ModelError, random: () => n
 }
 
 /**
- * Reads `retry-after-ms`, or `retry-after` as seconds or as an HTTP date.
+ * Reads `retry-after-ms`, or `retry-after` as seconds or as an HTTP date, or `x-ratelimit-reset` as a Unix time.
  *
- * @returns Milliseconds from `now`, at least 0; undefined when neither header says anything.
+ * @returns Milliseconds from `now`, at least 0; undefined when no header says anything.
  */
 export function parseRetryAfter(
   header: (name: string) => string | null | undefined,
@@ -44,7 +44,30 @@ export function parseRetryAfter(
   const seconds = readNumber(value)
   if (seconds !== undefined) return seconds * 1000
   const date = /^[A-Z][a-z]{2}/.test(value ?? '') ? Date.parse(value ?? '') : Number.NaN
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+  const until = Number.isNaN(date) ? unixTime(header('x-ratelimit-reset')) : date
+  return until === undefined ? undefined : Math.max(0, until - now)
+}
+
+/** In seconds or in milliseconds. A small number is none: what it counts, each server decides for itself. */
+function unixTime(value: string | null | undefined): number | undefined {
+  const time = readNumber(value) ?? 0
+  if (time < 1e9) return undefined
+  return time < 1e11 ? time * 1000 : time
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+
+/**
+ * Reads how long a server asks to wait that says so in its message alone: `Please try again in 1m7.5s.`
+ *
+ * @returns Milliseconds; undefined when it says nothing of the kind.
+ */
+export function waitInWords(text: string): number | undefined {
+  const [, said] = /\b(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|[hms]))+)\b/i.exec(text) ?? []
+  const times = said?.toLowerCase().matchAll(/([\d.]+)(ms|[hms])/g)
+  return (
+    times && [...times].reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0), 0)
+  )
 }
 
 function readNumber(value: string | null | undefined): number | undefined {

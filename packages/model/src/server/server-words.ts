@@ -1,7 +1,13 @@
 import { isObject } from '../is-object.js'
 
+export interface ServerWords {
+  readonly message: string
+  /** Its code and its type, whichever it tells. */
+  readonly code: string
+}
+
 /** The server's message and code, whatever shape it puts them in. */
-export function serverWords(body: string): { message: string; code: string } {
+export function serverWords(body: string): ServerWords {
   if (looksLikeHtml(body)) return { message: `a web page ("${pageTitle(body)}")`, code: '' }
   const parsed = parseJson(body)
   const first = Array.isArray(parsed) ? parsed[0] : parsed // Gemini puts its error into a list
@@ -12,9 +18,19 @@ export function serverWords(body: string): { message: string; code: string } {
     (text) => typeof text === 'string' && text !== '',
   )
   return {
-    message: shorten(typeof message === 'string' ? message : body),
-    code: String(error.code ?? error.type ?? ''),
+    message: shorten(typeof message === 'string' ? [message, ...behind(error)].join(' ') : body),
+    code: [error.code, error.type].filter(Boolean).join(' '),
   }
+}
+
+/** What the server behind a gateway said, or what the model wrote that could not be used: the message alone explains nothing. */
+function behind({ metadata, failed_generation }: Record<string, unknown>): string[] {
+  const { raw } = Object(metadata) as { raw?: unknown }
+  return [raw, failed_generation].flatMap((said) => (said ? [asText(said)] : []))
+}
+
+function asText(said: unknown): string {
+  return typeof said === 'string' ? said : JSON.stringify(said)
 }
 
 export function looksLikeHtml(body: string): boolean {

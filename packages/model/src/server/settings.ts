@@ -13,6 +13,10 @@ export function checkBaseUrl(text: string): URL {
     const message = `The base URL for ${url.host} holds credentials. Put the key into .env as DELTA_API_KEY instead.`
     throw new ModelError('ERR_MODEL_SETTINGS', message)
   }
+  if (/\/chat\/completions\/*$/.test(url.pathname)) {
+    const message = `The base URL for ${url.host} must end before /chat/completions, which is appended.`
+    throw new ModelError('ERR_MODEL_SETTINGS', message)
+  }
   url.pathname = url.pathname.replace(/\/+$/, '')
   return url
 }

@@ -36,8 +36,8 @@ export async function readStream(
   let done = false
   try {
     for await (const data of events) {
-      if (done) continue
-      done = data === '[DONE]'
+      if (done || data.trim() === '') continue
+      done = data.trim() === '[DONE]'
       if (done) {
         onDone?.()
         continue

@@ -1,4 +1,5 @@
 import { isObject } from '../is-object.js'
+import { textOfParts } from './completion.js'
 import { addDelta } from './delta.js'
 
 /** Adds the chunks of a streamed completion up to the completion they stand for. */
@@ -18,14 +19,16 @@ export function collectAnswer() {
     if (!isObject(choice)) return ''
     chosen ??= choice.index
     hasBegun = true
-    finishReason = choice.finish_reason ?? finishReason
-    if (!isObject(choice.delta)) return ''
-    addDelta(message, choice.delta)
-    return typeof choice.delta.content === 'string' ? choice.delta.content : ''
+    finishReason = choice.finish_reason || finishReason // some send an empty one with every piece
+    const delta = choice.delta ?? choice.message // which comes alone where an answer is streamed in one piece
+    if (!isObject(delta)) return ''
+    addDelta(message, delta)
+    if (Array.isArray(delta.content)) return textOfParts(delta.content)
+    return typeof delta.content === 'string' ? delta.content : ''
   }
 
   function completion(): object {
-    const whole = { content: null, ...message, role: 'assistant', ...numberless(message.tool_calls) }
+    const whole = { content: null, ...message, role: 'assistant' }
     const choices = [{ index: 0, message: whole, finish_reason: finishReason ?? null }]
     return { ...envelope, choices, ...(usage ? { usage } : {}) }
   }
@@ -63,10 +66,4 @@ function choiceOf(choices: unknown, chosen: unknown): unknown {
   return chosen === undefined
     ? choices[0]
     : choices.find((choice) => isObject(choice) && choice.index === chosen)
-}
-
-/** The number of a call belongs to the stream; in a message that is sent back, strict servers do not know it. */
-function numberless(calls: unknown): { tool_calls?: unknown[] } {
-  if (!Array.isArray(calls)) return {}
-  return { tool_calls: calls.map(({ index: _index, ...call }) => call) }
 }

@@ -12,7 +12,7 @@ export interface HttpAnswer {
   /** The bytes as they come; ends with an error when the connection breaks. */
   readonly body: AsyncIterable<Uint8Array>
   /** The whole body; `heard` is called with every piece but white space, by which some servers show that they are alive. Rejects when the connection breaks. */
-  bytes(heard?: () => void): Promise<Uint8Array>
+  bytes(heard?: () => void): Promise<Buffer>
   /** What comes of the body, as UTF-8, for people: its beginning when it is long, and what there is when the connection breaks. */
   text(): Promise<string>
 }
