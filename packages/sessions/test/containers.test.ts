@@ -1,28 +1,14 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isAlive, startProcess, waitForFile } from '@delta/testkit'
+import { canStart, containers, isAlive, startProcess, waitForFile } from '@delta/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { endSession } from '../src/index.js'
 import { start, startCommandLine } from './helpers.js'
 
-const UNSHARE = ['unshare', '--map-root-user', '--pid', '--fork', '--kill-child']
-
-/** What a program is started with, to be in a container with our host name. */
-const containers: Record<string, string[]> = {
-  'another container': [...UNSHARE, '--mount-proc'],
-  'a container with our /proc': UNSHARE,
-  'a container without a /proc': [
-    ...[...UNSHARE, '--mount'],
-    ...['sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'sh'],
-  ],
-}
-
 test.for(Object.entries(containers))(
   'a command waits for the one that %s with the same host name runs',
   async ([, container], context) => {
-    const [unshare = '', ...words] = [...container, 'true']
-    context.skip(spawnSync(unshare, words).status !== 0, 'a user namespace is needed, and refused here')
+    context.skip(!canStart(container), 'a user namespace is needed, and refused here')
     const { id, workDirectory, sessionsDirectory, print } = await start()
     const first = 'touch began; sleep 0.3; echo first >> order'
     const elsewhere = startCommandLine(

@@ -1,4 +1,5 @@
 export { MINIMAL_CONTEXT, type TemporaryAgentOptions, temporaryAgent } from './agent.js'
+export { canStart, containers, unseenProcesses } from './containers.js'
 export { fixtures } from './fixtures.js'
 export { type ForeignErrorsOptions, foreignErrors } from './foreign-errors.js'
 export { findHistoryProblem, type HistoryProblem } from './history.js'
