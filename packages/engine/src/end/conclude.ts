@@ -11,9 +11,9 @@ const CUT_SHORT: Readonly<Record<string, string>> = {
 /** Not a failure: an agent that has done its work by its tools may have nothing to add. */
 const EMPTY = 'the answer is empty: the model sent neither text nor a tool call'
 
-/** The beginnings of calls as models write them, where a server did not make calls of them. */
+/** The beginnings of calls as models write them, where a server did not make calls of them; `\s*` would be slow where many lines are empty. */
 const WRITTEN_CALL =
-  /^\s*(<tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?_|<｜tool▁call|\{\s*"name":\s*"[\w-]+",\s*"(arguments|parameters)":)/m
+  /^[ \t]*(<tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?_|<｜tool▁call|\{\s*"name":\s*"[\w-]+",\s*"(arguments|parameters)":)/m
 
 const CALL_AS_TEXT =
   'the answer holds a tool call written as text, which was not run: the server did not take it for one. Its reading of tool calls may be off, or not fit the model'
