@@ -51,17 +51,22 @@ const separateBundles: Plugin = {
   },
 }
 
-/** esbuild leaves regular expressions as they are written; an escape means the same everywhere in JavaScript. */
-async function escapeRest(directory: string): Promise<void> {
-  for (const file of await readdir(directory)) {
-    if (!file.endsWith('.cjs')) continue
-    const text = await readFile(`${directory}/${file}`, 'utf8')
-    const ascii = text.replace(
-      /[^\0-\x7f]/g,
-      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+/** Makes each bundle what `src/bundles.ts` runs: a function in ASCII. The first is the one that node itself loads. */
+async function finishBundles(directory: string): Promise<void> {
+  for (const name of Object.keys(BUNDLES)) {
+    const path = `${directory}/${name}.cjs`
+    const text = inAscii(await readFile(path, 'utf8'))
+    const isFirst = name === 'start'
+    await writeFile(
+      path,
+      isFirst ? text : `(function (exports, require, module, __filename, __dirname) {${text}\n})`,
     )
-    if (ascii !== text) await writeFile(`${directory}/${file}`, ascii)
   }
+}
+
+/** esbuild leaves regular expressions as they are written; an escape means the same everywhere in JavaScript. */
+function inAscii(text: string): string {
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** Everything is bundled, so that an install is one package; one bundle a command, so that a start loads little. */
@@ -94,7 +99,7 @@ export default defineConfig({
     }
   },
   async onSuccess() {
-    await escapeRest('dist') // the bundles are read as Latin-1, see src/bundles.ts
+    await finishBundles('dist')
     await rm('compiled', { recursive: true, force: true })
     await cp('templates', 'dist/templates', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {

@@ -16,6 +16,8 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runInThisContext } from 'node:vm'
 import { converse, openLog } from './by-hand.mjs'
 
 const [baseUrl, workspace] = process.argv.slice(2)
@@ -26,7 +28,7 @@ mkdirSync(invocations, { recursive: true })
 mkdirSync(executions)
 const journal = openLog(home, 'journal.jsonl')
 const parts = openLog(home, 'parts.jsonl')
-const { openAiModel } = createRequire(import.meta.url)('../../apps/cli/dist/openai.cjs')
+const { openAiModel } = loadBundle(fileURLToPath(new URL('../../apps/cli/dist/openai.cjs', import.meta.url)))
 const model = openAiModel({ baseUrl })
 let recorded = 0
 let commands = 0
@@ -48,6 +50,14 @@ async function ask(messages) {
   closeSync(record)
   syncDirectory(invocations)
   return message
+}
+
+/** As the command line loads it, see `apps/cli/src/bundles.ts`. */
+function loadBundle(path) {
+  const module = { exports: {} }
+  const bundle = runInThisContext(readFileSync(path, 'latin1'), { filename: path })
+  bundle(module.exports, createRequire(path), module)
+  return module.exports
 }
 
 function syncDirectory(path) {

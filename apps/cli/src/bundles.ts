@@ -64,8 +64,8 @@ export function openBundles({
   }
 
   function compile(path: string): Script {
-    // the build writes nothing but ASCII, and Latin-1 is read faster than UTF-8
-    const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(path, 'latin1')}\n})`
+    // a function, as the build writes it: to put one around the text here would copy it. In ASCII, for Latin-1 is read fast
+    const source = readFileSync(path, 'latin1')
     if (cacheDirectory === undefined) return new Script(source, { filename: path })
     const cachePath = join(cacheDirectory, cacheName(path))
     const kept = readIfThere(cachePath)

@@ -9,7 +9,7 @@ import type { ContextManifest, ContextSource } from './manifest/manifest.js'
 import { sourceName } from './manifest/source-name.js'
 import type { Part } from './part.js'
 import { readPart } from './read-part.js'
-import { textReader } from './sources/read-text.js'
+import { type TextReader, textReader } from './sources/read-text.js'
 
 /** What one source of `context.yaml` became. */
 export interface ContextBlock {
@@ -51,7 +51,7 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   checkManifest(manifest)
   checkOptions(options)
   const meter = meterFor(manifest, options)
-  const reading = { ...options, readText: textReader() }
+  const reading = { readText: readerOf(manifest), ...options }
   const parts: Part[] = []
   for (const source of manifest.sources) {
     if (options.signal?.aborted)
@@ -86,6 +86,15 @@ function describe({ source, turns, note }: Part, block: Block, meter: Meter): Co
     sha256: block.sha256,
     ...(note !== undefined && { note }),
   }
+}
+
+const readers = new WeakMap<ContextManifest, TextReader>()
+
+/** Files that have not changed since the last iteration are not read again. */
+function readerOf(manifest: ContextManifest): TextReader {
+  const reader = readers.get(manifest) ?? textReader()
+  readers.set(manifest, reader)
+  return reader
 }
 
 const blocks = new WeakMap<ContextSource, ReturnType<typeof growingBlock>>()

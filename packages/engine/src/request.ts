@@ -9,12 +9,12 @@ export function requestFor(
   messages: ChatRequest['messages'],
   { stream, refusedKeys }: { stream: boolean; refusedKeys?: ReadonlySet<string> },
 ): ChatRequest {
-  const request = {
-    ...(agent.llm.model === undefined ? {} : { model: agent.llm.model }),
-    ...agent.llm.parameters,
+  const { model, parameters } = agent.llm
+  // not `{ ...parameters, messages }`: see docs/decisions/0086
+  const request = Object.assign(model === undefined ? {} : { model }, parameters, {
     messages,
     tools: toolsOf(agent),
-  }
+  })
   return without(refusedKeys, stream ? streamingRequest(request) : request)
 }
 

@@ -1,6 +1,12 @@
 import { relative } from 'node:path'
-import { interruptPolicy, recordProcess, removeInlined, runPrepared, type ToolResult } from '@delta/executor'
-import { type ActionResult, overwriteFile } from '@delta/journal'
+import {
+  describeProcess,
+  interruptPolicy,
+  removeInlined,
+  runPrepared,
+  type ToolResult,
+} from '@delta/executor'
+import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
 import { meantBesideAgent } from './calls/beside-agent.js'
 import type { Call, ReadyCall } from './calls/call.js'
@@ -9,7 +15,6 @@ import { executionRecord, outputPrefixOf } from './calls/execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
 import { interrupted, type Outcome } from './outcome.js'
-import { newRecordPath } from './record-path.js'
 
 /** Longer than a note of who runs: a command that fills the disk must not keep it from being written. */
 const ROOM = `${' '.repeat(511)}\n`
@@ -25,10 +30,22 @@ export async function runCall(
   { iteration, attempt }: { iteration: number; attempt: number },
 ): Promise<Outcome | undefined> {
   if (run.signal.aborted) return interrupted(run.signal) // while a hook or a person was asked
+  const file = createRecordFile(run.run.paths.toolExecutions, call.name, ROOM) // where nothing can be written, nothing may be started
+  try {
+    return await runRecorded(run, call, prepared, { iteration, attempt, file })
+  } finally {
+    file.close()
+  }
+}
+
+async function runRecorded(
+  run: ActiveRun,
+  call: Call,
+  prepared: ReadyCall,
+  { iteration, attempt, file }: { iteration: number; attempt: number; file: RecordFile },
+): Promise<Outcome | undefined> {
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
-  const recordPath = `${newRecordPath(run.run.paths.toolExecutions, call.name)}.json`
-  const executionRef = relative(run.run.directory, recordPath)
-  overwriteFile(recordPath, ROOM) // where nothing can be written any more, nothing may be started
+  const executionRef = relative(run.run.directory, file.path)
   record(run, {
     type: 'ACTION_REQUEST',
     ...about,
@@ -40,14 +57,14 @@ export async function runCall(
   })
   run.run.journal.sync()
 
-  const result = withHint(await execute(run, call, prepared, recordPath), run, prepared)
+  const result = withHint(await execute(run, call, prepared, file), run, prepared)
   if (isLeftOpen(prepared, result)) {
     run.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(run.signal)
   }
-  overwriteFile(recordPath, executionRecord(call, prepared, result)) // torn, it is that of a call without a result
+  file.write(executionRecord(call, prepared, result), 0) // torn, it is that of a call without a result
   recordResult(run, result, about, executionRef)
-  removeInlined(outputPrefixOf(recordPath), result) // not before: a crash in between must find what was printed
+  removeInlined(outputPrefixOf(file.path), result) // not before: a crash in between must find what was printed
   if (result.status === 'INTERRUPTED') return interrupted(run.signal)
   const stopped = await reportResult(run, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, call.name, result.status)
@@ -86,18 +103,21 @@ function isLeftOpen({ tool }: ReadyCall, { status }: ToolResult): boolean {
   return status === 'INTERRUPTED' && interruptPolicy(tool) !== 'report'
 }
 
-function execute(run: ActiveRun, call: Call, prepared: ReadyCall, recordPath: string): Promise<ToolResult> {
+function execute(run: ActiveRun, call: Call, prepared: ReadyCall, file: RecordFile): Promise<ToolResult> {
   return runPrepared(prepared, {
     workDirectory: run.run.workDirectory,
     environment: run.environment,
     credentials: run.credentials,
     policy: run.agent.policy,
     actionId: call.action_id,
-    outputPrefix: outputPrefixOf(recordPath),
+    outputPrefix: outputPrefixOf(file.path),
     keepOutput: true,
     signal: run.signal,
     graceMs: run.graceMs,
     secretTokens: secretTokens(run.run.paths.secrets),
-    onSpawn: ({ pid }) => recordProcess(recordPath, pid),
+    onSpawn({ pid }) {
+      file.write(describeProcess(pid), 0)
+      file.close() // what becomes of the record meanwhile is the command's doing, and is to be noticed
+    },
   })
 }

@@ -24,9 +24,9 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<New
     credentials: run.credentials,
     iteration,
     task: run.task,
-    ...run.lastCount,
     signal: run.signal,
     onSpawn: ({ pid }) => noteGenerator(run, pid),
+    ...run.lastCount,
   })
   for (const message of context.warnings) run.emit({ kind: 'notice', message })
 

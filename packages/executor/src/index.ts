@@ -38,7 +38,13 @@ export {
 export type { CapturedOutput, Keep } from './process/captured.js'
 export { endOrphans, findOrphans, type OrphanQuery } from './process/orphans.js'
 export { killRunningCommands } from './process/process-group.js'
-export { isRunning, type ProcessRecord, readProcessRecord, recordProcess } from './process/process-record.js'
+export {
+  describeProcess,
+  isRunning,
+  type ProcessRecord,
+  readProcessRecord,
+  recordProcess,
+} from './process/process-record.js'
 export type { ByteFilter } from './process/pump.js'
 export { type CommandOptions, type CommandOutcome, runCommand } from './process/run-command.js'
 export type { StartError, StartErrorCode } from './process/start-error.js'

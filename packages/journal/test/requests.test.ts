@@ -58,6 +58,18 @@ test('what is sent again is not written again: 300 growing requests leave 300 me
   expect(last.request).toBeUndefined()
 })
 
+test('the body of a conversation that grows past its memory is the request, byte for byte', async () => {
+  const run = await newRun({ sync: false })
+  for (let iteration = 1; iteration <= 12; iteration++) {
+    const messages = turns(iteration).map((message) => ({ ...message, said: 'ü'.repeat(iteration * 700) }))
+    const request = { model: 'm', messages, tools: [{ about: 'x'.repeat(3000) }] }
+    const { body } = recordInvocation(run, { iteration, request })
+    expect(body.toString()).toBe(JSON.stringify(request))
+    expect(await readRequest(run.directory, iteration)).toBe(JSON.stringify(request))
+  }
+  run.close()
+})
+
 test('a hook may rewrite a request as it likes: in another order, shortened, or without messages at all', async () => {
   const run = await newRun()
   const requests = [

@@ -1,4 +1,5 @@
 import type { AssistantMessage, ToolCall } from './chat.js'
+import { mapTexts, someText } from './texts.js'
 
 /**
  * The message with no half characters, which servers cut off: JSON can spell them, but `jq` and strict servers refuse it. They
@@ -20,12 +21,7 @@ function withHalvesSpelt(call: ToolCall): ToolCall {
 }
 
 /** A JSON value with replacement characters for the half ones in it, for what came out of a call's arguments. */
-export function withoutHalves<T>(value: T): T
-export function withoutHalves(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed()
-  if (Array.isArray(value)) return value.map((entry) => withoutHalves(entry))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [withoutHalves(key), withoutHalves(entry)]),
-  )
+export function withoutHalves<T>(value: T): T {
+  if (!someText(value, (text) => !text.isWellFormed())) return value
+  return mapTexts(value, (text) => text.toWellFormed()) as T
 }

@@ -18,16 +18,20 @@ export function eventDescriber(detail: Detail): EventDescriber {
   const { style } = detail
   const commands = attribution()
   let written: WrittenCommands = new Map()
+  let told: Detail = { ...detail, written }
   /** What the last error said that nobody tries again. */
   let failure: string | undefined
   /** The last error said that it is tried again, and so far it was not. */
   let isPromised = false
 
   function describe(event: JournalEvent): string[] {
-    if (event.type === 'ENGINE_START') written = writtenCommands(event)
+    if (event.type === 'ENGINE_START') {
+      written = writtenCommands(event)
+      told = { ...detail, written }
+    }
     const command = commands.above(event, written)
     const isTakenBack = event.type === 'ENGINE_END' && event.status === 'FAILED' && isPromised
-    const lines = describeEvent(withoutRepetition(event, failure), { ...detail, written })
+    const lines = describeEvent(withoutRepetition(event, failure), told)
     if (event.type === 'ERROR' && !event.recoverable) failure = event.error_message
     if (event.type !== 'HOOK_EXECUTION_AUDIT')
       isPromised = event.type === 'ERROR' && event.recoverable === true

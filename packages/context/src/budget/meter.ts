@@ -41,9 +41,10 @@ export function createMeter({
     },
     tokens,
     tokensOf(turns) {
-      let total = 0
-      for (const { messages } of turns) for (const message of messages) total += tokens(message)
-      return total
+      return turns.reduce(
+        (total, { messages }) => messages.reduce((sum, message) => sum + tokens(message), total),
+        0,
+      )
     },
   }
 }

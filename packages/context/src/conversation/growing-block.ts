@@ -3,21 +3,23 @@ import type { ChatMessage } from '@delta/model'
 import type { SizedMessage } from './sized-message.js'
 import type { Turn } from './turn.js'
 
-interface Messages {
+/** The messages of one source, as they are sent. */
+export interface Block {
   messages: readonly ChatMessage[]
   /** Each message as JSON. */
   texts: readonly string[]
   /** Of all texts, in UTF-8. */
   bytes: number
-}
-
-/** The messages of one source, as they are sent. */
-export interface Block extends Messages {
   /** Of the texts one after the other, in hex. */
   sha256: string
 }
 
-const NOTHING: Messages = { messages: [], texts: [], bytes: 0 }
+const nothing = (): Block => ({
+  messages: [],
+  texts: [],
+  bytes: 0,
+  sha256: createHash('sha256').digest('hex'),
+})
 
 /**
  * Puts the messages of turns one behind the other, for turns that mostly begin with all of those before: then only what
@@ -25,25 +27,24 @@ const NOTHING: Messages = { messages: [], texts: [], bytes: 0 }
  */
 export function growingBlock(): (turns: readonly Turn[]) => Block {
   let known: readonly Turn[] = []
-  let all = NOTHING
+  let all = nothing()
   let hash: Hash = createHash('sha256')
 
   return (turns) => {
     if (!beginsWith(turns, known)) {
       known = []
-      all = NOTHING
+      all = nothing()
       hash = createHash('sha256')
     }
     const added = turns.slice(known.length).flatMap(({ messages }) => messages)
+    known = turns
+    if (added.length === 0) return all
     const texts = added.map(({ json }) => json)
     hash.update(texts.join('')) // at once: a call for each text costs more
-    known = turns
-    all = {
-      messages: all.messages.concat(added.map(({ message }) => message)),
-      texts: all.texts.concat(texts),
-      bytes: added.reduce((sum, { bytes }) => sum + bytes, all.bytes),
-    }
-    return { ...all, sha256: hash.copy().digest('hex') }
+    const messages = all.messages.concat(added.map(({ message }) => message))
+    const bytes = added.reduce((sum, { bytes }) => sum + bytes, all.bytes)
+    all = { messages, texts: all.texts.concat(texts), bytes, sha256: hash.copy().digest('hex') }
+    return all
   }
 }
 

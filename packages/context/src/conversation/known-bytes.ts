@@ -8,7 +8,8 @@ export interface Growth {
   added: Buffer
 }
 
-const WINDOW_BYTES = 64 * 1024
+/** What is compared at once: small, for after each start of a command the system copies every page that is written to. */
+const WINDOW_BYTES = 16 * 1024
 const NOTHING = Buffer.alloc(0)
 
 /** Remembers the beginning of a file that should only grow, and compares it byte for byte each time. */
@@ -22,10 +23,12 @@ export function knownBytes(path: string) {
     const descriptor = openIfThere(path)
     if (descriptor === undefined) return changed(NOTHING)
     try {
-      if (!fstatSync(descriptor).isFile()) return undefined
+      const status = fstatSync(descriptor)
+      if (!status.isFile()) return undefined
+      const { size } = status // what is added meanwhile is for the next look
       return isStillThere(descriptor)
-        ? { grew: true, added: readFrom(descriptor, length) }
-        : changed(readFrom(descriptor, 0))
+        ? { grew: true, added: readFrom(descriptor, { from: length, size }) }
+        : changed(readFrom(descriptor, { from: 0, size }))
     } finally {
       closeSync(descriptor)
     }
@@ -76,8 +79,8 @@ function openIfThere(path: string): number | undefined {
   }
 }
 
-function readFrom(descriptor: number, offset: number): Buffer {
-  const bytes = Buffer.allocUnsafe(Math.max(0, fstatSync(descriptor).size - offset))
+function readFrom(descriptor: number, { from: offset, size }: { from: number; size: number }): Buffer {
+  const bytes = Buffer.allocUnsafe(Math.max(0, size - offset))
   let filled = 0
   while (filled < bytes.length) {
     const count = readSync(descriptor, bytes, filled, bytes.length - filled, offset + filled)

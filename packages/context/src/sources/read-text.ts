@@ -11,8 +11,11 @@ export type ReadText =
 /** Reads a file that is meant for a model: UTF-8 text, at most 16 MB, without its byte order mark. */
 export type TextReader = (path: string) => ReadText
 
+/** How many files are remembered: a program may build the contexts of many workspaces. */
+const MOST_KNOWN = 64
+
 /**
- * A reader for as long as one context is built: a file that nobody touched in between is not read twice.
+ * A reader that does not read a file twice that nobody touched in between.
  * Synchronously: a small file takes a fifteenth of what a promise and its thread do, in every iteration.
  */
 export function textReader(): TextReader {
@@ -24,6 +27,7 @@ export function textReader(): TextReader {
       const before = known.get(path)
       if (before?.stamp === stamp) return before.read
       const read = readText(path, status)
+      if (known.size >= MOST_KNOWN) known.clear()
       if (isSettled(status)) known.set(path, { stamp, read })
       return read
     } catch (error) {

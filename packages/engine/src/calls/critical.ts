@@ -44,6 +44,7 @@ function hasFailed({ status, execution_ref: record }: ActionResult): boolean {
 /** The results other than success that critical tools of the last response have by now. */
 async function criticalWithoutSuccess({ run, agent }: ActiveRun): Promise<ActionResult[]> {
   const isCritical = (name: string) => agent.tools.get(name)?.settings.critical
+  if (![...agent.tools.keys()].some(isCritical)) return [] // most agents have none
   const calls = run.summary().lastThought?.tool_calls ?? []
   if (!calls.some(({ name }) => isCritical(name))) return [] // spares most runs the reading
   const { events } = await readTail(run.paths.journal, 1, { userMessages: false })

@@ -6,8 +6,9 @@ import type { Call } from './call.js'
  * Arguments that never began look like those of a tool without parameters, so they must not be taken for none.
  */
 export function cutCall(run: ActiveRun, call: Call): string | undefined {
+  if (isJson(call.arguments)) return undefined
   const { finish_reason: reason } = run.run.summary().lastThought ?? {}
-  if (reason !== 'length' || isJson(call.arguments)) return undefined
+  if (reason !== 'length') return undefined
   return [
     `ERROR: the answer was cut off at the model's token limit (finish_reason: length), in the arguments of ${JSON.stringify(call.name)}. Nothing was run.`,
     'Send less at a time, in several calls. Who runs this agent can raise the limit: llm.max_tokens in agent.yaml.',

@@ -1,9 +1,9 @@
-import { relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { Hook, HookName } from '@delta/config-loader'
 import { runCommand } from '@delta/executor'
-import { replaceFile } from '@delta/journal'
+import { recordName, replaceFile } from '@delta/journal'
 import { type ActiveRun, record, variablesOf } from '../active-run.js'
-import { newRecordPath } from '../record-path.js'
 import { hookEnvironment } from './environment.js'
 import { type HookInput, writeInput } from './hook-input.js'
 import { type HookOutcome, observationOverride, recordOf, verdictOn } from './hook-outcome.js'
@@ -30,7 +30,7 @@ export async function runHook(
   const stopping = run.signal.aborted
   if (!hook || (stopping && !input.lingerMs)) return undefined
 
-  const directory = newRecordPath(run.run.paths.hooks, name, { labelFirst: true })
+  const directory = newDirectory(run.run.paths.hooks, name)
   writeInput(run, name, { directory, input })
   run.run.journal.sync()
   const known = knownSecrets(run)
@@ -70,6 +70,14 @@ export async function runHook(
   })
   if (failure && !failure.isReplacement) run.emit({ kind: 'notice', message: failure.message })
   return outcome
+}
+
+/** The path of a new directory, and of the record beside it. A clock that was set back repeats the names of an earlier engine. */
+function newDirectory(parent: string, name: HookName): string {
+  for (;;) {
+    const path = join(parent, recordName(new Date(), name, { labelFirst: true }))
+    if (!existsSync(path) && !existsSync(`${path}.json`)) return path
+  }
 }
 
 /** A hook's argv; `${AGENT_HOME}` and `${CWD}` are the only variables, and there is no shell. */

@@ -53,11 +53,13 @@ export function openChannels(options: ChannelOptions): Channels {
   try {
     const stdout = remember(openOutput(options.stdoutPath))
     const stderr = remember(openOutput(options.stderrPath))
-    const streams = options.filter
+    const { stdio, connect, drain } = options.filter
       ? piped(options.stdin, [stdout, stderr], options.filter)
       : direct(options.stdin === undefined ? 'ignore' : remember(inputFile(options.stdin)), [stdout, stderr])
     return {
-      ...streams,
+      stdio,
+      connect,
+      drain,
       writtenBytes: () => fstatSync(stdout).size + fstatSync(stderr).size,
       capture: ({ keepBytes = DEFAULT_KEEP_BYTES, keep = 'both' }) => ({
         stdout: captureFile(stdout, { keepBytes, keep, path: options.stdoutPath }),

@@ -14,8 +14,15 @@ export interface ProcessRecord {
   pid_namespace?: string
 }
 
+/** Who a running command is, as the text of the file in which `findOrphans` looks: one JSON object, and a line end. */
+export function describeProcess(pid: number): string {
+  requireThat(Number.isInteger(pid) && pid > 0, 'describeProcess: the pid', 'the number of a process')
+  const record: ProcessRecord = { pid, start_time: readStat(pid)?.startTime ?? '', ...numbering() }
+  return `${JSON.stringify(record)}\n`
+}
+
 /**
- * Writes down who a running command is (one JSON object, mode 0600), for `findOrphans`.
+ * Writes down who a running command is (0600), for `findOrphans`.
  * Not synced: a command whose record was lost is still found by its environment, on Linux.
  *
  * A file that is there is written in place, so that whoever made it has reserved the room: by now the command runs, and
@@ -24,8 +31,7 @@ export interface ProcessRecord {
 export function recordProcess(path: string, pid: number): void {
   checkPath('recordProcess: the path', path)
   requireThat(Number.isInteger(pid) && pid > 0, 'recordProcess: the pid', 'the number of a process')
-  const record: ProcessRecord = { pid, start_time: readStat(pid)?.startTime ?? '', ...numbering() }
-  const bytes = Buffer.from(`${JSON.stringify(record)}\n`)
+  const bytes = Buffer.from(describeProcess(pid))
   const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
   try {
     writeSync(descriptor, bytes, 0, bytes.length, 0)

@@ -82,8 +82,8 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     await channels.drain()
     const full = options.stdoutPath !== undefined && isDiskFull(options.stdoutPath)
     return {
-      ...ending,
       durationMs: durationMs(),
+      ...ending,
       ...channels.capture(options),
       ...(full && { diskFull: true }),
     }
@@ -126,7 +126,7 @@ function checkSize(where: string, value: unknown): void {
 }
 
 function notRun(ending: Ending, durationMs: number): CommandOutcome {
-  return { ...ending, durationMs, stdout: nothingCaptured(), stderr: nothingCaptured() }
+  return { durationMs, stdout: nothingCaptured(), stderr: nothingCaptured(), ...ending }
 }
 
 type Started =

@@ -77,7 +77,7 @@ export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultCon
       stdout: { captured: outcome.stdout, ...shownPath(stdout, context) },
       stderr: { captured: outcome.stderr, ...shownPath(stderr, context) },
     },
-    { ...tool.settings.output, redact: shown.text },
+    { redact: shown.text, ...tool.settings.output },
   )
   const { exitCode, signal, durationMs } = outcome
   return { status: toolStatus(outcome), exitCode, signal, observation, durationMs, stdout, stderr }

@@ -33,8 +33,11 @@ export function createRedactor(
   const { patterns = false } = options
   const forms = compile(secrets)
   const isKnown = forms.length > 0
+  const isPlain = forms.every((form) => ASCII.test(form)) // then text shows what bytes would
   const replaceKnown = (text: string) =>
-    isKnown ? onBytes(text, (bytes) => replaceBefore(bytes, forms, bytes.length).out) : text
+    isPlain && !forms.some((form) => text.includes(form))
+      ? text
+      : onBytes(text, (bytes) => replaceBefore(bytes, forms, bytes.length).out)
   return {
     active: isKnown || patterns,
     text: (text) => (patterns ? redactPatterns(replaceKnown(text)) : replaceKnown(text)),
@@ -44,6 +47,7 @@ export function createRedactor(
 }
 
 const NOTHING = Buffer.alloc(0)
+const ASCII = /^\p{ASCII}*$/u
 
 let last: { secrets: readonly string[]; forms: readonly string[] } = { secrets: [], forms: [] }
 

@@ -1,36 +1,82 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, rmSync } from 'node:fs'
+import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkPath, requireThat } from '../usage.js'
+import { recordName } from './record-name.js'
 import { writeAt } from './write.js'
 import { asWriteError } from './write-error.js'
 
+const { O_CREAT, O_NONBLOCK, O_WRONLY } = constants
+
 /** A record that gets its end later. Stays open in between, for opening a file costs more than writing to it. */
 export interface RecordFile {
-  /** Writes a text from `position` on, which is then the file's end. A crash in the middle leaves half of it. */
+  readonly path: string
+  /**
+   * Writes a text from `position` (a number of bytes) on, which is then the file's end. A crash in the middle leaves half of
+   * it: for records that an event in the journal makes count afterwards, so that a torn one belongs to nothing.
+   *
+   * @throws {JournalError} `ERR_JOURNAL_WRITE`; so does `sync`.
+   */
   write(text: string, position: number): void
   /** Makes what was written survive a power cut. */
   sync(): void
-  /** May be followed by more of all this. */
+  /** May be followed by more of all this, which opens what has the name by then: a file that is gone is made anew. */
   close(): void
 }
 
 /**
- * Creates a file (0600) with a text in it.
+ * Creates a JSON file (0600) with a text in it, under a new name: see `recordName`. A clock that was set back repeats names of
+ * an earlier process; then the next millisecond is free.
  *
- * @throws {JournalError} `ERR_JOURNAL_WRITE`; also if there is such a file. So do its methods.
+ * @throws {JournalError} `ERR_JOURNAL_WRITE`.
  */
-export function createRecordFile(path: string, text: string): RecordFile {
-  let descriptor: number | undefined = tried(() => openSync(path, 'wx', 0o600))
+export function createRecordFile(directory: string, label: string, text: string): RecordFile {
+  checkPath('createRecordFile', 'the directory', directory)
+  requireThat(typeof text === 'string', 'createRecordFile: the text', 'a text')
+  for (;;) {
+    const path = join(directory, `${recordName(new Date(), label)}.json`)
+    const descriptor = createNew(path)
+    if (descriptor !== undefined) return withText(openRecord(path, descriptor), text)
+  }
+}
+
+/** Undefined when there is such a file. */
+function createNew(path: string): number | undefined {
+  try {
+    return openSync(path, 'wx', 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined
+    throw asWriteError(error, path)
+  }
+}
+
+function withText(file: RecordFile, text: string): RecordFile {
+  try {
+    file.write(text, 0)
+    return file
+  } catch (error) {
+    file.close()
+    rmSync(file.path, { force: true }) // half a record would hide an earlier one of the same iteration
+    throw error
+  }
+}
+
+function openRecord(path: string, created: number): RecordFile {
+  let descriptor: number | undefined = created
   let length = 0
 
   function opened(): number {
-    descriptor ??= openSync(path, 'r+')
+    if (descriptor !== undefined) return descriptor
+    descriptor = openSync(path, O_WRONLY | O_CREAT | O_NONBLOCK, 0o600) // a pipe would be waited for
+    length = fstatSync(descriptor).size
     return descriptor
   }
 
   function write(text: string, position: number): void {
     const bytes = Buffer.from(text)
     const end = position + bytes.length
-    writeAt(opened(), bytes, position)
-    if (end < length) ftruncateSync(opened(), end)
+    const file = opened()
+    writeAt(file, bytes, position)
+    if (end < length) ftruncateSync(file, end)
     length = end
   }
 
@@ -39,25 +85,18 @@ export function createRecordFile(path: string, text: string): RecordFile {
     descriptor = undefined
   }
 
-  function tried<T>(action: () => T): T {
+  function tried(action: () => void): void {
     try {
-      return action()
+      action()
     } catch (error) {
       throw asWriteError(error, path)
     }
   }
 
-  const file: RecordFile = {
+  return {
+    path,
     write: (text, position) => tried(() => write(text, position)),
     sync: () => tried(() => fsyncSync(opened())),
     close,
-  }
-  try {
-    file.write(text, 0)
-    return file
-  } catch (error) {
-    close()
-    rmSync(path, { force: true }) // half a record would hide an earlier one of the same iteration
-    throw error
   }
 }

@@ -1,18 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { checkOptions, checkPath, requireThat } from '../usage.js'
-import { writeAt } from './write.js'
 import { asWriteError } from './write-error.js'
 
 /**
@@ -44,34 +33,6 @@ export function replaceFile(
     throw asWriteError(error, path)
   }
   if (durable) syncPath(dirname(path))
-}
-
-/**
- * Writes a text over a file's bytes from `position` on, which is then its end; a missing file is created (0600).
- *
- * A third of what `replaceFile` costs, and a crash in the middle leaves half a file: for records that an event in the
- * journal makes count afterwards, so that a torn one belongs to nothing.
- *
- * @throws {JournalError} `ERR_JOURNAL_WRITE`.
- */
-export function overwriteFile(path: string, text: string, position = 0): void {
-  checkPath('overwriteFile', 'the path', path)
-  requireThat(typeof text === 'string', 'overwriteFile: the text', 'a text')
-  const isPosition = Number.isSafeInteger(position) && position >= 0
-  requireThat(isPosition, 'overwriteFile: the position', 'a number of bytes, 0 or more')
-  const bytes = Buffer.from(text)
-  try {
-    const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
-    try {
-      writeAt(descriptor, bytes, position)
-      if (fstatSync(descriptor).size > position + bytes.length)
-        ftruncateSync(descriptor, position + bytes.length)
-    } finally {
-      closeSync(descriptor)
-    }
-  } catch (error) {
-    throw asWriteError(error, path)
-  }
 }
 
 /** Makes a file's bytes, or a directory's entries, survive a power cut. */

@@ -1,8 +1,6 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync } from 'node:fs'
+import { basename } from 'node:path'
 import { createRecordFile, type RecordFile } from '../files/record-file.js'
-import { recordName } from '../files/record-name.js'
-import { syncPath } from '../files/replace.js'
 import { runPaths } from '../run-paths.js'
 import { requireThat } from '../usage.js'
 import { openParts, type Parts, type PartsOptions } from './parts.js'
@@ -12,7 +10,7 @@ import { requestParts } from './request-parts.js'
 export interface InvocationRecord {
   /** The record's path relative to the run directory; goes into `THOUGHT.llm_invocation_ref`. */
   ref: string
-  /** The request as it was recorded, and as `readRequest` gives it back. */
+  /** The request as it was recorded, and as `readRequest` gives it back. It lies in memory that the run's next record is made in. */
   body: Buffer
   /** Adds what came back (response, usage, duration …) to the record. */
   complete(response: object): void
@@ -57,6 +55,8 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   /** The record that waits for its response, or was the last to get one. */
   let current: RecordFile | undefined
   const unsynced = new Set<RecordFile>()
+  /** Of the directory of the records: opening it costs as much as syncing it. */
+  let names: number | undefined
 
   function open() {
     mkdirSync(paths.invocations, { recursive: true, mode: 0o700 })
@@ -71,15 +71,15 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     const { body, sha256, parts } = requests.take(request, texts)
     records += 1
     const timestamp = new Date().toISOString()
-    const fields = JSON.stringify({ iteration, timestamp, sha256, parts, ...(blocks && { blocks }) })
+    const fields = JSON.stringify({ iteration, timestamp, sha256, parts, blocks })
     const whole = records <= WHOLE_REQUESTS ? `,"request":${body.toString()}` : ''
     const text = `${fields.slice(0, -1)}${whole}${ENDING}`
     const end = Buffer.byteLength(text) - ENDING.length
-    const { name, file } = createRecord(paths.invocations, iteration, text)
+    const file = createRecordFile(paths.invocations, String(iteration), text)
     if (current && !unsynced.has(current)) current.close()
     current = file
     return {
-      ref: `io/invocations/${name}`,
+      ref: `io/invocations/${basename(file.path)}`,
       body,
       complete: (response) => complete(file, end, response),
     }
@@ -108,28 +108,18 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
       file.sync()
       if (file !== current) file.close()
     }
-    syncPath(paths.invocations)
+    names ??= openSync(paths.invocations, 'r')
+    fsyncSync(names)
     unsynced.clear()
   }
 
   function close(): void {
     for (const file of unsynced) file.close()
     current?.close()
+    if (names !== undefined) closeSync(names)
+    names = undefined
     parts?.close() // last: it syncs, which can fail
   }
 
   return { record, sync, close }
-}
-
-/** A clock set back may repeat a name of an earlier process; the next millisecond is free. */
-function createRecord(
-  directory: string,
-  iteration: number,
-  text: string,
-): { name: string; file: RecordFile } {
-  for (;;) {
-    const name = `${recordName(new Date(), String(iteration))}.json`
-    const path = join(directory, name)
-    if (!existsSync(path)) return { name, file: createRecordFile(path, text) }
-  }
 }

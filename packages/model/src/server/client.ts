@@ -61,7 +61,7 @@ export async function post(
   { body, watch, asked }: { body: Uint8Array | undefined; watch: SilenceWatch; asked: Asked },
 ): Promise<HttpAnswer> {
   const sent = body ?? JSON.stringify(request)
-  const answer = await send({ headers, body: sent, signal: watch.signal }).catch((error: unknown) => {
+  const answer = await send({ headers, body: sent, whenOver: watch.whenOver }).catch((error: unknown) => {
     throw connectionError(error, asked)
   })
   if (answer.ok) return answer

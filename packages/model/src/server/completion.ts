@@ -30,9 +30,9 @@ export function parseCompletion(value: unknown): ChatResponse {
   if (BROKEN_OFF.test(finishReason ?? '')) throw brokenOff(finishReason)
   return {
     message: read,
+    raw: value,
     ...(finishReason === undefined ? {} : { finishReason }),
     ...(usage ? { usage } : {}),
-    raw: value,
   }
 }
 

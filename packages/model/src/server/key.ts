@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { ModelError } from '../errors.js'
+import { mapTexts, someText } from '../texts.js'
 
 /*
  * Servers repeat keys: in their messages, and some in their answers. What leaves this package holds none.
@@ -36,8 +37,9 @@ function withoutBeginning(line: string, apiKey: string): string {
 export function withoutKey<Value>(value: Value, apiKey: string | undefined): Value {
   if (!isSecret(apiKey)) return value
   const escaped = JSON.stringify(apiKey).slice(1, -1)
-  const forms = new Set([apiKey, escaped, escaped.replaceAll('/', '\\/')])
-  const clean = (text: string) => [...forms].reduce((rest, form) => rest.replaceAll(form, REDACTED), text)
+  const forms = [...new Set([apiKey, escaped, escaped.replaceAll('/', '\\/')])]
+  if (!someText(value, (text) => forms.some((form) => text.includes(form)))) return value
+  const clean = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), text)
   return mapTexts(value, clean) as Value
 }
 
@@ -69,13 +71,4 @@ function beginningAtEnd(text: string, apiKey: string): string {
     if (text.endsWith(apiKey.slice(0, length))) return apiKey.slice(0, length)
   }
   return ''
-}
-
-function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((each) => mapTexts(each, change))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [change(name), mapTexts(each, change)]),
-  )
 }

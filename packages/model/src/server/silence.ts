@@ -4,8 +4,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 const HURRIED_MS = 1000
 
 export interface SilenceWatch {
-  /** Aborts when the caller's signal does, or when nothing was heard for too long. */
-  readonly signal: AbortSignal
+  /** Calls this when the caller's signal aborts, or when nothing was heard for too long; at once if that has been. */
+  whenOver(end: () => void): void
   readonly timedOut: boolean
   /** Something came: the time starts anew. */
   heard(): void
@@ -14,20 +14,30 @@ export interface SilenceWatch {
   stop(): void
 }
 
-/** Joins a caller's signal with a limit on how long the other side may say nothing; 0 is no limit. */
+/**
+ * Joins a caller's signal with a limit on how long the other side may say nothing; 0 is no limit. It calls back, which spares
+ * each request an `AbortSignal` of its own and what node attaches to one.
+ */
 export function watchSilence(timeoutMs: number, outer: AbortSignal | undefined): SilenceWatch {
-  const controller = new AbortController()
-  const abort = () => controller.abort()
+  let isOver = false
   let timedOut = false
+  let end: (() => void) | undefined
+  const finish = () => {
+    isOver = true
+    end?.()
+  }
   const giveUp = () => {
     timedOut = true
-    abort()
+    finish()
   }
   let timer = setTimeout(giveUp, Math.min(timeoutMs || LONGEST_TIMER_MS, LONGEST_TIMER_MS))
-  if (outer) whenAborted(outer, abort)
+  if (outer) whenAborted(outer, finish)
 
   return {
-    signal: controller.signal,
+    whenOver(callback) {
+      end = callback
+      if (isOver) callback()
+    },
     get timedOut() {
       return timedOut
     },
@@ -38,7 +48,7 @@ export function watchSilence(timeoutMs: number, outer: AbortSignal | undefined):
     },
     stop: () => {
       clearTimeout(timer)
-      outer?.removeEventListener('abort', abort)
+      outer?.removeEventListener('abort', finish)
     },
   }
 }

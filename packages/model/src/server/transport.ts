@@ -25,7 +25,8 @@ export interface AnswerHeaders {
 export interface HttpCall {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
-  readonly signal: AbortSignal
+  /** Ends the call: given a function that does so, and calls it when it is time. */
+  readonly whenOver: (end: () => void) => void
 }
 
 /** Rejects with what Node says of a request that got no answer. */
@@ -42,17 +43,18 @@ export async function openTransport(url: string): Promise<Send> {
   connections.set(address.protocol, agent)
   const options = { ...urlToHttpOptions(address), agent, method: 'POST' }
 
-  return async ({ body, ...call }) => {
+  return async ({ body, headers, whenOver }) => {
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
       const notHttp = (_: IncomingMessage, socket: Readable) => {
         socket.destroy() // it is ours now, and would keep the process waiting
         reject(new Error('The server wants to speak something other than HTTP (status 101).'))
       }
-      request({ ...options, ...call })
+      const call = request({ headers, ...options })
         .once('response', resolve)
         .once('error', reject)
         .once('upgrade', notHttp)
-        .end(body)
+      whenOver(() => call.destroy(new Error('The call was ended.')))
+      call.end(body)
     })
     return answerOf(incoming)
   }
