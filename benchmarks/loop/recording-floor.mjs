@@ -11,7 +11,6 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  unlinkSync,
   writeSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -30,6 +29,8 @@ const journal = openLog(home, 'journal.jsonl')
 const parts = openLog(home, 'parts.jsonl')
 const { openAiModel } = loadBundle(fileURLToPath(new URL('../../apps/cli/dist/openai.cjs', import.meta.url)))
 const model = openAiModel({ baseUrl })
+const stdout = outputFile('stdout')
+const stderr = outputFile('stderr')
 let recorded = 0
 let commands = 0
 
@@ -71,18 +72,17 @@ function run(argv, announce) {
   const record = openSync(join(executions, `${commands}.json`), 'wx')
   writeSync(record, `${' '.repeat(511)}\n`)
   announce()
-  const [out, error] = [nameless('out'), nameless('error')]
   const env = { PATH: process.env.PATH, DELTA_ACTION_ID: String(commands) }
-  const stdio = ['ignore', out.descriptor, error.descriptor]
+  const stdio = ['ignore', stdout.descriptor, stderr.descriptor]
   return new Promise((resolve, reject) => {
     const child = spawn(argv[0], argv.slice(1), { cwd: workspace, stdio, env, detached: true })
     child.on('error', reject)
     overwrite(record, { pid: child.pid, startTime: startTime(child.pid) })
     child.on('exit', (exitCode) => {
-      const [stdout, stderr] = [out.take(), error.take()]
-      overwrite(record, { argv, exitCode, stdout, stderr })
+      const printed = stdout.take()
+      overwrite(record, { argv, exitCode, stdout: printed, stderr: stderr.take() })
       closeSync(record)
-      resolve(stdout)
+      resolve(printed)
     })
   })
 }
@@ -92,16 +92,14 @@ function startTime(pid) {
   return process.platform === 'linux' ? readFileSync(`/proc/${pid}/stat`, 'latin1').split(' ')[21] : ''
 }
 
-/** A file that is gone with its descriptor. */
-function nameless(name) {
+/** What one command after the other prints to; a command that goes on printing is not thought of. */
+function outputFile(name) {
   const path = join(home, name)
   const descriptor = openSync(path, 'ax+')
-  const named = `/proc/self/fd/${descriptor}`
-  unlinkSync(path)
 
   function take() {
-    const text = readFileSync(named, 'utf8')
-    closeSync(descriptor)
+    const text = readFileSync(path, 'utf8')
+    ftruncateSync(descriptor, 0)
     return text
   }
   return { descriptor, take }

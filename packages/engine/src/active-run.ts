@@ -2,6 +2,7 @@ import type { Agent } from '@delta/config-loader'
 import type { Calibration, JournalFollower } from '@delta/context'
 import type { NewEvent, Run, StoredEvent } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
+import type { OutputFilesOfRun } from './calls/output-files.js'
 import type { EngineEvent } from './engine-event.js'
 import type { Question } from './outcome.js'
 import type { Reply } from './reply.js'
@@ -22,6 +23,7 @@ export interface ActiveRun {
   readonly credentials: Readonly<Record<string, string>>
   /** The environment of commands: without credentials, with the base set; before each command's own variables. */
   readonly environment: NodeJS.ProcessEnv
+  readonly outputs: OutputFilesOfRun
   /** How long a stopped command has before it is killed. Milliseconds. */
   readonly graceMs: number
   /** Call ids that this run has used; a cache of the journal. */

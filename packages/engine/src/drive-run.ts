@@ -1,10 +1,12 @@
 import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { followJournal } from '@delta/context'
 import { isKnownEvent, type Run } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { ActiveRun } from './active-run.js'
 import { callersOwn } from './caller.js'
+import { outputFiles, removeLeftOutput } from './calls/output-files.js'
 import { finish } from './end/finish.js'
 import { type History, readHistory } from './history.js'
 import { missingScripts } from './hooks/missing-scripts.js'
@@ -33,6 +35,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const history = await readHistory(run)
+  if (history.lastExecution !== undefined) removeLeftOutput(join(run.directory, history.lastExecution))
   for (const event of history.begun) emit({ kind: 'journal', event })
   const notices = [
     ...run.notices,
@@ -43,7 +46,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   keepConfiguration(run, options.agent, { seq: history.begun[0]?.seq ?? 1, sync: options.sync })
 
   const active = await activate(run, history, { ...options, ...own, signal })
-  return finish(active, () => runLoop(active))
+  return finish(active, () => runLoop(active).finally(active.outputs.close))
 }
 
 async function activate(
@@ -63,6 +66,7 @@ async function activate(
     maxIterations: options.maxIterations,
     credentials: credentialVariables(host, options.credentials),
     environment: baseEnvironment(run, options.agent.home, host),
+    outputs: outputFiles(),
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
     usedActionIds: history.usedActionIds,
     lastCount: history.lastCount,

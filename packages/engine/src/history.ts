@@ -9,6 +9,8 @@ export interface History {
   userMessages: string[]
   /** What the provider last counted, and for how many bytes. */
   lastCount: { calibration?: Calibration }
+  /** The record of the last command that has a result, relative to the run's directory. */
+  lastExecution?: string
 }
 
 /** Reads the journal once, in bounded memory but for what is returned. */
@@ -20,6 +22,7 @@ export async function readHistory(run: { paths: { journal: string } }): Promise<
     if (!isKnownEvent(event)) continue
     if (event.type === 'USER_MESSAGE') history.userMessages.push(event.content)
     if (event.type === 'THOUGHT') addThought(history, event)
+    if (event.type === 'ACTION_RESULT' && event.execution_ref) history.lastExecution = event.execution_ref
   }
   return history
 }

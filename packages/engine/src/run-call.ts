@@ -1,17 +1,12 @@
 import { relative } from 'node:path'
-import {
-  describeProcess,
-  interruptPolicy,
-  removeInlined,
-  runPrepared,
-  type ToolResult,
-} from '@delta/executor'
+import { describeProcess, interruptPolicy, runPrepared, type ToolResult } from '@delta/executor'
 import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
 import { type ActiveRun, record } from './active-run.js'
 import { meantBesideAgent } from './calls/beside-agent.js'
 import type { Call, ReadyCall } from './calls/call.js'
 import { failedCritically } from './calls/critical.js'
 import { executionRecord, outputPrefixOf } from './calls/execution-record.js'
+import type { OutputFiles } from './calls/output-files.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
 import { interrupted, type Outcome } from './outcome.js'
@@ -31,21 +26,30 @@ export async function runCall(
 ): Promise<Outcome | undefined> {
   if (run.signal.aborted) return interrupted(run.signal) // while a hook or a person was asked
   const file = createRecordFile(run.run.paths.toolExecutions, call.name, ROOM) // where nothing can be written, nothing may be started
+  const records: Records = { file, executionRef: relative(run.run.directory, file.path) }
   try {
-    return await runRecorded(run, call, prepared, { iteration, attempt, file })
+    return await runRecorded(run, call, prepared, { iteration, attempt, records })
   } finally {
     file.close()
+    records.outputs?.close()
   }
+}
+
+interface Records {
+  file: RecordFile
+  executionRef: string
+  /** Open from the moment on in which the command may start. */
+  outputs?: OutputFiles
 }
 
 async function runRecorded(
   run: ActiveRun,
   call: Call,
   prepared: ReadyCall,
-  { iteration, attempt, file }: { iteration: number; attempt: number; file: RecordFile },
+  { iteration, attempt, records }: { iteration: number; attempt: number; records: Records },
 ): Promise<Outcome | undefined> {
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
-  const executionRef = relative(run.run.directory, file.path)
+  const { file, executionRef } = records
   record(run, {
     type: 'ACTION_REQUEST',
     ...about,
@@ -57,14 +61,15 @@ async function runRecorded(
   })
   run.run.journal.sync()
 
-  const result = withHint(await execute(run, call, prepared, file), run, prepared)
+  records.outputs = run.outputs.open(outputPrefixOf(file.path))
+  const result = withHint(await execute(run, call, prepared, records), run, prepared)
   if (isLeftOpen(prepared, result)) {
     run.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(run.signal)
   }
   file.write(executionRecord(call, prepared, result), 0) // torn, it is that of a call without a result
   recordResult(run, result, about, executionRef)
-  removeInlined(outputPrefixOf(file.path), result) // not before: a crash in between must find what was printed
+  records.outputs.settle(result) // not before: a crash in between must find what was printed
   if (result.status === 'INTERRUPTED') return interrupted(run.signal)
   const stopped = await reportResult(run, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, call.name, result.status)
@@ -103,7 +108,12 @@ function isLeftOpen({ tool }: ReadyCall, { status }: ToolResult): boolean {
   return status === 'INTERRUPTED' && interruptPolicy(tool) !== 'report'
 }
 
-function execute(run: ActiveRun, call: Call, prepared: ReadyCall, file: RecordFile): Promise<ToolResult> {
+function execute(
+  run: ActiveRun,
+  call: Call,
+  prepared: ReadyCall,
+  { file, outputs }: Records,
+): Promise<ToolResult> {
   return runPrepared(prepared, {
     workDirectory: run.run.workDirectory,
     environment: run.environment,
@@ -111,6 +121,7 @@ function execute(run: ActiveRun, call: Call, prepared: ReadyCall, file: RecordFi
     policy: run.agent.policy,
     actionId: call.action_id,
     outputPrefix: outputPrefixOf(file.path),
+    outputs: outputs?.descriptors,
     keepOutput: true,
     signal: run.signal,
     graceMs: run.graceMs,

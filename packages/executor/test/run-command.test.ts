@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { areInstalled, fixtures, isAlive, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
@@ -45,6 +45,29 @@ describe('A command that ends by itself', () => {
     expect(outcome).toMatchObject({ status: 'EXITED', exitCode: 0 })
     expect(isAlive(grandchild)).toBe(true) // the background is the command's own business
     process.kill(grandchild, 'SIGKILL')
+  })
+
+  test('prints into files that are open already, and leaves them open', async () => {
+    const { path } = await workspace()
+    const outputs = [openSync(join(path, 'out'), 'ax+'), openSync(join(path, 'err'), 'ax+')] as const
+    const outcome = await run(['sh', '-c', 'echo out; echo err >&2'], { outputs })
+    expect([outcome.stdout.text, outcome.stderr.text]).toEqual(['out\n', 'err\n'])
+    for (const descriptor of outputs) closeSync(descriptor) // throws where it is closed
+    expect([readFileSync(join(path, 'out'), 'utf8'), readFileSync(join(path, 'err'), 'utf8')]).toEqual([
+      'out\n',
+      'err\n',
+    ])
+  })
+
+  test('is never taken for one that started nothing when something of it goes on', async () => {
+    const { path } = await workspace()
+    const outputs = [openSync(join(path, 'out'), 'ax+'), openSync(join(path, 'err'), 'ax+')] as const
+    for (let round = 0; round < 20; round++) {
+      const outcome = await run(['sh', '-c', 'true & exec true'], { outputs })
+      expect(outcome).toMatchObject({ status: 'EXITED' })
+      expect(outcome).not.toHaveProperty('startedNothing')
+    }
+    for (const descriptor of outputs) closeSync(descriptor)
   })
 
   test.skipIf(!areInstalled('ps'))(

@@ -40,7 +40,7 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
   const refusal = await refusalAtLast(call, context, { cwd: directory.path, env })
   if (refusal !== undefined) return notRun('BLOCKED', refusal)
 
-  const { outputPrefix, graceMs, signal, onSpawn, secretTokens = {} } = context
+  const { outputPrefix, outputs, graceMs, signal, onSpawn, secretTokens = {} } = context
   if (signal?.aborted) return notRun('INTERRUPTED', '[interrupted before it started; nothing was run]\n')
   const entrusted = [...(context.secrets ?? []), ...Object.values(secretTokens)]
   const { known } = redactors(tool.settings, context)
@@ -50,6 +50,7 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
     env,
     ...(call.stdin !== undefined && { stdin: fill(call.stdin) }),
     ...(outputPrefix !== undefined && outputPaths(outputPrefix)),
+    outputs,
     keepBytes: keepBytes(tool.settings),
     timeoutMs: toolTimeoutMs(tool),
     maxOutputBytes: tool.settings.output.maxBytes,

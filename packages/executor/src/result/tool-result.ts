@@ -27,6 +27,8 @@ export interface ToolResult {
   durationMs: number
   stdout: StreamRecord
   stderr: StreamRecord
+  /** See `CommandOutcome`; looked at for a caller that gave `outputs`. */
+  startedNothing?: boolean
 }
 
 /** What `toResult` needs to know of a `RunContext`. */
@@ -79,8 +81,18 @@ export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultCon
     },
     { redact: shown.text, ...tool.settings.output },
   )
-  const { exitCode, signal, durationMs } = outcome
-  return { status: toolStatus(outcome), exitCode, signal, observation, durationMs, stdout, stderr }
+  const { exitCode, signal, durationMs, startedNothing } = outcome
+  const status = toolStatus(outcome)
+  return {
+    status,
+    exitCode,
+    signal,
+    observation,
+    durationMs,
+    stdout,
+    stderr,
+    ...(startedNothing && { startedNothing }),
+  }
 }
 
 /** `known` takes out secrets by value, for records; `shown` also what looks like one, where asked. */

@@ -1,0 +1,108 @@
+import { closeSync, constants, ftruncateSync, openSync, renameSync } from 'node:fs'
+import { outputPaths, removeInlined, type ToolResult } from '@delta/executor'
+import { readIfThere } from '../read-if-there.js'
+import { outputPrefixOf } from './execution-record.js'
+
+/** Where the output of one command goes: `<prefix>.stdout` and `<prefix>.stderr`, open and empty. */
+export interface OutputFiles {
+  /** Undefined when they cannot be opened: whoever starts the command then tries, and says why. */
+  readonly descriptors: readonly [stdout: number, stderr: number] | undefined
+  /** The result is safe on disk: what it holds of the output is needed no more. */
+  settle(result: ToolResult): void
+  /** Gives up what was not settled; the files stay, for the next engine. */
+  close(): void
+}
+
+/** The output files of a run's commands. */
+export interface OutputFilesOfRun {
+  open(prefix: string): OutputFiles
+  /** Removes what is kept for the next command. */
+  close(): void
+}
+
+interface Pair {
+  prefix: string
+  descriptors: readonly [stdout: number, stderr: number]
+}
+
+const { O_APPEND, O_CREAT, O_RDWR, O_TRUNC } = constants
+
+/**
+ * Makes output files, and uses them again for the next command where nobody else can hold them: two files fewer to be made
+ * and removed with each command, which some file systems take long for, see docs/decisions/0087.
+ */
+export function outputFiles(): OutputFilesOfRun {
+  let spare: Pair | undefined
+
+  function open(prefix: string): OutputFiles {
+    let pair = takeSpare(prefix) ?? create(prefix)
+    return {
+      descriptors: pair?.descriptors,
+      settle(result) {
+        const isReusable = result.startedNothing && isInline(result) && spare === undefined
+        if (isReusable) spare = pair
+        else removeInlined(prefix, result)
+        if (isReusable) pair = undefined
+      },
+      close: () => closePair(pair),
+    }
+  }
+
+  /** Emptied before it has its new name, by which an engine that comes after a crash looks for what the command printed. */
+  function takeSpare(prefix: string): Pair | undefined {
+    const pair = spare && { prefix, descriptors: spare.descriptors }
+    const from = spare && pathsOf(spare.prefix)
+    spare = undefined
+    if (!pair || !from) return undefined
+    try {
+      for (const descriptor of pair.descriptors) ftruncateSync(descriptor, 0)
+      for (const [index, path] of pathsOf(prefix).entries()) renameSync(from[index] ?? '', path)
+      return pair
+    } catch {
+      closePair(pair) // a command has removed them, or the disk has failed: new ones are tried, and say so
+      return undefined
+    }
+  }
+
+  function close(): void {
+    if (spare) removeInlined(spare.prefix, { stdout: { bytes: 0 }, stderr: { bytes: 0 } })
+    closePair(spare)
+    spare = undefined
+  }
+
+  return { open, close }
+}
+
+/** What an engine kept for its next command and did not live to remove, beside the record of its last one. */
+export function removeLeftOutput(recordPath: string): void {
+  try {
+    removeInlined(outputPrefixOf(recordPath), JSON.parse(readIfThere(recordPath) ?? ''))
+  } catch {
+    // the record is gone, or not to be read: then nobody can say that it holds what its files do
+  }
+}
+
+function isInline({ stdout, stderr }: ToolResult): boolean {
+  return stdout.path === undefined && stderr.path === undefined
+}
+
+function create(prefix: string): Pair | undefined {
+  const opened: number[] = []
+  try {
+    for (const path of pathsOf(prefix))
+      opened.push(openSync(path, O_RDWR | O_APPEND | O_CREAT | O_TRUNC, 0o600))
+    return { prefix, descriptors: opened as [number, number] }
+  } catch {
+    for (const descriptor of opened) closeSync(descriptor)
+    return undefined
+  }
+}
+
+function pathsOf(prefix: string): [stdout: string, stderr: string] {
+  const { stdoutPath, stderrPath } = outputPaths(prefix)
+  return [stdoutPath, stderrPath]
+}
+
+function closePair(pair: Pair | undefined): void {
+  for (const descriptor of pair?.descriptors ?? []) closeSync(descriptor)
+}
