@@ -12,6 +12,7 @@ import { checkLayout } from './layout.js'
 import { migrateRun } from './migrate.js'
 import { neverBegan } from './never-began.js'
 import { notFound } from './read-run.js'
+import { removeLeftovers } from './remove-leftovers.js'
 import { type HeldRun, holdRun, type Run } from './run.js'
 
 /** What to do when a run has another owner, and how safely it is written. */
@@ -59,7 +60,10 @@ async function take(directory: string, { sync, ...how }: Taking): Promise<Run> {
   const run = open(directory, lease, sync)
   const { status, metadata } = run.summary()
   const isWritten = status === 'RUNNING' && writesWithoutLease(metadata.pid, run.paths.journal)
-  if (!isWritten && run.lastEpoch < lease.epoch) return run
+  if (!isWritten && run.lastEpoch < lease.epoch) {
+    removeLeftovers(directory, lease)
+    return run
+  }
   run.close()
   if (isWritten && metadata.pid) await makeWayWithoutLease(directory, metadata.pid, how.force)
   const higher = await take(directory, { ...how, sync, above: run.lastEpoch })
