@@ -11,6 +11,7 @@ import { makeRunDirectory } from './create-run.js'
 import { checkLayout } from './layout.js'
 import { migrateRun } from './migrate.js'
 import { neverBegan } from './never-began.js'
+import { obstacleIn } from './obstacle.js'
 import { notFound } from './read-run.js'
 import { removeLeftovers } from './remove-leftovers.js'
 import { type HeldRun, holdRun, type Run } from './run.js'
@@ -43,6 +44,8 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   const migration = migrateRun(named)
   const directory = migration?.directory ?? named
   if (!existsSync(runPaths(directory).journal)) throw neverBegan(directory)
+  const obstacle = obstacleIn(directory)
+  if (obstacle !== undefined) throw obstacle
 
   const run = await take(directory, { force, sync, ...waiting })
   if (migration) run.notices.unshift(migration.notice)
