@@ -203,6 +203,13 @@ test('a run that differs from the recording it replays is to be started anew, fo
   expect(exitCode).toBe(1)
   expect(stderr).toMatch(/or record the run anew\.\nThen start a new run: .*\n$/)
   expect(stderr).not.toContain('Try again')
+  const shown = await delta(['show', '-w', workspace.path])
+  expect(shown.stderr).toBe('Start a new run: this one goes on with what was not recorded.\n')
+  expect(await delta(['continue', '-w', workspace.path])).toMatchObject({
+    exitCode: 2,
+    stderr:
+      'Error: Run is FAILED, and goes on with what was not recorded. Start a new run: a replay answers no further message.\n',
+  })
 })
 
 test('a run that is out of iterations goes on with the same line, whether run or show is asked', async () => {

@@ -26,6 +26,11 @@ export async function checkContinuable(summary: RunSummary, wish: Wish): Promise
 async function requireMessage(summary: RunSummary, wish: Wish): Promise<void> {
   const ended = summary.status === 'COMPLETED' || summary.status === 'FAILED'
   if (!ended || wish.message !== undefined) return
+  if (summary.errorCode === 'ERR_MODEL_REPLAY_DIFFERS')
+    throw new EngineError(
+      'ERR_ENGINE_MESSAGE_REQUIRED',
+      'Run is FAILED, and goes on with what was not recorded. Start a new run: a replay answers no further message.',
+    )
   throw new EngineError(
     'ERR_ENGINE_MESSAGE_REQUIRED',
     `Run is ${summary.status}. To continue, provide a message using -m/--message\nExample: ${await example(summary, wish)}`,
