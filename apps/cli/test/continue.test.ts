@@ -193,7 +193,7 @@ test('a completed run is extended by a message, and refuses to go on without one
   const refused = await delta(['continue', '-w', workspace.path])
   expect(refused.exitCode).toBe(2)
   expect(refused.stderr).toContain(
-    'Error: Run is COMPLETED. To continue, provide a message using -m/--message',
+    `Error: Run is COMPLETED. To continue, provide a message using -m/--message\nExample: delta continue -w ${workspace.path} -m "Now do something else"\nIts answer: delta show -w ${workspace.path} --answer\n`,
   )
 
   const extended = await delta(['continue', '-w', workspace.path, '-m', 'And now?'])

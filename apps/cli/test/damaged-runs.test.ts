@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, rmdir, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, rmdir, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   runProcess,
@@ -301,6 +301,39 @@ test.each(['io', 'io/invocations', 'io/hooks', 'configuration'])(
       'Put back what was there, or move what is in its place away, then continue the run.\n',
     )
     await rm(path)
+    expect(await delta(goOn)).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
+  },
+)
+
+test.each([
+  ['dangling', '/nowhere/at/all', 'lease'],
+  ['dangling', '/nowhere/at/all', 'io/tool_executions'],
+  ['dangling', '/nowhere/at/all', 'configuration'],
+  ['circular', 'configuration', 'configuration'],
+  ["file's", '../../file', 'configuration'],
+])(
+  'verify and continue say the same of a %s link to %s where the directory %s belongs, and go on once a directory is there',
+  async (_, target, name) => {
+    await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
+    await using workspace = await temporaryWorkspace({ file: '' })
+    await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
+    const path = `${workspace.path}/.delta/one/${name}`
+    await rename(path, `${workspace.path}/moved`)
+    await symlink(target, path)
+    const journal = await readFile(`${workspace.path}/.delta/one/journal.jsonl`, 'utf8')
+    const why = `${path}: Could not be written: something else of that name is in the way (EEXIST).\nPut back what was there, or move what is in its place away, then continue the run.\n`
+    const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
+    expect(await delta(goOn)).toMatchObject({ exitCode: 1, stderr: `Error: ${why}` })
+    const verified = await delta(['journal', 'verify', '-w', workspace.path])
+    expect(verified).toMatchObject({ exitCode: 1, stderr: `But the run cannot go on: ${why}` })
+    expect(await readFile(`${workspace.path}/.delta/one/journal.jsonl`, 'utf8')).toBe(journal)
+
+    await rm(path)
+    await symlink(`${workspace.path}/moved`, path)
+    expect(await delta(['journal', 'verify', '-w', workspace.path])).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    })
     expect(await delta(goOn)).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
   },
 )

@@ -30,6 +30,43 @@ test('show prints the latest run as a transcript, or the one that is named', asy
   ])
 })
 
+test('an answer that was lost is printed again by show --answer, byte for byte; of a run without one, stderr says how it goes on to it', async () => {
+  await using workspace = await twoRuns()
+  await using agent = await temporaryAgent({ turns: [{ content: 'Grüße,\n\u001b[1m\n\n' }] })
+  const run = [process.execPath, DELTA, 'run', '--agent', agent.path, '-w', workspace.path, '-m', 'Go']
+  const lost = await startProcess([
+    'sh',
+    '-c',
+    'exec "$@" > /dev/full',
+    '-',
+    ...run,
+    '--run-id',
+    'lost',
+    '-q',
+  ]).result
+  expect(lost).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('could not be written') })
+  const show = (...args: string[]) => delta(['show', '-w', workspace.path, '--answer', ...args])
+  const command = `delta show -w ${workspace.path} --answer`
+  expect((await delta(['continue', '-w', workspace.path])).stderr).toContain(`\nIts answer: ${command}\n`)
+  expect(await show()).toEqual({
+    exitCode: 0,
+    signal: null,
+    stdout: 'Grüße,\n\u001b[1m\n\n',
+    stderr: '',
+  })
+  const another = ['continue', '-w', workspace.path, '--run-id', 'done', '--agent', agent.path]
+  expect((await delta(another)).stderr).toContain(
+    `\nIts answer: delta show done -w ${workspace.path} --answer\n`,
+  )
+  expect(await show('done')).toMatchObject({ exitCode: 0, stdout: 'Said.\n' })
+  expect(await show('asks')).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: `Run asks has no answer: it is WAITING_FOR_INPUT.\nAnswer with: delta continue -w ${workspace.path} --run-id asks -m "my answer"\n`,
+  })
+  expect(await show('done', '--follow')).toMatchObject({ exitCode: 2 })
+})
+
 test('of a run that v1.1 kept in .delta/runs, show names the workspace that continue takes', async () => {
   const timestamp = '2025-08-01T12:00:00.000Z'
   const lines = [

@@ -1,3 +1,5 @@
+import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
 import {
   MINIMAL_CONTEXT,
   runProcess,
@@ -201,6 +203,13 @@ test('a run that differs from the recording it replays is to be started anew, fo
   expect(exitCode).toBe(1)
   expect(stderr).toMatch(/or record the run anew\.\nThen start a new run: .*\n$/)
   expect(stderr).not.toContain('Try again')
+  const shown = await delta(['show', '-w', workspace.path])
+  expect(shown.stderr).toBe('Start a new run: this one goes on with what was not recorded.\n')
+  expect(await delta(['continue', '-w', workspace.path])).toMatchObject({
+    exitCode: 2,
+    stderr:
+      'Error: Run is FAILED, and goes on with what was not recorded. Start a new run: a replay answers no further message.\n',
+  })
 })
 
 test('a run that is out of iterations goes on with the same line, whether run or show is asked', async () => {
@@ -318,9 +327,39 @@ test('continue wants its workspace named, and says how where the current directo
   const said = async (cwd: string) => (await delta(['continue'], { cwd })).stderr
   const refusal =
     "Error: required option '-w, --work-dir <directory>' not specified\n(delta continue --help says what it takes)\n"
-  expect(await said(`${workspace.path}/.delta`)).toBe(refusal)
+  expect(await said(`${workspace.path}/..`)).toBe(refusal)
   expect(await said(workspace.path)).toBe(
     refusal.replace('\n(', '\nOf this directory: delta continue -w .\n('),
+  )
+})
+
+test('below a workspace the commands that look for its runs name it, as it is to be typed, and do not take it', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  await using workspace = await temporaryWorkspace({ 'a b/deep/file': '' })
+  const above = join(await realpath(workspace.path), 'a b')
+  await delta(['run', '--agent', agent.path, '-w', above, '-m', 'Go', '--run-id', 'one'])
+  const deep = join(above, 'deep')
+  const below = (...args: string[]) => delta(args, { cwd: deep })
+  const none = `No runs in ${deep}. Those of the workspace it lies in: delta`
+  expect(await below('list-runs')).toMatchObject({
+    exitCode: 0,
+    stdout: '',
+    stderr: `${none} list-runs -w '${above}'\n`,
+  })
+  expect(await below('list-runs', '--json')).toMatchObject({ stdout: '[]\n' })
+  expect(await below('show')).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining(`${none} show -w '${above}'\n`),
+  })
+  const goOn = `delta continue -w '${above}' -m 'and now'\n`
+  expect((await below('continue', '-m', 'and now', '-w', '.')).stderr).toContain(
+    `\nOf the workspace it lies in: ${goOn}`,
+  )
+  expect((await below('continue', '-m', 'and now')).stderr).toContain(
+    `\nOf the workspace this directory lies in: ${goOn}`,
+  )
+  expect((await delta(['list-runs', '-w', 'deep'], { cwd: above })).stderr).toContain(
+    `${none} list-runs -w '${above}'\n`,
   )
 })
 

@@ -2,8 +2,20 @@ import { checkProblems } from './check-problems.js'
 import type { ConfigProblem } from './errors.js'
 
 const WIDEST_EXCERPT = 120
-/** A key where it must not stand, or a name and password in an address; `${…}` is none. */
-const WRITTEN_KEY = /(api[_-]?key["']?\s*:\s*|:\/\/(?=[^/\s]*@))(?!["']?\$)("[^"]*"|'[^']*'|[^\s,}@]+)/gi
+/** A name that says its value is secret. */
+const SECRET_NAME =
+  /(?:api[_-]?key|(?<![\w-])key|(?<![a-z\d])(?:token|secret|password|passwd|authorization|credentials?))["']?\s*:\s*/
+/** Quoted, or up to where braces end it or a comment begins. What is in a map has names of its own. */
+const SECRET = /(?!\s|\{)(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:(?![,}\]](?:\s|$|[,}\]])|\s+#).)+)/
+const WRITTEN_SECRET = new RegExp(`(${SECRET_NAME.source})(${SECRET.source})`, 'gi')
+/** What only names it: `${token}`, `"$KEY"`, `Bearer $KEY`. */
+const VARIABLE = /^["']?(?:\w+\s+)?\$(?:\{|[A-Z_][A-Z\d_]*(?![\w-]))/
+/** Any header may hold one. */
+const WRITTEN_HEADERS = /((?<![\w-])(?:(?:extra|default)_)?headers["']?\s*:\s*)(.*\S)/gi
+/** A name and password in an address; `${…}` is none. */
+const WRITTEN_LOGIN = /(:\/\/(?=[^/\s]*@))([^\s,}@]+)/g
+/** One behind the question mark of an address. */
+const WRITTEN_PARAMETER = /([?&][\w-]*(?:key|token|secret)[\w-]*=)([^\s&#"',}]+)/gi
 
 /**
  * One problem as text: `file:line:column: message`, the line with a caret, and what to do.
@@ -39,13 +51,16 @@ export function formatReport(
  * The line and a caret under the column, both indented by two.
  *
  * Indentation is taken away and a long line is cut around the place. Control characters become blanks, so that
- * a file cannot move the cursor of the terminal that shows its mistakes. An API key becomes stars, for it is shown in logs.
+ * a file cannot move the cursor of the terminal that shows its mistakes. A secret becomes stars, for it is shown in logs.
  */
 export function excerptOf(line: string, column: number): string {
   const visible = line
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ')
-    .replace(WRITTEN_KEY, (_, name, key) => name + '*'.repeat(key.length))
     .trimEnd()
+    .replace(WRITTEN_LOGIN, withStars)
+    .replace(WRITTEN_PARAMETER, withStars)
+    .replace(WRITTEN_SECRET, withStars)
+    .replace(WRITTEN_HEADERS, withStars)
   const indentation = Math.min(visible.length - visible.trimStart().length, column - 1)
   const start = Math.max(indentation, column - WIDEST_EXCERPT / 2)
   const end = start + WIDEST_EXCERPT
@@ -54,6 +69,10 @@ export function excerptOf(line: string, column: number): string {
   const after = end < visible.length ? '…' : ''
   const caret = ' '.repeat(2 + before.length) + blank(visible.slice(start, column - 1))
   return `  ${before}${visible.slice(start, end)}${after}\n${caret}^`
+}
+
+function withStars(_: string, name: string, secret: string): string {
+  return name + (VARIABLE.test(secret) ? secret : '*'.repeat(secret.length))
 }
 
 function showControls(text: string): string {

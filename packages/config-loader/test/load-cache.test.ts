@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -107,6 +107,30 @@ test('what is damaged is not used', async () => {
     expect(await load(home, { cache })).toStrictEqual(fresh)
     expect(cache.text).toBe(text)
   }
+})
+
+test.each([
+  '5',
+  'null',
+  'no JSON',
+  '[5]',
+  '[["DIRECTORY/a.yaml", null]]',
+  '[["DIRECTORY/a.yaml", { "digest": "DIGEST", "value": { "tools": [] } }]]',
+  '[["DIRECTORY/a.yaml", { "digest": "DIGEST", "value": { "tools": [] }, "made": [5] }]]',
+  '[["DIRECTORY/a.yaml", { "digest": "DIGEST", "value": { "tools": [] }, "made": [{ "tool": {} }] }]]',
+])('a cache with %s and a checksum that fits is not used, and made anew', async (template) => {
+  const home = await agentOf(FILES)
+  const whole = memory()
+  const fresh = await load(home, { cache: whole })
+  const body = template.replace('DIRECTORY', await realpath(home)).replace(
+    'DIGEST',
+    createHash('sha256')
+      .update(FILES['a.yaml'] ?? '')
+      .digest('hex'),
+  )
+  const cache = memory(`${createHash('sha256').update(body).digest('hex')}\n${body}`)
+  expect(await load(home, { cache })).toStrictEqual(fresh)
+  expect(cache.text).toBe(whole.text)
 })
 
 test('what has to be said of a file is said at each load', async () => {

@@ -3,18 +3,56 @@ import { complaint, load, MINIMAL, texts } from './agents.js'
 
 test('a key in agent.yaml is an error that points to .env', async () => {
   const message = await complaint({ 'agent.yaml': 'name: a\nllm:\n  model: x\n  api_key: sk-1\n' })
-  expect(message).toContain('agent/agent.yaml:4:12: llm.api_key: ')
-  expect(message).toContain('\n  api_key: ****\n           ^\n')
+  expect(message).toContain('agent/agent.yaml:4:3: llm.api_key: ')
+  expect(message).toContain('\n  api_key: ****\n  ^\n')
   expect(message).toContain('.env')
 })
 
-test('credentials inside of base_url are an error that points to .env', async () => {
-  const text = 'name: a\nllm:\n  model: x\n  base_url: https://me:secret@api.example.com/v1\n'
-  const message = await complaint({ 'agent.yaml': text })
-  expect(message).toContain('agent/agent.yaml:4:13: llm.base_url: ')
-  expect(message).not.toContain('secret')
-  expect(message).toContain('.env')
+test.each([
+  ['key: sk-12345', 'key: ********'],
+  ['openai_api_key: "sk-\\"12345"', 'openai_api_key: ************'],
+  ["api-key: 'sk-''12345' # mine", 'api-key: ************ # mine'],
+  ['api_key: [sk-12345]', 'api_key: *********]'],
+  ['api_key: $sk-12345', 'api_key: *********'],
+  ['authorization: Bearer sk-1,2345', 'authorization: ****************'],
+  ['Authorization: "Bearer sk-12345', 'Authorization: ****************'],
+  ["headers: { Authorization: 'Bearer sk-12345' }", 'headers: *********************************'],
+  ['extra_headers: { X-Mine: sk-12345, X-Yours: sk-12345 }', 'extra_headers: ****'],
+  ['default_headers:\n    X-Mine: sk-12345', 'default_headers:'],
+  ['api_key:\n    sk-12345', 'api_key:'],
+  ['key: |\n    sk-12345', 'key: *'],
+])('llm: { %s } is refused without a word of the value', async (line, shown) => {
+  for (const next of ['', '  modle: y\n', '  extra_body: {}\n']) {
+    const message = await complaint({ 'agent.yaml': `name: a\nllm:\n  model: x\n  ${line}\n${next}` })
+    expect(message).toContain(`\n  ${shown}`)
+    expect(message).not.toMatch(/sk-|2345/)
+  }
+  if (line.includes('\n')) return
+  const flow = await complaint({ 'agent.yaml': `name: a\nllm: { modle: x, ${line}, temperature: hot }\n` })
+  expect(flow).not.toMatch(/sk-|2345/)
 })
+
+test('what a variable will hold is shown, for it is no secret', async () => {
+  const tool = (line: string) => `${MINIMAL['agent.yaml']}tools: [{ name: get, exec: '${line} | cat' }]\n`
+  for (const line of [
+    'curl -H "Authorization: Bearer ${token}"',
+    'curl -H "X-Api-Key: $KEY"',
+    'http ${token}: ${url}',
+  ]) {
+    expect(await complaint({ 'agent.yaml': tool(line) })).toContain(line)
+  }
+})
+
+test.each(['https://me:secret@api.example.com/v1', 'https://api.example.com/v1?v=1&api_key=secret'])(
+  'credentials inside of base_url %s are an error that points to .env',
+  async (url) => {
+    const text = `name: a\nllm:\n  model: x\n  base_url: ${url}\n`
+    const message = await complaint({ 'agent.yaml': text })
+    expect(message).toContain('agent/agent.yaml:4:13: llm.base_url: ')
+    expect(message).not.toContain('secret')
+    expect(message).toContain('.env')
+  },
+)
 
 test('parameters of the API pass through, but a mistyped one is named', async () => {
   const { agent, warnings, home } = await load({

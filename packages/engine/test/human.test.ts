@@ -37,6 +37,22 @@ test('an answer written into response.txt is taken up, and the files go away', a
   expect(await readdir(runDirectory)).not.toContain('interaction')
 })
 
+test.each(['\n', ' ', '\n\n', '\uFEFF\r\n \t\r\n'])(
+  'a response.txt that holds only %j is unanswered',
+  async (text) => {
+    const { run, resume, workspace } = await scene({ turns: TURNS })
+    const { runId } = await run()
+    const path = `.delta/${runId}/interaction/response.txt`
+    await workspace.write(path, text)
+    expect(await resume()).toMatchObject({
+      status: 'WAITING_FOR_INPUT',
+      question: { prompt: 'Which colour?' },
+    })
+    await workspace.write(path, `${text} blue\n\n`)
+    expect(await resume()).toMatchObject({ status: 'COMPLETED' })
+  },
+)
+
 test('a question that is still unanswered is asked again, once in the journal', async () => {
   const { run, resume } = await scene({ turns: TURNS })
   await run()

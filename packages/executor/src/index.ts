@@ -62,7 +62,7 @@ export {
   DEFAULT_TOOL_TIMEOUT_MS,
   defineTool,
   interruptPolicy,
-  isDelta,
+  isAgentTool,
   type Tool,
   toolMap,
   toolTimeoutMs,

@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { defineTool, type ExecuteContext, executeTool, isDelta, parsePolicy, toolMap } from '../src/index.js'
+import {
+  defineTool,
+  type ExecuteContext,
+  executeTool,
+  isAgentTool,
+  parsePolicy,
+  toolMap,
+} from '../src/index.js'
 import { workspace } from './workspace.js'
 
 const tools = toolMap([
@@ -80,10 +87,10 @@ test("the engine's keys reach no tool that does not list them, and no observatio
 
 test('delta run is an agent of its own and gets the keys; other commands of delta are tools like any other', () => {
   const tool = (exec: string) => defineTool({ name: 'a', exec })
-  expect(isDelta(tool('delta run --agent ${agent} -m ${task}'))).toBe(true)
-  expect(isDelta(tool('/usr/bin/delta continue -w ${directory}'))).toBe(true)
-  expect(isDelta(tool('delta sessions exec ${id}'))).toBe(false)
-  expect(isDelta(tool('delta-sessions exec ${id}'))).toBe(false)
+  expect(isAgentTool(tool('delta run --agent ${agent} -m ${task}'))).toBe(true)
+  expect(isAgentTool(tool('/usr/bin/delta continue -w ${directory}'))).toBe(true)
+  expect(isAgentTool(tool('delta sessions exec ${id}'))).toBe(false)
+  expect(isAgentTool(tool('delta-sessions exec ${id}'))).toBe(false)
 })
 
 describe('what a person says to a call', () => {

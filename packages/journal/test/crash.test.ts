@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { isKnownEvent, readJournal, readRequest, readRun, type StoredEvent } from '../src/index.js'
+import { isKnownEvent, openRun, readJournal, readRequest, readRun, type StoredEvent } from '../src/index.js'
 import { needsBuild, readText, temporaryDirectory } from './helpers.js'
 
 const ITERATIONS = 400 // more than the kills let it reach, so that every kill finds a writer
@@ -122,6 +122,38 @@ test('a run killed after every single change of the disk, and half-way through e
   await finish(scene)
   expect(readdirSync(scene.run).filter((name) => name.startsWith('journal.torn-')).length).toBeGreaterThan(0)
 })
+
+test('what a kill left beside a file it was about to replace is removed when the run is opened next', async () => {
+  const seen = new Set<string>()
+  const twoDaysAgo = Date.now() / 1000 - 2 * 24 * 60 * 60
+  for (let call = 1; ; call++) {
+    const scene = newScene()
+    const { signal } = await write(scene, { killAfter: `${call} after`, iterations: 1 })
+    if (signal !== 'SIGKILL') break
+    const left = leftIn(scene)
+    for (const path of left) {
+      seen.add(path.slice(scene.work.length).replace(/\.?[0-9a-f]+\.tmp$/, ''))
+      // These say nothing of their writer, which may be living for all that anybody knows: only their age does.
+      if (readText(path) === '' || path.includes('VERSION')) utimesSync(path, twoDaysAgo, twoDaysAgo)
+    }
+    if (left.length === 0 || !existsSync(scene.journal) || readText(scene.journal) === '') continue
+    await openRun(scene.run).then((run) => run.close())
+    expect(leftIn(scene)).toEqual([])
+  }
+  expect([...seen].sort()).toEqual([
+    '/.delta/LATEST',
+    '/.delta/VERSION',
+    '/.delta/crash/lease/',
+    '/.delta/crash/lease/1',
+    '/.delta/crash/metadata.json',
+  ])
+})
+
+function leftIn({ work }: Scene): string[] {
+  return readdirSync(work, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.tmp'))
+    .map((name) => join(work, name))
+}
 
 test('a run killed at random instants loses nothing and is finished', async () => {
   const scene = newScene()

@@ -6,6 +6,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -387,4 +388,61 @@ test('a process is told by its pid and its start, and a zombie is none', () => {
   expect(processStart(process.pid)).toMatch(/^\d+$/)
   expect(processStart(process.pid)).toBe(processStart(process.pid))
   expect(processStart(2 ** 22 + 1)).toBeUndefined()
+})
+
+/** A file that looks as if its writer had been killed before renaming it. */
+function leftBeside(path: string, text = '{}', ageMs = 0): string {
+  const left = path.endsWith('.tmp') ? path : `${path}.0123abcd.tmp`
+  writeFileSync(left, text)
+  const then = new Date(Date.now() - ageMs)
+  utimesSync(left, then, then)
+  return left
+}
+
+const TWO_DAYS_MS = 2 * 24 * 60 * 60 * 1000
+
+test("what may be a living writer's stays: of an owner that cannot be seen, of those after the lease, of other runs", async () => {
+  const run = await closedRun()
+  const mine = JSON.parse(readText(join(run.paths.lease, '1'))) as LeaseFields & { released?: string }
+  delete mine.released
+  putLease(run, { boot_id: 'another' }, 60_000)
+  const delta = join(run.directory, '..')
+  const candidate = (digit: string) => join(run.paths.lease, `.${digit.repeat(16)}.tmp`)
+  const stay = [
+    leftBeside(run.paths.metadata),
+    leftBeside(join(delta, 'LATEST'), 'another\n'),
+    leftBeside(join(delta, 'VERSION'), '1.9\n'),
+    leftBeside(candidate('1'), JSON.stringify(mine)),
+    leftBeside(candidate('2'), JSON.stringify({ ...mine, boot_id: 'another' })),
+    leftBeside(candidate('3'), ''),
+    leftBeside(join(run.directory, 'notes.tmp')),
+  ]
+  const go = [
+    leftBeside(candidate('4'), JSON.stringify({ ...mine, process_start: 'another' })),
+    leftBeside(`${run.paths.parts}.89abcdef.tmp`, '', TWO_DAYS_MS),
+    leftBeside(candidate('5'), '', TWO_DAYS_MS),
+  ]
+  const again = await open(run)
+  expect(again.notices).toMatchObject([expect.stringContaining('which cannot be seen from here')])
+  again.close()
+  expect(stay.filter(existsSync)).toEqual(stay)
+  expect(go.filter(existsSync)).toEqual([])
+})
+
+test('what a killed owner left is looked for where a run replaces files, and behind no link', async () => {
+  const run = await closedRun()
+  const elsewhere = temporaryDirectory()
+  symlinkSync(elsewhere, run.paths.secrets)
+  mkdirSync(run.paths.interaction)
+  const stays = leftBeside(join(elsewhere, 'one'))
+  const go = [
+    run.paths.journal,
+    run.paths.parts,
+    join(run.paths.interaction, 'request.json'),
+    join(run.paths.hooks, 'on_run_end_1.json'),
+    join(run.paths.lease, '1'),
+  ].map((path) => leftBeside(path))
+  ;(await open(run)).close()
+  expect(go.filter(existsSync)).toEqual([])
+  expect(existsSync(stays)).toBe(true)
 })

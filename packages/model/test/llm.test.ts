@@ -111,7 +111,7 @@ describe('settings that are refused', () => {
     (name) => {
       const problems = problemsOf({ model: 'm', [name]: 'sk-1234567890' })
       expect(problems).toEqual([
-        { path: name, message: 'An API key must not be written here.', hint: KEY_HINT },
+        { path: name, message: 'An API key must not be written here.', hint: KEY_HINT, misplacedKey: true },
       ])
     },
   )
@@ -157,6 +157,7 @@ describe('settings that are refused', () => {
           path: name,
           message: 'Cannot be set: a request has no headers of yours.',
           hint: `${KEY_HINT} For a server that wants other headers use provider: command.`,
+          misplacedKey: true,
         },
       ])
     },
@@ -164,7 +165,12 @@ describe('settings that are refused', () => {
 
   test('extra_body, for what nobody knows is sent as it is', () => {
     expect(problemsOf({ model: 'm', extra_body: { top_k: 5 } })).toEqual([
-      { path: 'extra_body', message: 'Is not needed.', hint: 'Write what is in it right under llm:.' },
+      {
+        path: 'extra_body',
+        message: 'Is not needed.',
+        hint: 'Write what is in it right under llm:.',
+        misplacedKey: true,
+      },
     ])
   })
 

@@ -1,10 +1,10 @@
-import { createRedactor } from '@delta/executor/command'
+import { type CapturedOutput, createRedactor } from '@delta/executor/command'
 import { checkExec } from './check-options.js'
 import { collectState } from './collect.js'
 import { SessionError } from './errors.js'
 import { type ExecOptions, prepareExecution, runExecution } from './execution.js'
 import { noticeUnless } from './notices.js'
-import { type ExecResult, notTextNotices, processResult } from './result.js'
+import { bytesOf, type ExecResult, isAllThere, isUncut, notTextNotices, processResult } from './result.js'
 import { recordCommand } from './store/history.js'
 import { lockSession } from './store/lock.js'
 import { writeMetadata } from './store/metadata.js'
@@ -24,6 +24,28 @@ import { removeWorkFiles } from './work-files.js'
  *   `ERR_SESSION_ABORTED`: `signal` came before the command was started.
  */
 export async function execInSession(id: string, command: string, options: ExecOptions): Promise<ExecResult> {
+  return (await execute(id, command, options, isAllThere)).result
+}
+
+export interface Executed {
+  result: ExecResult
+  /** As it was printed; when it is long its two ends, as in the result. */
+  stdout: Buffer
+  stderr: Buffer
+}
+
+/** As `execInSession`, for a caller that passes bytes on: output that is not UTF-8 needs no file and no notice then. */
+export function execForBytes(id: string, command: string, options: ExecOptions): Promise<Executed> {
+  return execute(id, command, options, isUncut)
+}
+
+/** @param isWhole - Whether the caller gets all of an output without its file. */
+async function execute(
+  id: string,
+  command: string,
+  options: ExecOptions,
+  isWhole: IsWhole,
+): Promise<Executed> {
   checkExec(id, command, options)
   if (command.includes('\0')) {
     throw new SessionError(
@@ -33,14 +55,22 @@ export async function execInSession(id: string, command: string, options: ExecOp
   }
   const paths = existingSession(options.sessionsDirectory, id)
   const unlock = await lockSession(paths.lock, options.signal)
-  const result = await runLocked(paths, command, options).catch((error) => {
+  const executed = await runLocked(paths, command, options, isWhole).catch((error) => {
     unlock()
     throw error
   })
-  return withNotices(result, noticeUnless(unlock, 'The session stays locked while this process lives'))
+  const more = noticeUnless(unlock, 'The session stays locked while this process lives')
+  return { ...executed, result: withNotices(executed.result, more) }
 }
 
-async function runLocked(paths: SessionPaths, command: string, options: ExecOptions): Promise<ExecResult> {
+type IsWhole = (output: CapturedOutput) => boolean
+
+async function runLocked(
+  paths: SessionPaths,
+  command: string,
+  options: ExecOptions,
+  isWhole: IsWhole,
+): Promise<Executed> {
   const started = new Date()
   const execution = await prepareExecution(paths, options)
   const { metadata, number, secrets } = execution
@@ -49,9 +79,9 @@ async function runLocked(paths: SessionPaths, command: string, options: ExecOpti
   const result: ExecResult = { ...processResult(outcome), ...collected.result }
   const redactor = createRedactor(secrets.values)
   const notices = [
-    notTextNotices(outcome),
+    notTextNotices(outcome, isWhole),
     noticeUnless(() => removeWorkFiles(paths), 'Files this command worked with are still there'),
-    tidyOutputs(outcome, { inUse: collected.leftRunning, redactor }),
+    tidyOutputs(outcome, { inUse: collected.leftRunning, isWhole, redactor }),
     noticeUnless(
       () =>
         writeMetadata(paths, {
@@ -68,7 +98,11 @@ async function runLocked(paths: SessionPaths, command: string, options: ExecOpti
       'This command is not in history.log',
     ),
   ]
-  return withNotices(result, notices.flat())
+  return {
+    result: withNotices(result, notices.flat()),
+    stdout: bytesOf(outcome.stdout),
+    stderr: bytesOf(outcome.stderr),
+  }
 }
 
 function withNotices(result: ExecResult, more: readonly string[]): ExecResult {

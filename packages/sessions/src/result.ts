@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:os'
-import { StringDecoder } from 'node:string_decoder'
 import type { CapturedOutput, CommandOutcome } from '@delta/executor/command'
 
 /** What one command did. snake_case: this is what `delta-sessions exec` prints. */
@@ -45,14 +44,22 @@ export function processResult(outcome: CommandOutcome): Omit<ExecResult, 'work_d
 }
 
 /** Whether the result says byte for byte what was printed. */
-export function isAllThere({ head, omittedBytes }: CapturedOutput): boolean {
-  return omittedBytes === 0 && isUtf8(head)
+export function isAllThere(output: CapturedOutput): boolean {
+  return isUncut(output) && isUtf8(output.head)
+}
+
+/** Whether the bytes of an output are all in memory. */
+export function isUncut({ omittedBytes }: CapturedOutput): boolean {
+  return omittedBytes === 0
 }
 
 /** Says of an output that the result has, but not byte for byte, where its bytes are. */
-export function notTextNotices({ stdout, stderr }: CommandOutcome): string[] {
+export function notTextNotices(
+  { stdout, stderr }: CommandOutcome,
+  isWhole: (output: CapturedOutput) => boolean,
+): string[] {
   return Object.entries({ stdout, stderr })
-    .filter(([, output]) => output.omittedBytes === 0 && !isAllThere(output))
+    .filter(([, output]) => isUncut(output) && !isWhole(output))
     .map(([name, { bytes, path }]) => `${name} is not UTF-8 text; all ${bytes} bytes are in ${path}`)
 }
 
@@ -61,18 +68,23 @@ function exitCode({ status, exitCode, signal }: CommandOutcome): number {
   return exitCode ?? 128 + (signal ? constants.signals[signal] : 0)
 }
 
+function textOf(output: CapturedOutput): string {
+  return bytesOf(output).toString('utf8')
+}
+
 /** Everything, or the beginning and the end with a line in between that says where the rest is. */
-function textOf({ text, head, tail, omittedBytes, path }: CapturedOutput): string {
-  if (omittedBytes === 0) return text
-  return `${beginningOf(head)}\n[${omittedBytes} bytes left out; all of it is in ${path}]\n${endOf(tail)}`
+export function bytesOf(output: CapturedOutput): Buffer {
+  if (isUncut(output)) return output.head
+  const between = `\n[${output.omittedBytes} bytes left out; all of it is in ${output.path}]\n`
+  return Buffer.concat([beginningOf(output.head), Buffer.from(between), endOf(output.tail)])
 }
 
-/** Without the first bytes of a character whose last ones were left out. */
-function beginningOf(head: Buffer): string {
-  return new StringDecoder('utf8').write(head)
+/** Without the first bytes of a character whose last ones were left out: at most three. */
+function beginningOf(head: Buffer): Buffer {
+  return [0, 1, 2, 3].map((count) => head.subarray(0, head.length - count)).find(isUtf8) ?? head
 }
 
-/** Without the last bytes of a character whose first ones were left out: at most three, each shown as U+FFFD. */
-function endOf(tail: Buffer): string {
-  return tail.toString('utf8').replace(/^\ufffd{1,3}/, '')
+/** Without the last bytes of a character whose first ones were left out: at most three. */
+function endOf(tail: Buffer): Buffer {
+  return [0, 1, 2, 3].map((count) => tail.subarray(count)).find(isUtf8) ?? tail
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -6,6 +6,8 @@ import { areInstalled, isAlive } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { main } from '../src/main.js'
 import { startCommandLine, temporaryDirectory } from './helpers.js'
+
+const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
 
 interface Run {
   code: number
@@ -90,6 +92,31 @@ describe('delta-sessions', () => {
       stdout: 'out\n',
       stderr: 'err\n',
     })
+  })
+
+  test('--raw prints every byte as the command printed it, and keeps no file of it', async () => {
+    const { cwd, json } = terminal()
+    const { session_id: id } = await json(['start', 'sh'])
+    await writeFile(join(cwd, 'bytes'), EVERY_BYTE)
+    const command = ['exec', '--raw', id, 'cat bytes; cat bytes bytes >&2; exit 7']
+    const saved = startCommandLine(command, cwd, { container: ['sh', '-c', 'exec "$@" >out 2>err', '-'] })
+    expect(await saved.result).toMatchObject({ exitCode: 7 })
+    expect(await readFile(join(cwd, 'out'))).toEqual(EVERY_BYTE)
+    expect(await readFile(join(cwd, 'err'))).toEqual(Buffer.concat([EVERY_BYTE, EVERY_BYTE]))
+    expect(readdirSync(join(cwd, '.sessions', id, 'output'))).toEqual([])
+  })
+
+  test('--raw prints the bytes of both ends, too, of what is longer than --max-output', async () => {
+    const { cwd, json } = terminal()
+    const { session_id: id } = await json(['start', 'sh'])
+    await writeFile(join(cwd, 'bytes'), EVERY_BYTE)
+    const command = ['exec', '--raw', id, 'cat bytes bytes bytes', '--max-output', '512']
+    const saved = startCommandLine(command, cwd, { container: ['sh', '-c', 'exec "$@" >out', '-'] })
+    await saved.result
+    const printed = (await readFile(join(cwd, 'out'))).toString('latin1')
+    const every = EVERY_BYTE.toString('latin1')
+    expect(printed.startsWith(`${every}\n[256 bytes left out; all of it is in `)).toBe(true)
+    expect(printed.endsWith(`]\n${every}`)).toBe(true)
   })
 
   test.skipIf(!areInstalled('python3'))('--raw says on stderr what a session did not keep', async () => {

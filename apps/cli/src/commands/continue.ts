@@ -12,8 +12,8 @@ import { runMeant } from '../runs/run-meant.js'
 import { withOpenQuestion } from '../runs/with-open-question.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
-import { withLastWorkspace } from '../workspace/last-workspace.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
+import { withOtherWorkspace } from '../workspace/workspace-near.js'
 
 interface ContinueFlags extends EngineFlags {
   workDir: string
@@ -36,7 +36,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const meant = flags.runId && (await runMeant(flags.runId, { workDirectory, env: terminal.env }))
   const run = await findRun(workDirectory, meant).catch((error: unknown) => {
     const same = ['continue', ...(flags.message === undefined ? [] : ['-m', flags.message])]
-    throw withLastWorkspace(error, same, { workDir: flags.workDir, terminal })
+    throw withOtherWorkspace(error, same, { workDir: flags.workDir, terminal })
   })
   const message = await readReply(flags.message, run, terminal)
   if (flags.runId === undefined) {

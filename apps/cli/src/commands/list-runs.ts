@@ -6,8 +6,8 @@ import { printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { withExactCommands } from '../usage/exact-commands.js'
-import { otherWorkspace } from '../workspace/last-workspace.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
+import { otherWorkspace } from '../workspace/workspace-near.js'
 
 interface ListFlags {
   workDir: string

@@ -7,7 +7,7 @@ import {
   streamJournal,
 } from '@delta/journal'
 import { eventPrinter } from '../present/event-printer.js'
-import { print, say } from '../present/print.js'
+import { print, printAnswer, say } from '../present/print.js'
 import { wayBack } from '../present/way-back.js'
 import { contextOfStep } from '../runs/context-of-step.js'
 import { followJournal, mayBegin } from '../runs/follow.js'
@@ -21,6 +21,7 @@ interface ShowFlags {
   workDir: string
   step?: string
   request?: string
+  answer?: boolean
   follow?: boolean
   verbose?: boolean
   json?: boolean
@@ -39,6 +40,7 @@ export async function execute(
     print(terminal, await requestOf(run, flags.request))
     return EXIT.completed
   }
+  if (flags.answer) return showAnswer(run, terminal)
   if (flags.step !== undefined) {
     const show = asTyped(flags, runId, terminal.env)
     return showStep(run, wholeNumber('--step', flags.step), { flags, terminal, show })
@@ -50,6 +52,19 @@ export async function execute(
   for await (const event of events) showEvent(event)
   if (flags.follow || !flags.json) await sayHowToGoOn(run.directory, flags, terminal)
   return EXIT.completed
+}
+
+/** Without one, stderr says how the run goes on to it. */
+function showAnswer(run: ShownRun, terminal: Terminal): number {
+  const { status, answer, runId } = run
+  if (status === 'COMPLETED' && answer !== undefined) {
+    printAnswer(terminal, answer)
+    return EXIT.completed
+  }
+  say(terminal, `Run ${runId} has no answer: it is ${run.problem === undefined ? status : 'damaged'}.`)
+  for (const line of run.problem === undefined ? wayBack(run, terminal.env) : [run.problem])
+    say(terminal, line)
+  return EXIT.failed
 }
 
 /** The events of one iteration, after what the model saw before it. */
@@ -122,8 +137,13 @@ function extent({ runId, lastIteration }: { runId: string; lastIteration: number
 }
 
 /** Each of these says what is to be printed, so of two one would go unheard. */
-function refuseTogether({ step, request, follow }: ShowFlags): void {
-  const given = Object.entries({ '--step': step, '--request': request, '--follow': follow })
+function refuseTogether({ step, request, answer, follow }: ShowFlags): void {
+  const given = Object.entries({
+    '--step': step,
+    '--request': request,
+    '--answer': answer,
+    '--follow': follow,
+  })
     .filter(([, value]) => value !== undefined)
     .map(([flag]) => flag)
   if (given.length > 1)

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { CommandEntry } from '../table/entry.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spokenName } from '../usage/spoken-name.js'
-import { lastWorkspaceIn } from '../workspace/last-workspace.js'
+import { workspaceNear } from '../workspace/workspace-near.js'
 import { withMeantOption } from './meant-option.js'
 import { whereItGoes } from './where-it-goes.js'
 
@@ -28,11 +28,11 @@ export function withHints(
     )
 }
 
-/** The current directory, if it is a workspace; or the one that was used last beside the agent that lies there. */
+/** The current directory, if it is a workspace; or the one that was used last beside the agent that lies there, or lies above. */
 function whichWorkspace(command: readonly string[], { cwd, argv }: Terminal): string {
   if (existsSync(join(cwd, '.delta'))) return `Of this directory: ${command.join(' ')} -w .\n`
-  const last = lastWorkspaceIn('.', cwd)
-  if (last === undefined) return ''
-  const typed = quoteForPerson([...command, '-w', last, ...argv.slice(1)])
-  return `Of the workspace last used here: ${typed}\n`
+  const near = workspaceNear('.', cwd)
+  if (near === undefined) return ''
+  const typed = quoteForPerson([...command, '-w', near.workspace, ...argv.slice(1)])
+  return `Of the workspace ${near.isAbove ? 'this directory lies in' : 'last used here'}: ${typed}\n`
 }

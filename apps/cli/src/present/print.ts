@@ -6,6 +6,11 @@ export function print(terminal: Terminal, text: string): void {
   terminal.stdout.write(terminal.stdout.isTTY ? printable(text) : text)
 }
 
+/** An answer and one newline. */
+export function printAnswer(terminal: Terminal, answer: string): void {
+  print(terminal, `${answer.replace(/\n$/, '')}\n`)
+}
+
 /** The same for a program: any value as JSON. */
 export function printJson(terminal: Terminal, value: unknown): void {
   print(terminal, `${JSON.stringify(value, null, 2)}\n`)

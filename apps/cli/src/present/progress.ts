@@ -1,7 +1,7 @@
 import type { Terminal } from '../terminal/terminal.js'
 import { eventDescriber } from './event-describer.js'
 import type { Presenter } from './presenter.js'
-import { print } from './print.js'
+import { printAnswer } from './print.js'
 import { printable } from './printable.js'
 import { storedEvent } from './stored-event.js'
 import { styleFor } from './style.js'
@@ -30,16 +30,11 @@ export function progressPresenter(
     },
     warn: (message) => say(style.yellow(printable(message))),
     finish(result, answerIsShown = false) {
-      if (result.status === 'COMPLETED' && !answerIsShown) writeAnswer(result.answer, terminal)
+      if (result.status === 'COMPLETED' && !answerIsShown) printAnswer(terminal, result.answer)
       for (const line of wayOn(result, { env: terminal.env, endIsTold: !quiet, asked })) say(line)
     },
     leaveRoomFor({ requestId }) {
       asked = requestId // and nothing moves
     },
   }
-}
-
-/** The answer and one newline; a program that reads it gets every byte of it, a terminal no control sequence. */
-function writeAnswer(answer: string, terminal: Terminal): void {
-  print(terminal, `${answer.replace(/\n$/, '')}\n`)
 }

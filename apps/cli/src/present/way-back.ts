@@ -25,14 +25,17 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
     case 'INTERRUPTED':
       return [`${endIsTold(run) ? '' : 'It was interrupted: nobody writes it any more. '}Go on with: ${goOn}`]
     case 'FAILED':
-      return [
-        run.metadata.error === 'MAX_ITERATIONS'
-          ? `Go on with: ${goOn} -m "Go on"`
-          : `Retry with: ${goOn} -m "Try again"`,
-      ]
+      return [retrying(run, goOn)]
     default:
       return []
   }
+}
+
+function retrying({ metadata, errorCode }: RunSummary, goOn: string): string {
+  if (metadata.error === 'MAX_ITERATIONS') return `Go on with: ${goOn} -m "Go on"`
+  if (errorCode === 'ERR_MODEL_REPLAY_DIFFERS')
+    return 'Start a new run: this one goes on with what was not recorded.'
+  return `Retry with: ${goOn} -m "Try again"`
 }
 
 /** What holds `.delta`. v1.1 kept its runs one level deeper, in `.delta/runs`, a name that no run of today has. */

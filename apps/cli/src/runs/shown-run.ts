@@ -10,8 +10,8 @@ import {
 import type { Terminal } from '../terminal/terminal.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { UsageError } from '../usage/usage-error.js'
-import { otherWorkspace } from '../workspace/last-workspace.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
+import { otherWorkspace } from '../workspace/workspace-near.js'
 import { runMeant } from './run-meant.js'
 
 /** A run to be looked at. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isMap } from '../is-map.js'
 import { isSecretName } from '../mask-secrets.js'
 import { requireThat } from '../usage.js'
 
@@ -97,7 +98,30 @@ function seal(files: readonly [string, MadeFile][]): string {
 function unseal(sealed = ''): [string, MadeFile][] {
   const end = sealed.indexOf('\n')
   const text = sealed.slice(end + 1)
-  return end >= 0 && sealed.slice(0, end) === digestOf(text) ? JSON.parse(text) : []
+  return end >= 0 && sealed.slice(0, end) === digestOf(text) ? parseFiles(text) : []
+}
+
+/** A checksum says that a text is whole, not who wrote it: nothing of one that we did not write is used. */
+function parseFiles(text: string): [string, MadeFile][] {
+  try {
+    const files: unknown = JSON.parse(text)
+    return Array.isArray(files) && files.every(isEntry) ? files : []
+  } catch (error) {
+    if (error instanceof SyntaxError) return []
+    throw error
+  }
+}
+
+function isEntry(entry: unknown): entry is [string, MadeFile] {
+  if (!Array.isArray(entry) || entry.length !== 2) return false
+  const [path, file] = entry as [unknown, unknown]
+  return typeof path === 'string' && isMap(file) && isMadeFile(file)
+}
+
+/** Of the tools themselves no more than where their parts begin: they are what they say, as in a program. */
+function isMadeFile({ digest, made }: Record<string, unknown>): boolean {
+  const isTool = (tool: unknown) => isMap(tool) && isMap(tool.tool) && isMap(tool.rest)
+  return typeof digest === 'string' && Array.isArray(made) && made.every(isTool)
 }
 
 function digestOf(text: string): string {

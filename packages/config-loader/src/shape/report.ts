@@ -33,6 +33,8 @@ export interface ForeignProblem {
   hint?: string
   /** The path is that of a key nobody reads. */
   unknownKey?: true
+  /** The key is what is wrong, and its value may be for nobody to see. */
+  misplacedKey?: true
 }
 
 /** Reports what another package's parser found about the value at `base` of a file. */
@@ -42,10 +44,10 @@ export function reportForeign(
   base: ValuePath,
   report: Findings['error'],
 ): void {
-  for (const { path, message, hint, unknownKey: key = false } of problems) {
+  for (const { path, message, hint, unknownKey = false, misplacedKey: key = unknownKey } of problems) {
     const whole = [...base, ...parsePath(path)]
-    const advice = (key ? commaHint(file, whole) : undefined) ?? hint
-    report(file.locate(whole, { key }), sentence(key ? whole.slice(0, -1) : whole, message), advice)
+    const advice = (unknownKey ? commaHint(file, whole) : undefined) ?? hint
+    report(file.locate(whole, { key }), sentence(unknownKey ? whole.slice(0, -1) : whole, message), advice)
   }
 }
 

@@ -71,9 +71,9 @@ function passedTo(
   { variables, environment, credentials }: CommandContext,
 ): [name: string, value: string][] {
   const argv = command.map((word) => replaceVariables(word, variables))
-  const isDelta = startsDelta(argv, { cwd: variables.CWD, env: environment, trusted: environment })
+  const mayHaveKeys = startsDelta(argv, { cwd: variables.CWD, env: environment, trusted: environment })
   return Object.entries({ ...credentialsOf(environment), ...credentials }).filter(
-    ([name]) => passEnv.includes(name) || isDelta, // a sub-agent asks a model of its own
+    ([name]) => passEnv.includes(name) || mayHaveKeys, // a sub-agent asks a model of its own
   )
 }
 

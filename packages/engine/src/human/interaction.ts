@@ -27,8 +27,8 @@ export function leaveQuestion(directory: string, question: Question): void {
 }
 
 /**
- * The answer in `response.txt` without one final newline; undefined when there is none, when it is empty, or when it
- * answers another question: a crash can leave an old one lying there.
+ * The answer in `response.txt` without one final newline; undefined when there is none, when it is blank, as `-m` is
+ * refused then, or when it answers another question: a crash can leave an old one lying there.
  *
  * @throws {EngineError} `ERR_ENGINE_NO_ANSWER`: what lies there is no file, or no text.
  */
@@ -37,7 +37,7 @@ export function readResponse(directory: string, question: Question): string | un
   const text = readText(join(directory, 'response.txt'))
     ?.replace(/^\uFEFF/, '')
     .replace(/\r?\n$/, '')
-  return text === '' ? undefined : text
+  return text?.trim() === '' ? undefined : text
 }
 
 /** The path of `response.txt` if somebody wrote into it, whatever it is the answer to. */

@@ -26,17 +26,27 @@ export async function checkContinuable(summary: RunSummary, wish: Wish): Promise
 async function requireMessage(summary: RunSummary, wish: Wish): Promise<void> {
   const ended = summary.status === 'COMPLETED' || summary.status === 'FAILED'
   if (!ended || wish.message !== undefined) return
+  if (summary.errorCode === 'ERR_MODEL_REPLAY_DIFFERS')
+    throw new EngineError(
+      'ERR_ENGINE_MESSAGE_REQUIRED',
+      'Run is FAILED, and goes on with what was not recorded. Start a new run: a replay answers no further message.',
+    )
   throw new EngineError(
     'ERR_ENGINE_MESSAGE_REQUIRED',
-    `Run is ${summary.status}. To continue, provide a message using -m/--message\nExample: ${await example(summary, wish)}`,
+    `Run is ${summary.status}. To continue, provide a message using -m/--message\n${await examples(summary, wish)}`,
   )
 }
 
-/** Ready to be pasted. Of a failed run what is said matters little: that anything is said makes the model be asked again. */
-async function example({ status, runId }: RunSummary, { workDirectory }: Wish): Promise<string> {
-  const which = runId === (await latestRunId(workDirectory)) ? [] : ['--run-id', runId]
-  const command = quoteForPerson(['delta', 'continue', '-w', workDirectory, ...which])
-  return `${command} -m "${status === 'FAILED' ? 'Try again' : 'Now do something else'}"`
+/**
+ * Ready to be pasted. Of a failed run what is said matters little: that anything is said makes the model be asked again. Who
+ * continues a completed one may never have seen its answer: it was killed before it could print it.
+ */
+async function examples({ status, runId }: RunSummary, { workDirectory }: Wish): Promise<string> {
+  const isLatest = runId === (await latestRunId(workDirectory))
+  const goOn = ['delta', 'continue', '-w', workDirectory, ...(isLatest ? [] : ['--run-id', runId])]
+  if (status === 'FAILED') return `Example: ${quoteForPerson(goOn)} -m "Try again"`
+  const show = ['delta', 'show', ...(isLatest ? [] : [runId]), '-w', workDirectory, '--answer']
+  return `Example: ${quoteForPerson(goOn)} -m "Now do something else"\nIts answer: ${quoteForPerson(show)}`
 }
 
 function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: Wish): void {

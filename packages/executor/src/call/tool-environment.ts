@@ -22,10 +22,10 @@ export function toolEnvironment(tool: Tool, context: Context, cwd: string): Node
     Object.entries(env).map(([name, text]) => [name, fillVariables(text, variables)]),
   )
   const command = tool.expanded.command.map((word) => fillVariables(word, variables))
-  const isDelta =
+  const mayHaveKeys =
     isAgentCommand(tool.expanded.command) && // as it is written: by that the loader judges it
     startsDelta(command, { cwd, env: { ...environment, ...own }, trusted: environment })
-  const passed = Object.entries(credentials).filter(([name]) => isDelta || passEnv.includes(name))
+  const passed = Object.entries(credentials).filter(([name]) => mayHaveKeys || passEnv.includes(name))
   const place = actionId === undefined ? { PWD: cwd } : { PWD: cwd, DELTA_ACTION_ID: actionId }
   return Object.assign({}, environment, Object.fromEntries(passed), own, place)
 }

@@ -3,7 +3,7 @@ import type { Policy } from '../policy/policy.js'
 import type { CommandOutcome } from '../process/run-command.js'
 import { createRedactor, type Redactor } from '../secrets/redactor.js'
 import { showControls } from '../show-controls.js'
-import { isDelta, type Tool, toolTimeoutMs } from '../tool/define-tool.js'
+import { isAgentTool, type Tool, toolTimeoutMs } from '../tool/define-tool.js'
 import type { ToolSettings } from '../tool/settings.js'
 import { formatObservation } from './observation.js'
 import { type StreamRecord, settleStream } from './stream-record.js'
@@ -145,7 +145,7 @@ function howItEnded(outcome: CommandOutcome, tool: Tool): string | undefined {
   if (status === 'TOO_MUCH_OUTPUT')
     return `printed more than ${tool.settings.output.maxBytes} bytes (output.max_bytes); its process group was ended`
   if (status === 'SIGNALED') return `killed by ${signal}`
-  if (exitCode === WAITING_FOR_INPUT && isDelta(tool))
+  if (exitCode === WAITING_FOR_INPUT && isAgentTool(tool))
     return 'exit code 101: this agent waits for a person to answer'
   return exitCode === 0 ? undefined : `exit code ${exitCode}`
 }

@@ -78,15 +78,15 @@ function sameName(name: string): ExecutorError {
 /** How long a tool may run: as it says, else ten minutes, or no limit for `delta` itself. 0: no limit. */
 export function toolTimeoutMs(tool: Tool): number {
   checkTool('toolTimeoutMs', tool)
-  return tool.settings.timeoutMs ?? (isDelta(tool) ? 0 : DEFAULT_TOOL_TIMEOUT_MS)
+  return tool.settings.timeoutMs ?? (isAgentTool(tool) ? 0 : DEFAULT_TOOL_TIMEOUT_MS)
 }
 
 /**
- * True when the tool calls itself an agent of its own (`delta run`, `delta continue`), which may take its time. The other
+ * True when the tool's command is by its name an agent of its own, see `isAgentCommand`, which may take its time. The other
  * commands of `delta` are tools like any other: `delta sessions exec` gives the model a shell.
  */
-export function isDelta(tool: Tool): boolean {
-  checkTool('isDelta', tool)
+export function isAgentTool(tool: Tool): boolean {
+  checkTool('isAgentTool', tool)
   return isAgentCommand(tool.expanded.command)
 }
 

@@ -16,7 +16,7 @@ export const HEARTBEAT_EXPIRY_MS = 30_000
 export type HolderState = 'free' | 'dead' | 'alive' | 'remote-expired' | 'remote-fresh'
 
 /** @param nowMs - Now by the clock that stamps the heartbeats: the file system's. */
-export function holderState({ record, heartbeatMs }: StoredLease, nowMs: number): HolderState {
+export function holderState({ record, heartbeatMs }: Omit<StoredLease, 'epoch'>, nowMs: number): HolderState {
   if (record?.released !== undefined) return 'free'
   if (record && isLocal(record)) {
     const start = processStart(record.pid)

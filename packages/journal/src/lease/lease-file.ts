@@ -66,7 +66,8 @@ export function readLease(directory: string): StoredLease | undefined {
 
 const MOVE_AWAY = 'No run makes one there: move it away, and go on.'
 
-function readRecord(path: string): Omit<StoredLease, 'epoch'> {
+/** What a file holds that is a lease, or may become one. */
+export function readRecord(path: string): Omit<StoredLease, 'epoch'> {
   const descriptor = openAtOnce(path)
   try {
     return {

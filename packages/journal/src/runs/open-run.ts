@@ -11,7 +11,9 @@ import { makeRunDirectory } from './create-run.js'
 import { checkLayout } from './layout.js'
 import { migrateRun } from './migrate.js'
 import { neverBegan } from './never-began.js'
+import { obstacleIn } from './obstacle.js'
 import { notFound } from './read-run.js'
+import { removeLeftovers } from './remove-leftovers.js'
 import { type HeldRun, holdRun, type Run } from './run.js'
 
 /** What to do when a run has another owner, and how safely it is written. */
@@ -42,6 +44,8 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   const migration = migrateRun(named)
   const directory = migration?.directory ?? named
   if (!existsSync(runPaths(directory).journal)) throw neverBegan(directory)
+  const obstacle = obstacleIn(directory)
+  if (obstacle !== undefined) throw obstacle
 
   const run = await take(directory, { force, sync, ...waiting })
   if (migration) run.notices.unshift(migration.notice)
@@ -59,7 +63,10 @@ async function take(directory: string, { sync, ...how }: Taking): Promise<Run> {
   const run = open(directory, lease, sync)
   const { status, metadata } = run.summary()
   const isWritten = status === 'RUNNING' && writesWithoutLease(metadata.pid, run.paths.journal)
-  if (!isWritten && run.lastEpoch < lease.epoch) return run
+  if (!isWritten && run.lastEpoch < lease.epoch) {
+    removeLeftovers(directory, lease)
+    return run
+  }
   run.close()
   if (isWritten && metadata.pid) await makeWayWithoutLease(directory, metadata.pid, how.force)
   const higher = await take(directory, { ...how, sync, above: run.lastEpoch })

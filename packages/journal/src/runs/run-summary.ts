@@ -40,6 +40,8 @@ export interface RunSummary {
   userSpokeLast: boolean
   /** What the model said last. */
   lastThought?: Thought
+  /** The code of the error that a run failed with, where it is one with a code: why `metadata.error` says what it says. */
+  errorCode?: string
   /** Why the journal could not be read to its end, or is without its beginning, in words. */
   problem?: string
 }
@@ -48,7 +50,7 @@ export interface RunSummary {
 export function summarizeRun(directory: string, fold: Summarizer, owner: Owner | undefined): RunSummary {
   const { summary } = fold
   const metadata = deriveMetadata(basename(directory), summary, owner?.alive ?? false)
-  const { lastThought, humanRequest, messageSinceThought } = summary
+  const { lastThought, humanRequest, lastErrorCode, messageSinceThought } = summary
   const lost = metadata.status === 'EMPTY' ? lostBeginning(directory, summary) : undefined
   return {
     runId: basename(directory),
@@ -64,6 +66,7 @@ export function summarizeRun(directory: string, fold: Summarizer, owner: Owner |
     ...(humanRequest && { humanRequest }),
     ...(lastThought?.tool_calls.length === 0 && !messageSinceThought && { answer: lastThought.content }),
     ...(lastThought && { lastThought }),
+    ...(metadata.status === 'FAILED' && lastErrorCode !== undefined && { errorCode: lastErrorCode }),
     ...(lost && { problem: lost.message }),
   }
 }

@@ -1,6 +1,7 @@
 import {
   type EngineEnd,
   type EngineStart,
+  type ErrorEvent,
   type HumanInputRequest,
   isKnownEvent,
   type JournalEvent,
@@ -28,6 +29,8 @@ export interface JournalSummary {
   lastTimestamp?: string
   firstMessage?: string
   lastError?: string
+  /** Of the last ERROR that ended the run, as its details say. */
+  lastErrorCode?: string
   lastThought?: Thought
   /** True when a USER_MESSAGE came after the last THOUGHT. */
   messageSinceThought: boolean
@@ -76,6 +79,7 @@ function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTrack
       summary.lastEpoch = Math.max(summary.lastEpoch, epochOf(event))
       delete summary.end
       delete summary.lastError
+      delete summary.lastErrorCode
       break
     case 'ENGINE_END':
       summary.end = event
@@ -103,7 +107,7 @@ function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTrack
       delete summary.humanRequest
       break
     case 'ERROR':
-      summary.lastError = event.error_message
+      addError(event, summary)
       break
     case 'SYSTEM_MESSAGE':
     case 'HOOK_EXECUTION_AUDIT':
@@ -111,6 +115,14 @@ function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTrack
     default:
       event satisfies never
   }
+}
+
+/** Errors that were recovered from have ended nothing. */
+function addError({ error_message, error_details, recoverable }: ErrorEvent, summary: JournalSummary): void {
+  summary.lastError = error_message
+  const { code } = Object(error_details) as { code?: unknown }
+  if (recoverable === false && typeof code === 'string') summary.lastErrorCode = code
+  else delete summary.lastErrorCode
 }
 
 /** A number that no lease can have was put there by hand. */

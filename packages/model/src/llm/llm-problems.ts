@@ -8,6 +8,8 @@ export interface SettingsProblem {
   readonly message: string
   /** What to do about it. */
   readonly hint?: string
+  /** The key has no place here, whatever stands behind it: show the key, for its value may be a secret. */
+  readonly misplacedKey?: true
 }
 
 const KEY_HINT =
@@ -64,7 +66,7 @@ function forbiddenKeys(llm: object): SettingsProblem[] {
     const forbidden = FORBIDDEN.find(({ key }) => key.test(path))
     if (forbidden === undefined) return []
     const { key: _, ...problem } = forbidden
-    return [{ path, ...problem }]
+    return [{ path, ...problem, misplacedKey: true }]
   })
 }
 

@@ -1,6 +1,7 @@
 import { endUnneeded } from '../cleanup.js'
 import { endSession } from '../end.js'
-import { execInSession } from '../exec.js'
+import { execForBytes, execInSession } from '../exec.js'
+import type { ExecOptions } from '../execution.js'
 import { listSessions } from '../list.js'
 import { startSession } from '../start.js'
 import { atMost, maxOutputOf, timeoutOf, UsageError, type Values } from './arguments.js'
@@ -44,16 +45,27 @@ async function exec(invocation: Invocation): Promise<number> {
   }
   const timeoutMs = timeoutOf(values)
   const maxOutputBytes = maxOutputOf(values)
-  const result = await execInSession(id, command, {
+  const options = {
     sessionsDirectory,
     environment: terminal.env,
     signal,
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(maxOutputBytes !== undefined && { maxOutputBytes }),
-  })
-  if (!values.raw) return printJson(terminal, result)
-  terminal.stdout.write(result.stdout)
-  terminal.stderr.write(result.stderr)
+  }
+  if (!values.raw) return printJson(terminal, await execInSession(id, command, options))
+  return execRaw(id, command, options, terminal)
+}
+
+/** Prints what the command printed, byte for byte, and returns its exit code. */
+async function execRaw(
+  id: string,
+  command: string,
+  options: ExecOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { result, stdout, stderr } = await execForBytes(id, command, options)
+  terminal.stdout.write(stdout)
+  terminal.stderr.write(stderr)
   const lost = (result.not_kept ?? []).map(({ name, reason }) => `${name} is not kept: ${reason}`)
   for (const notice of [...lost, ...(result.notices ?? [])]) {
     terminal.stderr.write(`${nameOf(terminal)}: ${notice}\n`)

@@ -8,8 +8,9 @@ export interface Terminal {
   /** What relative paths start at. */
   cwd: string | (() => string)
   stdin: AsyncIterable<unknown>
-  stdout: { write(text: string): unknown }
-  stderr: { write(text: string): unknown }
+  /** Text, and with `exec --raw` the bytes that a command printed. */
+  stdout: { write(output: string | Uint8Array): unknown }
+  stderr: { write(output: string | Uint8Array): unknown }
   /** Without it, signals do what they do to any program. */
   once?(signal: NodeJS.Signals, listener: () => void): unknown
   off?(signal: NodeJS.Signals, listener: () => void): unknown

@@ -1,6 +1,5 @@
 import { type CapturedOutput, type CommandOutcome, type Redactor, redactFile } from '@delta/executor/command'
 import { noticeUnless } from '../notices.js'
-import { isAllThere } from '../result.js'
 import { removeFile } from './files.js'
 
 /**
@@ -11,19 +10,21 @@ import { removeFile } from './files.js'
  */
 export function tidyOutputs(
   { stdout, stderr }: CommandOutcome,
-  { inUse, redactor }: { inUse: boolean; redactor: Redactor },
+  {
+    inUse,
+    isWhole,
+    redactor,
+  }: { inUse: boolean; isWhole: (output: CapturedOutput) => boolean; redactor: Redactor },
 ): string[] {
   if (inUse) return []
+  const tidy = ({ path, ...output }: CapturedOutput) => {
+    if (path === undefined) return
+    if (isWhole(output)) removeFile(path)
+    else if (redactor.active) redact(path, redactor)
+  }
   return [stdout, stderr].flatMap((output) =>
-    noticeUnless(() => tidy(output, redactor), 'What this command printed could not be tidied up'),
+    noticeUnless(() => tidy(output), 'What this command printed could not be tidied up'),
   )
-}
-
-function tidy(output: CapturedOutput, redactor: Redactor): void {
-  const { path } = output
-  if (path === undefined) return
-  if (isAllThere(output)) removeFile(path)
-  else if (redactor.active) redact(path, redactor)
 }
 
 /** On a full disk there is no room for a copy without the secrets; then nothing is kept. */

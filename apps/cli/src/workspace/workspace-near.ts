@@ -1,0 +1,71 @@
+import { dirname, join, resolve } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
+import type { Terminal } from '../terminal/terminal.js'
+import { spokenName } from '../usage/spoken-name.js'
+import { UsageError } from '../usage/usage-error.js'
+import { isReadableDirectory } from './is-readable-directory.js'
+import { lastUsedIn, workspacesIn } from './workspace-names.js'
+
+/** What to type where a directory holds no runs: the same command on the workspace that is meant, if there is one. */
+export function otherWorkspace(
+  command: readonly string[],
+  { workDir }: { workDir: string },
+  { cwd, env }: Terminal,
+): string {
+  const near = workspaceNear(workDir, cwd)
+  if (near === undefined) return '-w names another workspace.'
+  const typed = quoteForPerson([...spokenName(env), ...command, '-w', near.workspace])
+  return `Those of the workspace ${near.isAbove ? 'it lies in' : 'last used there'}: ${typed}`
+}
+
+/** Adds to the news that a directory holds no runs the command to type for the workspace that is meant, if there is one. */
+export function withOtherWorkspace(
+  error: unknown,
+  command: readonly string[],
+  { workDir, terminal: { cwd, env } }: { workDir: string; terminal: Terminal },
+): unknown {
+  const { code, message } = Object(error) as { code?: unknown; message?: string }
+  const near = code === 'ERR_ENGINE_RUN_NOT_FOUND' ? workspaceNear(workDir, cwd) : undefined
+  if (near === undefined) return error
+  const [name = '', ...rest] = command
+  const typed = quoteForPerson([...spokenName(env), name, '-w', near.workspace, ...rest])
+  const which = near.isAbove ? 'it lies in' : 'last used there'
+  return new UsageError(`${message}\nOf the workspace ${which}: ${typed}`, { cause: error })
+}
+
+/**
+ * The workspace that somebody may mean who names a directory without runs: the one last used there, or else the nearest
+ * one above it. It is for them to say: a command that took it by itself would go on with runs that were not meant.
+ *
+ * @param workDir - The directory as it was typed.
+ */
+export function workspaceNear(
+  workDir: string,
+  cwd: string,
+): { workspace: string; isAbove: boolean } | undefined {
+  const last = lastWorkspaceIn(workDir, cwd)
+  if (last !== undefined) return { workspace: last, isAbove: false }
+  const above = workspaceAbove(resolve(cwd, workDir))
+  return above === undefined ? undefined : { workspace: above, isAbove: true }
+}
+
+function workspaceAbove(directory: string): string | undefined {
+  const above = dirname(directory)
+  if (above === directory) return undefined
+  return isReadableDirectory(join(above, '.delta')) ? above : workspaceAbove(above)
+}
+
+/**
+ * The workspace that `delta run` without `-w` used last, or made last, in a directory that is no workspace but may be
+ * an agent's: as it can be typed behind `-w`. Undefined where there is none.
+ *
+ * @param workDir - The directory as it was typed.
+ */
+function lastWorkspaceIn(workDir: string, cwd: string): string | undefined {
+  const home = resolve(cwd, workDir, 'workspaces')
+  if (!isReadableDirectory(home)) return undefined
+  const names = workspacesIn(home)
+  const used = lastUsedIn(home)
+  const name = names.find((each) => each === used) ?? names.at(-1)
+  return name === undefined ? undefined : join(workDir, 'workspaces', name)
+}
