@@ -32,6 +32,8 @@ export function createMeter({
       ? ({ bytes }) => Math.ceil(bytes / ratio)
       : (message) => (counted.get(message) ?? 0) + FRAME_TOKENS
 
+  const add = (sum: number, message: SizedMessage) => sum + tokens(message)
+
   return {
     async count(messages) {
       if (count === undefined) return
@@ -41,10 +43,7 @@ export function createMeter({
     },
     tokens,
     tokensOf(turns) {
-      return turns.reduce(
-        (total, { messages }) => messages.reduce((sum, message) => sum + tokens(message), total),
-        0,
-      )
+      return turns.reduce((total, { messages }) => messages.reduce(add, total), 0)
     },
   }
 }

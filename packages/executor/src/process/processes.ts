@@ -76,7 +76,7 @@ function onLinux<T>(read: () => T): T | undefined {
 
 function parseStat(pid: number, text: string): ProcessStat {
   // The second field is the program's name in parentheses, and may hold parentheses and spaces.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ', 20)
   const [state = '', parent, group] = fields
   const alive = state !== 'Z' && state !== 'X'
   return { pid, parent: Number(parent), group: Number(group), alive, startTime: fields[19] ?? '' }
