@@ -8,7 +8,7 @@ import { eventsOfType, hooks, scene } from './run.js'
 const call = (name: string) => ({ name, arguments: {} })
 
 async function observations(result: RunResult): Promise<unknown[]> {
-  return (await eventsOfType(result, 'ACTION_RESULT')).map((event) => event.observation_content)
+  return (await eventsOfType(result, 'ACTION_RESULT')).map((event) => Object(event).observation_content)
 }
 
 async function executionFiles({ runDirectory }: RunResult): Promise<string[]> {

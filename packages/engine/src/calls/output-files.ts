@@ -40,9 +40,9 @@ export function outputFiles(): OutputFilesOfRun {
       descriptors: pair?.descriptors,
       settle(result) {
         const isReusable = result.startedNothing && isInline(result) && spare === undefined
-        if (isReusable) spare = pair
-        else removeInlined(prefix, result)
-        if (isReusable) pair = undefined
+        if (!isReusable) return removeInlined(prefix, result)
+        spare = pair
+        pair = undefined
       },
       close: () => closePair(pair),
     }
@@ -50,27 +50,42 @@ export function outputFiles(): OutputFilesOfRun {
 
   /** Emptied before it has its new name, by which an engine that comes after a crash looks for what the command printed. */
   function takeSpare(prefix: string): Pair | undefined {
-    const pair = spare && { prefix, descriptors: spare.descriptors }
-    const from = spare && pathsOf(spare.prefix)
+    const kept = spare
     spare = undefined
-    if (!pair || !from) return undefined
+    if (kept === undefined) return undefined
     try {
-      for (const descriptor of pair.descriptors) ftruncateSync(descriptor, 0)
-      for (const [index, path] of pathsOf(prefix).entries()) renameSync(from[index] ?? '', path)
-      return pair
+      for (const descriptor of kept.descriptors) ftruncateSync(descriptor, 0)
+      rename(kept.prefix, prefix)
+      return { prefix, descriptors: kept.descriptors }
     } catch {
-      closePair(pair) // a command has removed them, or the disk has failed: new ones are tried, and say so
+      closePair(kept) // a command has removed them, or the disk has failed: new ones are tried, and say so
       return undefined
     }
   }
 
   function close(): void {
-    if (spare) removeInlined(spare.prefix, { stdout: { bytes: 0 }, stderr: { bytes: 0 } })
-    closePair(spare)
+    const kept = spare
     spare = undefined
+    closePair(kept)
+    if (kept) removeKept(kept.prefix)
   }
 
   return { open, close }
+}
+
+function rename(from: string, to: string): void {
+  const [stdout, stderr] = pathsOf(to)
+  const [keptStdout, keptStderr] = pathsOf(from)
+  renameSync(keptStdout, stdout)
+  renameSync(keptStderr, stderr)
+}
+
+function removeKept(prefix: string): void {
+  try {
+    removeInlined(prefix, { stdout: { bytes: 0 }, stderr: { bytes: 0 } })
+  } catch {
+    // the run has its outcome; two files that nobody asks for do not change it
+  }
 }
 
 /** What an engine kept for its next command and did not live to remove, beside the record of its last one. */
