@@ -1,9 +1,11 @@
-/** UTF-8 that only grows: each text is encoded once, however often the whole is asked for. */
+/** UTF-8 that grows: each text is encoded once, however often the whole is asked for. */
 export interface GrowingBytes {
   /** Adds a text, and gives its bytes; they are good until the next call. */
   add(text: string): Buffer
   /** Everything, with a text behind it that is not kept: good until the next call, for it lies in the same memory. */
   endingWith(text: string): Buffer
+  /** Begins anew, in the same memory. */
+  clear(): void
 }
 
 const FIRST_BYTES = 16 * 1024
@@ -28,6 +30,9 @@ export function growingBytes(): GrowingBytes {
     endingWith(text) {
       const end = put(text) // which may move to larger room
       return room.subarray(0, end)
+    },
+    clear() {
+      length = 0
     },
   }
 }

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { type GrowingBytes, growingBytes } from './growing-bytes.js'
+import { growingBytes } from './growing-bytes.js'
 import type { Parts } from './parts.js'
 import { addToRanges, type Ranges } from './ranges.js'
 import { type RequestTexts, splitRequest } from './request-text.js'
@@ -17,8 +17,7 @@ interface Beginning {
   texts: string[]
   /** The lines of the parts log that hold them. */
   lines: Ranges
-  /** The body so far, commas included. */
-  body: GrowingBytes
+  /** Of the body so far, commas included. */
   hash: Hash
 }
 
@@ -29,6 +28,7 @@ interface Beginning {
  * at: text is compared much faster than it is made or hashed.
  */
 export function requestParts(parts: Parts) {
+  const body = growingBytes()
   let last: Beginning | undefined
   let parametersLine: { text: string; line: number } | undefined
 
@@ -40,10 +40,10 @@ export function requestParts(parts: Parts) {
       const sha256 = createHash('sha256').update(parameters).digest('hex')
       return { body: Buffer.from(parameters), sha256, parts: { parameters: line, messages: null } }
     }
-    last = withAdded(continued(messages) ?? beginning(messages.head), messages.texts)
+    last = withAdded(continued(messages) ?? begin(messages.head), messages.texts)
     const tail = parameters.slice(messages.head.length)
     const sha256 = last.hash.copy().update(tail).digest('hex')
-    return { body: last.body.endingWith(tail), sha256, parts: { parameters: line, messages: last.lines } }
+    return { body: body.endingWith(tail), sha256, parts: { parameters: line, messages: last.lines } }
   }
 
   /** The last beginning, when this request has the same messages and perhaps more. */
@@ -60,10 +60,18 @@ export function requestParts(parts: Parts) {
     if (added.length === 0) return before
     const lines = added.map((text) => parts.lineOf('MESSAGE', text)) // may throw, so nothing is changed before
     const text = `${before.texts.length > 0 ? ',' : ''}${added.join(',')}`
-    before.hash.update(before.body.add(text))
+    before.hash.update(body.add(text))
     before.texts.push(...added)
     for (const line of lines) addToRanges(before.lines, line)
     return before
+  }
+
+  /** Forgets the last beginning, whose bytes lie where those of the new one will. */
+  function begin(head: string): Beginning {
+    last = undefined
+    body.clear()
+    const hash = createHash('sha256').update(body.add(head))
+    return { head, texts: [], lines: [], hash }
   }
 
   function lineOfParameters(text: string): number {
@@ -72,10 +80,4 @@ export function requestParts(parts: Parts) {
   }
 
   return { take }
-}
-
-function beginning(head: string): Beginning {
-  const body = growingBytes()
-  const hash = createHash('sha256').update(body.add(head))
-  return { head, texts: [], lines: [], body, hash }
 }
