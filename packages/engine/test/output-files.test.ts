@@ -1,6 +1,6 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { waitForFile } from '@delta/testkit'
+import { areInstalled, waitForFile } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import type { RunResult } from '../src/index.js'
 import { eventsOfType, hooks, scene } from './run.js'
@@ -82,6 +82,30 @@ test('a result keeps its whole output where the next command prints something sh
     'silent.json',
   ])
 })
+
+test.skipIf(!areInstalled('perl'))(
+  'a command that puts links in the place of its output files does not lead the output of the next one elsewhere',
+  async () => {
+    // a program that starts no thread, so that its files may be used again
+    const script =
+      'for (glob("$ENV{RUN_DIR}/io/tool_executions/*.std*")) { unlink $_; symlink "$ENV{CWD}/precious", $_ }'
+    const play = await scene(
+      {
+        turns: [{ tool_calls: [call('link')] }, { tool_calls: [call('large')] }, { content: 'Done.' }],
+        tools: [
+          { name: 'link', command: ['perl', '-e', script] },
+          { name: 'large', exec: 'seq 20000' },
+        ],
+      },
+      { precious: 'kept' },
+    )
+    const result = await play.run()
+    expect(await play.workspace.read('precious')).toBe('kept')
+    const directory = join(result.runDirectory, 'io/tool_executions')
+    const kept = (await readdir(directory)).find((name) => name.endsWith('_large.stdout')) ?? ''
+    expect(await readFile(join(directory, kept), 'utf8')).toMatch(/\n20000\n$/)
+  },
+)
 
 test('an engine that was killed between two commands leaves no files of outputs once its run has ended', async () => {
   const play = await scene({

@@ -1,4 +1,4 @@
-import { closeSync, constants, ftruncateSync, openSync, renameSync } from 'node:fs'
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync } from 'node:fs'
 import { outputPaths, removeInlined, type ToolResult } from '@delta/executor'
 import { readIfThere } from '../read-if-there.js'
 import { outputPrefixOf } from './execution-record.js'
@@ -54,7 +54,7 @@ export function outputFiles(): OutputFilesOfRun {
     spare = undefined
     if (kept === undefined) return undefined
     try {
-      for (const descriptor of kept.descriptors) ftruncateSync(descriptor, 0)
+      for (const descriptor of kept.descriptors) empty(descriptor)
       rename(kept.prefix, prefix)
       return { prefix, descriptors: kept.descriptors }
     } catch {
@@ -71,6 +71,11 @@ export function outputFiles(): OutputFilesOfRun {
   }
 
   return { open, close }
+}
+
+function empty(descriptor: number): void {
+  if (fstatSync(descriptor).nlink === 0) throw new Error('What has its name now is another file, or nothing.')
+  ftruncateSync(descriptor, 0)
 }
 
 function rename(from: string, to: string): void {
