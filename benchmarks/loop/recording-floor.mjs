@@ -4,15 +4,7 @@
 // No recovery, no validation, no lease, nothing read back: node recording-floor.mjs <base url> <workspace>
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

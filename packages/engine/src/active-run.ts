@@ -2,9 +2,9 @@ import type { Agent } from '@delta/config-loader'
 import type { Calibration, JournalFollower } from '@delta/context'
 import type { NewEvent, Run, StoredEvent } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
-import type { OutputFilesOfRun } from './calls/output-files.js'
 import type { EngineEvent } from './engine-event.js'
 import type { Question } from './outcome.js'
+import type { OutputFilesOfRun } from './output-files.js'
 import type { Reply } from './reply.js'
 
 /** Everything one engine process needs to move one run; all of it comes from files and options. */

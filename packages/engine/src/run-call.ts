@@ -5,11 +5,11 @@ import { type ActiveRun, record } from './active-run.js'
 import { meantBesideAgent } from './calls/beside-agent.js'
 import type { Call, ReadyCall } from './calls/call.js'
 import { failedCritically } from './calls/critical.js'
-import { executionRecord, outputPrefixOf } from './calls/execution-record.js'
-import type { OutputFiles } from './calls/output-files.js'
+import { executionRecord } from './calls/execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
 import { interrupted, type Outcome } from './outcome.js'
+import { type OutputFiles, outputPrefixOf } from './output-files.js'
 
 /** Longer than a note of who runs: a command that fills the disk must not keep it from being written. */
 const ROOM = `${' '.repeat(511)}\n`

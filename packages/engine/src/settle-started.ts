@@ -3,11 +3,11 @@ import { interruptedResult, interruptPolicy, removeInlined } from '@delta/execut
 import type { HumanInputRequest, PendingCall } from '@delta/journal'
 import { actOn, prepare } from './act.js'
 import { type ActiveRun, record } from './active-run.js'
-import { outputPrefixOf } from './calls/execution-record.js'
 import type { LeftCall } from './calls/orphan.js'
 import { approve, type Decision, resumeApproval } from './human/approve.js'
 import { secretTokens } from './human/secrets.js'
 import type { Outcome } from './outcome.js'
+import { outputPrefixOf } from './output-files.js'
 
 /**
  * Settles a call that may have started before the last engine died; what was left of its process has been ended. The

@@ -16,8 +16,3 @@ export function executionRecord(call: Call, prepared: ReadyCall, result: ToolRes
   }
   return `${JSON.stringify(record, null, 2)}\n`
 }
-
-/** Output that does not fit into a record lies beside it. */
-export function outputPrefixOf(recordPath: string): string {
-  return recordPath.replace(/\.json$/, '')
-}

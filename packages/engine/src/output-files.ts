@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync } from 'node:fs'
 import { outputPaths, removeInlined, type ToolResult } from '@delta/executor'
-import { readIfThere } from '../read-if-there.js'
-import { outputPrefixOf } from './execution-record.js'
+import { readIfThere } from './read-if-there.js'
 
 /** Where the output of one command goes: `<prefix>.stdout` and `<prefix>.stderr`, open and empty. */
 export interface OutputFiles {
@@ -91,6 +90,11 @@ function removeKept(prefix: string): void {
   } catch {
     // the run has its outcome; two files that nobody asks for do not change it
   }
+}
+
+/** Output that does not fit into a record lies beside it. */
+export function outputPrefixOf(recordPath: string): string {
+  return recordPath.replace(/\.json$/, '')
 }
 
 /** What an engine kept for its next command and did not live to remove, beside the record of its last one. */
