@@ -28,6 +28,8 @@ export interface ActiveRun {
   readonly graceMs: number
   /** Call ids that this run has used; a cache of the journal. */
   readonly usedActionIds: Set<string>
+  /** Stand for what was asked of a person before this engine began. A value that is not in `secrets/` any more was erased. */
+  readonly earlierSecretTokens: ReadonlySet<string>
   /** Reads the journal for the context; parses only what is new. */
   readonly conversation: JournalFollower
   /** What the provider last counted, for estimating the next request; a cache of the journal. */

@@ -69,6 +69,7 @@ async function activate(
     outputs: outputFiles(),
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
     usedActionIds: history.usedActionIds,
+    earlierSecretTokens: history.secretTokens,
     lastCount: history.lastCount,
     refusedKeys: new Set(),
     conversation: followJournal(run.paths.journal),

@@ -1,11 +1,14 @@
 import type { Calibration } from '@delta/context'
 import { isKnownEvent, type StoredEvent, streamJournal, type Thought } from '@delta/journal'
+import { secretToken } from './human/secrets.js'
 
 /** What an engine has to know of a journal before its first cycle, and the summary of the run does not tell. */
 export interface History {
   /** The events with which this engine began: its `ENGINE_START` and what followed. */
   begun: StoredEvent[]
   usedActionIds: Set<string>
+  /** Stand for the sensitive answers of all questions so far, of those that were erased too. */
+  secretTokens: Set<string>
   userMessages: string[]
   /** What the provider last counted, and for how many bytes. */
   lastCount: { calibration?: Calibration }
@@ -15,13 +18,21 @@ export interface History {
 
 /** Reads the journal once, in bounded memory but for what is returned. */
 export async function readHistory(run: { paths: { journal: string } }): Promise<History> {
-  const history: History = { begun: [], usedActionIds: new Set(), userMessages: [], lastCount: {} }
+  const history: History = {
+    begun: [],
+    usedActionIds: new Set(),
+    secretTokens: new Set(),
+    userMessages: [],
+    lastCount: {},
+  }
   for await (const event of streamJournal(run.paths.journal)) {
     if (event.type === 'ENGINE_START') history.begun = []
     history.begun.push(event)
     if (!isKnownEvent(event)) continue
     if (event.type === 'USER_MESSAGE') history.userMessages.push(event.content)
     if (event.type === 'THOUGHT') addThought(history, event)
+    if (event.type === 'HUMAN_INPUT_REQUEST' && event.sensitive)
+      history.secretTokens.add(secretToken(event.action_id))
     if (event.type === 'ACTION_RESULT' && event.execution_ref) history.lastExecution = event.execution_ref
   }
   return history

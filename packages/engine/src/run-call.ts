@@ -126,6 +126,7 @@ function execute(
     signal: run.signal,
     graceMs: run.graceMs,
     secretTokens: secretTokens(run.run.paths.secrets),
+    erasedTokens: run.earlierSecretTokens,
     onSpawn({ pid }) {
       file.write(describeProcess(pid), 0)
       file.close() // what becomes of the record meanwhile is the command's doing, and is to be noticed

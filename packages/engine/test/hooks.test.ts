@@ -271,6 +271,23 @@ test.each([
   ])
 })
 
+test('a post_llm_response hook that takes the calls away leaves a plain answer, of which nothing is doubted', async () => {
+  const instead = `echo '{"role":"assistant","content":"Mine"}' > "$DELTA_HOOK_IO_PATH/output/payload_override.dat"`
+  const { run } = await scene({ turns: SAY_HI, tools: [ECHO], files: hooks({ post_llm_response: instead }) })
+  const call = { id: '1', type: 'function', function: { name: 'say', arguments: '{"text":"hi"}' } } as const
+  const result = await run({
+    model: {
+      complete: async () => ({
+        message: { role: 'assistant', content: null, tool_calls: [call] },
+        finishReason: 'tool_calls',
+        raw: {},
+      }),
+    },
+  })
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Mine' })
+  expect(result).not.toHaveProperty('reason')
+})
+
 test('a call that post_llm_response writes with its arguments as an object is made', async () => {
   const message = {
     role: 'assistant',

@@ -98,6 +98,22 @@ test('a password reaches the tool, but no record, request or event, and no file 
   for (const file of await workspace.files()) expect(await workspace.read(file), file).not.toContain(secret)
 })
 
+test('a call that names a password of before the run failed is refused, and the model reads why', async () => {
+  const { run, resume, workspace } = await scene({
+    turns: [
+      { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Password?', input_type: 'password' } }] },
+      { tool_calls: [{ name: 'use', arguments: { value: '«secret:turn-1-1»' } }] },
+      { content: '{{last_observation}}' },
+    ],
+    tools: [{ name: 'use', shell: 'printf %s ${value} > used.txt' }],
+  })
+  const failed = await run({ ask: async () => 'correct horse', maxIterations: 1 })
+  expect(failed.status).toBe('FAILED')
+  const result = await resume({ message: 'Go on' })
+  expect(result.answer).toMatch(/^BLOCKED: what «secret:turn-1-1» stood for has been erased\./)
+  expect(await workspace.has('used.txt')).toBe(false)
+})
+
 test('a password whose engine was killed as it took it from response.txt is in no file either once the run has ended', async () => {
   const secret = 'correct horse battery'
   const ask = { name: 'ask_human', arguments: { prompt: 'Password?', input_type: 'password' } }

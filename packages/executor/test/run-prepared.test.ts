@@ -170,6 +170,38 @@ describe('A value that a person entrusted to the run', () => {
     expect(readFileSync(join(path, 'answer'), 'utf8')).toBe('hunter2!')
   })
 
+  test('is refused where it begins with a dash, and the tool would take it for an option', async () => {
+    const { path } = await workspace({ notes: 'kept' })
+    const given = (args: object, command: object) =>
+      call(command, args, { workDirectory: path, secretTokens: { '«secret:1-0»': '--help' } })
+
+    const refused = await given({ file: '«secret:1-0»' }, { exec: 'cat ${file}' })
+    expect(refused).toMatchObject({ status: 'BLOCKED', stdout: { bytes: 0 } })
+    expect(refused.observation).toBe(
+      'BLOCKED: the value behind the token in "file" begins with "-", and would be taken for an option. Nothing was run.',
+    )
+    const allowed = { exec: 'echo ${text}', parameters: [{ name: 'text', allow_dash: true }] }
+    expect(await given({ text: '«secret:1-0»' }, allowed)).toMatchObject({ status: 'SUCCESS' })
+    expect(await given({ text: '«secret:1-0»' }, { exec: 'cat', stdin: 'text' })).toMatchObject({
+      status: 'SUCCESS',
+    })
+  })
+
+  test('is not given once it is erased, and nor is its token in its place', async () => {
+    const { path, has } = await workspace()
+    const told = (text: string) =>
+      call(
+        { exec: 'tee seen', stdin: 'text' },
+        { text },
+        { workDirectory: path, erasedTokens: new Set(['«secret:1-0»']) },
+      )
+    expect((await told('in: «secret:1-0»')).observation).toBe(
+      'BLOCKED: what «secret:1-0» stood for has been erased. Secrets are kept only until a run completes or fails. Nothing was run. Ask for the value again with ask_human.',
+    )
+    expect(await has('seen')).toBe(false)
+    expect(await told('in: «secret:2-0»')).toMatchObject({ status: 'SUCCESS' })
+  })
+
   test('is in no file while the command runs', async () => {
     const { path } = await workspace()
     const outputPrefix = join(path, 'record')

@@ -31,7 +31,15 @@ export async function overrideResponse(
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
   const message = replacementIn(run, hook, MESSAGE)
-  return { value: message ? { ...response, message } : response }
+  return { value: message ? withMessage(response, message) : response }
+}
+
+/** Where the hook took the calls away, the server's reason to stop, which announces them, says nothing of what is left. */
+function withMessage(response: ChatResponse, message: ChatResponse['message']): ChatResponse {
+  const { finishReason: _, ...withoutReason } = response
+  const had = response.message.tool_calls?.length ?? 0
+  const isWithoutCalls = had > 0 && !message.tool_calls?.length
+  return isWithoutCalls ? { ...withoutReason, message } : { ...response, message }
 }
 
 /** What a hook wrote instead. What is no use is journaled for the agent and the person, and the baseline goes on. */

@@ -3,7 +3,7 @@ import type { RunnableCall } from './prepare-call.js'
 import type { RunContext } from './run-context.js'
 import { pathLeadingOut } from './sandbox.js'
 import { probeSandbox } from './sandbox-probe.js'
-import { tokenInTask } from './secret-tokens.js'
+import { problemOfValues, tokenInTask, tokensIn } from './secret-tokens.js'
 
 /** What only the last moment tells: whether the sandbox can be had, and what entrusted values the call is about to be given. */
 export async function refusalAtLast(
@@ -15,13 +15,34 @@ export async function refusalAtLast(
   const problem = await sandboxProblem(call, context, place)
   if (problem !== undefined)
     return `BLOCKED: the sandbox of "${name}" cannot start, and without it the tool is not run. ${problem}`
-  const token = tokenInTask(call, context.secretTokens ?? {})
-  return (
-    token && `BLOCKED: a sub-agent keeps its task, and what ${token} stands for is not to be kept. ${WAY_ON}`
-  )
+  const tokens = tokensIn(call)
+  return tokens.length === 0 ? undefined : secretsProblem(call, tokens, context)
 }
 
-const WAY_ON =
+function secretsProblem(
+  call: RunnableCall,
+  tokens: readonly string[],
+  context: RunContext,
+): string | undefined {
+  const { secretTokens = {}, erasedTokens } = context
+  const erased = tokens.find((token) => erasedTokens?.has(token) && !Object.hasOwn(secretTokens, token))
+  if (erased !== undefined) return `BLOCKED: what ${erased} stood for has been erased. ${ASK_AGAIN}`
+  const token = tokenInTask(call, secretTokens)
+  if (token !== undefined)
+    return `BLOCKED: a sub-agent keeps its task, and what ${token} stands for is not to be kept. ${WITHOUT_VALUE}`
+  const problem = problemOfValues(call, secretTokens, variablesOf(context))
+  if (problem === undefined) return undefined
+  const why =
+    problem.code === 'ERR_ARGUMENT_DASH'
+      ? 'begins with "-", and would be taken for an option'
+      : 'is not what the parameter takes'
+  return `BLOCKED: the value behind the token in "${problem.parameter}" ${why}. Nothing was run.`
+}
+
+const ASK_AGAIN =
+  'Secrets are kept only until a run completes or fails. Nothing was run. Ask for the value again with ask_human.'
+
+const WITHOUT_VALUE =
   'Nothing was run. Give it the task without the value; when it needs that, it can ask by an ask_human with sensitive: true, and is answered with delta continue, the token on stdin.'
 
 async function sandboxProblem(

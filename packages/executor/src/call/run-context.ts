@@ -27,6 +27,8 @@ export interface RunContext {
   secrets?: readonly string[] | undefined
   /** Such values by the token that stands for them (`«secret:1-0»`): put into argv and stdin at the last moment. */
   secretTokens?: SecretTokens | undefined
+  /** Tokens whose values are kept no longer. A call that names one is `BLOCKED`: the command would get the token itself. */
+  erasedTokens?: ReadonlySet<string> | undefined
   /** Called as soon as the process exists, before it can have ended. */
   onSpawn?: ((process: { pid: number }) => void) | undefined
 }

@@ -1,3 +1,4 @@
+import { type BindProblem, bindArguments } from '@delta/tool-expander'
 import { isAgentCommand } from '../tool/agent-command.js'
 import type { RunnableCall } from './prepare-call.js'
 
@@ -11,16 +12,36 @@ export function fillSecrets(text: string, tokens: SecretTokens): string {
   return text.replaceAll(TOKEN, (token) => tokens[token] ?? token)
 }
 
+/** Every token that a call would hand to its command. */
+export function tokensIn({ argv, stdin = '' }: RunnableCall): string[] {
+  return [...argv, stdin].flatMap((text) => text.match(TOKEN) ?? [])
+}
+
 /**
  * A token in the task of a sub-agent, which keeps its task: the value would stay in its records, and go to its provider.
  * What `delta continue` is told can be the answer to a sensitive question, and that is not kept.
  */
-export function tokenInTask(
-  { tool, argv, stdin = '' }: RunnableCall,
-  tokens: SecretTokens,
-): string | undefined {
-  const { command } = tool.expanded
+export function tokenInTask(call: RunnableCall, tokens: SecretTokens): string | undefined {
+  const { command } = call.tool.expanded
   if (!isAgentCommand(command) || command[1] !== 'run') return undefined
-  const named = [...argv, stdin].flatMap((text) => text.match(TOKEN) ?? [])
-  return named.find((token) => Object.hasOwn(tokens, token))
+  return tokensIn(call).find((token) => Object.hasOwn(tokens, token))
+}
+
+/**
+ * What is wrong with the arguments once the values stand in them: the call was judged by its tokens, and no token begins with a dash.
+ * Its `message` may quote a value.
+ */
+export function problemOfValues(
+  { tool, args }: RunnableCall,
+  tokens: SecretTokens,
+  variables: { AGENT_HOME: string; CWD: string },
+): BindProblem | undefined {
+  const filled = Object.entries(args).map(([name, value]) => [name, fillValue(value, tokens)])
+  const bound = bindArguments(tool.expanded, Object.fromEntries(filled), { variables })
+  return bound.ok ? undefined : bound.reasons[0]
+}
+
+function fillValue(value: unknown, tokens: SecretTokens): unknown {
+  if (Array.isArray(value)) return value.map((item) => fillValue(item, tokens))
+  return typeof value === 'string' ? fillSecrets(value, tokens) : value
 }
