@@ -123,12 +123,14 @@ async function reportFailure(
   error: ModelError,
   { iteration, attempt, delayMs }: { iteration: number; attempt: number; delayMs: number | undefined },
 ): Promise<Outcome | undefined> {
+  const { code, message, status } = error
+  const isUndecided = delayMs !== undefined && run.agent.hooks.on_error !== undefined
   record(run, {
     type: 'ERROR',
     iteration,
-    error_message: error.message,
-    error_details: { code: error.code, status: error.status, attempt, delay_ms: delayMs },
+    error_message: message,
+    error_details: { code, status, attempt, delay_ms: delayMs, ...(isUndecided && { unless: 'on_error' }) },
     recoverable: delayMs !== undefined,
   })
-  return notifyHook(run, 'on_error', { iteration, errorMessage: error.message })
+  return notifyHook(run, 'on_error', { iteration, errorMessage: message })
 }
