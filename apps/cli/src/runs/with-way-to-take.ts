@@ -7,5 +7,9 @@ export function withWayToTake(error: unknown, env: NodeJS.ProcessEnv): unknown {
   if (!isJournalError(error) || error.code !== 'ERR_RUN_BUSY') return error
   const { code, message, path } = error
   const take = `${commandToContinue(dirname(dirname(path)), basename(path), env)} --force`
-  return new JournalError(code, message.replace(/\bthe option force\b/, () => take), { path, cause: error })
+  return new JournalError(
+    code,
+    message.replace(/\bthe option force\b/, () => take),
+    { path, cause: error },
+  )
 }
