@@ -244,6 +244,7 @@ test.each([
   ['--step', '1', '--follow'],
   ['--request', '1', '--follow'],
   ['--step', '1', '--request', '1'],
+  ['--answer', '--json'],
 ])('show refuses %s %s %s: each says what is to be shown', async (...flags) => {
   await using workspace = await twoRuns()
   const result = await delta(['show', 'done', '-w', workspace.path, ...flags])
