@@ -11,23 +11,14 @@ import {
 } from '@delta/model'
 import { type ActiveRun, record } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
+import { needsMending } from './needs-mending.js'
 import { interrupted, type Outcome, type Step } from './outcome.js'
 import { isObject } from './start/usage.js'
-
-/** Failures that time does not heal. */
-const STAYS_AS_IT_IS: ReadonlySet<ModelError['code']> = new Set([
-  'ERR_MODEL_ACCESS',
-  'ERR_MODEL_QUOTA',
-  'ERR_MODEL_NOT_FOUND',
-  'ERR_MODEL_REQUEST',
-  'ERR_MODEL_SETTINGS',
-  'ERR_MODEL_SCRIPT_END',
-])
 
 /** A recording does not hold what differs from it, and so no further message either. */
 function needs({ code }: ModelError): { needsMending?: true; needsNewRun?: true } {
   if (code === 'ERR_MODEL_REPLAY_DIFFERS') return { needsNewRun: true }
-  return STAYS_AS_IT_IS.has(code) ? { needsMending: true } : {}
+  return needsMending(code) ? { needsMending: true } : {}
 }
 
 /** What the model answered, and to what. */
