@@ -82,7 +82,13 @@ function parseStat(pid: number, text: string): ProcessStat {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ', STAT_FIELDS)
   const [state = '', parent, group] = fields
   const alive = state !== 'Z' && state !== 'X'
-  return { pid, parent: Number(parent), group: Number(group), alive, startTime: fields[STAT_FIELDS - 1] ?? '' }
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    alive,
+    startTime: fields[STAT_FIELDS - 1] ?? '',
+  }
 }
 
 /** Where there is no `/proc` (macOS); `ps` and these columns are POSIX, but for the last. */
