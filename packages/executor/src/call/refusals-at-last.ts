@@ -17,7 +17,8 @@ export async function refusalAtLast(
     return `BLOCKED: the sandbox of "${name}" cannot start, and without it the tool is not run. ${problem}`
   const token = tokenInTask(call, context.secretTokens ?? {})
   return (
-    token && `BLOCKED: a sub-agent keeps its task, and what ${token} stands for is not to be kept. ${WAY_ON}`
+    token &&
+    `BLOCKED: a sub-agent records its task, and what ${token} stands for must not be recorded. ${WAY_ON}`
   )
 }
 
