@@ -18,7 +18,7 @@ async function main() {
     return 0
   }
   if (readFileSync(PAGE, 'utf8') === stdout) return 0
-  console.error('docs/cli.md is not what the help says. Mend it with: node scripts/cli-reference.mjs')
+  console.error('docs/cli.md is not what the help says. Update it with: node scripts/cli-reference.mjs')
   return 1
 }
 

@@ -119,7 +119,7 @@ function main() {
   }
   if (readFileSync(PAGE, 'utf8') === text) return 0
   console.error(
-    'docs/reference/yaml.md is not what the schemas say. Mend it with: node scripts/yaml-reference.mjs',
+    'docs/reference/yaml.md is not what the schemas say. Update it with: node scripts/yaml-reference.mjs',
   )
   return 1
 }

@@ -29,7 +29,7 @@ export function reportUncaught(terminal: Terminal, error: unknown): number {
   const exitCode = reportFailure(terminal, error)
   if (explained(error) === undefined)
     terminal.stderr.write(
-      `This is a mistake in Delta. Please report it, with what DELTA_DEBUG=1 adds: ${ISSUES}\n`,
+      `This is a bug in Delta. Please report it, with what DELTA_DEBUG=1 adds: ${ISSUES}\n`,
     )
   return exitCode
 }

@@ -32,6 +32,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
 /** The code of a command of the table. */
 export function loadCommand(name: string): Promise<CommandModule> {
   const load = COMMANDS[name]
-  if (!load) throw new Error(`The command "${name}" stands in the table and has no code in load-command.ts.`)
+  if (!load) throw new Error(`The command "${name}" is in the table, but has no code in load-command.ts.`)
   return load()
 }

@@ -36,7 +36,7 @@ const ONLY_PRINTS: ReadonlySet<string | undefined> = new Set(['show'])
 /** Whose work is done and recorded when its result is written: trying again would do it twice. */
 const WORKS: ReadonlySet<string | undefined> = new Set(['run', 'continue'])
 const RESULT_IS_KEPT =
-  'The run itself is recorded, so do not repeat it: make room, and "delta show" prints the answer.'
+  'The run itself is recorded, so do not repeat it: free some space, and "delta show --answer" prints the answer.'
 
 /** The streams are made when they are first used: each costs some start-up. */
 function terminalOf(host: NodeJS.Process, argv: string[], cache: CachePlace | undefined): Terminal {

@@ -58,9 +58,11 @@ test('a message to a command that waits approves nothing, and says that it is ke
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const said = await delta(['continue', '-w', workspace.path, '-m', 'yes'])
   expect(said.exitCode).toBe(101)
-  expect(said.stderr).toContain('a message approves nothing: --approve or --deny with its request id does.\n')
   expect(said.stderr).toContain(
-    '\nThis one is kept as a further instruction: the agent reads it once that is decided.',
+    'a message does not approve it: that takes --approve or --deny with its request id.\n',
+  )
+  expect(said.stderr).toContain(
+    '\nThe message is kept as a further instruction, which the agent reads after the decision.',
   )
   expect(workspace.has('old.txt')).toBe(true)
   expect(await journalOf(workspace.path)).toContainEqual(
@@ -115,7 +117,7 @@ test('of a yes in response.txt for a command that waits it is said that it appro
   await using agent = await careful()
   await using workspace = await temporaryWorkspace({ 'old.txt': '' })
   const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  const note = `.delta/one/interaction/response.txt approves nothing: --approve or --deny with its request id does.\n`
+  const note = `.delta/one/interaction/response.txt does not approve it: that takes --approve or --deny with its request id.\n`
   await delta(['run', ...args, '--run-id', 'one'])
   const goOn = ['continue', '-w', workspace.path]
   expect((await delta(goOn)).stderr).not.toContain('approves nothing')
@@ -192,7 +194,7 @@ test('a command that a run has started approves nothing, neither by --approve no
 test('--approve and --deny together are refused', async () => {
   await using workspace = await temporaryWorkspace({})
   const result = await delta(['continue', '-w', workspace.path, '--approve', 'a', '--deny', 'a'])
-  expect(result).toMatchObject({ exitCode: 2, stderr: 'Error: --approve and --deny exclude each other.\n' })
+  expect(result).toMatchObject({ exitCode: 2, stderr: 'Error: --approve and --deny cannot be combined.\n' })
 })
 
 test('a question is shown once', async () => {

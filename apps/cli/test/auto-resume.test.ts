@@ -159,7 +159,7 @@ test('an answer in response.txt counts whatever the message, and a line says tha
   const { stdout, stderr } = await run('-m', 'Go on then')
   expect(stdout).toBe('You like blue.\n')
   expect(stderr).toMatch(
-    /^Resuming run first .*, whose question response.txt answers; -m is not used\. --new/m,
+    /^Resuming run first .*; response.txt answers its question, so -m is not used\. --new/m,
   )
 })
 

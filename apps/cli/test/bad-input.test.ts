@@ -104,7 +104,7 @@ test('a refused command line leaves no workspace beside the agent, and says noth
   const limit = await delta(['run', '--agent', agent.path, '-m', 'Go', '--max-iterations', '0'])
   expect(limit).toMatchObject({
     exitCode: 2,
-    stderr: 'Error: --max-iterations 0: give a whole number from 1 on.\n',
+    stderr: 'Error: --max-iterations 0: give a whole number of at least 1.\n',
   })
   expect(await agent.has('workspaces')).toBe(false)
   const keyless = await delta(['run', '--agent', agent.path, '-m', 'Go'])
@@ -120,7 +120,7 @@ test.each([['run'], ['continue', '-w', '.']])(
     for (const task of ['Summarise the files', 'longer than the name of a file may be '.repeat(10)]) {
       const result = await delta([...words, task])
       expect(result).toMatchObject({ exitCode: 2, stdout: '' })
-      expect(result.stderr).toContain(`\nA text goes behind -m: delta ${words[0]} -m "…"\n`)
+      expect(result.stderr).toContain(`\nA message goes after -m: delta ${words[0]} -m "…"\n`)
     }
   },
 )
@@ -135,10 +135,12 @@ test('an option with one dash too few is no value of another, whose letter it be
   ]) {
     const name = words.findLast((word) => /^-[a-z]{2}/.test(word))?.split('=')[0]
     expect(await refused(['run', ...words])).toBe(
-      `Error: ${name}: names of more than one letter have two dashes: -${name}\n`,
+      `Error: ${name}: options of more than one letter take two dashes: -${name}\n`,
     )
   }
-  expect(await refused(['run', '-m=Go'])).toBe('Error: -m=…: behind a single letter there is no "=": -m …\n')
+  expect(await refused(['run', '-m=Go'])).toBe(
+    'Error: -m=…: an option of a single letter takes no "=": -m …\n',
+  )
 })
 
 test('a value may look like an option with one dash', async () => {
@@ -164,20 +166,20 @@ test('what is typed without its option is led to it: an agent, a run, a workspac
     return stderr.split('\n')[1]
   }
   expect(await said('run', 'my agent', '-m', 'Go')).toBe(
-    `An agent's directory goes behind --agent: delta run --agent 'my agent' -m "…"`,
+    `An agent's directory goes after --agent: delta run --agent 'my agent' -m "…"`,
   )
   expect(await said('continue', '20261122_162514_3fc5e2', '-w', 'work')).toBe(
-    'The id of a run goes behind --run-id: delta continue --run-id 20261122_162514_3fc5e2 -w …',
+    'The id of a run goes after --run-id: delta continue --run-id 20261122_162514_3fc5e2 -w …',
   )
   expect(await said('continue', 'work', '-w', 'work')).toBe(
-    'A workspace goes behind -w: delta continue -w work',
+    'A workspace goes after -w: delta continue -w work',
   )
-  expect(await said('list-runs', 'work')).toBe('A workspace goes behind -w: delta list-runs -w work')
+  expect(await said('list-runs', 'work')).toBe('A workspace goes after -w: delta list-runs -w work')
   expect(await said('config', 'my agent')).toBe(
-    "An agent's directory goes behind --agent: delta config --agent 'my agent'",
+    "An agent's directory goes after --agent: delta config --agent 'my agent'",
   )
   expect(await said('context', 'build', 'my agent')).toBe(
-    "An agent's directory goes behind --agent: delta context build --agent 'my agent'",
+    "An agent's directory goes after --agent: delta context build --agent 'my agent'",
   )
   expect(await said('config', 'nothing')).toBe('(delta config --help says what it takes)')
 })

@@ -39,7 +39,7 @@ test('an answer with bytes that are no text is not run with replacement characte
   const latin1 = Buffer.from(completion({ content: null, tool_calls: [call] }), 'latin1')
   const { result, workspace } = await runAgainst([latin1, done])
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-  expect(result.stderr).toContain('answered with bytes that are no UTF-8 text')
+  expect(result.stderr).toContain('answered with bytes that are not UTF-8')
   expect(await eventTypes(workspace)).toEqual([
     'ENGINE_START',
     'USER_MESSAGE',

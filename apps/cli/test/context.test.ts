@@ -65,7 +65,7 @@ test('context build without a run prints what a new one sends first, and says wh
   expect(await workspace.files()).toEqual([])
 
   const silent = await delta(build)
-  expect(silent.stderr).toMatch(/^No run there: /)
+  expect(silent.stderr).toMatch(/^There is no run yet: /)
   expect(JSON.parse(silent.stdout).messages).toHaveLength(1)
 })
 
@@ -111,7 +111,7 @@ test('context explain says for each request which source broke the cache, and wh
         'm',
       ),
     )
-  expect(stdout).toContain('A source that often changes belongs behind those that do not.')
+  expect(stdout).toContain('Put a source that changes often after those that do not.')
 
   const json = JSON.parse((await delta(['context', 'explain', ...where, '--json'])).stdout)
   expect(json).toMatchObject({ run_id: 'one', iteration: 4, total: { limit_tokens: 5000 } })

@@ -263,7 +263,7 @@ test('a run that asks somebody else with -i is not answered from outside: what i
   expect(second.stderr).toMatch(where)
   const { stderr } = await delta(['show', '-w', workspace.path])
   expect(stderr).toMatch(
-    /^Its last question has no answer yet\. Process \d+ on \S+ asks a person, or goes on with the answer\. Watch it with: delta show \S+ -w \S+ --follow\n$/,
+    /^Its last question has no answer yet\. Process \d+ on \S+ is asking a person, or is about to go on with the answer\. Watch it with: delta show \S+ -w \S+ --follow\n$/,
   )
 
   engine.write('green\n')
@@ -284,7 +284,7 @@ test('where the directory of an agent is taken for its workspace, continue names
   await delta(['run', '-m', 'Go', '-q'], { cwd: agent.path })
   const lost = await delta(['continue', '-w', '.', '-m', 'go on'], { cwd: agent.path })
   expect(lost).toMatchObject({ exitCode: 2, stdout: '' })
-  const [, line = ''] = /^Of the workspace last used there: delta (.*)\n$/m.exec(lost.stderr) ?? []
+  const [, line = ''] = /^For the workspace last used there: delta (.*)\n$/m.exec(lost.stderr) ?? []
   expect(line).toBe("continue -w workspaces/W001 -m 'go on'")
   const found = await delta(['continue', '-w', 'workspaces/W001', '-m', 'go on'], { cwd: agent.path })
   expect(found).toMatchObject({ exitCode: 0, stdout: 'More.\n' })

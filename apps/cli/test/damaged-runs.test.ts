@@ -45,7 +45,7 @@ test.each([
   const args = ['run', '--agent', other.path, '-m', 'Go', '-w', workspace.path, ...flags]
   const result = await delta(args, { env })
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Other.\n' })
-  expect(result.stderr).toContain('Run one in this workspace is damaged, and left as it is: ')
+  expect(result.stderr).toContain('Run one in this workspace is damaged, and was left as it is: ')
   expect(result.stderr).toContain(`delta journal verify one -w ${workspace.path}\n`)
 })
 
@@ -181,7 +181,7 @@ test.each([
   [
     'one/lease/2',
     1,
-    'one/lease/2: Could not be read: it is a pipe, not a file (ESPIPE).\nNo run makes one there',
+    'one/lease/2: Could not be read: it is a pipe, not a file (ESPIPE).\nNo run creates one there',
   ],
 ])('a pipe in the place of %s is not waited for', async (name, exitCode, says) => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }, { content: 'And more.' }] })
@@ -280,7 +280,7 @@ test('a directory where metadata.json belongs stops nothing: the journal says th
   await mkdir(path)
   const goesOn = await delta(['continue', '-w', workspace.path, '-m', 'More', '-q'])
   expect(goesOn).toMatchObject({ exitCode: 0, stdout: 'And more.\n' })
-  const notice = `note: ${path}: Could not be written: a directory of that name is in the way (EISDIR). The run does not need it: the journal says the same.\n`
+  const notice = `note: ${path}: Could not be written: a directory of that name is in the way (EISDIR). The run does not depend on it: the journal holds the same facts.\n`
   expect(goesOn.stderr).toBe(notice)
 })
 
@@ -344,7 +344,7 @@ test('a directory where a lease belongs is named, and verify says that the run c
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q'])
   const path = `${workspace.path}/.delta/one/lease/9`
   await mkdir(path)
-  const why = `${path}: Could not be read: it is a directory, not a file (EISDIR).\nNo run makes one there: move it away, and go on.\n`
+  const why = `${path}: Could not be read: it is a directory, not a file (EISDIR).\nNo run creates one there: move it away, and try again.\n`
   const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
   expect(await delta(goOn)).toMatchObject({ exitCode: 1, stderr: `Error: ${why}` })
   const repaired = await delta(['journal', 'repair', '-w', workspace.path])
@@ -366,7 +366,7 @@ test('while an owner from before a restart of the machine is waited for, stderr 
   await writeFile(`${leases}/2`, before)
   const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
   const notice = new RegExp(
-    `^note: The run was being written by process ${held.pid} on \\S+ before this machine started anew, it seems\\. Waiting \\d+ s for a sign of life; without one this goes on\\. --force does not wait\\.\\n`,
+    `^note: The run was being written by process ${held.pid} on \\S+ before this machine restarted, it seems\\. Waiting \\d+ s for a sign of life; without one the run is taken over\\. --force does not wait\\.\\n`,
   )
   const journal = await readFile(`${workspace.path}/.delta/one/journal.jsonl`, 'utf8')
   for (const [signal, code] of [

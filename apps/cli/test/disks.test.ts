@@ -133,8 +133,8 @@ test('a command that deletes its own workspace ends the run with words about tha
   expect(await delta(args)).toMatchObject({
     exitCode: 1,
     stdout: '',
-    stderr: `Error: ${run}: The run could not be recorded any more: its directory is gone.
-It was deleted or moved while the run went on, alone or with its workspace. Put it back, then continue the run; what is gone cannot be continued.
+    stderr: `Error: ${run}: The run can no longer be recorded: its directory is gone.
+It, or its whole workspace, was deleted or moved during the run. If it was moved, put it back and continue the run; a deleted run cannot be continued.
 `,
   })
 })

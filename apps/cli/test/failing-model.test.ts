@@ -69,7 +69,7 @@ test.each(['', '/', '/api/'])(
     const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
     const { stderr } = await delta(args, { env: KEY })
     const path = `${end.replace(/\/$/, '')}/chat/completions`
-    expect(stderr).toContain(`Error: the run failed: ${origin}${path} has nothing there`)
+    expect(stderr).toContain(`Error: the run failed: ${origin}${path} was not found`)
   },
 )
 
@@ -83,7 +83,7 @@ test('a key that is refused is said once, in every format that people read', asy
     expect(exitCode).toBe(1)
     expect(stderr.split('Incorrect API key')).toHaveLength(2)
     expect(stderr).toContain('\nCheck that the API key')
-    expect(stderr).toContain('\nOnce that is mended, retry with: delta continue ')
+    expect(stderr).toContain('\nOnce that is fixed, retry with: delta continue ')
   }
 })
 

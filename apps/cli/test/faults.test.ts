@@ -13,8 +13,8 @@ import { delta, journalOf, startDelta } from './delta.js'
 const KEY = { DELTA_API_KEY: 'test-key-not-real' }
 
 test.each([
-  ['a refused key', [{ status: 401 }], 'Once that is mended, retry with'],
-  ['an unknown model', [{ status: 404 }], 'Once that is mended, retry with'],
+  ['a refused key', [{ status: 401 }], 'Once that is fixed, retry with'],
+  ['an unknown model', [{ status: 404 }], 'Once that is fixed, retry with'],
   ['HTML instead of JSON, again and again', [{ fault: 'html' }], 'Retry with'],
   ['an answer that is cut off, again and again', [{ fault: 'truncated' }], 'Retry with'],
 ] satisfies [string, ScriptedTurn[], string][])(
@@ -59,7 +59,7 @@ test('a limit that is not all of the iterations is said with them: that of each 
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--max-iterations', '2', '-q'])
   const more = ['continue', '-w', workspace.path, '-m', 'Go on', '--max-iterations', '1', '-q']
   expect((await delta(more)).stderr).toContain(
-    'MAX_ITERATIONS (no answer after 3 iterations; a message may take 1, or what --max-iterations says)\n',
+    'MAX_ITERATIONS (no answer after 3 iterations; the limit for one message is 1, unless --max-iterations changes it)\n',
   )
 })
 

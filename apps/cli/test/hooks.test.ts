@@ -330,7 +330,7 @@ test('a script that lies beside the agent and is looked for in the workspace: to
   await using workspace = await temporaryWorkspace({})
   const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const meant = (written: string, name: string) =>
-    `${written} is looked for in ${workspace.path}, and lies beside the agent: write \${AGENT_HOME}/${name} instead`
+    `${written} is looked for in ${workspace.path}, but is in the agent's directory: write \${AGENT_HOME}/${name} instead`
   const begin = stderr.slice(0, stderr.indexOf('1.'))
   expect(begin).toContain(`The post_tool_execution hook will fail: ${meant('after.sh', 'after.sh')}\n`)
   expect(begin).toContain(`The on_run_end hook will fail: ${meant('./end.sh', 'end.sh')}\n`)
@@ -360,8 +360,8 @@ test('a script beside the agent that is named as a program is led to, where the 
   await using workspace = await temporaryWorkspace({})
   const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   expect(stderr).toContain(
-    'path of the program. guard.sh lies beside the agent: write ${AGENT_HOME}/guard.sh instead',
+    "path of the program. guard.sh is in the agent's directory: write ${AGENT_HOME}/guard.sh instead",
   )
-  expect(stderr).toContain('[head.sh lies beside the agent: write ${AGENT_HOME}/head.sh instead]')
+  expect(stderr).toContain("[head.sh is in the agent's directory: write ${AGENT_HOME}/head.sh instead]")
   expect(stderr).not.toContain('${AGENT_HOME}/cat') // which is on the PATH, and failed by itself
 })

@@ -20,7 +20,7 @@ test('a search through the whole workspace is named, for it finds the journal of
   })
   expect(await delta(['tool', 'lint', 'tools.yaml'], { cwd: files.path })).toMatchObject({
     exitCode: 1,
-    stdout: `tools.yaml:2: search: exec: grep looks into .delta, too, where the journal of the run is. (finds-journal)
+    stdout: `tools.yaml:2: search: exec: grep also searches .delta, which holds the journal of the run. (finds-journal)
   exec: "grep -rn hello ."
          ^
 Add --exclude-dir=.delta.

@@ -28,7 +28,7 @@ test.each([
 ])('lint says of %j that a task may be read as a file, and what to write', async (tool, path, advice) => {
   expect(await lint(tool)).toEqual([
     expect.stringContaining(
-      `tools.json:1: ask: ${path}: "task" stands behind -m, where a text that begins with "@" is read as a file, and "-" as stdin. (message-as-file)\n${advice}`,
+      `tools.json:1: ask: ${path}: "task" follows -m, where a text that begins with "@" is read as a file, and "-" as stdin. (message-as-file)\n${advice}`,
     ),
   ])
 })

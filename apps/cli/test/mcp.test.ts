@@ -173,7 +173,7 @@ test('stdout holds nothing but the protocol, whatever comes in; the rest is on s
   expect(stderr).toMatch(/tools\.yaml:1:\d+: .*timeout_mss/)
   expect(stderr.match(/^Not accepted: .*$/gm)).toEqual([
     expect.stringContaining('is not valid JSON'),
-    ...Array(2).fill('Not accepted: a line that is no message of JSON-RPC'),
+    ...Array(2).fill('Not accepted: a line that is not a JSON-RPC message'),
     expect.any(String),
   ])
 })
@@ -217,7 +217,7 @@ test('a message longer than 10 MB ends the server with exit code 1, and with the
   server.write('x'.repeat(11 * 1024 * 1024))
   const { exitCode, stderr } = await server.result
   expect(exitCode).toBe(1)
-  expect(stderr).toContain('The server has ended: a message may have 10 MB.')
+  expect(stderr).toContain('The server has ended: a message may have 10 MB at most.')
   await waitForExit(pid)
 })
 

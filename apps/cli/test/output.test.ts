@@ -123,7 +123,7 @@ test.skipIf(!existsSync('/dev/full'))(
       output.split('Error: The result could not be written: no space is left on the disk (ENOSPC).'),
     ).toHaveLength(2)
     expect(output).toContain(
-      'The run itself is recorded, so do not repeat it: make room, and "delta show" prints the answer.\n',
+      'The run itself is recorded, so do not repeat it: free some space, and "delta show --answer" prints the answer.\n',
     )
     expect(output).not.toContain('try again')
     expect(code).toBe('1')
@@ -184,8 +184,8 @@ test('-m refuses what is no text, from wherever it comes, and nothing of it is s
     [`${run} "$(printf 'Gr\\374sse')"`, '-m …: it is not UTF-8 text.'],
     [`${run} - < latin.md`, '-m -: it is not UTF-8 text.'],
     [`${run} @latin.md`, '-m @latin.md: it is not UTF-8 text.'],
-    [`${run} @nul.md`, '-m @nul.md: it holds a NUL byte, so it is no text.'],
-    [`${run} - < nul.md`, '-m -: it holds a NUL byte, so it is no text.'],
+    [`${run} @nul.md`, '-m @nul.md: it contains a NUL byte, so it is not text.'],
+    [`${run} - < nul.md`, '-m -: it contains a NUL byte, so it is not text.'],
   ] as const) {
     const options = { cwd: workspace.path, env: cleanEnvironment() }
     const result = await runProcess(['sh', '-c', line, process.execPath, DELTA], options)
@@ -212,9 +212,7 @@ test('a message of more than 10 MB is refused with the advice to put it into a f
   for (const result of [tooLong, endless]) {
     expect(result).toMatchObject({ exitCode: 2, stdout: '' })
     expect(result.stderr).toContain('it is longer than 10 MB, and a message is sent with every request.')
-    expect(result.stderr).toContain(
-      'Put it into a file of the workspace, and let the message name that file.',
-    )
+    expect(result.stderr).toContain('Put it into a file in the workspace, and name that file in the message.')
   }
   expect(await workspace.files()).toEqual([])
 })

@@ -203,7 +203,7 @@ test.skipIf(!hasTerminal)(
     expect(stopped.stdout).toBe('Key? \r\nError: Stopped (SIGINT). Nothing was changed.\r\n')
     const empty = await typeKey('\r')
     expect(empty.exitCode).toBe(2)
-    expect(empty.stdout).toContain('The answer (-m -) is empty. The question goes on waiting.')
+    expect(empty.stdout).toContain('The answer (-m -) is empty. The question is still waiting.')
 
     const { stdout, exitCode } = await typeKey('hunter2-hunter3\r')
     expect(exitCode, stdout).toBe(0)
@@ -222,7 +222,7 @@ test.skipIf(!hasTerminal)(
     await using workspace = await temporaryWorkspace({})
     await delta(['run', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
     const screen = deltaOnTerminal(['continue', '-w', workspace.path, '-m', '-'])
-    await screen.waitForOutput('Type the message. It is shown, and ends with Ctrl+D on a new line:\r\n')
+    await screen.waitForOutput('Type the message; it is shown. End it with Ctrl+D on a new line:\r\n')
     screen.write('Ann\n\u0004')
     expect((await screen.result).exitCode).toBe(0)
     expect(await answersIn(workspace.path)).toEqual(['Ann'])

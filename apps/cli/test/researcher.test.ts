@@ -125,7 +125,7 @@ test('retry: a failed run says why and how, and that line goes on where it stood
   const failed = await type(`delta run --agent ${agent.path} -w ${workspace.path} -m Go`)
   expect(failed).toMatchObject({ exitCode: 1, stdout: '' })
   expect(failed.stderr).toMatch(/^Error: the run failed: .*refused access \(401\): No\./m)
-  const retry = printedLine(failed.stderr, 'Once that is mended, retry with: ', 'The key is right now')
+  const retry = printedLine(failed.stderr, 'Once that is fixed, retry with: ', 'The key is right now')
   expect(await type(retry)).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
   const calls = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_REQUEST')
   expect(calls).toHaveLength(1)

@@ -112,12 +112,12 @@ test('show ends with what can be typed next: an answer, going on, trying again, 
   const engine = startDelta(args)
   await waitForFile(`${workspace.path}/pid`)
   const watch = `delta show works -w ${workspace.path} --follow`
-  expect(await said('works')).toBe(`It goes on. Watch it with: ${watch}\n`)
+  expect(await said('works')).toBe(`It is running. Watch it with: ${watch}\n`)
   engine.kill('SIGTERM')
   await engine.result
   expect(await said('works')).toBe(`Go on with: ${goOn('works')}\n`)
   await delta(['continue', '-w', workspace.path, '--run-id', 'works', '-q'])
-  expect(await said('works')).toBe(`Once that is mended, retry with: ${goOn('works')} -m "Try again"\n`)
+  expect(await said('works')).toBe(`Once that is fixed, retry with: ${goOn('works')} -m "Try again"\n`)
 })
 
 /** Runs what follows it on a machine that has no watchers (inotify instances) left. */
@@ -162,7 +162,7 @@ test('show says of a run that was killed that nobody writes it any more; --follo
   engine.kill('SIGKILL')
   await engine.result
   const goOn = `delta continue -w ${workspace.path} --run-id one`
-  const gone = `It was interrupted: nobody writes it any more. Go on with: ${goOn}\n`
+  const gone = `It was interrupted: no process is writing it. Go on with: ${goOn}\n`
   await watcher.waitForOutput(gone, { stream: 'stderr' })
   expect((await delta(['show', '-w', workspace.path])).stderr).toBe(gone)
   await delta(['continue', '-w', workspace.path, '-q']) // ends the command, too
@@ -184,7 +184,7 @@ test('show --follow does not wait for more of a run of an old layout, which goes
   await writeFile(`${execution}/journal.jsonl`, lines.join(''))
   const { stderr, exitCode } = await delta(['show', '-w', workspace.path, '--follow'])
   const goOn = `delta continue -w ${workspace.path} --run-id old`
-  const gone = `It was interrupted: nobody writes it any more. Go on with: ${goOn}\n`
+  const gone = `It was interrupted: no process is writing it. Go on with: ${goOn}\n`
   expect({ stderr, exitCode }).toEqual({ stderr: gone, exitCode: 0 })
 })
 
@@ -249,7 +249,7 @@ test.each([
   await using workspace = await twoRuns()
   const result = await delta(['show', 'done', '-w', workspace.path, ...flags])
   expect(result).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(result.stderr).toMatch(/^Error: --\S+ and --\S+ exclude each other: .* Leave one out\.\n$/)
+  expect(result.stderr).toMatch(/^Error: --\S+ and --\S+ cannot be combined: .* Leave one out\.\n$/)
 })
 
 test('show --request of an iteration that is not there names those that are', async () => {

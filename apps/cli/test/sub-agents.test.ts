@@ -50,7 +50,7 @@ test('a sensitive answer is not handed on in a task, which the sub-agent would k
   await using workspace = await temporaryWorkspace({})
   await delta(['run', '--agent', parent.path, '-m', 'Go', '-w', workspace.path])
   const { stdout } = await delta(['continue', '-w', workspace.path, '-m', '-'], { input: 'open-sesame' })
-  expect(stdout).toContain('BLOCKED: a sub-agent keeps its task, and what «secret:turn-1-1» stands for')
+  expect(stdout).toContain('BLOCKED: a sub-agent records its task, and what «secret:turn-1-1» stands for')
   const files = await readdir(workspace.path, { recursive: true, withFileTypes: true })
   for (const file of files.filter((entry) => entry.isFile()))
     expect(await readFile(join(file.parentPath, file.name), 'utf8'), file.name).not.toContain('open-sesame')

@@ -57,7 +57,7 @@ test.each([['show'], ['list-runs'], ['continue'], ['journal', 'verify'], ['conte
     const below = await delta([...command, '-w', 'agent.yaml/x'], { cwd: agent.path })
     expect(below).toMatchObject({ exitCode: 2, stdout: '' })
     expect(below.stderr).toContain(
-      'Error: -w agent.yaml/x: it is a file, not a directory, or lies below a file (',
+      'Error: -w agent.yaml/x: it is a file, not a directory, or is below a file (',
     )
   },
 )
@@ -159,7 +159,7 @@ test('a mistake in Delta ends the commands that run, says where to report it, an
   expect(exitCode).toBe(1)
   expect(stderr).toBe(
     'Error: unforeseen is not defined\n' +
-      'This is a mistake in Delta. Please report it, with what DELTA_DEBUG=1 adds: https://github.com/delta-engine/delta/issues\n' +
+      'This is a bug in Delta. Please report it, with what DELTA_DEBUG=1 adds: https://github.com/delta-engine/delta/issues\n' +
       `Stopped at once. Go on with: delta continue -w ${directory.path} --run-id one\n`,
   )
   await waitForExit(Number(await directory.read('pid')))

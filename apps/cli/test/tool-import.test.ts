@@ -214,7 +214,7 @@ test('what is no file is not replaced by one', async () => {
   await runProcess(['mkfifo', pipe])
   const refused = await delta(['tool', 'import', './notes', '-o', 'pipe'], { cwd: workspace.path })
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(refused.stderr).toContain(`Error: ${pipe}: it is no file.`)
+  expect(refused.stderr).toContain(`Error: ${pipe}: it is not a regular file.`)
   expect((await lstat(pipe)).isFIFO()).toBe(true)
 })
 

@@ -159,7 +159,7 @@ test('an answer that was cut off is not printed, and stderr says where what ther
   const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
   const failed = await delta(args, { env: KEY })
   expect(failed).toMatchObject({ exitCode: 1, stdout: '' })
-  const [, line = ''] = /^What there is of it: delta (.*)$/m.exec(failed.stderr) ?? []
+  const [, line = ''] = /^See what there is of it: delta (.*)$/m.exec(failed.stderr) ?? []
   const shown = await delta(line.split(' '))
   expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Half of it') })
 })
@@ -170,7 +170,7 @@ test('a failure that stays until something is mended says that before it says ho
   await using workspace = await temporaryWorkspace({})
   const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
   const { stderr } = await delta(args, { env: KEY })
-  expect(stderr).toMatch(/^Once that is mended, retry with: delta continue .* -m "Try again"$/m)
+  expect(stderr).toMatch(/^Once that is fixed, retry with: delta continue .* -m "Try again"$/m)
 })
 
 test('a context that cannot be built is something to be mended, too', async () => {
@@ -179,7 +179,7 @@ test('a context that cannot be built is something to be mended, too', async () =
   })
   await using workspace = await temporaryWorkspace({})
   const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
-  expect(stderr).toMatch(/^Raise .*\nOnce that is mended, retry with: delta continue .* -m "Try again"$/m)
+  expect(stderr).toMatch(/^Raise .*\nOnce that is fixed, retry with: delta continue .* -m "Try again"$/m)
 })
 
 test('a script that has no further turn is something to be mended, too', async () => {
@@ -188,7 +188,7 @@ test('a script that has no further turn is something to be mended, too', async (
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const { stderr } = await delta(['continue', '-w', workspace.path, '-m', 'More'])
   expect(stderr).toMatch(
-    /at least one more\.\nOnce that is mended, retry with: delta continue .* -m "Try again"$/m,
+    /at least one more\.\nOnce that is fixed, retry with: delta continue .* -m "Try again"$/m,
   )
 })
 
@@ -201,14 +201,14 @@ test('a run that differs from the recording it replays is to be started anew, fo
   await using agent = await temporaryAgent({ agent: { llm: { provider: 'replay', script } } })
   const { exitCode, stderr } = await delta(['run', '--agent', agent.path, '-w', workspace.path, '-m', 'Else'])
   expect(exitCode).toBe(1)
-  expect(stderr).toMatch(/or record the run anew\.\nThen start a new run: .*\n$/)
+  expect(stderr).toMatch(/or record the run again\.\nThen start a new run: .*\n$/)
   expect(stderr).not.toContain('Try again')
   const shown = await delta(['show', '-w', workspace.path])
-  expect(shown.stderr).toBe('Start a new run: this one goes on with what was not recorded.\n')
+  expect(shown.stderr).toBe('Start a new run: this one would go on with requests that were not recorded.\n')
   expect(await delta(['continue', '-w', workspace.path])).toMatchObject({
     exitCode: 2,
     stderr:
-      'Error: Run is FAILED, and goes on with what was not recorded. Start a new run: a replay answers no further message.\n',
+      'Error: Run is FAILED, and would go on with requests that were not recorded. Start a new run: a replay cannot answer a further message.\n',
   })
 })
 
@@ -329,7 +329,7 @@ test('continue wants its workspace named, and says how where the current directo
     "Error: required option '-w, --work-dir <directory>' not specified\n(delta continue --help says what it takes)\n"
   expect(await said(`${workspace.path}/..`)).toBe(refusal)
   expect(await said(workspace.path)).toBe(
-    refusal.replace('\n(', '\nOf this directory: delta continue -w .\n('),
+    refusal.replace('\n(', '\nFor this directory: delta continue -w .\n('),
   )
 })
 
@@ -340,7 +340,7 @@ test('below a workspace the commands that look for its runs name it, as it is to
   await delta(['run', '--agent', agent.path, '-w', above, '-m', 'Go', '--run-id', 'one'])
   const deep = join(above, 'deep')
   const below = (...args: string[]) => delta(args, { cwd: deep })
-  const none = `No runs in ${deep}. Those of the workspace it lies in: delta`
+  const none = `No runs in ${deep}. For those of the workspace it is in: delta`
   expect(await below('list-runs')).toMatchObject({
     exitCode: 0,
     stdout: '',
@@ -353,10 +353,10 @@ test('below a workspace the commands that look for its runs name it, as it is to
   })
   const goOn = `delta continue -w '${above}' -m 'and now'\n`
   expect((await below('continue', '-m', 'and now', '-w', '.')).stderr).toContain(
-    `\nOf the workspace it lies in: ${goOn}`,
+    `\nFor the workspace it is in: ${goOn}`,
   )
   expect((await below('continue', '-m', 'and now')).stderr).toContain(
-    `\nOf the workspace this directory lies in: ${goOn}`,
+    `\nFor the workspace this directory is in: ${goOn}`,
   )
   expect((await delta(['list-runs', '-w', 'deep'], { cwd: above })).stderr).toContain(
     `${none} list-runs -w '${above}'\n`,
@@ -370,13 +370,13 @@ test("in an agent's directory the commands that want a workspace name the one us
   await delta(['run', '-m', 'Go'], { cwd: agent.path })
   await delta(['run', '-m', 'Go', '-y'], { cwd: agent.path })
   const said = async (workspace: string) => {
-    const others = 'Those of the workspace last used there:'
+    const others = 'For those of the workspace last used there:'
     expect(await inAgent('list-runs')).toBe(
       `No runs in ${agent.path}. ${others} delta list-runs -w workspaces/${workspace}\n`,
     )
     expect(await inAgent('show')).toContain(`${others} delta show -w workspaces/${workspace}\n`)
     expect(await inAgent('continue', '-m', 'and now')).toContain(
-      `\nOf the workspace last used here: delta continue -w workspaces/${workspace} -m 'and now'\n(delta`,
+      `\nFor the workspace last used here: delta continue -w workspaces/${workspace} -m 'and now'\n(delta`,
     )
   }
   await said('W002')
@@ -432,7 +432,7 @@ test('where the recipe has no journal, a run without an answer is told to add it
   expect(stderr.split('\n').slice(-4)).toEqual([
     'Error: the run failed: MAX_ITERATIONS (no answer after 1 iteration)',
     'The model saw neither the task nor what it did. Add to the sources of context.yaml: - type: journal',
-    `Once that is mended, go on with: ${goOn}`,
+    `Once that is fixed, go on with: ${goOn}`,
     '',
   ])
 })

@@ -60,7 +60,7 @@ test('of the workspaces that were made without -w the one with the highest numbe
   for (const name of ['W998', 'W1000', 'W999'])
     await mkdir(join(agent.path, 'workspaces', name), { recursive: true })
   const { stderr } = await delta(['show'], { cwd: agent.path })
-  expect(stderr).toContain('Those of the workspace last used there: delta show -w workspaces/W1000\n')
+  expect(stderr).toContain('For those of the workspace last used there: delta show -w workspaces/W1000\n')
 })
 
 test('a file called workspaces holds none', async () => {
@@ -86,7 +86,7 @@ test('where no workspace can be made without -w, that is said, and nothing is be
   expect(await delta(['run', '--agent', agent.path, '-m', 'Go'])).toMatchObject({
     exitCode: 2,
     stdout: '',
-    stderr: `Error: ${agent.path}/workspaces: it is a file, not a directory, or lies below a file (ENOTDIR).
+    stderr: `Error: ${agent.path}/workspaces: it is a file, not a directory, or is below a file (ENOTDIR).
 Name a workspace that can be written: -w <directory>
 `,
   })
@@ -110,7 +110,7 @@ test('a directory whose name is not UTF-8 is refused, and no other is made in it
       cwd: directory.path,
     })
     expect(exitCode).toBe(2)
-    expect(stderr).toContain('its name holds bytes that are not UTF-8')
+    expect(stderr).toContain('its name contains bytes that are not UTF-8')
   }
   expect(await readdir(directory.path, { encoding: 'buffer' })).toEqual([Buffer.from([0x62, 0xff])])
 })
@@ -140,7 +140,7 @@ test('a "~" that no shell replaced names no workspace, and nothing is made', asy
     delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workDir], { cwd: directory.path })
   const refused = await named('~/foo')
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(refused.stderr).toMatch(/^Error: -w ~\/foo: no shell replaced the "~"/)
+  expect(refused.stderr).toMatch(/^Error: -w ~\/foo: the shell did not expand the "~"/)
   expect(await readdir(directory.path)).toEqual([])
   expect((await named('./~/foo')).exitCode).toBe(0)
 })
@@ -154,8 +154,8 @@ test.each([['.delta'], ['.delta/done'], ['.delta/done/new']])(
     for (const command of [['run', '--agent', agent.path, '-m', 'Go'], ['show'], ['continue', '-m', 'On']]) {
       const refused = await delta([...command, '-w', inside], { cwd: workspace.path })
       expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-      expect(refused.stderr).toContain(`-w ${inside}: it is no workspace; `)
-      expect(refused.stderr).toContain(`Name that: -w ${workspace.path}\n`)
+      expect(refused.stderr).toContain(`-w ${inside}: it is not a workspace: `)
+      expect(refused.stderr).toContain(`Name the workspace itself: -w ${workspace.path}\n`)
     }
     expect(await readdir(join(workspace.path, '.delta/done'))).toEqual([])
   },

@@ -100,7 +100,7 @@ test('what was changed after the question is not what was approved: it is asked 
 
   const again = await decide(workspace, '--approve', id)
   expect(again.exitCode).toBe(101)
-  expect(again.stderr).toContain('What was approved is not what would run now')
+  expect(again.stderr).toContain('The command has changed since it was approved')
   expect(again.stderr).toContain('notes wipe --everything work\n')
   expect((await requestIn(workspace)).request_id).not.toBe(id)
   expect(await workspace.read('notes.txt')).toBe(BEFORE)

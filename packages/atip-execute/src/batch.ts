@@ -37,7 +37,7 @@ export async function runBatch(
     'a list of calls, as parseToolCall makes it',
   )
   const isOptions: boolean = isObject(options)
-  requireThat(isOptions, 'executeBatch: what stands for its options', 'an object with options, or nothing')
+  requireThat(isOptions, 'executeBatch: the argument options', 'an object with options, or nothing')
   const { parallel = false, continueOnError = true, maxConcurrency = 4 } = options
   checkNumber('executeBatch: the option maxConcurrency', maxConcurrency)
   const started = performance.now()

@@ -51,7 +51,7 @@ export function checkExecution(of: string, execution: unknown): void {
   checkNumber(`${of}: the option timeout`, timeout)
   checkNumber(`${of}: the option maxOutputSize`, maxOutputSize)
   const isPath = cwd === undefined || (typeof cwd === 'string' && cwd !== '')
-  requireThat(isPath, `${of}: the option cwd`, 'a path as text, or nothing')
+  requireThat(isPath, `${of}: the option cwd`, 'a path, or nothing')
   requireThat(
     env === undefined || isObject(env),
     `${of}: the option env`,

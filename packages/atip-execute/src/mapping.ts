@@ -46,7 +46,7 @@ export function mapToCommand(
 ): CommandMapping | undefined {
   checkTools('mapToCommand', tools)
   const { separator = DEFAULT_SEPARATOR } = Object(options) as MapOptions
-  requireThat(typeof separator === 'string', 'mapToCommand: the option separator', 'a text, or nothing')
+  requireThat(typeof separator === 'string', 'mapToCommand: the option separator', 'a string, or nothing')
   return mapCommands(tools, { separator }).get(toolName)
 }
 

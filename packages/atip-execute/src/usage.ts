@@ -8,7 +8,7 @@ import { AtipExecuteError } from './base-error.js'
  */
 export function requireThat(isRight: boolean, what: string, wanted: string): asserts isRight {
   if (isRight) return
-  const message = `${what} is missing, or not what it must be.\nPass ${wanted}.`
+  const message = `${what} is missing or invalid.\nPass ${wanted}.`
   throw new AtipExecuteError(message, 'INVALID_CONFIG')
 }
 

@@ -157,9 +157,7 @@ describe('confirmation', () => {
       const careless = executor({ confirmationHandler: async () => said as never })
       await expect(careless.execute(call('notes_wipe'))).rejects.toMatchObject({
         code: 'INVALID_CONFIG',
-        message: expect.stringContaining(
-          'what the confirmationHandler gave is missing, or not what it must be.',
-        ),
+        message: expect.stringContaining('what the confirmationHandler gave is missing or invalid.'),
       })
     },
   )
@@ -240,6 +238,6 @@ describe('looking without running', () => {
 
 test('called from JavaScript without tools it says what to pass', () => {
   expect(() => createExecutor({} as never)).toThrow(
-    'createExecutor: the option tools is missing, or not what it must be.\nPass a list of ATIP metadata',
+    'createExecutor: the option tools is missing or invalid.\nPass a list of ATIP metadata',
   )
 })

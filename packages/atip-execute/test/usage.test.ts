@@ -53,7 +53,7 @@ test.each<[what: string, name: string, ...args: unknown[]]>([
   ['the executor: the call', 'execute', undefined],
   ['validate: the call', 'validate', null],
   ['executeBatch: the list of calls', 'executeBatch', call],
-  ['executeBatch: what stands for its options', 'executeBatch', [], null],
+  ['executeBatch: the argument options', 'executeBatch', [], null],
   [
     'executeBatch: the option maxConcurrency',
     'executeBatch',
@@ -81,7 +81,7 @@ test.each<[what: string, name: string, ...args: unknown[]]>([
   await expect(use()).rejects.toSatisfy(face.isAtipExecuteError)
   await expect(use()).rejects.toMatchObject({
     code: 'INVALID_CONFIG',
-    message: expect.stringContaining(`${what} is missing, or not what it must be.\nPass `),
+    message: expect.stringContaining(`${what} is missing or invalid.\nPass `),
   })
 })
 

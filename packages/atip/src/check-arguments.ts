@@ -15,7 +15,7 @@ export function checkTools(of: string, tools: unknown): void {
 }
 
 export function checkOptions(of: string, options: unknown): void {
-  requireThat(isObject(options), `${of}: what stands for its options`, 'an object with options, or nothing')
+  requireThat(isObject(options), `${of}: the argument options`, 'an object with options, or nothing')
 }
 
 export function checkFlag(of: string, name: string, value: unknown): void {

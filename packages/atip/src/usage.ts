@@ -8,5 +8,5 @@ import { AtipUsageError } from './errors.js'
  */
 export function requireThat(isRight: boolean, what: string, wanted: string): asserts isRight {
   if (isRight) return
-  throw new AtipUsageError(`${what} is missing, or not what it must be.\nPass ${wanted}.`)
+  throw new AtipUsageError(`${what} is missing or invalid.\nPass ${wanted}.`)
 }

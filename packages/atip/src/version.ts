@@ -14,7 +14,7 @@ export function versionNotice(tool: Pick<AtipTool, 'atip'>): string | undefined 
   const { atip } = tool
   const version = isObject(atip) ? atip.version : atip
   if (typeof version !== 'string') return `ATIP metadata without a version is read as ${NEWEST}.`
-  if (!/^\d+(\.\d+)*$/.test(version)) return `"${version}" is no version of ATIP; it is read as ${NEWEST}.`
+  if (!/^\d+(\.\d+)*$/.test(version)) return `"${version}" is not a version of ATIP; it is read as ${NEWEST}.`
   return isNewer(version)
     ? `This is ATIP ${version}; what is newer than ${NEWEST} in it has no effect here.`
     : undefined

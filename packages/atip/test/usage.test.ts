@@ -10,11 +10,11 @@ const functions = atip as unknown as Record<string, (...args: unknown[]) => unkn
 
 /** Every function, an argument that is wrong, and what the message begins with. */
 const mistakes: [what: string, name: string, ...args: unknown[]][] = [
-  ['toOpenAI: what stands for its options', 'toOpenAI', tool, null],
+  ['toOpenAI: the argument options', 'toOpenAI', tool, null],
   ['toOpenAI: the option strict', 'toOpenAI', tool, { strict: 'yes' }],
   ['compileTools: the list of tools', 'compileTools', tool, 'openai'],
   ['compileTools: the provider', 'compileTools', [tool], 'azure'],
-  ['compileTools: what stands for its options', 'compileTools', [tool], 'openai', null],
+  ['compileTools: the argument options', 'compileTools', [tool], 'openai', null],
   ['indexLeaves: the list of tools', 'indexLeaves', undefined, 'first'],
   ['indexLeaves: the separator', 'indexLeaves', [tool], 'first', 7],
   ['leavesOf: the separator', 'leavesOf', tool, null],
@@ -31,7 +31,7 @@ const mistakes: [what: string, name: string, ...args: unknown[]][] = [
   ['createValidator: the option minTrustLevel', 'createValidator', [tool], { minTrustLevel: 'orgs' }],
   ['createValidator: the option maxCostEstimate', 'createValidator', [tool], { maxCostEstimate: 0 }],
   ['createResultFilter: the list of tools', 'createResultFilter', undefined],
-  ['createResultFilter: what stands for its options', 'createResultFilter', [], null],
+  ['createResultFilter: the argument options', 'createResultFilter', [], null],
   ['createResultFilter: the option maxLength', 'createResultFilter', [], { maxLength: 'all' }],
   ['createResultFilter: the option redactPatterns', 'createResultFilter', [], { redactPatterns: ['sk-'] }],
   ['createResultFilter: the option redactSecrets', 'createResultFilter', [], { redactSecrets: 0 }],
@@ -39,13 +39,13 @@ const mistakes: [what: string, name: string, ...args: unknown[]][] = [
   ['truncate: the length', 'truncate', 'text', undefined],
   ['redact: the text', 'redact', undefined, []],
   ['redact: the list of patterns', 'redact', 'text', /s/],
-  ['atipToTools: what stands for its options', 'atipToTools', tool, null],
+  ['atipToTools: the argument options', 'atipToTools', tool, null],
   ['atipToTools: the option commands', 'atipToTools', tool, { commands: [7] }],
   ['atipToTools: the option prefix', 'atipToTools', tool, { prefix: 7 }],
   ['atipToTools: the option trust', 'atipToTools', tool, { trust: 'orgs' }],
   ['loadAtip: the source', 'loadAtip', undefined],
   ['loadAtip: the source', 'loadAtip', ['gh', '--agent']],
-  ['loadAtip: what stands for its options', 'loadAtip', 'a.json', null],
+  ['loadAtip: the argument options', 'loadAtip', 'a.json', null],
   ['loadAtip: the option timeoutMs', 'loadAtip', 'a.json', { timeoutMs: '5s' }],
   ['loadAtip: the option signal', 'loadAtip', 'a.json', { signal: 5 }],
   ['loadAtip: the option environment', 'loadAtip', 'a.json', { environment: null }],
@@ -69,7 +69,7 @@ test.each(mistakes)('what cannot be used is named: %s', async (what, name, ...ar
   await expect(call()).rejects.toSatisfy(atip.isAtipError)
   await expect(call()).rejects.toMatchObject({
     code: 'ERR_ATIP_USAGE',
-    message: expect.stringContaining(`${what} is missing, or not what it must be.\nPass `),
+    message: expect.stringContaining(`${what} is missing or invalid.\nPass `),
   })
 })
 

@@ -17,7 +17,7 @@ test.each(['0.7', '0.10', '1.0', '1', { version: '0.9' }])(
 )
 
 test.each(['latest', 'v0.6', '0.6-beta'])('what is no version is said to be none: %s', (atip) => {
-  expect(versionNotice({ atip })).toBe(`"${atip}" is no version of ATIP; it is read as 0.6.`)
+  expect(versionNotice({ atip })).toBe(`"${atip}" is not a version of ATIP; it is read as 0.6.`)
 })
 
 test('metadata that wants a newer reader is refused', () => {

@@ -42,6 +42,6 @@ test.each([
 ])('what cannot be used is named: %s', async (what, call) => {
   await expect(call()).rejects.toMatchObject({
     code: 'ERR_CONFIG_USAGE',
-    message: expect.stringMatching(new RegExp(`^${what}.* is missing, or not what it must be\\.\nPass `)),
+    message: expect.stringMatching(new RegExp(`^${what}.* is missing or invalid\\.\nPass `)),
   })
 })

@@ -82,9 +82,7 @@ test('a cache is read at once: a promise is no text', async () => {
   const cache = { read: async () => '', write: () => {} } as never
   await expect(load(home, { cache })).rejects.toMatchObject({
     code: 'ERR_CONFIG_USAGE',
-    message: expect.stringContaining(
-      'What read() of the option cache returned is missing, or not what it must be',
-    ),
+    message: expect.stringContaining('What read() of the option cache returned is missing or invalid'),
   })
 })
 

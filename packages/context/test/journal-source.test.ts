@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { followJournal } from '../src/index.js'
 import { history, journalText, placeWith } from './place.js'
@@ -75,6 +76,53 @@ test('a follower gives what a fresh reading gives, at every length of the journa
     const followed = await build({ sources: [{ type: 'journal' }] }, { journalPath: follower })
     expect(followed).toEqual(fresh)
   }
+})
+
+test('of the last iterations a follower gives what a fresh reading gives, in a short journal and in a long one', async () => {
+  const { build, options, write } = await placeWith()
+  const run = longRun(6)
+  for (let index = 0; index < 8; index++) run.cycle(`thought ${index}`, `${index}`.repeat(200_000))
+  run.user('A third wish.')
+  run.cycle('the last thought', 'the last result')
+  const path = await write('work/.delta/r1/journal.jsonl', '')
+  const follower = followJournal(path)
+  const sources = [{ type: 'journal', max_iterations: 2 }]
+  for (const event of run.events) {
+    await appendFile(path, `${JSON.stringify(event)}\n`)
+    const fresh = await build({ sources }, options)
+    expect(await build({ sources }, { journalPath: follower })).toEqual(fresh)
+  }
+})
+
+test('whatever was said when, a follower keeps the same last iterations as a fresh reading', async () => {
+  const { build, write } = await placeWith()
+  const steps = fc.array(fc.constantFrom('user', 'system', 'warning before', 'warning', 'cycle', 'cycle'), {
+    minLength: 1,
+    maxLength: 15,
+  })
+  await fc.assert(
+    fc.asyncProperty(steps, fc.integer({ min: 1, max: 4 }), async (said, max_iterations) => {
+      const run = history()
+      run.user('The task.')
+      let iteration = 0
+      for (const [index, what] of said.entries()) {
+        const warning = { type: 'SYSTEM_MESSAGE', level: 'WARN', content: `${what} ${index}` }
+        if (what === 'user') run.user(`wish ${index}`)
+        else if (what === 'system') run.system(`note ${index}`)
+        else if (what === 'warning') run.add({ ...warning, iteration: Math.max(1, iteration) })
+        else {
+          iteration += 1
+          if (what === 'warning before') run.add({ ...warning, iteration })
+          run.cycle(`thought ${index}`, `result ${index}`)
+        }
+      }
+      const path = await write('work/.delta/r1/journal.jsonl', journalText(run.events))
+      const sources = [{ type: 'journal', max_iterations }]
+      const fresh = await build({ sources })
+      expect(await build({ sources }, { journalPath: followJournal(path) })).toEqual(fresh)
+      expect(await build({ sources }, { journalPath: run.events })).toEqual(fresh)
+    }),
+  )
 })
 
 test('a follower goes on where a journal has grown long', async () => {

@@ -111,7 +111,7 @@ test('an expression that is none is found when the file is read', () => {
   const cache = { strategy: 'file_hash', invalidate_on: ['src/**/*.ts', 'src/[z-a].ts'] }
   const computed = { type: 'computed_file', generator: { command: ['x'] }, output_path: '${CWD}/x.md', cache }
   expect(problems({ sources: [computed, JOURNAL] })).toEqual([
-    'sources[0].cache.invalidate_on[1]: "src/[z-a].ts" is no pattern: look at what stands in its brackets',
+    'sources[0].cache.invalidate_on[1]: "src/[z-a].ts" is not a pattern: check what is in its brackets',
   ])
 })
 

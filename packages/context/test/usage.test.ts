@@ -33,7 +33,7 @@ test.each<[what: string, name: string, ...args: unknown[]]>([
 ])('what cannot be used is named: %s', async (what, name, ...args) => {
   await expect(async () => functions[name]?.(...args)).rejects.toMatchObject({
     code: 'ERR_CONTEXT_USAGE',
-    message: expect.stringContaining(`${what} is missing, or not what it must be.\nPass `),
+    message: expect.stringContaining(`${what} is missing or invalid.\nPass `),
   })
 })
 

@@ -50,7 +50,8 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
 }
 
 /** Whoever stops a run and corrects it does not want what is still to come of the old plan. */
-const SPOKE_FIRST = 'Not run: the user said something before this call began. Read it, then decide anew.'
+const SPOKE_FIRST =
+  'Not run: the user said something before this call began. Read it, then decide how to go on.'
 
 interface Left {
   left: LeftCall | undefined

@@ -32,9 +32,7 @@ test.each([
   const { run, workspace } = await scene({})
   await expect(run(change as never)).rejects.toMatchObject({
     code: 'ERR_ENGINE_USAGE',
-    message: expect.stringContaining(
-      `runAgent: the option ${option} is missing, or not what it must be.\nPass `,
-    ),
+    message: expect.stringContaining(`runAgent: the option ${option} is missing or invalid.\nPass `),
   })
   expect(await workspace.files()).toEqual([])
 })
@@ -46,7 +44,7 @@ test.each([[{ requestId: 'r', approved: true }], [{ kind: 'yes', requestId: 'r' 
     await expect(resume({ decision: decision as never })).rejects.toMatchObject({
       code: 'ERR_ENGINE_USAGE',
       message:
-        "continueRun: the option decision is missing, or not what it must be.\nPass { kind: 'approve', requestId } or { kind: 'deny', requestId }, or nothing.",
+        "continueRun: the option decision is missing or invalid.\nPass { kind: 'approve', requestId } or { kind: 'deny', requestId }, or nothing.",
     })
   },
 )

@@ -203,37 +203,37 @@ test('a signal during on_run_end ends the hook, and the run stays COMPLETED', as
 
 test.each([
   ['pre_llm_request', 'final_payload.json', 'garbage', 'is not JSON'],
-  ['pre_llm_request', 'final_payload.json', '{}', 'is no request: it has no list "messages"'],
+  ['pre_llm_request', 'final_payload.json', '{}', 'is not a request: it has no list "messages"'],
   [
     'pre_llm_request',
     'final_payload.json',
     '{"messages":["Hi"]}',
-    'is no request: "messages" holds what is no message',
+    'is not a request: "messages" holds something that is not a message',
   ],
   ['post_llm_response', 'payload_override.dat', 'garbage', 'is not JSON'],
   [
     'post_llm_response',
     'payload_override.dat',
     '{"role":"user"}',
-    'is no message of the model: its "role" is not "assistant"',
+    'is not an assistant message: its "role" is not "assistant"',
   ],
   [
     'post_llm_response',
     'payload_override.dat',
     '{"role":"assistant","content":5}',
-    'is no message of the model: "content" is no text',
+    'is not an assistant message: "content" is neither text nor a list of parts',
   ],
   [
     'post_llm_response',
     'payload_override.dat',
     '{"role":"assistant","tool_calls":"none"}',
-    'is no message of the model: "tool_calls" is no list',
+    'is not an assistant message: "tool_calls" is not a list',
   ],
   [
     'post_llm_response',
     'payload_override.dat',
     '{"role":"assistant","tool_calls":[{"id":"1"}]}',
-    'is no message of the model: "tool_calls[0]" names no function',
+    'is not an assistant message: "tool_calls[0]" names no function',
   ],
 ])(
   '%s that writes a %s of no use (%s) has failed, and the original is used',
@@ -376,7 +376,7 @@ test.each([
     expect(audit).toMatchObject({
       hook_name: name,
       status: 'FAILED',
-      error_message: `${name} hook put something else in the place of its output/`,
+      error_message: `${name} hook replaced its output/ with something else`,
     })
 })
 

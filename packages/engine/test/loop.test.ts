@@ -122,7 +122,7 @@ test.each([
     expect((await eventsOfType(result, 'ACTION_RESULT')).at(-1)).toMatchObject({
       tool_name: 'deploy',
       status: 'BLOCKED',
-      observation_content: 'Not run: "check", a critical tool, was not run. Decide anew.',
+      observation_content: 'Not run: "check", a critical tool, was not run. Decide again how to go on.',
     })
   },
 )
@@ -186,7 +186,7 @@ test.each([
   expect(result).toMatchObject({
     status: 'FAILED',
     reason: expect.stringMatching(
-      /^The model command sh did not print a completion: .*\nOn stdout it prints one assistant message .* and nothing else; notes go to stderr\.$/s,
+      /^The model command sh did not print a completion: .*\nIt must print one assistant message .* and nothing else; anything for people goes to stderr\.$/s,
     ),
   })
 })
@@ -345,7 +345,7 @@ test.each([
     const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
     expect(result).toMatchObject({ status: 'COMPLETED', answer: content })
     expect(result.reason).toMatch(
-      /a tool call (written as text, which was not run|beside this text, and sent none)/,
+      /a tool call (written as text, which was not run|along with this text, but sent none)/,
     )
   },
 )

@@ -106,7 +106,7 @@ test('an approval does not hold for another command than the one asked about', a
   })
   expect(again.question?.requestId).not.toBe(question?.requestId)
   expect(notices.at(-1)).toBe(
-    'What was approved is not what would run now, so nothing was run, and it is asked about again.',
+    'The command has changed since it was approved, so it was not run, and needs approval again.',
   )
   expect(await workspace.has('a.txt')).toBe(true)
 })

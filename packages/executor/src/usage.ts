@@ -8,7 +8,7 @@ import { ExecutorError } from './errors.js'
  */
 export function requireThat(isRight: boolean, what: string, wanted: string): asserts isRight {
   if (isRight) return
-  const message = `${what} is missing, or not what it must be.\nPass ${wanted}.`
+  const message = `${what} is missing or invalid.\nPass ${wanted}.`
   throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
 }
 
@@ -33,7 +33,7 @@ export function checkTexts(what: string, value: unknown): asserts value is strin
 }
 
 export function checkOptions(of: string, options: unknown): void {
-  requireThat(isObject(options), `${of}: what stands for its options`, 'an object with options, or nothing')
+  requireThat(isObject(options), `${of}: the argument options`, 'an object with options, or nothing')
 }
 
 export function checkFunction(what: string, value: unknown): void {
@@ -52,5 +52,5 @@ export function checkTime(what: string, milliseconds: unknown): void {
 }
 
 export function checkPath(what: string, path: unknown): asserts path is string {
-  requireThat(isText(path) && !path.includes('\0'), what, 'a path as text')
+  requireThat(isText(path) && !path.includes('\0'), what, 'a path')
 }

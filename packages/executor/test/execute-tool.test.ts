@@ -110,9 +110,7 @@ describe('what a person says to a call', () => {
       const { result, wiped } = await asking(async () => said as never)
       await expect(result).rejects.toMatchObject({
         code: 'ERR_EXECUTOR_USAGE',
-        message: expect.stringContaining(
-          'executeTool: what the option confirm gave is missing, or not what it must be.',
-        ),
+        message: expect.stringContaining('executeTool: what the option confirm gave is missing or invalid.'),
       })
       expect(wiped()).toBe(false)
     },

@@ -163,7 +163,7 @@ describe('A value that a person entrusted to the run', () => {
     ]) {
       const { status, observation } = await told(['${CWD}/delta', 'run', '-m'], args)
       expect(status).toBe('BLOCKED')
-      expect(observation).toMatch(/^BLOCKED: a sub-agent keeps its task, and what «secret:1-0» stands for/)
+      expect(observation).toMatch(/^BLOCKED: a sub-agent records its task, and what «secret:1-0» stands for/)
     }
     const answer = { task: '-', text: '«secret:1-0»' }
     expect(await told(['${CWD}/delta', 'continue', '-m'], answer)).toMatchObject({ status: 'SUCCESS' })

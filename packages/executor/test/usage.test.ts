@@ -39,7 +39,7 @@ test.each([
   ['quoteCommand: the list of words', async () => executor.quoteCommand(wrong('ls -l'))],
   ['toolMap: the list of tools', async () => toolMap([wrong({ name: 'say', exec: 'echo' })])],
   ['decide: the policy', async () => executor.decide({}, wrong({ allow_network: false }))],
-  ['decide: what stands for its options', async () => executor.decide({}, undefined, wrong(null))],
+  ['decide: the argument options', async () => executor.decide({}, undefined, wrong(null))],
   ['prepareCall: the map of tools', async () => executor.prepareCall(wrong([]), call, wrong({}))],
   ['runPrepared: the call', () => executor.runPrepared(wrong({ decision: 'refuse' }), place)],
   ['recordProcess: the pid', async () => executor.recordProcess('/tmp/p', wrong('1'))],
@@ -48,7 +48,7 @@ test.each([
 ])('what cannot be used is named, and nothing is run: %s', async (what, use) => {
   await expect(use()).rejects.toMatchObject({
     code: 'ERR_EXECUTOR_USAGE',
-    message: expect.stringContaining(`${what} is missing, or not what it must be.\nPass `),
+    message: expect.stringContaining(`${what} is missing or invalid.\nPass `),
   })
 })
 

@@ -9,7 +9,7 @@ import { isObject } from './is-object.js'
  */
 export function requireThat(isRight: boolean, what: string, wanted: string): asserts isRight {
   if (isRight) return
-  const message = `${what} is missing, or not what it must be.\nPass ${wanted}.`
+  const message = `${what} is missing or invalid.\nPass ${wanted}.`
   throw new JournalError('ERR_JOURNAL_USAGE', message, { path: '' })
 }
 
@@ -20,11 +20,11 @@ function isPath(value: unknown): value is string {
 
 /** What stands where options belong: null is none, and would fail where they are first looked at. */
 export function checkOptions(name: string, options: unknown): void {
-  requireThat(isObject(options), `${name}: what stands for its options`, 'an object with options, or nothing')
+  requireThat(isObject(options), `${name}: the argument options`, 'an object with options, or nothing')
 }
 
 export function checkPath(name: string, what: string, path: unknown): asserts path is string {
-  requireThat(isPath(path), `${name}: ${what}`, 'a path as text')
+  requireThat(isPath(path), `${name}: ${what}`, 'a path')
 }
 
 export function isText(value: unknown): value is string {

@@ -266,7 +266,7 @@ test('a run of the public implementation is written anew beside the old one when
   afterTest(run.close)
   expect(run.directory).toBe(`${directory}-continued`)
   expect(run.notices).toEqual([
-    `The run in ${directory} has an old layout and has been written anew; the old one was left as it is. It goes on in ${directory}-continued`,
+    `The run in ${directory} has an old layout and has been converted; the old one was left as it is. It goes on in ${directory}-continued`,
   ])
   expect(readText(join(directory, 'journal.jsonl'))).toBe(before)
   expect(existsSync(join(directory, 'lease'))).toBe(false)
@@ -305,7 +305,7 @@ test('continued again, it goes on where it was written anew', async () => {
   const second = await openRun(directory)
   afterTest(second.close)
   expect([second.directory, second.journal.lastSeq]).toEqual([`${directory}-continued`, 10])
-  expect(second.notices[0]).toContain('was written anew before')
+  expect(second.notices[0]).toContain('had been converted already')
 })
 
 test('a run of v1.1 keeps its id in the layout of today, its task becomes the first message, its records move along', async () => {

@@ -61,7 +61,7 @@ test('a complete line that is no event is refused with its file and number', asy
     message: [
       `${path}:2: This line is damaged: USER_MESSAGE: "content" is not a valid string.`,
       'A crash of ours tears only the end of a journal, so this was not one, and the file was left as it is.',
-      'Look at the line and mend it by hand, or set it aside with: delta journal repair',
+      'Look at the line and repair it by hand, or set it aside with: delta journal repair',
     ].join('\n'),
   })
 })
@@ -93,7 +93,7 @@ test('missing and repeated numbers are one warning, and blank lines none', async
   const { events, warnings } = await readJournal(path)
   expect(events.map((event) => event.seq)).toEqual([1, 3, 3, 9])
   expect(warnings).toEqual([
-    `${path}:2: "seq" is 3 where 2 was expected; the journal goes on from the highest number.`,
+    `${path}:2: "seq" is 3 where 2 was expected; the journal continues from the highest number.`,
   ])
 })
 

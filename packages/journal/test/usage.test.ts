@@ -39,10 +39,10 @@ test.each([
   ['readJournal: the path', () => readJournal(wrong(undefined))],
   ['openJournal: the path', async () => openJournal('a\0b')],
   ['openJournal: the option onEvent', async () => openJournal('a.jsonl', { onEvent: wrong('log') })],
-  ['openJournal: what stands for its options', async () => openJournal('a.jsonl', wrong(null))],
+  ['openJournal: the argument options', async () => openJournal('a.jsonl', wrong(null))],
   ['readJournal: the option fromOffset', () => readJournal('a.jsonl', { fromOffset: -1 })],
   ['readRun: the directory of the run', () => readRun(wrong(undefined))],
-  ['readRun: what stands for its options', () => readRun('r1', wrong(null))],
+  ['readRun: the argument options', () => readRun('r1', wrong(null))],
   ['readTail: the path', () => readTail(wrong(undefined), 3)],
   ['readTail: the number of iterations', () => readTail('a.jsonl', wrong(undefined))],
   ['parseJournal: the piece of a journal', async () => parseJournal(wrong('{}'), { path: 'a.jsonl' })],
@@ -66,7 +66,7 @@ test.each([
 ])('what cannot be used is named: %s', async (what, call) => {
   await expect(call()).rejects.toMatchObject({
     code: 'ERR_JOURNAL_USAGE',
-    message: expect.stringMatching(new RegExp(`^${what}.* is missing, or not what it must be\\.\nPass `)),
+    message: expect.stringMatching(new RegExp(`^${what}.* is missing or invalid\\.\nPass `)),
   })
 })
 

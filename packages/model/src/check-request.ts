@@ -15,11 +15,7 @@ export function checkRequest(request: ChatRequest, options: CompleteOptions): vo
     'complete: the request',
     "an object with messages, as in { messages: [{ role: 'user', content: 'Hi' }] }",
   )
-  requireThat(
-    isObject(options),
-    'complete: what stands for its options',
-    'an object with options, or nothing',
-  )
+  requireThat(isObject(options), 'complete: the argument options', 'an object with options, or nothing')
   const { signal, body, onDelta } = options
   requireThat(
     signal === undefined || isSignal(signal),
@@ -29,7 +25,7 @@ export function checkRequest(request: ChatRequest, options: CompleteOptions): vo
   requireThat(
     body === undefined || body instanceof Uint8Array,
     'complete: the option body',
-    'the bytes of a text, or nothing',
+    'the bytes of a string, or nothing',
   )
   const isListener = onDelta === undefined || typeof onDelta === 'function'
   requireThat(isListener, 'complete: the option onDelta', 'a function, or nothing')

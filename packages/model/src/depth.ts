@@ -10,7 +10,7 @@ const DEEPEST = 200
  */
 export function checkDepth(answer: unknown): void {
   if (!isDeeper(answer, DEEPEST)) return
-  const text = `The answer is no chat completion: it is nested more than ${DEEPEST} levels deep.`
+  const text = `The answer is not a chat completion: it is nested more than ${DEEPEST} levels deep.`
   throw new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true })
 }
 

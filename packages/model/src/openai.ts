@@ -72,8 +72,8 @@ function checkOptions(options: OpenAiModelOptions): void {
     'an object with options, or nothing',
   )
   const { apiKey, baseUrl, timeoutMs } = options
-  requireThat(apiKey === undefined || typeof apiKey === 'string', `${of} apiKey`, 'a text, or nothing')
-  requireThat(baseUrl === undefined || typeof baseUrl === 'string', `${of} baseUrl`, 'a text, or nothing')
+  requireThat(apiKey === undefined || typeof apiKey === 'string', `${of} apiKey`, 'a string, or nothing')
+  requireThat(baseUrl === undefined || typeof baseUrl === 'string', `${of} baseUrl`, 'a string, or nothing')
   const isTime = timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs >= 0)
   requireThat(isTime, `${of} timeoutMs`, 'milliseconds, 0 for no limit, or nothing')
 }

@@ -37,7 +37,7 @@ const NOT_UTF8 = {
   code: 'ERR_MODEL_RESPONSE',
   retryable: true,
   message:
-    '<url> answered with bytes that are no UTF-8 text, so a part of the answer is not known. What came is not used.',
+    '<url> answered with bytes that are not UTF-8, so part of the answer is unknown. What arrived was discarded.',
 }
 
 function plain(message: unknown, reason = 'stop'): string {
@@ -72,14 +72,17 @@ describe('an answer that is not used, and asked for again', () => {
     expect(await failureOf(model.complete(request))).toEqual({
       code: 'ERR_MODEL_RESPONSE',
       retryable: true,
-      message: 'The answer is no chat completion: it is nested more than 200 levels deep.',
+      message: 'The answer is not a chat completion: it is nested more than 200 levels deep.',
     })
   })
 
   test.each([
     [{ content: 5 }, 'its content is neither a text nor a list of parts. It says: 5'],
-    [{ content: 'x', tool_calls: { id: 'a' } }, 'its tool_calls are no list of calls. It says: {"id":"a"}'],
-    [{ content: null, tool_calls: [null] }, 'its tool_calls are no list of calls. It says: [null]'],
+    [
+      { content: 'x', tool_calls: { id: 'a' } },
+      'its tool_calls are not a list of calls. It says: {"id":"a"}',
+    ],
+    [{ content: null, tool_calls: [null] }, 'its tool_calls are not a list of calls. It says: [null]'],
     [
       { tool_calls: [{ name: 'ls', arguments: {} }] },
       'a call has no "function" with its name and arguments. It says: {"name":"ls","arguments":{}}',
@@ -104,7 +107,7 @@ describe('an answer that is not used, and asked for again', () => {
     const reason = /finish_reason is "([^"]+)"/.exec(what)?.[1] ?? 'stop'
     const model = await modelBehind((response) => response.end(plain(message, reason)))
     expect((await failureOf(model.complete(request))).message).toBe(
-      `The answer is no chat completion: ${what}`,
+      `The answer is not a chat completion: ${what}`,
     )
   })
 
@@ -117,7 +120,7 @@ describe('an answer that is not used, and asked for again', () => {
     expect(await failureOf(model.complete(request))).toMatchObject({
       code: 'ERR_MODEL_CONNECTION',
       retryable: true,
-      message: expect.stringContaining('something other than HTTP (status 101)'),
+      message: expect.stringContaining('another protocol than HTTP (status 101)'),
     })
     await closed
   })
@@ -131,7 +134,7 @@ test('an answer that is not what it says it is packed as is asked for again', as
     code: 'ERR_MODEL_CONNECTION',
     retryable: true,
     message:
-      '<url> broke off in the middle of its answer: incorrect header check (Z_DATA_ERROR)\nWhat came is not used.',
+      '<url> broke off in the middle of its answer: incorrect header check (Z_DATA_ERROR)\nWhat arrived was discarded.',
   })
 })
 
@@ -140,8 +143,8 @@ describe('an answer without end', () => {
     code: 'ERR_MODEL_RESPONSE',
     retryable: false,
     message:
-      '<url> sent too much to be an answer. It is longer than 64 MiB. What came is not used.\n' +
-      'Check that the base URL is that of chat completions, and what stands between here and there.',
+      '<url> sent too much to be an answer. It is longer than 64 MiB. What arrived was discarded.\n' +
+      'Check that the base URL is that of a chat-completions API, and whether a proxy stands in between.',
   }
 
   /** Sends the same bytes until nobody takes them any more. */

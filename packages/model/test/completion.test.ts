@@ -54,7 +54,7 @@ test.each(['error', 'abort', 'insufficient_system_resource'])(
       expect.objectContaining({
         code: 'ERR_MODEL_RESPONSE',
         retryable: true,
-        message: `The server broke its answer off (finish_reason: ${reason}). What came is not used.`,
+        message: `The server aborted its answer (finish_reason: ${reason}). What arrived was discarded.`,
       }),
     )
   },
@@ -133,7 +133,7 @@ test.each([[null], ['text'], [[]], [{}], [{ choices: [] }], [{ choices: [{}] }],
       expect.objectContaining({
         code: 'ERR_MODEL_RESPONSE',
         retryable: true,
-        message: `The answer is no chat completion: it has no choices[0].message. It says: ${JSON.stringify(value)}`,
+        message: `The answer is not a chat completion: it has no choices[0].message. It says: ${JSON.stringify(value)}`,
       }),
     )
   },

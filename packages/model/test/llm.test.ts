@@ -155,8 +155,8 @@ describe('settings that are refused', () => {
       expect(problemsOf({ model: 'm', [name]: { Authorization: 'Bearer sk-1234567890' } })).toEqual([
         {
           path: name,
-          message: 'Cannot be set: a request has no headers of yours.',
-          hint: `${KEY_HINT} For a server that wants other headers use provider: command.`,
+          message: 'Cannot be set: requests carry no custom headers.',
+          hint: `${KEY_HINT} For a server that needs other headers use provider: command.`,
           misplacedKey: true,
         },
       ])
@@ -168,7 +168,7 @@ describe('settings that are refused', () => {
       {
         path: 'extra_body',
         message: 'Is not needed.',
-        hint: 'Write what is in it right under llm:.',
+        hint: 'Write its contents directly under llm:.',
         misplacedKey: true,
       },
     ])

@@ -354,7 +354,7 @@ describe('errors that are worth another try', () => {
     const error = await failureOf(model.complete(request))
     expect(error).toMatchObject({ retryable: false, retryAfterMs: 10_800_000 })
     expect(error.message.split('\n').at(-1)).toBe(
-      'The server asks to wait 3 hours, and at most 5 minutes are waited here: try again when they have passed.',
+      'The server asks to wait 3 hours, and at most 5 minutes are waited here. Try again when that time has passed.',
     )
     const { model: sooner } = await start([{ status: 503, retryAfter: '301' }])
     expect((await failureOf(sooner.complete(request))).message).toContain('asks to wait 6 minutes,')
@@ -370,7 +370,7 @@ describe('errors that are worth another try', () => {
     const error = await failureOf(model.complete(streamingRequest(request)))
     expect(error).toMatchObject({ code: 'ERR_MODEL_RESPONSE', retryable: true })
     expect(error.message).toBe(
-      'The stream ended after 11 characters of text, before the answer did: no finish_reason and no [DONE] came. What came is not used.',
+      'The stream ended after 11 characters of text, before the answer did: no finish_reason and no [DONE] came. What arrived was discarded.',
     )
   })
 
@@ -439,7 +439,7 @@ describe('errors that are worth another try', () => {
     expect(error).toMatchObject({ code: 'ERR_MODEL_CONNECTION', retryable: true })
     expect(error.message).toBe(
       `${server.baseUrl}/chat/completions could not be reached: connect ECONNREFUSED ${new URL(server.baseUrl).host}\n` +
-        'Nothing listens there. Is the server running, and are the host and port of the base URL right?',
+        'Nothing is listening there. Is the server running, and are the host and port of the base URL right?',
     )
   })
 })
@@ -454,7 +454,7 @@ describe('errors that are not', () => {
     [
       { status: 404, message: 'The model `m` does not exist' },
       'ERR_MODEL_NOT_FOUND',
-      'has nothing there (404): The model `m` does not exist\nCheck that the server knows the model "m", and that the base URL is right: it usually ends in /v1.',
+      'was not found (404): The model `m` does not exist\nCheck that the server knows the model "m", and that the base URL is right: it usually ends in /v1.',
     ],
     [
       { status: 400, message: 'Unrecognized request argument supplied: temprature' },
@@ -480,12 +480,12 @@ describe('errors that are not', () => {
         body: '<html><head><title>The plain HTTP request was sent to HTTPS port</title></head></html>',
       },
       'ERR_MODEL_REQUEST',
-      'refused the request (400): a web page ("The plain HTTP request was sent to HTTPS port")\nNo model answers with a web page: check the base URL (http or https, host, port), and what stands between here and there.',
+      'refused the request (400): a web page ("The plain HTTP request was sent to HTTPS port")\nA web page is not an answer: check the base URL (http or https, host, port), and whether a proxy stands in between.',
     ],
     [
       { status: 500, message: 'Jinja Exception: System message must be at the beginning.' },
       'ERR_MODEL_REQUEST',
-      'refused the request (500): Jinja Exception: System message must be at the beginning.\nThis model takes one system message, and each source before the conversation is one. Let context.yaml have a single one there: a computed_file can print several files.',
+      'refused the request (500): Jinja Exception: System message must be at the beginning.\nThis model takes one system message, and each source before the conversation is one. Keep a single one there in context.yaml: a computed_file can print several files.',
     ],
     [
       { status: 413, message: 'Request too large: Limit 6000, Requested 12000.' },
@@ -503,12 +503,12 @@ describe('errors that are not', () => {
     [
       { status: 429, body: '{"error":{"message":"No money.","type":"insufficient_quota","code":"429"}}' },
       'ERR_MODEL_QUOTA',
-      "wants money first (429): No money.\nWaiting will not help: check the account's plan and balance.",
+      "demands payment (429): No money.\nWaiting will not help: check the account's plan and balance.",
     ],
     [
       { status: 429, message: 'You exceeded your current quota.', code: 'insufficient_quota' },
       'ERR_MODEL_QUOTA',
-      "wants money first (429): You exceeded your current quota.\nWaiting will not help: check the account's plan and balance.",
+      "demands payment (429): You exceeded your current quota.\nWaiting will not help: check the account's plan and balance.",
     ],
     [
       { status: 422, body: '{"detail":"temperature: not a number"}' },
@@ -523,12 +523,12 @@ describe('errors that are not', () => {
     [
       { status: 404, body: '<!doctype html><title>Not\n here</title>' },
       'ERR_MODEL_NOT_FOUND',
-      'has nothing there (404): a web page ("Not here")\nCheck that the server knows the model "m", and that the base URL is right: it usually ends in /v1.',
+      'was not found (404): a web page ("Not here")\nCheck that the server knows the model "m", and that the base URL is right: it usually ends in /v1.',
     ],
     [
       { status: 301, headers: { location: 'https://example.org/v1/' }, body: '' },
       'ERR_MODEL_REQUEST',
-      'answers from somewhere else (301): (no explanation)\nRedirects are not followed. If https://example.org/v1/ is right, make it the base URL.',
+      'redirects elsewhere (301): (no explanation)\nRedirects are not followed. If https://example.org/v1/ is right, make it the base URL.',
     ],
   ] as const)('%j', async (fault, code, message) => {
     const { server, model } = await start([fault])
@@ -648,7 +648,7 @@ describe('errors that are not', () => {
 
   test('a base URL that is none, or that holds credentials', () => {
     expect(() => openAiModel({ baseUrl: 'localhost:11434' })).toThrow(
-      'The base URL is no http or https URL, such as http://localhost:11434/v1.',
+      'The base URL is not an http or https URL, such as http://localhost:11434/v1.',
     )
     expect(() => openAiModel({ baseUrl: 'http://me:hunter22@example.org/v1' })).toThrow(
       /^The base URL for example\.org holds credentials\. Put the key into \.env as DELTA_API_KEY instead\.$/,
@@ -663,7 +663,7 @@ describe('errors that are not', () => {
 
   test('a key with a line break in it, which the message does not show', () => {
     expect(() => openAiModel({ apiKey: 'sk-secret\n' })).toThrow(
-      /^The API key holds a space, a line break or another character that no key has\. Check where it was set\.$/,
+      /^The API key contains a space, a line break or another character that cannot be part of a key\. Check where it was set\.$/,
     )
   })
 

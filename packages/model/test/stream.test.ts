@@ -229,7 +229,7 @@ test('a stream may bring its message in one piece, and empty events before it', 
 
 test('a stream that says nothing at all is an error, too', async () => {
   await expect(readStream(each(['[DONE]']), { asked })).rejects.toThrow(
-    'The stream ended at once, before the answer did: no message came. What came is not used.',
+    'The stream ended at once, before the answer did: no message came. What arrived was discarded.',
   )
   await expect(readStream(each([]), { asked })).rejects.toThrow(
     'The stream ended at once, before the answer did',

@@ -23,7 +23,7 @@ test.each([
   ['replayModel: the request of record 2', () => replayModel([answered, { request: 'hello', response: {} }])],
   ['retryDelayMs: the error', () => retryDelayMs(1, wrong(undefined))],
 ])('what cannot be used is named: %s', (what, call) => {
-  expect(call).toThrow(`${what} is missing, or not what it must be.\nPass `)
+  expect(call).toThrow(`${what} is missing or invalid.\nPass `)
 })
 
 const models = {
@@ -39,14 +39,14 @@ test.each(Object.entries(models))(
       ['complete: the request', complete(wrong(undefined))],
       ['complete: the request', complete(wrong({ messages: 'Hello?' }))],
       ['complete: the request', complete({ messages: [wrong(null)] })],
-      ['complete: what stands for its options', complete(request, wrong(null))],
+      ['complete: the argument options', complete(request, wrong(null))],
       ['complete: the option signal', complete(request, { signal: wrong({}) })],
       ['complete: the option onDelta', complete(request, { onDelta: wrong('print') })],
     ]
     for (const [what, answer] of failures) {
       await expect(answer).rejects.toMatchObject({
         code: 'ERR_MODEL_SETTINGS',
-        message: expect.stringContaining(`${what} is missing, or not what it must be.\nPass `),
+        message: expect.stringContaining(`${what} is missing or invalid.\nPass `),
       })
     }
   },

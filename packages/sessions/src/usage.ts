@@ -8,7 +8,7 @@ import { SessionError } from './errors.js'
  */
 export function requireThat(isRight: boolean, what: string, wanted: string): asserts isRight {
   if (isRight) return
-  const message = `${what} is missing, or not what it must be.\nPass ${wanted}.`
+  const message = `${what} is missing or invalid.\nPass ${wanted}.`
   throw new SessionError('ERR_SESSION_USAGE', message)
 }
 

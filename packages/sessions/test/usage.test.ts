@@ -49,7 +49,7 @@ test.each([
 ])('what cannot be used is named: %s', async (what, call) => {
   await expect(call()).rejects.toMatchObject({
     code: 'ERR_SESSION_USAGE',
-    message: expect.stringContaining(`${what} is missing, or not what it must be.\nPass `),
+    message: expect.stringContaining(`${what} is missing or invalid.\nPass `),
   })
 })
 

@@ -7,8 +7,8 @@ export function checkAdapterOptions(name: string, options: unknown): void {
   checkIsOptions(name, options)
   const { workDirectory, agentHome, environment, credentials, secrets, policy, confirm } = options
   const of = `${name}: the option`
-  requireThat(isTextOrNothing(workDirectory), `${of} workDirectory`, 'a path as text, or nothing')
-  requireThat(isTextOrNothing(agentHome), `${of} agentHome`, 'a path as text, or nothing')
+  requireThat(isTextOrNothing(workDirectory), `${of} workDirectory`, 'a path, or nothing')
+  requireThat(isTextOrNothing(agentHome), `${of} agentHome`, 'a path, or nothing')
   const isEnvironment = environment === undefined || isObject(environment)
   requireThat(isEnvironment, `${of} environment`, 'process.env, a part of it, or nothing')
   requireThat(isListOrNothing(credentials), `${of} credentials`, 'a list of names, or nothing')
@@ -35,7 +35,7 @@ export function checkServerOptions(options: unknown): void {
   const of = 'toMcpServer: the option'
   for (const name of ['name', 'version']) {
     const value = options[name]
-    requireThat(value === undefined || typeof value === 'string', `${of} ${name}`, 'a text, or nothing')
+    requireThat(value === undefined || typeof value === 'string', `${of} ${name}`, 'a string, or nothing')
   }
   const { progressMs = 1 } = options
   const isTime = typeof progressMs === 'number' && progressMs > 0 && progressMs <= LONGEST_MS
@@ -46,7 +46,7 @@ export function checkServerOptions(options: unknown): void {
 const LONGEST_MS = 2 ** 31 - 1
 
 function checkIsOptions(name: string, options: unknown): asserts options is Record<string, unknown> {
-  requireThat(isObject(options), `${name}: what stands for its options`, 'an object with options, or nothing')
+  requireThat(isObject(options), `${name}: the argument options`, 'an object with options, or nothing')
 }
 
 function checkFunction(what: string, value: unknown): void {

@@ -41,7 +41,7 @@ export function toOpenAITools(
   options: { strict?: boolean | undefined } = {},
 ): FunctionTool[] {
   checkTools('toOpenAITools', tools)
-  requireThat(isObject(options), 'toOpenAITools: what stands for its options', '{ strict: true }, or nothing')
+  requireThat(isObject(options), 'toOpenAITools: the argument options', '{ strict: true }, or nothing')
   return tools.map((tool) => toFunctionTool(tool.expanded, { strict: options.strict === true }))
 }
 
@@ -81,7 +81,7 @@ function noCalls(message: unknown): [] {
   if (typeof message === 'object' && message !== null && !isElse) return []
   throw new AdapterError(
     'ERR_ADAPTER_MESSAGE',
-    'dispatch: the message is missing, or not what it must be.\nPass the message of the assistant as the API sent it: choices[0].message of a response.',
+    'dispatch: the message is missing or invalid.\nPass the message of the assistant as the API sent it: choices[0].message of a response.',
   )
 }
 
@@ -89,7 +89,7 @@ function readCalls(calls: unknown): ReturnType<typeof readCall>[] {
   if (Array.isArray(calls)) return calls.map(readCall)
   throw new AdapterError(
     'ERR_ADAPTER_MESSAGE',
-    'tool_calls of the message is no list. Give the message as the API sent it.',
+    'tool_calls of the message is not a list. Give the message as the API sent it.',
   )
 }
 

@@ -181,8 +181,7 @@ describe('mistakes of the program, not of the model, are errors', () => {
   test.each([Number.NaN, 0, -1, 0.5])('a concurrency of %d', async (concurrency) => {
     await expect(dispatch(tools, message(['where', {}]), { concurrency })).rejects.toMatchObject({
       code: 'ERR_ADAPTER_OPTIONS',
-      message:
-        'dispatch: the option concurrency is missing, or not what it must be.\nPass a number from 1, or nothing.',
+      message: 'dispatch: the option concurrency is missing or invalid.\nPass a number from 1, or nothing.',
     })
   })
 
@@ -190,7 +189,7 @@ describe('mistakes of the program, not of the model, are errors', () => {
     const sent = { tool_calls: calls as unknown as unknown[] } // as plain JavaScript may
     await expect(dispatch(tools, sent)).rejects.toMatchObject({
       code: 'ERR_ADAPTER_MESSAGE',
-      message: expect.stringContaining('tool_calls of the message is no list'),
+      message: expect.stringContaining('tool_calls of the message is not a list'),
     })
   })
 

@@ -26,10 +26,10 @@ function complaintOf(use: () => unknown): string | undefined {
 }
 
 test.each(ADAPTERS)('a mistake in a call of %s is told with its name', (name, adapt) => {
-  const wrong = 'is missing, or not what it must be.'
+  const wrong = 'is missing or invalid.'
   expect(complaintOf(() => adapt('tools.yaml' as never))).toBe(`${name}: the list of tools ${wrong}`)
   expect(complaintOf(() => adapt(tools as never, null as never))).toBe(
-    `${name}: what stands for its options ${wrong}`,
+    `${name}: the argument options ${wrong}`,
   )
   expect(complaintOf(() => adapt(tools as never, { agentHome: 5 } as never))).toBe(
     `${name}: the option agentHome ${wrong}`,
@@ -45,6 +45,6 @@ test.each([
   ['progressMs', Number.POSITIVE_INFINITY],
 ])('a server that cannot be made as it is wanted is refused: %s %j', (option, value) => {
   expect(complaintOf(() => toMcpServer(tools, { [option]: value } as never))).toBe(
-    `toMcpServer: the option ${option} is missing, or not what it must be.`,
+    `toMcpServer: the option ${option} is missing or invalid.`,
   )
 })

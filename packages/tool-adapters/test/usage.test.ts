@@ -10,7 +10,7 @@ test.each([
 ])('tools that are none are refused by name: %s', (name, use) => {
   for (const tools of [undefined, 'tools.yaml', [{ name: 'say', exec: 'echo' }]]) {
     expect(() => use(tools as never)).toThrow(
-      `${name}: the list of tools is missing, or not what it must be.\nPass what defineTool of @delta/executor makes, in a list.`,
+      `${name}: the list of tools is missing or invalid.\nPass what defineTool of @delta/executor makes, in a list.`,
     )
   }
 })
@@ -18,7 +18,7 @@ test.each([
 const tools = [defineTool({ name: 'say', exec: 'echo ${text}' })]
 
 test.each<[string, object | null]>([
-  ['what stands for its options', null],
+  ['the argument options', null],
   ['the option workDirectory', { workDirectory: 5 }],
   ['the option environment', { environment: null }],
   ['the option credentials', { credentials: 'MY_KEY' }],
@@ -31,7 +31,7 @@ test.each<[string, object | null]>([
 ])('an option that cannot be used is named, and nothing is run: %s %j', async (what, options) => {
   await expect(dispatch(tools, { tool_calls: [] }, options as never)).rejects.toMatchObject({
     code: 'ERR_ADAPTER_OPTIONS',
-    message: expect.stringContaining(`dispatch: ${what} is missing, or not what it must be.\nPass `),
+    message: expect.stringContaining(`dispatch: ${what} is missing or invalid.\nPass `),
   })
 })
 
@@ -58,7 +58,7 @@ test('an answer of confirm that is neither true nor false is a mistake of the pr
   const answer = dispatch(tools, message, { policy, confirm: async () => 'no' as never })
   await expect(answer).rejects.toMatchObject({
     code: 'ERR_ADAPTER_OPTIONS',
-    message: expect.stringContaining('what the option confirm gave is missing, or not what it must be.'),
+    message: expect.stringContaining('what the option confirm gave is missing or invalid.'),
   })
 })
 

@@ -48,7 +48,7 @@ function refuseShell(scan: Scan): void {
 export function faultOf({ modifier }: Opening): [code: ToolProblemCode, message: string] {
   return modifier === 'raw'
     ? ['ERR_RAW_IN_EXEC', ':raw modifier is only allowed in shell: mode']
-    : ['ERR_PLACEHOLDER', 'This is no placeholder.']
+    : ['ERR_PLACEHOLDER', 'This is not a placeholder.']
 }
 
 /** The parameters of argument words. */

@@ -42,7 +42,7 @@ test('a program that is named by its path may lack the permission to be run', ()
     ({ rule }) => rule === 'command-not-found',
   )
   expect(finding?.message).toBe(
-    '${AGENT_HOME}/bin/args.py is no program that can be started: it is missing, or not executable (chmod +x).',
+    '${AGENT_HOME}/bin/args.py is not a program that can be started: it is missing, or not executable (chmod +x).',
   )
 })
 

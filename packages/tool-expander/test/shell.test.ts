@@ -325,7 +325,7 @@ const REFUSED: [title: string, shell: string, column: number, words: string][] =
   ['a script that sets $1', 'echo ${p}; set a b', 12, 'set changes $1'],
   ['a script that shifts', 'shift; echo ${p}', 1, 'shift changes $1'],
   ['the number of the process', 'echo $${p}', 6, '$$'],
-  ['a placeholder for a name', 'echo ${p} "${${p}}"', 12, 'This is no placeholder.'],
+  ['a placeholder for a name', 'echo ${p} "${${p}}"', 12, 'This is not a placeholder.'],
   ["$'…'", "echo $'a${p}'", 9, 'disagree'],
   ['$"…"', 'echo $"a${p}"', 9, 'disagree'],
   ['an unknown modifier', 'echo ${p:rw}', 6, 'Unknown modifier :rw'],

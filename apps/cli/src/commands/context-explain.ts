@@ -65,13 +65,13 @@ function explainBreaks(breaks: readonly ExplainedBreak[]): string[] {
   if (breaks.length === 0) return []
   const lines = breaks.map(({ iteration, message }) => `  iteration ${iteration}: ${printable(message)}\n`)
   return [
-    "\nThe provider's cache was or will be of no use from there on:\n",
+    '\nThe provider cannot use its cache from these places on:\n',
     ...lines,
     ...(breaks.some(({ type }) => type !== 'journal') ? [ORDER_ADVICE] : []),
     ...(breaks.some(({ type }) => type === 'journal') ? [JOURNAL_ADVICE] : []),
   ]
 }
 
-const ORDER_ADVICE = 'A source that often changes belongs behind those that do not.\n'
+const ORDER_ADVICE = 'Put a source that changes often after those that do not.\n'
 const JOURNAL_ADVICE =
   'A conversation changes when old iterations are dropped: max_iterations does so each time, a token limit in large steps.\n'

@@ -80,7 +80,7 @@ function decisionIn(
   terminal: Terminal,
 ): Extract<Reply, { requestId: string }> | undefined {
   if (approve !== undefined && deny !== undefined)
-    throw new UsageError('--approve and --deny exclude each other.')
+    throw new UsageError('--approve and --deny cannot be combined.')
   if (approve !== undefined && isWithinRun(terminal))
     throw new UsageError(
       '--approve is for a person, and this was started by a run (DELTA_PARENT_RUN is set). Nothing was run.\nLeave the question waiting, and tell the person who started that run.',

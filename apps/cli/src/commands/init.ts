@@ -49,8 +49,8 @@ function rename(target: string): void {
 }
 
 function nextSteps(directory: string, delta: string): string {
-  return `Made an agent. Its model is a script, so it needs no key:
+  return `Created an agent. Its model is a script, so it needs no key:
   ${delta} run ${quoteForPerson(['--agent', directory])} -w . -m "What is here?"
-To let a real model think, set llm in ${quoteForPerson([join(directory, 'agent.yaml')])} as its comment says.
+To use a real model, set llm in ${quoteForPerson([join(directory, 'agent.yaml')])} as its comment says.
 `
 }

@@ -19,7 +19,7 @@ const GRACE_MS = 1500
 const LAST_ANSWERS_MS = 1000
 
 /** The transport then knows no more where a message begins, and closes. */
-const TOO_LONG = `The server has ended: a message may have ${STDIO_DEFAULT_MAX_BUFFER_SIZE / 2 ** 20} MB. Of what is larger, send the name of a file.`
+const TOO_LONG = `The server has ended: a message may have ${STDIO_DEFAULT_MAX_BUFFER_SIZE / 2 ** 20} MB at most. Put anything larger into a file, and send its name.`
 
 /** `delta mcp serve`: tools for an MCP client. Stdout is the protocol's; what a person may want to know goes to stderr. */
 export async function execute(
@@ -40,7 +40,7 @@ export async function execute(
 
 /** A line that is JSON, but nothing of the protocol's, is described by a whole schema. */
 function problemOf({ name, message }: Error): string {
-  return name === 'ZodError' || name === '$ZodError' ? 'a line that is no message of JSON-RPC' : message
+  return name === 'ZodError' || name === '$ZodError' ? 'a line that is not a JSON-RPC message' : message
 }
 
 /** Serves until the client closes either stream or a signal comes; then the commands that still run are ended. */

@@ -148,7 +148,7 @@ function refuseTogether({ step, request, answer, follow, json }: ShowFlags): voi
     .map(([flag]) => flag)
   if (given.length > 1)
     throw new UsageError(
-      `${given.join(' and ')} exclude each other: each says what is to be shown. Leave one out.`,
+      `${given.join(' and ')} cannot be combined: each says what is to be shown. Leave one out.`,
     )
   if (answer && json)
     throw new UsageError(

@@ -44,7 +44,7 @@ function write(path: string, text: string): void {
   const there = statSync(path, { throwIfNoEntry: false })
   if (there && !there.isFile() && !there.isDirectory())
     // replacing takes a device or a pipe away from everybody
-    throw new UsageError(`${path}: it is no file. Name one, or print the description with -o -`)
+    throw new UsageError(`${path}: it is not a regular file. Name one, or print the description with -o -`)
   try {
     replaceFile(path, text, { mode: 0o644 })
   } catch (cause) {
@@ -108,7 +108,7 @@ function wayOn(path: string, tool: AtipTool, cwd: string): string {
   const file = relative(agent ?? cwd, path)
   const move = agent === undefined ? 'write it into its directory with -o, and then ' : ''
   return `${tool.name} ${tool.version}: ${tool.description}
-What it says of its effects is a claim. To give it to an agent, ${move}in its agent.yaml:
+Nobody has verified the effects it declares. To give it to an agent, ${move}in its agent.yaml:
   imports:
     - { atip: ${file.startsWith('..') ? path : `./${file}`}, trust: community }
 `

@@ -15,8 +15,8 @@ export function refuseOneDash(argv: readonly string[]): void {
     if (named(argv[index - 1] ?? '')?.includes('<')) continue // its value, whatever that looks like
     const [name = '', ...value] = word.split('=')
     if (/^-[a-z]./.test(name) && named(`-${name}`))
-      throw new UsageError(`${name}: names of more than one letter have two dashes: -${name}`)
+      throw new UsageError(`${name}: options of more than one letter take two dashes: -${name}`)
     if (/^-[a-z]$/.test(name) && value.length > 0 && named(name)?.includes('<'))
-      throw new UsageError(`${name}=…: behind a single letter there is no "=": ${name} …`)
+      throw new UsageError(`${name}=…: an option of a single letter takes no "=": ${name} …`)
   }
 }

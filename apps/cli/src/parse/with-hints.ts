@@ -30,9 +30,9 @@ export function withHints(
 
 /** The current directory, if it is a workspace; or the one that was used last beside the agent that lies there, or lies above. */
 function whichWorkspace(command: readonly string[], { cwd, argv }: Terminal): string {
-  if (existsSync(join(cwd, '.delta'))) return `Of this directory: ${command.join(' ')} -w .\n`
+  if (existsSync(join(cwd, '.delta'))) return `For this directory: ${command.join(' ')} -w .\n`
   const near = workspaceNear('.', cwd)
   if (near === undefined) return ''
   const typed = quoteForPerson([...command, '-w', near.workspace, ...argv.slice(1)])
-  return `Of the workspace ${near.isAbove ? 'this directory lies in' : 'last used here'}: ${typed}\n`
+  return `For the workspace ${near.isAbove ? 'this directory is in' : 'last used here'}: ${typed}\n`
 }

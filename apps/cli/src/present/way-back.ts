@@ -15,16 +15,16 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
     case 'RUNNING': {
       const follow = [...spokenName(env), 'show', run.runId, '-w', workspace, '--follow']
       const watch = `Watch it with: ${quoteForPerson(follow)}`
-      if (run.humanRequest === undefined) return [`It goes on. ${watch}`]
+      if (run.humanRequest === undefined) return [`It is running. ${watch}`]
       // it may have been started with the answer, and be about to write it down
       return [
-        `Its last question has no answer yet. ${whoAsks(run)} asks a person, or goes on with the answer. ${watch}`,
+        `Its last question has no answer yet. ${whoAsks(run)} is asking a person, or is about to go on with the answer. ${watch}`,
       ]
     }
     case 'WAITING_FOR_INPUT':
       return answering(run, goOn)
     case 'INTERRUPTED':
-      return [`${endIsTold(run) ? '' : 'It was interrupted: nobody writes it any more. '}Go on with: ${goOn}`]
+      return [`${endIsTold(run) ? '' : 'It was interrupted: no process is writing it. '}Go on with: ${goOn}`]
     case 'FAILED':
       return [retrying(run, goOn)]
     default:
@@ -35,8 +35,8 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
 function retrying({ metadata, errorCode }: RunSummary, goOn: string): string {
   if (metadata.error === 'MAX_ITERATIONS') return `Go on with: ${goOn} -m "Go on"`
   if (errorCode === 'ERR_MODEL_REPLAY_DIFFERS')
-    return 'Start a new run: this one goes on with what was not recorded.'
-  const retry = needsMending(errorCode) ? 'Once that is mended, retry with' : 'Retry with'
+    return 'Start a new run: this one would go on with requests that were not recorded.'
+  const retry = needsMending(errorCode) ? 'Once that is fixed, retry with' : 'Retry with'
   return `${retry}: ${goOn} -m "Try again"`
 }
 

@@ -46,19 +46,19 @@ function howToRetry(result: ResultOf<'FAILED'>, env: NodeJS.ProcessEnv): string[
     return [
       `Error: the run failed: MAX_ITERATIONS (no answer after ${counted(result.iterations, 'iteration')}${limit(result)})`,
       ...(result.needsMending ? [NO_JOURNAL] : []),
-      `${result.needsMending ? 'Once that is mended, go' : 'Go'} on with: ${goOn} -m "Go on"`,
+      `${result.needsMending ? 'Once that is fixed, go' : 'Go'} on with: ${goOn} -m "Go on"`,
     ]
   }
   if (result.needsNewRun) {
     return [
       `Error: the run failed: ${printable(result.reason)}`,
-      'Then start a new run: this one goes on with what was not recorded.',
+      'Then start a new run: this one would go on with requests that were not recorded.',
     ]
   }
-  const retry = result.needsMending ? 'Once that is mended, retry with' : 'Retry with'
+  const retry = result.needsMending ? 'Once that is fixed, retry with' : 'Retry with'
   return [
     `Error: the run failed: ${printable(result.reason)}`,
-    ...(result.partialAnswer === undefined ? [] : [`What there is of it: ${showLastStep(result, env)}`]),
+    ...(result.partialAnswer === undefined ? [] : [`See what there is of it: ${showLastStep(result, env)}`]),
     `${retry}: ${goOn} -m "Try again"`,
   ]
 }
@@ -66,7 +66,7 @@ function howToRetry(result: ResultOf<'FAILED'>, env: NodeJS.ProcessEnv): string[
 /** Where the run had more messages than one, or a smaller limit at first. */
 function limit({ iterations, maxIterations }: ResultOf<'FAILED'>): string {
   if (maxIterations === undefined || maxIterations === iterations) return ''
-  return `; a message may take ${maxIterations}, or what --max-iterations says`
+  return `; the limit for one message is ${maxIterations}, unless --max-iterations changes it`
 }
 
 function howToAnswer(

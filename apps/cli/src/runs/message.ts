@@ -26,7 +26,7 @@ export async function readMessage(
 
 async function read(value: string, terminal: Terminal): Promise<string> {
   if (value === '-' && terminal.stdin.isTTY)
-    terminal.stderr.write('Type the message. It is shown, and ends with Ctrl+D on a new line:\n')
+    terminal.stderr.write('Type the message; it is shown. End it with Ctrl+D on a new line:\n')
   if (value === '-') return toText(await readBytes(terminal.stdin, value), value)
   if (!value.startsWith('@')) return typed(value)
   const path = resolve(terminal.cwd, value.slice(1))
@@ -51,7 +51,7 @@ async function readBytes(stream: Readable, value: string): Promise<Buffer> {
 
 function tooLong(value: string): UsageError {
   return new UsageError(
-    `-m ${value}: it is longer than ${LONGEST_MEGABYTES} MB, and a message is sent with every request.\nPut it into a file of the workspace, and let the message name that file.`,
+    `-m ${value}: it is longer than ${LONGEST_MEGABYTES} MB, and a message is sent with every request.\nPut it into a file in the workspace, and name that file in the message.`,
   )
 }
 
@@ -59,7 +59,7 @@ function toText(bytes: Buffer, value: string): string {
   if (!isUtf8(bytes)) throw notUtf8(value)
   if (bytes.includes(0))
     throw new UsageError(
-      `-m ${value}: it holds a NUL byte, so it is no text.\nPut it into a file of the workspace, and let the message name that file.`,
+      `-m ${value}: it contains a NUL byte, so it is not text.\nPut it into a file in the workspace, and name that file in the message.`,
     )
   return bytes.toString('utf8').replace(/^\ufeff|\r?\n$/g, '')
 }

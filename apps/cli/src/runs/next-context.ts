@@ -86,7 +86,7 @@ async function agentHomeOf(run: NextContext['run']): Promise<string | undefined>
 function noticesOn(run: NextContext['run'], message: string | undefined): string[] {
   if (run === undefined)
     return message === undefined
-      ? ['No run there: this is what a new one would send first, but for its message (-m).']
+      ? ['There is no run yet: this is what a new one would send first, without its message (-m).']
       : []
   const calls = run.pendingCalls.length
   if (calls === 0) return []

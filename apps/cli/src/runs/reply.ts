@@ -28,6 +28,6 @@ export async function readReply(
   const answer = await askAtTerminal(question, terminal, stop.signal)
   if (stop.signal.aborted) throw new StoppedError(stop.signal, undefined, 'Nothing was changed.')
   if (answer === undefined || answer.trim() === '')
-    throw new UsageError('The answer (-m -) is empty. The question goes on waiting.')
+    throw new UsageError('The answer (-m -) is empty. The question is still waiting.')
   return answer
 }

@@ -44,7 +44,7 @@ export async function resumableRun(about: Wish): Promise<Earlier | undefined> {
   if (wanted && (await isMeant(summary, about))) {
     const other = isTaskOf(summary, about.message)
       ? ''
-      : ', whose question response.txt answers; -m is not used'
+      : '; response.txt answers its question, so -m is not used'
     return {
       notice: `Resuming run ${runId} (${status})${other}. --new starts another one.`,
       resume: { runId },
@@ -89,7 +89,7 @@ function damageNotice(
 ): string {
   const [what = ''] = problem.split('\n')
   const remedy = quoteForPerson([...spokenName(env), 'journal', 'verify', runId, '-w', workDirectory])
-  return `Run ${runId} in this workspace is damaged, and left as it is: ${what}\nWhat can be done: ${remedy}`
+  return `Run ${runId} in this workspace is damaged, and was left as it is: ${what}\nTo see what can be done: ${remedy}`
 }
 
 function continuesWith(summary: RunSummary, message: string): boolean {

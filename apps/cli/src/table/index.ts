@@ -21,5 +21,5 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   context: 'See what would be sent to the model, and what it costs',
   mcp: 'Give tools to other programs',
   tool: 'Look at tools as the engine sees them',
-  journal: 'Check and mend journals',
+  journal: 'Check and repair journals',
 }

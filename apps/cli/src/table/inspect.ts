@@ -27,7 +27,7 @@ export const INSPECT_COMMANDS: CommandGroup = {
       ],
       examples: [
         ['delta list-runs -w ./workspace', 'every run with its status, age, iterations and task'],
-        ['delta list-runs -w ./workspace --resumable --first', 'for a script that goes on'],
+        ['delta list-runs -w ./workspace --resumable --first', 'for a script that resumes it'],
         ["delta list-runs -w ./workspace --json | jq '.[].usage'", 'the tokens of each run'],
       ],
       notes: `Statuses:
@@ -52,7 +52,7 @@ export const INSPECT_COMMANDS: CommandGroup = {
         },
         { flags: '--request <n>', description: 'the request of iteration n, byte for byte as it was sent' },
         { flags: '--answer', description: 'the answer of a run that is completed, and nothing else' },
-        { flags: '--follow', description: 'go on printing until the run has ended or waits for input' },
+        { flags: '--follow', description: 'keep printing until the run has ended or waits for input' },
         { flags: '-v, --verbose', description: 'whole outputs, hooks, tokens' },
         { flags: '--json', description: 'print the journal lines instead' },
       ],

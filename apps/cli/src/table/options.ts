@@ -10,7 +10,7 @@ export const JSON_OUTPUT: OptionEntry = { flags: '--json', description: 'print J
 
 export const RUN_ID: OptionEntry = {
   flags: '--run-id <id>',
-  description: 'which run: its id, or a beginning that only it has; default: the latest',
+  description: 'which run: its id, or a unique prefix of it; default: the latest',
 }
 
 export const WORKSPACE: OptionEntry = {

@@ -14,9 +14,10 @@ export const RUN_COMMANDS: CommandGroup = {
         { flags: '-m, --message <text>', description: `the task; ${MESSAGE}` },
         {
           flags: '-w, --work-dir <directory>',
-          description: 'workspace, made if it is missing; default: a new one, workspaces/W001 … of the agent',
+          description:
+            'workspace, created if it is missing; default: a new one, workspaces/W001 … of the agent',
         },
-        { flags: '--run-id <id>', description: 'id of the new run; default: one made of the time' },
+        { flags: '--run-id <id>', description: 'id of the new run; default: made from the time' },
         { flags: '-y, --yes', description: 'without -w: make a new workspace, do not ask' },
         { flags: '--new', description: 'start a new run even if one could be resumed (or DELTA_NEW=1)' },
         { flags: '--task <text>', description: 'renamed to -m/--message', hidden: true },

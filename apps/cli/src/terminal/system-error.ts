@@ -1,23 +1,23 @@
 /** What the system's codes mean, and what a person can do. */
 const KNOWN: Readonly<Record<string, readonly [reason: string, remedy: string]>> = {
   EACCES: ['permission denied', 'Give yourself permission, or use another place.'],
-  EDQUOT: ['your disk quota is used up', 'Make room, and try again.'],
+  EDQUOT: ['your disk quota is used up', 'Free some space, and try again.'],
   EEXIST: ['a file of that name is in the way', 'Name another one.'],
   EIO: ['the device reported an error', 'Copy what is there to a healthy disk.'],
   EISDIR: ['it is a directory, not a file', 'Name a file.'],
-  ELOOP: ['its symbolic links lead in a circle', 'Mend the links, or name another path.'],
+  ELOOP: ['its symbolic links form a loop', 'Fix the links, or name another path.'],
   EMFILE: ['too many files are open', 'Raise the limit (ulimit -n), and try again.'],
   ENAMETOOLONG: ['the name is too long', 'Choose a shorter one.'],
   ENFILE: ['too many files are open on this machine', 'End some programs, and try again.'],
-  ENOENT: ['there is no such file or directory', 'Make it, or name another one.'],
-  ENOSPC: ['no space is left on the disk', 'Make room, and try again.'],
-  ENOTDIR: ['it is a file, not a directory, or lies below a file', 'Name a directory.'],
+  ENOENT: ['there is no such file or directory', 'Create it, or name another one.'],
+  ENOSPC: ['no space is left on the disk', 'Free some space, and try again.'],
+  ENOTDIR: ['it is a file, not a directory, or is below a file', 'Name a directory.'],
   EPERM: ['not permitted', 'Give yourself permission, or use another place.'],
   EROFS: ['the file system is read-only', 'Use another place, or make it writable.'],
 }
 
 /** As `/proc` says it, whose directories are there. */
-const NOTHING_CAN_BE_MADE = ['nothing can be made there', 'Use another place.'] as const
+const NOTHING_CAN_BE_MADE = ['nothing can be created there', 'Use another place.'] as const
 
 /**
  * An error of the operating system in words: the reason with its code, then what to do; without the path, which the

@@ -31,7 +31,7 @@ export function findsJournal({ __meta: origin }: ExpandedTool): FindsJournal | u
     const hint = WALKERS[program]?.(words)
     if (hint === undefined) continue
     const before = template.slice(0, offset).split('\n')
-    const message = `${program} looks into .delta, too, where the journal of the run is.`
+    const message = `${program} also searches .delta, which holds the journal of the run.`
     return { message, hint, template, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
   }
   return undefined

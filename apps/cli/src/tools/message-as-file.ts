@@ -21,7 +21,7 @@ export function messageAsFile(tool: ExpandedTool): MessageAsFile | undefined {
   const { name } = parameter
   return {
     path: tool.__meta?.syntax ?? 'command',
-    message: `"${name}" stands behind -m, where a text that begins with "@" is read as a file, and "-" as stdin.`,
+    message: `"${name}" follows -m, where a text that begins with "@" is read as a file, and "-" as stdin.`,
     hint:
       parameter.inject_as === 'option'
         ? `Add -m and - to the command, and give the parameter inject_as: stdin.`

@@ -4,5 +4,5 @@
  */
 export function unreadableBytes(path: string): string | undefined {
   if (!path.includes('\ufffd')) return undefined
-  return 'its name holds bytes that are not UTF-8, and cannot be handed on.\nRename the directory, or name another one.'
+  return 'its name contains bytes that are not UTF-8, so it cannot be passed on.\nRename the directory, or name another one.'
 }

@@ -10,7 +10,7 @@ import { UsageError } from '../usage/usage-error.js'
 export function namedDirectory(workDir: string, terminal: Terminal): string {
   if (workDir.startsWith('~'))
     throw new UsageError(
-      `-w ${workDir}: no shell replaced the "~": it does not within quotes, nor behind "=". Write "$HOME" instead.\nA directory that is called so is ./${workDir}`,
+      `-w ${workDir}: the shell did not expand the "~", as within quotes or after "=". Write "$HOME" instead.\nFor a directory of that name, write ./${workDir}`,
     )
   const bytes = unreadableBytes(workDir)
   if (bytes !== undefined) throw new UsageError(`-w ${workDir}: ${bytes}`)
@@ -19,7 +19,7 @@ export function namedDirectory(workDir: string, terminal: Terminal): string {
   if (records === -1) return directory
   const workspace = directory.split(sep).slice(0, records).join(sep) || sep
   throw new UsageError(
-    `-w ${workDir}: it is no workspace; .delta holds the records of one. Name that: ${quoteForPerson(['-w', workspace])}`,
+    `-w ${workDir}: it is not a workspace: .delta holds the records of one. Name the workspace itself: ${quoteForPerson(['-w', workspace])}`,
   )
 }
 
@@ -53,7 +53,7 @@ export function existingWorkDirectoryOf(flags: { workDir: string }, terminal: Te
 export function danglingLink(path: string): string | undefined {
   const target = existsSync(path) ? undefined : targetOf(path)
   if (target === undefined) return undefined
-  return `${path} is a symbolic link to ${target}, and that does not exist.\nMake that directory, or name another one.`
+  return `${path} is a symbolic link to ${target}, and that does not exist.\nCreate that directory, or name another one.`
 }
 
 function targetOf(path: string): string | undefined {

@@ -15,7 +15,7 @@ export function otherWorkspace(
   const near = workspaceNear(workDir, cwd)
   if (near === undefined) return '-w names another workspace.'
   const typed = quoteForPerson([...spokenName(env), ...command, '-w', near.workspace])
-  return `Those of the workspace ${near.isAbove ? 'it lies in' : 'last used there'}: ${typed}`
+  return `For those of the workspace ${near.isAbove ? 'it is in' : 'last used there'}: ${typed}`
 }
 
 /** Adds to the news that a directory holds no runs the command to type for the workspace that is meant, if there is one. */
@@ -29,8 +29,8 @@ export function withOtherWorkspace(
   if (near === undefined) return error
   const [name = '', ...rest] = command
   const typed = quoteForPerson([...spokenName(env), name, '-w', near.workspace, ...rest])
-  const which = near.isAbove ? 'it lies in' : 'last used there'
-  return new UsageError(`${message}\nOf the workspace ${which}: ${typed}`, { cause: error })
+  const which = near.isAbove ? 'it is in' : 'last used there'
+  return new UsageError(`${message}\nFor the workspace ${which}: ${typed}`, { cause: error })
 }
 
 /**

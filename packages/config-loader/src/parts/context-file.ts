@@ -45,7 +45,7 @@ const MORE = 'https://github.com/delta-engine/delta/blob/main/packages/context/R
  * @param promptFile - The agent's prompt file, relative to that directory, so that the pasted file works at once.
  */
 export function missingContextMessage(directory: string, promptFile: string): string {
-  requireThat(isText(directory), 'missingContextMessage: the directory', 'a path as text')
+  requireThat(isText(directory), 'missingContextMessage: the directory', 'a path')
   requireThat(isText(promptFile), 'missingContextMessage: the file with the instructions', 'its name as text')
   return `${CONTEXT_MISSING} in ${directory}
 

@@ -47,7 +47,7 @@ export function construct(events: readonly Event[], text: string, readScalar: Re
     while (events[index]?.type !== EVENT_ID.POP) {
       const key = next(true)
       // A key like `null:` has several readings, and `<<` merges.
-      if (typeof key !== 'string' || key === '<<') throw new Error('This key is no text.')
+      if (typeof key !== 'string' || key === '<<') throw new Error('This key is not text.')
       if (Object.hasOwn(entries, key)) throw new Error('This key is there twice.')
       const value = next()
       if (key === '__proto__') Object.defineProperty(entries, key, { value, ...ORDINARY })

@@ -35,19 +35,28 @@ export function turnsOf(events: Iterable<StoredEvent>): Turn[] {
 /**
  * Keeps the last `cycles` cycles, and every message of the user's.
  *
- * What the engine said before the first cycle that stays goes with the cycles it belonged to.
+ * What the engine said goes with the cycle it belongs to.
  */
 export function keepLastCycles(turns: readonly Turn[], cycles: number): Turn[] {
   const start = startOfLast(turns, cycles)
   return turns.filter(({ kind }, index) => index >= start || kind === 'user')
 }
 
+/** As `readTail` of the journal package finds it: the first turn of the cycle that number belongs to, or of the whole conversation. */
 function startOfLast(turns: readonly Turn[], cycles: number): number {
+  let start = turns.length
+  let iteration: number | undefined
   let left = cycles
   for (let index = turns.length - 1; index >= 0; index--) {
-    if (turns[index]?.kind !== 'cycle') continue
-    if (left === 0) return index + 1
-    left--
+    const turn = turns[index]
+    if (turn?.kind === 'cycle') {
+      if (left === 0) return start
+      left--
+      iteration = turn.iteration
+      start = index
+    } else if (turn?.iteration !== undefined && turn.iteration === iteration) {
+      start = index
+    }
   }
   return 0
 }

@@ -4,7 +4,7 @@ import type { SizedMessage } from './sized-message.js'
 export interface Turn {
   /** `cycle`: what the model said, with all results; the others are single messages from outside. */
   kind: 'cycle' | 'user' | 'system'
-  /** Of a cycle: its number in the run, from 1. */
+  /** The number of the cycle that it is or belongs to, from 1. */
   iteration?: number
   messages: readonly SizedMessage[]
 }

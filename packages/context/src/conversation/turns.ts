@@ -26,10 +26,11 @@ export function collectTurns(): TurnCollector {
     if (open !== undefined) closed.push(...render(open))
     open = undefined
   }
-  const say = (kind: 'user' | 'system', content: string) => {
+  const say = (kind: 'user' | 'system', content: string, iteration?: number) => {
     if (open !== undefined && isAnswered(open)) close()
     const turns = open === undefined ? closed : open.later
-    turns.push({ kind, messages: [sizeMessage({ role: kind, content })] })
+    const messages = [sizeMessage({ role: kind, content })]
+    turns.push({ kind, messages, ...(iteration !== undefined && { iteration }) })
   }
 
   function push(event: StoredEvent): void {
@@ -39,7 +40,7 @@ export function collectTurns(): TurnCollector {
         say('user', event.content)
         break
       case 'SYSTEM_MESSAGE':
-        say('system', event.content)
+        say('system', event.content, event.iteration)
         break
       case 'THOUGHT':
         close()

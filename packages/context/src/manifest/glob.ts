@@ -26,7 +26,7 @@ export function globProblem(pattern: string): string | undefined {
     toExpression(pattern)
     return undefined
   } catch {
-    return `"${pattern}" is no pattern: look at what stands in its brackets`
+    return `"${pattern}" is not a pattern: check what is in its brackets`
   }
 }
 

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { readJournal, readTail, type StoredEvent } from '@delta/journal'
 import { keepLastCycles, turnsOf } from '../conversation/conversation.js'
 import type { JournalFollower } from '../conversation/follow-journal.js'
@@ -71,13 +72,25 @@ function textOrReason(
 /** Where a conversation is read from. */
 export type JournalInput = string | readonly StoredEvent[] | JournalFollower
 
+/** Up to here, comparing a whole file with what is known of it takes less time than parsing its last cycles anew. */
+const SHORT_JOURNAL_BYTES = 1 << 20
+
 /** A run's conversation: of a file only as much as is needed. */
 export async function readTurns({ maxIterations }: JournalSource, journal: JournalInput): Promise<Turn[]> {
   if (maxIterations === undefined) return allTurns(journal)
-  const path = typeof journal === 'string' ? journal : 'path' in journal ? journal.path : undefined
-  const turns =
-    path === undefined ? await allTurns(journal) : turnsOf((await readTail(path, maxIterations)).events)
-  return keepLastCycles(turns, maxIterations)
+  return keepLastCycles(await lastTurns(journal, maxIterations), maxIterations)
+}
+
+/** At least the last cycles, and everything the user said. */
+async function lastTurns(journal: JournalInput, cycles: number): Promise<Turn[]> {
+  if (typeof journal !== 'string' && !('path' in journal)) return turnsOf(journal)
+  const path = typeof journal === 'string' ? journal : journal.path
+  if (typeof journal !== 'string' && sizeOf(path) <= SHORT_JOURNAL_BYTES) return journal.turns()
+  return turnsOf((await readTail(path, cycles)).events)
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 async function allTurns(journal: JournalInput): Promise<Turn[]> {

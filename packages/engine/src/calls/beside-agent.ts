@@ -31,9 +31,9 @@ export function meantBesideAgent(
   if (written === undefined || isAbsolute(written) || /^-|\$\{/.test(written)) return undefined
   if (!existsSync(join(home, written))) return undefined
   if (isProgram && !written.includes('/'))
-    return notFound ? `${written} lies beside the agent: write ${OWN}${written} instead` : undefined
+    return notFound ? `${written} is in the agent's directory: write ${OWN}${written} instead` : undefined
   if (existsSync(join(directory, written))) return undefined
-  return `${written} is looked for in ${directory}, and lies beside the agent: write ${OWN}${normalize(written)} instead`
+  return `${written} is looked for in ${directory}, but is in the agent's directory: write ${OWN}${normalize(written)} instead`
 }
 
 /** The word of a command that names a file of its author's: the program, or what an interpreter reads. */

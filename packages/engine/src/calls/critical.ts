@@ -32,8 +32,8 @@ export async function missingCritical(run: ActiveRun): Promise<string | undefine
   if (missing === undefined) return undefined
   const subject = `"${missing.tool_name}", a critical tool,`
   return missing.status === 'INTERRUPTED'
-    ? `Not run: the outcome of ${subject} is unknown. Find out, then decide anew.`
-    : `Not run: ${subject} was not run. Decide anew.`
+    ? `Not run: the outcome of ${subject} is unknown. Find out what it did, then decide how to go on.`
+    : `Not run: ${subject} was not run. Decide again how to go on.`
 }
 
 /** True of a command that ran and ended. */

@@ -16,9 +16,9 @@ const WRITTEN_CALL =
   /^[ \t]*(<tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?_|<｜tool▁call|\{\s*"name":\s*"[\w-]+",\s*"(arguments|parameters)":)/m
 
 const CALL_AS_TEXT =
-  'the answer holds a tool call written as text, which was not run: the server did not take it for one. Its reading of tool calls may be off, or not fit the model'
+  'the answer contains a tool call written as text, which was not run: the server did not recognise it. Its parser for tool calls may be switched off, or made for another model'
 
-const CALL_MISSING = 'the server announced a tool call beside this text, and sent none'
+const CALL_MISSING = 'the server announced a tool call along with this text, but sent none'
 
 /** What a thought without calls means for the run: its answer, unless the provider says that it is not a whole one. */
 export function conclude({ content, finish_reason: reason, message }: ConcludingThought): Outcome {

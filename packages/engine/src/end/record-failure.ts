@@ -36,7 +36,7 @@ export function withWayOn(error: unknown, run: Run): unknown {
   if (isGone(run.paths.journal)) return error // there is nothing to go on with
   const started = run.summary().pendingCalls.filter(({ name, requested }) => requested && name !== ASK_HUMAN)
   const lost = started.map(
-    ({ name }) => `The result of "${name}" is not recorded: it may have done its work.`,
+    ({ name }) => `The result of "${name}" was not recorded: it may have taken effect.`,
   )
   const way = `Go on with: ${quoteForPerson(['delta', 'continue', '-w', run.workDirectory, '--run-id', run.runId])}`
   return new JournalError(error.code, [error.message, ...lost, way].join('\n'), {
@@ -47,8 +47,8 @@ export function withWayOn(error: unknown, run: Run): unknown {
 
 /** Deleted, by a command of the agent perhaps, or moved: to create it, or to mend permissions, would be no way on. */
 function asGone({ code, path, cause }: JournalError, { directory }: Run): JournalError {
-  const message = `${directory}: The run could not be recorded any more: its directory is gone.
-It was deleted or moved while the run went on, alone or with its workspace. Put it back, then continue the run; what is gone cannot be continued.`
+  const message = `${directory}: The run can no longer be recorded: its directory is gone.
+It, or its whole workspace, was deleted or moved during the run. If it was moved, put it back and continue the run; a deleted run cannot be continued.`
   return new JournalError(code, message, { path, cause })
 }
 

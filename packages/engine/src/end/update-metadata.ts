@@ -8,6 +8,9 @@ export async function updateMetadata(run: Run, emit: (event: EngineEvent) => voi
   } catch (error) {
     if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') throw error
     const [why = ''] = error.message.split('\n')
-    emit({ kind: 'notice', message: `${why} The run does not need it: the journal says the same.` })
+    emit({
+      kind: 'notice',
+      message: `${why} The run does not depend on it: the journal holds the same facts.`,
+    })
   }
 }

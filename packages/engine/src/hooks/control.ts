@@ -47,7 +47,7 @@ export function readOutput(
     return {
       problem: isThere
         ? `wrote an output/${file} that ${whyUnreadable(error)}`
-        : 'put something else in the place of its output/',
+        : 'replaced its output/ with something else',
     }
   }
 }

@@ -12,7 +12,7 @@ export interface Expected<T> extends Replacement {
 export const REQUEST: Expected<ChatRequest> = {
   file: 'final_payload.json',
   largestMiB: 64,
-  problemOf: (text) => problemIn(text, 'final_payload.json', 'is no request', problemOfRequest),
+  problemOf: (text) => problemIn(text, 'final_payload.json', 'is not a request', problemOfRequest),
   read: (text) => JSON.parse(text),
 }
 
@@ -21,7 +21,7 @@ export const MESSAGE: Expected<AssistantMessage> = {
   file: 'payload_override.dat',
   largestMiB: 64,
   problemOf: (text) =>
-    problemIn(text, 'payload_override.dat', 'is no message of the model', problemOfMessage),
+    problemIn(text, 'payload_override.dat', 'is not an assistant message', problemOfMessage),
   read: (text) => parseCompletion(JSON.parse(text)).message,
 }
 
@@ -54,15 +54,16 @@ function parseJson(text: string): unknown {
 
 function problemOfRequest({ messages }: Record<string, unknown>): string | undefined {
   if (!Array.isArray(messages)) return 'it has no list "messages"'
-  return messages.every(isObject) ? undefined : '"messages" holds what is no message'
+  return messages.every(isObject) ? undefined : '"messages" holds something that is not a message'
 }
 
 /** A message that could not be journaled, or would pass for an answer because its calls cannot be read. */
 function problemOfMessage({ role, content, tool_calls: calls }: Record<string, unknown>): string | undefined {
   if (role !== 'assistant') return 'its "role" is not "assistant"'
   if (content === undefined && calls === undefined) return 'it has neither "content" nor "tool_calls"'
-  if (typeof (content ?? '') !== 'string' && !Array.isArray(content)) return '"content" is no text'
-  if (!Array.isArray(calls ?? [])) return '"tool_calls" is no list'
+  if (typeof (content ?? '') !== 'string' && !Array.isArray(content))
+    return '"content" is neither text nor a list of parts'
+  if (!Array.isArray(calls ?? [])) return '"tool_calls" is not a list'
   const nameless = ((calls ?? []) as unknown[]).findIndex((call) => !namesFunction(call))
   return nameless === -1 ? undefined : `"tool_calls[${nameless}]" names no function`
 }

@@ -68,8 +68,7 @@ function isUnchanged(call: Call, prepared: ReadyCall, { argv, prompt }: HumanInp
     : prompt === promptFor(call, prepared)
 }
 
-const CHANGED =
-  'What was approved is not what would run now, so nothing was run, and it is asked about again.'
+const CHANGED = 'The command has changed since it was approved, so it was not run, and needs approval again.'
 
 async function decide(
   run: ActiveRun,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { RunSummary } from '@delta/journal'
 import { responseLyingIn } from './interaction.js'
 
-const ONLY_A_DECISION = 'approves nothing: the option decision with its request id does.'
+const ONLY_A_DECISION = 'does not approve it: that takes the option decision with its request id.'
 
 /** What to say of a word that came without a decision while a command waits for one; undefined when there is none. */
 export function noApproval(
@@ -11,7 +11,7 @@ export function noApproval(
 ): string | undefined {
   if (humanRequest?.argv === undefined) return undefined
   if (message !== undefined)
-    return `A command waits for approval, and a message ${ONLY_A_DECISION}\nThis one is kept as a further instruction: the agent reads it once that is decided.`
+    return `A command waits for approval, and a message ${ONLY_A_DECISION}\nThe message is kept as a further instruction, which the agent reads after the decision.`
   const response = responseLyingIn(join(directory, 'interaction'))
   return response && `A command waits for approval, and ${response} ${ONLY_A_DECISION}`
 }

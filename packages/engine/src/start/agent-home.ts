@@ -14,7 +14,7 @@ export function agentHomeIn(summary: RunSummary): string {
   if (home !== null) return home
   throw new EngineError(
     'ERR_ENGINE_NO_AGENT',
-    `The journal of run ${summary.runId} does not say which agent it ran. Say which one it is with the option agent.`,
+    `The journal of run ${summary.runId} does not say which agent it ran. Name it with the option agent.`,
   )
 }
 

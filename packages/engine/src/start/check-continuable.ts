@@ -29,7 +29,7 @@ async function requireMessage(summary: RunSummary, wish: Wish): Promise<void> {
   if (summary.errorCode === 'ERR_MODEL_REPLAY_DIFFERS')
     throw new EngineError(
       'ERR_ENGINE_MESSAGE_REQUIRED',
-      'Run is FAILED, and goes on with what was not recorded. Start a new run: a replay answers no further message.',
+      'Run is FAILED, and would go on with requests that were not recorded. Start a new run: a replay cannot answer a further message.',
     )
   throw new EngineError(
     'ERR_ENGINE_MESSAGE_REQUIRED',

@@ -8,7 +8,7 @@ export function checkRunAgent(options: unknown): void {
   const of = 'runAgent: the option'
   requireThat(isAgent(agent), `${of} agent`, AGENT)
   requireThat(isWorkspace(workDirectory), `${of} workDirectory`, WORKSPACE)
-  requireThat(typeof message === 'string', `${of} message`, 'a text: what is to be done')
+  requireThat(typeof message === 'string', `${of} message`, 'a string: the task')
   requireThat(runId === undefined || isText(runId), `${of} runId`, RUN_ID)
   checkShared(of, Object(options))
 }
@@ -18,7 +18,7 @@ export function checkContinueRun(options: unknown): void {
   const of = 'continueRun: the option'
   requireThat(isWorkspace(workDirectory), `${of} workDirectory`, WORKSPACE)
   requireThat(runId === undefined || isText(runId), `${of} runId`, RUN_ID)
-  requireThat(isTextOrNothing(message), `${of} message`, 'a text, or nothing')
+  requireThat(isTextOrNothing(message), `${of} message`, 'a string, or nothing')
   const { decision } = Object(options)
   requireThat(decision === undefined || isDecision(decision), `${of} decision`, DECISION)
   requireThat(agent === undefined || isAgent(agent), `${of} agent`, `${AGENT}, or nothing`)
@@ -37,7 +37,7 @@ export function checkNextRequest(options: unknown): void {
     'nextRequest: the option run',
     '{ ...(await findRun(workDirectory)), journalPath }, or nothing',
   )
-  requireThat(isTextOrNothing(message), 'nextRequest: the option message', 'a text, or nothing')
+  requireThat(isTextOrNothing(message), 'nextRequest: the option message', 'a string, or nothing')
   const isEnvironment = environment === undefined || isObject(environment)
   requireThat(isEnvironment, 'nextRequest: the option environment', 'process.env, a part of it, or nothing')
 }
@@ -49,7 +49,7 @@ function isTextOrNothing(value: unknown): boolean {
 const AGENT =
   "what loadAgent of @delta/config-loader loads: (await loadAgent('./my-agent', { environment: process.env })).agent"
 const WORKSPACE = 'the absolute path of a directory that exists'
-const RUN_ID = 'an id as text, or nothing'
+const RUN_ID = 'a string, or nothing'
 const DECISION = "{ kind: 'approve', requestId } or { kind: 'deny', requestId }, or nothing"
 
 function checkShared(
@@ -57,7 +57,7 @@ function checkShared(
   { model, maxIterations, signal, environment, onEvent, ask, credentials }: EngineOptions,
 ): void {
   const isCount = maxIterations === undefined || (Number.isInteger(maxIterations) && maxIterations > 0)
-  requireThat(isCount, `${of} maxIterations`, 'a whole number from 1 on, or nothing')
+  requireThat(isCount, `${of} maxIterations`, 'a whole number of at least 1, or nothing')
   requireThat(
     model === undefined || isFunction(Object(model).complete),
     `${of} model`,

@@ -5,7 +5,7 @@ import { type ChatModel, type ChatResponse, ModelError, parseCompletion } from '
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
 const WHAT_IT_PRINTS =
-  'On stdout it prints one assistant message as chat completions have it, {"content": "…"} say, and nothing else; notes go to stderr.'
+  'It must print one assistant message of the chat-completions format to stdout, such as {"content": "…"}, and nothing else; anything for people goes to stderr.'
 
 /**
  * A model that is a command: it reads the request (JSON) on stdin and prints a completion in OpenAI's shape, or a bare

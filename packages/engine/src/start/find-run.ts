@@ -15,7 +15,7 @@ export async function findRun(workDirectory: string, runId?: string): Promise<Ru
     'findRun: the workspace, its first argument,',
     'the absolute path of a directory',
   )
-  requireThat(runId === undefined || isText(runId), 'findRun: the id of the run', 'a text, or nothing')
+  requireThat(runId === undefined || isText(runId), 'findRun: the id of the run', 'a string, or nothing')
   const id = runId ?? (await latestRunId(workDirectory, { orEmpty: true }))
   const summary = id === undefined ? undefined : await readRun(runDirectory(workDirectory, id)).catch(missing)
   if (summary === undefined) throw await notFound(workDirectory, runId)

@@ -10,6 +10,6 @@ import { isText, requireThat } from './usage.js'
  * @throws {JournalError} `ERR_RUN_NOT_FOUND`, `ERR_REQUEST_CORRUPT`.
  */
 export function readRecordedRun(runDirectory: string): Recording {
-  requireThat(isText(runDirectory), 'readRecordedRun: the directory of the run', 'a path as text')
+  requireThat(isText(runDirectory), 'readRecordedRun: the directory of the run', 'a path')
   return openRecordedRequests(runDirectory)
 }

@@ -29,7 +29,7 @@ function secretsProblem(
   if (erased !== undefined) return `BLOCKED: what ${erased} stood for has been erased. ${ASK_AGAIN}`
   const token = tokenInTask(call, secretTokens)
   if (token !== undefined)
-    return `BLOCKED: a sub-agent keeps its task, and what ${token} stands for is not to be kept. ${WITHOUT_VALUE}`
+    return `BLOCKED: a sub-agent records its task, and what ${token} stands for must not be recorded. ${WITHOUT_VALUE}`
   const problem = problemOfValues(call, secretTokens, variablesOf(context))
   if (problem === undefined) return undefined
   const why =

@@ -60,7 +60,7 @@ function checkQuery(name: string, query: OrphanQuery): void {
   requireThat(isObject(query), `${name}: the query`, wanted)
   for (const key of ['recordPath', 'actionId', 'runDirectory'] as const) {
     const value: unknown = query[key]
-    requireThat(value === undefined || isText(value), `${name}: ${key} of the query`, 'a text, or nothing')
+    requireThat(value === undefined || isText(value), `${name}: ${key} of the query`, 'a string, or nothing')
   }
   const { hookDirectories: paths = [] } = query
   const arePaths = isTexts(paths) && paths.every(isText)

@@ -76,7 +76,7 @@ function pathsIn(script: string, variables: readonly string[]): InWord[] {
   return [...script.matchAll(BRACED)].flatMap(({ 0: written, 1: name = '', index }) => {
     if (!variables.includes(name)) return []
     const message = `the path of "${written}" is read as a part of the script`
-    const hint = `Pass it behind the script: ["sh", "-c", "ls \\"$1\\"", "sh", "${written}"].`
+    const hint = `Pass it after the script: ["sh", "-c", "ls \\"$1\\"", "sh", "${written}"].`
     return [{ column: index + 1, message, hint }]
   })
 }

@@ -75,7 +75,7 @@ function findAll(inspection: Inspection, path: string): Finding[] {
 }
 
 const WRITTEN_EARLIER =
-  'An older version wrote this journal; it is read as it is, and written anew when the run is continued.'
+  'An older version wrote this journal; it is read as it is, and converted when the run is continued.'
 
 /** As the status `EMPTY` is told: what has no start, or neither a message nor a thought, was never begun. */
 function missingBeginning(lines: readonly InspectedLine[]): Finding[] {
@@ -138,7 +138,7 @@ export function findingLine({ line, message }: Finding): string {
   return `  ${line === undefined ? '' : `line ${line}: `}${message}`
 }
 
-const MEND = 'Mend by hand, or set aside with: delta journal repair'
+const MEND = 'Repair by hand, or set aside with: delta journal repair'
 
 /** What to do about a journal without its beginning. */
 export const NO_BEGINNING = 'Put the journal back from a copy, or start a new run with: delta run'

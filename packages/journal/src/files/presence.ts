@@ -36,5 +36,5 @@ function whatIsLost(path: string, nlink: number): string {
   if (!existsSync(path))
     return 'What it held is lost with it. Put it back from a copy, then continue the run; without it the run cannot be continued.'
   const lost = nlink > 0 ? 'it held before' : 'was appended last'
-  return `What ${lost} is lost. Restore the file, or continue from what lies there now.`
+  return `What ${lost} is lost. Restore the file, or continue from what is there now.`
 }

@@ -27,7 +27,7 @@ const known: Record<string, readonly [cause: string, remedy: string]> = {
   EISDIR: ['it is a directory, not a file (EISDIR).', 'Put back the file that was there, or delete the run.'],
   ESPIPE: ['it is a pipe, not a file (ESPIPE).', 'Put back the file that was there, or delete the run.'],
   ENODEV: ['it is a device, not a file (ENODEV).', 'Put back the file that was there, or delete the run.'],
-  ENOTDIR: ['it lies below a file (ENOTDIR).', 'Put back the directory that was there, or delete the run.'],
+  ENOTDIR: ['it is below a file (ENOTDIR).', 'Put back the directory that was there, or delete the run.'],
   ELOOP: [
     'it is a symbolic link that leads to itself (ELOOP).',
     'Put back the file that was there, or delete the run.',

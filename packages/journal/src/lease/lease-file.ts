@@ -64,7 +64,7 @@ export function readLease(directory: string): StoredLease | undefined {
   }
 }
 
-const MOVE_AWAY = 'No run makes one there: move it away, and go on.'
+const MOVE_AWAY = 'No run creates one there: move it away, and try again.'
 
 /** What a file holds that is a lease, or may become one. */
 export function readRecord(path: string): Omit<StoredLease, 'epoch'> {

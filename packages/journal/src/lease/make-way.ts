@@ -65,8 +65,8 @@ async function staysSilent(directory: string, holder: StoredLease, waiting: Wait
 function waitNotice(holder: StoredLease, waitMs: number): string {
   const seconds = Math.ceil(waitMs / 1000)
   return (
-    `The run was being written by ${whoHolds(holder)} before this machine started anew, it seems. ` +
-    `Waiting ${seconds} s for a sign of life; without one this goes on. The option force does not wait.`
+    `The run was being written by ${whoHolds(holder)} before this machine restarted, it seems. ` +
+    `Waiting ${seconds} s for a sign of life; without one the run is taken over. The option force does not wait.`
   )
 }
 

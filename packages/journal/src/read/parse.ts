@@ -47,7 +47,7 @@ export function numberCheck(path: string, startSeq: number | undefined) {
   function note(event: StoredEvent, line: number): StoredEvent {
     if (highest !== undefined && event.seq !== highest + 1 && warnings.length === 0) {
       const found = `"seq" is ${event.seq} where ${highest + 1} was expected`
-      warnings.push(`${path}:${line}: ${found}; the journal goes on from the highest number.`)
+      warnings.push(`${path}:${line}: ${found}; the journal continues from the highest number.`)
     }
     highest = Math.max(highest ?? 0, event.seq)
     return event
@@ -62,7 +62,7 @@ export function corrupt(path: string, line: number, problem: string): JournalErr
     'ERR_JOURNAL_CORRUPT',
     `${path}:${line}: This line is damaged: ${problem}.\n` +
       'A crash of ours tears only the end of a journal, so this was not one, and the file was left as it is.\n' +
-      'Look at the line and mend it by hand, or set it aside with: delta journal repair',
+      'Look at the line and repair it by hand, or set it aside with: delta journal repair',
     { path, line },
   )
 }

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { growingBytes } from './growing-bytes.js'
 import type { Parts } from './parts.js'
-import { addToRanges, type Ranges } from './ranges.js'
+import { addToRanges, fromRanges, type Ranges } from './ranges.js'
 import { type RequestTexts, splitRequest } from './request-text.js'
 
 /** What a record holds of a request. */
@@ -21,6 +21,11 @@ interface Beginning {
   hash: Hash
 }
 
+function linesByText({ texts, lines }: Beginning): Map<string, number> {
+  const numbers = fromRanges(lines)
+  return new Map(texts.map((text, index) => [text, numbers[index] as number]))
+}
+
 /**
  * Takes requests apart, one after the other.
  *
@@ -29,6 +34,8 @@ interface Beginning {
  */
 export function requestParts(parts: Parts) {
   const body = growingBytes()
+  /** The lines of messages of the request before the last beginning: of a window that slides, most stay. */
+  let earlier: ReadonlyMap<string, number> = new Map()
   let last: Beginning | undefined
   let parametersLine: { text: string; line: number } | undefined
 
@@ -58,7 +65,7 @@ export function requestParts(parts: Parts) {
   function withAdded(before: Beginning, texts: readonly string[]): Beginning {
     const added = texts.slice(before.texts.length)
     if (added.length === 0) return before
-    const lines = added.map((text) => parts.lineOf('MESSAGE', text)) // may throw, so nothing is changed before
+    const lines = added.map((text) => earlier.get(text) ?? parts.lineOf('MESSAGE', text)) // may throw, so nothing is changed before
     const text = `${before.texts.length > 0 ? ',' : ''}${added.join(',')}`
     before.hash.update(body.add(text))
     before.texts.push(...added)
@@ -68,6 +75,7 @@ export function requestParts(parts: Parts) {
 
   /** Forgets the last beginning, whose bytes lie where those of the new one will. */
   function begin(head: string): Beginning {
+    if (last) earlier = linesByText(last)
     last = undefined
     body.clear()
     const hash = createHash('sha256').update(body.add(head))

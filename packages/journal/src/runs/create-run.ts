@@ -44,7 +44,7 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
   requireThat(
     options.runId === undefined || isText(options.runId),
     'createRun: the option runId',
-    'an id as text, or nothing',
+    'a string, or nothing',
   )
   const { runId = newRunId(new Date()), sync = true, latest = true, events } = options
   const directory = runDirectory(resolve(workDirectory), runId)

@@ -40,7 +40,7 @@ export function migrateRun(directory: string): Migration | undefined {
   const to = nested ? join(dirname(dirname(directory)), basename(directory)) : `${directory}-continued`
   const already = existsSync(to)
   if (!already) writeAnew(directory, to, nested)
-  const how = already ? 'was written anew before' : 'has been written anew; the old one was left as it is'
+  const how = already ? 'had been converted already' : 'has been converted; the old one was left as it is'
   return {
     directory: to,
     notice: `The run in ${directory} has an old layout and ${how}. It goes on in ${to}`,

@@ -52,11 +52,11 @@ const FORBIDDEN: readonly { key: RegExp; message: string; hint?: string }[] = [
   },
   {
     key: /^((extra|default)_)?headers$/,
-    message: 'Cannot be set: a request has no headers of yours.',
-    hint: `${KEY_HINT} For a server that wants other headers use provider: command.`,
+    message: 'Cannot be set: requests carry no custom headers.',
+    hint: `${KEY_HINT} For a server that needs other headers use provider: command.`,
   },
-  { key: /^extra_body$/, message: 'Is not needed.', hint: 'Write what is in it right under llm:.' },
-  { key: /^(messages|tools)$/, message: 'Is filled with every request and cannot be set.' },
+  { key: /^extra_body$/, message: 'Is not needed.', hint: 'Write its contents directly under llm:.' },
+  { key: /^(messages|tools)$/, message: 'Cannot be set: it is filled in for every request.' },
   { key: /^stream$/, message: 'Cannot be set: answers are streamed when something listens.' },
   { key: /^n$/, message: 'Cannot be set: one answer is used.' },
 ]

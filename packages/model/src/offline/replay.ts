@@ -114,7 +114,7 @@ function notRecorded(recording: Recording, request: ChatRequest): ModelError {
     'ERR_MODEL_REPLAY_DIFFERS',
     `This request was not recorded. The nearest is request ${nearest + 1} of ${recording.length}; the first difference is at ` +
       `${difference?.path}:\n  recorded: ${difference?.left}\n  now:      ${difference?.right}\n` +
-      `${wayOn(difference?.path)}, or record the run anew.`,
+      `${wayOn(difference?.path)}, or record the run again.`,
   )
 }
 

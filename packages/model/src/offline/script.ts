@@ -19,7 +19,7 @@ export function scriptModel(
   options: { path?: string | undefined } = {},
 ): ChatModel {
   requireThat(Array.isArray(turns), 'scriptModel: the list of turns', 'what parseScript makes')
-  requireThat(isObject(options), 'scriptModel: what stands for its options', '{ path }, or nothing')
+  requireThat(isObject(options), 'scriptModel: the argument options', '{ path }, or nothing')
   const { path } = options
   return {
     async complete(request, options = {}) {

@@ -52,7 +52,7 @@ function readReason(reason: unknown): string | undefined {
 const BROKEN_OFF = /error|abort|cancel|insufficient/i
 
 function brokenOff(reason: string | undefined): ModelError {
-  const text = `The server broke its answer off (finish_reason: ${reason}). What came is not used.`
+  const text = `The server aborted its answer (finish_reason: ${reason}). What arrived was discarded.`
   return new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true })
 }
 
@@ -93,7 +93,7 @@ function readCalls(list: unknown): ToolCall[] {
   if (saysNothing(list) || isEmptyList(list)) return []
   const calls = Array.isArray(list) ? list.filter((call) => call !== null) : []
   if (calls.length === 0 || !calls.every(isObject))
-    throw malformed('its tool_calls are no list of calls', list)
+    throw malformed('its tool_calls are not a list of calls', list)
   const nameless = calls.find((call) => !isObject(call.function))
   if (nameless) throw malformed('a call has no "function" with its name and arguments', nameless)
   return calls.map(readCall)
@@ -129,7 +129,7 @@ function malformed(what: string, said: unknown): ModelError {
   const text = typeof said === 'bigint' ? `${said}n` : (JSON.stringify(said) ?? String(said))
   return new ModelError(
     'ERR_MODEL_RESPONSE',
-    `The answer is no chat completion: ${what}. It says: ${text.slice(0, 200)}`,
+    `The answer is not a chat completion: ${what}. It says: ${text.slice(0, 200)}`,
     { retryable: true },
   )
 }

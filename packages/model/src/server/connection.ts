@@ -25,18 +25,18 @@ function noTls({ url }: Asked, cause: unknown): ModelError {
 /** The error for an answer that stopped before its end. */
 export function unreadableBody(error: unknown, asked: Asked): ModelError {
   if (isTooLong(error)) return endless(error as Error, asked)
-  const text = `${asked.url} broke off in the middle of its answer: ${describe(error).message}\nWhat came is not used.`
+  const text = `${asked.url} broke off in the middle of its answer: ${describe(error).message}\nWhat arrived was discarded.`
   return new ModelError('ERR_MODEL_CONNECTION', text, { retryable: true, cause: error })
 }
 
 function endless(error: Error, { url }: Asked): ModelError {
-  const text = `${url} sent too much to be an answer. ${error.message} What came is not used.\nCheck that the base URL is that of chat completions, and what stands between here and there.`
+  const text = `${url} sent too much to be an answer. ${error.message} What arrived was discarded.\nCheck that the base URL is that of a chat-completions API, and whether a proxy stands in between.`
   return new ModelError('ERR_MODEL_RESPONSE', text, { cause: error })
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED:
-    'Nothing listens there. Is the server running, and are the host and port of the base URL right?',
+    'Nothing is listening there. Is the server running, and are the host and port of the base URL right?',
   ENOTFOUND: 'There is no such host. Check the base URL, and that this machine is online.',
   EAI_AGAIN: 'The host name could not be looked up. Check that this machine is online.',
   ECONNRESET: 'The server closed the connection without an answer. It is worth trying again.',

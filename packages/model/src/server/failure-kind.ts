@@ -62,12 +62,12 @@ const NO_SUCH_PATH = /unexpected endpoint/i
 const KINDS = {
   quota: {
     code: 'ERR_MODEL_QUOTA',
-    happened: 'wants money first',
+    happened: 'demands payment',
     advice: () => "Waiting will not help: check the account's plan and balance.",
   },
   rate: {
     code: 'ERR_MODEL_RATE_LIMIT',
-    happened: 'has had too many requests',
+    happened: 'received too many requests',
     advice: () => 'It is worth trying again later.',
   },
   server: {
@@ -79,7 +79,7 @@ const KINDS = {
     code: 'ERR_MODEL_SERVER',
     happened: 'could not use what the model wrote',
     advice: () =>
-      'It is worth trying again. If it stays so, another model, or simpler parameters of the tools, may help.',
+      'It is worth trying again. If that does not help, use another model, or tools with simpler parameters.',
   },
   access: {
     code: 'ERR_MODEL_ACCESS',
@@ -91,13 +91,13 @@ const KINDS = {
   },
   missing: {
     code: 'ERR_MODEL_NOT_FOUND',
-    happened: 'has nothing there',
+    happened: 'was not found',
     advice: ({ model }) =>
       `Check that the server knows the model ${JSON.stringify(model ?? '')}, and that the base URL is right: it usually ends in /v1.`,
   },
   moved: {
     code: 'ERR_MODEL_REQUEST',
-    happened: 'answers from somewhere else',
+    happened: 'redirects elsewhere',
     advice: ({ url }, answer) =>
       `Redirects are not followed. If ${baseUrlAt(answer.header('location'), url)} is right, make it the base URL.`,
   },
@@ -111,14 +111,14 @@ const KINDS = {
     code: 'ERR_MODEL_REQUEST',
     happened: 'refused the request',
     advice: () =>
-      'This model takes one system message, and each source before the conversation is one. Let context.yaml have a single one there: a computed_file can print several files.',
+      'This model takes one system message, and each source before the conversation is one. Keep a single one there in context.yaml: a computed_file can print several files.',
   },
   request: {
     code: 'ERR_MODEL_REQUEST',
     happened: 'refused the request',
     advice: (_, { body }) =>
       looksLikeHtml(body)
-        ? 'No model answers with a web page: check the base URL (http or https, host, port), and what stands between here and there.'
+        ? 'A web page is not an answer: check the base URL (http or https, host, port), and whether a proxy stands in between.'
         : 'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
   },
 } satisfies Record<string, Kind>

@@ -23,7 +23,7 @@ export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
 }
 
 function comeBackIn(ms: number): string {
-  return `The server asks to wait ${longTime(ms)}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here: try again when they have passed.`
+  return `The server asks to wait ${longTime(ms)}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here. Try again when that time has passed.`
 }
 
 /** A time that nobody waits for in front of a command. A date far ahead is a server's mistake, or its way of saying no. */
@@ -62,7 +62,7 @@ export function notJson(body: string, asked: Asked, cause?: unknown): ModelError
     ? `answered with a web page ("${pageTitle(body)}") where JSON was expected. Check the base URL: it usually ends in /v1; ` +
       'a proxy or login page in between answers like this, too.'
     : body.trim() === ''
-      ? 'answered with nothing.'
+      ? 'sent an empty answer.'
       : `answered with JSON that is cut off or broken. It ends in: ${body.slice(-80)}`
   return new ModelError('ERR_MODEL_RESPONSE', `${asked.url} ${explanation}`, {
     retryable: true,
@@ -73,6 +73,6 @@ export function notJson(body: string, asked: Asked, cause?: unknown): ModelError
 
 /** The error for an answer that is JSON but for bytes that are no text: what they stood for is not known. */
 export function notUtf8(asked: Asked, cause?: unknown): ModelError {
-  const text = `${asked.url} answered with bytes that are no UTF-8 text, so a part of the answer is not known. What came is not used.`
+  const text = `${asked.url} answered with bytes that are not UTF-8, so part of the answer is unknown. What arrived was discarded.`
   return new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true, status: 200, cause })
 }

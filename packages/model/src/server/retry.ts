@@ -21,7 +21,7 @@ export function retryDelayMs(attempt: number, error: ModelError, random: () => n
   requireThat(isObject(error), 'retryDelayMs: the error', 'the ModelError of that attempt')
   requireThat(
     typeof random === 'function',
-    'retryDelayMs: the source of chance',
+    'retryDelayMs: the argument random',
     'a function such as Math.random',
   )
   if (error.retryAfterMs !== undefined) return Math.min(error.retryAfterMs, LONGEST_OBEYED_MS)

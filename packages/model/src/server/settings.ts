@@ -6,7 +6,7 @@ export function checkBaseUrl(text: string): URL {
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new ModelError(
       'ERR_MODEL_SETTINGS',
-      'The base URL is no http or https URL, such as http://localhost:11434/v1.',
+      'The base URL is not an http or https URL, such as http://localhost:11434/v1.',
     )
   }
   if (url.username !== '' || url.password !== '') {
@@ -30,6 +30,6 @@ export function checkKey(apiKey: string | undefined): string | undefined {
   if (apiKey === undefined || apiKey === '') return undefined
   if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey
   const message =
-    'The API key holds a space, a line break or another character that no key has. Check where it was set.'
+    'The API key contains a space, a line break or another character that cannot be part of a key. Check where it was set.'
   throw new ModelError('ERR_MODEL_SETTINGS', message)
 }

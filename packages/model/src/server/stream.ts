@@ -59,7 +59,7 @@ function parseChunk(data: string, asked: Asked): Record<string, unknown> {
   try {
     chunk = JSON.parse(data)
   } catch (cause) {
-    const message = `The stream holds an event that is no JSON, so it may be incomplete: ${data.slice(0, 200)}`
+    const message = `The stream contains an event that is not JSON, so it may be incomplete: ${data.slice(0, 200)}`
     throw new ModelError('ERR_MODEL_RESPONSE', message, { retryable: true, cause })
   }
   if (!isObject(chunk)) return {}
@@ -74,7 +74,7 @@ function cutOff(text: string | undefined, done: boolean): ModelError {
   const missing = done ? 'no message' : 'no finish_reason and no [DONE]'
   return new ModelError(
     'ERR_MODEL_RESPONSE',
-    `The stream ended ${got}, before the answer did: ${missing} came. What came is not used.`,
+    `The stream ended ${got}, before the answer did: ${missing} came. What arrived was discarded.`,
     { retryable: true },
   )
 }

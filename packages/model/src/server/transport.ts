@@ -47,7 +47,7 @@ export async function openTransport(url: string): Promise<Send> {
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
       const notHttp = (_: IncomingMessage, socket: Readable) => {
         socket.destroy() // it is ours now, and would keep the process waiting
-        reject(new Error('The server wants to speak something other than HTTP (status 101).'))
+        reject(new Error('The server tried to switch to another protocol than HTTP (status 101).'))
       }
       const call = request({ headers, ...options })
         .once('response', resolve)

@@ -12,6 +12,6 @@ export function commandNotFound({ command }: ExpandedTool, { commandExists }: Li
 /** Of a program that is named by its path, only the path tells where it should be. */
 function why(program: string): string {
   return program.includes('/')
-    ? 'is no program that can be started: it is missing, or not executable (chmod +x).'
+    ? 'is not a program that can be started: it is missing, or not executable (chmod +x).'
     : 'is not on the PATH. Install it, or write shell: if the shell does it itself, as with cd.'
 }

@@ -11,7 +11,7 @@ export function readBraced(scan: Scan, word: Word, quoting: Quoting): void {
   const { at: offset, found } = scan
   const before = found.length
   const [written = '', name] = matchAt(BEGINNING, scan.template, offset) ?? []
-  if (!name) giveUp(scan, offset, 'ERR_PLACEHOLDER', 'This is no placeholder.')
+  if (!name) giveUp(scan, offset, 'ERR_PLACEHOLDER', 'This is not a placeholder.')
   scan.at += written.length
   scan.expanded.push({ name, offset })
   word.pieces.push(null)
