@@ -152,6 +152,6 @@ function refuseTogether({ step, request, answer, follow, json }: ShowFlags): voi
     )
   if (answer && json)
     throw new UsageError(
-      '--answer and --json exclude each other: the answer is text, and --json prints journal lines. Leave one out.',
+      '--answer and --json cannot be combined: the answer is text, and --json prints journal lines. Leave one out.',
     )
 }
