@@ -34,7 +34,7 @@ export async function overrideResponse(
   return { value: message ? { ...response, message } : response }
 }
 
-/** What a hook wrote instead. What is no use is journaled for the agent and the person, and the baseline goes on. */
+/** What a hook wrote instead. If that is unusable, the agent and the person are told, and the original is used. */
 function replacementIn<T>(
   run: ActiveRun,
   hook: HookOutcome | undefined,
