@@ -2,9 +2,9 @@ import type { Calibration } from '@delta/context'
 import { isKnownEvent, type StoredEvent, streamJournal, type Thought } from '@delta/journal'
 import { secretToken } from './human/secrets.js'
 
-/** What an engine has to know of a journal before its first cycle, and the summary of the run does not tell. */
+/** What an engine needs from the journal before its first cycle, beyond the run's summary. */
 export interface History {
-  /** The events with which this engine began: its `ENGINE_START` and what followed. */
+  /** The events this engine began with: its `ENGINE_START` and those after it. */
   begun: StoredEvent[]
   usedActionIds: Set<string>
   /** Stand for the sensitive answers of all questions so far, of those that were erased too. */
@@ -16,7 +16,7 @@ export interface History {
   lastExecution?: string
 }
 
-/** Reads the journal once, in bounded memory but for what is returned. */
+/** Reads the journal once, in bounded memory except for what is returned. */
 export async function readHistory(run: { paths: { journal: string } }): Promise<History> {
   const history: History = {
     begun: [],

@@ -6,9 +6,9 @@ import { readIfThere } from './read-if-there.js'
 export interface OutputFiles {
   /** Undefined when they cannot be opened: whoever starts the command then tries, and says why. */
   readonly descriptors: readonly [stdout: number, stderr: number] | undefined
-  /** The result is safe on disk: what it holds of the output is needed no more. */
+  /** To be called once the result is on disk: files whose whole output it holds are no longer needed. */
   settle(result: ToolResult): void
-  /** Gives up what was not settled; the files stay, for the next engine. */
+  /** Closes what was not settled; the files stay for the next engine. */
   close(): void
 }
 
@@ -27,8 +27,8 @@ interface Pair {
 const { O_APPEND, O_CREAT, O_RDWR, O_TRUNC } = constants
 
 /**
- * Makes output files, and uses them again for the next command where nobody else can hold them: two files fewer to be made
- * and removed with each command, which some file systems take long for, see docs/decisions/0087.
+ * Makes output files, and reuses them for the next command where nobody else can hold them open: some file systems are slow
+ * to create and remove two files with each command, see docs/decisions/0087.
  */
 export function outputFiles(): OutputFilesOfRun {
   let spare: Pair | undefined
@@ -47,7 +47,7 @@ export function outputFiles(): OutputFilesOfRun {
     }
   }
 
-  /** Emptied before it has its new name, by which an engine that comes after a crash looks for what the command printed. */
+  /** Emptied before it is renamed: after a crash, the next engine looks under the new name for what the command printed. */
   function takeSpare(prefix: string): Pair | undefined {
     const kept = spare
     spare = undefined
@@ -73,7 +73,7 @@ export function outputFiles(): OutputFilesOfRun {
 }
 
 function empty(descriptor: number): void {
-  if (fstatSync(descriptor).nlink === 0) throw new Error('What has its name now is another file, or nothing.')
+  if (fstatSync(descriptor).nlink === 0) throw new Error('The file was removed or replaced.')
   ftruncateSync(descriptor, 0)
 }
 
@@ -88,7 +88,7 @@ function removeKept(prefix: string): void {
   try {
     removeInlined(prefix, { stdout: { bytes: 0 }, stderr: { bytes: 0 } })
   } catch {
-    // the run has its outcome; two files that nobody asks for do not change it
+    // the run has its outcome; two leftover files do not change it
   }
 }
 
@@ -97,12 +97,12 @@ export function outputPrefixOf(recordPath: string): string {
   return recordPath.replace(/\.json$/, '')
 }
 
-/** What an engine kept for its next command and did not live to remove, beside the record of its last one. */
+/** Removes the files that a killed engine kept for its next command; they lie beside the record of its last one. */
 export function removeLeftOutput(recordPath: string): void {
   try {
     removeInlined(outputPrefixOf(recordPath), JSON.parse(readIfThere(recordPath) ?? ''))
   } catch {
-    // the record is gone, or not to be read: then nobody can say that it holds what its files do
+    // the record is missing or unreadable, so it may not hold what the files do: they stay
   }
 }
 
