@@ -233,6 +233,23 @@ To end it and take the run: --force
   expect((await engine.result).exitCode).toBe(0)
 })
 
+test('a run under the same id is refused while the first is at work, with the command that takes it', async () => {
+  await using server = await startScriptedServer([{ content: 'Done.', hold: 'thinking' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one']
+  const engine = startDelta(args, { env: KEY })
+  await server.waitForRequests(1)
+  const busy = await delta(args, { env: KEY })
+  expect(busy).toMatchObject({ exitCode: 6, stdout: '' })
+  const take = `delta continue -w ${workspace.path} --run-id one --force`
+  expect(busy.stderr).toMatch(new RegExp(`\\nTo end it and take the run: ${take}\\n$`))
+  const second = startDelta(take.split(' ').slice(1), { env: KEY })
+  await engine.result
+  await server.release('thinking')
+  expect(await second.result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+})
+
 test('of two decisions at once the second learns only what is known: which question is open, not who is asked', async () => {
   const hold = ['sh', '-c', 'test -e hold || exit 0; touch held; exec sleep 300']
   await using agent = await temporaryAgent({

@@ -231,6 +231,20 @@ test('context build of a run that is not there, or with a source that is missing
   expect(noRun.stderr).toContain('No run nope in ')
 })
 
+test('context build and explain refuse a workspace that is not there, also where a token counter would run in it', async () => {
+  await using agent = await temporaryAgent({
+    files: { 'context.yaml': 'token_counter: { command: [cat] }\nsources: [{ type: journal }]\n' },
+  })
+  await using workspace = await temporaryWorkspace({})
+  for (const command of ['build', 'explain']) {
+    const typed = ['context', command, '--agent', agent.path, '-w', 'typo']
+    expect(await delta(typed, { cwd: workspace.path })).toMatchObject({
+      exitCode: 2,
+      stderr: `Error: -w typo: there is no such directory. The nearest that exists is ${workspace.path}\n`,
+    })
+  }
+})
+
 describe('Ctrl+C while a generator of context build runs', () => {
   const STUBBORN = (ignored: string) => `sources:
   - type: computed_file

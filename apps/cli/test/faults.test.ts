@@ -33,6 +33,9 @@ test.each([
     expect(result.stderr).not.toMatch(/^\s+at /m)
     expect(result.stderr).not.toContain('test-key-not-real')
     expect((await journalOf(workspace.path)).at(-1)).toMatchObject({ status: 'FAILED' })
+    const shown = await delta(['show', '-w', workspace.path])
+    expect(result.stderr).toContain(`\n${shown.stderr}`) // which is the same way on
+    expect(shown.stderr).toMatch(new RegExp(`^${retry}: `))
   },
 )
 

@@ -345,6 +345,19 @@ test.skipIf(!hasTerminal)(
   },
 )
 
+test.skipIf(!hasTerminal)('arrow keys are no part of an answer that is typed', async () => {
+  await using agent = await temporaryAgent({
+    turns: [{ tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which?' } }] }, { content: 'Ok.' }],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const screen = deltaOnTerminal(args)
+  await screen.waitForOutput('Which?')
+  screen.write('an\u001b[D\u001bOA\u001b[3~s\u001b[1;5C\r')
+  expect((await screen.result).exitCode).toBe(0)
+  expect(await journalOf(workspace.path)).toContainEqual(expect.objectContaining({ response: 'ans' }))
+})
+
 test('a second Ctrl+C ends at once and leaves no process of the tool', async () => {
   await using agent = await temporaryAgent({
     tools: [{ name: 'work', shell: "trap '' TERM INT; echo $$ > pid.txt; while :; do sleep 1; done" }],

@@ -46,6 +46,31 @@ test.skipIf(!hasTerminal)(
 )
 
 test.skipIf(!hasTerminal)(
+  'on a terminal every thought tells its tokens, with words or without; in a pipe only -v has them',
+  async () => {
+    const turns = [
+      { tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] },
+      { content: 'I say more.', tool_calls: [{ name: 'say', arguments: { text: 'ho' } }] },
+      { content: 'Done.' },
+    ]
+    await using server = await startScriptedServer(turns)
+    await using agent = await temporaryAgent({ tools: [SAY], baseUrl: server.baseUrl })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '--new', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const env = { ...KEY, NO_COLOR: '1' }
+    const screen = (await deltaOnTerminal(args, { env }).result).stdout
+    const thoughts = screen.split('\r\n').filter((line) => /^\d+\./.test(line))
+    expect(thoughts).toEqual([
+      expect.stringMatching(/^1\. \(\d+ \+ \d+ tokens\)$/),
+      expect.stringMatching(/^2\. I say more\. \(\d+ \+ \d+ tokens\)$/),
+      expect.stringMatching(/^3\. Done\. \(\d+ \+ \d+ tokens\)$/),
+    ])
+    expect((await delta(args, { env })).stderr).not.toContain(' tokens)')
+    expect((await delta([...args, '-v'], { env })).stderr).toMatch(/^1\. \(\d+ \+ \d+ tokens\)$/m)
+  },
+)
+
+test.skipIf(!hasTerminal)(
   'a thought that breaks off keeps its line, and the next attempt says it anew',
   async () => {
     const piece = { choices: [{ index: 0, delta: { role: 'assistant', content: 'Half a sen' } }] }

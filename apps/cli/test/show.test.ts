@@ -117,7 +117,7 @@ test('show ends with what can be typed next: an answer, going on, trying again, 
   await engine.result
   expect(await said('works')).toBe(`Go on with: ${goOn('works')}\n`)
   await delta(['continue', '-w', workspace.path, '--run-id', 'works', '-q'])
-  expect(await said('works')).toBe(`Retry with: ${goOn('works')} -m "Try again"\n`)
+  expect(await said('works')).toBe(`Once that is mended, retry with: ${goOn('works')} -m "Try again"\n`)
 })
 
 /** Runs what follows it on a machine that has no watchers (inotify instances) left. */
@@ -244,6 +244,7 @@ test.each([
   ['--step', '1', '--follow'],
   ['--request', '1', '--follow'],
   ['--step', '1', '--request', '1'],
+  ['--answer', '--json'],
 ])('show refuses %s %s %s: each says what is to be shown', async (...flags) => {
   await using workspace = await twoRuns()
   const result = await delta(['show', 'done', '-w', workspace.path, ...flags])

@@ -158,6 +158,45 @@ test.skipIf(process.getuid?.() === 0)(
   },
 )
 
+test('the advice of tool lint on what a program says of itself can be followed: it is about the import', async () => {
+  const options = [{ name: 'HOME', flags: ['-m'], type: 'string', description: 'The task' }]
+  const described = (name: string) => ({
+    ...NOTES,
+    name,
+    commands: { run: { description: 'Runs', options } },
+  })
+  await using agent = await temporaryAgent({
+    agent: { imports: ['agent.atip.json', 'gone.atip.json'] },
+    files: {
+      'agent.atip.json': JSON.stringify(described('delta')),
+      'gone.atip.json': JSON.stringify(described('no-such-program')),
+    },
+  })
+  const { stdout, exitCode } = await delta(['tool', 'lint', agent.path])
+  expect(exitCode).toBe(1)
+  expect(stdout.replaceAll(`${agent.path}/`, '')).toBe(
+    `agent.atip.json:1: delta_run: command: "HOME" stands behind -m, where a text that begins with "@" is read as a file, and "-" as stdin. (message-as-file)
+The program describes itself so. Leave the command out with "commands:" in the import, or write a tool of your own for it.
+gone.atip.json:1: no-such-program_run: command[0]: no-such-program is not on the PATH. Install it. (command-not-found)
+`,
+  )
+})
+
+test('a tool of many parameters does not push the other columns of tool list away: its line is cut, and --json has them', async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `option${index}`)
+  const options = names.map((name) => ({ name, flags: [`--${name}`], type: 'string', description: name }))
+  const described = { ...NOTES, commands: { list: { description: 'Print all', options } } }
+  await using agent = await temporaryAgent({
+    agent: { imports: ['notes.atip.json'] },
+    files: { 'notes.atip.json': JSON.stringify(described) },
+  })
+  const { stdout } = await delta(['tool', 'list', agent.path])
+  expect(stdout).toMatch(/^notes_list\(option0\?, [^…]*… {2}atip /m)
+  expect(stdout.split('\n')[1]?.indexOf('…')).toBe(59)
+  const [listed] = JSON.parse((await delta(['tool', 'list', agent.path, '--json'])).stdout)
+  expect(listed.parameters).toHaveLength(20)
+})
+
 test('a program beside the file, or below it, is named relative to it; any other by its whole path', async () => {
   await using program = await notesProgram()
   const binaryIn = async (file: string) => JSON.parse(await program.read(file)).binary

@@ -8,6 +8,8 @@ const SECRET_NAME =
 /** Quoted, or up to where braces end it or a comment begins. What is in a map has names of its own. */
 const SECRET = /(?!\s|\{)(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:(?![,}\]](?:\s|$|[,}\]])|\s+#).)+)/
 const WRITTEN_SECRET = new RegExp(`(${SECRET_NAME.source})(${SECRET.source})`, 'gi')
+/** A name whose value stands below it, as a block or not. */
+const BARE_SECRET = new RegExp(`${SECRET_NAME.source}[|>]?[-+\\d]*\\s*(?:#.*)?$`, 'i')
 /** What only names it: `${token}`, `"$KEY"`, `Bearer $KEY`. */
 const VARIABLE = /^["']?(?:\w+\s+)?\$(?:\{|[A-Z_][A-Z\d_]*(?![\w-]))/
 /** Any header may hold one. */
@@ -69,6 +71,19 @@ export function excerptOf(line: string, column: number): string {
   const after = end < visible.length ? '…' : ''
   const caret = ' '.repeat(2 + before.length) + blank(visible.slice(start, column - 1))
   return `  ${before}${visible.slice(start, end)}${after}\n${caret}^`
+}
+
+/** How far above a line its key is looked for; a line of a key for machines has 64 characters, and there may be fifty. */
+const FARTHEST_KEY = 4000
+
+/**
+ * Whether a line is, or may be, the value of a secret that is named on a line above it: what is no valid YAML may be anything.
+ *
+ * @param before - What stands above the line.
+ */
+export function isBelowSecret(before: string): boolean {
+  const lines = before.slice(-FARTHEST_KEY).split('\n')
+  return BARE_SECRET.test(lines.findLast((line) => /^[^#]*:(?:\s|$)/.test(line)) ?? '')
 }
 
 function withStars(_: string, name: string, secret: string): string {

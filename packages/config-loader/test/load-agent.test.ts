@@ -54,6 +54,12 @@ test('a directory without agent.yaml names the agents inside of it', async () =>
 Agents inside of it: agent/one, agent/two`)
 })
 
+test('of more than ten agents ten are named, and the rest counted', async () => {
+  const names = Array.from({ length: 12 }, (_, index) => `a${String(index + 1).padStart(2, '0')}`)
+  const home = await directoryOf(Object.fromEntries(names.map((name) => [`${name}/agent.yaml`, ''])))
+  expect(await complaintAbout(home)).toMatch(/agent\/a09, agent\/a10, and 2 more$/)
+})
+
 test('agent.yml is not read, and that is said', async () => {
   const home = await directoryOf({ 'agent.yml': 'name: x' })
   expect(await complaintAbout(home)).toBe(

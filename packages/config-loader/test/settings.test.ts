@@ -32,6 +32,17 @@ test.each([
   expect(flow).not.toMatch(/sk-|2345/)
 })
 
+test.each([
+  '  api_key:\n  sk-12345\n  temperature: 1',
+  '  api_key: # mine\n\n    sk-12345: x: y',
+  '  api_key: |\n  sk-12345',
+  '  token: |\r\n    first line\r\n   sk-12345',
+])('the line of a mistake below a secret without a value is not quoted: %j', async (lines) => {
+  const message = await complaint({ 'agent.yaml': `name: a\nllm:\n  model: x\n${lines}\n` })
+  expect(message).toMatch(/^agent\/agent\.yaml:[5-7]:\d+: Not valid YAML: /)
+  expect(message).not.toMatch(/sk-|2345/)
+})
+
 test('what a variable will hold is shown, for it is no secret', async () => {
   const tool = (line: string) => `${MINIMAL['agent.yaml']}tools: [{ name: get, exec: '${line} | cat' }]\n`
   for (const line of [

@@ -68,6 +68,27 @@ test('a text with max_tokens is cut at its end, which is marked; one without sta
   expect(messages[1]?.content).toBe(`# Context Block: prompt\n\n${'Prompt. '.repeat(1000)}`)
 })
 
+test('max_tokens holds however small it is: the mark of a cut gets shorter, and what has no room is left out and told', async () => {
+  const { build } = await run(1, 'x', 'Prompt. '.repeat(1000))
+  for (let max_tokens = 1; max_tokens <= 80; max_tokens++) {
+    const sources = [{ ...PROMPT, max_tokens }, { type: 'journal' }]
+    const { messages, blocks, warnings } = await build({ sources })
+    expect(blocks[0]?.tokens).toBeLessThanOrEqual(max_tokens)
+    if (messages[0]?.role === 'system')
+      expect(messages[0].content).toMatch(/^# Context Block: prompt\n\nP.*(?: \[cut\]|\n\[cut here: .*\])$/)
+    else {
+      expect(blocks[0]?.note).toBe(
+        `left out: max_tokens ${max_tokens} is too few for the beginning of its 2015`,
+      )
+      expect(warnings).toEqual([
+        `context.yaml: "prompt" is left out: max_tokens ${max_tokens} is too few for the beginning of its 2015. Raise it.`,
+      ])
+    }
+  }
+  const { messages } = await build({ sources: [{ ...PROMPT, max_tokens: 20 }, { type: 'journal' }] })
+  expect(messages[0]?.content).toMatch(/^# Context Block: prompt\n\nP.* \[cut\]$/)
+})
+
 test('a cut never falls within a character', async () => {
   const { build } = await run(1, 'x', '🌲'.repeat(500))
   for (let max_tokens = 60; max_tokens < 70; max_tokens++) {

@@ -11,23 +11,14 @@ import {
 } from '@delta/model'
 import { type ActiveRun, record } from './active-run.js'
 import { notifyHook } from './hooks/notify.js'
+import { needsMending } from './needs-mending.js'
 import { interrupted, type Outcome, type Step } from './outcome.js'
 import { isObject } from './start/usage.js'
-
-/** Failures that last until somebody changes something. */
-const PERSISTENT: ReadonlySet<ModelError['code']> = new Set([
-  'ERR_MODEL_ACCESS',
-  'ERR_MODEL_QUOTA',
-  'ERR_MODEL_NOT_FOUND',
-  'ERR_MODEL_REQUEST',
-  'ERR_MODEL_SETTINGS',
-  'ERR_MODEL_SCRIPT_END',
-])
 
 /** What a further attempt takes. A replay cannot answer any message that differs from its recording. */
 function requirementsOf({ code }: ModelError): { needsMending?: true; needsNewRun?: true } {
   if (code === 'ERR_MODEL_REPLAY_DIFFERS') return { needsNewRun: true }
-  return PERSISTENT.has(code) ? { needsMending: true } : {}
+  return needsMending(code) ? { needsMending: true } : {}
 }
 
 /** The model's answer, and the request that it answers. */
@@ -123,12 +114,14 @@ async function reportFailure(
   error: ModelError,
   { iteration, attempt, delayMs }: { iteration: number; attempt: number; delayMs: number | undefined },
 ): Promise<Outcome | undefined> {
+  const { code, message, status } = error
+  const isUndecided = delayMs !== undefined && run.agent.hooks.on_error !== undefined
   record(run, {
     type: 'ERROR',
     iteration,
-    error_message: error.message,
-    error_details: { code: error.code, status: error.status, attempt, delay_ms: delayMs },
+    error_message: message,
+    error_details: { code, status, attempt, delay_ms: delayMs, ...(isUndecided && { unless: 'on_error' }) },
     recoverable: delayMs !== undefined,
   })
-  return notifyHook(run, 'on_error', { iteration, errorMessage: error.message })
+  return notifyHook(run, 'on_error', { iteration, errorMessage: message })
 }

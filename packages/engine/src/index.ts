@@ -3,6 +3,7 @@ export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export type { EngineEvent } from './engine-event.js'
 export { EngineError, type EngineErrorCode, isEngineError } from './errors.js'
 export { isYesOrNo } from './human/question.js'
+export { needsMending } from './needs-mending.js'
 export {
   type ExistingRun,
   type NextRequest,

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statfsSync,
   truncateSync,
@@ -21,6 +22,7 @@ import {
   readJournal,
   readRun,
   recordInvocation,
+  repairRun,
 } from '../src/index.js'
 import { afterTest, firstEvents, openFiles, readText, temporaryDirectory, untilItFails } from './helpers.js'
 
@@ -142,6 +144,33 @@ test('a run on a read-only disk can be read, and opening it is one clear refusal
     `${run.paths.lease}: Could not be written: the file system is read-only (EROFS).\n` +
       'What was recorded before is whole. Mount the file system read-write, or use another directory, then continue the run.',
   )
+})
+
+test('a journal on a disk that cannot be written: a whole one needs no repair, a damaged one is told to be as it was', async ({
+  skip,
+}) => {
+  await using disk = await smallDisk()
+  if (!disk.mounted) return skip()
+  const run = await createRun(disk.path, { events: firstEvents })
+  run.close()
+  const big = join(disk.path, 'big')
+  const fill = () => expect(() => writeFileSync(big, Buffer.alloc(9_000_000))).toThrow('ENOSPC')
+  fill()
+  expect((await repairRun(run.directory)).text).toBe(`${run.paths.journal}: There is nothing to repair.`)
+
+  rmSync(big)
+  const damaged = readFileSync(run.paths.journal, 'utf8').replace('{', '')
+  writeFileSync(run.paths.journal, damaged)
+  fill()
+  await expect(repairRun(run.directory)).rejects.toThrow(
+    `${run.paths.lease}: Could not be written: no space is left on the disk (ENOSPC).\n` +
+      'The journal is as it was. Free some space, then repair the journal.',
+  )
+  disk.makeReadOnly()
+  await expect(repairRun(run.directory)).rejects.toThrow(
+    'The journal is as it was. Mount the file system read-write, or use another directory, then repair the journal.',
+  )
+  expect(readFileSync(run.paths.journal, 'utf8')).toBe(damaged)
 })
 
 test('a run on a disk that was read-only from the start is refused for that reason', async ({ skip }) => {

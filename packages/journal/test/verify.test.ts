@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRun, openRun, readJournal, repairJournal, repairRun, verifyJournal } from '../src/index.js'
@@ -126,6 +126,13 @@ test('the journal of a run needs a start, and a message or a thought, to be cont
     findings: [{ kind: 'beginning', message: noStart }],
   })
   expect(verifyJournal('/nonexistent').ok).toBe(true)
+})
+
+test('a journal that is a symbolic link to itself is not taken for an empty one', () => {
+  const path = join(temporaryDirectory(), 'journal.jsonl')
+  symlinkSync(path, path)
+  const refusal = `${path}: Could not be read: it is a symbolic link that leads to itself (ELOOP).\nPut back the file that was there, or delete the run.`
+  for (const look of [verifyJournal, repairJournal]) expect(() => look(path)).toThrow(refusal)
 })
 
 test('the journal of a run is repaired by its only writer, and the run goes on', async () => {

@@ -528,7 +528,7 @@ describe('errors that are not', () => {
     [
       { status: 301, headers: { location: 'https://example.org/v1/' }, body: '' },
       'ERR_MODEL_REQUEST',
-      'redirects elsewhere (301): (no explanation)\nRedirects are not followed with a key. If https://example.org/v1/ is right, make it the base URL.',
+      'redirects elsewhere (301): (no explanation)\nRedirects are not followed. If https://example.org/v1/ is right, make it the base URL.',
     ],
   ] as const)('%j', async (fault, code, message) => {
     const { server, model } = await start([fault])

@@ -170,6 +170,7 @@ describe('delta-sessions', () => {
       '--timeout: needs a value, which cannot begin with a dash.',
     ],
     [['exec', 'sess_x', 'ls', '--raw=yes'], '--raw: takes no value.'],
+    [['start', 'zsh'], 'There are no sessions of "zsh". Start bash, sh or python3.'],
     [['dance'], 'There is no command "dance". There are start, exec, end, list, cleanup.'],
     [['constructor'], 'There is no command "constructor"'],
     [[], 'Say what to do'],

@@ -14,6 +14,7 @@ import {
 import { readMessage } from '../runs/message.js'
 import { resumableRun } from '../runs/resumable.js'
 import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
+import { withWayToTake } from '../runs/with-way-to-take.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
 import { chooseWorkspace, keepWorkspace, unmakeWorkspace } from '../workspace/workspace.js'
@@ -53,7 +54,7 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     return takeUpOrBegin({ agent, message, engine, warn: presenter.warn })
   }).catch((error: unknown) => {
     unmakeWorkspace(workspace)
-    throw error
+    throw withWayToTake(error, terminal.env)
   })
   presenter.finish(result)
   return exitCodeFor(result)

@@ -137,7 +137,7 @@ function extent({ runId, lastIteration }: { runId: string; lastIteration: number
 }
 
 /** Each of these selects what is printed, so one of two would be ignored. */
-function refuseTogether({ step, request, answer, follow }: ShowFlags): void {
+function refuseTogether({ step, request, answer, follow, json }: ShowFlags): void {
   const given = Object.entries({
     '--step': step,
     '--request': request,
@@ -149,5 +149,9 @@ function refuseTogether({ step, request, answer, follow }: ShowFlags): void {
   if (given.length > 1)
     throw new UsageError(
       `${given.join(' and ')} cannot be combined: each says what is to be shown. Leave one out.`,
+    )
+  if (answer && json)
+    throw new UsageError(
+      '--answer and --json cannot be combined: the answer is text, and --json prints journal lines. Leave one out.',
     )
 }

@@ -52,12 +52,15 @@ function findingsOf(
   { env }: Terminal,
 ): Finding[] {
   const options = { commandExists: commandFinder(agentHome, env), environment: env }
-  const aboutTools = [...tools.values()].flatMap(({ expanded }) =>
-    [...lintTool(expanded, options), ...aboutDelta(expanded)]
-      // the file's own warnings report unknown keys, with their line
-      .filter(({ rule }) => rule !== 'unknown-key')
-      .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path)),
-  )
+  const aboutTools = [...tools.values()].flatMap(({ expanded, settings }) => {
+    const found = [...lintTool(expanded, options), ...aboutDelta(expanded)]
+    return (
+      (settings.trust === undefined ? found : found.flatMap(ofAtip))
+        // the file's own warnings report unknown keys, with their line
+        .filter(({ rule }) => rule !== 'unknown-key')
+        .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
+    )
+  })
   return [
     ...warnings.map((warning) =>
       aboutFile(warning.deprecated ? 'deprecated' : 'file', formatProblem(warning)),
@@ -65,6 +68,16 @@ function findingsOf(
     ...aboutTools,
   ]
 }
+
+/** The rules advise whoever writes a tool; where a program has described itself, only its import can be mended. */
+function ofAtip<F extends LintFinding | TemplateFinding>(finding: F): F[] {
+  if (finding.rule === 'environment-name') return [] // nothing there is written as ${name}
+  const message = finding.message.replace(/, or write shell: .*$/, '.')
+  return [{ ...finding, message, ...(finding.hint !== undefined && { hint: OF_ATIP }) }]
+}
+
+const OF_ATIP =
+  'The program describes itself so. Leave the command out with "commands:" in the import, or write a tool of your own for it.'
 
 function aboutFile(rule: string, message: string): Finding {
   return { rule, message }

@@ -1,5 +1,6 @@
 import { formatProblem } from '@delta/config-loader'
 import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
+import { inColumns } from '../present/columns.js'
 import { effectsOf } from '../present/effects.js'
 import { print, printJson, say, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
@@ -56,10 +57,13 @@ function row({ tool, decision, reasons }: Listed): string[] {
   ]
 }
 
+/** Programs with dozens of options describe themselves, too, and the other columns are to be seen; `--json` has them all. */
+const WIDEST_SIGNATURE = 60
+
 /** `read_file(path, lines?)`. */
 function signatureOf({ expanded }: Tool): string {
   const parameters = expanded.parameters.map(({ name, required }) => (required ? name : `${name}?`))
-  return `${expanded.name}(${parameters.join(', ')})`
+  return inColumns(`${expanded.name}(${parameters.join(', ')})`, WIDEST_SIGNATURE)
 }
 
 /** How its author wrote it; `atip` if a program described itself. */

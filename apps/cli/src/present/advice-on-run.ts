@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path'
+import { needsMending } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
 import { commandToContinue } from '../usage/command-to-continue.js'
@@ -35,7 +36,8 @@ function retrying({ metadata, errorCode }: RunSummary, goOn: string): string {
   if (metadata.error === 'MAX_ITERATIONS') return `Go on with: ${goOn} -m "Go on"`
   if (errorCode === 'ERR_MODEL_REPLAY_DIFFERS')
     return 'Start a new run: this one would go on with requests that were not recorded.'
-  return `Retry with: ${goOn} -m "Try again"`
+  const retry = needsMending(errorCode) ? 'Once that is fixed, retry with' : 'Retry with'
+  return `${retry}: ${goOn} -m "Try again"`
 }
 
 /** The directory that holds `.delta`. v1.1 kept its runs one level deeper, in `.delta/runs`; no run today has that id. */

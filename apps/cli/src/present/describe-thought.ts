@@ -3,12 +3,12 @@ import type { Detail } from './detail.js'
 import { linesOf } from './indented.js'
 
 /** What the model said, below the number of its iteration. */
-export function describeThought(event: Thought, { style, verbose }: Detail): string[] {
+export function describeThought(event: Thought, { style, verbose, tokens = verbose }: Detail): string[] {
   const number = `${event.iteration}.`
-  const tokens = verbose ? style.dim(thoughtTokens(event)) : ''
+  const took = tokens ? style.dim(thoughtTokens(event)) : ''
   const [first = '', ...rest] = linesOf(event.content)
   return [
-    `${style.dim(number)} ${style.bold(first)}${tokens}`.trimEnd(),
+    `${style.dim(number)}${first === '' ? '' : ` ${style.bold(first)}`}${took}`,
     ...rest.map((line) => `   ${style.bold(line)}`),
   ]
 }

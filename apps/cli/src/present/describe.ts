@@ -50,10 +50,11 @@ function start({ resumed, run_id: runId, agent_name: agent, work_dir: workDirect
 function failure(event: ErrorEvent, { style, transcript }: Detail): string[] {
   if (!event.recoverable) return transcript ? indented('   ! ', event.error_message, style.red) : []
   const [first = ''] = event.error_message.split('\n')
-  const { delay_ms: delay } = Object(event.error_details) as { delay_ms?: unknown }
+  const { delay_ms: delay, unless } = Object(event.error_details) as { delay_ms?: unknown; unless?: unknown }
+  const exception = unless === 'on_error' ? ', unless the on_error hook stops the run' : ''
   const said =
     typeof delay === 'number'
-      ? `${first.replace(/\.$/, '')}; trying again ${delay < 1 ? 'at once' : `in ${duration(delay)}`}`
+      ? `${first.replace(/\.$/, '')}; trying again ${delay < 1 ? 'at once' : `in ${duration(delay)}`}${exception}`
       : first
   return indented('   ! ', said, style.red)
 }

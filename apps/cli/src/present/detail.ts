@@ -4,8 +4,10 @@ import type { Style } from './style.js'
 /** How events are described. */
 export interface Detail {
   style: Style
-  /** Whole outputs, hooks, tokens. */
+  /** Whole outputs, hooks. */
   verbose: boolean
+  /** What each thought took; default: as `verbose`. */
+  tokens?: boolean
   /** Includes what a person running the agent sees elsewhere: their own messages, the answer (on stdout), why it failed. */
   transcript?: boolean
   /** Commands as the tools' authors wrote them. */

@@ -10,7 +10,7 @@ import { styleFor } from './style.js'
 
 /** Progress on a terminal: thoughts as they stream, and a spinner while nothing comes. */
 export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verbose?: boolean }): Presenter {
-  const lines = progressPresenter(terminal, flags)
+  const lines = progressPresenter(terminal, { ...flags, tokens: true })
   const style = styleFor(terminal.stderr, terminal.env)
   const spinner = createSpinner(terminal.stderr, style)
   const thought = streamedThought(terminal.stderr, style)

@@ -8,13 +8,20 @@ import { repeatedNotices } from './repeated-notices.js'
 import { storedEvent } from './stored-event.js'
 import { styleFor } from './style.js'
 
+interface ProgressOptions {
+  quiet?: boolean
+  verbose?: boolean
+  /** What each thought took; default: as `verbose`. */
+  tokens?: boolean
+}
+
 /** Progress on stderr, line by line: each thought, each command as it would be typed, its result. The answer goes to stdout. */
 export function progressPresenter(
   terminal: Terminal,
-  { quiet = false, verbose = false }: { quiet?: boolean; verbose?: boolean },
+  { quiet = false, verbose = false, tokens = verbose }: ProgressOptions,
 ): Presenter {
   const style = styleFor(terminal.stderr, terminal.env)
-  const describe = eventDescriber({ style, verbose })
+  const describe = eventDescriber({ style, verbose, tokens })
   const isRepeated = repeatedNotices({ showsHooks: verbose })
   const say = (line: string): void => void terminal.stderr.write(`${line}\n`)
   let asked: string | undefined

@@ -30,7 +30,7 @@ export function streamedThought(stream: NodeJS.WriteStream, style: Style): Strea
       const isTold = said === thought.content
       said = ''
       isMidLine = false
-      stream.write(`${style.dim(thoughtTokens(thought))}\n`)
+      stream.write(`${isTold ? style.dim(thoughtTokens(thought)) : ''}\n`)
       return isTold
     },
     forget() {

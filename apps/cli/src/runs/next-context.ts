@@ -9,7 +9,7 @@ import { say } from '../present/print.js'
 import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { withOwnCommands } from '../with-own-commands.js'
-import { workDirectoryOf } from '../workspace/work-directory.js'
+import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 import { readMessage } from './message.js'
 import { findShownRun, type ShownRun } from './shown-run.js'
 
@@ -33,7 +33,7 @@ export interface NextContext extends NextRequest {
  */
 export async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<NextContext> {
   const warn = (text: string): void => say(terminal, text)
-  const workDirectory = workDirectoryOf(flags, terminal)
+  const workDirectory = existingWorkDirectoryOf(flags, terminal)
   const run = await shownRun(flags, workDirectory, terminal)
   const directory = flags.agent ?? (await agentHomeOf(run)) ?? '.'
   const agent = await loadAgentFor(directory, { flags, terminal, warn })

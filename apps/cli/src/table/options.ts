@@ -39,7 +39,10 @@ export const ENGINE_OPTIONS: readonly OptionEntry[] = [
     default: 'text',
   },
   { flags: '-q, --quiet', description: 'no progress on stderr' },
-  { flags: '-v, --verbose', description: 'more progress on stderr: whole outputs, hooks, tokens' },
+  {
+    flags: '-v, --verbose',
+    description: 'more progress on stderr: whole outputs, hooks, tokens (which a terminal shows anyway)',
+  },
   { flags: '--no-sync', description: 'do not wait for the disk: faster, but a power cut may lose steps' },
   IMPORT_ROOT,
   { flags: '--strict', description: 'unknown keys in the agent are errors' },

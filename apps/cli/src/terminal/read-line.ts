@@ -18,12 +18,15 @@ export async function readLine({ stdin }: Terminal): Promise<string | undefined>
   return next.done ? undefined : next.value
 }
 
+/** What a terminal sends for arrows and the like. They move nothing here, and are no part of an answer. */
+const KEYS = /\u001b(?:\[[\d;]*[A-Za-z~]|O[A-Za-z])/g
+
 /** A terminal delivers a line at a time; nothing may listen when the next one is typed hidden. */
 function readTyped(stdin: Input): Promise<string | undefined> {
   return new Promise((resolve) => {
     const reader = open(stdin)
     reader.once('line', (line) => {
-      resolve(line)
+      resolve(line.replace(KEYS, ''))
       reader.close()
     })
     reader.once('error', () => reader.close()) // a terminal that breaks while it is read

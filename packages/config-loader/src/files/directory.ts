@@ -79,9 +79,16 @@ function suggest({ home, shown }: Workplace, names: ReadonlySet<string>, another
   for (const name of [...names].sort()) {
     if (isFile(join(home, name, MAIN_FILE))) inside.push(join(shown, name))
   }
-  if (inside.length > 0) return `Agents inside of it: ${inside.slice(0, 10).join(', ')}`
+  if (inside.length > 0) return `Agents inside of it: ${someOf(inside)}`
   if (names.size > 0) return another // init wants it empty
   return `Make an agent there with: ${quoteForPerson(['delta', 'init', basename(shown) === '.' ? '.' : shown])}`
+}
+
+const MOST_NAMED = 10
+
+function someOf(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED
+  return names.slice(0, MOST_NAMED).join(', ') + (more > 0 ? `, and ${more} more` : '')
 }
 
 function namesIn(home: string, shown: string): ReadonlySet<string> {

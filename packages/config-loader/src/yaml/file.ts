@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml'
 import type { ConfigProblem } from '../errors.js'
-import { excerptOf } from '../format.js'
+import { excerptOf, isBelowSecret } from '../format.js'
 import type { ValuePath } from '../path.js'
 import { explainUnfolding, MOST_UNFOLDING, mendAliases } from './aliases.js'
 import { tellingOnes } from './consequences.js'
@@ -117,5 +117,6 @@ function placeInText(text: string, lineCounter: LineCounter, file: string, offse
   const { line, col } = lineCounter.linePos(offset)
   const start = lineCounter.lineStarts[line - 1] ?? 0
   const shown = text.slice(start, lineCounter.lineStarts[line] ?? text.length)
-  return { file, line, column: col, ...(shown.trim() !== '' && { excerpt: excerptOf(shown, col) }) }
+  const isShown = shown.trim() !== '' && !isBelowSecret(text.slice(0, start))
+  return { file, line, column: col, ...(isShown && { excerpt: excerptOf(shown, col) }) }
 }

@@ -44,11 +44,19 @@ async function fitText(part: Part, meter: Meter): Promise<Part> {
   const tokens = meter.tokensOf(part.turns)
   if (limit === undefined || tokens <= limit) return part
   const message = await shortenText(part.turns[0]?.messages[0], limit, meter)
+  if (message === undefined)
+    return withoutText(part, `max_tokens ${limit} is too few for the beginning of its ${tokens}`)
   return {
     ...part,
     turns: [{ kind: 'system', messages: [message] }],
     note: `cut from ${tokens} to ${meter.tokens(message)} tokens (max_tokens)`,
   }
+}
+
+/** The model is better off without a block than with the mark of its cut, and a person is told. */
+function withoutText(part: Part, why: string): Part {
+  const warning = `context.yaml: "${sourceName(part.source)}" is left out: ${why}. Raise it.`
+  return { ...part, turns: [], note: `left out: ${why}`, warning }
 }
 
 function tooSmall(parts: readonly Part[], limit: number | undefined, meter: Meter): ContextError {

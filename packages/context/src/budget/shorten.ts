@@ -6,20 +6,24 @@ import type { Meter } from './meter.js'
 /** Less than this of a result tells the model nothing. */
 const FEWEST_RESULT_TOKENS = 40
 
-/** A block of text without its end, which is marked. */
+const CUT_HERE = '\n[cut here: the rest exceeds max_tokens]'
+/** Where the words above would take more room than the text that is kept. */
+const CUT = ' [cut]'
+
+/** A block of text without its end, which is marked. Undefined if there is no room for more than its title. */
 export async function shortenText(
   block: SizedMessage | undefined,
   tokens: number,
   meter: Meter,
-): Promise<SizedMessage> {
+): Promise<SizedMessage | undefined> {
   if (block === undefined) throw new TypeError('only a block that has text can be cut')
   const text = String(block.message.content)
-  return shrink(
-    block,
-    tokens,
-    meter,
-    (characters) => `${cleanHead(text, characters)}\n[cut here: the rest exceeds max_tokens]`,
-  )
+  const shortened = await shrink(block, tokens, meter, (characters) => {
+    return cleanHead(text, characters) + (characters > CUT_HERE.length ? CUT_HERE : CUT)
+  })
+  const beginning = text.slice(0, text.indexOf('\n\n') + 3) // a title says nothing without what is below it
+  const says = String(shortened.message.content).startsWith(beginning)
+  return says && meter.tokens(shortened) <= tokens ? shortened : undefined
 }
 
 /**

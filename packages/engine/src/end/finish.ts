@@ -3,19 +3,13 @@ import { type ActiveRun, record } from '../active-run.js'
 import { CallbackError } from '../callbacks.js'
 import { notifyHook } from '../hooks/notify.js'
 import { eraseSecrets } from '../human/secrets.js'
+import { needsMending } from '../needs-mending.js'
 import { interrupted, type Outcome, type RunResult } from '../outcome.js'
 import { asRecordFailure } from './record-failure.js'
 import { updateMetadata } from './update-metadata.js'
 
 /** A run that is being stopped has this long for its `on_run_end` hook. Milliseconds. */
 const STOPPING_HOOK_MS = 1000
-/** A missing file or a budget that is too small will fail again; a generator that failed may succeed the next time. */
-const PERSISTENT: ReadonlySet<unknown> = new Set([
-  'ERR_CONTEXT_SOURCE',
-  'ERR_CONTEXT_BUDGET',
-  'ERR_CONTEXT_COUNTER',
-])
-
 /**
  * Runs the loop and writes the run's end: `on_run_end` (never while waiting), secrets erased, `ENGINE_END`, synced.
  * An error that ended the loop (a missing context source, say) is journaled and makes the run `FAILED`. Two kinds are
@@ -69,7 +63,7 @@ async function unexpected(run: ActiveRun, thrown: unknown): Promise<Outcome> {
     recoverable: false,
   })
   await notifyHook(run, 'on_error', { iteration, errorMessage: message })
-  return { status: 'FAILED', reason: message, ...(PERSISTENT.has(code) ? { needsMending: true } : {}) }
+  return { status: 'FAILED', reason: message, ...(needsMending(code) ? { needsMending: true } : {}) }
 }
 
 /** The cycle whose calls are open, or else the one that has no thought yet. */

@@ -74,12 +74,21 @@ function onLinux<T>(read: () => T): T | undefined {
   }
 }
 
+/** Of those behind the name, up to `starttime`; what follows is not split. */
+const STAT_FIELDS = 20
+
 function parseStat(pid: number, text: string): ProcessStat {
   // The second field is the program's name in parentheses, and may hold parentheses and spaces.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ', 20)
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ', STAT_FIELDS)
   const [state = '', parent, group] = fields
   const alive = state !== 'Z' && state !== 'X'
-  return { pid, parent: Number(parent), group: Number(group), alive, startTime: fields[19] ?? '' }
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    alive,
+    startTime: fields[STAT_FIELDS - 1] ?? '',
+  }
 }
 
 /** Where there is no `/proc` (macOS); `ps` and these columns are POSIX, but for the last. */

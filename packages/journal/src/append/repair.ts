@@ -34,11 +34,8 @@ export interface RepairResult {
  */
 export function repairJournal(path: string): RepairResult {
   checkPath('repairJournal', 'the path', path)
-  const { findings } = verifyJournal(path)
-  const removed = findings.filter(({ kind }) => kind === 'damage' || kind === 'torn')
-  if (removed.length === 0) {
-    return { path, changed: false, removed, text: `${path}: There is nothing to repair.` }
-  }
+  const removed = damageIn(path)
+  if (removed.length === 0) return nothingToRepair(path)
   const keptIn = keepOriginal(path)
   const whole = inspectJournal(path).lines.filter((line) => line.event)
   replaceFile(path, Buffer.concat(whole.flatMap(withNewline)))
@@ -48,6 +45,14 @@ export function repairJournal(path: string): RepairResult {
     `The journal as it was is kept, whole, in ${keptIn}`,
   ].join('\n')
   return { path, changed: true, keptIn, removed, text }
+}
+
+export function damageIn(path: string): Finding[] {
+  return verifyJournal(path).findings.filter(({ kind }) => kind === 'damage' || kind === 'torn')
+}
+
+export function nothingToRepair(path: string): RepairResult {
+  return { path, changed: false, removed: [], text: `${path}: There is nothing to repair.` }
 }
 
 /** A second name for the same bytes; a copy where the file system has no hard links. */

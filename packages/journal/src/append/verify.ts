@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import type { JournalError } from '../errors.js'
 import { callFindings } from '../events/call-findings.js'
 import { type InspectedLine, type Inspection, inspectJournal } from '../read/inspect.js'
 import { numberCheck } from '../read/parse.js'
@@ -42,7 +42,7 @@ export function verifyJournal(path: string, options: { ofRun?: boolean | undefin
   checkPath('verifyJournal', 'the path', path)
   checkOptions('verifyJournal', options)
   const { ofRun = false } = options
-  const inspection = existsSync(path) ? inspectJournal(path) : undefined
+  const inspection = inspectIfThere(path)
   const findings = [
     ...(inspection ? findAll(inspection, path) : []),
     ...(ofRun ? missingBeginning(inspection?.lines ?? []) : []),
@@ -50,6 +50,16 @@ export function verifyJournal(path: string, options: { ofRun?: boolean | undefin
   const events = inspection?.lines.filter((line) => line.event).length ?? 0
   const ok = !findings.some(({ kind }) => kind === 'damage' || kind === 'beginning')
   return { path, ok, events, findings, text: describe(path, events, findings) }
+}
+
+function inspectIfThere(path: string): Inspection | undefined {
+  try {
+    return inspectJournal(path)
+  } catch (error) {
+    const { code } = Object((error as JournalError).cause) as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 function findAll(inspection: Inspection, path: string): Finding[] {

@@ -28,5 +28,9 @@ const known: Record<string, readonly [cause: string, remedy: string]> = {
   ESPIPE: ['it is a pipe, not a file (ESPIPE).', 'Put back the file that was there, or delete the run.'],
   ENODEV: ['it is a device, not a file (ENODEV).', 'Put back the file that was there, or delete the run.'],
   ENOTDIR: ['it is below a file (ENOTDIR).', 'Put back the directory that was there, or delete the run.'],
+  ELOOP: [
+    'it is a symbolic link that leads to itself (ELOOP).',
+    'Put back the file that was there, or delete the run.',
+  ],
   EIO: ['the disk reported an error (EIO).', 'Copy what is there to a healthy disk.'],
 }

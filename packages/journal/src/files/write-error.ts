@@ -27,6 +27,13 @@ export function asStartError(error: unknown): unknown {
   )
 }
 
+/** The error for a damaged journal, of which nobody can say that it is whole. */
+export function asRepairError({ message, path, cause }: JournalError): JournalError {
+  const said = message.replace('What was recorded before is whole.', 'The journal is as it was.')
+  const text = said.replace('continue the run', 'repair the journal')
+  return new JournalError('ERR_JOURNAL_WRITE', text, { path, cause })
+}
+
 const causes: Record<string, string> = {
   ENOSPC: 'no space is left on the disk (ENOSPC).',
   EDQUOT: 'your disk quota is used up (EDQUOT).',

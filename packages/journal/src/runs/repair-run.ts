@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type RepairResult, repairJournal } from '../append/repair.js'
+import { damageIn, nothingToRepair, type RepairResult, repairJournal } from '../append/repair.js'
 import { NO_BEGINNING, verifyJournal } from '../append/verify.js'
+import { isJournalError } from '../errors.js'
+import { asRepairError } from '../files/write-error.js'
 import { takeLease } from '../lease/lease.js'
 import type { Waiting } from '../lease/make-way.js'
 import { journalPath, runPaths } from '../run-paths.js'
@@ -23,11 +25,18 @@ export async function repairRun(
   const { force = false, ...waiting } = options
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)
-  const lease = await takeLease(runPaths(directory).lease, { force, ...waiting })
+  const path = journalPath(directory)
   try {
-    return withProblem(repairJournal(journalPath(directory)))
-  } finally {
-    lease.release()
+    const lease = await takeLease(runPaths(directory).lease, { force, ...waiting })
+    try {
+      return withProblem(repairJournal(path))
+    } finally {
+      lease.release()
+    }
+  } catch (error) {
+    if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') throw error
+    if (damageIn(path).length > 0) throw asRepairError(error)
+    return withProblem(nothingToRepair(path)) // which takes no disk that can be written
   }
 }
 

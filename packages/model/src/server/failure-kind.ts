@@ -99,7 +99,7 @@ const KINDS = {
     code: 'ERR_MODEL_REQUEST',
     happened: 'redirects elsewhere',
     advice: ({ url }, answer) =>
-      `Redirects are not followed with a key. If ${baseUrlAt(answer.header('location'), url)} is right, make it the base URL.`,
+      `Redirects are not followed. If ${baseUrlAt(answer.header('location'), url)} is right, make it the base URL.`,
   },
   tooLong: {
     code: 'ERR_MODEL_REQUEST',

@@ -1,4 +1,5 @@
 import { endUnneeded } from '../cleanup.js'
+import { findDriver, noSessionsOf } from '../drivers/driver-of.js'
 import { endSession } from '../end.js'
 import { execForBytes, execInSession } from '../exec.js'
 import type { ExecOptions } from '../execution.js'
@@ -24,6 +25,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map(
 
 async function start({ terminal, values, operands, sessionsDirectory }: Invocation): Promise<number> {
   const [program = 'bash'] = atMost(operands, 1)
+  if (findDriver(program) === undefined) throw new UsageError(noSessionsOf(program))
   const started = await startSession(program, {
     sessionsDirectory,
     workDirectory: currentDirectory(terminal),
