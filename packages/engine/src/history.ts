@@ -31,7 +31,7 @@ export async function readHistory(run: { paths: { journal: string } }): Promise<
     if (!isKnownEvent(event)) continue
     if (event.type === 'USER_MESSAGE') history.userMessages.push(event.content)
     if (event.type === 'THOUGHT') addThought(history, event)
-    if (event.type === 'HUMAN_INPUT_REQUEST' && event.sensitive)
+    if (event.type === 'HUMAN_INPUT_REQUEST' && event.sensitive && event.action_id !== undefined)
       history.secretTokens.add(secretToken(event.action_id))
     if (event.type === 'ACTION_RESULT' && event.execution_ref) history.lastExecution = event.execution_ref
   }
