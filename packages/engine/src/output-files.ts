@@ -24,7 +24,7 @@ interface Pair {
   descriptors: readonly [stdout: number, stderr: number]
 }
 
-const { O_APPEND, O_CREAT, O_RDWR, O_TRUNC } = constants
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_TRUNC } = constants
 
 /**
  * Makes output files, and uses them again for the next command where nobody else can hold them: two files fewer to be made
@@ -39,7 +39,7 @@ export function outputFiles(): OutputFilesOfRun {
       descriptors: pair?.descriptors,
       settle(result) {
         const isReusable = result.startedNothing && isInline(result) && spare === undefined
-        if (!isReusable) return removeInlined(prefix, result)
+        if (!isReusable) return removeQuietly(prefix, result)
         spare = pair
         pair = undefined
       },
@@ -52,13 +52,21 @@ export function outputFiles(): OutputFilesOfRun {
     const kept = spare
     spare = undefined
     if (kept === undefined) return undefined
+    let pair: Pair | undefined
     try {
-      for (const descriptor of kept.descriptors) empty(descriptor)
+      pair = {
+        prefix,
+        descriptors: inPair(pathsOf(kept.prefix), (path, i) => reopen(path, kept.descriptors[i])),
+      }
+      for (const descriptor of pair.descriptors) ftruncateSync(descriptor, 0)
       rename(kept.prefix, prefix)
-      return { prefix, descriptors: kept.descriptors }
+      return pair
     } catch {
-      closePair(kept) // a command has removed them, or the disk has failed: new ones are tried, and say so
+      closePair(pair) // a command has removed them, or the disk has failed: new ones are tried, and say so
+      removeQuietly(kept.prefix, NOTHING_KEPT)
       return undefined
+    } finally {
+      closePair(kept)
     }
   }
 
@@ -66,15 +74,22 @@ export function outputFiles(): OutputFilesOfRun {
     const kept = spare
     spare = undefined
     closePair(kept)
-    if (kept) removeKept(kept.prefix)
+    if (kept) removeQuietly(kept.prefix, NOTHING_KEPT)
   }
 
   return { open, close }
 }
 
-function empty(descriptor: number): void {
-  if (fstatSync(descriptor).nlink === 0) throw new Error('What has its name now is another file, or nothing.')
-  ftruncateSync(descriptor, 0)
+/**
+ * The file anew: through the old descriptor the next command would also get what the last one made of it, such as no
+ * appending any more. Only where the file is as it was left, for one that has a further name is somebody's copy.
+ */
+function reopen(path: string, descriptor: number): number {
+  const reopened = openSync(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK)
+  const { ino, nlink } = fstatSync(reopened)
+  if (nlink === 1 && ino === fstatSync(descriptor).ino) return reopened
+  closeSync(reopened)
+  throw new Error('What has its name now is another file, or has another name, too.')
 }
 
 function rename(from: string, to: string): void {
@@ -84,11 +99,13 @@ function rename(from: string, to: string): void {
   renameSync(keptStderr, stderr)
 }
 
-function removeKept(prefix: string): void {
+const NOTHING_KEPT = { stdout: { bytes: 0 }, stderr: { bytes: 0 } }
+
+function removeQuietly(prefix: string, result: Parameters<typeof removeInlined>[1]): void {
   try {
-    removeInlined(prefix, { stdout: { bytes: 0 }, stderr: { bytes: 0 } })
+    removeInlined(prefix, result)
   } catch {
-    // the run has its outcome; two files that nobody asks for do not change it
+    // the run has its result; two files that nobody asks for do not change it
   }
 }
 
@@ -111,14 +128,25 @@ function isInline({ stdout, stderr }: ToolResult): boolean {
 }
 
 function create(prefix: string): Pair | undefined {
-  const opened: number[] = []
+  const flags = O_RDWR | O_APPEND | O_CREAT | O_TRUNC
   try {
-    for (const path of pathsOf(prefix))
-      opened.push(openSync(path, O_RDWR | O_APPEND | O_CREAT | O_TRUNC, 0o600))
-    return { prefix, descriptors: opened as [number, number] }
+    return { prefix, descriptors: inPair(pathsOf(prefix), (path) => openSync(path, flags, 0o600)) }
   } catch {
-    for (const descriptor of opened) closeSync(descriptor)
     return undefined
+  }
+}
+
+/** Opens both or none. */
+function inPair(
+  [stdoutPath, stderrPath]: readonly [string, string],
+  open: (path: string, index: 0 | 1) => number,
+): [stdout: number, stderr: number] {
+  const stdout = open(stdoutPath, 0)
+  try {
+    return [stdout, open(stderrPath, 1)]
+  } catch (error) {
+    closeSync(stdout)
+    throw error
   }
 }
 
