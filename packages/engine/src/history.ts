@@ -9,20 +9,31 @@ export interface History {
   userMessages: string[]
   /** What the provider last counted, and for how many bytes. */
   lastCount: { calibration?: Calibration }
-  /** The record of the last command that has a result, relative to the run's directory. */
-  lastExecution?: string
+  /** The records of the last commands that have results, those of one iteration, relative to the run's directory. */
+  lastExecutions: string[]
 }
 
 /** Reads the journal once, in bounded memory but for what is returned. */
 export async function readHistory(run: { paths: { journal: string } }): Promise<History> {
-  const history: History = { begun: [], usedActionIds: new Set(), userMessages: [], lastCount: {} }
+  const history: History = {
+    begun: [],
+    usedActionIds: new Set(),
+    userMessages: [],
+    lastCount: {},
+    lastExecutions: [],
+  }
+  let lastIteration = 0
   for await (const event of streamJournal(run.paths.journal)) {
     if (event.type === 'ENGINE_START') history.begun = []
     history.begun.push(event)
     if (!isKnownEvent(event)) continue
     if (event.type === 'USER_MESSAGE') history.userMessages.push(event.content)
     if (event.type === 'THOUGHT') addThought(history, event)
-    if (event.type === 'ACTION_RESULT' && event.execution_ref) history.lastExecution = event.execution_ref
+    if (event.type === 'ACTION_RESULT' && event.execution_ref) {
+      if (event.iteration !== lastIteration) history.lastExecutions = []
+      history.lastExecutions.push(event.execution_ref)
+      lastIteration = event.iteration
+    }
   }
   return history
 }

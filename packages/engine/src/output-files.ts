@@ -114,7 +114,7 @@ export function outputPrefixOf(recordPath: string): string {
   return recordPath.replace(/\.json$/, '')
 }
 
-/** What an engine kept for its next command and did not live to remove, beside the record of its last one. */
+/** What an engine kept for its next command and did not live to remove, beside the record of one of its last. */
 export function removeLeftOutput(recordPath: string): void {
   try {
     removeInlined(outputPrefixOf(recordPath), JSON.parse(readIfThere(recordPath) ?? ''))

@@ -171,3 +171,19 @@ test('an engine that was killed between two commands leaves no files of outputs 
   expect(await observations(result)).toEqual(['hi\n', 'hi\n'])
   expect(await executionFiles(result)).toEqual(['say.json', 'say.json'])
 })
+
+test('so does one that was killed after commands that ran side by side', async () => {
+  const play = await scene({
+    turns: [{ tool_calls: [call('slow'), call('quick')] }, { content: 'Done.' }],
+    tools: [
+      { name: 'slow', exec: 'sleep 0.5' },
+      { name: 'quick', exec: 'echo hi' },
+    ],
+    agent: { tool_concurrency: 2 },
+    files: hooks({
+      pre_llm_request: 'test $ITERATION_COUNT != 2 || test -e asked || { touch asked; exec sleep 300; }',
+    }),
+  })
+  await play.runAndKill(() => waitForFile(`${play.workspace.path}/asked`))
+  expect((await executionFiles(await play.resume())).sort()).toEqual(['quick.json', 'slow.json'])
+})
