@@ -35,7 +35,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const history = await readHistory(run)
-  if (history.lastExecution !== undefined) removeLeftOutput(join(run.directory, history.lastExecution))
+  for (const reference of history.lastExecutions.refs) removeLeftOutput(join(run.directory, reference))
   for (const event of history.begun) emit({ kind: 'journal', event })
   const notices = [
     ...run.notices,
