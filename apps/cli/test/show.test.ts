@@ -117,7 +117,7 @@ test('show ends with what can be typed next: an answer, going on, trying again, 
   await engine.result
   expect(await said('works')).toBe(`Go on with: ${goOn('works')}\n`)
   await delta(['continue', '-w', workspace.path, '--run-id', 'works', '-q'])
-  expect(await said('works')).toBe(`Once that is mended, retry with: ${goOn('works')} -m "Try again"\n`)
+  expect(await said('works')).toBe(`Once that is fixed, retry with: ${goOn('works')} -m "Try again"\n`)
 })
 
 /** Runs what follows it on a machine that has no watchers (inotify instances) left. */

@@ -175,7 +175,7 @@ test('the advice of tool lint on what a program says of itself can be followed: 
   const { stdout, exitCode } = await delta(['tool', 'lint', agent.path])
   expect(exitCode).toBe(1)
   expect(stdout.replaceAll(`${agent.path}/`, '')).toBe(
-    `agent.atip.json:1: delta_run: command: "HOME" stands behind -m, where a text that begins with "@" is read as a file, and "-" as stdin. (message-as-file)
+    `agent.atip.json:1: delta_run: command: "HOME" follows -m, where a text that begins with "@" is read as a file, and "-" as stdin. (message-as-file)
 The program describes itself so. Leave the command out with "commands:" in the import, or write a tool of your own for it.
 gone.atip.json:1: no-such-program_run: command[0]: no-such-program is not on the PATH. Install it. (command-not-found)
 `,
