@@ -7,8 +7,8 @@ interface Bundles {
   /** What a bundle exports; `name` is `./run.cjs`. */
   load(name: string): unknown
   /**
-   * Keeps what was compiled now, for the next start. A command that failed used little of its code, so what is kept of it
-   * makes way for the code of the first that succeeds.
+   * Caches the code compiled in this start for the next one. A failed command compiled little of its code, so its cache is
+   * replaced by that of the first command that succeeds.
    */
   keepCompiled(succeeded: boolean): void
 }
@@ -16,7 +16,7 @@ interface Bundles {
 interface Compiled {
   script: Script
   cachePath: string
-  /** This start used what an earlier one had kept, after it failed. */
+  /** Loaded from the cache of a start that failed. */
   isKeptAfterFailure: boolean
 }
 
@@ -39,9 +39,9 @@ export function openBundles({
   directory: string
   /** Undefined: no cache. */
   cacheDirectory: string | undefined
-  /** For what is no bundle: modules of node. */
+  /** For everything that is not a bundle: modules of Node.js. */
   require: (id: string) => unknown
-  /** Bundles and modules that are loaded when something of them is used for the first time. */
+  /** Bundles and modules that are loaded only when one of their exports is first used. */
   rarelyUsed: ReadonlySet<string>
 }): Bundles {
   const loaded = new Map<string, { exports: unknown }>()
@@ -64,7 +64,7 @@ export function openBundles({
   }
 
   function compile(path: string): Script {
-    // a function, as the build writes it: to put one around the text here would copy it. In ASCII, for Latin-1 is read fast
+    // the build has wrapped it in a function, since wrapping here would copy it; and made it ASCII, since Latin-1 is read faster
     const source = readFileSync(path, 'latin1')
     if (cacheDirectory === undefined) return new Script(source, { filename: path })
     const cachePath = join(cacheDirectory, cacheName(path))
@@ -84,7 +84,7 @@ export function openBundles({
         replaceFile(succeeded ? cachePath : cachePath + AFTER_FAILURE, script.createCachedData())
       }
     } catch {
-      // an installation that cannot be written starts a little slower, and that is all
+      // an installation that cannot be written only starts a little slower
     }
   }
 

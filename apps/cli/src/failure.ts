@@ -6,7 +6,7 @@ import { withExactCommands } from './usage/exact-commands.js'
 import { withOwnFlags } from './usage/own-flags.js'
 import { withSpokenName } from './usage/spoken-name.js'
 
-/** Errors that a person can mend by another command line or another file; the rest are failures of the run. */
+/** Errors that a person can fix on the command line or in a file; the rest are failures of the run. */
 const USAGE_CODES = [
   /^ERR_CLI_/,
   /^ERR_CONFIG/,
@@ -24,7 +24,7 @@ export function reportFailure(terminal: Terminal, error: unknown): number {
   return exitCodeOf(error)
 }
 
-/** The same of an error that no command caught: unless the system told us of it, the mistake is our own. */
+/** The same for an error that no command caught: unless it came from the system, it is a bug of ours. */
 export function reportUncaught(terminal: Terminal, error: unknown): number {
   const exitCode = reportFailure(terminal, error)
   if (explained(error) === undefined)
@@ -48,7 +48,7 @@ function exactMessage(error: unknown, env: NodeJS.ProcessEnv): string {
   return error.message
 }
 
-/** What the system said to us directly, with the path if it named one. */
+/** Explains an error that came directly from the system, with its path if it has one. */
 function explained(error: unknown): string | undefined {
   const { dest, path, syscall } = Object(error) as NodeJS.ErrnoException & { dest?: string }
   const reason = explainSystemError(error)

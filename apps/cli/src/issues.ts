@@ -1,2 +1,2 @@
-/** Where mistakes in this program are reported. */
+/** Where bugs in this program are reported. */
 export const ISSUES = 'https://github.com/delta-engine/delta/issues'

@@ -1,7 +1,7 @@
 /**
- * What the openai client needs of the `Headers` of the fetch API. Merely naming the real one makes node load a whole HTTP
- * client with HTTP/2 and TLS, a fifth of a short run; requests go through `node:http` anyway. The build puts this in
- * its place, see `tsup.config.ts`.
+ * The part of the fetch API's `Headers` that the openai client uses. Merely naming the real one makes Node.js load a whole
+ * HTTP client with HTTP/2 and TLS, a fifth of a short run, although requests go through `node:http`. The build substitutes
+ * this class, see `tsup.config.ts`.
  */
 export class Headers {
   readonly #values = new Map<string, string>()

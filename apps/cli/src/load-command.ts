@@ -2,7 +2,7 @@ import type { Terminal } from './terminal/terminal.js'
 
 /** What a file of `commands/` exports: options and arguments in, exit code out. */
 export interface CommandModule {
-  // `never` accepts every command's own type of options; its entry in the table is what makes that type true
+  // `never` accepts every command's own type of options, which its entry in the table guarantees
   execute(options: never, terminal: Terminal, ...positional: never[]): Promise<number>
 }
 

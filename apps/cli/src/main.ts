@@ -30,15 +30,15 @@ async function execute(terminal: Terminal): Promise<number> {
   return (await import('./program.js')).runProgram(terminal)
 }
 
-/** What may print for as long as a run goes on. The others end soon by themselves, with an exit code that means something. */
+/** Commands that may print for as long as a run lasts. The others soon end by themselves, with a meaningful exit code. */
 const ONLY_PRINTS: ReadonlySet<string | undefined> = new Set(['show'])
 
-/** Whose work is done and recorded when its result is written: trying again would do it twice. */
+/** Commands whose work is done and recorded before their result is printed: repeating them would do it twice. */
 const WORKS: ReadonlySet<string | undefined> = new Set(['run', 'continue'])
 const RESULT_IS_KEPT =
   'The run itself is recorded, so do not repeat it: free some space, and "delta show --answer" prints the answer.'
 
-/** The streams are made when they are first used: each costs some start-up. */
+/** The streams are created on first use, because each costs start-up time. */
 function terminalOf(host: NodeJS.Process, argv: string[], cache: CachePlace | undefined): Terminal {
   const watched = watchedStreams(host, {
     onlyPrints: ONLY_PRINTS.has(argv[0]),

@@ -5,15 +5,15 @@ import type { Terminal } from './terminal/terminal.js'
 import { commandFinder } from './tools/command-exists.js'
 
 const PROGRAM = join(import.meta.dirname, '../bin.cjs')
-/** A script that a package manager puts on the PATH is not longer. */
+/** The scripts that package managers put on the PATH are shorter. */
 const LONGEST_SHIM_BYTES = 4096
 
 /**
- * The words by which a person starts this program again: `delta` only where their shell finds this one by it, not in a
- * clone, and not where another program has the name.
+ * The words that start this very program again: `delta` only if the person's shell finds this program by that name, which it
+ * does not in a clone, or where another program has the name.
  */
 export function ownName({ env }: Pick<Terminal, 'env'>): string {
-  if (env.npm_lifecycle_event === 'npx') return 'npx @delta/cli' // whose PATH is gone afterwards
+  if (env.npm_lifecycle_event === 'npx') return 'npx @delta/cli' // its PATH is gone afterwards
   const directories = (env.PATH ?? '').split(':').filter((directory) => directory.startsWith('/'))
   const isExecutable = commandFinder('', env)
   const found = directories.map((directory) => join(directory, 'delta')).find(isExecutable)

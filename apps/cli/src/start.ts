@@ -22,18 +22,18 @@ export async function start(host: NodeJS.Process): Promise<void> {
   bundles.keepCompiled(host.exitCode === 0)
 }
 
-/** @param node - Its version: which patterns of parameters are valid is for node to say. */
+/** @param node - The version of Node.js, part of the key because it decides which `pattern`s of parameters are valid. */
 function cachePlaceAt(directory: string | undefined, node: string): CachePlace | undefined {
   if (directory === undefined) return undefined
   return { directory, build: () => `${node}-${stampOf(`${__dirname}/run.cjs`)}` }
 }
 
-/** Under a umask that takes its owner's permissions from a new file, no run could be read or continued by whoever made it. */
+/** A umask that denies the owner access to their own new files would make every run unreadable. */
 function ownFilesStayOpen(host: NodeJS.Process): void {
   host.umask(host.umask(0o077) & 0o077)
 }
 
-/** Node leaves, with 0, when there is nothing left to wait for; work that was not done is no success. */
+/** Node.js exits with 0 when nothing is left to wait for, even if the command has not finished. */
 function failUnfinished(this: NodeJS.Process): void {
   this.stderr.write(
     `Error: delta ended before its work was done: nothing was left to wait for. Please report it: ${ISSUES}\n`,
@@ -41,10 +41,10 @@ function failUnfinished(this: NodeJS.Process): void {
   this.exitCode = 1
 }
 
-/** What is imported by much and used by little: a run that gets its answer without a tool needs none of it. */
+/** Imported in many places and used in few: a run that answers without a tool needs none of them. */
 const RARELY_USED: ReadonlySet<string> = new Set([
-  './yaml.cjs', // explains mistakes, and knows where they are
-  'node:child_process', // drags the network in
+  './yaml.cjs', // only to explain mistakes and say where they are
+  'node:child_process', // loads networking code
   'node:fs/promises',
   'node:readline',
   'node:timers/promises',

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 const OWN_COMMANDS = join(import.meta.dirname, '../path')
 
 /**
- * The environment in which commands find this very `delta` first, also from a clone or through `npx`; and at least the
- * node that runs it now, if they have no other.
+ * The environment in which commands find this very `delta` first, also from a clone or through `npx`, and find the node
+ * that runs it if there is no other.
  */
 export function withOwnCommands(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const directories = (env.PATH ?? '')

@@ -88,10 +88,10 @@ test('a response.txt that is no file or no text is refused: exit code 2, and the
     expect(await workspace.read('.delta/one/journal.jsonl')).toBe(before)
   }
   await workspace.write(name, Buffer.from('gr\xfcn\n', 'latin1'))
-  await refused('no UTF-8 text')
+  await refused('not UTF-8 text')
   await rm(path)
   await runProcess(['mkfifo', path])
-  await refused('no file')
+  await refused('not a regular file')
 
   await rm(path)
   await workspace.write(name, '\ufeffgreen\r\n') // as editors of Windows do

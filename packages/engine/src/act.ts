@@ -15,18 +15,18 @@ import { interrupted, type Outcome } from './outcome.js'
 import { runCall } from './run-call.js'
 
 /**
- * Answers every call of a thought, in order, up to `tool_concurrency` at once. A call that needs a person, or is of a critical
+ * Answers every call of a thought, in order, up to `tool_concurrency` at once. A call that needs a person, or belongs to a critical
  * tool, is a barrier: nothing after it starts before its result. Resolves to an outcome when the run must stop here.
  *
- * One that cannot be recorded stops those beside it, as a signal would: this engine gives the run up, and whoever takes
- * it next must find none of them at work.
+ * A call that cannot be recorded stops those running beside it, as a signal would: this engine gives up the run, and the
+ * next one must find none of them still running.
  */
 export function act(run: ActiveRun, calls: readonly Call[], iteration: number): Promise<Outcome | undefined> {
   const { toolConcurrency: concurrency } = run.agent
   const failing = new AbortController()
   const isAlone = concurrency <= 1 || calls.length <= 1
   const beside = isAlone ? run : { ...run, signal: AbortSignal.any([run.signal, failing.signal]) }
-  if (!isAlone) setMaxListeners(0, beside.signal) // each call has several, and node takes the eleventh for a leak
+  if (!isAlone) setMaxListeners(0, beside.signal) // each call adds several, and Node.js warns of a leak at the eleventh
   return inOrder(calls, {
     concurrency,
     isBarrier: (call) => isBarrier(run, call),
@@ -101,7 +101,7 @@ function approvalOf(
   prepared: ReadyCall,
   { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> | Decision {
-  // a policy that allows the call by now does not take a person's word back
+  // the policy may allow the call by now; a person's decision still counts
   const isOpen = prepared.decision === 'ask' || (waiting !== undefined && isDecided(run, waiting))
   if (!isOpen) return 'yes'
   return waiting

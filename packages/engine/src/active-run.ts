@@ -34,14 +34,14 @@ export interface ActiveRun {
   readonly conversation: JournalFollower
   /** What the provider last counted, for estimating the next request; a cache of the journal. */
   readonly lastCount: { calibration?: Calibration }
-  /** Keys of a request that the server refuses, so that it is asked with each of them once. */
+  /** Keys of a request that the server refuses, so that each is sent only once. */
   readonly refusedKeys: Set<string>
   readonly signal: AbortSignal
-  /** What a person answered from outside: a word for `ask_human`, or a decision on one waiting command. */
+  /** What this engine was started with: an answer to `ask_human`, or a decision on one waiting command. */
   readonly reply: Reply | undefined
   /** Asks the person at the terminal; undefined when nobody is there. Resolves to undefined at end of input. */
   readonly ask: ((question: Question) => Promise<string | undefined>) | undefined
-  /** True when the model's words are wanted as they come. */
+  /** True to stream the model's words as they arrive. */
   readonly stream: boolean
   readonly emit: (event: EngineEvent) => void
 }
@@ -52,8 +52,8 @@ export function variablesOf(run: ActiveRun): { AGENT_HOME: string; CWD: string; 
 }
 
 /**
- * Appends to the journal and tells the listener. The events are on their way to the disk, not on it:
- * whoever lets something leave the process calls `run.run.journal.sync()` first.
+ * Appends to the journal and tells the listener. The events may not be on disk yet:
+ * call `run.run.journal.sync()` before anything leaves the process.
  */
 export function record(run: ActiveRun, ...events: NewEvent[]): StoredEvent[] {
   const stored = run.run.journal.append(...events)

@@ -15,14 +15,14 @@ import { needsMending } from './needs-mending.js'
 import { interrupted, type Outcome, type Step } from './outcome.js'
 import { isObject } from './start/usage.js'
 
-/** A recording does not hold what differs from it, and so no further message either. */
-function needs({ code }: ModelError): { needsMending?: true; needsNewRun?: true } {
+/** What a further attempt takes. A replay cannot answer any message that differs from its recording. */
+function requirementsOf({ code }: ModelError): { needsMending?: true; needsNewRun?: true } {
   if (code === 'ERR_MODEL_REPLAY_DIFFERS') return { needsNewRun: true }
   return needsMending(code) ? { needsMending: true } : {}
 }
 
-/** What the model answered, and to what. */
-export interface Asked {
+/** The model's answer, and the request that it answers. */
+export interface Exchange {
   response: ChatResponse
   /** The invocation record, relative to the run's directory. */
   ref: string
@@ -31,16 +31,16 @@ export interface Asked {
 }
 
 /**
- * Asks the model, again after failures that may pass. The request is on disk before it leaves. Each failed attempt is an
+ * Asks the model, and asks again after a failure that may pass. The request is on disk before it is sent. Each failed attempt is an
  * `ERROR` event with its number, the status and the delay, so that a slow run explains itself; the last one ends the run.
  */
 export async function askModel(
   run: ActiveRun,
   first: ChatRequest,
   { iteration, context }: { iteration: number; context: BuiltContext },
-): Promise<Step<Asked>> {
+): Promise<Step<Exchange>> {
   const keep = (request: ChatRequest) => {
-    const isBuilt = request.messages === context.messages // and not what a hook made of it
+    const isBuilt = request.messages === context.messages // not replaced by a hook
     return recordInvocation(run.run, {
       iteration,
       request,
@@ -64,7 +64,7 @@ export async function askModel(
       invocation.complete({ error: { code: error.code, message: error.message, status: error.status } })
       const stopped = await reportFailure(run, error, { iteration, attempt, delayMs })
       if (delayMs === undefined) {
-        return { stopped: { status: 'FAILED', reason: error.message, ...needs(error) } }
+        return { stopped: { status: 'FAILED', reason: error.message, ...requirementsOf(error) } }
       }
       if (stopped) return { stopped }
       if (error.retryWith) {
@@ -96,7 +96,7 @@ async function complete(
   return response
 }
 
-/** Only a model of the caller's own can do that, and a type checker would have told them. */
+/** Only a `ChatModel` written by the caller, without a type checker, can do that. */
 function noMessage(): ModelError {
   return new ModelError(
     'ERR_MODEL_RESPONSE',

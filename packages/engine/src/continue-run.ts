@@ -22,7 +22,7 @@ export interface ContinueRunOptions extends EngineOptions {
   workDirectory: string
   /** Default: the workspace's latest run. */
   runId?: string | undefined
-  /** An answer for a waiting run; for any other, and beside a decision, a further instruction. */
+  /** The answer, if the run waits for one; otherwise, or together with a decision, a further instruction. */
   message?: string | undefined
   /** A person's decision on a command that waits for approval. */
   decision?: Extract<Reply, { requestId: string }> | undefined
@@ -40,7 +40,7 @@ export interface ContinueRunOptions extends EngineOptions {
  *
  * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NO_AGENT`, `ERR_ENGINE_NO_CREDENTIALS`,
  *   `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait),
- *   `ERR_ENGINE_NO_ANSWER` (a confirmation is answered with something else than yes or no), `ERR_ENGINE_USAGE`.
+ *   `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
  *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run. {ConfigError} when its agent does not load.
  */
 export async function continueRun(options: ContinueRunOptions): Promise<RunResult> {
@@ -82,17 +82,17 @@ async function goOn(
     resumed: true,
   })
   const events: NewEvent[] = [{ ...start, ...(changed.length > 0 ? { changed_files: changed } : {}) }]
-  const instruction = reply?.kind === 'answer' ? undefined : message // beside a decision, too
+  const instruction = reply?.kind === 'answer' ? undefined : message // also together with a decision
   if (instruction !== undefined) events.push({ type: 'USER_MESSAGE', content: instruction })
   run.journal.append(...events)
   run.journal.sync()
-  await updateMetadata(run, () => undefined) // what is in its way is told once, at the end
+  await updateMetadata(run, () => undefined) // a failure is reported once, at the end
   const notice = options.decision === undefined ? noApproval(summary, message) : undefined
   if (notice !== undefined) options.onEvent?.({ kind: 'notice', message: notice })
   return driveRun(run, { ...options, maxIterations, reply })
 }
 
-/** For a run that waits for a word, the message is that word. A command that waits for approval is not answered so. */
+/** The message answers a run that waits for `ask_human`. A command that waits for approval takes a decision instead. */
 function answerIn(summary: RunSummary, message: string | undefined): Reply | undefined {
   const waits = summary.humanRequest !== undefined && summary.humanRequest.argv === undefined
   return waits && message !== undefined ? { kind: 'answer', text: message } : undefined

@@ -5,7 +5,7 @@ import { followJournal } from '@delta/context'
 import { isKnownEvent, type Run } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { ActiveRun } from './active-run.js'
-import { callersOwn } from './caller.js'
+import { guardCallbacks } from './callbacks.js'
 import { finish } from './end/finish.js'
 import { type History, readHistory } from './history.js'
 import { missingScripts } from './hooks/missing-scripts.js'
@@ -24,18 +24,18 @@ interface DriveOptions extends EngineOptions {
   reply: Reply | undefined
 }
 
-/** How long a stopped command has before it is killed. A child engine must be gone before its parent's patience is. */
+/** How long a stopped command has before it is killed. A child engine must end before its parent kills it. */
 const GRACE_MS = { own: 2000, child: 1000 }
 
 /** Moves a run that this process owns, and whose `ENGINE_START` is written, until its outcome. */
 export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
   const signal = options.signal ?? new AbortController().signal
-  const own = callersOwn({ emit: options.onEvent ?? (() => undefined), ask: options.ask, signal })
-  const { emit } = own
+  const callbacks = guardCallbacks({ emit: options.onEvent ?? (() => undefined), ask: options.ask, signal })
+  const { emit } = callbacks
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const history = await readHistory(run)
-  if (history.lastExecution !== undefined) removeLeftOutput(join(run.directory, history.lastExecution))
+  for (const reference of history.lastExecutions.refs) removeLeftOutput(join(run.directory, reference))
   for (const event of history.begun) emit({ kind: 'journal', event })
   const notices = [
     ...run.notices,
@@ -45,7 +45,7 @@ export async function driveRun(run: Run, options: DriveOptions): Promise<RunResu
   for (const message of notices) emit({ kind: 'notice', message })
   keepConfiguration(run, options.agent, { seq: history.begun[0]?.seq ?? 1, sync: options.sync })
 
-  const active = await activate(run, history, { ...options, ...own, signal })
+  const active = await activate(run, history, { ...options, ...callbacks, signal })
   return finish(active, () => runLoop(active).finally(active.outputs.close))
 }
 

@@ -1,6 +1,6 @@
 import type { ActionRequest, StoredEvent } from '@delta/journal'
 
-/** What a listener hears while a run goes on. The engine itself prints nothing. */
+/** What the engine reports during a run. It prints nothing itself. */
 export type EngineEvent =
   /** A line was appended to the journal. */
   | { kind: 'journal'; event: StoredEvent }

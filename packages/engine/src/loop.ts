@@ -36,7 +36,7 @@ export async function runLoop(run: ActiveRun): Promise<Outcome> {
   return outOfIterations(run)
 }
 
-/** Without a journal source the model would not see a message either: to go on takes one. */
+/** Without a journal source the model would not see a further message either, so the run first needs one. */
 function outOfIterations({ agent, maxIterations }: ActiveRun): Outcome {
   const seesJournal = agent.manifest.sources.some(({ type }) => type === 'journal')
   return {

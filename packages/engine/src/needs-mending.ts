@@ -1,5 +1,5 @@
-/** Failures that time does not heal; a context's generator that failed may do better the next time. */
-const STAYS_AS_IT_IS: ReadonlySet<string> = new Set([
+/** Failures that last until somebody changes something; a generator that failed may succeed the next time. */
+const PERSISTENT: ReadonlySet<string> = new Set([
   'ERR_MODEL_ACCESS',
   'ERR_MODEL_QUOTA',
   'ERR_MODEL_NOT_FOUND',
@@ -17,5 +17,5 @@ const STAYS_AS_IT_IS: ReadonlySet<string> = new Set([
  * @param code - Of an error, or of the last `ERROR` of a journal (`errorCode` of a run's summary).
  */
 export function needsMending(code: unknown): boolean {
-  return typeof code === 'string' && STAYS_AS_IT_IS.has(code)
+  return typeof code === 'string' && PERSISTENT.has(code)
 }

@@ -3,8 +3,8 @@ import { endOrphans, isRunning, readProcessRecord, recordProcess } from '@delta/
 import type { ActiveRun } from './active-run.js'
 
 /**
- * Notes which command of `context.yaml` runs, a generator or the token counter: there is one at a time, and no journaled
- * call to find it by.
+ * Records which command of `context.yaml` is running, a generator or the token counter. Only one runs at a time, and no
+ * journaled call tells of it.
  */
 export function noteGenerator(run: ActiveRun, pid: number): void {
   recordProcess(noteOf(run), pid)
@@ -12,7 +12,7 @@ export function noteGenerator(run: ActiveRun, pid: number): void {
 
 /**
  * Ends the generator that was running when its engine died: the next engine runs it again, and both would write the same
- * file. What one that had ended left running in the background is left alone.
+ * file. Background processes of a generator that had ended are left alone.
  */
 export async function endOrphanedGenerator(run: ActiveRun): Promise<void> {
   const recordPath = noteOf(run)

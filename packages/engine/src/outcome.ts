@@ -1,14 +1,14 @@
 import type { Effects } from '@delta/executor'
 import type { Usage } from '@delta/journal'
 
-/** How a run's present life ends. */
+/** How this engine's part of a run ends. */
 export type Outcome = Completed | Failed | Interrupted | Waiting
 
 interface Completed {
   status: 'COMPLETED'
   /** The model's last words. */
   answer: string
-  /** What is odd about them, if anything is. */
+  /** What is wrong with them, if anything: they are empty, say. */
   reason?: string
 }
 
@@ -18,13 +18,13 @@ interface Failed {
   /** What there is of an answer that was cut off. */
   partialAnswer?: string
   /**
-   * Trying again fails again until something outside the run is put right: the key, the address, the request, what the
-   * context is built of; with `MAX_ITERATIONS`, that `context.yaml` has no journal source.
+   * A retry fails again until something outside the run is fixed: the key, the address, the request, the sources of the
+   * context; with `MAX_ITERATIONS`, the journal source that `context.yaml` lacks.
    */
   needsMending?: true
-  /** No message takes it further: what it would be sent is not in the recording that it replays. */
+  /** No message can continue it: the recording that it replays has no answer to one. */
   needsNewRun?: true
-  /** How many cycles a message may take; only when they are what there were not enough of (`MAX_ITERATIONS`). */
+  /** How many cycles a message may take; only with the reason `MAX_ITERATIONS`. */
   maxIterations?: number
 }
 
@@ -47,7 +47,7 @@ export type Step<Value> = { value: Value } | { stopped: Outcome }
 export interface Question {
   /** What a `Reply` with a decision names. */
   requestId: string
-  /** The question. A model's words may hold control characters: `showControls` of `@delta/executor` makes them fit for a terminal. */
+  /** The question. A model's words may hold control characters: `showControls` of `@delta/executor` makes them safe for a terminal. */
   prompt: string
   /** `confirmation` is answered with yes or no: see `isYesOrNo`. A `password` is to be typed unseen. */
   inputType: 'text' | 'password' | 'confirmation'
@@ -55,13 +55,13 @@ export interface Question {
   sensitive: boolean
   /** The command to be approved, as it would be typed; undefined for `ask_human`. */
   command?: string
-  /** The tool whose command it is, why it takes a person, and what the tool says of its effects; with `command`. */
+  /** With `command`: its tool, why it needs approval, and the effects that the tool declares. */
   tool?: string
   reasons?: readonly string[]
   effects?: Effects
 }
 
-/** What `runAgent` and `continueRun` resolve to: how the run ended, and by its `status` what comes with that. */
+/** What `runAgent` and `continueRun` resolve to. The `status` says how the run ended, and which other fields are set. */
 export type RunResult = EndedRun & AllKeys<Outcome>
 
 interface EndedRun {

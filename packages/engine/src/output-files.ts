@@ -6,9 +6,9 @@ import { readIfThere } from './read-if-there.js'
 export interface OutputFiles {
   /** Undefined when they cannot be opened: whoever starts the command then tries, and says why. */
   readonly descriptors: readonly [stdout: number, stderr: number] | undefined
-  /** The result is safe on disk: what it holds of the output is needed no more. */
+  /** To be called once the result is on disk: files whose whole output it holds are no longer needed. */
   settle(result: ToolResult): void
-  /** Gives up what was not settled; the files stay, for the next engine. */
+  /** Closes what was not settled; the files stay for the next engine. */
   close(): void
 }
 
@@ -24,11 +24,11 @@ interface Pair {
   descriptors: readonly [stdout: number, stderr: number]
 }
 
-const { O_APPEND, O_CREAT, O_RDWR, O_TRUNC } = constants
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_TRUNC } = constants
 
 /**
- * Makes output files, and uses them again for the next command where nobody else can hold them: two files fewer to be made
- * and removed with each command, which some file systems take long for, see docs/decisions/0087.
+ * Makes output files, and reuses them for the next command where nobody else can hold them open: some file systems are slow
+ * to create and remove two files with each command, see docs/decisions/0087.
  */
 export function outputFiles(): OutputFilesOfRun {
   let spare: Pair | undefined
@@ -39,7 +39,7 @@ export function outputFiles(): OutputFilesOfRun {
       descriptors: pair?.descriptors,
       settle(result) {
         const isReusable = result.startedNothing && isInline(result) && spare === undefined
-        if (!isReusable) return removeInlined(prefix, result)
+        if (!isReusable) return removeQuietly(prefix, result)
         spare = pair
         pair = undefined
       },
@@ -47,18 +47,26 @@ export function outputFiles(): OutputFilesOfRun {
     }
   }
 
-  /** Emptied before it has its new name, by which an engine that comes after a crash looks for what the command printed. */
+  /** Emptied before it is renamed: after a crash, the next engine looks under the new name for what the command printed. */
   function takeSpare(prefix: string): Pair | undefined {
     const kept = spare
     spare = undefined
     if (kept === undefined) return undefined
+    let pair: Pair | undefined
     try {
-      for (const descriptor of kept.descriptors) empty(descriptor)
+      pair = {
+        prefix,
+        descriptors: inPair(pathsOf(kept.prefix), (path, i) => reopen(path, kept.descriptors[i])),
+      }
+      for (const descriptor of pair.descriptors) ftruncateSync(descriptor, 0)
       rename(kept.prefix, prefix)
-      return { prefix, descriptors: kept.descriptors }
+      return pair
     } catch {
-      closePair(kept) // a command has removed them, or the disk has failed: new ones are tried, and say so
+      closePair(pair) // a command has removed them, or the disk has failed: new ones are tried, and say so
+      removeQuietly(kept.prefix, NOTHING_KEPT)
       return undefined
+    } finally {
+      closePair(kept)
     }
   }
 
@@ -66,15 +74,22 @@ export function outputFiles(): OutputFilesOfRun {
     const kept = spare
     spare = undefined
     closePair(kept)
-    if (kept) removeKept(kept.prefix)
+    if (kept) removeQuietly(kept.prefix, NOTHING_KEPT)
   }
 
   return { open, close }
 }
 
-function empty(descriptor: number): void {
-  if (fstatSync(descriptor).nlink === 0) throw new Error('What has its name now is another file, or nothing.')
-  ftruncateSync(descriptor, 0)
+/**
+ * Opens the file anew: the old descriptor carries what the last command set on it, such as no `O_APPEND`. Only where the
+ * file is the one that was left and has no further name, since that would be somebody's copy.
+ */
+function reopen(path: string, descriptor: number): number {
+  const reopened = openSync(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK)
+  const { ino, nlink } = fstatSync(reopened)
+  if (nlink === 1 && ino === fstatSync(descriptor).ino) return reopened
+  closeSync(reopened)
+  throw new Error('The file was replaced, or has a further name.')
 }
 
 function rename(from: string, to: string): void {
@@ -84,11 +99,13 @@ function rename(from: string, to: string): void {
   renameSync(keptStderr, stderr)
 }
 
-function removeKept(prefix: string): void {
+const NOTHING_KEPT = { stdout: { bytes: 0 }, stderr: { bytes: 0 } }
+
+function removeQuietly(prefix: string, result: Parameters<typeof removeInlined>[1]): void {
   try {
-    removeInlined(prefix, { stdout: { bytes: 0 }, stderr: { bytes: 0 } })
+    removeInlined(prefix, result)
   } catch {
-    // the run has its outcome; two files that nobody asks for do not change it
+    // the run has its result; two leftover files do not change it
   }
 }
 
@@ -97,12 +114,12 @@ export function outputPrefixOf(recordPath: string): string {
   return recordPath.replace(/\.json$/, '')
 }
 
-/** What an engine kept for its next command and did not live to remove, beside the record of its last one. */
+/** Removes the files that a killed engine kept for its next command; they lie beside the record of one of its last. */
 export function removeLeftOutput(recordPath: string): void {
   try {
     removeInlined(outputPrefixOf(recordPath), JSON.parse(readIfThere(recordPath) ?? ''))
   } catch {
-    // the record is gone, or not to be read: then nobody can say that it holds what its files do
+    // the record is missing or unreadable, so it may not hold what the files do: they stay
   }
 }
 
@@ -111,14 +128,25 @@ function isInline({ stdout, stderr }: ToolResult): boolean {
 }
 
 function create(prefix: string): Pair | undefined {
-  const opened: number[] = []
+  const flags = O_RDWR | O_APPEND | O_CREAT | O_TRUNC
   try {
-    for (const path of pathsOf(prefix))
-      opened.push(openSync(path, O_RDWR | O_APPEND | O_CREAT | O_TRUNC, 0o600))
-    return { prefix, descriptors: opened as [number, number] }
+    return { prefix, descriptors: inPair(pathsOf(prefix), (path) => openSync(path, flags, 0o600)) }
   } catch {
-    for (const descriptor of opened) closeSync(descriptor)
     return undefined
+  }
+}
+
+/** Opens both or none. */
+function inPair(
+  [stdoutPath, stderrPath]: readonly [string, string],
+  open: (path: string, index: 0 | 1) => number,
+): [stdout: number, stderr: number] {
+  const stdout = open(stdoutPath, 0)
+  try {
+    return [stdout, open(stderrPath, 1)]
+  } catch (error) {
+    closeSync(stdout)
+    throw error
   }
 }
 

@@ -3,7 +3,7 @@ import { type ChatRequest, type FunctionTool, LLM_DEFAULTS, streamingRequest } f
 import { toFunctionTool } from '@delta/tool-expander'
 import { askHumanTool, strictAskHumanTool } from './human/question.js'
 
-/** The body that is sent for these messages: the agent's parameters and tools around them. */
+/** The request for these messages, with the agent's parameters and tools. */
 export function requestFor(
   agent: Agent,
   messages: ChatRequest['messages'],

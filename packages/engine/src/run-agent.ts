@@ -41,7 +41,7 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
   const run = await createRun(workDirectory, {
     ...(options.runId === undefined ? {} : { runId: options.runId }),
     ...(options.sync === undefined ? {} : { sync: options.sync }),
-    latest: !parentRun(host, workDirectory)?.isHere, // what people continue is the run that called this one
+    latest: !parentRun(host, workDirectory)?.isHere, // `delta continue` should find the run that called this one
     events: (created) => [
       engineStart({ ...options, run: created, task: message, maxIterations, resumed: false }),
       { type: 'USER_MESSAGE', content: message },

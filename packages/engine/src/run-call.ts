@@ -11,8 +11,8 @@ import { secretTokens } from './human/secrets.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { type OutputFiles, outputPrefixOf } from './output-files.js'
 
-/** Longer than a note of who runs: a command that fills the disk must not keep it from being written. */
-const ROOM = `${' '.repeat(511)}\n`
+/** Space reserved for the process record, which must fit even after a command has filled the disk. */
+const RESERVED = `${' '.repeat(511)}\n`
 
 /**
  * Runs a command that may run. `ACTION_REQUEST` means "may have started" and is on disk before the process is:
@@ -24,8 +24,8 @@ export async function runCall(
   prepared: ReadyCall,
   { iteration, attempt }: { iteration: number; attempt: number },
 ): Promise<Outcome | undefined> {
-  if (run.signal.aborted) return interrupted(run.signal) // while a hook or a person was asked
-  const file = createRecordFile(run.run.paths.toolExecutions, call.name, ROOM) // where nothing can be written, nothing may be started
+  if (run.signal.aborted) return interrupted(run.signal) // while a hook or a person decided
+  const file = createRecordFile(run.run.paths.toolExecutions, call.name, RESERVED) // what cannot be recorded must not be started
   const records: Records = { file, executionRef: relative(run.run.directory, file.path) }
   try {
     return await runRecorded(run, call, prepared, { iteration, attempt, records })
@@ -38,7 +38,7 @@ export async function runCall(
 interface Records {
   file: RecordFile
   executionRef: string
-  /** Open from the moment on in which the command may start. */
+  /** Open from the moment the command may start. */
   outputs?: OutputFiles
 }
 
@@ -67,15 +67,15 @@ async function runRecorded(
     run.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(run.signal)
   }
-  file.write(executionRecord(call, prepared, result), 0) // torn, it is that of a call without a result
+  file.write(executionRecord(call, prepared, result), 0) // if a crash tears it, the call has no result yet either
   recordResult(run, result, about, executionRef)
-  records.outputs.settle(result) // not before: a crash in between must find what was printed
+  records.outputs.settle(result) // only now: after a crash, the next engine must still find the output
   if (result.status === 'INTERRUPTED') return interrupted(run.signal)
   const stopped = await reportResult(run, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, call.name, result.status)
 }
 
-/** Of a command that could not do anything, its script being beside the agent, the result says how its author should name it. */
+/** Tells the author of a command that failed because its script is in the agent's directory how to name that script. */
 function withHint(result: ToolResult, { agent, run }: ActiveRun, { tool }: ReadyCall): ToolResult {
   const { status, observation } = result
   if ((status !== 'ERROR' && status !== 'FAILED') || tool.settings.cwd !== undefined) return result
@@ -103,7 +103,7 @@ function recordResult(
   })
 }
 
-/** Where `on_interrupt` says more than to report, a stop leaves the call as a crash would: `settle` runs it again, or asks. */
+/** With an `on_interrupt` other than `report`, a stop leaves the call open as a crash would: `settle` runs it again, or asks. */
 function isLeftOpen({ tool }: ReadyCall, { status }: ToolResult): boolean {
   return status === 'INTERRUPTED' && interruptPolicy(tool) !== 'report'
 }
@@ -129,7 +129,7 @@ function execute(
     erasedTokens: run.earlierSecretTokens,
     onSpawn({ pid }) {
       file.write(describeProcess(pid), 0)
-      file.close() // what becomes of the record meanwhile is the command's doing, and is to be noticed
+      file.close() // if the command tampers with its record, the next write must notice
     },
   })
 }

@@ -28,14 +28,14 @@ export async function settleStarted(
 ): Promise<Outcome | undefined> {
   if (left.request) run.emit({ kind: 'open', event: left.request })
   const tool = run.agent.tools.get(call.name)
-  const corrected = userSpokeLast && !waiting // whoever corrects a run wants no command of the old plan again
+  const corrected = userSpokeLast && !waiting // a user who corrects a run does not want the old plan's commands again
   const policy = tool && !corrected ? interruptPolicy(tool) : 'report'
   const again = { iteration: call.iteration, attempt: call.attempts + 1 }
   if (policy === 'rerun') return actOn(run, call, { ...again, waiting })
 
   const decision = policy === 'ask' ? await askToRunAgain(run, call, waiting) : 'no'
   if (typeof decision === 'object') return decision
-  // the one question stands for the policy's too: it showed the same command
+  // this approval covers the policy's question too: it showed the same command
   if (decision === 'yes') return actOn(run, call, { ...again, approved: true })
   reportInterruption(run, call, left)
   return undefined

@@ -17,9 +17,9 @@ import type { Outcome } from './outcome.js'
 import { settleStarted } from './settle-started.js'
 
 /**
- * Settles what the last engine left open: hooks and generators that still run, hooks that it did not come to, calls that
- * may have started, calls that never did, a question that waits. A last thought without calls is the answer, and the
- * model is not asked again. Afterwards every call of the journal has its one result.
+ * Settles what the last engine left open: hooks and generators that are still running, hooks that were never called, calls
+ * that may have started, calls that did not, a question that waits for its answer. If the last thought has no calls, it is
+ * the answer, and the model is not asked again. Afterwards every call in the journal has exactly one result.
  */
 export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   const summary = run.run.summary()
@@ -38,7 +38,7 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
       left: left.get(call),
       waiting: waitingFor(summary, call),
       userSpokeLast: summary.userSpokeLast,
-      refusal: call.requested ? undefined : summary.userSpokeLast ? SPOKE_FIRST : await missingCritical(run),
+      refusal: await whyNotBegin(run, call, summary),
     })
     if (stopped) return stopped
   }
@@ -49,7 +49,17 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   return answer === undefined || !lastThought ? halted : conclude(lastThought)
 }
 
-/** Whoever stops a run and corrects it does not want what is still to come of the old plan. */
+/** Why a call that has not begun must not begin any more; undefined if it may, or may have started already. */
+async function whyNotBegin(
+  run: ActiveRun,
+  { requested }: PendingCall,
+  { userSpokeLast }: RunSummary,
+): Promise<string | undefined> {
+  if (requested) return undefined
+  return userSpokeLast ? SPOKE_FIRST : missingCritical(run)
+}
+
+/** Whoever stops and corrects a run does not want the rest of the old plan. */
 const SPOKE_FIRST =
   'Not run: the user said something before this call began. Read it, then decide how to go on.'
 
@@ -57,7 +67,7 @@ interface Left {
   left: LeftCall | undefined
   waiting: HumanInputRequest | undefined
   userSpokeLast: boolean
-  /** Why it is not to begin any more. */
+  /** Why it must not begin any more. */
   refusal: string | undefined
 }
 
@@ -75,7 +85,7 @@ function settleCall(
   return actOn(run, call, { iteration, attempt: 1, ...(waiting ? { waiting } : {}) })
 }
 
-/** Of a question nothing runs. */
+/** `ask_human` starts no process. */
 function mayHaveStarted({ name, requested }: PendingCall): boolean {
   return requested && name !== ASK_HUMAN
 }

@@ -2,7 +2,7 @@ import { buildContext } from '@delta/context'
 import type { NewEventOf, Thought } from '@delta/journal'
 import type { AssistantMessage } from '@delta/model'
 import { type ActiveRun, record, variablesOf } from './active-run.js'
-import { type Asked, askModel } from './ask-model.js'
+import { askModel, type Exchange } from './ask-model.js'
 import { actionIdFor } from './calls/action-id.js'
 import type { Call } from './calls/call.js'
 import { overrideRequest, overrideResponse } from './hooks/model-hooks.js'
@@ -16,7 +16,7 @@ import { requestFor } from './request.js'
  * The request is on disk before it leaves. A model that cannot be reached ends the run as `FAILED`.
  */
 export async function think(run: ActiveRun, iteration: number): Promise<Step<NewEventOf<Thought>>> {
-  run.run.journal.sync() // a generator may start now, and a request needs it anyway
+  run.run.journal.sync() // before a generator may start; the request needs it anyway
   const context = await buildContext(run.agent.manifest, {
     journalPath: run.conversation,
     variables: variablesOf(run),
@@ -42,21 +42,25 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<New
   return { value: journalThought(run, { ...asked.value, response: response.value }, iteration) }
 }
 
-function journalThought(run: ActiveRun, asked: Asked, iteration: number): NewEventOf<Thought> {
-  const { message, usage, finishReason } = asked.response
+function journalThought(
+  run: ActiveRun,
+  { response, ref, requestBytes }: Exchange,
+  iteration: number,
+): NewEventOf<Thought> {
+  const { message, usage, finishReason } = response
   const thought: NewEventOf<Thought> = {
     type: 'THOUGHT',
     iteration,
     content: message.content ?? '',
     tool_calls: callsOf(run, message, iteration),
-    llm_invocation_ref: asked.ref,
-    request_bytes: asked.requestBytes,
+    llm_invocation_ref: ref,
+    request_bytes: requestBytes,
     ...(finishReason === undefined ? {} : { finish_reason: finishReason }),
     ...(usage ? { usage } : {}),
     ...(holdsMore(message) ? { message } : {}),
   }
   record(run, thought)
-  if (usage) run.lastCount.calibration = { tokens: usage.prompt_tokens, bytes: asked.requestBytes }
+  if (usage) run.lastCount.calibration = { tokens: usage.prompt_tokens, bytes: requestBytes }
   return thought
 }
 

@@ -139,7 +139,7 @@ test('an answer of which a power cut left nothing but NULs is no answer', async 
   const path = join(runDirectory, 'interaction', 'response.txt')
   await writeFile(path, '\0\0\0\0\0')
   await expect(resume()).rejects.toThrow(
-    `${path} is no UTF-8 text.\nWrite the answer into a file of that name`,
+    `${path} is not UTF-8 text.\nWrite the answer into a file of that name`,
   )
   await writeFile(path, 'blue\n')
   expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'Thanks.' })

@@ -107,6 +107,57 @@ test.skipIf(!areInstalled('perl'))(
   },
 )
 
+test.skipIf(!areInstalled('perl'))(
+  'what a command sets on its open output files does not hold for the next one',
+  async () => {
+    // F_SETFL without a flag, which is how some programs make their output non-blocking: it takes O_APPEND away
+    const script = 'fcntl STDOUT, 4, 0; print "first\n"'
+    const play = await scene({
+      turns: [...Array(20).fill({ tool_calls: [call('set'), call('say')] }), { content: 'Done.' }],
+      tools: [
+        { name: 'set', command: ['perl', '-e', script] },
+        { name: 'say', exec: 'echo second' },
+      ],
+      agent: { max_iterations: 21 },
+    })
+    expect(await observations(await play.run())).toEqual(Array(20).fill(['first\n', 'second\n']).flat())
+  },
+)
+
+test.skipIf(!areInstalled('perl'))(
+  'a further name that a command gives its output file keeps what it printed',
+  async () => {
+    const script =
+      'link $_, "$ENV{CWD}/copy" for glob("$ENV{RUN_DIR}/io/tool_executions/*_link.stdout"); print "mine\n"'
+    const play = await scene({
+      turns: [{ tool_calls: [call('link')] }, { tool_calls: [call('say')] }, { content: 'Done.' }],
+      tools: [
+        { name: 'link', command: ['perl', '-e', script] },
+        { name: 'say', exec: 'echo other' },
+      ],
+    })
+    const result = await play.run()
+    expect(await observations(result)).toEqual(['mine\n', 'other\n'])
+    expect(await play.workspace.read('copy')).toBe('mine\n')
+    expect(await executionFiles(result)).toEqual(['link.json', 'say.json'])
+  },
+)
+
+test.skipIf(!areInstalled('perl'))(
+  'an output file that a command put a directory in the place of does not end the run',
+  async () => {
+    const script =
+      'for (glob("$ENV{RUN_DIR}/io/tool_executions/*.stdout")) { unlink $_; mkdir $_ } print "done\n"'
+    const play = await scene({
+      turns: [{ tool_calls: [call('replace')] }, { content: 'Done.' }],
+      tools: [{ name: 'replace', command: ['perl', '-e', script] }],
+    })
+    const result = await play.run()
+    expect(await observations(result)).toEqual(['done\n'])
+    expect(result.status).toBe('COMPLETED')
+  },
+)
+
 test('an engine that was killed between two commands leaves no files of outputs once its run has ended', async () => {
   const play = await scene({
     turns: [{ tool_calls: [call('say')] }, { tool_calls: [call('say')] }, { content: 'Done.' }],
@@ -119,4 +170,20 @@ test('an engine that was killed between two commands leaves no files of outputs 
   const result = await play.resume()
   expect(await observations(result)).toEqual(['hi\n', 'hi\n'])
   expect(await executionFiles(result)).toEqual(['say.json', 'say.json'])
+})
+
+test('so does one that was killed after commands that ran side by side', async () => {
+  const play = await scene({
+    turns: [{ tool_calls: [call('slow'), call('quick')] }, { content: 'Done.' }],
+    tools: [
+      { name: 'slow', exec: 'sleep 0.5' },
+      { name: 'quick', exec: 'echo hi' },
+    ],
+    agent: { tool_concurrency: 2 },
+    files: hooks({
+      pre_llm_request: 'test $ITERATION_COUNT != 2 || test -e asked || { touch asked; exec sleep 300; }',
+    }),
+  })
+  await play.runAndKill(() => waitForFile(`${play.workspace.path}/asked`))
+  expect((await executionFiles(await play.resume())).sort()).toEqual(['quick.json', 'slow.json'])
 })

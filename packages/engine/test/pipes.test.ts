@@ -47,10 +47,10 @@ test.each(WAYS)(
     )
     expect(failed?.map((line) => line.replace(/^"hook_name":"(\w+)".*"error_message":"/, '$1: '))).toEqual(
       expect.arrayContaining([
-        'on_iteration_start: on_iteration_start hook wrote an output/control.json that is no file',
-        'pre_llm_request: pre_llm_request hook wrote an output/final_payload.json that is no file',
-        'post_llm_response: post_llm_response hook wrote an output/payload_override.dat that is no file',
-        'post_tool_execution: post_tool_execution hook wrote an output/payload_override.dat that is no file',
+        'on_iteration_start: on_iteration_start hook wrote an output/control.json that is not a regular file',
+        'pre_llm_request: pre_llm_request hook wrote an output/final_payload.json that is not a regular file',
+        'post_llm_response: post_llm_response hook wrote an output/payload_override.dat that is not a regular file',
+        'post_tool_execution: post_tool_execution hook wrote an output/payload_override.dat that is not a regular file',
       ]),
     )
   },

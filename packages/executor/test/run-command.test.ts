@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { areInstalled, fixtures, isAlive, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
@@ -58,6 +58,17 @@ describe('A command that ends by itself', () => {
       'err\n',
     ])
   })
+
+  test.skipIf(process.platform !== 'linux')(
+    'may have set its output to O_DIRECT, and what it printed is read all the same',
+    async () => {
+      const { path } = await workspace()
+      const dd = ['dd', `if=${path}/in`, 'bs=4096', 'oflag=direct', 'status=none']
+      writeFileSync(join(path, 'in'), 'a line\n'.repeat(4096))
+      const outcome = await run(dd, { stdoutPath: join(path, 'out') })
+      expect(outcome.stdout.text).toBe(readFileSync(join(path, 'out'), 'utf8'))
+    },
+  )
 
   test('is never taken for one that started nothing when something of it goes on', async () => {
     const { path } = await workspace()

@@ -1,7 +1,7 @@
 /** A conversation's messages, spelled as OpenAI's chat completions spell them. Unknown fields are kept. */
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
-/** Instructions, and what is to be known besides the conversation. */
+/** Instructions, and background to the conversation. */
 export interface SystemMessage {
   role: 'system'
   content: string
@@ -18,10 +18,10 @@ export interface UserMessage {
 /** What the model said, and the calls it asks for. */
 export interface AssistantMessage {
   role: 'assistant'
-  /** Null when there are calls alone. */
+  /** Null when there are only calls. */
   content: string | null
   tool_calls?: ToolCall[]
-  /** Reasoning and whatever else the provider wants to see again. */
+  /** Reasoning, and anything else the provider expects to be sent back. */
   [field: string]: unknown
 }
 
@@ -36,15 +36,15 @@ export interface ToolMessage {
 
 /** A call that the model asks for. */
 export interface ToolCall {
-  /** By it the `ToolMessage` with the result names the call. */
+  /** The `ToolMessage` with the result refers to it. */
   id: string
   type: 'function'
-  /** `arguments` is the text as the model wrote it, which may be no JSON. */
+  /** `arguments` is the text as the model wrote it, which may not be JSON. */
   function: { name: string; arguments: string; [field: string]: unknown }
   [field: string]: unknown
 }
 
-/** A tool as the model is told of it; `parameters` is a JSON Schema. */
+/** A tool as it is described to the model; `parameters` is a JSON Schema. */
 export interface FunctionTool {
   type: 'function'
   function: {
@@ -63,16 +63,16 @@ export interface ChatRequest {
   tools?: readonly FunctionTool[] | undefined
   /** As the API calls it. */
   model?: string | undefined
-  /** Decides how the answer travels; see `streamingRequest`. */
+  /** True to receive the answer as a stream; see `streamingRequest`. */
   stream?: boolean | undefined
   [parameter: string]: unknown
 }
 
-/** What came back, made uniform and as it was. */
+/** The answer, both in a uniform shape and as it came. */
 export interface ChatResponse {
-  /** Ready to be sent back: see `parseCompletion` for what is made uniform. */
+  /** Ready to be sent back; `parseCompletion` says what was changed for that. */
   message: AssistantMessage
-  /** `stop`, `tool_calls`, … as the provider says it, but `length` and `content_filter` whatever it calls these; absent when it did not say. */
+  /** `stop`, `tool_calls`, … in the provider's words, except that `length` and `content_filter` are always called so; absent when it gave none. */
   finishReason?: string
   /** Absent when the provider did not count. */
   usage?: Usage
@@ -80,7 +80,7 @@ export interface ChatResponse {
   raw: unknown
 }
 
-/** In tokens, as the provider counts them. Its further counts are kept. */
+/** In tokens, as the provider counts them. Further counts are kept. */
 export interface Usage {
   prompt_tokens: number
   completion_tokens: number
@@ -88,11 +88,11 @@ export interface Usage {
   [count: string]: unknown
 }
 
-/** How one request is made, and who hears of its answer. */
+/** Options of one request. */
 export interface CompleteOptions {
   /** Ends the request: `ERR_MODEL_ABORTED`. */
   signal?: AbortSignal | undefined
-  /** `JSON.stringify(request)` in UTF-8, if the caller has it already: a long conversation is not written out twice. */
+  /** `JSON.stringify(request)` in UTF-8, if the caller already has it: saves serialising a long conversation twice. */
   body?: Uint8Array | undefined
   /** Called with each piece of text as it comes; at least once when there is any text. */
   onDelta?: ((delta: { content?: string }) => void) | undefined

@@ -3,7 +3,7 @@ import { isObject } from './is-object.js'
 import { requireThat } from './usage.js'
 
 /**
- * What every `complete` looks at first. The content of messages is the server's affair.
+ * What every `complete` checks first. The content of the messages is for the server to judge.
  *
  * @throws {ModelError} `ERR_MODEL_SETTINGS`
  */
@@ -31,7 +31,7 @@ export function checkRequest(request: ChatRequest, options: CompleteOptions): vo
   requireThat(isListener, 'complete: the option onDelta', 'a function, or nothing')
 }
 
-/** By its form: a signal may come from another realm. */
+/** By its shape, since a signal may come from another realm. */
 function isSignal(signal: unknown): boolean {
   return isObject(signal) && typeof signal.addEventListener === 'function'
 }

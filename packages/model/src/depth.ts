@@ -3,7 +3,7 @@ import { ModelError } from './errors.js'
 const DEEPEST = 200
 
 /**
- * Refuses what is nested so deeply that writing it down would overflow the stack. `JSON.parse` reads any depth,
+ * Refuses an answer nested so deeply that serialising it would overflow the stack. `JSON.parse` reads any depth,
  * `JSON.stringify` does not, and every answer is recorded.
  *
  * @throws {ModelError} `ERR_MODEL_RESPONSE`.

@@ -4,7 +4,7 @@ import type { ChatRequest } from './chat.js'
 export type ModelErrorCode =
   /** No connection, or it broke; of a model that is a command: it did not start, or failed. */
   | 'ERR_MODEL_CONNECTION'
-  /** Nothing was heard for too long. */
+  /** The server was silent for too long. */
   | 'ERR_MODEL_TIMEOUT'
   /** The caller's signal. */
   | 'ERR_MODEL_ABORTED'
@@ -20,16 +20,16 @@ export type ModelErrorCode =
   | 'ERR_MODEL_NOT_FOUND'
   /** 400 and the other 4xx: the request itself. */
   | 'ERR_MODEL_REQUEST'
-  /** An answer that is no completion: cut off, a web page, no choices. */
+  /** The answer is not a completion: cut off, a web page, no choices. */
   | 'ERR_MODEL_RESPONSE'
-  /** The settings cannot work: a base URL that is none, the `openai` package not installed. */
+  /** The settings cannot work: an invalid base URL, the `openai` package not installed. */
   | 'ERR_MODEL_SETTINGS'
   /** A scripted or recorded conversation has no further turn. */
   | 'ERR_MODEL_SCRIPT_END'
   /** A request that differs from the recorded one. */
   | 'ERR_MODEL_REPLAY_DIFFERS'
 
-/** What a `ModelError` knows besides its code; its properties say what each means. */
+/** What a `ModelError` holds besides its code; see its properties. */
 export interface ModelErrorDetails {
   status?: number | undefined
   retryable?: boolean | undefined

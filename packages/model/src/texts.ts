@@ -1,4 +1,4 @@
-/** True if a text in a JSON value passes a test; names of fields are texts, too. Makes nothing, unlike `mapTexts`. */
+/** True if any string in a JSON value, field names included, passes a test. Allocates nothing, unlike `mapTexts`. */
 export function someText(value: unknown, test: (text: string) => boolean): boolean {
   if (typeof value === 'string') return test(value)
   if (typeof value !== 'object' || value === null) return false
@@ -8,7 +8,7 @@ export function someText(value: unknown, test: (text: string) => boolean): boole
   )
 }
 
-/** The same JSON value with each of its texts changed, names of fields included. */
+/** The same JSON value with each of its strings changed, field names included. */
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
   if (Array.isArray(value)) return value.map((each) => mapTexts(each, change))

@@ -2,9 +2,9 @@ import type { AssistantMessage, ToolCall } from './chat.js'
 import { mapTexts, someText } from './texts.js'
 
 /**
- * The message with no half characters, which servers cut off: JSON can spell them, but `jq` and strict servers refuse it. They
- * become replacement characters; in the text of arguments they are spelled out, so that whoever reads it still sees that no
- * such value was meant.
+ * The message without half characters (lone surrogates), which a cut by the server leaves: JSON can spell them, but `jq` and
+ * strict servers refuse them. They become replacement characters, but in a call's arguments they are written out as `\uXXXX`,
+ * which shows a reader that no such value was meant.
  */
 export function wellFormed(message: AssistantMessage): AssistantMessage {
   const { tool_calls: calls } = message
@@ -20,7 +20,7 @@ function withHalvesSpelt(call: ToolCall): ToolCall {
   return { ...call, function: { ...call.function, arguments: text } }
 }
 
-/** A JSON value with replacement characters for the half ones in it, for what came out of a call's arguments. */
+/** A JSON value, such as parsed arguments, with replacement characters in place of half characters. */
 export function withoutHalves<T>(value: T): T {
   if (!someText(value, (text) => !text.isWellFormed())) return value
   return mapTexts(value, (text) => text.toWellFormed()) as T

@@ -1,11 +1,11 @@
 import type { Environment, Setting } from '@delta/config-loader'
 
-/** How the list of settings calls the agent's own address, as `origins` of the environment do. */
+/** The name of the agent's own address, in the list of settings and in the `origins` of the environment. */
 const OWN_ADDRESS = 'llm.base_url'
 
 /**
- * The settings of an agent together with the key and the address that its model gets. Of two addresses only the one
- * that counts is listed; the key itself is masked.
+ * The settings of an agent, together with the key and the address that its model gets. Only the address that takes effect
+ * is listed; the key itself is masked.
  */
 export function withEndpoint(settings: readonly Setting[], environment: Environment): Setting[] {
   const found = environment.origins.filter(({ name }) => name !== OWN_ADDRESS)

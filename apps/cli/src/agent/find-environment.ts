@@ -30,8 +30,8 @@ export async function findEnvironment(
 }
 
 /**
- * The endpoint settings that the workspace's `.env` had when its latest run was first started. If nobody can say that
- * any more, it is taken to have had none: the settings that are there now are then refused until a person says they trust them.
+ * The endpoint settings in the workspace's `.env` when its latest run was first started. If that is no longer known, it is
+ * taken to have had none, so the present settings are refused until a person trusts them.
  */
 async function knownEndpoint(workDirectory: string): Promise<{ knownWorkspaceEndpoint?: string }> {
   const id = await latestRunId(workDirectory)
@@ -49,7 +49,7 @@ async function firstStart(journal: string): Promise<EngineStart | undefined> {
       if (isKnownEvent(event) && event.type === 'ENGINE_START') return event
     return undefined
   } catch (error) {
-    if (isJournalError(error)) return undefined // a damaged run keeps no other one from being started
+    if (isJournalError(error)) return undefined // a damaged run must not prevent others from starting
     throw error
   }
 }

@@ -9,8 +9,8 @@ export interface AgentFlags {
 }
 
 /**
- * Loads an agent as these flags and this environment say, and hands on what it warns of. Problems and warnings name
- * files as `directory` does.
+ * Loads an agent as the flags and the environment say, and passes its warnings on. Problems and warnings name files relative
+ * to `directory` as it was typed.
  */
 export async function loadAgentFor(
   directory: string,
@@ -22,7 +22,7 @@ export async function loadAgentFor(
   return agent
 }
 
-/** What to tell the loader; `shownAs` is how messages call the directory or file. */
+/** The loader's options. Messages name the directory or file as `shownAs`. */
 export function loadOptions(
   shownAs: string,
   { flags, terminal }: { flags: AgentFlags; terminal: Terminal },

@@ -7,12 +7,12 @@ import type { CachePlace } from '../terminal/terminal.js'
 
 const PREFIX = 'tools-'
 
-/** So many files are kept. One of a hundred tools has 100 KB. */
+/** How many files are kept. One for a hundred tools has 100 KB. */
 const MOST_AGENTS = 100
 
 /**
- * Keeps the tools of the agent, or file of tools, at this absolute path in a file beside the program's compiled code. Whoever
- * could write it could write the program.
+ * Caches the tools of an agent or a file of tools, given by its absolute path, beside the program's compiled code. Whoever
+ * can write there can write the program itself.
  */
 export function cacheFor(agent: string, { directory, build }: CachePlace): LoadCache {
   const path = () =>
@@ -21,10 +21,10 @@ export function cacheFor(agent: string, { directory, build }: CachePlace): LoadC
     read: () => readIfThere(path())?.toString(),
     write(text) {
       try {
-        replaceFile(path(), text, 0o600) // what a tool runs may be for nobody else to read
+        replaceFile(path(), text, 0o600) // a tool's command may be private
         removeOldest(directory)
       } catch {
-        // an installation that cannot be written loads tools a little slower, and that is all
+        // an installation that cannot be written only loads tools a little slower
       }
     },
   }

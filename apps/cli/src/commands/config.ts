@@ -58,7 +58,7 @@ async function printOrigins(flags: ConfigFlags, environment: Environment, termin
   else print(terminal, describeSettings(settings, screenWidth(terminal)))
 }
 
-/** What is wrong with the `.env` files is said together with what is wrong with the agent. */
+/** Reports the problems of the `.env` files together with those of the agent. */
 async function withProblemsOf(endpoint: () => Promise<unknown>, error: unknown): Promise<never> {
   if (!isConfigError(error) || error.code === 'ERR_CONFIG_NOT_FOUND') throw error
   const other: unknown = await endpoint().catch((reason: unknown) => reason)
@@ -75,6 +75,6 @@ function describe(agent: Agent, { origins }: Environment): object {
     overrides: agent.overrides,
     hooks: Object.keys(agent.hooks),
     agent: agent.snapshot.config,
-    context: parse(agent.snapshot.files['context.yaml'] ?? '', { merge: true }), // as written, not as the engine calls it
+    context: parse(agent.snapshot.files['context.yaml'] ?? '', { merge: true }), // as written, not in the engine's own names
   }
 }

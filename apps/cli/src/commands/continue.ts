@@ -7,8 +7,8 @@ import { presenterFor } from '../present/presenter-for.js'
 import { type EngineFlags, engineOptions } from '../runs/engine-options.js'
 import { otherRun } from '../runs/other-run.js'
 import { readReply } from '../runs/reply.js'
+import { resolveRunId } from '../runs/resolve-run-id.js'
 import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
-import { runMeant } from '../runs/run-meant.js'
 import { withOpenQuestion } from '../runs/with-open-question.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
@@ -33,7 +33,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const workDirectory = existingWorkDirectoryOf(flags, terminal)
   const presenter = presenterFor(flags, terminal)
   const decision = decisionIn(flags, terminal)
-  const meant = flags.runId && (await runMeant(flags.runId, { workDirectory, env: terminal.env }))
+  const meant = flags.runId && (await resolveRunId(flags.runId, { workDirectory, env: terminal.env }))
   const run = await findRun(workDirectory, meant).catch((error: unknown) => {
     const same = ['continue', ...(flags.message === undefined ? [] : ['-m', flags.message])]
     throw withOtherWorkspace(error, same, { workDir: flags.workDir, terminal })
@@ -66,7 +66,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   return exitCodeFor(result)
 }
 
-/** The agent's directory, which must still be where it was, or where `--agent` once said that it is. */
+/** The agent's directory, which must still exist where it was, or where `--agent` once said it was. */
 async function presentAgent(run: RunSummary): Promise<string> {
   const home = await findAgentHome(run)
   if (existsSync(home)) return home

@@ -67,7 +67,7 @@ function argumentOf({ name, description, choices, default: value }: ArgumentEntr
   }
 }
 
-/** What stands in angle brackets says what kind of value is meant. */
+/** The type of an option, by the placeholder in angle brackets. */
 const TYPES: Readonly<Record<string, AtipOption['type']>> = {
   n: 'integer',
   directory: 'directory',

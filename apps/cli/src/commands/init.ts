@@ -8,7 +8,7 @@ import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
 import { makeDirectories } from '../workspace/make-directories.js'
 
-/** Templates are directories that lie beside the built program, so what `init` copies can be read there. */
+/** Templates are plain directories beside the built program, where anybody can read what `init` copies. */
 const TEMPLATES = join(import.meta.dirname, 'templates')
 
 /** `delta init`: copies a template into a new directory. An agent made this way runs at once, without a key. */
@@ -23,7 +23,7 @@ export async function execute(
     cpSync(join(TEMPLATES, flags.template), target, { recursive: true })
     rename(target)
   } catch (error) {
-    rmSync(target, { recursive: true, force: true }) // half an agent would be in the way of the next attempt
+    rmSync(target, { recursive: true, force: true }) // half an agent would block the next attempt
     throw error
   }
   terminal.stderr.write(nextSteps(directory, ownName(terminal)))
@@ -41,7 +41,7 @@ function makeEmpty(target: string, shownAs: string): void {
   throw new UsageError(`${target} is not empty. Name a new directory: delta init <directory>`)
 }
 
-/** The new agent is called like its directory. */
+/** Names the new agent after its directory. */
 function rename(target: string): void {
   const path = join(target, 'agent.yaml')
   const name = basename(target).replace(/[^A-Za-z0-9_-]+/g, '-') || 'agent'

@@ -50,7 +50,7 @@ function nothingFound(
     : `No runs in ${workDirectory}. ${otherWorkspace(['list-runs'], flags, terminal)}`
 }
 
-/** What belongs to another run is resumed by that one; what is damaged, by nobody. */
+/** A sub-agent's run is resumed by its caller, and a damaged run cannot be resumed. */
 function isWanted(run: RunSummary, { status: statuses, resumable }: ListFlags): boolean {
   const status = statusOf(run)
   const canGoOn = status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT'
@@ -58,7 +58,7 @@ function isWanted(run: RunSummary, { status: statuses, resumable }: ListFlags): 
   return statuses.length === 0 || statuses.includes(status)
 }
 
-/** The runs that people started here: whoever gives an id on to delta continue means none that one of these called. */
+/** The runs that people started here: an id that is passed on to `delta continue` should not be a sub-agent's. */
 function withoutSubAgents(found: readonly RunSummary[], all: readonly RunSummary[]): RunSummary[] {
   const ids = new Set<string | null>(all.map(({ runId }) => runId))
   return found.filter(({ metadata }) => !ids.has(metadata.parent_run))
@@ -71,7 +71,7 @@ function printFirst(run: RunSummary | undefined, { json }: ListFlags, terminal: 
   return EXIT.completed
 }
 
-/** The journal's own status only counts if all of it could be read. */
+/** The status in the journal counts only if all of it could be read. */
 function statusOf({ status, problem }: RunSummary): string {
   return problem === undefined ? status : 'DAMAGED'
 }
@@ -83,7 +83,7 @@ function explain(run: RunSummary, terminal: Terminal): void {
   else if (status === 'EMPTY' && !owner?.alive) say(terminal, whyEmpty(run))
 }
 
-/** It may have begun, and its journal be gone. */
+/** The run may have begun, and its journal be gone. */
 function whyEmpty({ runId, directory }: RunSummary): string {
   const why = neverBegan(directory).message.slice(`${directory}: `.length)
   return why.replace(/^This run/, `Run ${runId}`).replace(' this run ', ` run ${runId} `)

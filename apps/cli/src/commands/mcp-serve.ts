@@ -12,13 +12,13 @@ import { loadServedTools } from '../tools/served-tools.js'
 import { withOwnCommands } from '../with-own-commands.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 
-/** Clients kill a server about four seconds after they have closed its input; by then its commands must be gone. */
+/** Clients kill a server about four seconds after closing its input; its commands must have ended by then. */
 const GRACE_MS = 1500
 
-/** A pipe ends behind its last request: what was asked by then is answered, unless it takes longer. */
+/** A pipe ends after its last request; requests still open then have this long to be answered. */
 const LAST_ANSWERS_MS = 1000
 
-/** The transport then knows no more where a message begins, and closes. */
+/** After a message that is too long, the transport cannot tell where the next begins, and closes. */
 const TOO_LONG = `The server has ended: a message may have ${STDIO_DEFAULT_MAX_BUFFER_SIZE / 2 ** 20} MB at most. Put anything larger into a file, and send its name.`
 
 /** `delta mcp serve`: tools for an MCP client. Stdout is the protocol's; what a person may want to know goes to stderr. */
@@ -38,7 +38,7 @@ export async function execute(
   return serve(server, terminal)
 }
 
-/** A line that is JSON, but nothing of the protocol's, is described by a whole schema. */
+/** For JSON that is not a protocol message, the SDK's own error is a whole schema. */
 function problemOf({ name, message }: Error): string {
   return name === 'ZodError' || name === '$ZodError' ? 'a line that is not a JSON-RPC message' : message
 }

@@ -4,7 +4,7 @@ import { COMMAND_TABLE } from '../table/index.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { execute as sessions } from './sessions.js'
 
-/** Columns of the help in the reference page, whatever the terminal that makes it. */
+/** Columns of the help in the reference page, independent of the terminal. */
 const WIDTH = 110
 
 /** `delta reference`: the help of every command as one Markdown page, which is docs/cli.md. */
@@ -34,7 +34,7 @@ function section(heading: string, command: Command, page: string[]): void {
   page.push('```\n')
 }
 
-/** The one command that parses its own words, and so writes its own help. */
+/** `sessions` parses its own arguments, and so prints its own help. */
 async function ownHelp(heading: string, terminal: Terminal, page: string[]): Promise<void> {
   page.push(`${heading}\n\n\`\`\`text\n`)
   const stdout = { write: (text: string) => page.push(text) } as unknown as Terminal['stdout']

@@ -35,7 +35,7 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   if (flags.message === undefined)
     throw new UsageError('Say what is to be done: delta run -m "…" (-m - reads stdin, -m @file a file)')
 
-  maxIterationsIn(flags) // what is wrong with it is said before a workspace is made
+  maxIterationsIn(flags) // refuses a wrong value before a workspace is created
   const presenter = presenterFor(flags, terminal)
   const agent = await loadAgentFor(flags.agent, { flags, terminal, warn: presenter.warn })
   const message = (await readMessage(flags.message, terminal)) ?? ''
@@ -67,12 +67,12 @@ interface Start {
   warn: Presenter['warn']
 }
 
-/** Goes on with the run that this one would repeat, where there is one; begins a new one otherwise. */
+/** Resumes the run that this command line would repeat, if there is one; otherwise starts a new one. */
 async function takeUpOrBegin(start: Start, except: readonly string[] = []): Promise<RunResult> {
   const { agent, message, engine, warn } = start
   const { workDirectory, flags, terminal } = engine
   const earlier = await resumableRun({ agent, message, workDirectory, flags, env: terminal.env, except })
-  if (earlier) warn(earlier.notice) // which may say why the engine's options are refused
+  if (earlier) warn(earlier.notice) // first: it may explain why the engine's options are refused
   const options = { ...(await engineOptions(agent, engine)), agent, workDirectory }
   if (earlier?.resume === undefined) return runAgent({ ...options, message, runId: flags.runId })
   const { runId } = earlier.resume
@@ -85,14 +85,14 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
   }
 }
 
-/** Two calls of a sub-agent that are made at once see the same interrupted run, and one of them comes second, or too late. */
+/** Two simultaneous calls of a sub-agent see the same interrupted run; the second finds it busy, or ended. */
 function isTakenFromSubAgent(error: unknown, terminal: Terminal): boolean {
   const isBusy = isJournalError(error) && error.code === 'ERR_RUN_BUSY'
   const hasEnded = isEngineError(error) && error.code === 'ERR_ENGINE_MESSAGE_REQUIRED'
   return isWithinRun(terminal) && (isBusy || hasEnded)
 }
 
-/** The presenter, and `begin` before it shows the first event of the run: until then the command may still be refused. */
+/** Calls `begin` before the presenter shows the run's first event: until then, the command may still be refused. */
 function onceBegun(presenter: Presenter, begin: () => void): Presenter {
   let begun = false
   return {

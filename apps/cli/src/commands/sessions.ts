@@ -1,7 +1,7 @@
 import { main } from '@delta/sessions/main'
 import type { Terminal } from '../terminal/terminal.js'
 
-/** `delta sessions …`: the same as `delta-sessions …`, which parses its own words. */
+/** `delta sessions …`: the same as `delta-sessions …`, which parses its own arguments. */
 export function execute(_flags: object, terminal: Terminal, words: string[]): Promise<number> {
   const { signals, ...rest } = terminal
   return main({

@@ -6,9 +6,9 @@ import {
   readRun,
   streamJournal,
 } from '@delta/journal'
+import { adviceOnRun } from '../present/advice-on-run.js'
 import { eventPrinter } from '../present/event-printer.js'
 import { print, printAnswer, say } from '../present/print.js'
-import { wayBack } from '../present/way-back.js'
 import { contextOfStep } from '../runs/context-of-step.js'
 import { followJournal, mayBegin } from '../runs/follow.js'
 import { findShownRun, type ShownRun } from '../runs/shown-run.js'
@@ -27,7 +27,7 @@ interface ShowFlags {
   json?: boolean
 }
 
-/** `delta show`: a run as its journal tells it. Reads only, so it may be used while the run goes on. */
+/** `delta show`: a run as its journal tells it. Only reads, so it can be used while the run is going on. */
 export async function execute(
   flags: ShowFlags,
   terminal: Terminal,
@@ -54,7 +54,7 @@ export async function execute(
   return EXIT.completed
 }
 
-/** Without one, stderr says how the run goes on to it. */
+/** If there is none, stderr says how to continue the run. */
 function showAnswer(run: ShownRun, terminal: Terminal): number {
   const { status, answer, runId } = run
   if (status === 'COMPLETED' && answer !== undefined) {
@@ -62,7 +62,7 @@ function showAnswer(run: ShownRun, terminal: Terminal): number {
     return EXIT.completed
   }
   say(terminal, `Run ${runId} has no answer: it is ${run.problem === undefined ? status : 'damaged'}.`)
-  for (const line of run.problem === undefined ? wayBack(run, terminal.env) : [run.problem])
+  for (const line of run.problem === undefined ? adviceOnRun(run, terminal.env) : [run.problem])
     say(terminal, line)
   return EXIT.failed
 }
@@ -88,24 +88,24 @@ async function showStep(
   throw new UsageError(`--step ${step}: ${extent(run)}`)
 }
 
-/** What is followed may begin yet. */
+/** A run that is followed may still begin. */
 function refuseEmpty(run: RunSummary, { follow }: ShowFlags): void {
   if (run.status !== 'EMPTY' || run.problem !== undefined || run.owner?.alive) return
   if (!follow || !mayBegin(run)) throw neverBegan(run.directory)
 }
 
-/** Nobody writes the run now, and somebody may take it up. */
+/** No process writes the run now, but one may take it up. */
 function sayWatched(run: RunSummary, terminal: Terminal): void {
-  const [why = ''] = run.status === 'EMPTY' ? ['It has not begun yet.'] : wayBack(run, terminal.env)
+  const [why = ''] = run.status === 'EMPTY' ? ['It has not begun yet.'] : adviceOnRun(run, terminal.env)
   say(terminal, `Still watching; Ctrl+C ends that. ${why}`)
 }
 
-/** Of the run as it is now: it may have gone on while it was read, or its journal may have been deleted. */
+/** Reads the run again: it may have gone on meanwhile, or its journal may have been deleted. */
 async function sayHowToGoOn(directory: string, flags: ShowFlags, terminal: Terminal): Promise<void> {
   const run = await readRun(directory, { tolerant: true })
   if (flags.follow) refuseEmpty(run, flags)
   if (flags.json || (run.status === 'RUNNING' && flags.follow)) return // another owner has taken it up just now
-  for (const line of wayBack(run, terminal.env)) say(terminal, line)
+  for (const line of adviceOnRun(run, terminal.env)) say(terminal, line)
 }
 
 async function requestOf({ directory }: ShownRun, request: string): Promise<string> {
@@ -113,13 +113,13 @@ async function requestOf({ directory }: ShownRun, request: string): Promise<stri
     return await readRequest(directory, wholeNumber('--request', request))
   } catch (error) {
     if (!isJournalError(error) || error.code !== 'ERR_REQUEST_NOT_FOUND') throw error
-    // the flag is what a person typed, and not where requests lie
+    // a person typed the flag, not the path of the requests
     const said = error.message.replace(`${error.path}: `, '')
     throw new UsageError(`--request ${request}: ${said}`, { cause: error })
   }
 }
 
-/** As short as it was typed, for whoever stands where it was typed. */
+/** The command as briefly as it was typed; it works in the same directory. */
 function asTyped({ workDir }: ShowFlags, runId: string | undefined, env: NodeJS.ProcessEnv): string[] {
   return [
     ...spokenName(env),
@@ -136,7 +136,7 @@ function extent({ runId, lastIteration }: { runId: string; lastIteration: number
     : `run ${runId} has the iterations 1 to ${lastIteration}.`
 }
 
-/** Each of these says what is to be printed, so of two one would go unheard. */
+/** Each of these selects what is printed, so one of two would be ignored. */
 function refuseTogether({ step, request, answer, follow, json }: ShowFlags): void {
   const given = Object.entries({
     '--step': step,

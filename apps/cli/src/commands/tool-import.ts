@@ -31,7 +31,7 @@ export async function execute(flags: ImportFlags, terminal: Terminal, program: s
   const path = resolve(terminal.cwd, file)
   const text = asText(withBinary(described, program, { cwd: terminal.cwd, directory: dirname(path) }))
   write(path, text)
-  terminal.stderr.write(printable(wayOn(path, described, terminal.cwd)))
+  terminal.stderr.write(printable(nextSteps(path, described, terminal.cwd)))
   print(terminal, `${file}\n`)
   return EXIT.completed
 }
@@ -43,7 +43,7 @@ function asText(tool: AtipTool): string {
 function write(path: string, text: string): void {
   const there = statSync(path, { throwIfNoEntry: false })
   if (there && !there.isFile() && !there.isDirectory())
-    // replacing takes a device or a pipe away from everybody
+    // replacing a device or a pipe would take it away from everybody
     throw new UsageError(`${path}: it is not a regular file. Name one, or print the description with -o -`)
   try {
     replaceFile(path, text, { mode: 0o644 })
@@ -61,7 +61,7 @@ async function describe(program: string, { commands }: ImportFlags, terminal: Te
   try {
     const tool = await loadAtip({ command: [program, '--agent'] }, { environment, signal: stop.signal })
     const wanted = commands?.split(',').map((command) => command.trim())
-    atipToTools(tool, wanted ? { commands: wanted } : {}) // refuses now what an agent would refuse later
+    atipToTools(tool, wanted ? { commands: wanted } : {}) // fails now where loading an agent would fail later
     return wanted ? pickCommands(tool, wanted) : tool
   } catch (error) {
     if (stop.signal.aborted) throw new StoppedError(stop.signal, error, 'Nothing was written.')
@@ -77,7 +77,7 @@ function hintFor(program: string, cwd: string, cause: unknown): string {
   const { code } = Object(cause) as NodeJS.ErrnoException
   const isPath = program.includes('/')
   if (code === 'EACCES' && isPath) return `If it is a script: chmod +x ${quoteForPerson([program])}`
-  const isMissing = code === 'ENOENT' || code === 'EACCES' // said, too, of a directory on the PATH that may not be entered
+  const isMissing = code === 'ENOENT' || code === 'EACCES' // EACCES also comes from a directory on the PATH that may not be entered
   if (isMissing && !isPath && existsSync(join(cwd, program)))
     return `The file of this directory is ${quoteForPerson([`./${program}`])}`
   if (isMissing && /\s/.test(program))
@@ -87,8 +87,8 @@ One that does not is a tool, too, by a line under tools: in agent.yaml: - { name
 }
 
 /**
- * Calls start what was asked, also when it is not on the `PATH` under the name that it gives itself. A program beside the
- * file, or below it, is named relative to it, so that the two can be moved together.
+ * Makes calls start the program that was asked, even if it is not on the `PATH` under the name it gives itself. A program
+ * beside or below the file is named relative to it, so that both can be moved together.
  */
 function withBinary(
   tool: AtipTool,
@@ -102,8 +102,8 @@ function withBinary(
   return { ...tool, binary: way.startsWith('..') ? path : `./${way}` }
 }
 
-/** An import is written relative to the agent's file, which lies beside what was just written, or above it. */
-function wayOn(path: string, tool: AtipTool, cwd: string): string {
+/** What to add to `agent.yaml`, which is beside or above the written file; its import is relative to it. */
+function nextSteps(path: string, tool: AtipTool, cwd: string): string {
   const agent = agentAbove(dirname(path))
   const file = relative(agent ?? cwd, path)
   const move = agent === undefined ? 'write it into its directory with -o, and then ' : ''

@@ -56,7 +56,7 @@ function findingsOf(
     const found = [...lintTool(expanded, options), ...aboutDelta(expanded)]
     return (
       (settings.trust === undefined ? found : found.flatMap(ofAtip))
-        // The file's own warnings name the line of an unknown key.
+        // the file's own warnings report unknown keys, with their line
         .filter(({ rule }) => rule !== 'unknown-key')
         .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
     )
@@ -83,7 +83,7 @@ function aboutFile(rule: string, message: string): Finding {
   return { rule, message }
 }
 
-/** The expander knows commands; where a run keeps its journal, and how delta reads a message, is known here. */
+/** Findings that need to know delta: where a run keeps its journal, and how a message is read. */
 function aboutDelta(tool: ExpandedTool): TemplateFinding[] {
   const journal = findsJournal(tool)
   const message = messageAsFile(tool)

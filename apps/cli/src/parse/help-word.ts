@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 
-/** What the parser is to read: of a request for help, only one that it answers as it was meant. */
+/** Rewrites requests for help that the parser would answer otherwise than they were meant. */
 export function asParserHelps(program: Command, argv: readonly string[]): readonly string[] {
   return withoutHelpOfNothing(program, withoutHelpWord(program, argv))
 }
 
 /**
- * `help tool expand` as `tool expand --help`. Of words that name no command, those up to the wrong one, which the parser
- * then refuses as it does without `help`: with the nearest name.
+ * Turns `help tool expand` into `tool expand --help`. If a word names no command, everything after it is dropped, so that
+ * the parser refuses it as it would without `help`: with the nearest name.
  */
 function withoutHelpWord(program: Command, argv: readonly string[]): readonly string[] {
   const [first, ...words] = argv
@@ -22,7 +22,7 @@ function withoutHelpWord(program: Command, argv: readonly string[]): readonly st
   return [...words, '--help']
 }
 
-/** `rnu --help` as `rnu`, which the parser refuses; by itself it helps with what stands before the wrong word. */
+/** Turns `rnu --help` into `rnu`, which the parser refuses; otherwise it would print the help of what comes before `rnu`. */
 function withoutHelpOfNothing(program: Command, argv: readonly string[]): readonly string[] {
   if (!argv.some((word) => word === '--help' || word === '-h')) return argv
   let command = program

@@ -1,4 +1,4 @@
-/** What other programs call it; commander's own guess, by the letters, leads elsewhere or nowhere. */
+/** Names from other programs. Commander's own guess goes by spelling, and would miss these. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   version: '--version',
   '-v': '--version',
@@ -25,8 +25,8 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 const UNKNOWN = /^(error: unknown (?:command|option) '([^']+)'\n)(?:\(Did you mean .*\?\)\n)?/
 
 /**
- * The parser's complaint about a command that does not exist, with the command that was meant: one that other programs
- * call so (as `-v`, which some take for a command), the only one with that last word (`lint`), or the only one that begins so (`exp`).
+ * Adds the command that was probably meant to the parser's complaint about an unknown one: a name from other programs (also
+ * `-v`), the only command with that last word (`lint`), or the only one with that prefix (`exp`).
  */
 export function withMeantCommand(text: string, names: readonly string[]): string {
   return text.replace(UNKNOWN, (whole, complaint: string, typed: string) => {

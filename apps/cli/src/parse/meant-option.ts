@@ -1,6 +1,6 @@
 import type { OptionEntry } from '../table/entry.js'
 
-/** What other programs, and our own pages, call it; the parser's own guess, by the letters, leads elsewhere or nowhere. */
+/** Names from other programs and our own pages. The parser's own guess goes by spelling, and would miss these. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   '--workspace': '--work-dir',
   '--directory': '--work-dir',
@@ -13,7 +13,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 const UNKNOWN = /^(error: unknown option '([^'=]+)[^']*'\n)(?:\(Did you mean .*\?\)\n)?/
 
-/** The parser's complaint about an option that does not exist, with the option of that command that was meant. */
+/** Adds the option of this command that was probably meant to the parser's complaint about an unknown one. */
 export function withMeantOption(text: string, options: readonly OptionEntry[]): string {
   return text.replace(UNKNOWN, (whole, complaint: string, typed: string) => {
     const meant = Object.hasOwn(OTHER_NAMES, typed) ? OTHER_NAMES[typed] : undefined

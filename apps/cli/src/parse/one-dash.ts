@@ -2,8 +2,8 @@ import { COMMAND_TABLE } from '../table/index.js'
 import { UsageError } from '../usage/usage-error.js'
 
 /**
- * Refuses the name of an option behind one dash, `-work-dir=here`, and a "=" behind a letter, `-w=here`. The parser takes
- * whatever stands behind the letter for its value: the workspace would be `ork-dir=here`, and would be made.
+ * Refuses a long option with one dash, `-work-dir=here`, and a short one with "=", `-w=here`. The parser takes everything
+ * after the letter for its value: the workspace would be `ork-dir=here`, and would be created.
  */
 export function refuseOneDash(argv: readonly string[]): void {
   const flags = COMMAND_TABLE.flatMap(({ commands }) => commands)

@@ -2,14 +2,14 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { ArgumentEntry, CommandEntry, OptionEntry } from '../table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from '../table/index.js'
 import type { Terminal } from '../terminal/terminal.js'
+import { COMMON_TASKS } from './common-tasks.js'
 import { withMeantCommand } from './meant-command.js'
-import { WHAT_PEOPLE_DO } from './what-people-do.js'
 import { withHints } from './with-hints.js'
 
-/** What is done with a command line that was understood. */
+/** Runs the command of a parsed command line. */
 export type Execute = (name: string, options: object, positional: string[]) => Promise<void>
 
-/** The argument parser for the whole table, or for one command of it: making all of them is a fiftieth of a start. */
+/** The argument parser for the whole table, or for one command of it: creating them all takes a fiftieth of a start. */
 export function createParser(terminal: Terminal, execute: Execute, only?: CommandEntry): Command {
   const program = new Command('delta')
     .description(
@@ -19,14 +19,14 @@ export function createParser(terminal: Terminal, execute: Execute, only?: Comman
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
-      writeErr: (text) => terminal.stderr.write(text.replace(/^error: /, 'Error: ')), // as all others begin
+      writeErr: (text) => terminal.stderr.write(text.replace(/^error: /, 'Error: ')), // as all other errors begin
       outputError: (text, write) => write(withMeantCommand(text, namesIn())),
     })
-    .configureHelp({ minWidthToWrap: 20 }) // beside the names of commands a terminal of 60 columns has little more
+    .configureHelp({ minWidthToWrap: 20 }) // on a terminal of 60 columns, the names leave little more
     .showSuggestionAfterError(true)
     .showHelpAfterError('(delta --help lists the commands and options)')
     .helpCommand('help [command...]', 'show the help of a command')
-    .addHelpText('after', WHAT_PEOPLE_DO)
+    .addHelpText('after', COMMON_TASKS)
 
   for (const { title, commands } of COMMAND_TABLE) {
     program.commandsGroup(`${title}:`)
@@ -42,7 +42,7 @@ export function typedCommand(argv: readonly string[]): CommandEntry | undefined 
   return COMMAND_TABLE.flatMap(({ commands }) => commands).find(isTyped)
 }
 
-/** What may be typed behind `delta`, or behind the word of a group. */
+/** What may be typed after `delta`, or after the name of a group. */
 function namesIn(group?: string): string[] {
   const before = group === undefined ? '' : `${group} `
   return COMMAND_TABLE.flatMap(({ commands }) => commands)
@@ -50,7 +50,7 @@ function namesIn(group?: string): string[] {
     .map(({ name }) => name.slice(before.length))
 }
 
-/** `tool expand` is a command of `tool`, which is made when its first command comes. */
+/** `tool expand` is a command of `tool`, which is created with its first command. */
 function parentOf(entry: CommandEntry, program: Command): Command {
   const group = entry.name.split(' ').slice(0, -1)[0]
   if (group === undefined) return program
@@ -72,7 +72,7 @@ function addCommand(parent: Command, entry: CommandEntry, terminal: Terminal, ex
   command.configureOutput({ outputError: withHints(entry, command, terminal) })
   for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument))
   for (const option of entry.options ?? []) command.addOption(optionOf(option))
-  // commander gives what is positional, then the options, then itself
+  // commander passes the positional arguments, then the options, then the command
   command.action((...given) => execute(entry.name, given.at(-2), given.slice(0, -2)))
 }
 
@@ -92,7 +92,7 @@ function optionOf(entry: OptionEntry): Option {
   return option
 }
 
-/** A value that is empty comes from a variable that is not set, and would silently mean something else. */
+/** An empty value usually comes from an unset variable, and would silently mean something else. */
 function notEmpty(value: string): string {
   if (value === '') throw new InvalidArgumentError('It is empty.')
   return value

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { isReadableDirectory } from '../workspace/is-readable-directory.js'
 
-/** A line on the option behind which a word belongs that was typed without one. */
+/** For a word that was typed without an option: a line that names the option it probably belongs to. */
 export function whereItGoes(
   word: string,
   { command, cwd }: { command: readonly string[]; cwd: string },

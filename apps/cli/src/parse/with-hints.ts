@@ -9,7 +9,7 @@ import { workspaceNear } from '../workspace/workspace-near.js'
 import { withMeantOption } from './meant-option.js'
 import { whereItGoes } from './where-it-goes.js'
 
-/** The parser's complaints about a command, with what was probably meant. */
+/** Adds what was probably meant to the parser's complaints about a command. */
 export function withHints(
   { name, arguments: positional = [], options = [] }: CommandEntry,
   parsed: Command,
@@ -28,7 +28,7 @@ export function withHints(
     )
 }
 
-/** The current directory, if it is a workspace; or the one that was used last beside the agent that lies there, or lies above. */
+/** Suggests the current directory if it is a workspace, otherwise the one last used here or the nearest above. */
 function whichWorkspace(command: readonly string[], { cwd, argv }: Terminal): string {
   if (existsSync(join(cwd, '.delta'))) return `For this directory: ${command.join(' ')} -w .\n`
   const near = workspaceNear('.', cwd)

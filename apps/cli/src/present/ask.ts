@@ -6,16 +6,16 @@ import { claimOf } from './effects.js'
 import { printable } from './printable.js'
 
 /**
- * Asks on stderr and reads one line from stdin, a terminal or not; a sensitive answer is not echoed. What the agent wants
- * confirmed is asked again until somebody says yes or no. Undefined at end of input or when `signal` is aborted: nobody
- * answered.
+ * Asks on stderr and reads one line from stdin, whether that is a terminal or not; a sensitive answer is not echoed. A
+ * confirmation is asked again until the answer is yes or no. Undefined if nobody answered: at end of input, or when `signal`
+ * is aborted.
  */
 export async function askAtTerminal(
   question: Question,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  // of a command to be approved anything but a yes is a no
+  // to an approval, anything but yes means no
   const takesAnything = question.inputType !== 'confirmation' || question.command !== undefined
   for (;;) {
     const line = await askOnce(question, terminal, signal)
@@ -32,13 +32,13 @@ async function askOnce(
   const prompt = `${printable(question.prompt.trimEnd())}${claim(question)}${hint(question)} `
   const hidden = question.sensitive && terminal.stdin.isTTY === true
   const endLine = (): void => void terminal.stderr.write('\n')
-  signal.addEventListener('abort', endLine, { once: true }) // before anybody says why
+  signal.addEventListener('abort', endLine, { once: true }) // before the reason is printed
   const line = hidden
     ? await readHidden(prompt, terminal, signal)
     : await untilAborted(promptForLine(prompt, terminal), signal)
-  if (signal.aborted) terminal.stdin.unref?.() // a line that may still come keeps nobody here
+  if (signal.aborted) terminal.stdin.unref?.() // the pending read must not keep the process alive
   signal.removeEventListener('abort', endLine)
-  // what nobody typed ended no line on the screen
+  // no typed Enter has ended the line on the screen
   const isEchoed = terminal.stdin.isTTY === true && !hidden && line !== undefined
   if (!signal.aborted && !isEchoed) endLine()
   return line
@@ -49,7 +49,7 @@ function promptForLine(prompt: string, terminal: Terminal): Promise<string | und
   return readLine(terminal)
 }
 
-/** Undefined once the signal is aborted. A run may ask any number of questions, and none of them stays on its signal. */
+/** Resolves to undefined once the signal is aborted. Leaves no listener on it, since a run may ask many questions. */
 function untilAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => resolve(undefined)
@@ -59,7 +59,7 @@ function untilAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promis
   })
 }
 
-/** What the tool of a command to be approved says of its effects. */
+/** The declared effects of a command to be approved. */
 function claim(question: Question): string {
   return question.command === undefined ? '' : `\n${claimOf(question.effects)}`
 }
@@ -67,6 +67,6 @@ function claim(question: Question): string {
 function hint(question: Question): string {
   if (question.command !== undefined) return '\nAllow it? [yes/no]'
   const choice = question.inputType === 'confirmation' ? ' [yes/no]' : ''
-  // behind several lines the answer would look like a part of the last one
+  // after several lines, the answer would look like part of the last one
   return question.prompt.trimEnd().includes('\n') ? `${choice}\n>` : choice
 }

@@ -3,27 +3,27 @@ import { commandLine, type WrittenCommands, writtenArguments } from './command-l
 import { isAnswer, isQuestion } from './describe-call.js'
 import { printable, printableLine } from './printable.js'
 
-/** Characters of a command that is said once more above its result. */
+/** How much of a command is repeated above its result. */
 const REPEATED_CHARACTERS = 100
 
-/** Names the command of what does not follow it. To be told of every event of a run, in their order. */
+/** Names the command above a result that does not directly follow it. Needs to see every event of a run, in order. */
 export interface Attribution {
-  /** The name of a command that belongs above this event; mostly none is needed. */
+  /** The command to repeat above this event; usually none. */
   above(event: JournalEvent, known: WrittenCommands): string | undefined
-  /** A call that was shown by somebody else, and whose result is still to come. */
+  /** Notes a call that was shown earlier, and whose result is still to come. */
   remember(request: ActionRequest, known: WrittenCommands): void
 }
 
 /**
- * A result does not follow its own command when calls ran side by side or the run was interrupted between the two; nor does
- * what replaces a result always follow that.
+ * A result does not directly follow its command when calls ran side by side, or when the run was interrupted in between. Nor
+ * does a hook's replacement always follow the result that it replaces.
  */
 export function attribution(): Attribution {
-  /** The calls without a result, by their `action_id`, as they are said once more. */
+  /** The calls without a result: what to repeat of each, by its `action_id`. */
   const open = new Map<string, string>()
-  /** The calls of this cycle that have a result, in the same way; the one whose result was told last is the last. */
+  /** The same for the calls of this cycle that have a result, in the order of their results. */
   const ended = new Map<string, string>()
-  /** Whose result would stand in its place now. */
+  /** The call whose result would directly follow its command now. */
   let last: string | undefined
 
   function aboveResult(result: ActionResult): string | undefined {
@@ -49,7 +49,7 @@ export function attribution(): Attribution {
       if (event.type === 'ACTION_RESULT') return aboveResult(event)
       if (event.type === 'HOOK_EXECUTION_AUDIT') return aboveReplacement(event)
       if (event.type === 'ACTION_REQUEST') {
-        last = isQuestion(event) ? undefined : event.action_id // which shows no line of its own
+        last = isQuestion(event) ? undefined : event.action_id // a question shows no command
         open.set(event.action_id, repeated(event, known))
       }
       if (event.type === 'THOUGHT') ended.clear()

@@ -1,19 +1,19 @@
 import { counted } from './counted.js'
 import { printable } from './printable.js'
 
-/** Lines of a command or of what it printed that are shown when not all are wanted, and characters of each. */
+/** How much of a command or of its output is shown without `-v`: lines, and characters of each. */
 const SHOWN_LINES = 8
 const SHOWN_CHARACTERS = 300
 
-/** A long text by its beginning: the whole is in the journal, and `delta show --step` prints it. */
+/** The beginning of a long text. The whole is in the journal, and `delta show --step` prints it. */
 export function beginning(text: string, whole: boolean): string[] {
   return firstLines(text, whole, (rest) => counted(rest.length, 'more line'))
 }
 
-/** Where an observation was cut for the model: this much is in the record of the command alone. */
+/** Marks where an observation was cut for the model; the bytes left out are only in the command's record. */
 const LEFT_OUT = /^\[(\d+ bytes left out) here(; all \d+ bytes are in .*)?\]$/
 
-/** The same for what the model was shown of an output. */
+/** The same for an observation, which may have been cut for the model already. */
 export function beginningOfOutput(text: string, whole: boolean): string[] {
   return firstLines(text, whole, (rest) => {
     const gaps = rest.flatMap((line) => LEFT_OUT.exec(line)?.slice(1).join('') ?? [])
@@ -31,7 +31,7 @@ function firstLines(text: string, whole: boolean, describe: (rest: string[]) => 
 
 function cut(line: string): string {
   if (line.length <= SHOWN_CHARACTERS) return line
-  const characters = [...line] // of some a half is none
+  const characters = [...line] // by code points: never half a character
   const rest = characters.length - SHOWN_CHARACTERS
   return rest <= 0
     ? line

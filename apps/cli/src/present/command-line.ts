@@ -5,7 +5,7 @@ import { printableLine } from './printable.js'
 /** The words of each tool's command as its author wrote them, by the tool's name. */
 export type WrittenCommands = ReadonlyMap<string, readonly string[]>
 
-/** What a run's agent had for tools when its engine began. */
+/** The tools of a run's agent when its engine began. */
 export function writtenCommands({ config }: EngineStart): WrittenCommands {
   const { tools } = Object(config) as { tools?: unknown }
   const written = new Map<string, string[]>()
@@ -21,8 +21,8 @@ export function writtenCommands({ config }: EngineStart): WrittenCommands {
 }
 
 /**
- * The command of a call as it would be typed; undefined for a call that has none. A script of the tool's author keeps its
- * lines. What came from the model is spelt out, so that no argument begins a line of its own and passes for the next
+ * The command of a call as it would be typed; undefined for a call that has none. A script by the tool's author keeps its
+ * lines. In the model's arguments, line breaks are escaped, so that no argument can begin a new line and pass for the next
  * step of the run.
  */
 export function commandLine(request: ActionRequest, written: WrittenCommands): string | undefined {
@@ -31,7 +31,7 @@ export function commandLine(request: ActionRequest, written: WrittenCommands): s
   return argv ? quoteForPerson(argv, written.get(name) ?? []) : command.replaceAll('\n', '\n     ')
 }
 
-/** Arguments behind the name of a call that has no command, on the same line; '' for none. */
+/** The arguments after the name of a call that has no command, on the same line; '' for none. */
 export function writtenArguments(args: unknown): string {
   const text = typeof args === 'string' ? args : (JSON.stringify(args) ?? '')
   return text === '' || text === '{}' ? '' : ` ${printableLine(text)}`

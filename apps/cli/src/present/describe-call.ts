@@ -12,14 +12,14 @@ export function describeRequest(
   event: ActionRequest,
   { style, verbose, written = NOTHING_WRITTEN }: Detail,
 ): string[] {
-  if (isQuestion(event)) return [] // whoever asks shows it
+  if (isQuestion(event)) return [] // whoever asks the question shows it
   const [first = '', ...rest] = beginning(typed(event, written), verbose)
   return [`   $ ${first}`, ...rest].map((line) => style.cyan(line))
 }
 
 /**
- * The command as it would be typed; of a call that was refused, or whose command an old journal does not have, the name,
- * and the arguments as the model wrote them.
+ * The command as it would be typed. If the call was refused, or an old journal lacks the command: the name, and the arguments
+ * as the model wrote them.
  */
 function typed(request: ActionRequest, known: WrittenCommands): string {
   const { tool_name: name, tool_args: args, resolved_command: command } = request
@@ -29,18 +29,18 @@ function typed(request: ActionRequest, known: WrittenCommands): string {
 
 /** What the tool printed, and how it ended. */
 export function describeResult(event: ActionResult, { style, verbose }: Detail): string[] {
-  if (isAnswer(event)) return [] // HUMAN_INPUT_RECEIVED has told it
+  if (isAnswer(event)) return [] // HUMAN_INPUT_RECEIVED has shown it
   const { observation_content: observation, exit_code: exitCode, status, duration_ms: ms } = event
   const ended = typeof exitCode === 'number' ? `exit ${exitCode}` : status
   return [...output(observation, verbose), style.dim(`     ${ended}${timeOf(ms)}`)]
 }
 
-/** The arguments of a question that was refused are kept as the model wrote them. */
+/** A refused question has its arguments as text, as the model wrote them, and is shown like any refused call. */
 export function isQuestion({ tool_name: name, tool_args: args }: ActionRequest): boolean {
   return name === 'ask_human' && typeof args !== 'string'
 }
 
-/** A person's answer, which has neither a command nor an exit code; what the model is told of a secret one is not for people. */
+/** A person's answer: it has no command and no exit code, and what the model reads about a secret is not for people. */
 export function isAnswer({ tool_name: name, status }: ActionResult): boolean {
   return name === 'ask_human' && status === 'SUCCESS'
 }
@@ -55,7 +55,7 @@ export function hookLine({
   return `hook ${name}: ${status}${timeOf(ms)}${error_message ? ` (${error_message})` : ''}`
 }
 
-/** What the model read in place of a result, which stands above as the tool gave it. */
+/** What the model read in place of a result; the original is shown above. */
 export function describeReplacement(
   { hook_name: name, observation_override: text }: HookExecutionAudit,
   { style, verbose }: Detail,

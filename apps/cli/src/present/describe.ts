@@ -22,7 +22,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'ACTION_RESULT':
       return describeResult(event, detail)
     case 'HUMAN_INPUT_REQUEST':
-      // while it runs, whoever asks or says how to answer shows the question
+      // during a run, the question is shown by whoever asks it or says how to answer
       return transcript ? indented('   ? ', event.prompt, style.yellow) : []
     case 'HUMAN_INPUT_RECEIVED':
       return indented('   > ', event.response, style.bold)
@@ -46,7 +46,7 @@ function start({ resumed, run_id: runId, agent_name: agent, work_dir: workDirect
   return `${resumed ? 'resuming' : 'run'} ${runId} of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}`
 }
 
-/** A failure that is tried again is one line; of the last one a person is told when the run has ended. */
+/** A failure that is retried is one line; the final one is reported when the run has ended. */
 function failure(event: ErrorEvent, { style, transcript }: Detail): string[] {
   if (!event.recoverable) return transcript ? indented('   ! ', event.error_message, style.red) : []
   const [first = ''] = event.error_message.split('\n')
@@ -62,7 +62,7 @@ function failure(event: ErrorEvent, { style, transcript }: Detail): string[] {
 function ending(event: EngineEnd, { transcript }: Detail): string {
   const { status, final_iteration: iterations = 0, usage, reason } = event
   const tokens = usage?.total_tokens ? `, ${usage.total_tokens} tokens` : ''
-  const told = (status === 'FAILED' || status === 'COMPLETED') && !transcript // by whoever ends the command
+  const told = (status === 'FAILED' || status === 'COMPLETED') && !transcript // the command's last lines say it
   const why = reason && !told ? ` (${printable(reason.split('\n')[0] ?? '')})` : ''
   return `${status}${why} after ${counted(iterations, 'iteration')}${tokens}`
 }

@@ -8,8 +8,8 @@ export interface Detail {
   verbose: boolean
   /** What each thought took; default: as `verbose`. */
   tokens?: boolean
-  /** Also what a person following a run is told otherwise: their messages, the answer, which goes to stdout, and why it failed. */
+  /** Includes what a person running the agent sees elsewhere: their own messages, the answer (on stdout), why it failed. */
   transcript?: boolean
-  /** What tools' authors wrote, which is shown as they wrote it. */
+  /** Commands as the tools' authors wrote them. */
   written?: WrittenCommands
 }

@@ -1,6 +1,6 @@
 import type { Effects } from '@delta/executor'
 
-/** What it says it may do, in words; `-` if it says nothing. */
+/** Declared effects in words; `-` if none are declared. */
 export function effectsOf(effects: Effects | undefined): string {
   if (effects === undefined || Object.keys(effects).length === 0) return '-'
   const { filesystem, network, destructive, reversible, cost, creates, modifies, deletes } = effects
@@ -17,7 +17,7 @@ export function effectsOf(effects: Effects | undefined): string {
   return words.length === 0 ? 'none of note' : words.join(', ')
 }
 
-/** The same as a line of a question to a person. It is a claim: nobody has checked it. */
+/** The same as a line of a question to a person: a claim that nobody has checked. */
 export function claimOf(effects: Effects | undefined): string {
   const words = effectsOf(effects)
   return `Effects it declares: ${words === '-' ? 'none' : words}`

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import type { EngineEvent } from '@delta/engine'
 import { eventDescriber } from './event-describer.js'
 import type { Presenter } from './presenter.js'
+import { repeatedNotices } from './repeated-notices.js'
 import { storedEvent } from './stored-event.js'
 import { PLAIN } from './style.js'
-import { toldNotices } from './told-notices.js'
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants
 
 /**
- * Also writes what `-v` prints to `engine.log` of the run's directory: timestamped, one line each, without colours.
- * Appended to by every engine process of the run, never synced, never read by us. Journal events hold no secrets.
+ * Also writes what `-v` prints to `engine.log` of the run's directory: one timestamped line each, without colours.
+ * Every engine process of the run appends to it; it is never synced and never read by us. Journal events hold no secrets.
  */
 export function withEngineLog(presenter: Presenter): Presenter {
   const log = openLog((message) => presenter.warn(message))
@@ -30,9 +30,9 @@ export function withEngineLog(presenter: Presenter): Presenter {
 
 function openLog(complain: (message: string) => void) {
   let path: string | undefined
-  /** Stays open as long as the process: opening costs more than writing a line. */
+  /** Stays open until the process ends: opening costs more than writing a line. */
   let file: number | undefined
-  /** What was said before the run had a directory; undefined once writing has failed. */
+  /** Lines from before the run had a directory; undefined once writing has failed. */
   let waiting: string[] | undefined = []
 
   const describe = eventDescriber({ style: PLAIN, verbose: true, transcript: true })
@@ -42,7 +42,7 @@ function openLog(complain: (message: string) => void) {
     waiting.push(...lines.map((line) => `${timestamp} ${line}\n`))
     if (path === undefined) return
     try {
-      file ??= openSync(path, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600) // a pipe would hold the run up
+      file ??= openSync(path, O_APPEND | O_CREAT | O_WRONLY | O_NONBLOCK, 0o600) // opening a pipe would block the run
       writeFileSync(file, waiting.join(''))
       waiting = []
     } catch (error) {
@@ -51,10 +51,10 @@ function openLog(complain: (message: string) => void) {
     }
   }
 
-  const isTold = toldNotices({ showsHooks: true })
+  const isRepeated = repeatedNotices({ showsHooks: true })
 
   function show(event: EngineEvent): void {
-    if (isTold(event)) return
+    if (isRepeated(event)) return
     if (event.kind === 'open') describe.remember(event.event)
     if (event.kind === 'notice') write([`note: ${event.message}`])
     const stored = storedEvent(event)

@@ -6,22 +6,22 @@ import type { Detail } from './detail.js'
 
 export interface EventDescriber {
   (event: JournalEvent): string[]
-  /** A call that was shown by somebody else, and whose result is still to come. */
+  /** Notes a call that was shown earlier, and whose result is still to come. */
   remember(request: ActionRequest): void
 }
 
 /**
- * Describes the events of one run in the order in which they come: each with what it takes to be understood below the one
- * before it, and without what that has said.
+ * Describes the events of one run, in order. Each description adds what is needed to understand it in its place, and leaves
+ * out what an earlier one has said.
  */
 export function eventDescriber(detail: Detail): EventDescriber {
   const { style } = detail
   const commands = attribution()
   let written: WrittenCommands = new Map()
   let told: Detail = { ...detail, written }
-  /** What the last error said that nobody tries again. */
+  /** The message of the last error that is not retried. */
   let failure: string | undefined
-  /** The last error said that it is tried again, and so far it was not. */
+  /** The last error announced another attempt, which has not happened yet. */
   let isPromised = false
 
   function describe(event: JournalEvent): string[] {
@@ -47,7 +47,7 @@ export function eventDescriber(detail: Detail): EventDescriber {
   })
 }
 
-/** An end whose reason has just been told as an error does not tell it again. */
+/** Drops the reason of an `ENGINE_END` if it was just shown as an error. */
 function withoutRepetition(event: JournalEvent, failure: string | undefined): JournalEvent {
   if (event.type !== 'ENGINE_END' || event.reason === undefined || event.reason !== failure) return event
   const { reason: _, ...rest } = event

@@ -7,11 +7,11 @@ import { styleFor } from './style.js'
 
 export interface EventPrinter {
   (event: StoredEvent): void
-  /** An event that is not to be shown, and may say how others are. */
+  /** Takes note of an event without showing it: an `ENGINE_START` says how commands are shown. */
   pass(event: StoredEvent): void
 }
 
-/** Prints the events of one run as results, for people or as the journal has them; those of a single step in full. */
+/** Prints the events of one run to stdout: for people, or as in the journal; those of a single step in full. */
 export function eventPrinter(
   { json, verbose, step }: { json?: boolean; verbose?: boolean; step?: string },
   terminal: Terminal,
@@ -27,7 +27,7 @@ export function eventPrinter(
   })
   const show = (event: StoredEvent): void => {
     const lines = isKnownEvent(event) ? describe(event) : [`   ${printableLine(event.type)}`]
-    for (const line of lines) terminal.stdout.write(`${line}\n`) // safe already, and coloured
+    for (const line of lines) terminal.stdout.write(`${line}\n`) // already safe, and coloured
   }
   return Object.assign(show, {
     pass(event: StoredEvent) {

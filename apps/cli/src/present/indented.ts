@@ -1,12 +1,12 @@
 import { printable } from './printable.js'
 
-/** A text as lines behind a prefix, all of them in one column. */
+/** A text as lines: the prefix before the first, the others aligned below it. */
 export function indented(prefix: string, text: string, paint: (text: string) => string): string[] {
   const next = ' '.repeat(prefix.length)
   return linesOf(text).map((line, index) => paint(`${index === 0 ? prefix : next}${line}`))
 }
 
-/** A text by its lines, safe for a terminal. A line end at the end begins no further one. */
+/** The lines of a text, made safe for a terminal. Newlines at its end begin no further line. */
 export function linesOf(text: string): string[] {
   return printable(text.replace(/\n+$/, '')).split('\n')
 }

@@ -8,14 +8,14 @@ import { storedEvent } from './stored-event.js'
 import { streamedThought } from './streamed-thought.js'
 import { styleFor } from './style.js'
 
-/** Progress on a terminal: thoughts as they stream, and something that moves while nothing comes. */
+/** Progress on a terminal: thoughts as they stream, and a spinner while nothing comes. */
 export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verbose?: boolean }): Presenter {
   const lines = progressPresenter(terminal, { ...flags, tokens: true })
   const style = styleFor(terminal.stderr, terminal.env)
   const spinner = createSpinner(terminal.stderr, style)
   const thought = streamedThought(terminal.stderr, style)
   let shownAnswer: string | undefined
-  /** What takes time now. */
+  /** What the run is waiting for. */
   let wait: string | undefined
 
   function tell(event: EngineEvent, stored: JournalEvent | undefined): void {
@@ -43,7 +43,7 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
     warn(message) {
       spinner.stop()
       wait = undefined
-      if (!thought.endLine()) terminal.stderr.write(ERASE_LINE) // a Ctrl+C, which the terminal shows as ^C
+      if (!thought.endLine()) terminal.stderr.write(ERASE_LINE) // the ^C that the terminal shows for Ctrl+C
       lines.warn(message)
     },
     finish(result) {
@@ -59,18 +59,18 @@ export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verb
   }
 }
 
-/** A hook is told of where all is wanted, or where it changed what the model reads. */
+/** Hooks are shown only with `-v`, or if they changed what the model reads. */
 function isSilent(event: JournalEvent, { verbose }: { verbose?: boolean }): boolean {
   if (event.type !== 'HOOK_EXECUTION_AUDIT' || verbose) return false
   return typeof event.observation_override !== 'string'
 }
 
-/** What ends an attempt of the model's, perhaps in the middle of a thought. */
+/** True for an event that ends an attempt of the model, perhaps in the middle of a thought. */
 function breaksThought({ type }: JournalEvent): boolean {
   return type === 'ERROR' || type === 'ENGINE_END'
 }
 
-/** What will take time after an event; undefined when nothing does, or a person is asked. */
+/** What the run waits for after an event; undefined for nothing, or for a person. */
 function waitAfter(event: JournalEvent): string | undefined {
   switch (event.type) {
     case 'ENGINE_START':

@@ -3,7 +3,7 @@ import type { Terminal } from '../terminal/terminal.js'
 import type { Presenter } from './presenter.js'
 import { print } from './print.js'
 
-/** stdout gets one JSON object at the end; without an answer in it, or with an odd one, stderr says why and how to go on. */
+/** stdout gets one JSON object at the end. If it has no answer, or a doubtful one, stderr says why and how to go on. */
 export function jsonPresenter(progress: Presenter, terminal: Terminal): Presenter {
   return {
     ...progress,

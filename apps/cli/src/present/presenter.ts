@@ -2,13 +2,13 @@ import type { EngineEvent, Question, RunResult } from '@delta/engine'
 
 /** Turns what the engine says into output: results on stdout, everything else on stderr. */
 export interface Presenter {
-  /** True when the model's words should come as they are made. */
+  /** True to receive the model's words as they are streamed. */
   readonly wantsStream: boolean
   show(event: EngineEvent): void
   warn(message: string): void
-  /** @param answerIsShown - The answer, if there is one, has been written already. */
+  /** @param answerIsShown - The answer, if any, is on the screen already. */
   finish(result: RunResult, answerIsShown?: boolean): void
-  /** Stops what moves on the screen: somebody else writes this question there. */
+  /** Stops all animation, because this question is about to be printed by somebody else. */
   leaveRoomFor(question: Question): void
 }
 

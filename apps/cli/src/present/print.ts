@@ -1,7 +1,7 @@
 import type { Terminal } from '../terminal/terminal.js'
 import { printable } from './printable.js'
 
-/** Writes a result: every byte of it to a file or a pipe; to a terminal no control sequence. */
+/** Writes a result: byte for byte to a file or a pipe, without control sequences to a terminal. */
 export function print(terminal: Terminal, text: string): void {
   terminal.stdout.write(terminal.stdout.isTTY ? printable(text) : text)
 }
@@ -21,7 +21,7 @@ export function say({ stderr }: Terminal, text: string): void {
   stderr.write(`${printable(text)}\n`)
 }
 
-/** How wide the screen is that shows the result; undefined where a file or a pipe takes it. */
+/** Columns of the terminal that shows the result; undefined for a file or a pipe. */
 export function screenWidth({ stdout }: Terminal): number | undefined {
   return stdout.isTTY && stdout.columns > 0 ? stdout.columns : undefined
 }

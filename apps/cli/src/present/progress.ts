@@ -1,12 +1,12 @@
 import type { Terminal } from '../terminal/terminal.js'
+import { adviceAfterRun } from './advice-after-run.js'
 import { eventDescriber } from './event-describer.js'
 import type { Presenter } from './presenter.js'
 import { printAnswer } from './print.js'
 import { printable } from './printable.js'
+import { repeatedNotices } from './repeated-notices.js'
 import { storedEvent } from './stored-event.js'
 import { styleFor } from './style.js'
-import { toldNotices } from './told-notices.js'
-import { wayOn } from './way-on.js'
 
 interface ProgressOptions {
   quiet?: boolean
@@ -22,14 +22,14 @@ export function progressPresenter(
 ): Presenter {
   const style = styleFor(terminal.stderr, terminal.env)
   const describe = eventDescriber({ style, verbose, tokens })
-  const isTold = toldNotices({ showsHooks: verbose })
+  const isRepeated = repeatedNotices({ showsHooks: verbose })
   const say = (line: string): void => void terminal.stderr.write(`${line}\n`)
   let asked: string | undefined
   return {
     wantsStream: false,
     show(event) {
       if (event.kind === 'open') describe.remember(event.event)
-      if (isTold(event) && !quiet) return
+      if (isRepeated(event) && !quiet) return
       if (event.kind === 'notice') say(style.dim(`note: ${printable(event.message)}`))
       const stored = storedEvent(event)
       if (stored === undefined || quiet) return
@@ -38,10 +38,10 @@ export function progressPresenter(
     warn: (message) => say(style.yellow(printable(message))),
     finish(result, answerIsShown = false) {
       if (result.status === 'COMPLETED' && !answerIsShown) printAnswer(terminal, result.answer)
-      for (const line of wayOn(result, { env: terminal.env, endIsTold: !quiet, asked })) say(line)
+      for (const line of adviceAfterRun(result, { env: terminal.env, endIsTold: !quiet, asked })) say(line)
     },
     leaveRoomFor({ requestId }) {
-      asked = requestId // and nothing moves
+      asked = requestId // nothing is animated here
     },
   }
 }

@@ -5,18 +5,18 @@ import type { Style } from './style.js'
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const FRAME_MS = 100
-/** Most waits are shorter than this, and a line that flickers says nothing. */
+/** Most waits are shorter, and a line that only flickers says nothing. */
 const PATIENCE_MS = 600
 export const ERASE_LINE = '\r\u001b[K'
 
 export interface Spinner {
-  /** Shows, after a moment, what is waited for and how long. Replaces what was waited for before. */
+  /** Shows, after a moment, what is being waited for, and for how long. Replaces an earlier label. */
   start(label: string): void
-  /** Leaves the line empty. */
+  /** Stops, and leaves the line empty. */
   stop(): void
 }
 
-/** One moving line at the end of a terminal's output; whoever writes there stops it first. */
+/** One animated line at the end of a terminal's output. Stop it before writing anything else there. */
 export function createSpinner(stream: NodeJS.WriteStream, style: Style): Spinner {
   let timer: NodeJS.Timeout | undefined
   let visible = false
@@ -46,7 +46,7 @@ export function createSpinner(stream: NodeJS.WriteStream, style: Style): Spinner
   }
 }
 
-/** On a narrow terminal the name is cut, not the time: that it goes on is what a person looks for. */
+/** On a narrow terminal the label is cut, not the time: a person wants to see that it is still running. */
 function fitted([mark, label, time]: readonly [string, string, string], columns: number): string {
   const room = columns - mark.length - time.length - 2
   return `${mark} ${inColumns(label, Math.max(1, room))} ${time}`.slice(0, Math.max(1, columns))

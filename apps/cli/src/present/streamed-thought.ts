@@ -3,15 +3,15 @@ import { thoughtTokens } from './describe-thought.js'
 import { printable } from './printable.js'
 import type { Style } from './style.js'
 
-/** What the model says, on a terminal, while it says it. */
+/** Shows what the model says on a terminal, as it is streamed. */
 export interface StreamedThought {
-  /** Writes a piece behind those that came before it. */
+  /** Appends a piece to the thought. */
   add(piece: string, iteration: number): void
-  /** The thought is whole. False if it is still to be told: nothing of it came before, or a hook has changed it. */
+  /** The thought is complete. False if it must still be printed: it was not streamed, or a hook has changed it. */
   end(thought: Thought): boolean
-  /** What came breaks off in the middle: the next attempt says it anew. */
+  /** The attempt failed in the middle of the thought; the next attempt begins again. */
   forget(): void
-  /** Whoever writes lines does not go on where a thought stands. False if none stood there. */
+  /** Ends the line of an unfinished thought before something else is printed. False if there was none. */
   endLine(): boolean
 }
 

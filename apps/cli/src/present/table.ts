@@ -1,12 +1,12 @@
 import { columnsOf, wrapped } from './columns.js'
 
 const GAP = '  '
-/** With less than this a text becomes a tower of words. */
+/** With less room than this, a text would become a column of single words. */
 const NARROWEST = 24
 
 /**
- * Rows as lines whose columns begin below one another. The last column is as wide as it is, and on a screen as wide as
- * there is room, in several lines; where too little is left for that, a row takes several lines.
+ * Rows as lines with aligned columns. On a screen, the last column is wrapped to the room that is left; if that is too
+ * little, each row is spread over several lines.
  *
  * @param screen - Columns of the terminal; undefined for a file or a pipe, whose lines are never broken.
  */
@@ -44,7 +44,7 @@ function besideOneAnother(
   return [start + first, ...rest.map((line) => ' '.repeat(columnsOf(start)) + line)]
 }
 
-/** Cells that have room beside one another still begin below those of the other rows. */
+/** Cells that fit on one line are still aligned with those of the other rows. */
 function belowOneAnother(cells: readonly string[], widths: readonly number[], screen: number): string[] {
   const groups = [...groupsOf(widths, screen), [widths.length]]
   const texts = groups.map((columns) =>
@@ -59,7 +59,7 @@ function belowOneAnother(cells: readonly string[], widths: readonly number[], sc
     })
 }
 
-/** The columns that stand on one line: all of them if there is room, else a row's name alone, and what follows it as there is room. */
+/** Which columns share a line: all if there is room; otherwise the first alone, and then as many of the others as fit. */
 function groupsOf(widths: readonly number[], screen: number): number[][] {
   const columns = [...widths.keys()]
   const taken = (group: readonly number[], indent: number): number =>

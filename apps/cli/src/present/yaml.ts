@@ -2,13 +2,13 @@ import { type Document, dump, SCALAR_STYLE, strTag, visit } from 'js-yaml'
 import type { Terminal } from '../terminal/terminal.js'
 import { screenWidth } from './print.js'
 
-/** YAML for a result: on a screen a long text is folded between its words, and stays the same text; a file or a pipe gets it whole. */
+/** YAML for a result. On a screen, long strings are folded between words, which does not change their value; a file or a pipe gets them unfolded. */
 export function asYaml(value: unknown, terminal: Terminal): string {
   const lineWidth = screenWidth(terminal) ?? -1
   return dump(value, { lineWidth, quoteStyle: 'double', noRefs: true, transform: quoteWhatIsReadDifferently })
 }
 
-/** Numbers beyond all others, which not every parser takes for a text, and last lines of blanks, which not every one keeps. */
+/** Strings that parsers disagree on: huge or odd numbers, which some do not read as text, and a last line of blanks, which some drop. */
 const READ_DIFFERENTLY = /^[-+]?[\d.]+e\+?\d+$|^[-+]?\d{300}|^0[xo]|\n[ \t]+\n*$/i
 
 function quoteWhatIsReadDifferently(documents: Document[]): void {

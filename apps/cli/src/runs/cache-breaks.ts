@@ -3,7 +3,7 @@ import type { NextRequest } from '@delta/engine'
 import { isKnownEvent, readRequest, streamJournal } from '@delta/journal'
 import { readBlocks } from './context-of-step.js'
 
-/** Of a long run the last requests say enough. */
+/** In a long run, the last requests are enough. */
 const MOST_REQUESTS = 10
 
 export interface ExplainedBreak extends CacheBreak {
@@ -13,7 +13,7 @@ export interface ExplainedBreak extends CacheBreak {
 
 type Sent = Pick<BuiltContext, 'messages' | 'blocks'> & { iteration: number }
 
-/** Where the last requests of a run, and the one to come, do not go on where the one before ended. */
+/** Where each of the last requests of a run, and the next one, stops being an extension of the one before. */
 export async function findCacheBreaks(
   run: { directory: string; journalPath: string },
   next: NextRequest,

@@ -9,7 +9,7 @@ import { printable } from '../present/printable.js'
 /**
  * One line for each part of what the model saw before a thought, from the record of its request; '' without one.
  *
- * @param show - The words of the `delta show` that is asking: with `--request` they print all of it.
+ * @param show - The `delta show` command as it was typed; with `--request` it prints the whole request.
  */
 export async function contextOfStep(
   runDirectory: string,
@@ -33,7 +33,7 @@ export async function contextOfStep(
 export async function readBlocks(runDirectory: string, ref: string): Promise<ContextBlock[]> {
   const path = join(runDirectory, ref)
   try {
-    if (!(await stat(path)).isFile()) return [] // a pipe would be waited for
+    if (!(await stat(path)).isFile()) return [] // reading a pipe would block
     const { blocks } = JSON.parse(await readFile(path, 'utf8')) as { blocks?: unknown }
     return Array.isArray(blocks) ? (blocks as ContextBlock[]) : []
   } catch {

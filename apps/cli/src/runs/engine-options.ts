@@ -19,7 +19,7 @@ export interface EngineFlags extends AgentFlags, PresenterFlags {
   trustWorkspaceEnv?: boolean
 }
 
-/** Where a command lets the engine work, and for whom. */
+/** What `engineOptions` needs from a command. */
 export interface EngineSetting {
   workDirectory: string
   flags: EngineFlags
@@ -52,7 +52,7 @@ function inOwnWords(event: EngineEvent): EngineEvent {
   return event.kind === 'notice' ? { ...event, message: withOwnFlags(event.message) } : event
 }
 
-/** @throws {UsageError} It is no whole number from 1 on. */
+/** @throws {UsageError} It is not a whole number of at least 1. */
 export function maxIterationsIn({ maxIterations }: EngineFlags): number | undefined {
   return maxIterations === undefined ? undefined : wholeNumber('--max-iterations', maxIterations)
 }

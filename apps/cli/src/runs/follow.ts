@@ -2,12 +2,13 @@ import { existsSync, type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
 import { type RunSummary, readJournal, readRun, type StoredEvent } from '@delta/journal'
 
-/** Some file systems tell nobody of a change, and some machines have no watchers left: look this often anyway. */
+/** Some file systems report no changes, and some machines have no watchers left, so look this often in any case. */
 const LOOK_AGAIN_MS = 500
 
 /**
- * A run's events, those to come too, until it has come to an end or waits for input. While nobody writes it, since it has
- * not begun or its engine was killed, somebody may still take it up: each time `onLeft` is told, once, and it goes on.
+ * A run's events, including those still to come, until the run ends or waits for input. While no process writes it, because
+ * it has not begun or its engine was killed, one may still take it up: `onLeft` is called once each time, and following
+ * continues.
  */
 export async function* followJournal(
   run: { directory: string; journalPath: string },
@@ -25,7 +26,7 @@ export async function* followJournal(
     yield* events
     if (events.length > 0) continue
     const now = await readRun(run.directory, { tolerant: true })
-    const late = await read() // its last words may have come after we looked
+    const late = await read() // its last events may have come after the first read
     yield* late
     if (!mayGoOn(now)) return
     if (late.length > 0) continue
@@ -37,8 +38,8 @@ export async function* followJournal(
 }
 
 /**
- * An engine that was killed wrote no end; whoever continues the run writes on behind its last words. But one of an old layout,
- * which knew no leases, goes on in another directory.
+ * An engine that was killed wrote no `ENGINE_END`, and whoever continues the run appends to the same journal. Not so for an
+ * old layout, which had no leases: that run continues in another directory.
  */
 function mayGoOn(run: RunSummary): boolean {
   if (run.status === 'RUNNING') return true
@@ -47,7 +48,7 @@ function mayGoOn(run: RunSummary): boolean {
   return wasLeft && existsSync(join(run.directory, 'lease'))
 }
 
-/** Whether an empty run may begin yet. One whose journal was deleted has begun: its metadata are left. */
+/** Whether an empty run may still begin. If its metadata exist it has begun, and its journal was deleted. */
 export function mayBegin({ owner, directory, problem }: RunSummary): boolean {
   if (owner?.alive) return true
   return problem === undefined && !existsSync(join(directory, 'metadata.json'))
@@ -70,6 +71,6 @@ function watchIfPossible(path: string): FSWatcher | undefined {
   try {
     return watch(path)
   } catch {
-    return undefined // the time limit does without
+    return undefined // then only the timer looks again
   }
 }

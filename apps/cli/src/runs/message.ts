@@ -6,12 +6,12 @@ import { explainSystemError } from '../terminal/system-error.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
 
-/** A message is sent whole with every request, and no model takes as much as this. */
+/** A message is sent with every request, and no model takes this much. */
 const LONGEST_MEGABYTES = 10
 
 /**
  * The message of `-m`: the text itself, `-` for all of stdin, `@file` for a file. One final newline is dropped from both.
- * What is no text is refused, never changed into some.
+ * Anything that is not text is refused, never converted.
  */
 export async function readMessage(
   value: string | undefined,
@@ -64,7 +64,7 @@ function toText(bytes: Buffer, value: string): string {
   return bytes.toString('utf8').replace(/^\ufeff|\r?\n$/g, '')
 }
 
-/** Node has put U+FFFD in place of bytes that are no UTF-8; only Linux lets us see whether it was typed. */
+/** Node.js has replaced bytes that are not UTF-8 with U+FFFD; only Linux shows whether that was typed. */
 function typed(value: string): string {
   if (value.includes('\ufffd') && !isUtf8(argumentBytes())) throw notUtf8('…')
   return value
@@ -74,7 +74,7 @@ function argumentBytes(): Buffer {
   try {
     return readFileSync('/proc/self/cmdline')
   } catch {
-    return Buffer.alloc(0) // another system: the character stands as it came
+    return Buffer.alloc(0) // not on Linux: the character is taken as typed
   }
 }
 

@@ -29,7 +29,7 @@ export interface NextContext extends NextRequest {
 
 /**
  * What would be sent now: the next request of the named run or the latest one, or the first of a new run if the
- * workspace has none. What it warns of, and what a real run would do before, is said on stderr.
+ * workspace has none. Warnings, and what a real run would do first, go to stderr.
  */
 export async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<NextContext> {
   const warn = (text: string): void => say(terminal, text)
@@ -42,7 +42,7 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
 
   using stop = stopSignal(terminal, {
     onFirst: (name) => warn(`${name}: stopping; once more to stop at once.`),
-    lastWord: () => warn('Stopped at once.'),
+    onExit: () => warn('Stopped at once.'),
   })
   const environment = withOwnCommands(terminal.env)
   const credentials = asksForKeys(agent.manifest)
@@ -63,7 +63,7 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
   return { ...next, agent, run }
 }
 
-/** Most recipes run no command that may see a key, and then nobody has to find one. */
+/** Most recipes run no command that may see a key; then no key has to be found. */
 function asksForKeys({ sources, tokenCounter }: ContextManifest): boolean {
   const generators = sources.flatMap((source) => (source.type === 'computed_file' ? source.generator : []))
   const commands = tokenCounter === undefined ? generators : [...generators, tokenCounter]

@@ -4,8 +4,8 @@ import { commandToContinue } from '../usage/command-to-continue.js'
 import { spokenName } from '../usage/spoken-name.js'
 
 /**
- * A line about a run of the workspace that the person may have meant, where the latest one has ended and no run was named:
- * with a message one whose question is open, without one any that could be taken up. Undefined when there is none.
+ * A line about another run that the person may have meant, when no run was named and the latest has ended: with a message,
+ * one whose question is open; without a message, any that could be resumed. Undefined when there is none.
  */
 export async function otherRun(
   latest: RunSummary,
@@ -25,7 +25,7 @@ export async function otherRun(
   return `${taken}${tellOf(other, workDirectory, env)}`
 }
 
-/** A line about a run that is not taken up: where it stands, and what to type to resume it or to see what it asks. */
+/** A line about a run that is not resumed: its status, and the command that resumes it or shows its question. */
 export function tellOf(run: RunSummary, workspace: string, env: NodeJS.ProcessEnv): string {
   return `Run ${run.runId} in this workspace is ${run.status}; ${wayTo(run, workspace, env)}`
 }

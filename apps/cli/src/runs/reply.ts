@@ -6,8 +6,8 @@ import { UsageError } from '../usage/usage-error.js'
 import { readMessage } from './message.js'
 
 /**
- * The message of `delta continue`: that of `-m`, but the answer to a sensitive question that is typed behind `-m -` is
- * asked for as `-i` does, in one line that nobody sees.
+ * The message of `delta continue`, as `-m` gives it. With `-m -` at a terminal, the answer to a sensitive question is asked
+ * for as with `-i`: one line, not echoed.
  *
  * @throws {UsageError} It is empty. {StoppedError} Ctrl+C.
  */

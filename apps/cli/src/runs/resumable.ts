@@ -11,28 +11,28 @@ import { tellOf } from './other-run.js'
 interface Earlier {
   /** One line for the person. */
   notice: string
-  /** Set when the run is to be resumed without being asked. */
+  /** Set when the run is to be resumed without asking. */
   resume?: { runId: string }
 }
 
 /** What was typed, and where. */
-interface Wish {
+interface ResumeQuery {
   agent: Agent
   message: string
   workDirectory: string
   flags: { workDir?: string; runId?: string; new?: boolean }
   env: NodeJS.ProcessEnv
-  /** Runs that another process took first. */
+  /** Runs that another process has taken meanwhile. */
   except: readonly string[]
 }
 
 /**
  * Whether `delta run` takes up the workspace's latest run instead of starting one: only when the workspace was named,
  * the agent is the same, and the run was interrupted with the same message, or waits with the same message or with an
- * answer lying there. Another message is the person's wish for a new run; then the old one is only named, and so is a
- * damaged one. For a sub-agent the runs that its caller called come first.
+ * answer in `response.txt`. With another message the person wants a new run, so the old one is only mentioned; so is a
+ * damaged one. For a sub-agent, the runs that its caller started come first.
  */
-export async function resumableRun(about: Wish): Promise<Earlier | undefined> {
+export async function resumableRun(about: ResumeQuery): Promise<Earlier | undefined> {
   const { workDirectory, flags } = about
   const summary = await earlierRun(about)
   if (summary?.problem !== undefined) return { notice: damageNotice(summary, workDirectory, about.env) }
@@ -59,10 +59,10 @@ async function latestRun(workDirectory: string): Promise<RunSummary | undefined>
 }
 
 /**
- * Of what the caller called in this workspace the run that is meant: it may have called several agents, each with several
- * tasks, and some of them at once. Else the workspace's latest run, unless that is the caller itself.
+ * The run that is meant among those that the caller started in this workspace: it may have called several agents, with several
+ * tasks, some at the same time. Otherwise the workspace's latest run, unless that is the caller itself.
  */
-async function earlierRun(about: Wish): Promise<RunSummary | undefined> {
+async function earlierRun(about: ResumeQuery): Promise<RunSummary | undefined> {
   const { workDirectory, env, except } = about
   const caller = callerOf(workDirectory, env)
   if (caller === undefined) return latestRun(workDirectory)
@@ -78,7 +78,7 @@ function isOpen({ status }: RunSummary): boolean {
   return status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT'
 }
 
-async function isMeant(summary: RunSummary, { agent, message }: Wish): Promise<boolean> {
+async function isMeant(summary: RunSummary, { agent, message }: ResumeQuery): Promise<boolean> {
   return continuesWith(summary, message) && (await isSameAgent(summary, agent))
 }
 
@@ -100,7 +100,7 @@ function isTaskOf({ metadata }: RunSummary, message: string): boolean {
   return metadata.initial_message === message
 }
 
-/** What is no file is not read, for it may be a pipe: whoever takes the run up says what is wrong with it. */
+/** Anything but a regular file is not read, since it may be a pipe; the engine then says what is wrong with it. */
 function hasResponse(summary: RunSummary): boolean {
   const path = join(summary.directory, 'interaction', 'response.txt')
   const what = statSync(path, { throwIfNoEntry: false })

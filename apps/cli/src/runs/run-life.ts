@@ -1,10 +1,10 @@
 import type { RunResult } from '@delta/engine'
 import { isWithinRun } from '../agent/within-run.js'
-import type { RunPresenter } from '../present/last-word.js'
+import type { RunPresenter } from '../present/resume-hint.js'
 import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from '../terminal/terminal.js'
 
-/** Does something that a first Ctrl+C (or SIGTERM, SIGHUP) stops in order, and a second one at once. */
+/** Runs `work`; a first Ctrl+C (or SIGTERM, SIGHUP) stops it cleanly, and a second one at once. */
 export async function withStopSignal<T>(
   terminal: Terminal,
   presenter: RunPresenter,
@@ -12,10 +12,10 @@ export async function withStopSignal<T>(
 ): Promise<T> {
   using stop = stopSignal(terminal, {
     onFirst(name) {
-      if (isWithinRun(terminal)) return // its caller stops it, and nobody reads this but a model
+      if (isWithinRun(terminal)) return // its caller stops it, and only a model would read this
       presenter.warn(`${name}: stopping; once more to stop at once.`)
     },
-    lastWord: () => presenter.leave(),
+    onExit: () => presenter.leave(),
   })
   try {
     return await work(stop.signal)
@@ -26,7 +26,7 @@ export async function withStopSignal<T>(
   }
 }
 
-/** A wait for the run's owner that is ended by a signal has found out no more than that there is one. */
+/** The signal ended the wait for the run's owner, so all that is known is that there is one. */
 function isBusy(error: unknown): boolean {
   return Object(error).code === 'ERR_RUN_BUSY'
 }

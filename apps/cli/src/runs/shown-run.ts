@@ -12,7 +12,7 @@ import { spokenName } from '../usage/spoken-name.js'
 import { UsageError } from '../usage/usage-error.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 import { otherWorkspace } from '../workspace/workspace-near.js'
-import { runMeant } from './run-meant.js'
+import { resolveRunId } from './resolve-run-id.js'
 
 /** A run to be looked at. */
 export interface ShownRun extends RunSummary {
@@ -20,8 +20,8 @@ export interface ShownRun extends RunSummary {
 }
 
 /**
- * The run that a command which only looks is about: the named one, or the workspace's latest. A damaged journal is no
- * reason to refuse, nor one in which no run began; the summary's `problem` and `status` say so.
+ * The run for a command that only reads: the named one, or the workspace's latest. A damaged or empty journal is not refused;
+ * the summary's `problem` and `status` tell of it.
  */
 export async function findShownRun(
   flags: { workDir: string },
@@ -36,7 +36,7 @@ export async function findShownRun(
     const command = ['show', ...(runId === undefined ? [] : [runId])]
     throw new UsageError(`${what} in ${workDirectory}.${others} ${otherWorkspace(command, flags, terminal)}`)
   }
-  const id = runId === undefined ? latest : await runMeant(runId, { workDirectory, env: terminal.env })
+  const id = runId === undefined ? latest : await resolveRunId(runId, { workDirectory, env: terminal.env })
   try {
     const run = await readRun(runDirectory(workDirectory, id), { tolerant: true })
     return { ...run, journalPath: journalPath(run.directory) }

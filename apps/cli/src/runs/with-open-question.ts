@@ -1,8 +1,8 @@
 import { isJournalError, JournalError, type RunSummary, readRun } from '@delta/journal'
 
 /**
- * Adds to the news that another process writes a run which question is open in its journal. Whether that process asks a
- * person or was started with the answer cannot be seen from here; where it asks, no answer from elsewhere gets there.
+ * Adds the open question of a run to the error that another process is writing it. Whether that process is asking a person or
+ * was started with the answer is not visible from here; if it is asking, no answer from elsewhere can reach it.
  */
 export async function withOpenQuestion(error: unknown, { directory }: RunSummary): Promise<unknown> {
   if (!isJournalError(error) || error.code !== 'ERR_RUN_BUSY') return error

@@ -7,12 +7,11 @@ interface Streams {
 }
 
 /**
- * The streams, watched from their first use on. A reader that has gone (`| head`, a closed terminal) is no error: a command
- * goes on to its end, whose exit code may say what nobody read. Anything else, such as a full disk, is said and makes the
- * exit code 1.
+ * The streams, watched from their first use. A reader that has gone (`| head`, a closed terminal) is not an error: the command
+ * finishes, and its exit code still counts. Any other failure, such as a full disk, is reported and makes the exit code 1.
  *
- * @param onlyPrints - The command has no more to say than what is read: it stops with its reader, with 0.
- * @param remedy - What to do about a result that could not be written, where trying again is not it.
+ * @param onlyPrints - The command does nothing but print: it ends with its reader, with exit code 0.
+ * @param remedy - What to do about a result that could not be written, if not to try again.
  */
 export function watchedStreams(
   host: NodeJS.Process,
@@ -21,7 +20,7 @@ export function watchedStreams(
   return {
     stdin: once(() =>
       inputOf(host).on('error', () => {
-        // a terminal that is gone; whoever reads finds the end of input
+        // the terminal is gone; readers find the end of input
       }),
     ),
     stdout: once(() =>
@@ -32,13 +31,13 @@ export function watchedStreams(
     ),
     stderr: once(() =>
       host.stderr.on('error', () => {
-        // nobody reads what we have to say; the exit code still does
+        // nobody reads the messages; the exit code remains
       }),
     ),
   }
 }
 
-/** Node throws if the terminal is closed in the instant in which it is opened. As when it is closed later, nobody types. */
+/** Node.js throws if the terminal is closed at the moment it is opened. Then, as when it is closed later, there is no input. */
 function inputOf(host: NodeJS.Process): NodeJS.ReadStream {
   try {
     return host.stdin
@@ -57,10 +56,10 @@ function once<Value>(make: () => Value): () => Value {
 }
 
 function hasNoReader({ code }: NodeJS.ErrnoException, { isTTY }: NodeJS.WriteStream): boolean {
-  return code === 'EPIPE' || (isTTY && code === 'EIO') // of a file EIO is a broken disk
+  return code === 'EPIPE' || (isTTY && code === 'EIO') // for a file, EIO means a broken disk
 }
 
-/** Each piece that could not be written makes an error of its own; the first one says it. */
+/** Every failed write emits an error of its own; only the first is reported. */
 const failed = new WeakSet<NodeJS.Process>()
 
 function fail(host: NodeJS.Process, error: Error, remedy: string | undefined): void {

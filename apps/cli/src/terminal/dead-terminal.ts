@@ -1,14 +1,14 @@
 import { closeSync, fstatSync, statSync } from 'node:fs'
 
 /**
- * Lets a process end with its own exit code although its terminal is gone (a closed window, a lost connection). Node puts
- * the terminal's modes back when it leaves and aborts if that fails; a descriptor that is closed it leaves alone.
+ * Lets a process end with its own exit code although its terminal is gone (a closed window, a lost connection). Node.js
+ * restores the terminal's modes on exit and aborts if that fails; it leaves closed descriptors alone.
  */
 export function closeDeadTerminals(): void {
   for (const fd of [0, 1, 2]) if (isDeadTerminal(fd)) closeSync(fd)
 }
 
-/** A device that was a terminal answers no more as one. */
+/** A device that was a terminal, but no longer responds as one. */
 function isDeadTerminal(fd: number): boolean {
   try {
     const status = fstatSync(fd)
@@ -18,12 +18,12 @@ function isDeadTerminal(fd: number): boolean {
   }
 }
 
-/** `/dev/null` is a device as well, and where most programs that call this one send its output. */
+/** `/dev/null` is a device, too, and where other programs often send our output. */
 function nowhere(): number {
   return statSync('/dev/null').rdev
 }
 
-/** Loaded when it is needed: it brings the network with it. */
+/** `node:tty` is loaded only when needed, because it loads networking code. */
 function isTerminal(fd: number): boolean {
   return process.getBuiltinModule('node:tty').isatty(fd)
 }

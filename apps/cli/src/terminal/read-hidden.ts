@@ -1,6 +1,6 @@
 import type { Terminal } from './terminal.js'
 
-/** What a terminal sends for the keys that are not text, when nobody else handles them. */
+/** What a terminal in raw mode sends for keys that are not text. */
 const KEYS: Readonly<Record<string, 'enter' | 'end' | 'interrupt' | 'erase'>> = {
   '\r': 'enter',
   '\n': 'enter',
@@ -10,10 +10,10 @@ const KEYS: Readonly<Record<string, 'enter' | 'end' | 'interrupt' | 'erase'>> = 
 }
 
 /**
- * Reads a line that must not be seen. The terminal stops echoing before the prompt is shown: whoever types at once, or a
- * program that waits for the prompt, is not echoed either. What was pasted behind the end of the line is dropped: it may be
- * of the secret, and the next question may be one whose answer is seen. Undefined when `signal` is aborted, at end of
- * input, or when the terminal has gone.
+ * Reads a line without echo. Echoing stops before the prompt is shown, so that a person who types at once, or a program that
+ * waits for the prompt, is not echoed either. Anything pasted after the end of the line is dropped: it may be part of the
+ * secret, and the next question may echo its answer. Undefined when `signal` is aborted, at end of input, or when the
+ * terminal has gone.
  */
 export function readHidden(
   prompt: string,
@@ -22,7 +22,7 @@ export function readHidden(
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     let typed = ''
-    const decoder = new TextDecoder() // keeps what is half of a character until the rest comes
+    const decoder = new TextDecoder() // holds half a character until the rest comes
     const finish = (answer: string | undefined): void => {
       stdin.setRawMode(false)
       stdin.off('data', read).off('end', nobody).off('close', nobody).pause()

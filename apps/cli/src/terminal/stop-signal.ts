@@ -7,7 +7,7 @@ export class StoppedError extends Error {
   readonly code = 'ERR_CLI_STOPPED'
   readonly signal: string
 
-  /** @param consequence - A sentence on what became of it. */
+  /** @param consequence - A sentence about the effect. */
   constructor({ reason }: AbortSignal, cause: unknown, consequence = '') {
     super(`Stopped (${reason}). ${consequence}`.trimEnd(), { cause })
     this.signal = String(reason)
@@ -15,23 +15,23 @@ export class StoppedError extends Error {
 }
 
 /**
- * Aborts on the first SIGINT, SIGTERM or SIGHUP, with its name as the reason. Another one ends the process at once, and
- * kills the commands that it has running; before it leaves, `lastWord` is called. So does an error that nobody caught.
+ * Aborts on the first SIGINT, SIGTERM or SIGHUP, with its name as the reason. A second one kills the running commands, calls
+ * `onExit` and ends the process at once; so does an uncaught error.
  */
 export function stopSignal(
   terminal: Terminal,
-  { onFirst, lastWord }: { onFirst?: (name: string) => void; lastWord?: () => void } = {},
+  { onFirst, onExit }: { onFirst?: (name: string) => void; onExit?: () => void } = {},
 ): { signal: AbortSignal; [Symbol.dispose](): void } {
   const controller = new AbortController()
   const handlers = Object.keys(SIGNAL_EXIT).map((name) => {
     const handler = (): void => {
       if (controller.signal.aborted) {
         killRunningCommands()
-        lastWord?.()
+        onExit?.()
         terminal.exit(SIGNAL_EXIT[name] ?? EXIT.failed)
         return
       }
-      controller.abort(name) // first, so that a question which stands there ends its line
+      controller.abort(name) // first, so that an open question ends its line
       onFirst?.(name)
     }
     terminal.signals.on(name, handler)
@@ -39,7 +39,7 @@ export function stopSignal(
   })
   const onMistake = (): void => {
     killRunningCommands()
-    if (lastWord) terminal.signals.once('exit', lastWord) // below what is said of the error
+    if (onExit) terminal.signals.once('exit', onExit) // below the report of the error
   }
   terminal.signals.on('uncaughtExceptionMonitor', onMistake)
   return {

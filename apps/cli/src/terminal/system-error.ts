@@ -16,7 +16,7 @@ const KNOWN: Readonly<Record<string, readonly [reason: string, remedy: string]>>
   EROFS: ['the file system is read-only', 'Use another place, or make it writable.'],
 }
 
-/** As `/proc` says it, whose directories are there. */
+/** What `/proc` answers to `mkdir`, though the directory above exists. */
 const NOTHING_CAN_BE_MADE = ['nothing can be created there', 'Use another place.'] as const
 
 /**

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
 
-/** The world as a command sees it, so that a test can give it another one. */
+/** Everything a command sees of the outside world, so that a test can replace it. */
 export interface Terminal {
   /** Arguments after the program's name. */
   argv: string[]
@@ -20,11 +20,11 @@ export interface Terminal {
   cache?: CachePlace | undefined
 }
 
-/** Where files are that spare the next start some work. */
+/** Where files are kept that save the next start some work. */
 export interface CachePlace {
-  /** Absolute; made when there is something to keep. */
+  /** Absolute; created when there is something to keep. */
   directory: string
-  /** Tells one build of this program from another, and one version of node. */
+  /** Different for each build of this program and each version of Node.js. */
   build(): string
 }
 

@@ -22,6 +22,6 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()
   } catch {
-    return false // missing, or not for us: either way it cannot be started
+    return false // missing or not permitted: it cannot be started
   }
 }

@@ -1,6 +1,6 @@
 import type { ExpandedTool } from '@delta/tool-expander'
 
-/** A command that walks through the whole workspace, and what keeps it out of `.delta`. */
+/** A command that searches the whole workspace, and what keeps it out of `.delta`. */
 export interface FindsJournal {
   message: string
   hint: string
@@ -17,12 +17,12 @@ interface Piece {
 }
 
 const WORD_OR_END = /(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|\$\{\w+\}|[^\s'"\\|;&()])+|[|;&()\n]/g
-/** The workspace as it is written, or a directory that the model names. */
+/** The usual ways to write the workspace, or a directory named by the model. */
 const WORKSPACE = /^["']?(?:\.\/?|\$PWD|\$\{(?!AGENT_HOME\})\w+\})["']?$/
 
 /**
- * The first command of a tool that also reads the journal of its own run, which lies in the workspace: everybody's first
- * search tool finds its own call there.
+ * The first command of a tool that also searches the journal of its own run, which is in the workspace: almost everybody's
+ * first search tool finds its own call there.
  */
 export function findsJournal({ __meta: origin }: ExpandedTool): FindsJournal | undefined {
   if (origin === undefined || origin.template.includes('.delta')) return undefined
@@ -51,7 +51,7 @@ function piecesOf(template: string): Piece[] {
   return pieces
 }
 
-/** What to write, or undefined where the words lead into no `.delta`. */
+/** The advice, or undefined if these words do not lead into `.delta`. */
 const WALKERS: Readonly<Record<string, (words: readonly string[]) => string | undefined>> = {
   grep: byGrep,
   egrep: byGrep,
@@ -84,7 +84,7 @@ function byRipgrep(words: readonly string[]): string | undefined {
     : undefined
 }
 
-/** The words that are no options, nor the values of those that take one. */
+/** The words that are neither options nor values of options. */
 function operandsOf(words: readonly string[], takesValue: RegExp): string[] {
   const end = words.indexOf('--')
   return words.filter((word, index) => {
@@ -93,7 +93,7 @@ function operandsOf(words: readonly string[], takesValue: RegExp): string[] {
   })
 }
 
-/** Without a directory these programs begin where they stand. */
+/** Without a directory, these programs search the current one. */
 function reachesWorkspace(directories: readonly string[]): boolean {
   return directories.length === 0 || directories.some((directory) => WORKSPACE.test(directory))
 }

@@ -8,7 +8,7 @@ export interface ToolFlags {
   importRoot: string[]
 }
 
-/** The tools that a path on the command line leads to, and the directory that is `${AGENT_HOME}` for them; `partial` leaves out what cannot be used. */
+/** The tools at a path on the command line, and the directory that is `${AGENT_HOME}` for them. With `partial`, tools that do not load are left out. */
 export async function loadTools(
   path: string,
   flags: ToolFlags,

@@ -1,7 +1,7 @@
 import { isAgentCommand } from '@delta/executor'
 import type { ExpandedParameter, ExpandedTool } from '@delta/tool-expander'
 
-/** A message for a sub-agent that a model writes behind `-m`, where not every text is taken as it is. */
+/** A message for a sub-agent that a model writes after `-m`, where some texts have a special meaning. */
 export interface MessageAsFile {
   path: string
   message: string
@@ -13,7 +13,7 @@ const FLAG = /^(?:-m|--message)$/
 const JOINED = /^(?:-m|--message=)\$\{(\w+)\}/
 const VALUE = /^\$\{(\w+)\}/
 
-/** What is to be said of a tool that calls an agent, where a task of the model's that begins with `@` is read as a file. */
+/** A finding about a tool that calls an agent and would read a task beginning with `@` as a file. */
 export function messageAsFile(tool: ExpandedTool): MessageAsFile | undefined {
   if (!isAgentCommand(tool.command)) return undefined
   const parameter = tool.parameters.find((each) => isMessage(each, tool))

@@ -1,7 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js'
 
-/** A transport like the given one, and what resolves once no request that came over it waits for its answer. */
+/** Wraps a transport; `answered()` resolves once no request received over it still waits for its answer. */
 export function withOpenRequests(inner: Transport): { transport: Transport; answered(): Promise<void> } {
   const open = new Set<RequestId>()
   let whenAnswered = (): void => undefined
@@ -15,7 +15,7 @@ export function withOpenRequests(inner: Transport): { transport: Transport; answ
       inner.onmessage = (message, extra) => {
         if ('method' in message && 'id' in message) open.add(message.id)
         const cancelled = cancelledBy(message)
-        if (cancelled !== undefined) close(cancelled) // gets no answer
+        if (cancelled !== undefined) close(cancelled) // a cancelled request gets no answer
         transport.onmessage?.(message, extra)
       }
       inner.onclose = () => transport.onclose?.()

@@ -3,8 +3,8 @@ import { commandToContinue } from './command-to-continue.js'
 import { spokenName } from './spoken-name.js'
 
 /**
- * A library's text about a file of a run, its hints made commands to be pasted: the library knows neither the flags of
- * `delta` nor where a person stands. Of a path that belongs to no workspace the text stays as it is.
+ * Completes the commands in a library's message about a file of a run, so that they can be pasted: the library knows neither
+ * the flags of `delta` nor the current directory. If the path is in no workspace, the text stays as it is.
  */
 export function withExactCommands(text: string, path: string, env: NodeJS.ProcessEnv): string {
   const run = runAt(path)

@@ -1,4 +1,4 @@
-/** Options of the libraries, and the flags of ours that set them. */
+/** Options of the libraries, and the flags of `delta` that set them. */
 const FLAGS: Readonly<Record<string, string>> = {
   agent: '--agent',
   decision: '--approve or --deny',
@@ -9,7 +9,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 
 const OPTION = new RegExp(`\\bthe option (${Object.keys(FLAGS).join('|')})(?=[ .]|$)`, 'gim')
 
-/** A library's text for people, who know its options by the flags of `delta`. */
+/** A library's message, with the flags of `delta` in place of the library's options. */
 export function withOwnFlags(text: string): string {
   return text.replace(OPTION, (said, option: string) => FLAGS[option] ?? said)
 }

@@ -1,6 +1,6 @@
 /**
- * The words before a command in what we advise to type. Started by npx, there is no `delta` to be found afterwards; what
- * a run starts finds it on its PATH. In a clone the name is that of the alias which its README gives.
+ * The words that come before a command in our advice. After `npx` there is no `delta` to be found, but commands started by a
+ * run find it on their PATH. In a clone, `delta` is the alias that the README gives.
  */
 export function spokenName(env: NodeJS.ProcessEnv): string[] {
   return env.npm_lifecycle_event === 'npx' && env.DELTA_PARENT_RUN === undefined
@@ -8,7 +8,7 @@ export function spokenName(env: NodeJS.ProcessEnv): string[] {
     : ['delta']
 }
 
-/** A text that advises a command of `delta`, with the words that start it here. A path that ends so is none. */
+/** A text that advises a `delta` command, with the words that start it here. Leaves paths alone. */
 export function withSpokenName(text: string, env: NodeJS.ProcessEnv): string {
   const name = spokenName(env).join(' ')
   return name === 'delta' ? text : text.replace(COMMAND, name)

@@ -1,6 +1,6 @@
 /**
- * What to say of a path that came with bytes which are no UTF-8: node has replaced them, so it would name another
- * directory than the person does. Undefined for any other path.
+ * What to say of a path whose bytes were not UTF-8: Node.js has replaced them, so it would name another directory than the
+ * person did. Undefined for any other path.
  */
 export function unreadableBytes(path: string): string | undefined {
   if (!path.includes('\ufffd')) return undefined

@@ -2,7 +2,7 @@ import { readLine } from '../terminal/read-line.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
 
-/** The name of an old workspace, or undefined for a new one. Ctrl+D is no choice, and nobody pays for a run they did not want. */
+/** The name of an existing workspace, or undefined for a new one. Ctrl+D chooses none: it must not start a run that costs money. */
 export async function askForWorkspace(
   existing: string[],
   lastUsed: string | undefined,
@@ -34,7 +34,7 @@ function means(answer: string, name: string): boolean {
 }
 
 function noneChosen({ stderr }: Terminal): UsageError {
-  stderr.write('\n') // the question stands there still
+  stderr.write('\n') // ends the line of the question
   return new UsageError(
     'No workspace was chosen, so no run was started. Name one with -w, or take a new one with -y.',
   )

@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a directory and those above it that are missing. By hand, because node's own `recursive` never ends where nothing
- * can be made in a directory that exists, as in `/proc`.
+ * Creates a directory and its missing parents. By hand, because Node.js's own `recursive` never returns where nothing can be
+ * created in an existing directory, as in `/proc`.
  *
- * @returns Those it made, the outermost first; none if all of them were there.
+ * @returns Those it created, the outermost first; none if all existed.
  */
 export function makeDirectories(path: string): string[] {
   if (isDirectory(path)) return []
-  // a file above is in the way of this directory, not of itself: mkdir says so (ENOTDIR)
+  // if a file is among the parents, the mkdir below reports it (ENOTDIR)
   const above = existsSync(dirname(path)) ? [] : makeDirectories(dirname(path))
   try {
     mkdirSync(path)

@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal/terminal.js'
 import { unreadableBytes } from '../usage/unreadable-bytes.js'
 import { UsageError } from '../usage/usage-error.js'
 
-/** `-w` as an absolute path, whether something is there or not. A path that nobody can mean is refused. */
+/** `-w` as an absolute path, which need not exist. A path that nobody can mean is refused. */
 export function namedDirectory(workDir: string, terminal: Terminal): string {
   if (workDir.startsWith('~'))
     throw new UsageError(
@@ -23,7 +23,7 @@ export function namedDirectory(workDir: string, terminal: Terminal): string {
   )
 }
 
-/** `-w` of a command that makes none; a directory that is missing has no runs, a file is a mistake. */
+/** `-w` of a command that does not create it: a missing directory has no runs, a file is a mistake. */
 export function workDirectoryOf({ workDir }: { workDir: string }, terminal: Terminal): string {
   const directory = namedDirectory(workDir, terminal)
   try {
@@ -31,14 +31,14 @@ export function workDirectoryOf({ workDir }: { workDir: string }, terminal: Term
   } catch (cause) {
     const link = danglingLink(directory)
     if (link !== undefined) throw new UsageError(`-w ${workDir}: ${link}`, { cause })
-    // not throwIfNoEntry: since Node.js 22 it takes what lies below a file for missing, too
+    // not throwIfNoEntry: since Node.js 22 it also treats a path below a file as missing
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return directory
     throw new UsageError(`-w ${workDir}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
   }
   throw new UsageError(`-w ${workDir}: it is a file, not a directory.`)
 }
 
-/** `-w` of a command that looks at what is there. */
+/** `-w` of a command that needs an existing workspace. */
 export function existingWorkDirectoryOf(flags: { workDir: string }, terminal: Terminal): string {
   const directory = workDirectoryOf(flags, terminal)
   if (existsSync(directory)) return directory
@@ -49,7 +49,7 @@ export function existingWorkDirectoryOf(flags: { workDir: string }, terminal: Te
   )
 }
 
-/** What to say of a symbolic link to nothing: the system calls it missing, or in the way. */
+/** What to say of a dangling symbolic link, which the system reports as missing, or as in the way. */
 export function danglingLink(path: string): string | undefined {
   const target = existsSync(path) ? undefined : targetOf(path)
   if (target === undefined) return undefined
@@ -60,6 +60,6 @@ function targetOf(path: string): string | undefined {
   try {
     return readlinkSync(path)
   } catch {
-    return undefined // it is no link, or nothing is there
+    return undefined // not a link, or missing
   }
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The workspaces that were made without `-w`, oldest first; none where nothing is, or no directory. */
+/** The workspaces that were created without `-w`, oldest first; none if the directory does not exist. */
 export function workspacesIn(home: string): string[] {
   try {
     return readdirSync(home)
@@ -17,11 +17,11 @@ function byNumber(a: string, b: string): number {
   return Number(a.slice(1)) - Number(b.slice(1))
 }
 
-/** The one that was used last, as it is remembered; it may be gone. */
+/** The one that was used last, if that is known; it may be gone. */
 export function lastUsedIn(home: string): string | undefined {
   try {
     return readFileSync(join(home, 'LAST_USED'), 'utf8').trim()
   } catch {
-    return undefined // only a convenience, whatever is wrong with it
+    return undefined // only a convenience, whatever the error
   }
 }

@@ -6,7 +6,7 @@ import { UsageError } from '../usage/usage-error.js'
 import { isReadableDirectory } from './is-readable-directory.js'
 import { lastUsedIn, workspacesIn } from './workspace-names.js'
 
-/** What to type where a directory holds no runs: the same command on the workspace that is meant, if there is one. */
+/** Advice for a directory without runs: the same command for the workspace that was probably meant. */
 export function otherWorkspace(
   command: readonly string[],
   { workDir }: { workDir: string },
@@ -18,7 +18,7 @@ export function otherWorkspace(
   return `For those of the workspace ${near.isAbove ? 'it is in' : 'last used there'}: ${typed}`
 }
 
-/** Adds to the news that a directory holds no runs the command to type for the workspace that is meant, if there is one. */
+/** Adds to the error that a directory holds no runs the command for the workspace that was probably meant, if there is one. */
 export function withOtherWorkspace(
   error: unknown,
   command: readonly string[],
@@ -34,8 +34,8 @@ export function withOtherWorkspace(
 }
 
 /**
- * The workspace that somebody may mean who names a directory without runs: the one last used there, or else the nearest
- * one above it. It is for them to say: a command that took it by itself would go on with runs that were not meant.
+ * The workspace that was probably meant by a directory without runs: the one last used there, or else the nearest above. It
+ * is only suggested: a command that used it unasked might continue a run that was not meant.
  *
  * @param workDir - The directory as it was typed.
  */
@@ -56,8 +56,8 @@ function workspaceAbove(directory: string): string | undefined {
 }
 
 /**
- * The workspace that `delta run` without `-w` used last, or made last, in a directory that is no workspace but may be
- * an agent's: as it can be typed behind `-w`. Undefined where there is none.
+ * The workspace that `delta run` without `-w` last used or created in a directory, which may be an agent's: as it can be
+ * typed after `-w`. Undefined if there is none.
  *
  * @param workDir - The directory as it was typed.
  */

@@ -11,13 +11,13 @@ import { lastUsedIn, workspacesIn } from './workspace-names.js'
 
 export interface Workspace {
   directory: string
-  /** The directories that were made for it just now, itself and those above it, the outermost first. */
+  /** The directories just created for it: parents and itself, the outermost first. */
   made: string[]
-  /** Of one that the person did not name. */
+  /** Set if the person did not name it. */
   unnamed?: { notice: string; lastUsedPath: string }
 }
 
-interface Wish {
+interface WorkspaceChoice {
   agentHome: string
   /** `-w`, as it was typed. */
   workDir: string | undefined
@@ -25,13 +25,13 @@ interface Wish {
 }
 
 /**
- * The workspace of a new run. `-w` names it, and it is made if missing; otherwise a new `W001`, `W002` … is made, or on
- * a terminal without `-y` the person may choose an old one.
+ * The workspace of a new run. `-w` names it, and it is created if missing. Otherwise a new `W001`, `W002` … is created, or on
+ * a terminal without `-y` the person may choose an existing one.
  *
- * @returns An absolute path of a directory that exists, and what was `made` for it just now.
+ * @returns An existing directory, and what was just `made` for it.
  */
 export async function chooseWorkspace(
-  { agentHome, workDir, yes }: Wish,
+  { agentHome, workDir, yes }: WorkspaceChoice,
   terminal: Terminal,
 ): Promise<Workspace> {
   if (workDir !== undefined) return makeNamed(workDir, terminal)
@@ -55,23 +55,23 @@ async function chooseUnnamed(home: string, yes: boolean, terminal: Terminal): Pr
   return { directory, made, unnamed: { notice, lastUsedPath: join(home, 'LAST_USED') } }
 }
 
-/** To be called once a run has begun in it. It is then the last one used, and with `sync` survives a power cut. */
+/** To be called once a run has begun: makes it the last one used and, with `sync`, safe against a power cut. */
 export function keepWorkspace({ directory, made, unnamed }: Workspace, { sync }: { sync: boolean }): void {
   if (sync) for (const each of made) syncName(each)
   if (unnamed === undefined) return
   try {
     writeFileSync(unnamed.lastUsedPath, `${basename(directory)}\n`)
   } catch {
-    // only a convenience: the run goes on, and the next question names no last one
+    // only a convenience: the next question names no last one
   }
 }
 
-/** Takes the directories away again that were made for nothing; one in which something is stays. */
+/** Removes the directories created for a run that did not begin, unless something is in them. */
 export function unmakeWorkspace({ made }: Workspace): void {
   try {
     for (const directory of made.toReversed()) rmdirSync(directory)
   } catch {
-    // It is not empty, or somebody else was faster. The person is told why nothing came of the run, and that matters more.
+    // not empty, or already gone; the error that stopped the run matters more
   }
 }
 
@@ -99,11 +99,11 @@ function isWritable(directory: string): boolean {
     accessSync(directory, constants.W_OK)
     return true
   } catch {
-    return false // EACCES and EROFS say the same here: not to be written
+    return false // EACCES or EROFS
   }
 }
 
-/** `mkdir` without `recursive` fails if the name is taken, so of two that start at once each gets its own. */
+/** `mkdir` without `recursive` fails if the name is taken, so two runs that start at once each get their own. */
 function makeNext(home: string): { directory: string; made: string[] } {
   const made = makeDirectories(home)
   const last = workspacesIn(home).at(-1)
@@ -114,7 +114,7 @@ function makeNext(home: string): { directory: string; made: string[] } {
       return { directory, made: [...made, directory] }
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT') return makeNext(home) // a run that was refused has just taken it away again
+      if (code === 'ENOENT') return makeNext(home) // another run that was refused has just removed it
       if (code !== 'EEXIST') throw error
     }
   }

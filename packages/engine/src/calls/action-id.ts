@@ -1,4 +1,4 @@
-/** Kimi's are `functions.<name>:<count>`: told others, it does not find its way back to calls that its server can read. */
+/** Kimi's ids are `functions.<name>:<count>`. Given other ids, it stops writing calls that its server can parse. */
 const SAFE_ID = /^(?!\.)[A-Za-z0-9_.:-]{1,64}$/
 
 /**

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
 
-/** How an author names a file beside the agent. */
-export const OWN = '${AGENT_HOME}/'
+/** How an author names a file in the agent's directory. */
+export const HOME_PREFIX = '${AGENT_HOME}/'
 
 /** Programs whose first argument, if it is no option, is a file they read. */
 const INTERPRETERS = new Set([
@@ -19,9 +19,10 @@ const INTERPRETERS = new Set([
 ])
 
 /**
- * What to write instead of a relative path, of a program or of the script of an interpreter, that names nothing in the
- * `directory` where the command runs but a file beside the agent; `notFound` says that the program is not on the `PATH`
- * either. A clause; undefined for any other command.
+ * What to write instead, when a command names its program, or the script of an interpreter, by a relative path that exists
+ * in the agent's directory but not in the `directory` where the command runs. A clause; undefined for any other command.
+ *
+ * @param notFound - The program is not on the `PATH` either.
  */
 export function meantBesideAgent(
   command: readonly string[],
@@ -31,12 +32,14 @@ export function meantBesideAgent(
   if (written === undefined || isAbsolute(written) || /^-|\$\{/.test(written)) return undefined
   if (!existsSync(join(home, written))) return undefined
   if (isProgram && !written.includes('/'))
-    return notFound ? `${written} is in the agent's directory: write ${OWN}${written} instead` : undefined
+    return notFound
+      ? `${written} is in the agent's directory: write ${HOME_PREFIX}${written} instead`
+      : undefined
   if (existsSync(join(directory, written))) return undefined
-  return `${written} is looked for in ${directory}, but is in the agent's directory: write ${OWN}${normalize(written)} instead`
+  return `${written} is looked for in ${directory}, but is in the agent's directory: write ${HOME_PREFIX}${normalize(written)} instead`
 }
 
-/** The word of a command that names a file of its author's: the program, or what an interpreter reads. */
+/** The word of a command that may name a file of the author's: the program, or an interpreter's script. */
 export function fileOf(command: readonly string[]): { written: string | undefined; isProgram: boolean } {
   const isProgram = !INTERPRETERS.has(command[0] ?? '')
   return { written: command[isProgram ? 0 : 1], isProgram }

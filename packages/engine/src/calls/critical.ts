@@ -3,7 +3,7 @@ import { type ActionResult, isKnownEvent, type RunSummary, readTail, type Stored
 import type { ActiveRun } from '../active-run.js'
 import type { Outcome } from '../outcome.js'
 
-/** The end of the run, if its author wants none without the success of this tool. */
+/** The failure of the run when a critical tool did not succeed; undefined otherwise. */
 export function failedCritically(
   tool: Tool | undefined,
   name: string,
@@ -14,8 +14,8 @@ export function failedCritically(
 }
 
 /**
- * The same for a result that an engine recorded and did not live to draw the conclusion from. A message since then is a
- * person's word to go on.
+ * The same for a result that the last engine recorded, but was killed before acting on. A message since then means that a
+ * person wants the run to go on.
  */
 export async function failedBefore(run: ActiveRun, summary: RunSummary): Promise<Outcome | undefined> {
   if (summary.userSpokeLast) return undefined
@@ -24,8 +24,8 @@ export async function failedBefore(run: ActiveRun, summary: RunSummary): Promise
 }
 
 /**
- * Why what is still to come of the last response must not begin: it may rest on a critical tool that was not run, or whose
- * outcome nobody knows. The model decides anew, for neither is a failure of the tool.
+ * Why the remaining calls of the last response must not begin: they may depend on a critical tool that was not run, or whose
+ * outcome is unknown. Neither is a failure of the tool, so the model decides again.
  */
 export async function missingCritical(run: ActiveRun): Promise<string | undefined> {
   const missing = (await criticalWithoutSuccess(run)).find((result) => !hasFailed(result))
@@ -36,12 +36,12 @@ export async function missingCritical(run: ActiveRun): Promise<string | undefine
     : `Not run: ${subject} was not run. Decide again how to go on.`
 }
 
-/** True of a command that ran and ended. */
+/** True if the command ran and ended. */
 function hasFailed({ status, execution_ref: record }: ActionResult): boolean {
   return status !== 'INTERRUPTED' && record !== null
 }
 
-/** The results other than success that critical tools of the last response have by now. */
+/** The results so far, other than success, of the critical tools in the last response. */
 async function criticalWithoutSuccess({ run, agent }: ActiveRun): Promise<ActionResult[]> {
   const isCritical = (name: string) => agent.tools.get(name)?.settings.critical
   if (![...agent.tools.keys()].some(isCritical)) return [] // most agents have none

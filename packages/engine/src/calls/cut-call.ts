@@ -2,8 +2,8 @@ import type { ActiveRun } from '../active-run.js'
 import type { Call } from './call.js'
 
 /**
- * What the model reads of a call of the last thought whose arguments end where its tokens did; undefined for any other.
- * Arguments that never began look like those of a tool without parameters, so they must not be taken for none.
+ * What the model reads when its token limit cut off the arguments of this call of the last thought; undefined otherwise.
+ * Arguments cut off before they began are an empty text, as for a tool without parameters, and must not pass for that.
  */
 export function cutCall(run: ActiveRun, call: Call): string | undefined {
   if (isJson(call.arguments)) return undefined

@@ -4,7 +4,7 @@ import type { ActionRequest, PendingCall } from '@delta/journal'
 import type { ActiveRun } from '../active-run.js'
 import { lastEventOf } from './find-event.js'
 
-/** A call that may have started before the last engine died, as that one left it. */
+/** A call that may have started before its engine died, as that engine left it. */
 export interface LeftCall {
   /** Its last request. */
   request: ActionRequest | undefined
@@ -15,8 +15,8 @@ export interface LeftCall {
 }
 
 /**
- * Ends what is left of all the calls whose engine died, before any of them is settled: settling one may take long, or have
- * to wait for a person. All at once, for each may take its time to end.
+ * Ends the remaining processes of all calls whose engine died, before any is settled: settling a call may take long, or wait
+ * for a person. All at once, because each process has its own time to end.
  */
 export async function endOrphansOf(
   run: ActiveRun,
@@ -27,8 +27,8 @@ export async function endOrphansOf(
 }
 
 /**
- * By the record of its process, and on Linux by the environment it carries, even if the record was never written. The
- * listener is told if anything was ended.
+ * Finds processes by their record and, on Linux, by their environment, so even if the record was never written. Reports a
+ * notice if any was ended.
  */
 async function endOrphansOfCall(run: ActiveRun, call: PendingCall): Promise<LeftCall> {
   const request = await lastEventOf(run, 'ACTION_REQUEST', call.action_id)

@@ -6,8 +6,8 @@ const BEGUN_BEFORE =
   'It had begun before, and was interrupted: the outcome of that is unknown; it may have done all, part or none of its work.'
 
 /**
- * Journals a call that was not run, so that it still has its request and its one result. Whatever it held, `jq` can read
- * them. One that an earlier engine had begun stays interrupted, whatever refuses it now.
+ * Journals a call that was not run, so that it too has a request and exactly one result, both readable by `jq` whatever the
+ * arguments hold. A call that an earlier engine had begun counts as interrupted, whatever refuses it now.
  */
 export function refuse(
   run: ActiveRun,
@@ -30,7 +30,7 @@ export function refuse(
       type: 'ACTION_REQUEST',
       ...about,
       attempt,
-      tool_args: withoutHalves(args), // what the model wrote stands in the thought
+      tool_args: withoutHalves(args), // the thought has them as the model wrote them
       resolved_command: null,
       argv: null,
     },
@@ -47,7 +47,7 @@ export function refuse(
   )
 }
 
-/** Answers a call that is not to begin any more, for what came before it; nobody looked at what it asks for. */
+/** Answers a call that must not begin because of what came before it; the call itself is not examined. */
 export function leaveOut(run: ActiveRun, call: Call, iteration: number, why: string): undefined {
   refuse(run, call, { iteration, attempt: 1, args: call.arguments, status: 'BLOCKED', observation: why })
 }

@@ -1,17 +1,17 @@
 import type { Thought } from '@delta/journal'
 import type { Outcome } from '../outcome.js'
 
-/** Why an answer is none, by the provider's `finish_reason`. */
+/** Why an answer is incomplete, by the provider's `finish_reason`. */
 const CUT_SHORT: Readonly<Record<string, string>> = {
   length:
     "the answer was cut off at the model's token limit; raise llm.max_tokens, or ask for the rest with a message",
   content_filter: "the provider's filter held the answer back",
 }
 
-/** Not a failure: an agent that has done its work by its tools may have nothing to add. */
+/** Not a failure: an agent whose tools did the work may have nothing to add. */
 const EMPTY = 'the answer is empty: the model sent neither text nor a tool call'
 
-/** The beginnings of calls as models write them, where a server did not make calls of them; `\s*` would be slow where many lines are empty. */
+/** How models begin a call in text when the server does not parse it. Not `\s*`, which is slow over many empty lines. */
 const WRITTEN_CALL =
   /^[ \t]*(<tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_calls?_|<｜tool▁call|\{\s*"name":\s*"[\w-]+",\s*"(arguments|parameters)":)/m
 
@@ -20,7 +20,7 @@ const CALL_AS_TEXT =
 
 const CALL_MISSING = 'the server announced a tool call along with this text, but sent none'
 
-/** What a thought without calls means for the run: its answer, unless the provider says that it is not a whole one. */
+/** What a thought without calls means for the run: it is the answer, unless the provider says that it is incomplete. */
 export function conclude({ content, finish_reason: reason, message }: ConcludingThought): Outcome {
   const cutShort = CUT_SHORT[reason ?? '']
   if (cutShort !== undefined) {

@@ -1,6 +1,6 @@
 import { isJournalError } from '@delta/journal'
 import { type ActiveRun, record } from '../active-run.js'
-import { CallerMistake } from '../caller.js'
+import { CallbackError } from '../callbacks.js'
 import { notifyHook } from '../hooks/notify.js'
 import { eraseSecrets } from '../human/secrets.js'
 import { needsMending } from '../needs-mending.js'
@@ -12,9 +12,9 @@ import { updateMetadata } from './update-metadata.js'
 const STOPPING_HOOK_MS = 1000
 /**
  * Runs the loop and writes the run's end: `on_run_end` (never while waiting), secrets erased, `ENGINE_END`, synced.
- * An error that ended the loop (a context source that is missing, say) is journaled and makes the run `FAILED`; one of
- * writing the run's own files is thrown on, because a journal that cannot be written must not be written to; so is a
- * mistake of the calling program, which is none of the run's.
+ * An error that ended the loop (a missing context source, say) is journaled and makes the run `FAILED`. Two kinds are
+ * rethrown instead: one from writing the run's own files, since a journal that cannot be written cannot record it; and one
+ * from a callback, which is no failure of the run.
  */
 export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Promise<RunResult> {
   const outcome = await loop().catch((error: unknown) => unexpected(run, error))
@@ -30,7 +30,7 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
     usage: summary.usage,
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
   })
-  run.run.journal.sync() // before anybody is told how it ended
+  run.run.journal.sync() // before anybody hears how it ended
   for (const event of ended) run.emit({ kind: 'journal', event })
   await updateMetadata(run.run, run.emit)
   return {
@@ -48,7 +48,7 @@ async function endHook(run: ActiveRun): Promise<void> {
 }
 
 async function unexpected(run: ActiveRun, thrown: unknown): Promise<Outcome> {
-  if (thrown instanceof CallerMistake) throw thrown
+  if (thrown instanceof CallbackError) throw thrown
   const error = asRecordFailure(thrown, run.run)
   if (isJournalError(error)) throw error
   if (run.signal.aborted) return interrupted(run.signal)

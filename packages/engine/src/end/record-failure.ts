@@ -4,15 +4,15 @@ import { quoteForPerson } from '@delta/executor'
 import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
 import { ASK_HUMAN } from '../human/question.js'
 
-/** What the system answers when it takes no more of what is written. */
+/** The disk takes no more data. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])
 const PERMISSION_CODES = new Set(['EACCES', 'EPERM'])
-/** What it answers when something else stands where a file or directory of the run is to be. */
+/** Something else is where a file or directory of the run should be. */
 const IN_THE_WAY_CODES = new Set(['EEXIST', 'ENOTDIR'])
 
 /**
- * The error as one of the journal's, if what stopped the run is that its own directory could not be written; any other
- * stays as it is. Such a run has not failed: it goes on from what is recorded once there is room.
+ * Turns a system error from writing the run's own directory into a `JournalError`; returns any other error as it is. Such a
+ * run has not failed: it can go on from what is recorded once the directory can be written again.
  */
 export function asRecordFailure(error: unknown, run: Run): unknown {
   const { code = '', path, syscall } = Object(error) as NodeJS.ErrnoException
@@ -23,13 +23,13 @@ export function asRecordFailure(error: unknown, run: Run): unknown {
   return isOurs && isRefused ? asWriteError(error, path ?? run.directory) : error
 }
 
-/** A directory of the run was deleted or moved while it was used: only the last part of a path may be missing. */
+/** A directory of the run was deleted or moved meanwhile: otherwise only the last part of the path could be missing. */
 function lacksDirectory(error: unknown): boolean {
   const { code, path, syscall } = Object(error) as NodeJS.ErrnoException
   return code === 'ENOENT' && syscall === 'open' && path !== undefined && isGone(dirname(path))
 }
 
-/** Adds to an error of writing a run what was lost by it, and the command line that goes on; or says that the run is gone. */
+/** Adds to a write error which results were lost and the command that continues the run; or says that the run is gone. */
 export function withWayOn(error: unknown, run: Run): unknown {
   if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') return error
   if (isGone(run.directory)) return asGone(error, run)
@@ -45,14 +45,14 @@ export function withWayOn(error: unknown, run: Run): unknown {
   })
 }
 
-/** Deleted, by a command of the agent perhaps, or moved: to create it, or to mend permissions, would be no way on. */
+/** The directory was deleted, perhaps by a command of the agent, or moved: advice on permissions would not help. */
 function asGone({ code, path, cause }: JournalError, { directory }: Run): JournalError {
   const message = `${directory}: The run can no longer be recorded: its directory is gone.
 It, or its whole workspace, was deleted or moved during the run. If it was moved, put it back and continue the run; a deleted run cannot be continued.`
   return new JournalError(code, message, { path, cause })
 }
 
-/** What merely cannot be reached, for want of permission, is there still. */
+/** False for a path that merely cannot be reached for want of permission. */
 function isGone(path: string): boolean {
   try {
     lstatSync(path)

@@ -1,16 +1,16 @@
 import type { Run } from '@delta/journal'
-import { CallerMistake } from '../caller.js'
+import { CallbackError } from '../callbacks.js'
 import { asRecordFailure, withWayOn } from './record-failure.js'
 
 /**
- * Does something with a run that this process owns, and gives the run back whatever happens. An error of writing it says
- * how to go on.
+ * Works on a run that this process owns, and releases it whatever happens. A write error is rethrown with advice on how to
+ * continue.
  */
 export async function releasing<T>(run: Run, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof CallerMistake) throw error.thrown
+    if (error instanceof CallbackError) throw error.thrown
     throw withWayOn(asRecordFailure(error, run), run)
   } finally {
     run.close()

@@ -1,7 +1,7 @@
 import { isJournalError, type Run } from '@delta/journal'
 import type { EngineEvent } from '../engine-event.js'
 
-/** Writes `metadata.json` anew. It repeats what the journal says, so that it cannot be written stops nothing. */
+/** Replaces `metadata.json`. It only repeats what the journal says, so a failure to write it is just reported. */
 export async function updateMetadata(run: Run, emit: (event: EngineEvent) => void): Promise<void> {
   try {
     await run.updateMetadata()

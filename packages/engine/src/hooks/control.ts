@@ -12,7 +12,7 @@ interface ReadControl {
   problem?: string
 }
 
-/** A file of a hook's `output/`, and how much of it there may be: what is not kept in memory whole cannot be understood. */
+/** A file of a hook's `output/`, and its largest size, since it is read into memory whole. */
 export interface OutputFile {
   file: string
   largestMiB: number
@@ -20,7 +20,7 @@ export interface OutputFile {
 
 const CONTROL: OutputFile = { file: 'control.json', largestMiB: 1 }
 
-/** Reads a hook's `control.json`. What is not understood, or cannot be done there, is a problem, never ignored: a guard may have written it. */
+/** Reads a hook's `control.json`. Anything that is not understood, or not possible for this hook, is a problem and never ignored: a guard may have written it. */
 export function readControl(directory: string, hook: HookName): ReadControl {
   const { text, problem } = readOutput(directory, CONTROL)
   if (text === undefined) return problem === undefined ? {} : { problem }
@@ -33,7 +33,7 @@ export function readControl(directory: string, hook: HookName): ReadControl {
   }
 }
 
-/** A file of the hook's `output/`: its text, what is wrong with it in words, or neither when the hook did not write it. */
+/** A file of the hook's `output/`: its text, or what is wrong with it in words; neither if the hook did not write it. */
 export function readOutput(
   directory: string,
   { file, largestMiB }: OutputFile,
@@ -65,7 +65,7 @@ function parseControl(value: unknown): ReadControl {
   }
 }
 
-/** Only a call that has not been made can be left out, and a run that ends cannot be stopped. */
+/** Only a call that has not been made can be skipped, and a run that is ending cannot be stopped. */
 function inPlace(read: ReadControl, hook: HookName): ReadControl {
   const { action } = read.value ?? {}
   const wrote = `wrote an output/control.json with the action "${action}"; it`

@@ -4,9 +4,9 @@ import { endOrphans } from '@delta/executor'
 import type { ActiveRun } from '../active-run.js'
 
 /**
- * Ends the hooks that were running when their engine died: the next engine may run them again, and none runs beside its
- * second attempt. On Linux, where they are found by their environment. What a hook that had ended left running in the
- * background is left alone.
+ * Ends the hooks that were running when their engine died: the next engine may run them again, and no hook may run beside
+ * its own second attempt. On Linux only, where they are found by their environment. Background processes of a hook that had
+ * ended are left alone.
  */
 export async function endOrphanedHooks(run: ActiveRun): Promise<void> {
   const hookDirectories = unfinished(run.run.paths.hooks)

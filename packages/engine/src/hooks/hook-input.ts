@@ -5,7 +5,7 @@ import { replaceFile } from '@delta/journal'
 import type { ActiveRun } from '../active-run.js'
 import type { OutputFile } from './control.js'
 
-/** What the engine tells a hook; files in `input/`, the small things also as variables. */
+/** What the engine tells a hook: as files in `input/`, short values also as environment variables. */
 export interface HookInput {
   iteration: number
   actionId?: string
@@ -16,17 +16,17 @@ export interface HookInput {
   payload?: { file: string; data: () => string }
   /** What the hook may write instead of the payload. */
   replacement?: Replacement
-  /** Milliseconds that it has left when the run is told to stop. None by default: it ends at once, or does not begin. */
+  /** Milliseconds that it has left when the run is stopped. Without it the hook ends at once, or does not begin. */
   lingerMs?: number
 }
 
-/** A file of `output/` that must be of use if it is there. */
+/** A file of `output/` that must be usable if it exists. */
 export interface Replacement extends OutputFile {
-  /** What the hook did wrong when it wrote this text, in words: `wrote …`. */
+  /** What is wrong with this text, as a predicate of the hook: `wrote …`. Undefined if nothing is. */
   problemOf(text: string): string | undefined
 }
 
-/** Makes a hook's directory: `input/` with what it is told, and an empty `output/` for what it says. */
+/** Makes a hook's directory: `input/` with what it is told, and an empty `output/` for its answer. */
 export function writeInput(
   run: ActiveRun,
   name: HookName,

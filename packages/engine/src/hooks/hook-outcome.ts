@@ -13,9 +13,9 @@ export interface HookOutcome extends HookVerdict {
   directory: string
 }
 
-/** What a hook that has ended comes to. */
+/** How a hook that has ended is judged. */
 interface HookVerdict {
-  /** Why it failed, for people; undefined when it succeeded. `isReplacement`: all that was wrong is what it wrote instead. */
+  /** Why it failed, for people; undefined when it succeeded. `isReplacement`: only its replacement for the payload was unusable. */
   failure: { message: string; isReplacement: boolean } | undefined
   control: Control | undefined
 }
@@ -27,7 +27,7 @@ interface EndedHook {
   result: CommandOutcome
 }
 
-/** Reads what a hook left in its `output/`, if it ended with 0. */
+/** Reads what a hook left in its `output/`, if it exited with 0. */
 export function verdictOn(run: ActiveRun, name: HookName, ended: EndedHook): HookVerdict {
   const failed = howItFailed(run, ended)
   if (failed !== undefined) return { failure: failure(name, failed), control: undefined }
@@ -47,7 +47,7 @@ function failure(name: HookName, what: string): { message: string; isReplacement
   return { message: `${name} hook ${what}`, isReplacement: false }
 }
 
-/** Undefined for a hook that ended with 0. */
+/** Undefined for a hook that exited with 0. */
 function howItFailed(run: ActiveRun, ended: EndedHook): string | undefined {
   const { hook, result } = ended
   const { status, exitCode } = result
@@ -64,28 +64,28 @@ function howItFailed(run: ActiveRun, ended: EndedHook): string | undefined {
   }
 }
 
-/** The last line, which may be all that a program wrote: the model may have to read it. */
+/** The last line, cut: the model may have to read it, and a program may write everything on one line. */
 function lastWords(stderr: string): string {
   const line = stderr.trim().split('\n').at(-1) ?? ''
-  const shown = [...line.slice(0, 1000)].slice(0, 500).join('') // no half of a character
+  const shown = [...line.slice(0, 1000)].slice(0, 500).join('') // never half a character
   return line === '' ? '' : `: ${shown}${shown === line ? '' : '…'}`
 }
 
-/** Of a hook that could not do anything, its script being somewhere else, where that is. */
+/** Adds where the script is, for a hook that failed because its script is in the agent's directory. */
 function withHint(failure: string, { agent, run }: ActiveRun, { hook, result }: EndedHook): string {
   const notFound = result.startError?.code === 'NOT_FOUND'
   const hint = meantBesideAgent(hook.command, { home: agent.home, directory: run.workDirectory, notFound })
   return hint === undefined ? failure : `${failure}${failure.endsWith('.') ? ' ' : '; '}${hint}`
 }
 
-/** What the model is to read instead of the tool's own words; the `ACTION_RESULT` stays as it is. */
+/** What the model reads instead of the tool's result; the `ACTION_RESULT` itself stays as it is. */
 export function observationOverride(hook: HookOutcome): { observation_override?: string } {
   if (hook.name !== 'post_tool_execution' || hook.failure) return {}
   const { text } = readOutput(hook.directory, OBSERVATION)
   return text === undefined ? {} : { observation_override: text }
 }
 
-/** What the record of a hook says of its process. */
+/** The part of a hook's record that is about its process. */
 export function recordOf({ exitCode, signal, durationMs, stdout, stderr }: CommandOutcome): object {
   return {
     exit_code: exitCode,

@@ -4,9 +4,9 @@ import { createRedactor, type Redactor, redactFile } from '@delta/executor'
 import type { ActiveRun } from '../active-run.js'
 import { secretTokens } from '../human/secrets.js'
 
-/** Takes out of what a hook says what no record may hold: the engine's keys, which it may see, and what a person entrusted to the run. */
+/** Redacts from a hook's output what no record may hold: the engine's keys, which hooks may see, and the run's secrets. */
 export function knownSecrets(run: ActiveRun): Redactor {
-  // an endpoint goes with a key, but is no secret
+  // the base URL is passed like a key, but is not secret
   const keys = Object.entries(run.credentials).filter(([name]) => !name.endsWith('_URL'))
   return createRedactor([
     ...keys.map(([, key]) => key),
@@ -14,7 +14,7 @@ export function knownSecrets(run: ActiveRun): Redactor {
   ])
 }
 
-/** Takes them out of the files in a hook's `output/`, before anybody reads one. */
+/** Redacts the files in a hook's `output/`, before anything reads them. */
 export function redactOutput(directory: string, known: Redactor): void {
   const output = join(directory, 'output')
   if (!known.active || !statSync(output, { throwIfNoEntry: false })?.isDirectory()) return

@@ -8,8 +8,8 @@ import { stopAskedFor } from './notify.js'
 import { reportResult } from './tool-hooks.js'
 
 /**
- * Runs `post_tool_execution` for each result that the last engine journaled and did not live to show it: the model must not
- * read past a hook that changes what it reads.
+ * Runs `post_tool_execution` for each result that the last engine journaled, but was killed before showing to the hook: the
+ * hook may change what the model reads, so it must not be skipped.
  */
 export async function reportMissedResults(run: ActiveRun): Promise<Outcome | undefined> {
   if (!run.agent.hooks.post_tool_execution) return undefined
@@ -28,8 +28,8 @@ export async function reportMissedResults(run: ActiveRun): Promise<Outcome | und
 }
 
 /**
- * The end of the run, if a hook asked for it and the last engine did not live to write it. A message since then is a
- * person's word to go on, and an answer is one whatever the end of its cycle said.
+ * The end of the run, if a hook asked for it and the last engine was killed before recording it. A message since then means
+ * that a person wants the run to go on; and an answer stands, even if `on_iteration_end` asked to stop.
  */
 export async function stoppedBefore(run: ActiveRun, summary: RunSummary): Promise<Outcome | undefined> {
   if (summary.answer !== undefined) return undefined
@@ -54,7 +54,7 @@ export async function missedIterationEnd(run: ActiveRun): Promise<boolean> {
   return began && !events.some((event) => isAudit(event, 'on_iteration_end'))
 }
 
-/** What the last engine journaled of the last cycle; nothing where it came to its own end, for then it saw to all of it. */
+/** What the last engine journaled in the last cycle; nothing if it wrote its `ENGINE_END`, for then it left nothing undone. */
 async function leftBehind({ run }: ActiveRun): Promise<StoredEvent[]> {
   const { events } = await readTail(run.paths.journal, 1, { userMessages: false })
   return events.slice(events.findLastIndex(({ type }) => type === 'ENGINE_END') + 1)

@@ -1,12 +1,12 @@
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { fileOf, meantBesideAgent, OWN } from '../calls/beside-agent.js'
+import { fileOf, HOME_PREFIX, meantBesideAgent } from '../calls/beside-agent.js'
 
 /**
- * What to tell a person of hooks whose program or script should lie in the agent's directory and does not, or is looked
- * for in the workspace and lies there: such a hook is called for the first time in the middle of a run. Any other program
- * may be installed, or made by a tool, until then.
+ * Warnings about hooks whose program or script is missing from the agent's directory, or is in it but looked up in the
+ * workspace. Said at the start, because such a hook would fail only in the middle of the run. Any other program may be
+ * installed, or made by a tool, by then.
  */
 export function missingScripts({ home, hooks }: Agent, workDirectory: string): string[] {
   return Object.entries(hooks).flatMap(([name, { command }]) => {
@@ -20,8 +20,9 @@ function problemIn(
   where: { home: string; directory: string },
 ): string | undefined {
   const { written, isProgram } = fileOf(command)
-  if (!written?.startsWith(OWN) || written.includes('${', OWN.length)) return meantBesideAgent(command, where)
-  const path = join(where.home, written.slice(OWN.length))
+  if (!written?.startsWith(HOME_PREFIX) || written.includes('${', HOME_PREFIX.length))
+    return meantBesideAgent(command, where)
+  const path = join(where.home, written.slice(HOME_PREFIX.length))
   const problem = problemWith(path, isProgram ? constants.X_OK : constants.R_OK)
   return problem === undefined ? undefined : `${path} ${problem}.`
 }

@@ -42,7 +42,7 @@ function withMessage(response: ChatResponse, message: ChatResponse['message']): 
   return isWithoutCalls ? { ...withoutReason, message } : { ...response, message }
 }
 
-/** What a hook wrote instead. What is no use is journaled for the agent and the person, and the baseline goes on. */
+/** What a hook wrote instead. If that is unusable, the agent and the person are told, and the original is used. */
 function replacementIn<T>(
   run: ActiveRun,
   hook: HookOutcome | undefined,

@@ -2,13 +2,13 @@ import { type AssistantMessage, type ChatRequest, parseCompletion } from '@delta
 import { isObject } from '../start/usage.js'
 import type { Replacement } from './hook-input.js'
 
-/** What a hook may write in the place of what it was given. */
+/** What a hook may write in place of what it was given. */
 export interface Expected<T> extends Replacement {
-  /** The replacement in a text with which there is no problem. */
+  /** Parses a text that `problemOf` accepts. */
   read(text: string): T
 }
 
-/** The request to send instead. What its messages hold is the server's affair. */
+/** The request to send instead. The content of its messages is for the server to judge. */
 export const REQUEST: Expected<ChatRequest> = {
   file: 'final_payload.json',
   largestMiB: 64,
@@ -16,7 +16,7 @@ export const REQUEST: Expected<ChatRequest> = {
   read: (text) => JSON.parse(text),
 }
 
-/** The message to take for the model's. It is read as one of the model's would be. */
+/** The message to use as the model's, parsed as the model's own would be. */
 export const MESSAGE: Expected<AssistantMessage> = {
   file: 'payload_override.dat',
   largestMiB: 64,
@@ -48,7 +48,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // a problem of its own
+    return undefined // the caller reports that it is not JSON
   }
 }
 
@@ -57,7 +57,7 @@ function problemOfRequest({ messages }: Record<string, unknown>): string | undef
   return messages.every(isObject) ? undefined : '"messages" holds something that is not a message'
 }
 
-/** A message that could not be journaled, or would pass for an answer because its calls cannot be read. */
+/** Refuses a message that could not be journaled, or would pass for an answer because its calls cannot be read. */
 function problemOfMessage({ role, content, tool_calls: calls }: Record<string, unknown>): string | undefined {
   if (role !== 'assistant') return 'its "role" is not "assistant"'
   if (content === undefined && calls === undefined) return 'it has neither "content" nor "tool_calls"'

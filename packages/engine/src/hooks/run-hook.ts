@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Hook, HookName } from '@delta/config-loader'
-import { runCommand } from '@delta/executor'
+import { type CommandOutcome, runCommand } from '@delta/executor'
 import { recordName, replaceFile } from '@delta/journal'
 import { type ActiveRun, record, variablesOf } from '../active-run.js'
+import { abortLater } from './abort-later.js'
 import { hookEnvironment } from './environment.js'
 import { type HookInput, writeInput } from './hook-input.js'
 import { type HookOutcome, observationOverride, recordOf, verdictOn } from './hook-outcome.js'
 import { knownSecrets, redactOutput } from './known-secrets.js'
-import { abortLater } from './linger.js'
 
-/** A hook that begins while its run is being stopped is killed this long after its time is up. Milliseconds. */
+/** The grace before KILL for a hook that begins while its run is being stopped. Milliseconds. */
 const STOPPING_GRACE_MS = 200
 
 /**
  * Runs one hook by the directory protocol: `input/` is written, the command runs in the workspace with
  * `DELTA_HOOK_IO_PATH`, and `output/` is read if it exits with 0. Undefined when the agent has no such hook, or the run
- * is being stopped and the hook is none of those that may linger.
+ * is being stopped and this hook may not linger.
  *
  * A hook may run again after a crash; `context.json` carries the iteration and the call by which it can tell.
  * What the hook did is journaled as `HOOK_EXECUTION_AUDIT`; the record lies beside its directory.
@@ -45,31 +45,36 @@ export async function runHook(
     ...(known.active && { filter: () => known.filter() }),
   }).finally(lingering.clear)
   redactOutput(directory, known)
-  const outcome = {
-    name,
-    iteration: input.iteration,
-    directory,
-    ...verdictOn(run, name, { hook, directory, input, result }),
-  }
-  const { failure } = outcome
-  const told = {
+  const verdict = verdictOn(run, name, { hook, directory, input, result })
+  const outcome = { name, iteration: input.iteration, directory, ...verdict }
+  recordHook(run, outcome, { argv, result, actionId: input.actionId })
+  return outcome
+}
+
+/** The record beside the hook's directory comes first: `endOrphanedHooks` takes a hook without one for unfinished. */
+function recordHook(
+  run: ActiveRun,
+  outcome: HookOutcome,
+  { argv, result, actionId }: { argv: string[]; result: CommandOutcome; actionId: string | undefined },
+): void {
+  const { name, iteration, directory, failure } = outcome
+  const ended = {
     status: failure ? 'FAILED' : 'SUCCESS',
     ...(failure && { error_message: failure.message }),
   } as const
-  const text = JSON.stringify({ hook_name: name, argv, ...told, ...recordOf(result) }, null, 2)
+  const text = JSON.stringify({ hook_name: name, argv, ...ended, ...recordOf(result) }, null, 2)
   replaceFile(`${directory}.json`, `${text}\n`, { durable: false })
   record(run, {
     type: 'HOOK_EXECUTION_AUDIT',
-    iteration: input.iteration,
+    iteration,
     hook_name: name,
-    ...told,
+    ...ended,
     io_path_ref: relative(run.run.directory, directory),
     duration_ms: result.durationMs,
-    ...(input.actionId === undefined ? {} : { action_id: input.actionId }),
+    ...(actionId === undefined ? {} : { action_id: actionId }),
     ...observationOverride(outcome),
   })
   if (failure && !failure.isReplacement) run.emit({ kind: 'notice', message: failure.message })
-  return outcome
 }
 
 /** The path of a new directory, and of the record beside it. A clock that was set back repeats the names of an earlier engine. */

@@ -11,12 +11,12 @@ type Verdict =
   | { verdict: 'refuse'; observation: string }
   | { verdict: 'stop'; outcome: Outcome }
 
-/** What has been done is to be seen, also when the run is told to stop. Milliseconds. */
+/** How long the hook may still look at a result when the run is stopped. Milliseconds. */
 const LAST_LOOK_MS = 500
 
 /**
  * `pre_tool_execution`: may refuse the call or stop the run. A guard that fails blocks the call: a crash must not open
- * the door. One that is ended because the run is being stopped has said nothing: the call waits for the next engine.
+ * the door. One that is ended because the run is being stopped has not decided: the call waits for the next engine.
  */
 export async function guardCall(
   run: ActiveRun,

@@ -7,7 +7,7 @@ import { interrupted, type Outcome, type Question } from '../outcome.js'
 import { askPerson } from './ask-person.js'
 import { clearInteraction, leaveQuestion } from './interaction.js'
 
-/** The person's word, or the end of this engine's part because nobody has answered yet. */
+/** The person's decision, or the end of this engine's part because nobody has decided yet. */
 export type Decision = 'yes' | 'no' | Outcome
 
 /**
@@ -36,14 +36,14 @@ export function approve(
   return decide(run, call, prepared, { iteration, requestId })
 }
 
-/** True when this engine was started with a person's word on this very question. */
+/** True when this engine was started with a decision on this very question. */
 export function isDecided(run: ActiveRun, { request_id: requestId }: HumanInputRequest): boolean {
   return requestId !== undefined && decisionOf(run, requestId) !== undefined
 }
 
 /**
- * Takes up a waiting approval. A no is a no to the call, whatever has become of it; a yes is to one command, and what is
- * no longer what was asked about is asked about anew, with an id of its own.
+ * Takes up a waiting approval. A no refuses the call, whatever its command is now; a yes holds for one exact command, so if
+ * that has changed since, the question is asked again under a new id.
  */
 export function resumeApproval(
   run: ActiveRun,
@@ -60,7 +60,7 @@ export function resumeApproval(
   return approve(run, call, prepared, iteration)
 }
 
-/** The prompt holds what the argv does not: what goes to stdin, and the reasons, which may go but not come. */
+/** The prompt also covers what argv does not: stdin, and the reasons. Reasons may have gone since, but none may be new. */
 function isUnchanged(call: Call, prepared: ReadyCall, { argv, prompt }: HumanInputRequest): boolean {
   if (JSON.stringify(argv) !== JSON.stringify(prepared.argv)) return false
   return prepared.decision === 'allow'

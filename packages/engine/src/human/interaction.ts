@@ -6,7 +6,7 @@ import { EngineError } from '../errors.js'
 import type { Question } from '../outcome.js'
 import { readIfThere } from '../read-if-there.js'
 
-/** Leaves a question where a person or a program finds it: `request.json`, and an empty `response.txt` to fill in. */
+/** Leaves a question where a person or a program can find it: `request.json`, and an empty `response.txt` to fill in. */
 export function leaveQuestion(directory: string, question: Question): void {
   if (isAskedIn(directory, question)) return
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -27,10 +27,10 @@ export function leaveQuestion(directory: string, question: Question): void {
 }
 
 /**
- * The answer in `response.txt` without one final newline; undefined when there is none, when it is blank, as `-m` is
- * refused then, or when it answers another question: a crash can leave an old one lying there.
+ * The answer in `response.txt`, without one final newline. Undefined when there is none, when it is blank (a blank `-m` is
+ * refused, too), or when it belongs to another question: a crash can leave an old one behind.
  *
- * @throws {EngineError} `ERR_ENGINE_NO_ANSWER`: what lies there is no file, or no text.
+ * @throws {EngineError} `ERR_ENGINE_NO_ANSWER`: it is not a regular file, or not text.
  */
 export function readResponse(directory: string, question: Question): string | undefined {
   if (!isAskedIn(directory, question)) return undefined
@@ -40,20 +40,20 @@ export function readResponse(directory: string, question: Question): string | un
   return text?.trim() === '' ? undefined : text
 }
 
-/** The path of `response.txt` if somebody wrote into it, whatever it is the answer to. */
+/** The path of `response.txt` if somebody has written to it, whichever question it answers. */
 export function responseLyingIn(directory: string): string | undefined {
   const path = join(directory, 'response.txt')
   const what = statSync(path, { throwIfNoEntry: false })
   return what === undefined || what.size === 0 ? undefined : path
 }
 
-/** Whoever answers writes with whatever is at hand: other bytes would reach the model as replacement characters. */
+/** Any program may have written the answer; bytes that are not UTF-8 would reach the model as replacement characters. */
 function readText(path: string): string | undefined {
   const what = statSync(path, { throwIfNoEntry: false })
   if (what === undefined) return undefined
-  if (!what.isFile()) throw noAnswer(`${path} is no file.`) // reading a pipe would wait for ever
+  if (!what.isFile()) throw noAnswer(`${path} is not a regular file.`) // reading a pipe would wait for ever
   const bytes = readFileSync(path)
-  if (!isUtf8(bytes) || bytes.includes(0)) throw noAnswer(`${path} is no UTF-8 text.`) // a power cut leaves NULs
+  if (!isUtf8(bytes) || bytes.includes(0)) throw noAnswer(`${path} is not UTF-8 text.`) // a power cut leaves NULs
   return bytes.toString('utf8')
 }
 
@@ -75,6 +75,6 @@ function isAskedIn(directory: string, question: Question): boolean {
   try {
     return (JSON.parse(text) as { request_id?: unknown }).request_id === question.requestId
   } catch {
-    return false // somebody's edit broke it; the question is left anew
+    return false // somebody's edit broke it; the question is written again
   }
 }

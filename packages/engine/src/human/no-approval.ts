@@ -4,7 +4,7 @@ import { responseLyingIn } from './interaction.js'
 
 const ONLY_A_DECISION = 'does not approve it: that takes the option decision with its request id.'
 
-/** What to say of a word that came without a decision while a command waits for one; undefined when there is none. */
+/** What to say of a message or `response.txt` while a command waits for a decision; undefined when there is neither. */
 export function noApproval(
   { humanRequest, directory }: RunSummary,
   message: string | undefined,

@@ -54,7 +54,7 @@ export const strictAskHumanTool: FunctionTool = {
   },
 }
 
-/** The question in the model's arguments, or what is wrong with them, in words for the model. */
+/** Parses the model's arguments: the question, or a text that tells the model what is wrong with them. */
 export function parseQuestion(text: string): Question | string {
   const args = parseObject(text)
   if (!args) return 'ask_human needs a JSON object such as {"prompt":"Which file?"}.'
@@ -69,7 +69,7 @@ export function parseQuestion(text: string): Question | string {
   return { requestId: randomUUID(), prompt, inputType, sensitive: hidden }
 }
 
-/** Whether a confirmation is answered: with yes or no, `y` or `n`, whatever follows ("yes, proceed"). */
+/** Whether a text answers a confirmation: it begins with yes or no, `y` or `n`; more may follow ("yes, proceed"). */
 export function isYesOrNo(answer: string): boolean {
   return typeof answer === 'string' && /^\s*(?:yes|y|no|n)(?=[\s,.;:!]|$)/i.test(answer)
 }

@@ -19,9 +19,9 @@ export function agentHomeIn(summary: RunSummary): string {
 }
 
 /**
- * Where the agent of a run is now: the directory it was started with, and if that is gone, the newest of those in which
- * a later engine was told to look that is still there. As long as the first is there no later start takes its place:
- * a command of the run may have made that start, and named an agent which a model wrote.
+ * Where the agent of a run is now: the directory it was started with or, if that is gone, the newest existing one that a
+ * later engine was told to use. While the first exists, no later one replaces it: a command of the run may have started
+ * that engine, and named an agent that a model wrote.
  *
  * @returns A directory that may be gone, too, when all of them are.
  * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say. {JournalError} It is damaged.

@@ -5,8 +5,8 @@ import { EngineError } from '../errors.js'
 import { readResponse } from '../human/interaction.js'
 import { isYesOrNo, questionOf } from '../human/question.js'
 
-/** How a run is to go on; see `ContinueRunOptions`. */
-interface Wish {
+/** What `continueRun` was given; see `ContinueRunOptions`. */
+interface Given {
   workDirectory: string
   message?: string | undefined
   decision?: { requestId: string } | undefined
@@ -17,15 +17,15 @@ interface Wish {
  *
  * @throws {EngineError} `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_ANSWER`.
  */
-export async function checkContinuable(summary: RunSummary, wish: Wish): Promise<void> {
-  requireWaiting(summary, wish)
-  await requireMessage(summary, wish)
-  requireAnswer(summary, wish)
+export async function checkContinuable(summary: RunSummary, given: Given): Promise<void> {
+  requireWaiting(summary, given)
+  await requireMessage(summary, given)
+  requireAnswer(summary, given)
 }
 
-async function requireMessage(summary: RunSummary, wish: Wish): Promise<void> {
+async function requireMessage(summary: RunSummary, given: Given): Promise<void> {
   const ended = summary.status === 'COMPLETED' || summary.status === 'FAILED'
-  if (!ended || wish.message !== undefined) return
+  if (!ended || given.message !== undefined) return
   if (summary.errorCode === 'ERR_MODEL_REPLAY_DIFFERS')
     throw new EngineError(
       'ERR_ENGINE_MESSAGE_REQUIRED',
@@ -33,15 +33,15 @@ async function requireMessage(summary: RunSummary, wish: Wish): Promise<void> {
     )
   throw new EngineError(
     'ERR_ENGINE_MESSAGE_REQUIRED',
-    `Run is ${summary.status}. To continue, provide a message using -m/--message\n${await examples(summary, wish)}`,
+    `Run is ${summary.status}. To continue, provide a message using -m/--message\n${await examples(summary, given)}`,
   )
 }
 
 /**
- * Ready to be pasted. Of a failed run what is said matters little: that anything is said makes the model be asked again. Who
- * continues a completed one may never have seen its answer: it was killed before it could print it.
+ * Commands ready to be pasted. For a failed run any message will do: it makes the engine ask the model again. For a completed
+ * run the answer is offered, too: a killed engine may not have printed it.
  */
-async function examples({ status, runId }: RunSummary, { workDirectory }: Wish): Promise<string> {
+async function examples({ status, runId }: RunSummary, { workDirectory }: Given): Promise<string> {
   const isLatest = runId === (await latestRunId(workDirectory))
   const goOn = ['delta', 'continue', '-w', workDirectory, ...(isLatest ? [] : ['--run-id', runId])]
   if (status === 'FAILED') return `Example: ${quoteForPerson(goOn)} -m "Try again"`
@@ -49,7 +49,7 @@ async function examples({ status, runId }: RunSummary, { workDirectory }: Wish):
   return `Example: ${quoteForPerson(goOn)} -m "Now do something else"\nIts answer: ${quoteForPerson(show)}`
 }
 
-function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: Wish): void {
+function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: Given): void {
   const waiting = humanRequest?.argv === undefined ? undefined : humanRequest.request_id
   if (decision === undefined || decision.requestId === waiting) return
   const known =
@@ -61,10 +61,10 @@ function requireWaiting({ runId, humanRequest }: RunSummary, { decision }: Wish)
 }
 
 /**
- * The answer must be readable. A confirmation takes a yes or a no: a word that is neither would be the model's to
- * interpret, who may take it for a yes.
+ * The answer must be readable, and to a confirmation it must be yes or no: the model would interpret anything else, and may
+ * take it for a yes.
  */
-function requireAnswer(summary: RunSummary, { message }: Wish): void {
+function requireAnswer(summary: RunSummary, { message }: Given): void {
   const { humanRequest: request, directory } = summary
   if (request === undefined || request.argv !== undefined) return
   const interaction = join(directory, 'interaction')

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path'
 import type { EngineOptions } from './options.js'
 import { isObject, isText, requireThat } from './usage.js'
 
-/** @throws {EngineError} `ERR_ENGINE_USAGE`, naming the first option that cannot be used; as the others here. */
+/** @throws {EngineError} `ERR_ENGINE_USAGE`, naming the first option that cannot be used; so do the others here. */
 export function checkRunAgent(options: unknown): void {
   const { agent, workDirectory, message, runId } = Object(options)
   const of = 'runAgent: the option'

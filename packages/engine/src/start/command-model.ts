@@ -1,7 +1,7 @@
 import { type CommandOutcome, runCommand } from '@delta/executor'
 import { type ChatModel, type ChatResponse, ModelError, parseCompletion } from '@delta/model'
 
-/** An answer longer than this is no answer. Bytes. */
+/** A longer answer is cut, and then fails to parse. Bytes. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024
 
 const WHAT_IT_PRINTS =

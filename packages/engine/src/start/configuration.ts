@@ -4,7 +4,7 @@ import type { Agent } from '@delta/config-loader'
 import { type Run, replaceFile } from '@delta/journal'
 import { readIfThere } from '../read-if-there.js'
 
-/** Names of the agent's files that differ from those of the run's last start, or are gone; none if nothing was kept then. */
+/** Names of the agent's files that have changed or gone since the run's last start; none if nothing was kept then. */
 export function changedFiles(run: Run, agent: Agent): string[] {
   const before = lastKept(run.paths.configuration)
   if (before === undefined) return []
@@ -15,8 +15,8 @@ export function changedFiles(run: Run, agent: Agent): string[] {
 
 /**
  * Keeps what the agent's files say in `configuration/<seq>/`, `seq` being that of the `ENGINE_START`; only when they
- * differ from the last ones kept. A record for the reader: it is never executed. It gets its number when it is whole and on the
- * disk: half of it, from a crash or a full disk, would look as if the other half had changed.
+ * differ from the last ones kept. A record for people: it is never executed. The directory gets its number only once it is complete
+ * and on disk: otherwise the files missing from it, after a crash or on a full disk, would seem to have changed.
  */
 export function keepConfiguration(
   run: Run,
@@ -26,7 +26,7 @@ export function keepConfiguration(
   if (lastKept(run.paths.configuration) && changedFiles(run, agent).length === 0) return
   const unfinished = join(run.paths.configuration, 'unfinished')
   const kept = join(run.paths.configuration, String(seq))
-  for (const path of [unfinished, kept]) makeRoom(path)
+  for (const path of [unfinished, kept]) removeLeftover(path)
   for (const [name, text] of Object.entries(agent.snapshot.files)) {
     const path = join(unfinished, name)
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -35,9 +35,9 @@ export function keepConfiguration(
   renameSync(unfinished, kept)
 }
 
-/** What an engine left that did not finish, and under the number of a start that was set aside with a damaged journal. */
-function makeRoom(path: string): void {
-  if (existsSync(path)) rmSync(path, { recursive: true }) // which loads what removes whole trees
+/** From an engine that was killed here, or from a start whose `seq` is used again after its damaged journal was repaired. */
+function removeLeftover(path: string): void {
+  if (existsSync(path)) rmSync(path, { recursive: true }) // checked first: recursive removal loads more of Node.js
 }
 
 function lastKept(directory: string): string | undefined {

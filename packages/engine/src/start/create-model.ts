@@ -7,7 +7,7 @@ import type { Credentials, EngineOptions } from './options.js'
 import { readRecordedRun } from './recorded-run.js'
 
 /**
- * The model of a run: the one that is given, or else the one that `llm.provider` names. Nothing is asked of it yet.
+ * The model of a run: the one that is given, or else the one that `llm.provider` names. It is not called yet.
  *
  * @throws {EngineError} `ERR_ENGINE_NO_CREDENTIALS`: the provider needs a key or a base URL and has neither.
  */
@@ -33,7 +33,7 @@ export async function modelFor(
   }
 }
 
-/** As of a hook, `${AGENT_HOME}` in it is the agent's directory. */
+/** As in hooks, `${AGENT_HOME}` is replaced by the agent's directory. */
 function commandOf({ llm, home }: Agent): string[] {
   return (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
 }

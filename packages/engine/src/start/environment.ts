@@ -3,7 +3,7 @@ import { commandEnvironment, credentialsOf } from '@delta/executor'
 import type { Run } from '@delta/journal'
 import { EngineError } from '../errors.js'
 
-/** What commands are told of the run they belong to. */
+/** What commands are told about their run. */
 interface RunPlace extends Pick<Run, 'runId' | 'directory' | 'workDirectory'> {
   paths: Pick<Run['paths'], 'journal'>
 }
@@ -25,17 +25,17 @@ export function baseEnvironment(
 }
 
 /**
- * Without what a hook is told of its own event, if it is a hook that has started this engine. `DELTA_HOOK_IO_PATH` stays:
- * what the hook leaves running is found by it.
+ * Leaves out the variables by which a hook learns of its event, if a hook started this engine. `DELTA_HOOK_IO_PATH` stays:
+ * it identifies the processes that the hook leaves running.
  */
 function withoutEvent(host: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  if (host.DELTA_HOOK_IO_PATH === undefined) return host // then they are the user's own
+  if (host.DELTA_HOOK_IO_PATH === undefined) return host // no hook: variables of these names are the user's own
   return Object.fromEntries(Object.entries(host).filter(([name]) => !OF_EVENT.includes(name)))
 }
 
 const OF_EVENT = ['ITERATION_COUNT', 'TOOL_NAME', 'TOOL_RESULT', 'ERROR_MESSAGE']
 
-/** The run whose tool this engine is, if it is one; `isHere` when both belong to the same workspace. */
+/** The run whose tool started this engine, if one did; `isHere` when both belong to the same workspace. */
 export function parentRun(
   host: NodeJS.ProcessEnv,
   workDirectory: string,
@@ -45,17 +45,17 @@ export function parentRun(
   return { runId: basename(directory), isHere: dirname(dirname(directory)) === workDirectory }
 }
 
-/** An agent that calls itself would go on for ever; nobody nests this deep on purpose. */
+/** Stops agents that call each other without end; nobody nests this deep on purpose. */
 const DEEPEST = 16
 
-/** @throws {EngineError} `ERR_ENGINE_TOO_DEEP`: too many engines were started by one another. */
+/** @throws {EngineError} `ERR_ENGINE_TOO_DEEP`: too many agents have called one another. */
 export function checkDepth(host: NodeJS.ProcessEnv): void {
   if (depthOf(host) < DEEPEST) return
   const message = `${DEEPEST} agents have called one another, and this would be one more. Does an agent call itself without end?`
   throw new EngineError('ERR_ENGINE_TOO_DEEP', message)
 }
 
-/** How many engines stand above this one. */
+/** How many engines are above this one. */
 function depthOf(host: NodeJS.ProcessEnv): number {
   const depth = Number(host.DELTA_DEPTH ?? 0)
   return Number.isInteger(depth) && depth > 0 ? depth : 0

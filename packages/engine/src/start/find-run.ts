@@ -4,7 +4,7 @@ import { EngineError } from '../errors.js'
 import { isText, requireThat } from './usage.js'
 
 /**
- * What is known of a run of a workspace; by default of the latest one.
+ * The summary of a run in a workspace, by default of the latest.
  *
  * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`.
  *   {JournalError} `ERR_RUN_EMPTY`: it never began. `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
@@ -19,7 +19,7 @@ export async function findRun(workDirectory: string, runId?: string): Promise<Ru
   const id = runId ?? (await latestRunId(workDirectory, { orEmpty: true }))
   const summary = id === undefined ? undefined : await readRun(runDirectory(workDirectory, id)).catch(missing)
   if (summary === undefined) throw await notFound(workDirectory, runId)
-  const begins = summary.owner?.alive ?? false // another process may be at its first write
+  const begins = summary.owner?.alive ?? false // another process may be about to write its first events
   if (summary.status === 'EMPTY' && !begins) throw neverBegan(summary.directory)
   return summary
 }

@@ -5,7 +5,7 @@ import type { Question } from '../outcome.js'
 
 /**
  * The model's key and address; see `loadEnvironment` of the config loader, which knows what overrides the agent's own
- * `llm.base_url`. Without an address that one counts.
+ * `llm.base_url`. Without a `baseUrl` that one is used.
  */
 export interface Credentials {
   apiKey?: string | undefined
@@ -26,24 +26,24 @@ export interface EngineOptions {
   model?: ChatModel | undefined
   /** Key and base URL of the model; see `loadEnvironment` of the config loader. */
   credentials?: Credentials | undefined
-  /** Where settings came from (names and files, never values); kept in `ENGINE_START`. */
+  /** Where settings came from (names and files, never values); recorded in `ENGINE_START`. */
   sources?: SettingSources | undefined
-  /** The environment from which that of the commands is made. Default: `process.env`. */
+  /** The environment that the commands' own is made from. Default: `process.env`. */
   environment?: NodeJS.ProcessEnv | undefined
   /** Cycles since the last user message before the run fails; over `max_iterations` of `agent.yaml`. Default 30. */
   maxIterations?: number | undefined
-  /** Stops the run when aborted; the reason is what the journal will say, so give a signal's name. */
+  /** Stops the run when aborted. Its reason goes into the journal, so give a signal's name. */
   signal?: AbortSignal | undefined
-  /** False leaves the disk's own pace: faster, and a power cut may lose the last events. Default true. */
+  /** False does not wait for the disk: faster, but a power cut may lose the last events. Default true. */
   sync?: boolean | undefined
   /**
-   * Asks the person at the terminal; without it a question ends the run as `WAITING_FOR_INPUT`. What it resolves to is the
-   * answer: for an `inputType` of `confirmation` see to it that `isYesOrNo`, and ask again otherwise.
+   * Asks the person at the terminal; without it a question ends the run as `WAITING_FOR_INPUT`. It resolves to
+   * the answer; for an `inputType` of `confirmation`, ask again until the answer is one that `isYesOrNo` accepts.
    */
   ask?: ((question: Question) => Promise<string | undefined>) | undefined
   /** True streams the model's words to `onEvent` as they come. */
   stream?: boolean | undefined
-  /** Called synchronously, in the order in which things happen. What it throws ends the engine, and the run can be continued. */
+  /** Called synchronously, in order. What it throws ends the engine and is rethrown; the run can be continued. */
   onEvent?: ((event: EngineEvent) => void) | undefined
 }
 

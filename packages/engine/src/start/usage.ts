@@ -1,7 +1,7 @@
 import { EngineError } from '../errors.js'
 
 /**
- * For callers without a type checker: what is wrong is said at the door, by its name, and not somewhere within.
+ * For callers without a type checker: names a wrong argument at the entry, before it fails somewhere inside.
  *
  * @param what - The function and the argument or option.
  * @throws {EngineError} `ERR_ENGINE_USAGE`

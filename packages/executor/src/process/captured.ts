@@ -1,4 +1,4 @@
-import { fstatSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 /** Which part of an output that is too long is kept. */
 export type Keep = 'head' | 'tail' | 'both'
@@ -28,11 +28,31 @@ export function nothingCaptured(path?: string): CapturedOutput {
 /** Most outputs are shorter: one read then tells their size, too, for a fraction of what `fstatSync` costs. */
 const glance = Buffer.allocUnsafeSlow(8 * 1024)
 
-/** Reads back what a file holds: all of it, or its ends. */
-export function captureFile(
-  descriptor: number,
-  { keepBytes, keep, path }: { keepBytes: number; keep: Keep; path?: string | undefined },
-): CapturedOutput {
+interface CaptureOptions {
+  keepBytes: number
+  keep: Keep
+  path?: string | undefined
+}
+
+/**
+ * Reads back what a file holds: all of it, or its ends. A command may have set its output to O_DIRECT (`dd oflag=direct`), and
+ * so the descriptor that it shares with us: then Linux lets nobody read through it into memory that lies anywhere.
+ */
+export function captureFile(descriptor: number, options: CaptureOptions): CapturedOutput {
+  try {
+    return capture(descriptor, options)
+  } catch (error) {
+    if (process.platform !== 'linux' || (error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
+  }
+  const anew = openSync(`/proc/self/fd/${descriptor}`, 'r')
+  try {
+    return capture(anew, options)
+  } finally {
+    closeSync(anew)
+  }
+}
+
+function capture(descriptor: number, { keepBytes, keep, path }: CaptureOptions): CapturedOutput {
   const seen = readSync(descriptor, glance, 0, glance.length, 0)
   if (seen === 0) return nothingCaptured(path)
   if (seen < glance.length && seen <= keepBytes) {

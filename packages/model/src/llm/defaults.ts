@@ -1,4 +1,4 @@
-/** What counts where `llm` says nothing. */
+/** Used where `llm` says nothing. */
 export const LLM_DEFAULTS = {
   baseUrl: 'https://api.openai.com/v1',
   /** How long a server may be silent. */

@@ -8,7 +8,7 @@ export interface SettingsProblem {
   readonly message: string
   /** What to do about it. */
   readonly hint?: string
-  /** The key has no place here, whatever stands behind it: show the key, for its value may be a secret. */
+  /** The key itself must not be here, whatever its value: show the key only, for the value may be a secret. */
   readonly misplacedKey?: true
 }
 
@@ -17,7 +17,7 @@ const KEY_HINT =
 
 const MODEL_HINT = 'For example model: gpt-4o.'
 
-/** What the schema found, with what stands there instead. */
+/** A problem that the schema found, with the value that is there instead. */
 export function problemOfIssue(issue: z.core.$ZodIssue, input: object): SettingsProblem {
   const path = issue.path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
@@ -38,7 +38,7 @@ function hintFor(key: string, found: unknown): string | undefined {
   return 'A server that speaks chat completions (Ollama, vLLM, OpenRouter …) is provider: openai with its base_url.'
 }
 
-/** What a schema cannot find: keys that have no place here, addresses that cannot work, a provider without its needs. */
+/** What a schema cannot find: keys that must not be here, addresses that cannot work, settings that a provider lacks. */
 export function furtherProblems(llm: Record<string, unknown>): SettingsProblem[] {
   return [...forbiddenKeys(llm), ...baseUrlProblems(llm.base_url), ...providerProblems(llm)]
 }
@@ -70,7 +70,7 @@ function forbiddenKeys(llm: object): SettingsProblem[] {
   })
 }
 
-/** What is no text was reported before. */
+/** A value that is not text was reported before. */
 function baseUrlProblems(baseUrl: unknown): SettingsProblem[] {
   if (typeof baseUrl !== 'string' || baseUrl === '') return []
   const problem = (message: string, hint: string) => [{ path: 'base_url', message, hint }]
@@ -88,7 +88,7 @@ function baseUrlProblems(baseUrl: unknown): SettingsProblem[] {
   return []
 }
 
-/** What the provider cannot do without. A key that is given and wrong was reported before. */
+/** Settings that the provider needs. One that is present but wrong was reported before. */
 function providerProblems({
   provider = 'openai',
   model,

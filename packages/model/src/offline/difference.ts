@@ -3,7 +3,7 @@ import { isObject } from '../is-object.js'
 export interface Difference {
   /** Where: `messages[2].content`. */
   readonly path: string
-  /** Both sides there, cut to the part that differs. */
+  /** Both values there, cut to the part that differs. */
   readonly left: string
   readonly right: string
 }

@@ -32,7 +32,7 @@ export interface Recording {
   response(exchange: number): unknown
 }
 
-/** A recording that is in memory already. */
+/** A recording held in memory. */
 export function recordingOf(records: readonly ReplayRecord[]): Recording {
   const parts: unknown[] = []
   const add = (part: unknown): number => parts.push(part) - 1
@@ -59,7 +59,7 @@ function requestOf(record: ReplayRecord, index: number): ChatRequest {
   return parsed as unknown as ChatRequest
 }
 
-/** Undefined for what is no JSON, and so no body that was ever sent. */
+/** Undefined for text that is not JSON, which no request ever was. */
 function parseBody(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -68,7 +68,7 @@ function parseBody(text: string): unknown {
   }
 }
 
-/** A value as it arrives: without fields that are undefined. */
+/** A value as it is sent: without fields that are undefined. */
 export function asSent<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value))
 }

@@ -9,10 +9,10 @@ import { asSent, type Recording, type ReplayRecord, recordingOf } from './record
 
 /**
  * A model that answers exactly the recorded requests. It never falls back: a request that was not recorded is an error
- * that names the first difference from the recorded request nearest to it.
+ * that names the first difference from the nearest recorded one.
  *
- * How an answer travels does not count: `stream` and `stream_options` are not compared. Of equal requests each is
- * answered by the next record; otherwise nothing is kept in memory, so an interrupted replay can go on in a new process.
+ * Streaming does not matter: `stream` and `stream_options` are not compared. Equal requests are answered by their records in
+ * turn; nothing else is kept in memory, so an interrupted replay can go on in a new process.
  *
  * @param recorded - The exchanges, or a recording that is read piece by piece: a request when its turn comes, and of it
  *   only the messages that were not found equal before. A message must then not be changed after it was sent.
@@ -114,18 +114,18 @@ function notRecorded(recording: Recording, request: ChatRequest): ModelError {
     'ERR_MODEL_REPLAY_DIFFERS',
     `This request was not recorded. The nearest is request ${nearest + 1} of ${recording.length}; the first difference is at ` +
       `${difference?.path}:\n  recorded: ${difference?.left}\n  now:      ${difference?.right}\n` +
-      `${wayOn(difference?.path)}, or record the run again.`,
+      `${adviceOn(difference?.path)}, or record the run again.`,
   )
 }
 
-/** Who writes `provider: replay` in the place of the recorded settings takes the model away with them. */
-function wayOn(path = ''): string {
+/** Whoever replaces the recorded `llm` by `provider: replay` often loses the model and its parameters with it. */
+function adviceOn(path = ''): string {
   return /^(messages|tools)\b/.test(path)
     ? 'Replay with the recorded files'
     : 'Keep the model and its parameters as recorded, beside provider: replay'
 }
 
-/** The exchange that shares most messages at its beginning. Exchanges share parts, and each is read once for a place. */
+/** The exchange with the most messages in common from the start. Exchanges share parts; each is compared once at a position. */
 function nearestTo(recording: Recording, { messages }: ChatRequest): number {
   const known = messages.map(() => new Map<number, boolean>())
 

@@ -7,11 +7,11 @@ import type { SettingsProblem } from '../llm/llm-problems.js'
  */
 export interface ScriptTurn {
   readonly content?: string | undefined
-  /** Absent, with `content`: the last words, which end a run. */
+  /** Absent, with `content`: the final answer, which ends a run. */
   readonly tool_calls?: readonly ScriptedCall[] | undefined
 }
 
-/** A string is passed on as it is, so that a script can also say what is no JSON. */
+/** Arguments that are a string are passed on as they are, so that a script can also send invalid JSON. */
 export interface ScriptedCall {
   readonly name: string
   /** Absent: none. */

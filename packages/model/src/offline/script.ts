@@ -6,7 +6,7 @@ import { requireThat } from '../usage.js'
 import type { ScriptedCall, ScriptTurn } from './script-file.js'
 
 /**
- * A model that says what a list says. It keeps nothing in memory: the turn follows from the conversation in the request,
+ * A model that answers with the turns of a list. It keeps nothing in memory: the turn follows from the conversation in the request,
  * so a conversation that was interrupted goes on with the right turn, and one that was extended with the next.
  *
  * Call ids carry the turn (`turn-3-1`), so the turn is also found in a history that was cut at the front.

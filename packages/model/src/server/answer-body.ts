@@ -10,7 +10,7 @@ export async function unpacked(incoming: IncomingMessage): Promise<Readable> {
   if (coding === undefined || coding === '' || coding === 'identity') return incoming
   const unpacker = await openUnpacker(coding)
   if (!unpacker) return incoming
-  return pipeline(incoming, unpacker, () => undefined) // whoever reads the unpacked bytes is told of an error
+  return pipeline(incoming, unpacker, () => undefined) // an error reaches whoever reads the unpacked bytes
 }
 
 async function openUnpacker(coding: string) {
@@ -20,7 +20,7 @@ async function openUnpacker(coding: string) {
   return coding === 'br' ? createBrotliDecompress() : undefined
 }
 
-/** The pieces of a stream, until there are too many of them. */
+/** The pieces of a stream; throws once they are longer than `maxBytes`. */
 export async function* limitedTo(
   maxBytes: number,
   body: AsyncIterable<Uint8Array>,

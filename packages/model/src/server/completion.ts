@@ -7,9 +7,9 @@ import { wellFormed } from '../well-formed.js'
 /**
  * Reads a `chat.completion` object, or a bare assistant message.
  *
- * The message is kept as it came, reasoning fields and all, with four exceptions that make it fit to be sent back to
- * any server: fields that are `null` or an empty list say nothing and are left out, `content` is a string or `null`, the
- * calls' `arguments` are text and their numbers left out, and half a character is a replacement character.
+ * The message is kept as it came, reasoning fields and all, with four exceptions that let it be sent back to any server:
+ * fields that are `null` or an empty list are left out, `content` is a string or `null`, calls have `arguments` as text and
+ * no `index`, and half a character becomes a replacement character.
  *
  * @throws {ModelError} `ERR_MODEL_RESPONSE`: it is neither, or holds what cannot be read as text or calls.
  */
@@ -36,19 +36,19 @@ export function parseCompletion(value: unknown): ChatResponse {
   }
 }
 
-/** Of a choice a message may say nothing at all: some servers leave out what is empty. */
+/** The message of a choice may be empty: some servers leave out empty fields. */
 function isMessage(message: Record<string, unknown>, value: object): boolean {
   return 'content' in message || 'tool_calls' in message || ('choices' in value && 'role' in message)
 }
 
-/** Servers have their own words for two reasons that decide whether an answer is one: `model_length`, `content_filter: SAFETY`. */
+/** Servers vary the names of the two reasons that make an answer incomplete: `model_length`, `content_filter: SAFETY`. */
 function readReason(reason: unknown): string | undefined {
   if (typeof reason !== 'string') return undefined
   if (/length|max_tokens/i.test(reason)) return 'length'
   return /^content_filter|^(safety|recitation|prohibited_content)$/i.test(reason) ? 'content_filter' : reason
 }
 
-/** By these a server says that it could not finish: what came is no answer, however whole it looks. */
+/** Reasons by which a server says that it could not finish: what came is not an answer, however complete it looks. */
 const BROKEN_OFF = /error|abort|cancel|insufficient/i
 
 function brokenOff(reason: string | undefined): ModelError {
@@ -76,7 +76,7 @@ function readMessage(message: Record<string, unknown>): AssistantMessage {
   }
 }
 
-/** Some servers answer with a list of parts; what is text in them is the content. */
+/** Some servers answer with a list of parts; their text is the content. */
 function readContent(content: unknown): string | null {
   if (typeof content === 'string') return content
   if (saysNothing(content)) return null
@@ -99,13 +99,13 @@ function readCalls(list: unknown): ToolCall[] {
   return calls.map(readCall)
 }
 
-/** A call was announced, also the single one of old servers, and none came: taken for an answer, it would be an empty one. */
+/** A call was announced (`function_call` by old servers) and none came: as an answer it would be empty. */
 function isCallLost({ content, tool_calls }: AssistantMessage, finishReason = ''): boolean {
   const announced = /call|tool/i.test(finishReason)
   return announced && tool_calls === undefined && (content ?? '').trim() === ''
 }
 
-/** The number of a call belongs to a stream; in a message that is sent back, strict servers do not know it. */
+/** The `index` of a call belongs to a stream; strict servers refuse it in a message that is sent back. */
 function readCall({ index: _index, ...call }: Record<string, unknown>): ToolCall {
   const fields = isObject(call.function) ? call.function : {}
   const text = fields.arguments
@@ -142,7 +142,7 @@ function readCount(value: unknown): number {
   return isCount(value) ? value : 0
 }
 
-/** What is negative or beyond all counting was not counted; sums of such would be no numbers any more. */
+/** A negative or absurdly large number is not a count, and would spoil the sums. */
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 }

@@ -16,7 +16,7 @@ export function connectionError(error: unknown, asked: Asked): ModelError {
   })
 }
 
-/** What TLS says of a server without TLS is for its developers. */
+/** The TLS library's own message about a server without TLS helps nobody else. */
 function noTls({ url }: Asked, cause: unknown): ModelError {
   const text = `${url} could not be reached: the server there does not speak TLS.\nIf it is your own, its base URL begins with http://.`
   return new ModelError('ERR_MODEL_CONNECTION', text, { cause })

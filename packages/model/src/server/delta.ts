@@ -2,15 +2,15 @@ import { isObject } from '../is-object.js'
 
 type Fields = Record<string, unknown>
 
-/** Fields whose text comes in pieces inside listed parts; everything else in a part comes whole. */
+/** Fields of a listed part whose text comes in pieces; every other field of a part comes whole. */
 const PIECEWISE = new Set(['arguments', 'text', 'summary', 'data', 'thinking', 'content'])
 
 /**
  * Adds one piece to a message, in place.
  *
- * Texts grow, whatever they are called, so reasoning is kept under the provider's own name for it; one that comes partly
- * as a list of parts becomes such a list. Lists of numbered parts (`tool_calls`, `reasoning_details`) are put together by
- * `index`. Anything else is replaced by what came last.
+ * Text in any field is appended, so reasoning is kept under whatever name the provider uses; a field that comes partly as
+ * text and partly as a list of parts becomes a list. Numbered parts (`tool_calls`, `reasoning_details`) are matched by
+ * `index`. Any other value replaces the one before.
  */
 export function addDelta(message: Fields, delta: Fields): void {
   for (const [field, piece] of Object.entries(delta)) {
@@ -40,18 +40,18 @@ function addParts(parts: readonly unknown[], pieces: readonly unknown[]): unknow
 }
 
 /**
- * Some servers number every call 0, each with its own name. Some leave the index out and repeat the id; some leave out both,
- * and go on with the call that they began last.
+ * Some servers give every call the index 0, each with its own name. Some leave out the index and repeat the id; some leave
+ * out both, and continue the call they began last.
  */
 function samePart(part: Fields, piece: Fields): boolean {
   if (piece.index !== undefined && piece.index !== null)
-    return part.index === piece.index && !isAnother(part, piece)
+    return part.index === piece.index && !isAnotherCall(part, piece)
   if (piece.id) return part.id === piece.id
   return isObject(part.function) && !isNamed(piece)
 }
 
-/** A new id alone says nothing: there are servers that make one up for every piece. */
-function isAnother(part: Fields, piece: Fields): boolean {
+/** A new id alone proves nothing: some servers make one up for every piece. */
+function isAnotherCall(part: Fields, piece: Fields): boolean {
   if (!isNamed(piece) || (piece.id && part.id === piece.id)) return false
   return Boolean(part.id && piece.id) || (beginsObject(piece) && isWhole(part))
 }
@@ -65,14 +65,14 @@ function beginsObject({ function: called }: Fields): boolean {
   return isObject(text) || (typeof text === 'string' && /^\s*\{/.test(text))
 }
 
-/** Nothing that is JSON goes on with a brace behind these arguments. */
+/** The arguments are complete JSON, so a further brace cannot continue them. */
 function isWhole({ function: called }: Fields): boolean {
   const { arguments: text } = Object(called) as Fields
   if (typeof text !== 'string') return isObject(text)
   try {
     return isObject(JSON.parse(text))
   } catch {
-    return false // which is the very question
+    return false // the arguments are not complete yet
   }
 }
 
@@ -91,7 +91,7 @@ function addToPart(part: Fields, piece: Fields): Fields {
   return sum
 }
 
-/** A name comes whole, again with every piece, or cut like any other text. */
+/** A name comes once, is repeated with every piece, or comes in pieces like other text. */
 function joinName(known: string, piece: string): string {
   if (piece === '' || piece === known) return known
   return piece.startsWith(known) ? piece : known + piece

@@ -8,7 +8,7 @@ export interface FailedAnswer {
   header(name: string): string | null | undefined
 }
 
-/** What the advice in a message is made of. */
+/** What was asked, as far as advice on a failure needs it. */
 export interface Asked {
   /** Without credentials and query. */
   readonly url: string
@@ -17,14 +17,14 @@ export interface Asked {
 }
 
 /** One way to fail: what happened, and what a person can do about it. */
-export interface Kind {
+export interface FailureKind {
   readonly code: ModelErrorCode
   readonly happened: string
   advice(asked: Asked, answer: FailedAnswer): string
 }
 
-/** @param status - Undefined for an error inside an answer that does not tell one. */
-export function kindOf(status: number | undefined, { code, message }: ServerWords): Kind {
+/** @param status - Undefined for an error inside an answer that gives no status. */
+export function kindOf(status: number | undefined, { code, message }: ServerWords): FailureKind {
   const words = `${code} ${message}`
   if (UNUSABLE.test(code)) return KINDS.unusable
   if (ONE_SYSTEM_MESSAGE.test(message)) return KINDS.oneSystemMessage
@@ -38,25 +38,25 @@ export function kindOf(status: number | undefined, { code, message }: ServerWord
   return status >= 300 && status < 400 ? KINDS.moved : KINDS.request
 }
 
-function kindByWords(words: string): Kind {
+function kindByWords(words: string): FailureKind {
   if (TOO_LONG.test(words)) return KINDS.tooLong
   return NO_SUCH_PATH.test(words) ? KINDS.missing : KINDS.server
 }
 
-/** Hardly two servers say it with the same words, and few with a code. */
+/** Hardly two servers use the same words, and few send a code. */
 const TOO_LONG =
   /context[ _](length|size|window)|(prompt|input) is too long|(maximum prompt length|input token count)|too many tokens|`inputs`/i
 
-/** So the templates of some models refuse a second one, with status 400 or 500. */
+/** How the chat templates of some models refuse a second system message, with status 400 or 500. */
 const ONE_SYSTEM_MESSAGE = /system message must be at the begin/i
 
-/** As Google's and xAI's say it, with status 400. */
+/** The words of Google and xAI, with status 400. */
 const WRONG_KEY = /\bAPI key\b/i
 
-/** The model wrote what its server could not read as a call or as JSON; the next time it may write something else. */
+/** The server could not parse the model's output as a call or as JSON; the next output may be different. */
 const UNUSABLE = /(tool_use|output_parse|json_validate)_failed/
 
-/** Of a server that answers so with status 200. */
+/** Some server says this with status 200. */
 const NO_SUCH_PATH = /unexpected endpoint/i
 
 const KINDS = {
@@ -121,9 +121,9 @@ const KINDS = {
         ? 'A web page is not an answer: check the base URL (http or https, host, port), and whether a proxy stands in between.'
         : 'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
   },
-} satisfies Record<string, Kind>
+} satisfies Record<string, FailureKind>
 
-/** The base URL with which a request goes where a `Location` points. That may be relative to the request's own address. */
+/** The base URL that a `Location` implies, which may be relative to the request's own address. */
 function baseUrlAt(location: string | null | undefined, from: string): string {
   if (!location) return 'the new address'
   if (!URL.canParse(location, from)) return location
@@ -131,7 +131,7 @@ function baseUrlAt(location: string | null | undefined, from: string): string {
   return `${origin}${pathname.replace(/\/chat\/completions\/?$/, '')}`
 }
 
-/** True for what may go well with the next attempt. */
-export function passes({ code }: Kind): boolean {
+/** True for a failure that may pass: the next attempt may succeed. */
+export function isTransient({ code }: FailureKind): boolean {
   return code === 'ERR_MODEL_RATE_LIMIT' || code === 'ERR_MODEL_SERVER'
 }

@@ -1,6 +1,6 @@
 import { ModelError } from '../errors.js'
 import { isObject } from '../is-object.js'
-import { type Asked, type FailedAnswer, kindOf, passes } from './failure-kind.js'
+import { type Asked, type FailedAnswer, isTransient, kindOf } from './failure-kind.js'
 import { LONGEST_OBEYED_MS, parseRetryAfter, waitInWords } from './retry.js'
 import { looksLikeHtml, pageTitle, serverWords } from './server-words.js'
 
@@ -10,15 +10,15 @@ const LONGEST_COUNTED_DAYS = 30
 export function statusError(answer: FailedAnswer, asked: Asked): ModelError {
   const said = serverWords(answer.body)
   const kind = kindOf(answer.status, said)
-  const isPassing = passes(kind)
+  const mayPass = isTransient(kind)
   const asksFor = parseRetryAfter((name) => answer.header(name)) ?? waitInWords(answer.body)
-  const retryAfterMs = isPassing ? asksFor : undefined
+  const retryAfterMs = mayPass ? asksFor : undefined
   const isTooLong = retryAfterMs !== undefined && retryAfterMs > LONGEST_OBEYED_MS
   const advice = isTooLong ? comeBackIn(retryAfterMs) : kind.advice(asked, answer)
   return new ModelError(
     kind.code,
     `${asked.url} ${kind.happened} (${answer.status}): ${said.message}\n${advice}`,
-    { status: answer.status, retryable: isPassing && !isTooLong, retryAfterMs },
+    { status: answer.status, retryable: mayPass && !isTooLong, retryAfterMs },
   )
 }
 
@@ -26,7 +26,7 @@ function comeBackIn(ms: number): string {
   return `The server asks to wait ${longTime(ms)}, and at most ${LONGEST_OBEYED_MS / 60_000} minutes are waited here. Try again when that time has passed.`
 }
 
-/** A time that nobody waits for in front of a command. A date far ahead is a server's mistake, or its way of saying no. */
+/** A time longer than anybody waits at a command. A date far ahead is a server's mistake, or its way of refusing. */
 function longTime(ms: number): string {
   const minutes = Math.ceil(ms / 60_000)
   const hours = Math.ceil(minutes / 60)
@@ -47,7 +47,7 @@ export function inlineError(body: Readonly<Record<string, unknown>>, asked: Aske
   const advice = kind.advice(asked, { status: 200, body: '', header: () => null })
   return new ModelError(kind.code, `${asked.url} answered with an error: ${said.message}\n${advice}`, {
     status,
-    retryable: passes(kind),
+    retryable: isTransient(kind),
   })
 }
 
@@ -71,7 +71,7 @@ export function notJson(body: string, asked: Asked, cause?: unknown): ModelError
   })
 }
 
-/** The error for an answer that is JSON but for bytes that are no text: what they stood for is not known. */
+/** The error for an answer with bytes that are not UTF-8: what they stood for is unknown. */
 export function notUtf8(asked: Asked, cause?: unknown): ModelError {
   const text = `${asked.url} answered with bytes that are not UTF-8, so part of the answer is unknown. What arrived was discarded.`
   return new ModelError('ERR_MODEL_RESPONSE', text, { retryable: true, status: 200, cause })

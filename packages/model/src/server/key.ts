@@ -3,12 +3,12 @@ import { ModelError } from '../errors.js'
 import { mapTexts, someText } from '../texts.js'
 
 /*
- * Servers repeat keys: in their messages, and some in their answers. What leaves this package holds none.
+ * Servers repeat the API key in error messages, and some in answers. Nothing that leaves this package may contain it.
  */
 
 const REDACTED = '[API key]'
 
-/** A shorter key is a placeholder that some local server wants (`none`, `ollama`): a word that answers may hold. */
+/** A shorter key is a placeholder for a local server (`none`, `ollama`): a word that answers may well contain. */
 const SHORTEST_KEY = 8
 
 /** The same error without the key in it. */
@@ -26,14 +26,14 @@ export function errorWithoutKey(error: unknown, apiKey: string | undefined): unk
   })
 }
 
-/** What a server says is cut where it is long, which may be in the middle of the key. */
+/** A long message was cut, perhaps in the middle of the key. */
 function withoutBeginning(line: string, apiKey: string): string {
   const said = line.replace(/…$/, '')
   const beginning = beginningAtEnd(said, apiKey)
   return isSecret(beginning) ? `${said.slice(0, -beginning.length)}${REDACTED}…` : line
 }
 
-/** The same value, parsed from JSON, without the key in any of its texts: plain, or as a JSON text in a text has it. */
+/** The same JSON value without the key in any of its strings, also where a string holds JSON with the key escaped. */
 export function withoutKey<Value>(value: Value, apiKey: string | undefined): Value {
   if (!isSecret(apiKey)) return value
   const escaped = JSON.stringify(apiKey).slice(1, -1)
@@ -43,7 +43,7 @@ export function withoutKey<Value>(value: Value, apiKey: string | undefined): Val
   return mapTexts(value, clean) as Value
 }
 
-/** Takes the key out of a text that comes in pieces. What may be its beginning waits for what follows. */
+/** Redacts the key from a text that comes in pieces. A possible beginning of the key is held back until more comes. */
 export function keyFilter(
   apiKey: string | undefined,
   onText: (text: string) => void,

@@ -12,7 +12,7 @@ import type { HttpAnswer } from './transport.js'
 /**
  * Reads an answer with 2xx to its end, streamed or whole.
  *
- * @throws {ModelError} `ERR_MODEL_CONNECTION`: it broke off. `ERR_MODEL_RESPONSE`: it is no completion. Or the error that
+ * @throws {ModelError} `ERR_MODEL_CONNECTION`: it broke off. `ERR_MODEL_RESPONSE`: it is not a completion. Or the error that
  *   the server sent in place of one.
  */
 export async function readAnswer(answer: HttpAnswer, context: StreamContext): Promise<ChatResponse> {
@@ -31,7 +31,7 @@ export async function readAnswer(answer: HttpAnswer, context: StreamContext): Pr
   return response
 }
 
-/** A stream that some gateways call by another type. */
+/** The start of an event stream, which some gateways send with another content type. */
 const EVENTS = /^\s*(:|event:|data:)/
 
 async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -46,7 +46,7 @@ async function* pieces({ body }: HttpAnswer, asked: Asked): AsyncGenerator<Uint8
   }
 }
 
-/** Some servers begin with one. */
+/** Some servers send one first. */
 const BYTE_ORDER_MARK = /^\uFEFF/
 
 function parseBody(bytes: Uint8Array, asked: Asked): unknown {

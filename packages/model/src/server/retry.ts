@@ -4,7 +4,7 @@ import { requireThat } from '../usage.js'
 
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 30_000
-/** Longer than this nobody waits in front of a command; whoever started it may come back. */
+/** Nobody waits longer than this at a command; the run can be continued later instead. */
 export const LONGEST_OBEYED_MS = 300_000
 
 /**
@@ -48,7 +48,7 @@ export function parseRetryAfter(
   return until === undefined ? undefined : Math.max(0, until - now)
 }
 
-/** In seconds or in milliseconds. A small number is none: what it counts, each server decides for itself. */
+/** In seconds or in milliseconds. A small number is not a time: servers differ in what it counts. */
 function unixTime(value: string | null | undefined): number | undefined {
   const time = readNumber(value) ?? 0
   if (time < 1e9) return undefined
@@ -58,9 +58,9 @@ function unixTime(value: string | null | undefined): number | undefined {
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /**
- * Reads how long a server asks to wait that says so in its message alone: `Please try again in 1m7.5s.`
+ * Reads the wait that a server asks for only in the words of its message: `Please try again in 1m7.5s.`
  *
- * @returns Milliseconds; undefined when it says nothing of the kind.
+ * @returns Milliseconds; undefined when it asks for none.
  */
 export function waitInWords(text: string): number | undefined {
   const [, said] = /\b(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|[hms]))+)\b/i.exec(text) ?? []

@@ -5,9 +5,9 @@ import type { Asked } from './failure-kind.js'
  * Reads the `data` of each event in a `text/event-stream`, as its bytes come.
  *
  * Comments, event names and ids are skipped. An event that is not closed by an empty line still counts at the end of the
- * stream: some servers forget it.
+ * stream, because some servers omit that line.
  *
- * @throws {ModelError} `ERR_MODEL_RESPONSE`: the stream is no UTF-8 text.
+ * @throws {ModelError} `ERR_MODEL_RESPONSE`: the stream is not UTF-8.
  */
 export async function* readEvents(body: AsyncIterable<Uint8Array>, asked: Asked): AsyncGenerator<string> {
   let data: string[] = []

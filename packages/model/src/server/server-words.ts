@@ -2,7 +2,7 @@ import { isObject } from '../is-object.js'
 
 export interface ServerWords {
   readonly message: string
-  /** Its code and its type, whichever it tells. */
+  /** Its code and its type, if any. */
   readonly code: string
 }
 
@@ -23,7 +23,7 @@ export function serverWords(body: string): ServerWords {
   }
 }
 
-/** What the server behind a gateway said, or what the model wrote that could not be used: the message alone explains nothing. */
+/** What the server behind a gateway said, or the model's unusable output: the message alone explains little. */
 function behind({ metadata, failed_generation }: Record<string, unknown>): string[] {
   const { raw } = Object(metadata) as { raw?: unknown }
   return [raw, failed_generation].flatMap((said) => (said ? [asText(said)] : []))
@@ -50,6 +50,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // then its text is all there is to show
+    return undefined // the caller shows the text as it is
   }
 }

@@ -22,7 +22,7 @@ export function checkBaseUrl(text: string): URL {
 }
 
 /**
- * A line break in a key would be shown, key and all, by whatever refuses to send it.
+ * Refuses a line break in a key here: the HTTP client's own error would show the key.
  *
  * @throws {ModelError} `ERR_MODEL_SETTINGS`
  */

@@ -4,19 +4,19 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 const HURRIED_MS = 1000
 
 export interface SilenceWatch {
-  /** Calls this when the caller's signal aborts, or when nothing was heard for too long; at once if that has been. */
+  /** Calls `end` when the caller's signal aborts or the silence lasts too long; at once if either has already happened. */
   whenOver(end: () => void): void
   readonly timedOut: boolean
-  /** Something came: the time starts anew. */
+  /** Something came: the time starts again. */
   heard(): void
-  /** What was waited for has come: little time is left for the rest. */
+  /** The answer is complete: the rest gets little time. */
   hurry(): void
   stop(): void
 }
 
 /**
- * Joins a caller's signal with a limit on how long the other side may say nothing; 0 is no limit. It calls back, which spares
- * each request an `AbortSignal` of its own and what node attaches to one.
+ * Joins a caller's signal with a limit on how long the other side may say nothing; 0 is no limit. It uses a
+ * callback, which is cheaper than an `AbortSignal` for each request.
  */
 export function watchSilence(timeoutMs: number, outer: AbortSignal | undefined): SilenceWatch {
   let isOver = false
@@ -54,7 +54,7 @@ export function watchSilence(timeoutMs: number, outer: AbortSignal | undefined):
 }
 
 function whenAborted(signal: AbortSignal, abort: () => void): void {
-  // any number of requests may end with one signal; node takes the eleventh listener for a leak
+  // many requests may share one signal, and Node.js warns of a leak at the eleventh listener
   if (signal instanceof EventTarget) setMaxListeners(0, signal)
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()

@@ -7,13 +7,13 @@ import { inlineError } from './failure.js'
 import type { Asked } from './failure-kind.js'
 import { bringsSomething, collectAnswer } from './streamed-answer.js'
 
-/** Who hears what of an answer while it is read. */
+/** What to call while an answer is read. */
 export interface StreamContext {
   /** Called with each piece of text. */
   readonly onText?: (text: string) => void
-  /** Called for each piece that brings something of the answer; a sign of life alone is nothing. */
+  /** Called for each piece that holds part of the answer, not for a mere sign of life. */
   readonly heard?: () => void
-  /** Called when the answer is there, though its stream has not ended. */
+  /** Called when the answer is complete, though its stream has not ended. */
   readonly onDone?: () => void
   readonly asked: Asked
 }
@@ -21,11 +21,11 @@ export interface StreamContext {
 /**
  * Reads a streamed completion to the end of its answer.
  *
- * `[DONE]` ends the answer. The rest of the stream is still read, so that the connection can be used again, but nothing
- * that goes wrong there takes the answer away.
+ * `[DONE]` ends the answer. The rest of the stream is still read, so that the connection can be reused, but an error there
+ * does not invalidate the answer.
  *
  * @param events - The data of each server-sent event.
- * @throws {ModelError} `ERR_MODEL_RESPONSE`: the stream ended before its answer did, or an event is no JSON; or the error
+ * @throws {ModelError} `ERR_MODEL_RESPONSE`: the stream ended before its answer did, or an event is not JSON; or the error
  *   that the server sent in the stream.
  */
 export async function readStream(

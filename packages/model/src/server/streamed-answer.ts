@@ -2,7 +2,7 @@ import { isObject } from '../is-object.js'
 import { textOfParts } from './completion.js'
 import { addDelta } from './delta.js'
 
-/** Adds the chunks of a streamed completion up to the completion they stand for. */
+/** Assembles a completion from the chunks in which it is streamed. */
 export function collectAnswer() {
   const message: Record<string, unknown> = {}
   let envelope: Record<string, unknown> = {}
@@ -19,8 +19,8 @@ export function collectAnswer() {
     if (!isObject(choice)) return ''
     chosen ??= choice.index
     hasBegun = true
-    finishReason = choice.finish_reason || finishReason // some send an empty one with every piece
-    const delta = choice.delta ?? choice.message // which comes alone where an answer is streamed in one piece
+    finishReason = choice.finish_reason || finishReason // some servers send an empty one with every piece
+    const delta = choice.delta ?? choice.message // `message` where the whole answer is one piece
     if (!isObject(delta)) return ''
     addDelta(message, delta)
     if (Array.isArray(delta.content)) return textOfParts(delta.content)
@@ -36,7 +36,7 @@ export function collectAnswer() {
   return {
     add,
     completion,
-    /** True once there is anything of a message. */
+    /** True once any part of a message has come. */
     get hasBegun() {
       return hasBegun
     },
@@ -44,14 +44,14 @@ export function collectAnswer() {
     get hasEnded() {
       return finishReason !== undefined
     },
-    /** What there is of the text; undefined when there is none at all. */
+    /** The text so far; undefined when none has come. */
     get text() {
       return typeof message.content === 'string' ? message.content : undefined
     },
   }
 }
 
-/** Some servers show that they are alive by pieces with nothing in them. */
+/** False for the empty pieces that some servers send as a sign of life. */
 export function bringsSomething({ choices }: Record<string, unknown>): boolean {
   if (!Array.isArray(choices)) return false
   return choices.some(({ delta, finish_reason }) => {
@@ -60,7 +60,7 @@ export function bringsSomething({ choices }: Record<string, unknown>): boolean {
   })
 }
 
-/** Where several choices were asked for they come mixed; the answer is the one that came first. */
+/** Several choices come interleaved; the answer is the one whose first piece came first. */
 function choiceOf(choices: unknown, chosen: unknown): unknown {
   if (!Array.isArray(choices)) return undefined
   return chosen === undefined

@@ -4,16 +4,16 @@ import type { Readable } from 'node:stream'
 import { urlToHttpOptions } from 'node:url'
 import { limitedTo, tooLong, unpacked } from './answer-body.js'
 
-/** What of an answer is used here. */
+/** The parts of an HTTP answer that are used here. */
 export interface HttpAnswer {
   readonly ok: boolean
   readonly status: number
   readonly headers: AnswerHeaders
   /** The bytes as they come; ends with an error when the connection breaks. */
   readonly body: AsyncIterable<Uint8Array>
-  /** The whole body; `heard` is called with every piece but white space, by which some servers show that they are alive. Rejects when the connection breaks. */
+  /** The whole body. `heard` is called for each piece, except for white space, which some servers send as a sign of life. Rejects when the connection breaks. */
   bytes(heard?: () => void): Promise<Buffer>
-  /** What comes of the body, as UTF-8, for people: its beginning when it is long, and what there is when the connection breaks. */
+  /** The body as UTF-8 text for people: only its beginning when it is long, and only what came when the connection breaks. */
   text(): Promise<string>
 }
 
@@ -25,7 +25,7 @@ export interface AnswerHeaders {
 export interface HttpCall {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
-  /** Ends the call: given a function that does so, and calls it when it is time. */
+  /** Receives the function that ends the call, and calls it when the call must end. */
   readonly whenOver: (end: () => void) => void
 }
 
@@ -46,7 +46,7 @@ export async function openTransport(url: string): Promise<Send> {
   return async ({ body, headers, whenOver }) => {
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
       const notHttp = (_: IncomingMessage, socket: Readable) => {
-        socket.destroy() // it is ours now, and would keep the process waiting
+        socket.destroy() // the socket is ours now, and would keep the process alive
         reject(new Error('The server tried to switch to another protocol than HTTP (status 101).'))
       }
       const call = request({ headers, ...options })
@@ -60,10 +60,10 @@ export async function openTransport(url: string): Promise<Send> {
   }
 }
 
-/** Of all models of this process: one that makes a model a run must not leave a connection of each open. */
+/** Shared by all models of the process: a program that makes a model for each run must not keep a connection open for each. */
 const connections = new Map<string, http.Agent>()
 
-/** A connection that was not used for so long may be gone without a word. One that is waited on is not idle. */
+/** A connection idle for this long may be gone without notice. One with a request in flight is not idle. */
 const LONGEST_IDLE_MS = 60_000
 
 async function answerOf(incoming: IncomingMessage): Promise<HttpAnswer> {
@@ -83,7 +83,7 @@ function headersOf({ headers }: IncomingMessage): AnswerHeaders {
   return { get: (name) => (headers[name] === undefined ? null : String(headers[name])) }
 }
 
-/** No completion is this long, and what is must not take all memory. */
+/** No completion is this long, and a longer body must not exhaust the memory. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 /** What a server says of an error. */
@@ -94,15 +94,15 @@ async function readText(body: Readable): Promise<string> {
   try {
     for await (const chunk of limitedTo(MAX_TEXT_BYTES, body)) chunks.push(chunk)
   } catch {
-    // its status says what happened, however the explanation ends
+    // the status says what happened; the explanation may be incomplete
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** White space in JSON is this and what lies below it. */
+/** White space in JSON is this byte or a smaller one. */
 const SPACE = 0x20
 
-/** By events: an iterator over so short a stream costs more than the rest of the answer. */
+/** By events: for so short a stream, an async iterator costs more than everything else. */
 function readBytes(body: Readable, heard: () => void = () => undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -116,6 +116,6 @@ function readBytes(body: Readable, heard: () => void = () => undefined): Promise
       })
       .once('end', () => resolve(Buffer.concat(chunks)))
       .once('error', reject)
-      .once('close', () => reject(new Error('The connection was closed.'))) // after an end it changes nothing
+      .once('close', () => reject(new Error('The connection was closed.'))) // has no effect after `end`
   })
 }

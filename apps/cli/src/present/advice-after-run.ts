@@ -10,13 +10,13 @@ import { printable } from './printable.js'
 import { waysToDecide } from './ways-to-decide.js'
 
 /**
- * What a person needs to know of a run that ended without an answer, or with an odd one: why, and how to go on. Lines,
- * maybe none.
+ * What a person needs to know when a run ends without an answer, or with a doubtful one: why, and how to go on.
  *
- * @param endIsTold - The line of `ENGINE_END` stands above.
- * @param asked - The request id of the question that stands above, where one does.
+ * @param endIsTold - The line of `ENGINE_END` has been printed.
+ * @param asked - The request id of the question that has been printed, if any.
+ * @returns Lines; none if there is nothing to say.
  */
-export function wayOn(
+export function adviceAfterRun(
   result: RunResult,
   { env, endIsTold, asked }: { env: NodeJS.ProcessEnv; endIsTold: boolean; asked: string | undefined },
 ): string[] {
@@ -36,7 +36,7 @@ export function wayOn(
 
 type ResultOf<Status extends RunResult['status']> = Extract<RunResult, { status: Status }>
 
-/** The one thing to be mended where iterations are what there were not enough of. */
+/** What must be fixed if a run without a journal source ran out of iterations. */
 const NO_JOURNAL =
   'The model saw neither the task nor what it did. Add to the sources of context.yaml: - type: journal'
 
@@ -63,7 +63,7 @@ function howToRetry(result: ResultOf<'FAILED'>, env: NodeJS.ProcessEnv): string[
   ]
 }
 
-/** Where the run had more messages than one, or a smaller limit at first. */
+/** Explains the number of iterations where it differs from the limit: after several messages, or another limit. */
 function limit({ iterations, maxIterations }: ResultOf<'FAILED'>): string {
   if (maxIterations === undefined || maxIterations === iterations) return ''
   return `; the limit for one message is ${maxIterations}, unless --max-iterations changes it`

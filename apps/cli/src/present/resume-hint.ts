@@ -4,18 +4,18 @@ import type { Presenter } from './presenter.js'
 import { storedEvent } from './stored-event.js'
 
 export interface RunPresenter extends Presenter {
-  /** The run is left at once, without an end: says how it goes on, once it is known which run it is. */
+  /** For a run that is left without an end: says how to continue it, if it is known which run it is. */
   leave(): void
 }
 
-/** Remembers which run is shown, so that whoever leaves it in a hurry is told how to come back. */
-export function withLastWord(presenter: Presenter, env: NodeJS.ProcessEnv): RunPresenter {
-  let way: string | undefined
+/** Remembers which run is shown, so that a person who leaves it in a hurry is told how to continue it. */
+export function withResumeHint(presenter: Presenter, env: NodeJS.ProcessEnv): RunPresenter {
+  let goOn: string | undefined
 
   function notice(event: EngineEvent): void {
     const stored = storedEvent(event)
     if (stored?.type === 'ENGINE_START' && stored.work_dir !== undefined)
-      way = commandToContinue(stored.work_dir, stored.run_id, env)
+      goOn = commandToContinue(stored.work_dir, stored.run_id, env)
   }
 
   return {
@@ -25,7 +25,7 @@ export function withLastWord(presenter: Presenter, env: NodeJS.ProcessEnv): RunP
       presenter.show(event)
     },
     leave() {
-      if (way !== undefined) presenter.warn(`Stopped at once. Go on with: ${way}`)
+      if (goOn !== undefined) presenter.warn(`Stopped at once. Go on with: ${goOn}`)
     },
   }
 }

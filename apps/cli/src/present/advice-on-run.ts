@@ -6,8 +6,8 @@ import { commandToContinue } from '../usage/command-to-continue.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { waysToDecide } from './ways-to-decide.js'
 
-/** What a person who has looked at a run may want to type next. Lines; none for a run that is done or cannot go on. */
-export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
+/** What a person may want to type next after looking at a run: lines, none if it is completed or cannot go on. */
+export function adviceOnRun(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
   if (run.problem !== undefined) return []
   const workspace = workspaceOf(run)
   const goOn = commandToContinue(workspace, run.runId, env)
@@ -16,7 +16,7 @@ export function wayBack(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
       const follow = [...spokenName(env), 'show', run.runId, '-w', workspace, '--follow']
       const watch = `Watch it with: ${quoteForPerson(follow)}`
       if (run.humanRequest === undefined) return [`It is running. ${watch}`]
-      // it may have been started with the answer, and be about to write it down
+      // the process may have been started with the answer, and not have recorded it yet
       return [
         `Its last question has no answer yet. ${whoAsks(run)} is asking a person, or is about to go on with the answer. ${watch}`,
       ]
@@ -40,7 +40,7 @@ function retrying({ metadata, errorCode }: RunSummary, goOn: string): string {
   return `${retry}: ${goOn} -m "Try again"`
 }
 
-/** What holds `.delta`. v1.1 kept its runs one level deeper, in `.delta/runs`, a name that no run of today has. */
+/** The directory that holds `.delta`. v1.1 kept its runs one level deeper, in `.delta/runs`; no run today has that id. */
 function workspaceOf({ directory }: RunSummary): string {
   const runs = dirname(directory)
   return dirname(basename(runs) === 'runs' ? dirname(runs) : runs)

@@ -7,12 +7,12 @@ import { UsageError } from '../usage/usage-error.js'
 const MOST_NAMED = 8
 
 /**
- * The id of the run that a person means: the one that is called so, or else the only one whose id begins so. What no run
- * begins with is handed back as it is, for whoever looks for the run says that there is none.
+ * The id of the run that was typed, in full or as a unique prefix. If no id begins so, it is returned as typed: whoever then
+ * looks for the run reports that there is none.
  *
- * @throws {UsageError} Several begin so; it names them.
+ * @throws {UsageError} Several ids begin so; the message lists them.
  */
-export async function runMeant(
+export async function resolveRunId(
   typed: string,
   { workDirectory, env }: { workDirectory: string; env: NodeJS.ProcessEnv },
 ): Promise<string> {

@@ -1,5 +1,5 @@
-/** Behind the list of commands in `delta --help`. */
-export const WHAT_PEOPLE_DO = `
+/** Follows the list of commands in `delta --help`. */
+export const COMMON_TASKS = `
 Common tasks:
   delta init hi && delta run --agent hi -w . -m "What is here?"
       a first run, without a key
