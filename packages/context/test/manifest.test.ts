@@ -60,7 +60,7 @@ test('all problems are told at once, each with its path', () => {
       total_max_tokens: 'many',
     }),
   ).toEqual([
-    'sources[0].type: must be one of file, computed_file, journal, not "flie" | Did you mean "file"?',
+    'sources[0].type: must be one of file, text, computed_file, journal, not "flie" | Did you mean "file"?',
     'sources[1]: "path" is missing | Add "path:" with a text.',
     'sources[2].on_missing: must be one of skip, error, not "ignore" in the source "guide"',
     'sources[3].generator.command: must be a list, not "summarize.py" | One element for each word: ["python3", "${AGENT_HOME}/summarize.py"].',
@@ -85,7 +85,7 @@ test('unknown keys are warnings with the name that was probably meant; x- keys a
   ]
   expect(warnings({ sources, total_max_token: 5, 'x-owner': 'me' })).toEqual([
     'sources[0].on_mising: unknown key "on_mising" in the source "guide" | Did you mean "on_missing"?',
-    'sources[1].path: unknown key "path" | Known here: type, max_iterations, id, max_tokens, condition.',
+    'sources[1].path: unknown key "path" | Known here: type, max_iterations, dropped, id, max_tokens, condition.',
     'total_max_token: unknown key "total_max_token" | Did you mean "total_max_tokens"?',
   ])
   expect(parseManifest({ sources, total_max_token: 5 }).ok).toBe(true)
