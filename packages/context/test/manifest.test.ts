@@ -71,6 +71,48 @@ test('all problems are told at once, each with its path', () => {
   ])
 })
 
+test('what a recipe says of headers, roles, merging and texts is checked as the rest', () => {
+  const file = { type: 'file', path: '${CWD}/x' }
+  expect(
+    problems({
+      header: 5,
+      merge: 'yes',
+      sources: [
+        { type: 'text' },
+        { type: 'text', text: '', header: '' },
+        { ...file, role: 'admin' },
+        { ...file, header: [] },
+        { ...JOURNAL, id: 'talk', role: 'user', dropped: 3 },
+      ],
+    }),
+  ).toEqual([
+    'sources[0]: type text needs text | Add "text:" with a text.',
+    'sources[1].text: must not be empty',
+    'sources[1].header: must not be empty',
+    'sources[2].role: must be system, developer or user, not "admin"',
+    'sources[3].header: must be true, false or a text with ${id}, not an empty list',
+    'sources[4].dropped: must be true, false or a text with ${count}, not 3 in the source "talk"',
+    'sources[4].role: a journal has roles of its own in the source "talk" | Remove role.',
+    'header: must be true, false or a text with ${id}, not 5',
+    'merge: must be true or false, not "yes"',
+  ])
+})
+
+test('a header without ${id} above several sources of a merged message is pointed out', () => {
+  const text = { type: 'text', text: 'x' }
+  const header = '== Source =='
+  const sources = [text, text, { ...text, role: 'user' }, text, text, text, JOURNAL, text]
+  expect(warnings({ header, merge: true, sources })).toEqual([
+    'header: "== Source ==" has no ${id}, so the 3 sources of a merged message look alike | Write ${id} where the name of the source belongs.',
+  ])
+  for (const fine of [
+    { header, sources },
+    { header: '${id}', merge: true, sources },
+    { header, merge: true, sources: [text, { ...text, header: 'Mine' }, JOURNAL] },
+  ])
+    expect(warnings(fine)).toEqual([])
+})
+
 test('a manifest that is no manifest', () => {
   expect(problems(null)).toEqual([': must be a map of keys and values, not nothing'])
   expect(problems([])).toEqual([': must be a map of keys and values, not an empty list'])

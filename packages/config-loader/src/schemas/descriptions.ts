@@ -97,7 +97,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Its name in the request and in what delta says of it. Default: its path without a leading variable, or its type',
   'sources[].path': 'The file; ${AGENT_HOME}, ${CWD} and ${RUN_DIR} are replaced.',
   'sources[].role': 'Whose message it is. Default: system',
-  'sources[].header': 'As above, for this source alone.',
+  'sources[].header': 'As header of the whole file, for this source alone.',
   'sources[].text':
     'The text itself; ${AGENT_HOME}, ${CWD} and ${RUN_DIR} are replaced, but not with a backslash before them.',
   'sources[].output_path':
@@ -106,7 +106,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'sources[].max_tokens': 'At most so many of it.',
   'sources[].max_iterations': 'The newest cycles alone.',
   'sources[].dropped':
-    'A user message where cycles were left out, with their number in place of ${count}; true: [${count} earlier iterations left out]. Default: false',
+    'A user message where iterations were left out, with their number in place of ${count}; true: [${count} earlier iterations left out]. Default: false',
   'sources[].generator': 'The program that makes it, run before each request.',
   'sources[].generator.command':
     'The program and its arguments; ${AGENT_HOME}, ${CWD} and ${RUN_DIR} are replaced.',
