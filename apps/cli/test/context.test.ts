@@ -199,6 +199,25 @@ test('an agent owns every byte of its prompt, and each source of a merged messag
   ])
 })
 
+test('a server that takes one system message is answered by merge: true, as its error says', async () => {
+  const refusal = { status: 400, message: 'System message must be at the beginning.' }
+  await using server = await startScriptedServer([refusal, { content: 'Done.' }])
+  const env = { DELTA_API_KEY: 'test-key-not-real' }
+  const sources = MERGED.slice(MERGED.indexOf('sources:'))
+  const files = { 'context.yaml': sources, 'system_prompt.md': 'You say.\n' }
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl, files })
+  await using workspace = await temporaryWorkspace({})
+  const run = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--new']
+  const refused = await delta(run, { env })
+  expect(refused.exitCode).toBe(1)
+  expect(refused.stderr).toContain('Write merge: true in context.yaml: they are then sent as one message.')
+
+  await agent.write('context.yaml', `merge: true\n${sources}`)
+  expect(await delta(run, { env })).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  const systems = server.requests().map(({ body }) => body.split('"role":"system"').length - 1)
+  expect(systems).toEqual([2, 1])
+})
+
 test('a wrong header and the role of a journal are refused with their place', async () => {
   const recipe = 'header: 5\nsources:\n  - { type: journal, role: user }\n'
   await using agent = await temporaryAgent({ files: { 'context.yaml': recipe } })
