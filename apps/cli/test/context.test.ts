@@ -201,7 +201,7 @@ test('an agent owns every byte of its prompt, and each source of a merged messag
 
 test('a server that takes one system message is answered by merge: true, as its error says', async () => {
   const refusal = { status: 400, message: 'System message must be at the beginning.' }
-  await using server = await startScriptedServer([refusal, { content: 'Done.' }])
+  await using server = await startScriptedServer([{ before: [refusal], content: 'Done.' }])
   const env = { DELTA_API_KEY: 'test-key-not-real' }
   const sources = MERGED.slice(MERGED.indexOf('sources:'))
   const files = { 'context.yaml': sources, 'system_prompt.md': 'You say.\n' }
