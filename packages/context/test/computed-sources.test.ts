@@ -265,7 +265,9 @@ test.skipIf(!areInstalled('python3'))(
     })
     const generator = { command: ['python3', '${AGENT_HOME}/tools/summarize.py'] }
     const { messages } = await build({ sources: [{ type: 'computed_file', generator, output_path: OUTPUT }] })
-    expect(messages).toEqual(block('## Memory Summary\n\n1. I decided on TypeScript.\n\n', OUTPUT))
+    expect(messages).toEqual(
+      block('## Memory Summary\n\n1. I decided on TypeScript.\n\n', '.delta/context_artifacts/summary.md'),
+    )
   },
 )
 

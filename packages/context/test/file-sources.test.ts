@@ -27,7 +27,7 @@ test('sources are sent in their order, texts as system messages under a header',
   })
   expect(messages).toEqual([
     { role: 'system', content: '# Context Block: system_prompt\n\nYou count.\n' },
-    { role: 'system', content: '# Context Block: ${CWD}/DELTA.md\n\nUse make.\n' },
+    { role: 'system', content: '# Context Block: DELTA.md\n\nUse make.\n' },
     { role: 'user', content: 'Go.' },
   ])
   expect(warnings).toEqual([])
@@ -35,6 +35,10 @@ test('sources are sent in their order, texts as system messages under a header',
     source_id: 'system_prompt',
     type: 'file',
     messages: 1,
+    message: 0,
+    from: 0,
+    to: Buffer.byteLength('# Context Block: system_prompt\n\nYou count.\n'),
+    header_bytes: Buffer.byteLength('# Context Block: system_prompt\n\n'),
     bytes: Buffer.byteLength(JSON.stringify(messages[0])),
     tokens: Math.ceil(Buffer.byteLength(JSON.stringify(messages[0])) / 4),
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -59,9 +63,7 @@ test('on_missing: skip leaves the source out, and the record says so', async () 
     sources: [{ type: 'file', path: '${CWD}/DELTA.md', on_missing: 'skip' }],
   })
   expect({ messages, warnings }).toEqual({ messages: [], warnings: [] })
-  expect(blocks).toMatchObject([
-    { source_id: '${CWD}/DELTA.md', messages: 0, bytes: 0, note: 'left out: missing' },
-  ])
+  expect(blocks).toMatchObject([{ source_id: 'DELTA.md', messages: 0, bytes: 0, note: 'left out: missing' }])
 })
 
 test('a directory, a binary file and a huge one are refused by name', async () => {

@@ -76,9 +76,13 @@ export type JournalInput = string | readonly StoredEvent[] | JournalFollower
 const SHORT_JOURNAL_BYTES = 1 << 20
 
 /** A run's conversation: of a file only as much as is needed. */
-export async function readTurns({ maxIterations }: JournalSource, journal: JournalInput): Promise<Turn[]> {
+export async function readTurns(
+  { maxIterations, dropped }: JournalSource,
+  journal: JournalInput,
+): Promise<Turn[]> {
   if (maxIterations === undefined) return allTurns(journal)
-  return keepLastCycles(await lastTurns(journal, maxIterations), maxIterations)
+  const turns = await lastTurns(journal, maxIterations + 1) // one more: a mark stands in the place of the last that is left out
+  return keepLastCycles(turns, maxIterations, dropped)
 }
 
 /** At least the last cycles, and everything the user said. */
