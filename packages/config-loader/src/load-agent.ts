@@ -63,6 +63,7 @@ function assemble(parts: CompleteParts, { home }: Workplace): Agent {
     llm,
     ...(script && { script }),
     ...(document.max_iterations !== undefined && { maxIterations: document.max_iterations }),
+    ...(document.max_tool_calls !== undefined && { maxToolCalls: document.max_tool_calls }),
     toolConcurrency: document.tool_concurrency ?? AGENT_DEFAULTS.toolConcurrency,
     ...(policy && { policy }),
     tools: toolsAlone(tools),

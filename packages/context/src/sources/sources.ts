@@ -22,20 +22,20 @@ export interface SourceContext extends CommandContext {
 /** @throws {ContextError} `ERR_CONTEXT_SOURCE`: the file is needed and cannot be used. */
 export function readFileSource(source: FileSource, { variables, readText }: SourceContext): SourceText {
   const path = resolvePath(source.path, variables, 'AGENT_HOME')
-  return textOrReason(source, path, readText(path))
+  return textOrReason(source, path, readText(path, variables))
 }
 
 /** @throws {ContextError} `ERR_CONTEXT_GENERATOR`, `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_ABORTED`. */
 export async function computeSource(source: ComputedFileSource, context: SourceContext): Promise<SourceText> {
   const path = resolvePath(source.outputPath, context.variables, 'CWD')
   const receipt = await readReceipt(source, path)
-  const present = receipt && context.readText(path)
+  const present = receipt && context.readText(path, context.variables)
   if (present?.ok && (await isFresh(receipt, { source, text: present.text, ...context })))
     return { text: present.text, note: 'from cache' }
 
   const generated = await runGenerator(source.generator, path, context)
   if (!generated.ok) return withoutGenerated(source, generated)
-  const made = context.readText(path)
+  const made = context.readText(path, context.variables)
   if (made.ok) await remember(path, { source, text: made.text, ...context })
   return textOrReason(source, path, made)
 }
