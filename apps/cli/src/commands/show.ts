@@ -139,8 +139,9 @@ async function changesIn(run: ShownRun, terminal: Terminal): Promise<string | un
     const agent = await agentOfRun(run, { flags: { importRoot: [] }, terminal, warn: () => undefined })
     return agentChanges(run, agent)
   } catch (error) {
-    const [why] = (error as Error).message.split('\n') // a run can be looked at whatever has become of its agent
-    return isConfigError(error) ? `The agent of this run does not load any more: ${why}` : why
+    if (error instanceof UsageError) return undefined // it is gone
+    if (!isConfigError(error)) throw error
+    return `The agent of this run does not load any more: ${error.message.split('\n')[0]}`
   }
 }
 

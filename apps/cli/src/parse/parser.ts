@@ -88,7 +88,10 @@ function optionOf(entry: OptionEntry): Option {
   if (entry.choices) option.choices(entry.choices)
   else if (entry.flags.includes('<')) option.argParser(notEmpty)
   if (entry.default !== undefined) option.default(entry.default)
-  if (entry.repeatable) option.default([], entry.default ?? 'none').argParser<string[]>(collector(entry))
+  if (entry.repeatable)
+    option
+      .default([], entry.default === undefined ? 'none' : JSON.stringify(entry.default))
+      .argParser<string[]>(collector(entry))
   return option
 }
 

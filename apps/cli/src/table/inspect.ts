@@ -9,7 +9,7 @@ export const INSPECT_COMMANDS: CommandGroup = {
     {
       name: 'list-runs',
       description: 'List the runs of workspaces, newest first',
-      arguments: [{ name: '[workspaces...]', description: 'further workspaces, or patterns' }],
+      arguments: [{ name: '[more...]', description: 'further workspaces, or patterns' }],
       options: [
         {
           ...WORKSPACE,
