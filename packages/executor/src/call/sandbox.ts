@@ -10,13 +10,17 @@ import { isInside } from '../tool/working-directory.js'
  * The `bwrap` words in front of a sandboxed tool's command; undefined for a tool without `sandbox:`.
  *
  * Inside, the file system is there to read; `/tmp`, `/run` and the home directory are empty and
- * private; only the listed paths can be written; every `.delta` from the workspace upward is
- * hidden; there is no network unless asked for, and no other process to see.
+ * private; only the listed paths can be written; every `.delta` from the workspace upward, and
+ * `runsDirectory`, is hidden; there is no network unless asked for, and no other process to see.
  */
-export function sandboxPrefix({ settings }: Tool, variables: Variables): string[] | undefined {
+export function sandboxPrefix(
+  { settings }: Tool,
+  variables: Variables,
+  runsDirectory?: string,
+): string[] | undefined {
   if (!settings.sandbox) return undefined
   const cwd = settingsPath(settings.cwd ?? variables.CWD, variables)
-  return [...bubblewrap(settings.sandbox, variables), '--chdir', cwd, '--']
+  return [...bubblewrap(settings.sandbox, variables, runsDirectory), '--chdir', cwd, '--']
 }
 
 /**
@@ -32,8 +36,13 @@ export function pathLeadingOut({ settings: { sandbox } }: Tool, variables: Varia
     .find((path) => !isInside(realpathSync(path), workspace))
 }
 
-function bubblewrap({ network, write, read }: SandboxSettings, variables: Variables): string[] {
+function bubblewrap(
+  { network, write, read }: SandboxSettings,
+  variables: Variables,
+  runsDirectory: string | undefined,
+): string[] {
   const { AGENT_HOME, CWD } = variables
+  const runs = existing(runsDirectory === undefined ? [] : [runsDirectory])
   const paths = (listed: readonly string[]) => listed.map((path) => sandboxPath(path, variables))
   return [
     'bwrap',
@@ -41,13 +50,14 @@ function bubblewrap({ network, write, read }: SandboxSettings, variables: Variab
     ...['--cap-drop', 'ALL'], // root could mount its way out
     ...(network ? [] : ['--unshare-net']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-    ...empty(['/tmp', '/run', ...homeDirectory()]),
+    ...empty(['/tmp', '/run', ...homeDirectory(), ...runs]),
     ...(network ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'] : []), // name lookup
     ...bind('--ro-bind', [AGENT_HOME]),
     ...empty(existing([join(AGENT_HOME, 'workspaces')])), // other runs' files are not this tool's
     ...bind('--ro-bind', [CWD, ...paths(read)]),
     ...bind('--bind', paths(write)),
     ...empty(existing(upward(CWD).map((directory) => join(directory, '.delta')))),
+    ...empty(runs.filter((directory) => !isInside(AGENT_HOME, directory))), // a listed path may hold them
   ]
 }
 
