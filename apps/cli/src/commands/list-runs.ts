@@ -6,10 +6,10 @@ import { printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { withExactCommands } from '../usage/exact-commands.js'
-import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
+import { type Place, placeInWords, placeToLook, type RunsFlags } from '../workspace/place.js'
 import { otherWorkspace } from '../workspace/workspace-near.js'
 
-interface ListFlags {
+interface ListFlags extends RunsFlags {
   workDir: string
   status: string[]
   resumable?: boolean
@@ -22,32 +22,32 @@ interface ListFlags {
  * `--first` one id, the latest as `delta continue` understands it, or exit code 1 when there is none.
  */
 export async function execute(flags: ListFlags, terminal: Terminal): Promise<number> {
-  const workDirectory = existingWorkDirectoryOf(flags, terminal)
-  const all = (await listRuns(workDirectory)).reverse()
+  const place = placeToLook(flags, terminal)
+  const all = (await listRuns(place.workDirectory, place)).reverse()
   const found = all.filter((run) => isWanted(run, flags))
   if (flags.first) {
     const own = withoutSubAgents(found, all)
-    const latest = await latestRunId(workDirectory)
+    const latest = await latestRunId(place.workDirectory, place)
     return printFirst(own.find(({ runId }) => runId === latest) ?? own[0], flags, terminal)
   }
 
   const records = found.map((run) => recordOf(run, terminal))
   if (flags.json) printJson(terminal, records)
   else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)], screenWidth(terminal)))
-  else say(terminal, nothingFound(all, workDirectory, flags, terminal))
+  else say(terminal, nothingFound(all, place, flags, terminal))
   for (const run of found) explain(run, terminal)
   return EXIT.completed
 }
 
 function nothingFound(
   all: readonly RunSummary[],
-  workDirectory: string,
+  place: Place,
   flags: ListFlags,
   terminal: Terminal,
 ): string {
   return all.length > 0
-    ? `No such runs in ${workDirectory}`
-    : `No runs in ${workDirectory}. ${otherWorkspace(['list-runs'], flags, terminal)}`
+    ? `No such runs in ${placeInWords(place)}`
+    : `No runs in ${placeInWords(place)}. ${otherWorkspace(['list-runs'], flags, terminal)}`
 }
 
 /** A sub-agent's run is resumed by its caller, and a damaged run cannot be resumed. */

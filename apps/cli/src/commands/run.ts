@@ -1,7 +1,8 @@
+import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
+import { type Allowed, continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
 import { isJournalError } from '@delta/journal'
-import { loadAgentFor } from '../agent/load-agent.js'
+import { loadAgentFor, withAllowed } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
 import type { Presenter } from '../present/presenter.js'
 import { presenterFor } from '../present/presenter-for.js'
@@ -17,6 +18,7 @@ import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
 import { withWayToTake } from '../runs/with-way-to-take.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
+import { placeToWork, rememberPlace } from '../workspace/place.js'
 import { chooseWorkspace, keepWorkspace, unmakeWorkspace } from '../workspace/workspace.js'
 
 export interface RunFlags extends EngineFlags {
@@ -43,21 +45,25 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     { agentHome: agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
     terminal,
   )
-  const { directory: workDirectory } = workspace
-  const shown = onceBegun(presenter, () => {
-    keepWorkspace(workspace, flags)
-    if (workspace.unnamed && !flags.quiet) presenter.warn(workspace.unnamed.notice)
-  })
-
-  const result = await withStopSignal(terminal, presenter, (signal) => {
-    const engine = { workDirectory, flags, terminal, presenter: shown, signal }
-    return takeUpOrBegin({ agent, message, engine, warn: presenter.warn })
-  }).catch((error: unknown) => {
+  try {
+    const place = placeToWork(workspace.directory, flags, terminal)
+    const remember = rememberPlace(place, terminal)
+    presenter.workAt(place)
+    const shown = onceBegun(presenter, () => {
+      keepWorkspace(workspace, flags)
+      remember()
+      if (workspace.unnamed && !flags.quiet) presenter.warn(workspace.unnamed.notice)
+    })
+    const result = await withStopSignal(terminal, presenter, (signal) => {
+      const engine = { place, flags, terminal, presenter: shown, signal }
+      return takeUpOrBegin({ agent, message, engine, warn: presenter.warn })
+    })
+    presenter.finish(result)
+    return exitCodeFor(result)
+  } catch (error) {
     unmakeWorkspace(workspace)
     throw withWayToTake(error, terminal.env)
-  })
-  presenter.finish(result)
-  return exitCodeFor(result)
+  }
 }
 
 interface Start {
@@ -70,11 +76,13 @@ interface Start {
 /** Resumes the run that this command line would repeat, if there is one; otherwise starts a new one. */
 async function takeUpOrBegin(start: Start, except: readonly string[] = []): Promise<RunResult> {
   const { agent, message, engine, warn } = start
-  const { workDirectory, flags, terminal } = engine
-  const earlier = await resumableRun({ agent, message, workDirectory, flags, env: terminal.env, except })
+  const { place, flags, terminal } = engine
+  const earlier = await resumableRun({ agent, message, place, flags, env: terminal.env, except })
   if (earlier) warn(earlier.notice) // first: it may explain why the engine's options are refused
-  const options = { ...(await engineOptions(agent, engine)), agent, workDirectory }
-  if (earlier?.resume === undefined) return runAgent({ ...options, message, runId: flags.runId })
+  const setting = { ...engine, flags: withAllowed(flags, earlier?.resume?.allowed) }
+  const options = { ...(await engineOptions(agent, setting)), agent, ...place }
+  if (earlier?.resume === undefined)
+    return runAgent({ ...options, message, runId: flags.runId, allowed: allowedBy(flags, terminal) })
   const { runId } = earlier.resume
   try {
     return await continueRun({ ...options, runId })
@@ -83,6 +91,11 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
     warn(`Another call took run ${runId} up first.`)
     return takeUpOrBegin(start, [...except, runId])
   }
+}
+
+/** What the person who starts the run allows, for whoever continues it. */
+function allowedBy({ importRoot, trustWorkspaceEnv }: RunFlags, { cwd }: Terminal): Allowed {
+  return { importRoots: importRoot.map((root) => resolve(cwd, root)), trustWorkspaceEnv }
 }
 
 /** Two simultaneous calls of a sub-agent see the same interrupted run; the second finds it busy, or ended. */

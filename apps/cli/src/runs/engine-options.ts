@@ -9,10 +9,11 @@ import type { Terminal } from '../terminal/terminal.js'
 import { withOwnFlags } from '../usage/own-flags.js'
 import { wholeNumber } from '../usage/whole-number.js'
 import { withOwnCommands } from '../with-own-commands.js'
+import type { Place, RunsFlags } from '../workspace/place.js'
 import { keepingSmall } from './keep-small.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
-export interface EngineFlags extends AgentFlags, PresenterFlags {
+export interface EngineFlags extends AgentFlags, PresenterFlags, RunsFlags {
   maxIterations?: string
   interactive?: boolean
   sync: boolean
@@ -21,7 +22,7 @@ export interface EngineFlags extends AgentFlags, PresenterFlags {
 
 /** What `engineOptions` needs from a command. */
 export interface EngineSetting {
-  workDirectory: string
+  place: Place
   flags: EngineFlags
   terminal: Terminal
   presenter: Presenter
@@ -31,9 +32,9 @@ export interface EngineSetting {
 /** What the engine needs besides the agent: credentials, listener, limits, the person at the terminal. */
 export async function engineOptions(
   agent: Agent,
-  { workDirectory, flags, terminal, presenter, signal }: EngineSetting,
+  { place, flags, terminal, presenter, signal }: EngineSetting,
 ): Promise<EngineOptions> {
-  const found = await findEnvironment(agent, { workDirectory, flags, terminal })
+  const found = await findEnvironment(agent, { place, flags, terminal })
   for (const warning of found.warnings) presenter.warn(formatProblem(warning))
   return {
     credentials: found,

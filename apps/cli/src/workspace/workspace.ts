@@ -51,7 +51,7 @@ async function chooseUnnamed(home: string, yes: boolean, terminal: Terminal): Pr
   const chosen = asks ? await askForWorkspace(existing, lastUsedIn(home), terminal) : undefined
   const { directory, made } =
     chosen === undefined ? makeNext(home) : { directory: join(home, chosen), made: [] }
-  const notice = `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}`
+  const notice = `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}: the agent works there. With -w . it works here.`
   return { directory, made, unnamed: { notice, lastUsedPath: join(home, 'LAST_USED') } }
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { CREDENTIAL_NAMES, isAgentCommand } from '@delta/executor'
 import type { LlmSettings } from '@delta/model'
@@ -30,11 +30,24 @@ export function liesInParentRun(path: string, environment: NodeJS.ProcessEnv): b
 function workspaceOf(run: string): string | undefined {
   if (basename(dirname(run)) === '.delta') return dirname(dirname(run))
   try {
-    const [first = ''] = readFileSync(join(run, 'journal.jsonl'), 'utf8').split('\n', 1)
+    const [first = ''] = beginningOf(join(run, 'journal.jsonl')).split('\n', 1)
     const { work_dir: workDirectory } = Object(JSON.parse(first)) as { work_dir?: unknown }
     return typeof workDirectory === 'string' ? workDirectory : undefined
   } catch {
     return undefined // no run of ours
+  }
+}
+
+/** The first event, which holds the agent's settings, is shorter; a journal may be long. */
+const BEGINNING_BYTES = 1 << 20
+
+function beginningOf(path: string): string {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(BEGINNING_BYTES)
+    return bytes.toString('utf8', 0, readSync(file, bytes))
+  } finally {
+    closeSync(file)
   }
 }
 

@@ -40,7 +40,9 @@ async function generate(
   outputPath: string,
   context: CommandContext,
 ): Promise<Generated> {
-  const mode = isPrivate(outputPath, context) ? { directory: 0o700, file: 0o600 } : { directory: 0o777, file: 0o666 }
+  const mode = isPrivate(outputPath, context)
+    ? { directory: 0o700, file: 0o600 }
+    : { directory: 0o777, file: 0o666 }
   await mkdir(dirname(outputPath), { recursive: true, mode: mode.directory })
   await ignoreInGit(outputPath)
   const before = await stampBefore(outputPath)

@@ -26,7 +26,8 @@ export async function latestRunId(
   const isThere = (run: string) =>
     existsSync(run) && (place.ofAnyWorkspace === true || isRunOf(workDirectory, run))
   const named = readName(join(directory, 'LATEST')) ?? readName(join(directory, 'runs', 'LATEST'))
-  if (named !== undefined && isRunId(named) && isThere(runDirectory(workDirectory, named, place))) return named
+  if (named !== undefined && isRunId(named) && isThere(runDirectory(workDirectory, named, place)))
+    return named
   const all = await listRuns(workDirectory, place)
   const ids = new Set<string | null>(all.map(({ runId }) => runId))
   const runs = all.filter(({ metadata }) => !ids.has(metadata.parent_run)) // whoever continues means the caller

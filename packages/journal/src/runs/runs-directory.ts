@@ -1,8 +1,8 @@
 import { realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isJournalError, JournalError } from '../errors.js'
-import { isObject } from '../is-object.js'
 import { readFirstLine } from '../files/read-at.js'
+import { isObject } from '../is-object.js'
 import { parseJson } from '../read/parse.js'
 import { DELTA_DIRECTORY, journalPath, type RunsPlace, runsDirectoryOf } from '../run-paths.js'
 import { checkPath } from '../usage.js'
@@ -24,24 +24,25 @@ export function checkRunsDirectory(workDirectory: string, place: RunsPlace): str
 
   const why = whyNot(directory, workspace)
   if (why === undefined) return directory
-  throw new JournalError('ERR_RUNS_DIRECTORY', `${directory}: The runs cannot be kept here: ${why}`, {
+  throw new JournalError('ERR_RUNS_DIRECTORY', `${directory}: The runs directory ${why}`, {
     path: directory,
   })
 }
 
 function whyNot(directory: string, workspace: string): string | undefined {
   if (isInside(directory, workspace))
-    return `it lies in the workspace, ${workspace}.\nName a directory outside the workspace, or leave this out: then the runs are kept in ${DELTA_DIRECTORY} there.`
+    return `lies in the workspace, ${workspace}.\nName a directory outside the workspace. Without one, the runs are kept in its ${DELTA_DIRECTORY}.`
   if (isInside(workspace, directory))
-    return `the workspace, ${workspace}, lies in it.\nName a directory outside the workspace that does not hold it.`
+    return `holds the workspace, ${workspace}.\nName a directory beside the workspace, or elsewhere.`
   if (directory.split(sep).includes(DELTA_DIRECTORY))
-    return `${DELTA_DIRECTORY} holds the runs of another workspace.\nName another directory.`
+    return `is the ${DELTA_DIRECTORY} of another workspace, or lies in it.\nName another directory.`
   const status = statusOf(directory)
   if (status === undefined) return undefined
-  if (!status.isDirectory()) return 'it is a file, not a directory.\nName a directory; it is created if it is missing.'
+  if (!status.isDirectory())
+    return 'is a file, not a directory.\nName a directory; it is created if it is missing.'
   const user = process.geteuid?.()
   if (user === undefined || status.uid === user) return undefined
-  return `it belongs to another user (${status.uid}), who could change them.\nName a directory that belongs to you (${user}).`
+  return `belongs to another user (${status.uid}), who could change the runs.\nName a directory that belongs to you (${user}).`
 }
 
 /**
