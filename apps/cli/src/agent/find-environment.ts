@@ -9,7 +9,7 @@ import {
   streamJournal,
 } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
-import type { Place } from '../workspace/place.js'
+import type { Place } from '../usage/place.js'
 
 /** The key and the address of the model's API, as a run of this agent in this workspace would find them. */
 export async function findEnvironment(

@@ -12,7 +12,7 @@ import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
 import { withOpenQuestion } from '../runs/with-open-question.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
-import { placeToWork, rememberPlace } from '../workspace/place.js'
+import { placeToWork, rememberPlace } from '../workspace/find-place.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 import { withOtherWorkspace } from '../workspace/workspace-near.js'
 

@@ -3,7 +3,7 @@ import { print, printJson, say } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { findShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { placeToLook, type RunsFlags } from '../workspace/place.js'
+import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
 
 /** `delta journal repair`: sets damaged lines aside, so that the run can go on. Deletes nothing. */
 export async function execute(

@@ -4,7 +4,7 @@ import { printable } from '../present/printable.js'
 import { findShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { withExactCommands } from '../usage/exact-commands.js'
-import { placeToLook, type RunsFlags } from '../workspace/place.js'
+import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
 
 /** `delta journal verify`: what is right and wrong with a run's journal, and whether the run can go on. Changes nothing. */
 export async function execute(

@@ -6,7 +6,8 @@ import { printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { withExactCommands } from '../usage/exact-commands.js'
-import { type Place, placeInWords, placeToLook, type RunsFlags } from '../workspace/place.js'
+import { type Place, placeInWords } from '../usage/place.js'
+import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
 import { otherWorkspace } from '../workspace/workspace-near.js'
 
 interface ListFlags extends RunsFlags {

@@ -10,7 +10,7 @@ import type { ToolFlags } from '../tools/load-tools.js'
 import { withOpenRequests } from '../tools/open-requests.js'
 import { loadServedTools } from '../tools/served-tools.js'
 import { withOwnCommands } from '../with-own-commands.js'
-import { placeToLook } from '../workspace/place.js'
+import { placeToLook } from '../workspace/find-place.js'
 
 /** Clients kill a server about four seconds after closing its input; its commands must have ended by then. */
 const GRACE_MS = 1500

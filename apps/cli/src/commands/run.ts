@@ -18,7 +18,7 @@ import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
 import { withWayToTake } from '../runs/with-way-to-take.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
-import { placeToWork, rememberPlace } from '../workspace/place.js'
+import { placeToWork, rememberPlace } from '../workspace/find-place.js'
 import { chooseWorkspace, keepWorkspace, unmakeWorkspace } from '../workspace/workspace.js'
 
 export interface RunFlags extends EngineFlags {

@@ -16,7 +16,7 @@ import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { UsageError } from '../usage/usage-error.js'
 import { wholeNumber } from '../usage/whole-number.js'
-import { placeToLook, type RunsFlags } from '../workspace/place.js'
+import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
 
 interface ShowFlags extends RunsFlags {
   workDir: string

@@ -2,8 +2,8 @@ import { needsMending } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
 import { commandToContinue } from '../usage/command-to-continue.js'
+import { placeArguments, placeOfRun } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
-import { placeArguments, placeOfRun } from '../workspace/place.js'
 import { waysToDecide } from './ways-to-decide.js'
 
 /** What a person may want to type next after looking at a run: lines, none if it is completed or cannot go on. */

@@ -1,6 +1,6 @@
 import type { EngineEvent } from '@delta/engine'
 import { commandToContinue } from '../usage/command-to-continue.js'
-import type { Place } from '../workspace/place.js'
+import type { Place } from '../usage/place.js'
 import type { LoggingPresenter } from './engine-log.js'
 import type { Presenter } from './presenter.js'
 import { storedEvent } from './stored-event.js'

@@ -7,9 +7,10 @@ import { askAtTerminal } from '../present/ask.js'
 import type { Presenter, PresenterFlags } from '../present/presenter.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { withOwnFlags } from '../usage/own-flags.js'
+import type { Place } from '../usage/place.js'
 import { wholeNumber } from '../usage/whole-number.js'
 import { withOwnCommands } from '../with-own-commands.js'
-import type { Place, RunsFlags } from '../workspace/place.js'
+import type { RunsFlags } from '../workspace/find-place.js'
 import { keepingSmall } from './keep-small.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */

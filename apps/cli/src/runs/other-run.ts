@@ -1,8 +1,8 @@
 import { quoteForPerson } from '@delta/executor'
 import { listRuns, type RunSummary } from '@delta/journal'
 import { commandToContinue } from '../usage/command-to-continue.js'
+import { type Place, placeArguments } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
-import { type Place, placeArguments } from '../workspace/place.js'
 
 /**
  * A line about another run that the person may have meant, when no run was named and the latest has ended: with a message,

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { quoteForPerson } from '@delta/executor'
 import { listRuns, runDirectory } from '@delta/journal'
+import { type Place, placeArguments } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { UsageError } from '../usage/usage-error.js'
-import { type Place, placeArguments } from '../workspace/place.js'
 
 const MOST_NAMED = 8
 

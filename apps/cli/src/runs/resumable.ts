@@ -5,8 +5,8 @@ import { findAgentHome } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import { latestRunId, listRuns, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { callerOf } from '../agent/within-run.js'
+import { type Place, placeArguments } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
-import { type Place, placeArguments } from '../workspace/place.js'
 import { tellOf } from './other-run.js'
 
 interface Earlier {

@@ -8,9 +8,9 @@ import {
   runDirectory,
 } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
+import { type Place, placeArguments, placeInWords } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { UsageError } from '../usage/usage-error.js'
-import { type Place, placeArguments, placeInWords } from '../workspace/place.js'
 import { otherWorkspace } from '../workspace/workspace-near.js'
 import { resolveRunId } from './resolve-run-id.js'
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { isJournalError, JournalError } from '@delta/journal'
 import { commandToContinue } from '../usage/command-to-continue.js'
-import { placeOfRun } from '../workspace/place.js'
+import { placeOfRun } from '../usage/place.js'
 
 /** Of a command that has no `--force` itself: a run that another process writes is taken by the one that has it. */
 export function withWayToTake(error: unknown, env: NodeJS.ProcessEnv): unknown {

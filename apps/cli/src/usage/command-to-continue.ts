@@ -1,5 +1,5 @@
 import { quoteForPerson } from '@delta/executor'
-import { type Place, placeArguments } from '../workspace/place.js'
+import { type Place, placeArguments } from './place.js'
 import { spokenName } from './spoken-name.js'
 
 /** The command line that takes a run up again, ready to be pasted. */

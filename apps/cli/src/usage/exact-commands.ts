@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { journalPath } from '@delta/journal'
-import { placeArguments, placeOfRun } from '../workspace/place.js'
 import { commandToContinue } from './command-to-continue.js'
+import { placeArguments, placeOfRun } from './place.js'
 import { spokenName } from './spoken-name.js'
 
 /**

@@ -1,22 +1,14 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { checkRunsDirectory, isJournalError, workDirectoryOf } from '@delta/journal'
+import { join } from 'node:path'
+import { checkRunsDirectory, isJournalError } from '@delta/journal'
 import { say } from '../present/print.js'
 import { absoluteVariable, openState } from '../state-directory.js'
 import { explainSystemError } from '../terminal/system-error.js'
 import type { Terminal } from '../terminal/terminal.js'
+import type { Place } from '../usage/place.js'
 import { UsageError } from '../usage/usage-error.js'
 import { readWorkspaces, WORKSPACES } from './known-workspaces.js'
-import { workDirectoryOf as namedWorkDirectory, pathAsTyped } from './work-directory.js'
-
-/** A workspace, and where its runs are kept. */
-export interface Place {
-  workDirectory: string
-  /** Undefined: in its `.delta`. */
-  runsDirectory: string | undefined
-  /** Set where a person named the runs directory only to look at it: all runs in it are meant. */
-  ofAnyWorkspace?: true
-}
+import { existingWorkDirectoryOf, pathAsTyped, workDirectoryOf } from './work-directory.js'
 
 export interface RunsFlags {
   runsDir?: string
@@ -43,7 +35,7 @@ export function placeToWork(workDirectory: string, flags: RunsFlags, terminal: T
 /** The place of a command that only looks at runs, and needs neither the workspace nor that the directory is ours. */
 export function placeToLook(flags: { workDir: string } & RunsFlags, terminal: Terminal): Place {
   const isTyped = flags.runsDir !== undefined
-  const workDirectory = (isTyped ? anyWorkDirectoryOf : existingWorkDirectoryOf)(flags, terminal)
+  const workDirectory = (isTyped ? workDirectoryOf : existingWorkDirectoryOf)(flags, terminal)
   const named = namedRunsDirectory(workDirectory, flags, terminal)
   if (named === undefined) return { workDirectory, runsDirectory: undefined }
   if (!isTyped) return { workDirectory, runsDirectory: named.path }
@@ -99,28 +91,6 @@ export function rememberPlace({ workDirectory, runsDirectory }: Place, { env }: 
   if ((readWorkspaces(env).known(path) ?? inWorkspace) === runs_dir) return () => undefined
   const state = openState(WORKSPACES, env)
   return () => state.add({ path, runs_dir })
-}
-
-/** Where a run is, told by its directory. */
-export function placeOfRun(runDirectory: string): Place {
-  const above = dirname(runDirectory)
-  const runs = basename(above) === 'runs' ? dirname(above) : above // as v1.1 kept them
-  const isInside = basename(runs) === '.delta'
-  return {
-    workDirectory: workDirectoryOf(runDirectory) ?? dirname(above),
-    runsDirectory: isInside ? undefined : above,
-  }
-}
-
-/** How a command is told of a place; without the second, only a state directory that remembers it would find the runs. */
-export function placeArguments({ workDirectory, runsDirectory }: Place): string[] {
-  return ['-w', workDirectory, ...(runsDirectory === undefined ? [] : ['--runs-dir', runsDirectory])]
-}
-
-/** A workspace as messages name it. */
-export function placeInWords({ workDirectory, runsDirectory, ofAnyWorkspace }: Place): string {
-  if (runsDirectory === undefined) return workDirectory
-  return ofAnyWorkspace ? runsDirectory : `${workDirectory} (its runs are kept in ${runsDirectory})`
 }
 
 function realPath(path: string): string {
