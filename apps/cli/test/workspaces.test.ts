@@ -19,11 +19,14 @@ test('runs that start at once without -w each get a workspace of their own', asy
     })
 })
 
-test('the new workspace of a run without a terminal is said on stderr, and not with -q', async () => {
+test('without -w, one line on stderr says where the agent works and that -w . means here; not with -q', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
   const args = ['run', '--agent', agent.path, '-m', 'Go']
   const said = (await delta(args)).stderr.split('\n').filter((line) => line.startsWith('New workspace'))
-  expect(said).toEqual([`New workspace ${agent.path}/workspaces/W001`])
+  expect(said).toEqual([
+    `New workspace ${agent.path}/workspaces/W001: the agent works there. With -w . it works here.`,
+  ])
+  expect((await delta([...args, '-w', 'here'], { cwd: agent.path })).stderr).not.toContain('orkspace')
   expect((await delta([...args, '-q'])).stderr).toBe('')
 })
 

@@ -1,5 +1,7 @@
-import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { loadAgent } from '../src/index.js'
 import { agentOf, complaintAbout, MINIMAL } from './agents.js'
 
@@ -37,6 +39,17 @@ test('an agent in the workspace of any run above is no better', async () => {
     DELTA_PARENT_RUN: '/elsewhere/.delta/20261120_093000_a1b2c3',
     DELTA_CALLS: `\ncall_1 ${join(home, '.delta/20261120_093000_d4e5f6')}\n`,
   }
+  expect(await complaintAbout(home, { environment })).toContain('DELTA_API_KEY is not passed on here')
+})
+
+test('nor is one in the workspace of a run that is kept elsewhere, which its journal names', async () => {
+  const home = await agentOf(RISKY)
+  const runs = await mkdtemp(join(tmpdir(), 'runs-'))
+  onTestFinished(() => rm(runs, { recursive: true }))
+  const environment = { DELTA_PARENT_RUN: join(runs, '20261120_093000_a1b2c3') }
+  await mkdir(environment.DELTA_PARENT_RUN)
+  const journal = join(environment.DELTA_PARENT_RUN, 'journal.jsonl')
+  await writeFile(journal, `${JSON.stringify({ type: 'ENGINE_START', work_dir: dirname(home) })}\n{"ty`)
   expect(await complaintAbout(home, { environment })).toContain('DELTA_API_KEY is not passed on here')
 })
 

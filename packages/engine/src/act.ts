@@ -114,6 +114,7 @@ export function prepare(run: ActiveRun, call: Call): PreparedCall {
   return prepareCall(run.agent.tools, call, {
     variables: variablesOf(run),
     workDirectory: run.run.workDirectory,
+    runsDirectory: run.run.runsDirectory,
     otherNames: [ASK_HUMAN],
     ...(run.agent.policy === undefined ? {} : { policy: run.agent.policy }),
   })

@@ -1,5 +1,12 @@
 import { type Agent, loadAgent } from '@delta/config-loader'
-import { type NewEvent, openRun, type Run, type RunSummary } from '@delta/journal'
+import {
+  checkRunsDirectory,
+  type NewEvent,
+  openRun,
+  type Run,
+  type RunSummary,
+  type RunsPlace,
+} from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import { driveRun } from './drive-run.js'
 import { releasing } from './end/releasing.js'
@@ -17,7 +24,7 @@ import { findRun } from './start/find-run.js'
 import { type EngineOptions, maxIterationsFor } from './start/options.js'
 
 /** Which run goes on, and with what. */
-export interface ContinueRunOptions extends EngineOptions {
+export interface ContinueRunOptions extends EngineOptions, RunsPlace {
   /** Absolute path of the workspace. */
   workDirectory: string
   /** Default: the workspace's latest run. */
@@ -39,19 +46,20 @@ export interface ContinueRunOptions extends EngineOptions {
  * message to go on with; an interrupted one takes it as a further instruction; a waiting one as the answer.
  *
  * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NO_AGENT`, `ERR_ENGINE_NO_CREDENTIALS`,
- *   `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait),
+ *   `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_OTHER_WORKSPACE`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait),
  *   `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
  *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run. {ConfigError} when its agent does not load.
  */
 export async function continueRun(options: ContinueRunOptions): Promise<RunResult> {
   checkContinueRun(options)
   const { workDirectory } = options
-  const summary = await findRun(workDirectory, options.runId)
+  const summary = await findRun(workDirectory, options.runId, placeIn(options))
   await checkContinuable(summary, options)
 
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
   const model = await modelFor(agent, options)
   const run = await openRun(summary.directory, {
+    workDirectory,
     onWait: (message) => options.onEvent?.({ kind: 'notice', message }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.force === undefined ? {} : { force: options.force }),
@@ -61,6 +69,12 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
     await checkContinuable(run.summary(), options) // another engine may have ended it since it was looked at
     return goOn(run, { ...options, agent, model })
   })
+}
+
+function placeIn({ workDirectory, runsDirectory }: ContinueRunOptions): RunsPlace {
+  return runsDirectory === undefined
+    ? {}
+    : { runsDirectory: checkRunsDirectory(workDirectory, { runsDirectory }) }
 }
 
 async function goOn(

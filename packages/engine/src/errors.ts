@@ -1,6 +1,7 @@
 /** Why a run cannot start or go on; `runAgent` and `continueRun` say which of them they throw, and when. */
 export type EngineErrorCode =
   | 'ERR_ENGINE_RUN_NOT_FOUND'
+  | 'ERR_ENGINE_OTHER_WORKSPACE'
   | 'ERR_ENGINE_NO_AGENT'
   | 'ERR_ENGINE_MESSAGE_REQUIRED'
   | 'ERR_ENGINE_NO_CREDENTIALS'

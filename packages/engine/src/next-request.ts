@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { type BuiltContext, buildContext } from '@delta/context'
-import { readJournal, type StoredEvent } from '@delta/journal'
+import { type RunsPlace, readJournal, type StoredEvent } from '@delta/journal'
 import type { ChatRequest } from '@delta/model'
 import { readHistory } from './history.js'
 import { requestFor } from './request.js'
@@ -24,7 +24,7 @@ export interface ExistingRun {
 }
 
 /** Whose next request is wanted. */
-export interface NextRequestOptions {
+export interface NextRequestOptions extends RunsPlace {
   agent: Agent
   /** Absolute path of the workspace. */
   workDirectory: string
@@ -84,7 +84,11 @@ async function build(
   const context = await buildContext(agent.manifest, {
     journalPath: added.length > 0 ? await withMessages(run.journalPath, added) : run.journalPath,
     variables: { AGENT_HOME: agent.home, CWD: workDirectory, RUN_DIR: directory },
-    environment: baseEnvironment({ runId, directory, workDirectory, paths }, agent.home, environment),
+    environment: baseEnvironment(
+      { runId, directory, workDirectory, runsDirectory: options.runsDirectory, paths },
+      agent.home,
+      environment,
+    ),
     credentials: credentialVariables(environment, options.credentials),
     iteration: run.lastIteration + 1,
     task: [...history.userMessages, ...added].join('\n'),

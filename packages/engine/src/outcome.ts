@@ -66,7 +66,7 @@ export type RunResult = EndedRun & AllKeys<Outcome>
 
 interface EndedRun {
   runId: string
-  /** Absolute path of `.delta/<run_id>`. */
+  /** Absolute path of `.delta/<run_id>`, or of the run in the `runsDirectory`. */
   runDirectory: string
   /** Number of the last cycle, over all resumes. */
   iterations: number

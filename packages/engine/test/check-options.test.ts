@@ -21,6 +21,7 @@ test.each([
   ['workDirectory', { workDirectory: 'relative' }],
   ['message', { message: 5 }],
   ['runId', { runId: 5 }],
+  ['runsDirectory', { runsDirectory: 'relative' }],
   ['maxIterations', { maxIterations: '3' }],
   ['model', { model: {} }],
   ['signal', { signal: 5 }],

@@ -18,7 +18,7 @@ import {
 } from './usage.js'
 
 /** Where and how a tool runs that is called without an engine, and who is asked. */
-export interface ExecuteContext extends RunContext {
+export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirectory'> {
   /** Default: `AGENT_HOME` of the environment (else the work directory), and the work directory. */
   variables?: CallContext['variables'] | undefined
   /**
@@ -45,8 +45,8 @@ export async function executeTool(
   context: ExecuteContext,
 ): Promise<ToolResult> {
   checkCall(tools, call, context)
-  const { workDirectory, policy, variables = variablesOf(context) } = context
-  const prepared = prepareCall(tools, call, { workDirectory, policy, variables })
+  const { workDirectory, policy, runsDirectory, variables = variablesOf(context) } = context
+  const prepared = prepareCall(tools, call, { workDirectory, policy, runsDirectory, variables })
   if (prepared.decision === 'refuse') return notRun(prepared.status, prepared.observation)
   const asks = prepared.decision === 'ask' && !context.signal?.aborted // nobody is asked about what will not run
   if (asks && !(await isConfirmed(prepared, context))) {

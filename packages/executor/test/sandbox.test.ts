@@ -7,10 +7,10 @@ import { isAlive } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   defineTool,
+  type ExecuteContext,
   executeTool,
   prepareCall,
   quoteCommand,
-  type RunContext,
   runCommand,
   toolMap,
   type WrittenTool,
@@ -36,7 +36,7 @@ async function run(
   text: string,
   directory: string,
   sandbox: WrittenTool['sandbox'] = true,
-  context: Partial<RunContext> = {},
+  context: Partial<ExecuteContext> = {},
   settings: object = {},
 ) {
   return executeTool(
@@ -68,6 +68,28 @@ test('a sandbox is words in front of the command, to be seen wherever the comman
   const cache = join(homedir(), 'cache')
   expect(line).toContain(`--bind /work/out /work/out ${quoteCommand(['--bind', cache, cache])} `)
   expect(line).toContain('--chdir /work/sub -- sh -c true')
+})
+
+test('runs that are kept outside the workspace are hidden, before and after the paths that may hold them are shown', async () => {
+  const { path } = await workspace({ 'runs/x': '', 'agent/x': '' })
+  const words = (home: string) => {
+    const prepared = prepareCall(
+      script('true', { read: [path] }),
+      { name: 'tool', arguments: {} },
+      {
+        variables: { AGENT_HOME: home, CWD: '/work' },
+        workDirectory: '/work',
+        runsDirectory: join(path, 'runs'),
+      },
+    )
+    return prepared.decision === 'refuse' ? prepared.observation : prepared.resolvedCommand
+  }
+  const hidden = `--tmpfs ${path}/runs`
+  const line = words(join(path, 'agent'))
+  expect(line.indexOf(hidden)).toBeLessThan(line.indexOf(`--ro-bind ${path} `))
+  expect(line.lastIndexOf(hidden)).toBeGreaterThan(line.indexOf(`--ro-bind ${path} `))
+  const inside = words(join(path, 'runs/agent')) // hidden again, the agent would be, too
+  expect(inside.lastIndexOf(hidden)).toBeLessThan(inside.indexOf(`--ro-bind ${path}/runs/agent `))
 })
 
 test('a tool without sandbox: is run as it is', () => {
@@ -134,6 +156,23 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
       path,
     )
     expect(result).toMatchObject({ status: 'FAILED', stdout: { text: '' } })
+  })
+
+  test('sees no run that is kept outside the workspace', async () => {
+    const [directory, elsewhere] = [
+      await workspace({ in: 'text' }),
+      await workspace({ 'runs/one/journal.jsonl': 'x' }),
+    ]
+    const runsDirectory = join(elsewhere.path, 'runs')
+    const result = await run(
+      `ls -R ${elsewhere.path}; cat in`,
+      directory.path,
+      { read: [elsewhere.path] },
+      { runsDirectory },
+    )
+    expect(result).toMatchObject({ status: 'SUCCESS' })
+    expect(result.observation).toContain('runs')
+    expect(result.observation).not.toContain('one')
   })
 
   test('writes only where it may', async () => {

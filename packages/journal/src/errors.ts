@@ -15,6 +15,7 @@ export type JournalErrorCode =
   | 'ERR_RUN_EXISTS'
   | 'ERR_RUN_NOT_FOUND'
   | 'ERR_RUN_ID'
+  | 'ERR_RUNS_DIRECTORY'
   | 'ERR_LAYOUT_NEWER'
   | 'ERR_REQUEST_NOT_FOUND'
   | 'ERR_REQUEST_CORRUPT'

@@ -54,16 +54,24 @@ export function journalPath(directory: string): string {
   return !existsSync(journal) && existsSync(old) ? old : journal
 }
 
+/** Where the runs of a workspace are kept. */
+export interface RunsPlace {
+  /** Default: `.delta` in the workspace. Another directory may hold the runs of several workspaces. */
+  runsDirectory?: string | undefined
+}
+
 /**
- * The directory of a run: `<workDirectory>/.delta/<runId>`, or `.delta/runs/<runId>` when v1.1 made it.
+ * The directory of a run: `<workDirectory>/.delta/<runId>` or `<runsDirectory>/<runId>`; of a run that v1.1 made,
+ * `.delta/runs/<runId>`.
  *
  * @throws {JournalError} `ERR_RUN_ID`: the id is not one plain file name.
  */
-export function runDirectory(workDirectory: string, runId: string): string {
+export function runDirectory(workDirectory: string, runId: string, place: RunsPlace = {}): string {
   checkPath('runDirectory', 'the workspace', workDirectory)
   requireThat(typeof runId === 'string', 'runDirectory: the id of the run', 'a text')
-  const path = join(deltaDirectory(workDirectory), runId)
-  const old = join(deltaDirectory(workDirectory), 'runs', runId)
+  const runs = runsDirectoryOf(workDirectory, place)
+  const path = join(runs, runId)
+  const old = join(runs, 'runs', runId)
   if (isRunId(runId)) return !existsSync(path) && existsSync(old) ? old : path
   throw new JournalError(
     'ERR_RUN_ID',
@@ -73,9 +81,12 @@ export function runDirectory(workDirectory: string, runId: string): string {
   )
 }
 
-export function deltaDirectory(workDirectory: string): string {
-  return resolve(workDirectory, '.delta')
+export function runsDirectoryOf(workDirectory: string, { runsDirectory }: RunsPlace): string {
+  return resolve(runsDirectory ?? join(workDirectory, DELTA_DIRECTORY))
 }
+
+/** The name of the directory that holds the runs in a workspace. */
+export const DELTA_DIRECTORY = '.delta'
 
 const RESERVED = new Set(['VERSION', 'LATEST', 'runs', 'context_artifacts'])
 

@@ -276,7 +276,7 @@ test('a run of the public implementation is written anew beside the old one when
   expect(readText(join(run.directory, 'io/tool_executions/call_0/stdout.log'))).toBe('a\n')
   expect(statSync(join(run.directory, 'io/tool_executions/call_0/stdout.log')).mode & 0o777).toBe(0o600)
   expect(statSync(join(run.directory, 'io')).mode & 0o777).toBe(0o700)
-  expect(readdirSync(dirname(directory)).sort()).toEqual(['VERSION', 'old', 'old-continued'])
+  expect(readdirSync(dirname(directory)).sort()).toEqual(['.gitignore', 'VERSION', 'old', 'old-continued'])
 })
 
 test('the requests of an old run are given back as they were kept, where they lie and where they were copied to', async () => {

@@ -14,7 +14,10 @@ import { requireThat } from './usage.js'
 
 /** Where and how tools run; every adapter takes these. */
 export interface AdapterOptions
-  extends Pick<ExecuteContext, 'policy' | 'confirm' | 'secrets' | 'graceMs' | 'outputPrefix'> {
+  extends Pick<
+    ExecuteContext,
+    'policy' | 'confirm' | 'secrets' | 'graceMs' | 'outputPrefix' | 'runsDirectory'
+  > {
   /** Where commands run, and what `${CWD}` stands for. Default: the current directory. */
   workDirectory?: string | undefined
   /** What `${AGENT_HOME}` stands for. Default: the work directory. */

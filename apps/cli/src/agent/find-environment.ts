@@ -9,24 +9,21 @@ import {
   streamJournal,
 } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
+import type { Place } from '../usage/place.js'
 
 /** The key and the address of the model's API, as a run of this agent in this workspace would find them. */
 export async function findEnvironment(
   agent: Agent,
-  {
-    workDirectory,
-    flags,
-    terminal,
-  }: { workDirectory: string; flags: { trustWorkspaceEnv?: boolean }; terminal: Terminal },
+  { place, flags, terminal }: { place: Place; flags: { trustWorkspaceEnv?: boolean }; terminal: Terminal },
 ): Promise<Environment> {
   return loadEnvironment({
-    workDirectory,
+    workDirectory: place.workDirectory,
     agentHome: agent.home,
     environment: terminal.env,
     ...(agent.llm.baseUrl === undefined ? {} : { llmBaseUrl: agent.llm.baseUrl }),
     overrides: agent.snapshot.overrides,
     trustWorkspaceEnv: flags.trustWorkspaceEnv ?? false,
-    ...(await knownEndpoint(workDirectory)),
+    ...(await knownEndpoint(place)),
   })
 }
 
@@ -34,10 +31,10 @@ export async function findEnvironment(
  * The endpoint settings in the workspace's `.env` when its latest run was first started. If that is no longer known, it is
  * taken to have had none, so the present settings are refused until a person trusts them.
  */
-async function knownEndpoint(workDirectory: string): Promise<{ knownWorkspaceEndpoint?: string }> {
-  const id = await latestRunId(workDirectory)
+async function knownEndpoint(place: Place): Promise<{ knownWorkspaceEndpoint?: string }> {
+  const id = await latestRunId(place.workDirectory, place)
   if (id === undefined) return {}
-  const start = await firstStart(journalPath(runDirectory(workDirectory, id)))
+  const start = await firstStart(journalPath(runDirectory(place.workDirectory, id, place)))
   if (start === undefined) return { knownWorkspaceEndpoint: '' }
   const { environment } = Object(start.config) as { environment?: { workspace_endpoint?: string } }
   const known = environment?.workspace_endpoint // an old run has none

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Agent, formatProblem, type LoadOptions, loadAgent } from '@delta/config-loader'
+import type { RunSummary } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
 import { cacheFor } from './load-cache.js'
 
@@ -45,6 +46,16 @@ export async function loadAgentFor(
   const { agent, warnings } = await loadAgent(resolve(terminal.cwd, directory), { ...options, overrides })
   for (const warning of warnings) warn(formatProblem(warning))
   return agent
+}
+
+/** The flags of a command that continues a run, with what was allowed at the run's first start. */
+export function withAllowed<Flags extends AgentFlags & { trustWorkspaceEnv?: boolean }>(
+  flags: Flags,
+  allowed: RunSummary['allowed'],
+): Flags {
+  const { import_roots = [], trust_workspace_env = false } = allowed ?? {}
+  const trusts = flags.trustWorkspaceEnv || trust_workspace_env
+  return { ...flags, importRoot: [...flags.importRoot, ...import_roots], trustWorkspaceEnv: trusts }
 }
 
 /** The loader's options. Messages name the directory or file as `shownAs`. */

@@ -1,4 +1,5 @@
-import { basename, dirname } from 'node:path'
+import { basename } from 'node:path'
+import { workDirectoryOf } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
 
 /**
@@ -16,5 +17,5 @@ export function callerOf(
 ): { runId: string; isHere: boolean } | undefined {
   const directory = env.DELTA_PARENT_RUN
   if (directory === undefined || directory === '') return undefined
-  return { runId: basename(directory), isHere: dirname(dirname(directory)) === workDirectory }
+  return { runId: basename(directory), isHere: workDirectoryOf(directory) === workDirectory }
 }

@@ -1,4 +1,5 @@
 import { continueRun, findRun, type Reply } from '@delta/engine'
+import { withAllowed } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
 import { presenterFor } from '../present/presenter-for.js'
 import { agentOfRun } from '../runs/agent-of-run.js'
@@ -10,6 +11,7 @@ import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
 import { withOpenQuestion } from '../runs/with-open-question.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
+import { placeToWork, rememberPlace } from '../workspace/find-place.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 import { withOtherWorkspace } from '../workspace/workspace-near.js'
 
@@ -28,26 +30,31 @@ interface ContinueFlags extends EngineFlags {
  * it; `--agent` says where it is now, if it was moved.
  */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
-  const workDirectory = existingWorkDirectoryOf(flags, terminal)
+  const place = placeToWork(existingWorkDirectoryOf(flags, terminal), flags, terminal)
+  const { workDirectory, runsDirectory } = place
   const presenter = presenterFor(flags, terminal)
+  presenter.workAt(place)
   const decision = decisionIn(flags, terminal)
-  const meant = flags.runId && (await resolveRunId(flags.runId, { workDirectory, env: terminal.env }))
-  const run = await findRun(workDirectory, meant).catch((error: unknown) => {
+  const meant = flags.runId && (await resolveRunId(flags.runId, { place, env: terminal.env }))
+  const run = await findRun(workDirectory, meant, place).catch((error: unknown) => {
     const same = ['continue', ...(flags.message === undefined ? [] : ['-m', flags.message])]
     throw withOtherWorkspace(error, same, { workDir: flags.workDir, terminal })
   })
   const message = await readReply(flags.message, run, terminal)
   if (flags.runId === undefined) {
-    const other = await otherRun(run, { workDirectory, message, env: terminal.env })
+    const other = await otherRun(run, { place, message, env: terminal.env })
     if (other !== undefined) presenter.warn(other)
   }
-  const agent = await agentOfRun(run, { flags, terminal, warn: presenter.warn })
+  rememberPlace(place, terminal)()
+  const allowed = withAllowed(flags, run.allowed)
+  const agent = await agentOfRun(run, { flags: allowed, terminal, warn: presenter.warn })
 
   const result = await withStopSignal(terminal, presenter, async (signal) =>
     continueRun({
-      ...(await engineOptions(agent, { workDirectory, flags, terminal, presenter, signal })),
+      ...(await engineOptions(agent, { place, flags: allowed, terminal, presenter, signal })),
       agent,
       workDirectory,
+      runsDirectory,
       force: flags.force ?? false,
       runId: run.runId,
       ...(message === undefined ? {} : { message }),

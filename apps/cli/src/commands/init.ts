@@ -1,12 +1,12 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
+import { makeDirectories } from '../make-directories.js'
 import { ownName } from '../own-name.js'
 import { print } from '../present/print.js'
 import { explainSystemError } from '../terminal/system-error.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
-import { makeDirectories } from '../workspace/make-directories.js'
 
 /** Templates are plain directories beside the built program, where anybody can read what `init` copies. */
 const TEMPLATES = join(import.meta.dirname, 'templates')

@@ -3,14 +3,15 @@ import { print, printJson, say } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { findShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
 
 /** `delta journal repair`: sets damaged lines aside, so that the run can go on. Deletes nothing. */
 export async function execute(
-  flags: { workDir: string; json?: boolean; force?: boolean },
+  flags: RunsFlags & { workDir: string; json?: boolean; force?: boolean },
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {
-  const run = await findShownRun(flags, runId, terminal)
+  const run = await findShownRun(placeToLook(flags, terminal), flags, runId, terminal)
   const { text, ...result } = await repairRun(run.directory, {
     force: flags.force ?? false,
     onWait: (message) => say(terminal, `note: ${message}`),

@@ -7,10 +7,12 @@ import { printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { withExactCommands } from '../usage/exact-commands.js'
+import { type Place, placeInWords } from '../usage/place.js'
+import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
 import { otherWorkspace } from '../workspace/workspace-near.js'
 import { type NamedWorkspace, workspacesNamed } from '../workspace/workspaces-named.js'
 
-interface ListFlags {
+interface ListFlags extends RunsFlags {
   workDir: string[]
   status: string[]
   resumable?: boolean
@@ -34,13 +36,14 @@ export async function execute(
   further: readonly string[] = [],
 ): Promise<number> {
   const typed = [...flags.workDir, ...further]
-  const workspaces = (typed.length === 0 ? ['.'] : typed).flatMap((each) => workspacesNamed(each, terminal))
+  const named = (typed.length === 0 ? ['.'] : typed).flatMap((each) => workspacesNamed(each, terminal))
+  const workspaces = flags.runsDir === undefined ? named : named.slice(0, 1) // it holds the runs of all of them
   const [only, ...others] = workspaces
-  const { all, failed } = await runsIn(workspaces, terminal)
+  const { all, failed } = await runsIn(workspaces, flags, terminal)
   const found = all.filter(({ run }) => isWanted(run, flags))
   if (flags.first) {
     const own = withoutSubAgents(found, all)
-    const latest = only && others.length === 0 ? await latestRunId(only.open()) : undefined
+    const latest = only && others.length === 0 ? await latestIn(placeOf(only, flags, terminal)) : undefined
     return printFirst(own.find(({ run }) => run.runId === latest) ?? own[0], flags, terminal)
   }
 
@@ -49,21 +52,33 @@ export async function execute(
   const rows = found.map((listed) => row(listed, isSeveral))
   if (flags.json) printJson(terminal, records)
   else if (found.length > 0) print(terminal, table([header(isSeveral), ...rows], screenWidth(terminal)))
-  else if (!failed) say(terminal, nothingFound(all, workspaces, terminal))
+  else if (!failed) say(terminal, nothingFound(all, workspaces, flags, terminal))
   for (const { run } of found) explain(run, terminal)
   return failed ? EXIT.usage : EXIT.completed
+}
+
+function placeOf({ shown, open }: NamedWorkspace, { runsDir }: ListFlags, terminal: Terminal): Place {
+  if (runsDir === undefined) open()
+  return placeToLook({ workDir: shown, ...(runsDir === undefined ? {} : { runsDir }) }, terminal)
+}
+
+function latestIn(place: Place): Promise<string | undefined> {
+  return latestRunId(place.workDirectory, place)
 }
 
 /** Newest first. Of several workspaces, one that cannot be read is reported, and the others are listed. */
 async function runsIn(
   workspaces: readonly NamedWorkspace[],
+  flags: ListFlags,
   terminal: Terminal,
 ): Promise<{ all: Listed[]; failed: boolean }> {
   const all: Listed[] = []
   let failed = false
-  for (const { shown, open } of workspaces) {
+  for (const workspace of workspaces) {
     try {
-      for (const run of await listRuns(open())) all.push({ run, workspace: shown })
+      const place = placeOf(workspace, flags, terminal)
+      for (const run of await listRuns(place.workDirectory, place))
+        all.push({ run, workspace: workspace.shown })
     } catch (error) {
       if (workspaces.length === 1) throw error
       reportFailure(terminal, error)
@@ -81,11 +96,12 @@ function byBeginning(one: Listed, other: Listed): number {
 function nothingFound(
   all: readonly Listed[],
   [only, ...others]: readonly NamedWorkspace[],
+  flags: ListFlags,
   terminal: Terminal,
 ): string {
   const what = all.length > 0 ? 'No such runs' : 'No runs'
   if (only === undefined || others.length > 0) return what
-  const where = `${what} in ${only.open()}`
+  const where = `${what} in ${placeInWords(placeOf(only, flags, terminal))}`
   return all.length > 0
     ? where
     : `${where}. ${otherWorkspace(['list-runs'], { workDir: only.shown }, terminal)}`

@@ -10,7 +10,7 @@ import type { ToolFlags } from '../tools/load-tools.js'
 import { withOpenRequests } from '../tools/open-requests.js'
 import { loadServedTools } from '../tools/served-tools.js'
 import { withOwnCommands } from '../with-own-commands.js'
-import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
+import { placeToLook } from '../workspace/find-place.js'
 
 /** Clients kill a server about four seconds after closing its input; its commands must have ended by then. */
 const GRACE_MS = 1500
@@ -27,12 +27,18 @@ export async function execute(
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const workDirectory = existingWorkDirectoryOf(flags, terminal)
+  const { workDirectory, runsDirectory } = placeToLook(flags, terminal)
   const { tools, warnings, ...served } = await loadServedTools(path, flags, terminal)
   for (const warning of warnings) say(terminal, warning)
 
   const environment = withOwnCommands(terminal.env)
-  const server = toMcpServer(tools, { ...served, workDirectory, environment, graceMs: GRACE_MS })
+  const server = toMcpServer(tools, {
+    ...served,
+    workDirectory,
+    runsDirectory,
+    environment,
+    graceMs: GRACE_MS,
+  })
   server.onerror = (error) => say(terminal, `Not accepted: ${problemOf(error)}`)
   say(terminal, `${counted(tools.length, 'tool')} over stdin and stdout, in ${workDirectory}`)
   return serve(server, terminal)

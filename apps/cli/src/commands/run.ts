@@ -1,7 +1,8 @@
+import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
+import { type Allowed, continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
 import { isJournalError } from '@delta/journal'
-import { loadAgentFor, overridesIn } from '../agent/load-agent.js'
+import { loadAgentFor, overridesIn, withAllowed } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
 import type { Presenter } from '../present/presenter.js'
 import { presenterFor } from '../present/presenter-for.js'
@@ -18,6 +19,7 @@ import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
 import { withWayToTake } from '../runs/with-way-to-take.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
+import { placeToWork, rememberPlace } from '../workspace/find-place.js'
 import { chooseWorkspace, keepWorkspace, unmakeWorkspace } from '../workspace/workspace.js'
 
 export interface RunFlags extends EngineFlags {
@@ -45,21 +47,25 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     { agentHome: agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
     terminal,
   )
-  const { directory: workDirectory } = workspace
-  const shown = onceBegun(presenter, () => {
-    keepWorkspace(workspace, flags)
-    if (workspace.unnamed && !flags.quiet) presenter.warn(workspace.unnamed.notice)
-  })
-
-  const result = await withStopSignal(terminal, presenter, (signal) => {
-    const engine = { workDirectory, flags, terminal, presenter: shown, signal }
-    return takeUpOrBegin({ agent, message, engine, warn: presenter.warn })
-  }).catch((error: unknown) => {
+  try {
+    const place = placeToWork(workspace.directory, flags, terminal)
+    const remember = rememberPlace(place, terminal)
+    presenter.workAt(place)
+    const shown = onceBegun(presenter, () => {
+      keepWorkspace(workspace, flags)
+      remember()
+      if (workspace.unnamed && !flags.quiet) presenter.warn(workspace.unnamed.notice)
+    })
+    const result = await withStopSignal(terminal, presenter, (signal) => {
+      const engine = { place, flags, terminal, presenter: shown, signal }
+      return takeUpOrBegin({ agent, message, engine, warn: presenter.warn })
+    })
+    presenter.finish(result)
+    return exitCodeFor(result)
+  } catch (error) {
     unmakeWorkspace(workspace)
     throw withWayToTake(error, terminal.env)
-  })
-  presenter.finish(result)
-  return exitCodeFor(result)
+  }
 }
 
 interface Start {
@@ -72,21 +78,23 @@ interface Start {
 /** Resumes the run that this command line would repeat, if there is one; otherwise starts a new one. */
 async function takeUpOrBegin(start: Start, except: readonly string[] = []): Promise<RunResult> {
   const { agent, message, engine, warn } = start
-  const { workDirectory, flags, terminal } = engine
-  const earlier = await resumableRun({ agent, message, workDirectory, flags, env: terminal.env, except })
+  const { place, flags, terminal } = engine
+  const earlier = await resumableRun({ agent, message, place, flags, env: terminal.env, except })
   if (earlier) warn(earlier.notice) // first: it may explain why the engine's options are refused
+  const setting = { ...engine, flags: withAllowed(flags, earlier?.resume?.allowed) }
   if (earlier?.resume === undefined)
     return runAgent({
-      ...(await engineOptions(agent, engine)),
+      ...(await engineOptions(agent, setting)),
       agent,
-      workDirectory,
+      ...place,
       message,
       runId: flags.runId,
+      allowed: allowedBy(flags, terminal),
     })
   const { runId, overrides } = earlier.resume
-  const same = await asSetBefore(start, overrides)
+  const same = await asSetBefore({ ...start, engine: setting }, overrides)
   try {
-    return await continueRun({ ...(await engineOptions(same, engine)), agent: same, workDirectory, runId })
+    return await continueRun({ ...(await engineOptions(same, setting)), agent: same, ...place, runId })
   } catch (error) {
     if (!isTakenFromSubAgent(error, terminal)) throw error
     warn(`Another call took run ${runId} up first.`)
@@ -104,6 +112,11 @@ async function asSetBefore({ agent, engine, warn }: Start, overrides: readonly s
       : await loadAgentFor(flags.agent, { flags, terminal, warn: () => undefined, overrides }) // its warnings were shown
   warn(setLine(same))
   return same
+}
+
+/** What the person who starts the run allows, for whoever continues it. */
+function allowedBy({ importRoot, trustWorkspaceEnv }: RunFlags, { cwd }: Terminal): Allowed {
+  return { importRoots: importRoot.map((root) => resolve(cwd, root)), trustWorkspaceEnv }
 }
 
 /** Two simultaneous calls of a sub-agent see the same interrupted run; the second finds it busy, or ended. */

@@ -23,8 +23,9 @@ import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { UsageError } from '../usage/usage-error.js'
 import { wholeNumber } from '../usage/whole-number.js'
+import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
 
-interface ShowFlags extends CallFilter {
+interface ShowFlags extends CallFilter, RunsFlags {
   workDir: string
   step?: string
   request?: string
@@ -41,7 +42,7 @@ export async function execute(
   runId: string | undefined,
 ): Promise<number> {
   refuseTogether(flags)
-  const run = await findShownRun(flags, runId, terminal)
+  const run = await findShownRun(placeToLook(flags, terminal), flags, runId, terminal)
   refuseEmpty(run, flags)
   if (flags.request !== undefined) {
     print(terminal, await requestOf(run, flags.request))
@@ -177,12 +178,17 @@ async function requestOf({ directory }: ShownRun, request: string): Promise<stri
 }
 
 /** The command as briefly as it was typed; it works in the same directory. */
-function asTyped({ workDir }: ShowFlags, runId: string | undefined, env: NodeJS.ProcessEnv): string[] {
+function asTyped(
+  { workDir, runsDir }: ShowFlags,
+  runId: string | undefined,
+  env: NodeJS.ProcessEnv,
+): string[] {
   return [
     ...spokenName(env),
     'show',
     ...(runId === undefined ? [] : [runId]),
     ...(workDir === '.' ? [] : ['-w', workDir]),
+    ...(runsDir === undefined ? [] : ['--runs-dir', runsDir]),
   ]
 }
 

@@ -10,13 +10,14 @@ const VALUES = `_delta_nothing() {
 }
 _delta_runs() {
   _delta_nothing
-  local workspace=. index file
+  local workspace=. runs=$DELTA_RUNS_DIR index file
   for ((index = 1; index < COMP_CWORD - 1; index++)); do
     case "\${COMP_WORDS[index]}" in
     -w | --work-dir) workspace=\${COMP_WORDS[index+1]//[\\\\\\"\\']/} ;;
+    --runs-dir) runs=\${COMP_WORDS[index+1]//[\\\\\\"\\']/} ;;
     esac
   done
-  for file in "$workspace/.delta/$current"*/journal.jsonl; do
+  for file in "\${runs:-$workspace/.delta}/$current"*/journal.jsonl; do
     [[ -e $file ]] || continue
     file=\${file%/journal.jsonl}
     file=\${file##*/}

@@ -6,11 +6,14 @@ const VALUES: Record<ValueKind, string> = { file: ' -r', run: " -x -a '(__delta_
 /** Runs are found by their directories, for no process is started. */
 const RUNS = `function __delta_runs
   set -l workspace .
+  set -l runs $DELTA_RUNS_DIR
   set -l words (commandline -opc)
   for index in (seq 2 (count $words))
     contains -- $words[$index] -w --work-dir; and set workspace $words[(math $index + 1)]
+    contains -- $words[$index] --runs-dir; and set runs $words[(math $index + 1)]
   end
-  for journal in $workspace/.delta/*/journal.jsonl
+  test -n "$runs"; or set runs $workspace/.delta
+  for journal in $runs/*/journal.jsonl
     string replace -r '.*/([^/]*)/journal.jsonl$' '$1' -- $journal
   end
 end`

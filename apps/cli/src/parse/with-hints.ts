@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import type { Command } from 'commander'
 import type { CommandEntry } from '../table/entry.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { spokenName } from '../usage/spoken-name.js'
+import { isWorkspace } from '../workspace/known-workspaces.js'
 import { workspaceNear } from '../workspace/workspace-near.js'
 import { withMeantOption } from './meant-option.js'
 import { whereItGoes } from './where-it-goes.js'
@@ -29,9 +28,9 @@ export function withHints(
 }
 
 /** Suggests the current directory if it is a workspace, otherwise the one last used here or the nearest above. */
-function whichWorkspace(command: readonly string[], { cwd, argv }: Terminal): string {
-  if (existsSync(join(cwd, '.delta'))) return `For this directory: ${command.join(' ')} -w .\n`
-  const near = workspaceNear('.', cwd)
+function whichWorkspace(command: readonly string[], { cwd, env, argv }: Terminal): string {
+  if (isWorkspace(cwd, env)) return `For this directory: ${command.join(' ')} -w .\n`
+  const near = workspaceNear('.', { cwd, env })
   if (near === undefined) return ''
   const typed = quoteForPerson([...command, '-w', near.workspace, ...argv.slice(1)])
   return `For the workspace ${near.isAbove ? 'this directory is in' : 'last used here'}: ${typed}\n`

@@ -1,8 +1,9 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Question, RunResult } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import { EXIT } from '../terminal/terminal.js'
 import { commandToContinue } from '../usage/command-to-continue.js'
+import { placeArguments, placeOfRun } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { counted } from './counted.js'
 import { claimOf } from './effects.js'
@@ -116,15 +117,11 @@ function waysToAnswer(
 }
 
 function resume(result: RunResult, env: NodeJS.ProcessEnv): string {
-  return commandToContinue(workspaceOf(result), result.runId, env)
+  return commandToContinue(placeOfRun(result.runDirectory), result.runId, env)
 }
 
 function showLastStep(result: RunResult, env: NodeJS.ProcessEnv): string {
-  const { runId, iterations } = result
-  const where = ['-w', workspaceOf(result), '--step', String(iterations)]
+  const { runId, runDirectory, iterations } = result
+  const where = [...placeArguments(placeOfRun(runDirectory)), '--step', String(iterations)]
   return quoteForPerson([...spokenName(env), 'show', runId, ...where])
-}
-
-function workspaceOf({ runDirectory }: RunResult): string {
-  return dirname(dirname(runDirectory))
 }

@@ -1,19 +1,19 @@
-import { basename, dirname } from 'node:path'
 import { needsMending } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
 import { commandToContinue } from '../usage/command-to-continue.js'
+import { placeArguments, placeOfRun } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { waysToDecide } from './ways-to-decide.js'
 
 /** What a person may want to type next after looking at a run: lines, none if it is completed or cannot go on. */
 export function adviceOnRun(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
   if (run.problem !== undefined) return []
-  const workspace = workspaceOf(run)
-  const goOn = commandToContinue(workspace, run.runId, env)
+  const place = placeOfRun(run.directory)
+  const goOn = commandToContinue(place, run.runId, env)
   switch (run.status) {
     case 'RUNNING': {
-      const follow = [...spokenName(env), 'show', run.runId, '-w', workspace, '--follow']
+      const follow = [...spokenName(env), 'show', run.runId, ...placeArguments(place), '--follow']
       const watch = `Watch it with: ${quoteForPerson(follow)}`
       if (run.humanRequest === undefined) return [`It is running. ${watch}`]
       // the process may have been started with the answer, and not have recorded it yet
@@ -38,12 +38,6 @@ function retrying({ metadata, errorCode }: RunSummary, goOn: string): string {
     return 'Start a new run: this one would go on with requests that were not recorded.'
   const retry = needsMending(errorCode) ? 'Once that is fixed, retry with' : 'Retry with'
   return `${retry}: ${goOn} -m "Try again"`
-}
-
-/** The directory that holds `.delta`. v1.1 kept its runs one level deeper, in `.delta/runs`; no run today has that id. */
-function workspaceOf({ directory }: RunSummary): string {
-  const runs = dirname(directory)
-  return dirname(basename(runs) === 'runs' ? dirname(runs) : runs)
 }
 
 /** An engine that was killed wrote no `ENGINE_END`. */

@@ -9,14 +9,20 @@ import { PLAIN } from './style.js'
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants
 
+export interface LoggingPresenter extends Presenter {
+  /** @param runsDirectory - Where the runs are kept, if that is outside the workspace. */
+  keepLogIn(runsDirectory: string | undefined): void
+}
+
 /**
  * Also writes what `-v` prints to `engine.log` of the run's directory: one timestamped line each, without colours.
  * Every engine process of the run appends to it; it is never synced and never read by us. Journal events hold no secrets.
  */
-export function withEngineLog(presenter: Presenter): Presenter {
+export function withEngineLog(presenter: Presenter): LoggingPresenter {
   const log = openLog((message) => presenter.warn(message))
   return {
     ...presenter,
+    keepLogIn: log.keepIn,
     show(event) {
       presenter.show(event)
       log.show(event)
@@ -30,6 +36,7 @@ export function withEngineLog(presenter: Presenter): Presenter {
 
 function openLog(complain: (message: string) => void) {
   let path: string | undefined
+  let runsDirectory: string | undefined
   /** Stays open until the process ends: opening costs more than writing a line. */
   let file: number | undefined
   /** Lines from before the run had a directory; undefined once writing has failed. */
@@ -60,9 +67,13 @@ function openLog(complain: (message: string) => void) {
     const stored = storedEvent(event)
     if (stored === undefined) return
     if (stored.type === 'ENGINE_START' && stored.work_dir !== undefined)
-      path = join(stored.work_dir, '.delta', stored.run_id, 'engine.log')
+      path = join(runsDirectory ?? join(stored.work_dir, '.delta'), stored.run_id, 'engine.log')
     write(describe(stored), stored.timestamp)
   }
 
-  return { show, write }
+  function keepIn(directory: string | undefined): void {
+    runsDirectory = directory
+  }
+
+  return { show, write, keepIn }
 }

@@ -7,12 +7,14 @@ import { askAtTerminal } from '../present/ask.js'
 import type { Presenter, PresenterFlags } from '../present/presenter.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { withOwnFlags } from '../usage/own-flags.js'
+import type { Place } from '../usage/place.js'
 import { wholeNumber } from '../usage/whole-number.js'
 import { withOwnCommands } from '../with-own-commands.js'
+import type { RunsFlags } from '../workspace/find-place.js'
 import { keepingSmall } from './keep-small.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
-export interface EngineFlags extends AgentFlags, SetFlags, PresenterFlags {
+export interface EngineFlags extends AgentFlags, SetFlags, PresenterFlags, RunsFlags {
   maxIterations?: string
   interactive?: boolean
   sync: boolean
@@ -21,7 +23,7 @@ export interface EngineFlags extends AgentFlags, SetFlags, PresenterFlags {
 
 /** What `engineOptions` needs from a command. */
 export interface EngineSetting {
-  workDirectory: string
+  place: Place
   flags: EngineFlags
   terminal: Terminal
   presenter: Presenter
@@ -31,9 +33,9 @@ export interface EngineSetting {
 /** What the engine needs besides the agent: credentials, listener, limits, the person at the terminal. */
 export async function engineOptions(
   agent: Agent,
-  { workDirectory, flags, terminal, presenter, signal }: EngineSetting,
+  { place, flags, terminal, presenter, signal }: EngineSetting,
 ): Promise<EngineOptions> {
-  const found = await findEnvironment(agent, { workDirectory, flags, terminal })
+  const found = await findEnvironment(agent, { place, flags, terminal })
   for (const warning of found.warnings) presenter.warn(formatProblem(warning))
   return {
     credentials: found,

@@ -4,16 +4,18 @@ import { findAgentHome, type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand } from '@delta/executor'
 import { latestRunId } from '@delta/journal'
 import { findEnvironment } from '../agent/find-environment.js'
-import { type AgentFlags, loadAgentFor } from '../agent/load-agent.js'
+import { type AgentFlags, loadAgentFor, withAllowed } from '../agent/load-agent.js'
 import { say } from '../present/print.js'
 import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
 import type { Terminal } from '../terminal/terminal.js'
+import type { Place } from '../usage/place.js'
 import { withOwnCommands } from '../with-own-commands.js'
+import { placeToWork, type RunsFlags } from '../workspace/find-place.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 import { readMessage } from './message.js'
 import { findShownRun, type ShownRun } from './shown-run.js'
 
-export interface ContextFlags extends AgentFlags {
+export interface ContextFlags extends AgentFlags, RunsFlags {
   agent?: string
   workDir: string
   runId?: string
@@ -33,11 +35,12 @@ export interface NextContext extends NextRequest {
  */
 export async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<NextContext> {
   const warn = (text: string): void => say(terminal, text)
-  const workDirectory = existingWorkDirectoryOf(flags, terminal)
-  const run = await shownRun(flags, workDirectory, terminal)
+  const place = placeToWork(existingWorkDirectoryOf(flags, terminal), flags, terminal)
+  const run = await shownRun(flags, place, terminal)
+  const allowed = withAllowed(flags, run?.allowed)
   const directory = flags.agent ?? (await agentHomeOf(run)) ?? '.'
   const overrides = run?.overrides ?? []
-  const agent = await loadAgentFor(directory, { flags, terminal, warn, overrides })
+  const agent = await loadAgentFor(directory, { flags: allowed, terminal, warn, overrides })
   const message = await readMessage(flags.message, terminal)
   for (const notice of noticesOn(run, message)) warn(notice)
 
@@ -47,11 +50,12 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
   })
   const environment = withOwnCommands(terminal.env)
   const credentials = asksForKeys(agent.manifest)
-    ? await findEnvironment(agent, { workDirectory, flags, terminal })
+    ? await findEnvironment(agent, { place, flags: allowed, terminal })
     : {}
   const next = await nextRequest({
     agent,
-    workDirectory,
+    workDirectory: place.workDirectory,
+    runsDirectory: place.runsDirectory,
     run,
     message,
     environment,
@@ -71,13 +75,9 @@ function asksForKeys({ sources, tokenCounter }: ContextManifest): boolean {
   return commands.some(({ command, passEnv }) => passEnv.length > 0 || isAgentCommand(command))
 }
 
-async function shownRun(
-  flags: ContextFlags,
-  workDirectory: string,
-  terminal: Terminal,
-): Promise<NextContext['run']> {
-  const id = flags.runId ?? (await latestRunId(workDirectory))
-  return id === undefined ? undefined : findShownRun(flags, id, terminal)
+async function shownRun(flags: ContextFlags, place: Place, terminal: Terminal): Promise<NextContext['run']> {
+  const id = flags.runId ?? (await latestRunId(place.workDirectory, place))
+  return id === undefined ? undefined : findShownRun(place, flags, id, terminal)
 }
 
 async function agentHomeOf(run: NextContext['run']): Promise<string | undefined> {

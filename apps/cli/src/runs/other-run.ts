@@ -1,6 +1,7 @@
 import { quoteForPerson } from '@delta/executor'
 import { listRuns, type RunSummary } from '@delta/journal'
 import { commandToContinue } from '../usage/command-to-continue.js'
+import { type Place, placeArguments } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
 
 /**
@@ -9,11 +10,11 @@ import { spokenName } from '../usage/spoken-name.js'
  */
 export async function otherRun(
   latest: RunSummary,
-  about: { workDirectory: string; message: string | undefined; env: NodeJS.ProcessEnv },
+  about: { place: Place; message: string | undefined; env: NodeJS.ProcessEnv },
 ): Promise<string | undefined> {
   if (latest.status !== 'COMPLETED' && latest.status !== 'FAILED') return undefined
-  const { workDirectory, message, env } = about
-  const other = (await listRuns(workDirectory)).findLast(
+  const { place, message, env } = about
+  const other = (await listRuns(place.workDirectory, place)).findLast(
     ({ status, problem, metadata, humanRequest }) =>
       (status === 'WAITING_FOR_INPUT' || status === 'INTERRUPTED') &&
       (message === undefined || humanRequest !== undefined) &&
@@ -22,16 +23,16 @@ export async function otherRun(
   )
   if (other === undefined) return undefined
   const taken = message === undefined ? '' : `Run ${latest.runId}, the latest, takes the message. `
-  return `${taken}${tellOf(other, workDirectory, env)}`
+  return `${taken}${tellOf(other, place, env)}`
 }
 
 /** A line about a run that is not resumed: its status, and the command that resumes it or shows its question. */
-export function tellOf(run: RunSummary, workspace: string, env: NodeJS.ProcessEnv): string {
-  return `Run ${run.runId} in this workspace is ${run.status}; ${wayTo(run, workspace, env)}`
+export function tellOf(run: RunSummary, place: Place, env: NodeJS.ProcessEnv): string {
+  return `Run ${run.runId} in this workspace is ${run.status}; ${wayTo(run, place, env)}`
 }
 
-function wayTo({ runId, status }: RunSummary, workspace: string, env: NodeJS.ProcessEnv): string {
-  if (status === 'INTERRUPTED') return `to resume it: ${commandToContinue(workspace, runId, env)}`
-  const show = quoteForPerson([...spokenName(env), 'show', runId, '-w', workspace])
+function wayTo({ runId, status }: RunSummary, place: Place, env: NodeJS.ProcessEnv): string {
+  if (status === 'INTERRUPTED') return `to resume it: ${commandToContinue(place, runId, env)}`
+  const show = quoteForPerson([...spokenName(env), 'show', runId, ...placeArguments(place)])
   return `to see what it asks: ${show}`
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { quoteForPerson } from '@delta/executor'
 import { listRuns, runDirectory } from '@delta/journal'
+import { type Place, placeArguments } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { UsageError } from '../usage/usage-error.js'
 
@@ -14,13 +15,15 @@ const MOST_NAMED = 8
  */
 export async function resolveRunId(
   typed: string,
-  { workDirectory, env }: { workDirectory: string; env: NodeJS.ProcessEnv },
+  { place, env }: { place: Place; env: NodeJS.ProcessEnv },
 ): Promise<string> {
-  if (typed === '' || existsSync(runDirectory(workDirectory, typed))) return typed
-  const ids = (await listRuns(workDirectory)).map(({ runId }) => runId).filter((id) => id.startsWith(typed))
+  const { workDirectory } = place
+  if (typed === '' || existsSync(runDirectory(workDirectory, typed, place))) return typed
+  const all = await listRuns(workDirectory, place)
+  const ids = all.map(({ runId }) => runId).filter((id) => id.startsWith(typed))
   if (ids.length <= 1) return ids[0] ?? typed
   const newest = ids.reverse().slice(0, MOST_NAMED)
-  const list = quoteForPerson([...spokenName(env), 'list-runs', '-w', workDirectory])
+  const list = quoteForPerson([...spokenName(env), 'list-runs', ...placeArguments(place)])
   const rest = ids.length > newest.length ? `\nAll of them: ${list}` : ''
   throw new UsageError(
     `The ids of ${ids.length} runs begin with ${typed}. Type more of the one you mean:\n${newest.map((id) => `  ${id}`).join('\n')}${rest}`,

@@ -5,6 +5,7 @@ import { findAgentHome } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import { latestRunId, listRuns, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { callerOf } from '../agent/within-run.js'
+import { type Place, placeArguments } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { tellOf } from './other-run.js'
 
@@ -12,14 +13,14 @@ interface Earlier {
   /** One line for the person. */
   notice: string
   /** Set when the run is to be resumed without asking. */
-  resume?: { runId: string; overrides: readonly string[] }
+  resume?: { runId: string; overrides: readonly string[]; allowed: RunSummary['allowed'] }
 }
 
 /** What was typed, and where. */
 interface ResumeQuery {
   agent: Agent
   message: string
-  workDirectory: string
+  place: Place
   flags: { workDir?: string; runId?: string; new?: boolean }
   env: NodeJS.ProcessEnv
   /** Runs that another process has taken meanwhile. */
@@ -33,9 +34,9 @@ interface ResumeQuery {
  * damaged one. For a sub-agent, the runs that its caller started come first.
  */
 export async function resumableRun(about: ResumeQuery): Promise<Earlier | undefined> {
-  const { workDirectory, flags } = about
+  const { place, flags } = about
   const summary = await earlierRun(about)
-  if (summary?.problem !== undefined) return { notice: damageNotice(summary, workDirectory, about.env) }
+  if (summary?.problem !== undefined) return { notice: damageNotice(summary, place, about.env) }
   if (!summary || !isOpen(summary) || about.except.includes(summary.runId)) return undefined
 
   const { runId, status } = summary
@@ -47,15 +48,17 @@ export async function resumableRun(about: ResumeQuery): Promise<Earlier | undefi
       : '; response.txt answers its question, so -m is not used'
     return {
       notice: `Resuming run ${runId} (${status})${other}. --new starts another one.`,
-      resume: { runId, overrides: summary.overrides },
+      resume: { runId, overrides: summary.overrides, allowed: summary.allowed },
     }
   }
-  return { notice: tellOf(summary, workDirectory, about.env) }
+  return { notice: tellOf(summary, place, about.env) }
 }
 
-async function latestRun(workDirectory: string): Promise<RunSummary | undefined> {
-  const id = await latestRunId(workDirectory)
-  return id === undefined ? undefined : readRun(runDirectory(workDirectory, id), { tolerant: true })
+async function latestRun(place: Place): Promise<RunSummary | undefined> {
+  const id = await latestRunId(place.workDirectory, place)
+  return id === undefined
+    ? undefined
+    : readRun(runDirectory(place.workDirectory, id, place), { tolerant: true })
 }
 
 /**
@@ -63,15 +66,15 @@ async function latestRun(workDirectory: string): Promise<RunSummary | undefined>
  * tasks, some at the same time. Otherwise the workspace's latest run, unless that is the caller itself.
  */
 async function earlierRun(about: ResumeQuery): Promise<RunSummary | undefined> {
-  const { workDirectory, env, except } = about
-  const caller = callerOf(workDirectory, env)
-  if (caller === undefined) return latestRun(workDirectory)
-  const called = await listRuns(workDirectory, { calledBy: caller.runId })
+  const { place, env, except } = about
+  const caller = callerOf(place.workDirectory, env)
+  if (caller === undefined) return latestRun(place)
+  const called = await listRuns(place.workDirectory, { ...place, calledBy: caller.runId })
   for (const run of called.toReversed()) {
     const isFree = run.problem === undefined && isOpen(run) && !except.includes(run.runId)
     if (isFree && (await isMeant(run, about))) return run
   }
-  return caller.isHere ? called.at(-1) : latestRun(workDirectory)
+  return caller.isHere ? called.at(-1) : latestRun(place)
 }
 
 function isOpen({ status }: RunSummary): boolean {
@@ -83,13 +86,9 @@ async function isMeant(summary: RunSummary, { agent, message }: ResumeQuery): Pr
   return isSet && continuesWith(summary, message) && (await isSameAgent(summary, agent))
 }
 
-function damageNotice(
-  { runId, problem = '' }: RunSummary,
-  workDirectory: string,
-  env: NodeJS.ProcessEnv,
-): string {
+function damageNotice({ runId, problem = '' }: RunSummary, place: Place, env: NodeJS.ProcessEnv): string {
   const [what = ''] = problem.split('\n')
-  const remedy = quoteForPerson([...spokenName(env), 'journal', 'verify', runId, '-w', workDirectory])
+  const remedy = quoteForPerson([...spokenName(env), 'journal', 'verify', runId, ...placeArguments(place)])
   return `Run ${runId} in this workspace is damaged, and was left as it is: ${what}\nTo see what can be done: ${remedy}`
 }
 

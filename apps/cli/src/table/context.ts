@@ -1,10 +1,11 @@
 import type { CommandGroup, OptionEntry } from './entry.js'
-import { IMPORT_ROOT, JSON_OUTPUT, RUN_ID, TRUST_WORKSPACE_ENV, WORKSPACE } from './options.js'
+import { IMPORT_ROOT, JSON_OUTPUT, RUN_ID, RUNS_DIR, TRUST_WORKSPACE_ENV, WORKSPACE } from './options.js'
 
 const OPTIONS: readonly OptionEntry[] = [
   { flags: '--agent <directory>', description: 'agent directory; default: that of the run, or "."' },
   { ...WORKSPACE, description: 'workspace' },
   RUN_ID,
+  RUNS_DIR,
   {
     flags: '-m, --message <text>',
     description: 'as if the user said this now; "-" reads stdin, "@file" a file',

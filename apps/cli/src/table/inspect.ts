@@ -1,5 +1,5 @@
 import type { CommandGroup } from './entry.js'
-import { IMPORT_ROOT, JSON_OUTPUT, TRUST_WORKSPACE_ENV, WORKSPACE } from './options.js'
+import { IMPORT_ROOT, JSON_OUTPUT, RUNS_DIR, TRUST_WORKSPACE_ENV, WORKSPACE } from './options.js'
 
 const STATUSES = ['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED', 'EMPTY', 'DAMAGED']
 
@@ -16,6 +16,7 @@ export const INSPECT_COMMANDS: CommandGroup = {
           description: "workspace, or a pattern such as 'exp/*'; may be repeated",
           repeatable: true,
         },
+        RUNS_DIR,
         { flags: '--resumable', description: 'only those that delta continue takes up without a message' },
         {
           flags: '--status <status>',
@@ -52,6 +53,7 @@ export const INSPECT_COMMANDS: CommandGroup = {
       ],
       options: [
         WORKSPACE,
+        RUNS_DIR,
         {
           flags: '--step <n>',
           description: 'only iteration n, with whole outputs and what the context held',

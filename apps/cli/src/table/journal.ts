@@ -1,5 +1,5 @@
 import type { CommandGroup } from './entry.js'
-import { JSON_OUTPUT, WORKSPACE } from './options.js'
+import { JSON_OUTPUT, RUNS_DIR, WORKSPACE } from './options.js'
 
 const RUN = {
   name: '[run]',
@@ -13,7 +13,7 @@ export const JOURNAL_COMMANDS: CommandGroup = {
       name: 'journal verify',
       description: "Say what is right and wrong with a run's journal; changes nothing",
       arguments: [RUN],
-      options: [WORKSPACE, JSON_OUTPUT],
+      options: [WORKSPACE, RUNS_DIR, JSON_OUTPUT],
       examples: [['delta journal verify -w ./workspace', 'exit code 0 if the run can go on, 1 if it cannot']],
     },
     {
@@ -22,6 +22,7 @@ export const JOURNAL_COMMANDS: CommandGroup = {
       arguments: [RUN],
       options: [
         WORKSPACE,
+        RUNS_DIR,
         { flags: '--force', description: 'end the process that writes the run first' },
         JSON_OUTPUT,
       ],

@@ -19,6 +19,11 @@ export const WORKSPACE: OptionEntry = {
   default: '.',
 }
 
+export const RUNS_DIR: OptionEntry = {
+  flags: '--runs-dir <directory>',
+  description: 'where the runs are kept, if that is outside the workspace and not remembered',
+}
+
 export const TRUST_WORKSPACE_ENV: OptionEntry = {
   flags: '--trust-workspace-env',
   description: "use the base URL in the workspace's .env, though a tool may have written it",

@@ -1,5 +1,5 @@
 import type { CommandGroup } from './entry.js'
-import { ENGINE_OPTIONS, RUN_ID } from './options.js'
+import { ENGINE_OPTIONS, RUN_ID, RUNS_DIR } from './options.js'
 
 const MESSAGE = '"-" reads stdin, "@file" a file'
 
@@ -16,6 +16,11 @@ export const RUN_COMMANDS: CommandGroup = {
           flags: '-w, --work-dir <directory>',
           description:
             'workspace, created if it is missing; default: a new one, workspaces/W001 … of the agent',
+        },
+        {
+          flags: '--runs-dir <directory>',
+          description:
+            'keep the runs here, outside the workspace (or DELTA_RUNS_DIR); remembered for -w; default: .delta in it',
         },
         { flags: '--run-id <id>', description: 'id of the new run; default: made from the time' },
         { flags: '-y, --yes', description: 'without -w: make a new workspace, do not ask' },
@@ -58,6 +63,9 @@ Environment:
   DELTA_IMPORT_ROOTS                  directories for --import-root, separated
                                       by colons
   DELTA_NEW=1                         as --new
+  DELTA_RUNS_DIR                      as --runs-dir
+  DELTA_STATE_DIR                     where it is remembered which runs
+                                      directory a workspace has
   DELTA_DEBUG=1                       stack traces of unexpected errors
   NO_COLOR                            no colours`,
     },
@@ -72,6 +80,7 @@ Environment:
         },
         { flags: '-m, --message <text>', description: `an answer, or a further instruction; ${MESSAGE}` },
         RUN_ID,
+        RUNS_DIR,
         { flags: '--agent <directory>', description: 'where the agent is now, if it was moved' },
         { flags: '--force', description: 'end the process that writes the run, and take it' },
         {

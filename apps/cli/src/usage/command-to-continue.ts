@@ -1,7 +1,8 @@
 import { quoteForPerson } from '@delta/executor'
+import { type Place, placeArguments } from './place.js'
 import { spokenName } from './spoken-name.js'
 
 /** The command line that takes a run up again, ready to be pasted. */
-export function commandToContinue(workspace: string, runId: string, env: NodeJS.ProcessEnv): string {
-  return quoteForPerson([...spokenName(env), 'continue', '-w', workspace, '--run-id', runId])
+export function commandToContinue(place: Place, runId: string, env: NodeJS.ProcessEnv): string {
+  return quoteForPerson([...spokenName(env), 'continue', ...placeArguments(place), '--run-id', runId])
 }

@@ -8,19 +8,24 @@ import { UsageError } from '../usage/usage-error.js'
 
 /** `-w` as an absolute path, which need not exist. A path that nobody can mean is refused. */
 export function namedDirectory(workDir: string, terminal: Terminal): string {
-  if (workDir.startsWith('~'))
-    throw new UsageError(
-      `-w ${workDir}: the shell did not expand the "~", as within quotes or after "=". Write "$HOME" instead.\nFor a directory of that name, write ./${workDir}`,
-    )
-  const bytes = unreadableBytes(workDir)
-  if (bytes !== undefined) throw new UsageError(`-w ${workDir}: ${bytes}`)
-  const directory = resolve(terminal.cwd, workDir)
+  const directory = pathAsTyped('-w', workDir, terminal)
   const records = directory.split(sep).indexOf('.delta')
   if (records === -1) return directory
   const workspace = directory.split(sep).slice(0, records).join(sep) || sep
   throw new UsageError(
     `-w ${workDir}: it is not a workspace: .delta holds the records of one. Name the workspace itself: ${quoteForPerson(['-w', workspace])}`,
   )
+}
+
+/** The absolute path that was typed after a flag. */
+export function pathAsTyped(flag: string, path: string, { cwd }: Terminal): string {
+  if (path.startsWith('~'))
+    throw new UsageError(
+      `${flag} ${path}: the shell did not expand the "~", as within quotes or after "=". Write "$HOME" instead.\nFor a directory of that name, write ./${path}`,
+    )
+  const bytes = unreadableBytes(path)
+  if (bytes !== undefined) throw new UsageError(`${flag} ${path}: ${bytes}`)
+  return resolve(cwd, path)
 }
 
 /** `-w` of a command that does not create it: a missing directory has no runs, a file is a mistake. */

@@ -4,6 +4,7 @@ import type { Terminal } from '../terminal/terminal.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { UsageError } from '../usage/usage-error.js'
 import { isReadableDirectory } from './is-readable-directory.js'
+import { isWorkspace } from './known-workspaces.js'
 import { lastUsedIn, workspacesIn } from './workspace-names.js'
 
 /** Advice for a directory without runs: the same command for the workspace that was probably meant. */
@@ -12,7 +13,7 @@ export function otherWorkspace(
   { workDir }: { workDir: string },
   { cwd, env }: Terminal,
 ): string {
-  const near = workspaceNear(workDir, cwd)
+  const near = workspaceNear(workDir, { cwd, env })
   if (near === undefined) return '-w names another workspace.'
   const typed = quoteForPerson([...spokenName(env), ...command, '-w', near.workspace])
   return `For those of the workspace ${near.isAbove ? 'it is in' : 'last used there'}: ${typed}`
@@ -25,7 +26,7 @@ export function withOtherWorkspace(
   { workDir, terminal: { cwd, env } }: { workDir: string; terminal: Terminal },
 ): unknown {
   const { code, message } = Object(error) as { code?: unknown; message?: string }
-  const near = code === 'ERR_ENGINE_RUN_NOT_FOUND' ? workspaceNear(workDir, cwd) : undefined
+  const near = code === 'ERR_ENGINE_RUN_NOT_FOUND' ? workspaceNear(workDir, { cwd, env }) : undefined
   if (near === undefined) return error
   const [name = '', ...rest] = command
   const typed = quoteForPerson([...spokenName(env), name, '-w', near.workspace, ...rest])
@@ -41,18 +42,18 @@ export function withOtherWorkspace(
  */
 export function workspaceNear(
   workDir: string,
-  cwd: string,
+  { cwd, env }: Pick<Terminal, 'cwd' | 'env'>,
 ): { workspace: string; isAbove: boolean } | undefined {
   const last = lastWorkspaceIn(workDir, cwd)
   if (last !== undefined) return { workspace: last, isAbove: false }
-  const above = workspaceAbove(resolve(cwd, workDir))
+  const above = workspaceAbove(resolve(cwd, workDir), env)
   return above === undefined ? undefined : { workspace: above, isAbove: true }
 }
 
-function workspaceAbove(directory: string): string | undefined {
+function workspaceAbove(directory: string, env: NodeJS.ProcessEnv): string | undefined {
   const above = dirname(directory)
   if (above === directory) return undefined
-  return isReadableDirectory(join(above, '.delta')) ? above : workspaceAbove(above)
+  return isWorkspace(above, env) ? above : workspaceAbove(above, env)
 }
 
 /**

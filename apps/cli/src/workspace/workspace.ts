@@ -1,11 +1,11 @@
 import { accessSync, constants, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { syncName } from '@delta/journal'
+import { makeDirectories } from '../make-directories.js'
 import { explainSystemError } from '../terminal/system-error.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
 import { askForWorkspace } from './ask-for-workspace.js'
-import { makeDirectories } from './make-directories.js'
 import { danglingLink, namedDirectory } from './work-directory.js'
 import { lastUsedIn, workspacesIn } from './workspace-names.js'
 
@@ -51,7 +51,7 @@ async function chooseUnnamed(home: string, yes: boolean, terminal: Terminal): Pr
   const chosen = asks ? await askForWorkspace(existing, lastUsedIn(home), terminal) : undefined
   const { directory, made } =
     chosen === undefined ? makeNext(home) : { directory: join(home, chosen), made: [] }
-  const notice = `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}`
+  const notice = `${chosen === undefined ? 'New workspace' : 'Workspace'} ${directory}: the agent works there. With -w . it works here.`
   return { directory, made, unnamed: { notice, lastUsedPath: join(home, 'LAST_USED') } }
 }
 

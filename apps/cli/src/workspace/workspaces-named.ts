@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
 import { isReadableDirectory } from './is-readable-directory.js'
+import { readWorkspaces } from './known-workspaces.js'
 import { existingWorkDirectoryOf } from './work-directory.js'
 
 export interface NamedWorkspace {
@@ -16,7 +17,7 @@ const PATTERN = /[*?[]/
 
 /**
  * The workspaces that `-w` names: one, or all that a pattern such as `exp/*` matches, in the order of their names. `*`, `?`
- * and `[…]` stand for letters of one name. What has no `.delta` is no match.
+ * and `[…]` stand for letters of one name. Only a workspace whose runs are in its `.delta`, or known to be kept elsewhere, is a match.
  */
 export function workspacesNamed(workDir: string, terminal: Terminal): NamedWorkspace[] {
   const named = (shown: string) => ({
@@ -26,8 +27,10 @@ export function workspacesNamed(workDir: string, terminal: Terminal): NamedWorks
   if (!PATTERN.test(workDir) || existsSync(resolve(terminal.cwd, workDir))) return [named(workDir)]
   const isAbsolute = workDir.startsWith('/')
   const parts = workDir.split('/').filter((part) => part !== '')
+  const { known } = readWorkspaces(terminal.env)
+  const holdsRuns = (path: string) => existsSync(join(path, '.delta')) || known(path) !== undefined
   const found = matches(isAbsolute ? '/' : '', parts, terminal.cwd).filter((path) =>
-    existsSync(resolve(terminal.cwd, path, '.delta')),
+    holdsRuns(resolve(terminal.cwd, path)),
   )
   return found.length > 0 ? found.map(named) : [{ shown: workDir, open: () => refuseNone(workDir) }]
 }

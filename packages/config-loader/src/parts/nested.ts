@@ -1,4 +1,5 @@
-import { basename, dirname, isAbsolute } from 'node:path'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { CREDENTIAL_NAMES, isAgentCommand } from '@delta/executor'
 import type { LlmSettings } from '@delta/model'
 import { realPath } from '../files/real-path.js'
@@ -20,10 +21,34 @@ import type { LoadedHooks } from './hooks-file.js'
  */
 export function liesInParentRun(path: string, environment: NodeJS.ProcessEnv): boolean {
   return runsAbove(environment).some((run) => {
-    if (!isAbsolute(run) || basename(dirname(run)) !== '.delta') return false
-    const workDirectory = dirname(dirname(run))
-    return isInside(path, realPath(workDirectory) ?? workDirectory)
+    const workDirectory = isAbsolute(run) ? workspaceOf(run) : undefined
+    return workDirectory !== undefined && isInside(path, realPath(workDirectory) ?? workDirectory)
   })
+}
+
+/** The directory that holds `.delta`; of a run that is kept outside its workspace, what its first event names. */
+function workspaceOf(run: string): string | undefined {
+  if (basename(dirname(run)) === '.delta') return dirname(dirname(run))
+  try {
+    const [first = ''] = beginningOf(join(run, 'journal.jsonl')).split('\n', 1)
+    const { work_dir: workDirectory } = Object(JSON.parse(first)) as { work_dir?: unknown }
+    return typeof workDirectory === 'string' ? workDirectory : undefined
+  } catch {
+    return undefined // no run of ours
+  }
+}
+
+/** The first event, which holds the agent's settings, is shorter; a journal may be long. */
+const BEGINNING_BYTES = 1 << 20
+
+function beginningOf(path: string): string {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(BEGINNING_BYTES)
+    return bytes.toString('utf8', 0, readSync(file, bytes))
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** The directories of the runs; `DELTA_CALLS` has a line for each call: its id, a space, its run's directory. */

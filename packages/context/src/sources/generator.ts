@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs'
-import { mkdir, stat, utimes } from 'node:fs/promises'
+import { mkdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { quoteCommand, redactFile } from '@delta/executor'
 import type { ContextCommand } from '../manifest/manifest.js'
@@ -43,7 +43,11 @@ async function generate(
 ): Promise<Generated> {
   const elsewhere = whereItLeads(outputPath, context.variables)
   if (elsewhere !== undefined) return failed(leadsOut(outputPath, elsewhere))
-  await mkdir(dirname(outputPath), { recursive: true, mode: isPrivate(outputPath) ? 0o700 : 0o777 })
+  const mode = isPrivate(outputPath, context)
+    ? { directory: 0o700, file: 0o600 }
+    : { directory: 0o777, file: 0o666 }
+  await mkdir(dirname(outputPath), { recursive: true, mode: mode.directory })
+  await ignoreInGit(outputPath)
   const before = await stampBefore(outputPath)
   const outcome = await runContextCommand(generator, context)
 
@@ -64,7 +68,7 @@ async function generate(
     )
   if (stdout.omittedBytes > 0)
     return failed(`${command} printed ${stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`)
-  await writeByRename(outputPath, stdout.head, isPrivate(outputPath) ? 0o600 : 0o666)
+  await writeByRename(outputPath, stdout.head, mode.file)
   return { ok: true }
 }
 
@@ -99,6 +103,16 @@ async function statIfThere(path: string): Promise<BigIntStats | undefined> {
 }
 
 /** What a run keeps for itself is nobody else's to read. */
-function isPrivate(path: string): boolean {
-  return path.includes('/.delta/')
+function isPrivate(path: string, { variables }: CommandContext): boolean {
+  return path.includes(IN_DELTA) || path.startsWith(`${variables.RUN_DIR}/`)
+}
+
+const IN_DELTA = '/.delta/'
+
+/** Where runs are kept outside the workspace, nothing but this makes `.delta` in it: git is not to see it. */
+async function ignoreInGit(path: string): Promise<void> {
+  const end = path.lastIndexOf(IN_DELTA)
+  if (end < 0) return
+  const name = `${path.slice(0, end + IN_DELTA.length)}.gitignore`
+  await writeFile(name, '*\n', { flag: 'wx', mode: 0o600 }).catch(() => undefined) // it is there, or the output fails, too
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
 import { ASK_HUMAN } from '../human/question.js'
+import { placeArguments } from '../start/place-arguments.js'
 
 /** The disk takes no more data. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])
@@ -38,7 +39,7 @@ export function withWayOn(error: unknown, run: Run): unknown {
   const lost = started.map(
     ({ name }) => `The result of "${name}" was not recorded: it may have taken effect.`,
   )
-  const way = `Go on with: ${quoteForPerson(['delta', 'continue', '-w', run.workDirectory, '--run-id', run.runId])}`
+  const way = `Go on with: ${quoteForPerson(['delta', 'continue', ...placeArguments(run), '--run-id', run.runId])}`
   return new JournalError(error.code, [error.message, ...lost, way].join('\n'), {
     path: error.path,
     cause: error.cause,

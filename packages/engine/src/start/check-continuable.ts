@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
-import { latestRunId, type RunSummary } from '@delta/journal'
+import { latestRunId, type RunSummary, type RunsPlace } from '@delta/journal'
 import { EngineError } from '../errors.js'
 import { readResponse } from '../human/interaction.js'
 import { isYesOrNo, questionOf } from '../human/question.js'
+import { placeArguments } from './place-arguments.js'
 
 /** What `continueRun` was given; see `ContinueRunOptions`. */
-interface Given {
+interface Given extends RunsPlace {
   workDirectory: string
   message?: string | undefined
   decision?: { requestId: string } | undefined
@@ -41,11 +42,12 @@ async function requireMessage(summary: RunSummary, given: Given): Promise<void> 
  * Commands ready to be pasted. For a failed run any message will do: it makes the engine ask the model again. For a completed
  * run the answer is offered, too: a killed engine may not have printed it.
  */
-async function examples({ status, runId }: RunSummary, { workDirectory }: Given): Promise<string> {
-  const isLatest = runId === (await latestRunId(workDirectory))
-  const goOn = ['delta', 'continue', '-w', workDirectory, ...(isLatest ? [] : ['--run-id', runId])]
+async function examples({ status, runId }: RunSummary, given: Given): Promise<string> {
+  const isLatest = runId === (await latestRunId(given.workDirectory, { runsDirectory: given.runsDirectory }))
+  const where = placeArguments(given)
+  const goOn = ['delta', 'continue', ...where, ...(isLatest ? [] : ['--run-id', runId])]
   if (status === 'FAILED') return `Example: ${quoteForPerson(goOn)} -m "Try again"`
-  const show = ['delta', 'show', ...(isLatest ? [] : [runId]), '-w', workDirectory, '--answer']
+  const show = ['delta', 'show', ...(isLatest ? [] : [runId]), ...where, '--answer']
   return `Example: ${quoteForPerson(goOn)} -m "Now do something else"\nIts answer: ${quoteForPerson(show)}`
 }
 

@@ -4,19 +4,21 @@ import { isObject, isText, requireThat } from './usage.js'
 
 /** @throws {EngineError} `ERR_ENGINE_USAGE`, naming the first option that cannot be used; so do the others here. */
 export function checkRunAgent(options: unknown): void {
-  const { agent, workDirectory, message, runId } = Object(options)
+  const { agent, workDirectory, message, runId, runsDirectory } = Object(options)
   const of = 'runAgent: the option'
   requireThat(isAgent(agent), `${of} agent`, AGENT)
   requireThat(isWorkspace(workDirectory), `${of} workDirectory`, WORKSPACE)
   requireThat(typeof message === 'string', `${of} message`, 'a string: the task')
+  requireThat(isPlace(runsDirectory), `${of} runsDirectory`, PLACE)
   requireThat(runId === undefined || isText(runId), `${of} runId`, RUN_ID)
   checkShared(of, Object(options))
 }
 
 export function checkContinueRun(options: unknown): void {
-  const { agent, workDirectory, message, runId } = Object(options)
+  const { agent, workDirectory, message, runId, runsDirectory } = Object(options)
   const of = 'continueRun: the option'
   requireThat(isWorkspace(workDirectory), `${of} workDirectory`, WORKSPACE)
+  requireThat(isPlace(runsDirectory), `${of} runsDirectory`, PLACE)
   requireThat(runId === undefined || isText(runId), `${of} runId`, RUN_ID)
   requireThat(isTextOrNothing(message), `${of} message`, 'a string, or nothing')
   const { decision } = Object(options)
@@ -49,6 +51,7 @@ function isTextOrNothing(value: unknown): boolean {
 const AGENT =
   "what loadAgent of @delta/config-loader loads: (await loadAgent('./my-agent', { environment: process.env })).agent"
 const WORKSPACE = 'the absolute path of a directory that exists'
+const PLACE = 'the absolute path of a directory outside the workspace, or nothing'
 const RUN_ID = 'a string, or nothing'
 const DECISION = "{ kind: 'approve', requestId } or { kind: 'deny', requestId }, or nothing"
 
@@ -91,6 +94,10 @@ function isDecision(decision: unknown): boolean {
 
 function isWorkspace(path: unknown): boolean {
   return isText(path) && isAbsolute(path)
+}
+
+function isPlace(path: unknown): boolean {
+  return path === undefined || isWorkspace(path)
 }
 
 function isFunction(value: unknown): boolean {

@@ -1,25 +1,28 @@
 import { hostname } from 'node:os'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import type { EngineStart, NewEventOf } from '@delta/journal'
 import manifest from '../../package.json' with { type: 'json' }
 import { parentRun } from './environment.js'
-import type { SettingSources } from './options.js'
+import type { Allowed, SettingSources } from './options.js'
 
 /** The event with which each engine process begins its part of a run. It holds no secret. */
 export function engineStart(about: {
   agent: Agent
-  run: { runId: string; epoch: number }
+  run: { runId: string; directory: string; epoch: number }
   workDirectory: string
   task: string
   maxIterations: number
   resumed: boolean
   sources?: SettingSources | undefined
+  /** Recorded at the first start. */
+  allowed?: Allowed | undefined
   environment?: NodeJS.ProcessEnv | undefined
 }): NewEventOf<EngineStart> {
   const { agent, run, workDirectory, environment = process.env } = about
   const parent = parentRun(environment, workDirectory)
   const { overrides } = agent.snapshot
+  const allowed = allowedIn(about)
   return {
     type: 'ENGINE_START',
     run_id: run.runId,
@@ -40,6 +43,19 @@ export function engineStart(about: {
     resumed: about.resumed,
     ...(overrides.length > 0 && { overrides }),
     ...(parent && { parent_run: parent.runId }),
+    ...(Object.keys(allowed).length > 0 && { allowed }),
+  }
+}
+
+/** With where the runs are kept, if that is outside the workspace. */
+function allowedIn({ resumed, allowed, run }: Parameters<typeof engineStart>[0]): object {
+  const { importRoots = [], trustWorkspaceEnv = false } = allowed ?? {}
+  const above = dirname(run.directory)
+  if (resumed) return {}
+  return {
+    ...(importRoots.length > 0 && { import_roots: importRoots }),
+    ...(trustWorkspaceEnv && { trust_workspace_env: true }),
+    ...(basename(above) !== '.delta' && { runs_dir: above }),
   }
 }
 

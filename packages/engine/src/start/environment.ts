@@ -1,10 +1,10 @@
-import { basename, dirname } from 'node:path'
+import { basename } from 'node:path'
 import { commandEnvironment, credentialsOf } from '@delta/executor'
-import type { Run } from '@delta/journal'
+import { type Run, workDirectoryOf } from '@delta/journal'
 import { EngineError } from '../errors.js'
 
 /** What commands are told about their run. */
-interface RunPlace extends Pick<Run, 'runId' | 'directory' | 'workDirectory'> {
+interface RunPlace extends Pick<Run, 'runId' | 'directory' | 'workDirectory' | 'runsDirectory'> {
   paths: Pick<Run['paths'], 'journal'>
 }
 
@@ -20,7 +20,10 @@ export function baseEnvironment(
     runId: run.runId,
     runDirectory: run.directory,
     journalPath: run.paths.journal,
-    extra: { DELTA_DEPTH: String(depthOf(host) + 1) },
+    extra: {
+      DELTA_DEPTH: String(depthOf(host) + 1),
+      ...(run.runsDirectory !== undefined && { DELTA_RUNS_DIR: run.runsDirectory }), // for sub-agents
+    },
   })
 }
 
@@ -42,7 +45,7 @@ export function parentRun(
 ): { runId: string; isHere: boolean } | undefined {
   const directory = host.DELTA_PARENT_RUN
   if (directory === undefined || directory === '') return undefined
-  return { runId: basename(directory), isHere: dirname(dirname(directory)) === workDirectory }
+  return { runId: basename(directory), isHere: workDirectoryOf(directory) === workDirectory }
 }
 
 /** Stops agents that call each other without end; nobody nests this deep on purpose. */

@@ -1,35 +1,71 @@
+import { existsSync } from 'node:fs'
 import { quoteForPerson } from '@delta/executor'
-import { latestRunId, neverBegan, type RunSummary, readRun, runDirectory } from '@delta/journal'
+import {
+  isRunOf,
+  latestRunId,
+  neverBegan,
+  type RunSummary,
+  type RunsPlace,
+  readRun,
+  runDirectory,
+  workDirectoryOf,
+} from '@delta/journal'
 import { EngineError } from '../errors.js'
+import { placeArguments } from './place-arguments.js'
 import { isText, requireThat } from './usage.js'
 
 /**
- * The summary of a run in a workspace, by default of the latest.
+ * The summary of a run in a workspace, by default of the latest. A run whose own workspace is gone may be named, too: the
+ * workspace may have been moved.
  *
- * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`.
+ * @param place.runsDirectory - Where its runs are kept, if that is outside the workspace.
+ * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_OTHER_WORKSPACE`.
  *   {JournalError} `ERR_RUN_EMPTY`: it never began. `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
-export async function findRun(workDirectory: string, runId?: string): Promise<RunSummary> {
+export async function findRun(
+  workDirectory: string,
+  runId?: string,
+  place: RunsPlace = {},
+): Promise<RunSummary> {
   requireThat(
     isText(workDirectory) && !workDirectory.includes('\0'),
     'findRun: the workspace, its first argument,',
     'the absolute path of a directory',
   )
   requireThat(runId === undefined || isText(runId), 'findRun: the id of the run', 'a string, or nothing')
-  const id = runId ?? (await latestRunId(workDirectory, { orEmpty: true }))
-  const summary = id === undefined ? undefined : await readRun(runDirectory(workDirectory, id)).catch(missing)
-  if (summary === undefined) throw await notFound(workDirectory, runId)
+  const id = runId ?? (await latestRunId(workDirectory, { ...place, orEmpty: true }))
+  const summary =
+    id === undefined ? undefined : await readRun(runDirectory(workDirectory, id, place)).catch(missing)
+  if (summary === undefined) throw await notFound(workDirectory, runId, place)
+  refuseOther(summary, workDirectory, place)
   const begins = summary.owner?.alive ?? false // another process may be about to write its first events
   if (summary.status === 'EMPTY' && !begins) throw neverBegan(summary.directory)
   return summary
 }
 
-async function notFound(workDirectory: string, runId: string | undefined): Promise<EngineError> {
-  const hasRuns = (await latestRunId(workDirectory, { orEmpty: true })) !== undefined
+/** Several workspaces may keep their runs in one directory. */
+function refuseOther({ directory, runId }: RunSummary, workDirectory: string, place: RunsPlace): void {
+  const own = workDirectoryOf(directory)
+  if (own === undefined || isRunOf(workDirectory, directory) || !existsSync(own)) return
+  const there = placeArguments({ ...place, workDirectory: own })
+  throw new EngineError(
+    'ERR_ENGINE_OTHER_WORKSPACE',
+    `Run ${runId} is of another workspace, ${own}.\nGo on with it there: ${quoteForPerson(['delta', 'continue', ...there, '--run-id', runId])}`,
+  )
+}
+
+async function notFound(
+  workDirectory: string,
+  runId: string | undefined,
+  place: RunsPlace,
+): Promise<EngineError> {
+  const hasRuns = (await latestRunId(workDirectory, { ...place, orEmpty: true })) !== undefined
+  const where = placeArguments({ workDirectory, ...place })
+  const kept = place.runsDirectory === undefined ? '' : ` (its runs are kept in ${place.runsDirectory})`
   const message =
     hasRuns && runId !== undefined
-      ? `No run ${runId} in ${workDirectory}. There are others: ${quoteForPerson(['delta', 'list-runs', '-w', workDirectory])}`
-      : `No existing run found in the work directory: ${workDirectory}\nHint: Use \`delta run\` to start a new run`
+      ? `No run ${runId} in ${workDirectory}. There are others: ${quoteForPerson(['delta', 'list-runs', ...where])}`
+      : `No existing run found in the work directory: ${workDirectory}${kept}\nHint: Use \`delta run\` to start a new run`
   return new EngineError('ERR_ENGINE_RUN_NOT_FOUND', message)
 }
 

@@ -20,6 +20,14 @@ export interface SettingSources {
   workspaceEndpoint: string
 }
 
+/** What a person allows an agent for a whole run, by name. */
+export interface Allowed {
+  /** Absolute paths of directories that it may import files from. */
+  importRoots?: readonly string[] | undefined
+  /** The address in the workspace's `.env` is used, though a tool may have written it. */
+  trustWorkspaceEnv?: boolean | undefined
+}
+
 /** What starting and continuing a run have in common. */
 export interface EngineOptions {
   /** The model; by default the one that `llm.provider` names. */

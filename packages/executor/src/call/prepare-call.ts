@@ -23,6 +23,8 @@ export interface CallContext {
   variables: { AGENT_HOME: string; CWD: string }
   /** Absolute path of the workspace. */
   workDirectory: string
+  /** Where runs are kept outside the workspace: hidden in a sandbox, as every `.delta` is. */
+  runsDirectory?: string | undefined
   /** Absent: every effect of the author's own tools is allowed; see `decide`. */
   policy?: Policy | undefined
   /** What the caller offers besides the tools and runs itself; named to a model that calls what is not there. */
@@ -94,7 +96,7 @@ export function prepareCall(
   const { decision, reasons } = decide(settings.effects, context.policy, { trust: settings.trust })
   if (decision === 'deny') return refuse('BLOCKED', args, blockedByPolicy(expanded, reasons))
 
-  const sandbox = sandboxPrefix(tool, context.variables)
+  const sandbox = sandboxPrefix(tool, context.variables, context.runsDirectory)
   const argv = sandbox ? [...sandbox, ...bound.argv] : bound.argv
   return {
     decision,

@@ -11,13 +11,17 @@ import { isInside } from '../tool/working-directory.js'
  *
  * Inside, the file system is there to read; `/tmp`, `/run` and the home directory are empty and
  * private; only the listed paths can be written, and within them the agent's own directory only if
- * it is listed, too; every `.delta` in the workspace and from it upward is hidden; there is no
- * network unless asked for, and no other process to see.
+ * it is listed, too; every `.delta` in the workspace and from it upward, and `runsDirectory`, is
+ * hidden; there is no network unless asked for, and no other process to see.
  */
-export function sandboxPrefix({ settings }: Tool, variables: Variables): string[] | undefined {
+export function sandboxPrefix(
+  { settings }: Tool,
+  variables: Variables,
+  runsDirectory?: string,
+): string[] | undefined {
   if (!settings.sandbox) return undefined
   const cwd = settingsPath(settings.cwd ?? variables.CWD, variables)
-  return [...bubblewrap(settings.sandbox, variables), '--chdir', cwd, '--']
+  return [...bubblewrap(settings.sandbox, variables, runsDirectory), '--chdir', cwd, '--']
 }
 
 /** What a sandbox lists and is not there: bubblewrap can mount nothing onto it. */
@@ -40,8 +44,13 @@ export function pathLeadingOut({ settings: { sandbox } }: Tool, variables: Varia
     .find((path) => !isInside(realpathSync(path), workspace))
 }
 
-function bubblewrap({ network, write, read }: SandboxSettings, variables: Variables): string[] {
+function bubblewrap(
+  { network, write, read }: SandboxSettings,
+  variables: Variables,
+  runsDirectory: string | undefined,
+): string[] {
   const { AGENT_HOME, CWD } = variables
+  const runs = existing(runsDirectory === undefined ? [] : [runsDirectory])
   const paths = (listed: readonly string[]) => listed.map((path) => sandboxPath(path, variables))
   return [
     'bwrap',
@@ -49,7 +58,7 @@ function bubblewrap({ network, write, read }: SandboxSettings, variables: Variab
     ...['--cap-drop', 'ALL'], // root could mount its way out
     ...(network ? [] : ['--unshare-net']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys'],
-    ...empty(['/tmp', '/run', ...homeDirectory()]),
+    ...empty(['/tmp', '/run', ...homeDirectory(), ...runs]),
     ...(network ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'] : []), // name lookup
     ...outerFirst([
       { option: '--ro-bind', path: AGENT_HOME },
@@ -61,6 +70,7 @@ function bubblewrap({ network, write, read }: SandboxSettings, variables: Variab
     ...empty([
       ...existing(upward(dirname(CWD)).map((directory) => join(directory, '.delta'))),
       ...within(CWD),
+      ...runs.filter((directory) => !isInside(AGENT_HOME, directory)), // a listed path may hold them
     ]),
   ]
 }

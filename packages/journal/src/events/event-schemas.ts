@@ -42,6 +42,13 @@ export const eventSchemas = {
     changed_files: z.optional(z.array(text)),
     overrides: z.optional(z.array(text)),
     parent_run: optionalText,
+    allowed: z.optional(
+      z.object({
+        import_roots: z.optional(z.array(text)),
+        trust_workspace_env: z.optional(z.boolean()),
+        runs_dir: optionalText,
+      }),
+    ),
   }),
   USER_MESSAGE: z.object({
     ...position,

@@ -59,6 +59,29 @@ export function openToRead(path: string): number | undefined {
   }
 }
 
+/**
+ * Empty when there is no whole line. The rest, which may be large, is not read.
+ *
+ * @throws {JournalError} `ERR_JOURNAL_READ`.
+ */
+export function readFirstLine(path: string): string {
+  const file = openToRead(path)
+  if (file === undefined) return ''
+  try {
+    for (let length = FIRST_READ_BYTES; ; length *= 4) {
+      const bytes = readAt(file, 0, length)
+      const end = bytes.indexOf('\n') + 1
+      if (end > 0 || bytes.length < length) return bytes.toString('utf8', 0, end)
+    }
+  } catch (error) {
+    throw asReadError(error, path)
+  } finally {
+    closeSync(file)
+  }
+}
+
+const FIRST_READ_BYTES = 1 << 16
+
 /** A pipe has no size, and would pass for an empty file; a device may have no end. Of a directory the system says it by itself. */
 function onlyAFile(file: number): number {
   const status = fstatSync(file)

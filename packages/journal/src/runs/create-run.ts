@@ -7,14 +7,15 @@ import { recordStamp } from '../files/record-name.js'
 import { syncName } from '../files/replace.js'
 import { asStartError, asWriteError } from '../files/write-error.js'
 import { type Lease, takeLease } from '../lease/lease.js'
-import { runDirectory, runPaths } from '../run-paths.js'
+import { type RunsPlace, runDirectory, runPaths } from '../run-paths.js'
 import { checkPath, isText, requireThat } from '../usage.js'
-import { announceRun, checkLayout, makeDeltaDirectory, markLayout } from './layout.js'
+import { announceRun, checkLayout, makeRunsDirectory, markLayout } from './layout.js'
 import { readRun } from './read-run.js'
 import { holdRun, type Run } from './run.js'
+import { checkRunsDirectory } from './runs-directory.js'
 
 /** What a new run is called and begins with. */
-export interface CreateRunOptions {
+export interface CreateRunOptions extends RunsPlace {
   /** Default: `<date>_<time>_<six hex digits>`. */
   runId?: string | undefined
   /** False: nothing is synced, for throwaway runs. */
@@ -32,7 +33,8 @@ export interface CreateRunOptions {
  * before that write leaves a directory that is listed as empty and never resumed;
  * the same id can then be used again.
  *
- * @throws {JournalError} `ERR_RUN_EXISTS`, `ERR_RUN_BUSY`, `ERR_RUN_ID`, `ERR_LAYOUT_NEWER`, `ERR_JOURNAL_WRITE`.
+ * @throws {JournalError} `ERR_RUN_EXISTS`, `ERR_RUN_BUSY`, `ERR_RUN_ID`, `ERR_RUNS_DIRECTORY`, `ERR_LAYOUT_NEWER`,
+ *   `ERR_JOURNAL_WRITE`.
  */
 export async function createRun(workDirectory: string, options: CreateRunOptions): Promise<Run> {
   checkPath('createRun', 'the workspace, its first argument,', workDirectory)
@@ -47,14 +49,14 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     'a string, or nothing',
   )
   const { runId = newRunId(new Date()), sync = true, latest = true, events } = options
-  const directory = runDirectory(resolve(workDirectory), runId)
-  let deltaDirectory: string
+  const runsDirectory = checkRunsDirectory(workDirectory, options)
+  const directory = runDirectory(workDirectory, runId, { runsDirectory })
   let lease: Lease
   try {
-    deltaDirectory = makeDeltaDirectory(workDirectory)
-    checkLayout(deltaDirectory)
+    makeRunsDirectory(runsDirectory)
+    checkLayout(runsDirectory)
     makeRunDirectory(directory)
-    if (sync) for (const made of [deltaDirectory, directory]) syncName(made)
+    if (sync) for (const made of [runsDirectory, directory]) syncName(made)
     lease = await takeLease(runPaths(directory).lease)
   } catch (error) {
     throw asStartError(error)
@@ -63,7 +65,7 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
   let begun = false
   try {
     await setAsideStillborn(directory)
-    run = holdRun(directory, lease, { sync })
+    run = holdRun(directory, lease, { sync, workDirectory: resolve(workDirectory) })
     if (run.journal.lastSeq > 0) throw exists(directory, runId)
     const first: unknown = events({ runId, directory, epoch: lease.epoch })
     requireThat(
@@ -74,8 +76,8 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     run.journal.append(...(first as NewEvent[]))
     run.journal.sync()
     begun = true
-    if (latest) announceRun(deltaDirectory, runId)
-    else markLayout(deltaDirectory)
+    if (latest) announceRun(runsDirectory, runId)
+    else markLayout(runsDirectory)
     await run.updateMetadata()
     return run
   } catch (error) {

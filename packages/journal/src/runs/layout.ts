@@ -1,23 +1,48 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { JournalError } from '../errors.js'
 import { replaceFile } from '../files/replace.js'
 import { asWriteError } from '../files/write-error.js'
-import { deltaDirectory } from '../run-paths.js'
+import { DELTA_DIRECTORY } from '../run-paths.js'
 
 /** The version of the directory layout this package writes. */
 const LAYOUT_VERSION = '1.9'
 
-/** Creates `<workDirectory>/.delta` (0700) when it is missing. */
-export function makeDeltaDirectory(workDirectory: string): string {
-  const directory = deltaDirectory(workDirectory)
+/**
+ * Creates the directory that holds the runs (0700) when it is missing; one outside the workspace with the directories above
+ * it. In `.delta`, and in a directory that it has created, it leaves a `.gitignore`.
+ */
+export function makeRunsDirectory(directory: string): void {
+  const made = makeDirectory(directory)
+  if (made || isDelta(directory)) ignoreInGit(directory)
+}
+
+/** @returns False if it was there. */
+function makeDirectory(directory: string): boolean {
   try {
     // not recursive: of a read-only file system node would then say that the directory above is missing
     mkdirSync(directory, { mode: 0o700 })
+    return true
   } catch (error) {
-    if (!isDirectory(directory)) throw asWriteError(error, directory)
+    if (isDirectory(directory)) return false
+    const lacksParent = (error as NodeJS.ErrnoException).code === 'ENOENT' && !existsSync(dirname(directory))
+    if (!lacksParent || isDelta(directory)) throw asWriteError(error, directory)
+    makeDirectory(dirname(directory))
+    return makeDirectory(directory)
   }
-  return directory
+}
+
+function isDelta(directory: string): boolean {
+  return basename(directory) === DELTA_DIRECTORY
+}
+
+/** Keeps git from seeing the runs. A `.gitignore` that is there is the user's. */
+export function ignoreInGit(directory: string): void {
+  try {
+    writeFileSync(join(directory, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 })
+  } catch {
+    // it is there, or cannot be written; in that case the run's own files say so
+  }
 }
 
 function isDirectory(path: string): boolean {

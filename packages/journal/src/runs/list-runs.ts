@@ -3,31 +3,41 @@ import { join } from 'node:path'
 import { isJournalError } from '../errors.js'
 import { asReadError } from '../files/read-error.js'
 import { streamJournal } from '../read/read.js'
-import { deltaDirectory, isRunId, journalPath, runDirectory } from '../run-paths.js'
+import { isRunId, journalPath, type RunsPlace, runDirectory, runsDirectoryOf } from '../run-paths.js'
 import { checkOptions, checkPath } from '../usage.js'
 import { readRun } from './read-run.js'
 import type { RunSummary } from './run-summary.js'
+import { isRunOf } from './runs-directory.js'
+
+/** Which runs of a directory are meant. */
+export interface RunsOfPlace extends RunsPlace {
+  /** True: also those of other workspaces. */
+  ofAnyWorkspace?: boolean | undefined
+}
 
 /**
  * Every run of a workspace, of today's layout and of v1.1's, oldest first. A workspace without `.delta` has none.
  * A directory in `.delta` that holds nothing of a run is none. A run whose journal is damaged or cannot be read is listed too, with what its whole lines say and a `problem`.
  *
+ * @param options.runsDirectory - Where they are kept. Of those of several workspaces in one directory, only this one's are listed.
+ * @param options.ofAnyWorkspace - List those of the others, too.
  * @param options.calledBy - Only the runs that a command of this run started (`parent_run`); the journals of the others
  *   are not read to their end.
  * @throws {JournalError} `ERR_JOURNAL_READ`: the workspace is a file, or its `.delta` cannot be read.
  */
 export async function listRuns(
   workDirectory: string,
-  options: { calledBy?: string | undefined } = {},
+  options: RunsOfPlace & { calledBy?: string | undefined } = {},
 ): Promise<RunSummary[]> {
   checkPath('listRuns', 'the workspace', workDirectory)
   checkOptions('listRuns', options)
-  const { calledBy } = options
-  const today = deltaDirectory(workDirectory)
+  const { calledBy, ofAnyWorkspace = false } = options
+  const today = runsDirectoryOf(workDirectory, options)
   const names = new Set([...runNames(today), ...runNames(join(today, 'runs'))])
   const runs: RunSummary[] = []
   for (const name of names) {
-    const directory = runDirectory(workDirectory, name)
+    const directory = runDirectory(workDirectory, name, options)
+    if (!ofAnyWorkspace && !isRunOf(workDirectory, directory)) continue
     if (calledBy !== undefined && !(await mayBeCalledBy(calledBy, directory))) continue
     const [run] = await readIfThere(directory)
     if (run && (calledBy === undefined || run.metadata.parent_run === calledBy)) runs.push(run)

@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isEvent } from '../events/check.js'
 import { isKnownEvent, type StoredEvent } from '../events/event.js'
 import { copyTree, makePrivate } from '../files/copy-tree.js'
-import { openToRead, readAt, readTextAtOnce } from '../files/read-at.js'
-import { asReadError } from '../files/read-error.js'
+import { readFirstLine, readTextAtOnce } from '../files/read-at.js'
 import { syncPath, writeNew } from '../files/replace.js'
 import { parseJson } from '../read/parse.js'
 import { readOldJournal } from '../read/read-old.js'
 import { journalPath } from '../run-paths.js'
 import { markLayout } from './layout.js'
-
-const FIRST_READ_BYTES = 1 << 16
 
 /** A run of an old layout, and the one written anew beside it. */
 export interface Migration {
@@ -51,23 +48,6 @@ export function migrateRun(directory: string): Migration | undefined {
 function isOldJournal(path: string): boolean {
   const first = parseJson(readFirstLine(path))
   return first !== undefined && !isEvent(first) && readOldJournal(path).old
-}
-
-/** Empty when there is no whole line. The rest, which may be large, is not read. */
-function readFirstLine(path: string): string {
-  const file = openToRead(path)
-  if (file === undefined) return ''
-  try {
-    for (let length = FIRST_READ_BYTES; ; length *= 4) {
-      const bytes = readAt(file, 0, length)
-      const end = bytes.indexOf('\n') + 1
-      if (end > 0 || bytes.length < length) return bytes.toString('utf8', 0, end)
-    }
-  } catch (error) {
-    throw asReadError(error, path)
-  } finally {
-    closeSync(file)
-  }
 }
 
 function writeAnew(from: string, to: string, nested: boolean): void {

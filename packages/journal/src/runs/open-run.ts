@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { JournalError } from '../errors.js'
 import { replaceFile } from '../files/replace.js'
 import { type Lease, takeLease } from '../lease/lease.js'
 import type { Waiting } from '../lease/make-way.js'
 import { makeWayWithoutLease, writesWithoutLease } from '../lease/writer-without-lease.js'
-import { type RunPaths, runPaths } from '../run-paths.js'
+import { DELTA_DIRECTORY, type RunPaths, runPaths } from '../run-paths.js'
 import { checkOptions, checkPath } from '../usage.js'
 import { makeRunDirectory } from './create-run.js'
-import { checkLayout } from './layout.js'
+import { checkLayout, ignoreInGit } from './layout.js'
 import { migrateRun } from './migrate.js'
 import { neverBegan } from './never-began.js'
 import { obstacleIn } from './obstacle.js'
@@ -22,6 +22,8 @@ export interface OpenRunOptions extends Waiting {
   force?: boolean | undefined
   /** False: nothing is synced, for throwaway runs. */
   sync?: boolean | undefined
+  /** The workspace. Default: the one that holds the run in its `.delta`, or else the one that its first event names. */
+  workDirectory?: string | undefined
 }
 
 /**
@@ -37,7 +39,7 @@ export interface OpenRunOptions extends Waiting {
 export async function openRun(runDirectory: string, options: OpenRunOptions = {}): Promise<Run> {
   checkPath('openRun', 'the directory of the run', runDirectory)
   checkOptions('openRun', options)
-  const { force = false, sync = true, ...waiting } = options
+  const { force = false, sync = true, workDirectory, ...waiting } = options
   const named = resolve(runDirectory)
   if (!existsSync(named)) throw notFound(named)
   checkLayout(dirname(named))
@@ -47,20 +49,22 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   const obstacle = obstacleIn(directory)
   if (obstacle !== undefined) throw obstacle
 
-  const run = await take(directory, { force, sync, ...waiting })
+  const run = await take(directory, { force, sync, workDirectory, ...waiting })
+  if (basename(dirname(directory)) === DELTA_DIRECTORY) ignoreInGit(dirname(directory)) // an older version did not
   if (migration) run.notices.unshift(migration.notice)
   return run
 }
 
-type Taking = Waiting & { force: boolean; sync: boolean; above?: number }
+type Taking = Waiting & Holding & { force: boolean; above?: number }
+type Holding = { sync: boolean; workDirectory: string | undefined }
 
 /**
  * Where leases were deleted, an owner may live of whom none of them tells, and the number may be one that another owner had:
  * once nobody is in the way, a higher one is taken.
  */
-async function take(directory: string, { sync, ...how }: Taking): Promise<Run> {
+async function take(directory: string, { sync, workDirectory, ...how }: Taking): Promise<Run> {
   const lease = await takeLease(runPaths(directory).lease, how)
-  const run = open(directory, lease, sync)
+  const run = open(directory, lease, { sync, workDirectory })
   const { status, metadata } = run.summary()
   const isWritten = status === 'RUNNING' && writesWithoutLease(metadata.pid, run.paths.journal)
   if (!isWritten && run.lastEpoch < lease.epoch) {
@@ -69,15 +73,15 @@ async function take(directory: string, { sync, ...how }: Taking): Promise<Run> {
   }
   run.close()
   if (isWritten && metadata.pid) await makeWayWithoutLease(directory, metadata.pid, how.force)
-  const higher = await take(directory, { ...how, sync, above: run.lastEpoch })
+  const higher = await take(directory, { ...how, sync, workDirectory, above: run.lastEpoch })
   higher.notices.unshift(...run.notices)
   return higher
 }
 
-function open(directory: string, lease: Lease, sync: boolean): HeldRun {
+function open(directory: string, lease: Lease, holding: Holding): HeldRun {
   try {
     makeRunDirectory(directory)
-    const run = takeOver(directory, lease, sync)
+    const run = takeOver(directory, lease, holding)
     const { status, problem } = run.summary()
     if (status !== 'EMPTY') return run
     run.journal.close()
@@ -90,14 +94,14 @@ function open(directory: string, lease: Lease, sync: boolean): HeldRun {
   }
 }
 
-function takeOver(directory: string, lease: Lease, sync: boolean): HeldRun {
+function takeOver(directory: string, lease: Lease, holding: Holding): HeldRun {
   const { takenFrom } = lease
-  if (takenFrom === undefined) return holdRun(directory, lease, { sync })
+  if (takenFrom === undefined) return holdRun(directory, lease, holding)
   const { holder, state } = takenFrom
   const isElsewhere = state === 'remote-fresh' || state === 'remote-expired'
   if (isElsewhere) copyToNewInode(runPaths(directory))
 
-  const run = holdRun(directory, lease, { sync })
+  const run = holdRun(directory, lease, holding)
   const who = holder.record
     ? `process ${holder.record.pid} on ${holder.record.host}`
     : `lease ${holder.epoch}`

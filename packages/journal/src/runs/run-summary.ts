@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { HumanInputRequest, Thought } from '../events/event.js'
+import type { EngineStart, HumanInputRequest, Thought } from '../events/event.js'
 import type { PendingCall } from '../events/pending-calls.js'
 import { lostBeginning } from './lost-beginning.js'
 import { deriveMetadata, type RunMetadata } from './metadata.js'
@@ -42,6 +42,8 @@ export interface RunSummary {
   answer?: string
   /** True when the user said something after the model last did. */
   userSpokeLast: boolean
+  /** What a person allowed at the run's first start: it holds for whoever continues the run. */
+  allowed?: NonNullable<EngineStart['allowed']>
   /** What the model said last. */
   lastThought?: Thought
   /** The code of the error that a run failed with, where it is one with a code: why `metadata.error` says what it says. */
@@ -54,7 +56,7 @@ export interface RunSummary {
 export function summarizeRun(directory: string, fold: Summarizer, owner: Owner | undefined): RunSummary {
   const { summary } = fold
   const metadata = deriveMetadata(basename(directory), summary, owner?.alive ?? false)
-  const { lastThought, humanRequest, lastErrorCode, messageSinceThought } = summary
+  const { firstStart, lastThought, humanRequest, lastErrorCode, messageSinceThought } = summary
   const lost = metadata.status === 'EMPTY' ? lostBeginning(directory, summary) : undefined
   return {
     runId: basename(directory),
@@ -71,6 +73,7 @@ export function summarizeRun(directory: string, fold: Summarizer, owner: Owner |
     ...(owner && { owner }),
     ...(humanRequest && { humanRequest }),
     ...(lastThought?.tool_calls.length === 0 && !messageSinceThought && { answer: lastThought.content }),
+    ...(firstStart?.allowed && { allowed: firstStart.allowed }),
     ...(lastThought && { lastThought }),
     ...(metadata.status === 'FAILED' && lastErrorCode !== undefined && { errorCode: lastErrorCode }),
     ...(lost && { problem: lost.message }),

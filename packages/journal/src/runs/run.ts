@@ -1,21 +1,24 @@
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type Journal, openJournal } from '../append/open.js'
 import { JournalError } from '../errors.js'
 import { replaceFile } from '../files/replace.js'
 import type { Lease } from '../lease/lease.js'
 import { openRequestLog, type RequestLog } from '../requests/request-log.js'
-import { type RunPaths, runPaths } from '../run-paths.js'
+import { DELTA_DIRECTORY, type RunPaths, runPaths } from '../run-paths.js'
 import { type RunSummary, summarizeRun } from './run-summary.js'
+import { workDirectoryOf } from './runs-directory.js'
 import { summarizer } from './summary.js'
 
 /** A run that this process may write. */
 export interface Run {
   /** The name of its directory. */
   readonly runId: string
-  /** `<workspace>/.delta/<run_id>`; of an old layout, where it was written anew. */
+  /** `<workspace>/.delta/<run_id>` or `<runs directory>/<run_id>`; of an old layout, where it was written anew. */
   readonly directory: string
-  /** The workspace: two directories above. */
+  /** The workspace. */
   readonly workDirectory: string
+  /** Set when the runs of the workspace are kept outside it: the directory above `directory`. */
+  readonly runsDirectory: string | undefined
   /** Number of this owner; belongs into `ENGINE_START.engine.epoch`. */
   readonly epoch: number
   /** Append here, within the lease: what `fence` throws, `append` throws. */
@@ -45,9 +48,19 @@ export interface HeldRun extends Run {
   readonly lastEpoch: number
 }
 
-/** Opens the journal of a run whose lease this process has taken. */
-export function holdRun(directory: string, lease: Lease, { sync = true }: { sync?: boolean }): HeldRun {
+/**
+ * Opens the journal of a run whose lease this process has taken.
+ *
+ * @param options.workDirectory - Default: as `workDirectoryOf` says it.
+ */
+export function holdRun(
+  directory: string,
+  lease: Lease,
+  { sync = true, ...given }: { sync?: boolean; workDirectory?: string | undefined },
+): HeldRun {
   const paths = runPaths(directory)
+  const above = dirname(directory)
+  const workDirectory = given.workDirectory ?? workDirectoryOf(directory) ?? dirname(above)
   const fold = summarizer()
 
   let isClosed = false
@@ -99,7 +112,8 @@ export function holdRun(directory: string, lease: Lease, { sync = true }: { sync
   return {
     runId: basename(directory),
     directory,
-    workDirectory: dirname(dirname(directory)),
+    workDirectory,
+    runsDirectory: above === join(workDirectory, DELTA_DIRECTORY) ? undefined : above,
     epoch: lease.epoch,
     lastEpoch: fold.summary.lastEpoch,
     journal,

@@ -7,12 +7,12 @@ import { dirname } from 'node:path'
  *
  * @returns Those it created, the outermost first; none if all existed.
  */
-export function makeDirectories(path: string): string[] {
+export function makeDirectories(path: string, mode = 0o777): string[] {
   if (isDirectory(path)) return []
   // if a file is among the parents, the mkdir below reports it (ENOTDIR)
-  const above = existsSync(dirname(path)) ? [] : makeDirectories(dirname(path))
+  const above = existsSync(dirname(path)) ? [] : makeDirectories(dirname(path), mode)
   try {
-    mkdirSync(path)
+    mkdirSync(path, { mode })
     return [...above, path]
   } catch (error) {
     if (isDirectory(path)) return above // another process was faster

@@ -1,0 +1,33 @@
+import { basename, dirname } from 'node:path'
+import { workDirectoryOf } from '@delta/journal'
+
+/** A workspace, and where its runs are kept. */
+export interface Place {
+  workDirectory: string
+  /** Undefined: in its `.delta`. */
+  runsDirectory: string | undefined
+  /** Set where a person named the runs directory only to look at it: all runs in it are meant. */
+  ofAnyWorkspace?: true
+}
+
+/** Where a run is, told by its directory. */
+export function placeOfRun(runDirectory: string): Place {
+  const above = dirname(runDirectory)
+  const runs = basename(above) === 'runs' ? dirname(above) : above // as v1.1 kept them
+  const isInside = basename(runs) === '.delta'
+  return {
+    workDirectory: workDirectoryOf(runDirectory) ?? dirname(above),
+    runsDirectory: isInside ? undefined : above,
+  }
+}
+
+/** How a command is told of a place; without the second, only a state directory that remembers it would find the runs. */
+export function placeArguments({ workDirectory, runsDirectory }: Place): string[] {
+  return ['-w', workDirectory, ...(runsDirectory === undefined ? [] : ['--runs-dir', runsDirectory])]
+}
+
+/** A workspace as messages name it. */
+export function placeInWords({ workDirectory, runsDirectory, ofAnyWorkspace }: Place): string {
+  if (runsDirectory === undefined) return workDirectory
+  return ofAnyWorkspace ? runsDirectory : `${workDirectory} (its runs are kept in ${runsDirectory})`
+}

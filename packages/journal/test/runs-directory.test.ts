@@ -1,0 +1,194 @@
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import {
+  checkRunsDirectory,
+  createRun,
+  isRunOf,
+  latestRunId,
+  listRuns,
+  openRun,
+  readRun,
+  runDirectory,
+  workDirectoryOf,
+} from '../src/index.js'
+import { firstEvents, temporaryDirectory } from './helpers.js'
+
+/** A run of a workspace whose runs are kept elsewhere; it is closed. */
+async function runIn(work: string, runsDirectory: string | undefined, runId: string): Promise<string> {
+  const run = await createRun(work, {
+    runId,
+    runsDirectory,
+    events: (about) => {
+      const [start, message] = firstEvents(about)
+      if (start === undefined || message === undefined) throw new Error('there are two')
+      return [{ ...start, ...(start.type === 'ENGINE_START' && { work_dir: work }) }, message]
+    },
+  })
+  run.close()
+  return run.directory
+}
+
+test('the first run of a workspace leaves a .gitignore in .delta, and replaces none that is there', async () => {
+  const work = temporaryDirectory()
+  const ignore = join(work, '.delta/.gitignore')
+  await runIn(work, undefined, 'one')
+  expect(readFileSync(ignore, 'utf8')).toBe('*\n')
+  expect(statSync(ignore).mode & 0o777).toBe(0o600)
+  writeFileSync(ignore, '')
+  await runIn(work, undefined, 'two')
+  expect(readFileSync(ignore, 'utf8')).toBe('')
+})
+
+test('an engine that takes a run in a .delta without .gitignore adds one', async () => {
+  const work = temporaryDirectory()
+  const directory = await runIn(work, undefined, 'one')
+  const ignore = join(work, '.delta/.gitignore')
+  rmSync(ignore)
+  ;(await openRun(directory)).close()
+  expect(readFileSync(ignore, 'utf8')).toBe('*\n')
+})
+
+test('the runs of a workspace can be kept in another directory, which is created with those above it', async () => {
+  const [work, elsewhere] = [temporaryDirectory(), temporaryDirectory()]
+  const runsDirectory = join(elsewhere, 'a/runs')
+  const place = { runsDirectory }
+  const directory = await runIn(work, runsDirectory, 'one')
+  expect(directory).toBe(join(runsDirectory, 'one'))
+  expect(readdirSync(work)).toEqual([])
+  expect(readdirSync(runsDirectory).sort()).toEqual(['.gitignore', 'LATEST', 'VERSION', 'one'])
+  expect(statSync(runsDirectory).mode & 0o777).toBe(0o700)
+
+  expect(runDirectory(work, 'one', place)).toBe(directory)
+  expect(workDirectoryOf(directory)).toBe(work)
+  expect(await latestRunId(work, place)).toBe('one')
+  expect(await listRuns(work, place)).toMatchObject([{ runId: 'one', directory }])
+  const run = await openRun(directory)
+  expect(run).toMatchObject({ workDirectory: work, runsDirectory })
+  run.close()
+})
+
+test('a directory for runs that is there gets no .gitignore: it may be in a repository of its own', async () => {
+  const [work, runsDirectory] = [temporaryDirectory(), temporaryDirectory()]
+  await runIn(work, runsDirectory, 'one')
+  expect(existsSync(join(runsDirectory, '.gitignore'))).toBe(false)
+})
+
+test('workspaces that keep their runs in one directory each see their own, and their own latest', async () => {
+  const [first, second, runsDirectory] = [temporaryDirectory(), temporaryDirectory(), temporaryDirectory()]
+  await runIn(first, runsDirectory, 'one')
+  await runIn(second, runsDirectory, 'two')
+  expect(readFileSync(join(runsDirectory, 'LATEST'), 'utf8')).toBe('two\n')
+  const seen = async (work: string, ofAnyWorkspace?: boolean) => {
+    const place = { runsDirectory, ofAnyWorkspace }
+    return [await latestRunId(work, place), (await listRuns(work, place)).map(({ runId }) => runId)]
+  }
+  expect(await seen(first)).toEqual(['one', ['one']])
+  expect(await seen(second)).toEqual(['two', ['two']])
+  expect(await seen(first, true)).toEqual(['two', ['one', 'two']])
+  expect(isRunOf(first, join(runsDirectory, 'two'))).toBe(false)
+})
+
+test('without a run that LATEST names, the newest run is the latest', async () => {
+  const work = temporaryDirectory()
+  await runIn(work, undefined, 'one')
+  const latest = await runIn(work, undefined, 'two')
+  rmSync(latest, { recursive: true })
+  expect(await latestRunId(work)).toBe('one')
+  writeFileSync(join(work, '.delta/LATEST'), 'two')
+  expect(await latestRunId(work)).toBe('one')
+  rmSync(join(work, '.delta/LATEST'))
+  symlinkSync('nowhere', join(work, '.delta/LATEST'))
+  expect(await latestRunId(work)).toBe('one')
+})
+
+test('a workspace that was moved with its .delta is the one that its runs belong to', async () => {
+  const work = temporaryDirectory()
+  const directory = await runIn(work, undefined, 'one')
+  const moved = join(temporaryDirectory(), 'moved')
+  renameSync(work, moved)
+  mkdirSync(work)
+  expect(workDirectoryOf(join(moved, '.delta', basename(directory)))).toBe(moved)
+})
+
+test('what a person allowed at the first start is in the summary of the run', async () => {
+  const work = temporaryDirectory()
+  const allowed = { import_roots: ['/common'], trust_workspace_env: true, runs_dir: '/runs' }
+  const run = await createRun(work, {
+    events: (about) =>
+      firstEvents(about).map((event) => (event.type === 'ENGINE_START' ? { ...event, allowed } : event)),
+  })
+  run.journal.append({
+    type: 'ENGINE_START',
+    run_id: run.runId,
+    resumed: true,
+    allowed: { runs_dir: '/other' },
+  })
+  run.close()
+  expect((await readRun(run.directory)).allowed).toEqual(allowed)
+})
+
+test.each([
+  [
+    'in the workspace',
+    (work: string) => join(work, 'runs'),
+    (work: string) =>
+      `lies in the workspace, ${work}.\nName a directory outside the workspace. Without one, the runs are kept in its .delta.`,
+  ],
+  [
+    'above the workspace',
+    (work: string) => dirname(work),
+    (work: string) => `holds the workspace, ${work}.\nName a directory beside the workspace, or elsewhere.`,
+  ],
+  [
+    'in the .delta of another workspace',
+    (work: string) => `${work}2/.delta/runs`,
+    () => 'is the .delta of another workspace, or lies in it.\nName another directory.',
+  ],
+])('a directory for runs is refused %s', async (_, place, why) => {
+  const work = join(temporaryDirectory(), 'work')
+  mkdirSync(work)
+  const runsDirectory = place(work)
+  const refusal = { code: 'ERR_RUNS_DIRECTORY', message: `${runsDirectory}: The runs directory ${why(work)}` }
+  await expect(createRun(work, { runsDirectory, events: firstEvents })).rejects.toMatchObject(refusal)
+  expect(readdirSync(dirname(work))).toEqual(['work'])
+  expect(readdirSync(work)).toEqual([])
+})
+
+test('a link into the workspace is refused as a directory for runs, and one out of it is not', () => {
+  const [work, elsewhere] = [temporaryDirectory(), temporaryDirectory()]
+  mkdirSync(join(work, 'sub'))
+  symlinkSync(join(work, 'sub'), join(elsewhere, 'in'))
+  symlinkSync(elsewhere, join(work, 'out'))
+  const check = (runsDirectory: string) => checkRunsDirectory(work, { runsDirectory })
+  expect(() => check(join(elsewhere, 'in/runs'))).toThrow('lies in the workspace')
+  expect(check(join(work, 'out/runs'))).toBe(join(elsewhere, 'runs'))
+  expect(check(join(work, '.delta'))).toBe(join(work, '.delta'))
+})
+
+test('a file, and a directory of another user, are refused as a directory for runs', () => {
+  const [work, other] = [temporaryDirectory(), temporaryDirectory()]
+  const file = join(other, 'file')
+  writeFileSync(file, '')
+  const check = (runsDirectory: string) => () => checkRunsDirectory(work, { runsDirectory })
+  expect(check(file)).toThrow(
+    `${file}: The runs directory is a file, not a directory.\nName a directory; it is created if it is missing.`,
+  )
+  const foreign = process.geteuid?.() === 0 ? other : '/usr'
+  if (foreign === other) chownSync(other, 12345, 12345)
+  const { uid } = statSync(foreign)
+  expect(check(foreign)).toThrow(
+    `belongs to another user (${uid}), who could change the runs.\nName a directory`,
+  )
+})
