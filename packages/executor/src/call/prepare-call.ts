@@ -118,9 +118,7 @@ export function needsApproval(tool: Tool, args: unknown, policy?: Policy | undef
 const ANYWHERE = { AGENT_HOME: '/', CWD: '/' }
 
 type Bound = Extract<ReturnType<typeof bindArguments>, { ok: true }>
-type Judged =
-  | RefusedCall
-  | (Pick<RunnableCall, 'decision' | 'args' | 'reasons'> & { bound: Bound })
+type Judged = RefusedCall | (Pick<RunnableCall, 'decision' | 'args' | 'reasons'> & { bound: Bound })
 
 function judge(
   { expanded, settings }: Tool,
