@@ -10,13 +10,15 @@ export type JsonSchema = {
   additionalProperties: false
 }
 
+type JsonSchemaType = ParameterType | 'null'
+
 /** What one argument may be. A list of types means that it may also be null: see `strict`. */
 export interface JsonSchemaProperty {
-  type: string | string[]
+  type: JsonSchemaType | JsonSchemaType[]
   description?: string
   enum?: (string | number | boolean | null)[]
   pattern?: string
-  default?: unknown
+  default?: string | number | boolean | (string | number | boolean)[]
   items?: { type: 'string'; enum?: (string | number | boolean)[]; pattern?: string }
 }
 
