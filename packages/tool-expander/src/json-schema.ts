@@ -79,7 +79,7 @@ function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchema
   })
   const sentences = [description?.replace(/(?<![.!?])$/, '.'), `Default: ${JSON.stringify(shown)}.`]
   return defined({
-    type: nullable ? [type, 'null'] : type,
+    type: nullable ? [type, 'null' as const] : type,
     description: nullable && shown !== undefined ? sentences.filter(Boolean).join(' ') : description,
     ...(isList ? { items: { type: 'string' as const, ...(limits as object) } } : limits),
     default: nullable ? undefined : shown,
