@@ -23,6 +23,7 @@ const gates = [
   { name: 'Unused files, exports and dependencies', argv: tool('knip') },
   { name: 'Release, all but publishing', argv: [node, 'scripts/release.mjs', '--dry-run'] },
   { name: 'Packages: installed with npm and used', argv: [node, 'scripts/packed.mjs'] },
+  { name: 'Newest frameworks, Bun and Deno', argv: [node, 'scripts/newest.mjs'] },
 ]
 
 /** `pnpm check`: bootstrap, then every gate, also after one has failed; exit code 1 if any did. */

@@ -1,22 +1,9 @@
 import { join } from 'node:path'
 import { embedInAiSdk, followTutorial, serveMcp, useSessionsAndSubAgents } from './lib/newcomer.mjs'
 import { withPackedPackages } from './lib/pack.mjs'
+import { succeeds } from './lib/step.mjs'
 import { useCommandLine } from './lib/use-command-line.mjs'
 import { useLibraries } from './lib/use-libraries.mjs'
-
-/**
- * @param {() => Promise<void>} use
- * @returns {Promise<boolean>} whether it went well; otherwise the reason has been printed
- */
-async function succeeds(use) {
-  try {
-    await use()
-    return true
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    return false
-  }
-}
 
 process.exitCode = await withPackedPackages(async (packages, directory) => {
   const libraries = packages.filter((packed) => packed.isLibrary)

@@ -1,10 +1,10 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap } from './bootstrap.mjs'
 import { checkPackage } from './lib/check-package.mjs'
 import { cleanEnvironment, root, tool } from './lib/environment.mjs'
 import { withPackedPackages } from './lib/pack.mjs'
-import { bundledLicenses, publicationProblems, publishedFiles } from './lib/published.mjs'
+import { bundledLicenses, changesetProblems, publicationProblems, publishedFiles } from './lib/published.mjs'
 import { show } from './lib/step.mjs'
 
 /** @typedef {import('./lib/pack.mjs').Packed} Packed */
@@ -28,7 +28,9 @@ async function main(dryRun = process.argv.includes('--dry-run')) {
     console.log(`${waiting.length} changesets are waiting (${waiting.join(', ')}): \`pnpm changeset version\` turns them
 into versions and changelogs.`)
   }
-  if (failed > 0) return 1
+  const problems = changesetProblems(waiting.map(readChangeset))
+  for (const problem of problems) console.error(`PROBLEM: ${problem}`)
+  if (failed > 0 || problems.length > 0) return 1
   if (dryRun) return 0
   if (waiting.length > 0) {
     console.error('Nothing is published while changesets are waiting.')
@@ -104,6 +106,11 @@ function waitingChangesets() {
     (name) => name.endsWith('.md') && name !== 'README.md',
   )
   return names.map((name) => name.replace(/\.md$/, ''))
+}
+
+/** @param {string} name */
+function readChangeset(name) {
+  return readFileSync(join(root, '.changeset', `${name}.md`), 'utf8')
 }
 
 process.exitCode = await main()

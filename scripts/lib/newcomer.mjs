@@ -4,7 +4,7 @@ import { startScriptedServer } from '../../packages/testkit/dist/index.js'
 import { runBlocks } from '../readme.mjs'
 import { root } from './environment.mjs'
 import { inside, install } from './install.mjs'
-import { runOrThrow } from './pack.mjs'
+import { packedAs, packedWithDependencies, runOrThrow } from './pack.mjs'
 import { copyExamples } from './scratch.mjs'
 import { openShell } from './shell-block.mjs'
 
@@ -31,7 +31,7 @@ export async function embedInAiSdk(directory, libraries) {
   const names = line.split(' ')
   const ours = names.filter((name) => name.startsWith('@delta/'))
   const others = names.filter((name) => !ours.includes(name))
-  await install(directory, withTheirDependencies(ours, libraries), others)
+  await install(directory, packedWithDependencies(ours, libraries), others)
   writeFileSync(join(directory, 'ask.mjs'), program)
   writeFileSync(join(directory, 'a.txt'), 'one two three\n')
 
@@ -134,30 +134,4 @@ async function follow(path, directory) {
 /** @param {string} path */
 function document(path) {
   return readFileSync(join(root, path), 'utf8')
-}
-
-/**
- * @param {string} name
- * @param {Packed[]} libraries
- */
-function packedAs(name, libraries) {
-  const found = libraries.find((packed) => packed.name === name)
-  if (!found) throw new Error(`${name} is not published`)
-  return found
-}
-
-/**
- * What npm would fetch with these packages.
- *
- * @param {string[]} names
- * @param {Packed[]} libraries
- * @returns {Packed[]}
- */
-function withTheirDependencies(names, libraries) {
-  const found = new Set(names.map((name) => packedAs(name, libraries)))
-  for (const { manifest } of found) {
-    const needed = Object.keys(manifest.dependencies ?? {}).filter((name) => name.startsWith('@delta/'))
-    for (const name of needed) found.add(packedAs(name, libraries))
-  }
-  return [...found]
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { layers } from '../layers.mjs'
 import { pnpm, root } from './environment.mjs'
 import { capture } from './step.mjs'
@@ -15,10 +15,11 @@ import { capture } from './step.mjs'
  * @property {boolean} isLibrary false for the command line
  *
  * @typedef {Record<string, string>} Strings
- * @typedef {{ name: string, version: string, private?: boolean, description?: string, license?: string, homepage?: string,
+ * @typedef {{ name: string, version: string, private?: boolean, description?: string, author?: string,
+ *   keywords?: string[], license?: string, homepage?: string,
  *   bugs?: string, repository?: { url: string, directory?: string }, engines?: { node?: string },
  *   publishConfig?: { access?: string, provenance?: boolean }, exports?: Record<string, unknown>, bin?: Strings,
- *   dependencies?: Strings, peerDependencies?: Strings, optionalDependencies?: Strings,
+ *   dependencies?: Strings, devDependencies?: Strings, peerDependencies?: Strings, optionalDependencies?: Strings,
  *   peerDependenciesMeta?: Record<string, { optional?: boolean }> }} PackedManifest
  */
 
@@ -32,7 +33,7 @@ import { capture } from './step.mjs'
 export async function withPackedPackages(use) {
   const directory = mkdtempSync(join(tmpdir(), 'delta-packed-'))
   try {
-    const folders = Object.keys(layers).filter((folder) => !readManifest(join(root, folder)).private)
+    const folders = Object.keys(layers).filter((folder) => !readManifest(folder).private)
     const filters = folders.map((folder) => `--filter=./${folder}`)
     await runOrThrow(pnpm(...filters, '--recursive', 'pack', '--pack-destination', directory))
     const packages = []
@@ -44,12 +45,38 @@ export async function withPackedPackages(use) {
 }
 
 /**
+ * @param {string} name
+ * @param {Packed[]} packages
+ */
+export function packedAs(name, packages) {
+  const found = packages.find((packed) => packed.name === name)
+  if (!found) throw new Error(`${name} is not published`)
+  return found
+}
+
+/**
+ * What npm would fetch with these packages.
+ *
+ * @param {string[]} names
+ * @param {Packed[]} packages
+ * @returns {Packed[]}
+ */
+export function packedWithDependencies(names, packages) {
+  const found = new Set(names.map((name) => packedAs(name, packages)))
+  for (const { manifest } of found) {
+    const needed = Object.keys(manifest.dependencies ?? {}).filter((name) => name.startsWith('@delta/'))
+    for (const name of needed) found.add(packedAs(name, packages))
+  }
+  return [...found]
+}
+
+/**
  * @param {string} folder
  * @param {string} parent
  * @returns {Promise<Packed>}
  */
 async function unpack(folder, parent) {
-  const { name, version } = readManifest(join(root, folder))
+  const { name, version } = readManifest(folder)
   const tarball = join(parent, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)
   const unpacked = join(parent, 'unpacked', folder)
   mkdirSync(unpacked, { recursive: true })
@@ -66,11 +93,11 @@ async function unpack(folder, parent) {
 }
 
 /**
- * @param {string} directory
+ * @param {string} directory absolute, or from the repository's root
  * @returns {PackedManifest}
  */
-function readManifest(directory) {
-  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+export function readManifest(directory) {
+  return JSON.parse(readFileSync(resolve(root, directory, 'package.json'), 'utf8'))
 }
 
 /**

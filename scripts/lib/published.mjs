@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { root, manifest as rootManifest } from './environment.mjs'
 import { filesUnder } from './files.mjs'
+import { readManifest } from './pack.mjs'
 
 /**
  * @typedef {import('./pack.mjs').Packed} Packed
@@ -29,14 +30,60 @@ export function publicationProblems(packed, all) {
   ]
 }
 
+const CLI = '@delta/cli'
+
+/**
+ * The command line bundles other packages, so their users get a change of one only with a new version of the command line, and
+ * no dependency makes changesets give it one.
+ *
+ * @param {string[]} changesets the texts of those that wait
+ * @returns {string[]}
+ */
+export function changesetProblems(changesets) {
+  const released = new Set(changesets.flatMap(releasedBy))
+  const changed = bundledPackages().filter((name) => released.has(name))
+  if (changed.length === 0 || released.has(CLI)) return []
+  return [
+    `${CLI} bundles ${changed.join(', ')}, so a changeset must release it, too: add "${CLI}": patch to one`,
+  ]
+}
+
+/** Those of ours whose code is in the command line, by name. */
+function bundledPackages() {
+  const { devDependencies } = readManifest('apps/cli')
+  const found = new Set(ours(devDependencies).filter((name) => !readManifest(folderOf(name)).private))
+  for (const name of found)
+    for (const needed of ours(readManifest(folderOf(name)).dependencies)) found.add(needed)
+  return [...found].sort()
+}
+
+/** @param {Record<string, string>} [dependencies] */
+function ours(dependencies = {}) {
+  return Object.keys(dependencies).filter((name) => name.startsWith('@delta/'))
+}
+
+/** @param {string} name */
+function folderOf(name) {
+  return name.replace('@delta', 'packages')
+}
+
+/** @param {string} changeset */
+function releasedBy(changeset) {
+  const [, header = ''] = changeset.split(/^---$/m)
+  return [...header.matchAll(/^["'](.+?)["']:/gm)].map(([, name = '']) => name)
+}
+
 /** @param {Packed} packed */
 function manifestProblems({ folder, manifest }) {
-  const { license, repository, homepage, bugs, engines, publishConfig, description } = manifest
+  const { license, repository, homepage, bugs, engines, publishConfig, description, author, keywords } =
+    manifest
   /** @type {[boolean, string][]} */
   const rules = [
     [manifest.private !== true, 'is private'],
     [/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(manifest.version), `has the version ${manifest.version}`],
     [Boolean(description), 'has no description'],
+    [Boolean(author), 'has no author'],
+    [Boolean(keywords?.length), 'has no keywords'],
     [license === rootManifest.license, `has the license ${license}, the repository ${rootManifest.license}`],
     [repository?.directory === folder, `repository.directory should be ${folder}: provenance compares it`],
     [/^git\+https:\/\/.+\.git$/.test(repository?.url ?? ''), 'repository.url should be git+https://….git'],

@@ -23,7 +23,7 @@ export function openScratchShell() {
   makeScratchCheckout(checkout)
   makeCommands(commands)
   return {
-    ...openShell(checkout, commands),
+    ...openShell(checkout, commands, { DELTA_STATE_DIR: join(directory, 'state') }),
     close: () => rmSync(directory, { recursive: true, force: true }),
   }
 }
@@ -31,10 +31,11 @@ export function openScratchShell() {
 /**
  * @param {string} cwd
  * @param {string} commands a directory that comes first in PATH
+ * @param {Record<string, string>} more variables
  * @returns {Shell}
  */
-export function openShell(cwd, commands) {
-  const env = testEnvironment()
+export function openShell(cwd, commands, more = {}) {
+  const env = { ...testEnvironment(), ...more }
   return {
     run: (script) =>
       // One pipe, so that stdout and stderr keep their order.

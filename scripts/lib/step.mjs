@@ -56,7 +56,8 @@ export function show(argv, { cwd = root, env = cleanEnvironment() } = {}) {
 }
 
 /**
- * Runs one named step: a line when it succeeds, and everything the command printed when it fails.
+ * Runs one named step: a line when it succeeds, with a further one for each `SKIPPED: …` that the command printed, and
+ * everything that it printed when it fails.
  *
  * @param {string} name
  * @param {string[]} argv
@@ -69,6 +70,22 @@ export async function step(name, argv, options) {
   const { code, output } = await capture(argv, options)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   process.stdout.write(code === 0 ? `ok (${seconds} s)\n` : `FAILED (exit code ${code}, ${seconds} s)\n`)
+  const skipped = code === 0 ? (output.match(/^SKIPPED: .*$/gm) ?? []) : []
+  for (const line of skipped) process.stdout.write(`  ${line}\n`)
   if (code !== 0) process.stdout.write(`$ ${argv.join(' ')}\n${output.trimEnd()}\n\n`)
   return code === 0
+}
+
+/**
+ * @param {() => Promise<void>} use
+ * @returns {Promise<boolean>} whether it went well; otherwise the reason has been printed
+ */
+export async function succeeds(use) {
+  try {
+    await use()
+    return true
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    return false
+  }
 }

@@ -2,13 +2,15 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../lib/environment.mjs'
-import { bundledLicenses, publicationProblems, publishedFiles } from '../lib/published.mjs'
+import { bundledLicenses, changesetProblems, publicationProblems, publishedFiles } from '../lib/published.mjs'
 import { temporaryTree } from './temporary.mjs'
 
 const manifest = {
   name: '@delta/sample',
   version: '1.2.3',
   description: 'A sample.',
+  author: 'Somebody',
+  keywords: ['sample'],
   license: 'MIT',
   repository: { url: 'git+https://example.com/sample.git', directory: 'packages/sample' },
   homepage: 'https://example.com/',
@@ -45,9 +47,14 @@ test('a package with everything in order may be published, and its files are lis
 })
 
 test('settings without which npm would publish otherwise than we mean are problems', () => {
-  const changes = { private: true, license: 'ISC', publishConfig: {}, engines: {}, homepage: '' }
+  const changes = {
+    ...{ private: true, license: 'ISC', publishConfig: {}, engines: {}, homepage: '' },
+    ...{ author: '', keywords: [] },
+  }
   expect(problems(packed(changes))).toEqual([
     'is private',
+    'has no author',
+    'has no keywords',
     'has the license ISC, the repository MIT',
     'has no homepage',
     'engines.node should be >=20.19',
@@ -114,4 +121,15 @@ test('a bundle brings the licences of what it bundles, and only those that someb
   expect(problems({ ...packed(), isLibrary: false })).toEqual([
     'dist/third-party-notices.txt lists no package, and the command line is a bundle',
   ])
+})
+
+test('whenever a package is released that the command line bundles, the command line is released, too', () => {
+  const changeset = (/** @type {string[]} */ ...names) =>
+    `---\n${names.map((name) => `"${name}": patch`).join('\n')}\n---\n\n"@delta/cli": is only text here.\n`
+  expect(changesetProblems([])).toEqual([])
+  expect(changesetProblems([changeset('@delta/atip-execute')])).toEqual([])
+  expect(changesetProblems([changeset('@delta/model', '@delta/engine')])).toEqual([
+    '@delta/cli bundles @delta/engine, @delta/model, so a changeset must release it, too: add "@delta/cli": patch to one',
+  ])
+  expect(changesetProblems([changeset('@delta/model'), changeset('@delta/cli')])).toEqual([])
 })

@@ -57,6 +57,19 @@ test('the README of every library names each function, class and constant that i
   }
 })
 
+test('the README of every library lists only what it exports', async () => {
+  const libraries = Object.keys(layers).filter((folder) => folder !== 'apps/cli' && !layers[folder]?.testOnly)
+  for (const folder of libraries) {
+    const readme = readFileSync(join(root, folder, 'README.md'), 'utf8')
+    const exported = (await Promise.all(entriesOf(folder).map((path) => import(path)))).flatMap(Object.keys)
+    const functions = [...readme.matchAll(/^- `(\w+)\(/gm)].map(([, name]) => name)
+    const constants = [...readme.matchAll(/^- `[A-Z]+_[A-Z_]+`[^:]*/gm)].flatMap(([list]) =>
+      list.match(/[A-Z]+_[A-Z_]+/g),
+    )
+    expect(exported, folder).toEqual(expect.arrayContaining([...functions, ...constants]))
+  }
+})
+
 /**
  * The built files that a package may be imported by.
  *

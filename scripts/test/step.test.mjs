@@ -18,6 +18,13 @@ test('a step that succeeds is one line, whatever its command printed', async () 
   )
 })
 
+test('what a step that succeeds has skipped is shown', async () => {
+  const printed = await runSteps(
+    `await step('Greeting', ['sh', '-c', 'echo hello; echo "SKIPPED: nobody is here"'])`,
+  )
+  expect(printed).toBe('Greeting ... ok (0.0 s)\n  SKIPPED: nobody is here\n')
+})
+
 test('a step that fails shows its command, its exit code and everything it printed', async () => {
   const printed = await runSteps(`await step('Greeting', ['sh', '-c', 'echo hello; exit 3'])`)
   expect(printed).toBe(`Greeting ... FAILED (exit code 3, 0.0 s)

@@ -67,6 +67,22 @@ test('an MCP client sees the tools of a file, with hints from their effects', as
   expect(tools[5]?.annotations).toEqual({ destructiveHint: true })
 })
 
+test("a server introduces itself by its agent's name, and its version as it is written, or else that of delta", async () => {
+  const agent = (version: string) =>
+    temporaryWorkspace(
+      {
+        'tools.yaml': `name: librarian\n${version}tools:\n  - { name: list, exec: ls }\n`,
+        'files/here.txt': '',
+      },
+      { onCleanup: onTestFinished },
+    )
+  const written = await connect(await agent('version: 1.10\n'))
+  expect(written.getServerVersion()).toMatchObject({ name: 'librarian', version: '1.10' })
+  const { stdout } = await delta(['--version'])
+  const unwritten = await connect(await agent(''))
+  expect(unwritten.getServerVersion()).toMatchObject({ name: 'librarian', version: stdout.trim() })
+})
+
 test('commands run in the current directory, or where -w says, and never see the API keys', async () => {
   const files = await filesOf(TOOLS)
   const [there, here] = await Promise.all([connect(files), connect(files, [])])

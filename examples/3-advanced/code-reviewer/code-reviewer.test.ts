@@ -7,14 +7,14 @@ import { runDirectoryOf, runExample, workspaceOf } from '../../run-example.js'
 
 const EXAMPLE = '3-advanced/code-reviewer'
 
+const gitIn = (cwd: string) =>
+  execa({ cwd, env: { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' } })
+
 test.skipIf(!areInstalled('git'))(
   'a change is in the first request, and the review reports a bug that was tried',
   async () => {
     const workspace = await workspaceOf(EXAMPLE)
-    const git = execa({
-      cwd: workspace.path,
-      env: { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
-    })
+    const git = gitIn(workspace.path)
     await git`git init -q`
     await git`git add .`
     await git`git -c user.name=me -c user.email=me@example.org commit -qm Begin`
@@ -36,5 +36,26 @@ test.skipIf(!areInstalled('git'))(
       expect.stringContaining('+  return amount * (1 - discount / 100)\n'),
     ])
     expect(workspace.has(join('.delta', 'context_artifacts', 'change.diff'))).toBe(true)
+  },
+)
+
+test.skipIf(!areInstalled('git'))(
+  'without git, without a commit and without a change, it says that there is nothing to review, and sends no request',
+  async () => {
+    const workspace = await workspaceOf(EXAMPLE)
+    const git = gitIn(workspace.path)
+    const reviewed = async () => {
+      const { exitCode, stderr } = await runExample(EXAMPLE, workspace, 'Review the change.')
+      expect(exitCode).toBe(1)
+      expect(stderr).toContain('nothing to review: git diff HEAD shows no change here')
+      const record = await readRequest(await runDirectoryOf(workspace), 1).catch(() => 'none')
+      expect(record).toBe('none')
+    }
+    await reviewed()
+    await git`git init -q`
+    await reviewed()
+    await git`git add package.json price.js cart.js`
+    await git`git -c user.name=me -c user.email=me@example.org commit -qm Begin`
+    await reviewed()
   },
 )

@@ -13,7 +13,7 @@ import { type CompleteParts, isComplete, type LoadOptions, readParts } from './p
 import { USUAL_PROMPT } from './parts/prompt.js'
 import { makeSnapshot, resolveDocument, textOf } from './snapshot.js'
 import { toolsAlone } from './tools/tool-set.js'
-import type { YamlFile } from './yaml/file.js'
+import { writtenVersion } from './yaml/file.js'
 
 /**
  * Loads an agent: `agent.yaml` and what it imports, `hooks.yaml`, `context.yaml`, and the prompt.
@@ -85,9 +85,4 @@ function lastOfEachPath(overrides: readonly string[]): string[] {
   return overrides.filter(
     (text, index) => !overrides.slice(index + 1).some((later) => pathOf(later) === pathOf(text)),
   )
-}
-
-/** A number is kept as it is written, `1.10` for example. */
-function writtenVersion(version: string | number, main: YamlFile): string {
-  return typeof version === 'string' ? version : (main.written(['version']) ?? String(version))
 }

@@ -19,7 +19,7 @@ import { importRootsOf } from './tools/import-roots.js'
 import { collectTools } from './tools/imports.js'
 import { readPolicy } from './tools/policy.js'
 import { expandedFormOf, type Override, placeOf, type ToolSet, toolsAlone } from './tools/tool-set.js'
-import type { YamlFile } from './yaml/file.js'
+import { writtenVersion, type YamlFile } from './yaml/file.js'
 
 /** The tools of one file, as a program uses them and as a document to be written. */
 export interface LoadedTools {
@@ -66,7 +66,7 @@ export async function loadToolsFile(
   if (failure && !options.partial) throw failure
   if (!failure) cache?.save()
   return {
-    document: documentOf(file.value, tools),
+    document: documentOf(file, tools),
     tools: toolsAlone(tools),
     placeOf: (name) => {
       const loaded = tools.get(name)
@@ -132,9 +132,10 @@ function listAt(key: string, value: unknown, file: YamlFile, findings: Findings)
   return []
 }
 
-function documentOf(value: unknown, tools: ToolSet): LoadedTools['document'] {
+function documentOf(file: YamlFile, tools: ToolSet): LoadedTools['document'] {
   const expanded = [...tools.values()].map(expandedFormOf)
-  if (Array.isArray(value)) return expanded
-  const { imports: _, ...rest } = value as Record<string, unknown>
-  return { ...rest, tools: expanded }
+  if (Array.isArray(file.value)) return expanded
+  const { imports: _, ...rest } = file.value as Record<string, unknown>
+  const version = typeof rest.version === 'number' && { version: writtenVersion(rest.version, file) }
+  return { ...rest, ...version, tools: expanded }
 }

@@ -24,7 +24,7 @@ interface Pair {
   descriptors: readonly [stdout: number, stderr: number]
 }
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_TRUNC } = constants
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants
 
 /**
  * Makes output files, and reuses them for the next command where nobody else can hold them open: some file systems are slow
@@ -128,10 +128,14 @@ function isInline({ stdout, stderr }: ToolResult): boolean {
 }
 
 function create(prefix: string): Pair | undefined {
-  const flags = O_RDWR | O_APPEND | O_CREAT | O_TRUNC
+  const flags = O_RDWR | O_APPEND | O_CREAT // Deno refuses O_TRUNC with O_APPEND
+  let pair: Pair | undefined
   try {
-    return { prefix, descriptors: inPair(pathsOf(prefix), (path) => openSync(path, flags, 0o600)) }
+    pair = { prefix, descriptors: inPair(pathsOf(prefix), (path) => openSync(path, flags, 0o600)) }
+    for (const descriptor of pair.descriptors) ftruncateSync(descriptor, 0)
+    return pair
   } catch {
+    closePair(pair)
     return undefined
   }
 }

@@ -19,7 +19,7 @@ test('a program keeps the runs of a workspace elsewhere, and goes on with them t
   const runsDirectory = join(elsewhere.path, 'runs')
   const allowed = { importRoots: ['/common'], trustWorkspaceEnv: true }
   const result = await run({ runsDirectory, allowed })
-  expect(result.answer).toBe(`${result.runDirectory} ${runsDirectory}\n`)
+  expect(result.answer).toBe(`${result.runDirectory} ${runsDirectory}`)
   expect(dirname(result.runDirectory)).toBe(runsDirectory)
 
   const onward = await resume({ runsDirectory, message: 'On', runId: result.runId })

@@ -1,5 +1,6 @@
 export {
   type CallContext,
+  needsApproval,
   type PreparedCall,
   prepareCall,
   type RefusedCall,

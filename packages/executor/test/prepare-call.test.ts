@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { defineTool, executeTool, type Policy, parsePolicy, prepareCall, toolMap } from '../src/index.js'
+import {
+  defineTool,
+  executeTool,
+  needsApproval,
+  type Policy,
+  parsePolicy,
+  prepareCall,
+  type Tool,
+  toolMap,
+} from '../src/index.js'
 import { workspace } from './workspace.js'
 
 const tools = toolMap([
@@ -189,5 +198,35 @@ describe('The policy', () => {
       status: 'SUCCESS',
     })
     expect(has('a')).toBe(false)
+  })
+})
+
+describe('A program that asks by itself knows before a call whether a person must approve it', () => {
+  const erase = tools.get('erase') as Tool
+  const fetch = tools.get('fetch') as Tool
+  const asks = policyOf({ allow_destructive: false })
+
+  test('a call that the policy puts to a person does, its arguments as JSON text or as a value', () => {
+    expect(needsApproval(erase, { file: 'a' }, asks)).toBe(true)
+    expect(needsApproval(erase, '{"file":"a"}', asks)).toBe(true)
+  })
+
+  test('a call that runs at once does not, and neither does one that is refused whatever a person says', () => {
+    expect(needsApproval(erase, { file: 'a' })).toBe(false)
+    expect(needsApproval(fetch, { url: 'x' }, asks)).toBe(false)
+    expect(needsApproval(erase, { file: '--all' }, asks)).toBe(false)
+    expect(needsApproval(erase, '{"file":', asks)).toBe(false)
+    expect(needsApproval(erase, { file: 'a' }, policyOf({ on_confirmation: 'deny' }))).toBe(false)
+    expect(needsApproval(fetch, { url: 'x' }, policyOf({ allow_network: false }))).toBe(false)
+  })
+
+  test('a policy as a person writes it is an error, for it would restrict nothing', () => {
+    const written = { allow_destructive: false } as unknown as Policy
+    expect(() => needsApproval(erase, { file: 'a' }, written)).toThrow(
+      'needsApproval: the policy is missing or invalid.',
+    )
+    expect(() => needsApproval('erase' as unknown as Tool, {}, asks)).toThrow(
+      'needsApproval: the tool is missing or invalid.',
+    )
   })
 })

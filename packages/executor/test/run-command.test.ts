@@ -129,6 +129,12 @@ describe('Output', () => {
     expect(statSync(stdoutPath).mode & 0o777).toBe(0o600)
   })
 
+  test('replaces what the named file held before', async () => {
+    const { path } = await workspace({ stdout: 'a long line of an earlier command' })
+    await run(['echo', 'new'], { stdoutPath: join(path, 'stdout') })
+    expect(readFileSync(join(path, 'stdout'), 'utf8')).toBe('new\n')
+  })
+
   test.each([
     ['head', '0123', '', '0123\n[6 bytes left out]\n'],
     ['tail', '', '6789', '\n[6 bytes left out]\n6789'],

@@ -1,29 +1,31 @@
 import type { Tool } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
-import { type AdapterOptions, runnerFor } from './runner.js'
+import { type AdapterOptions, outputOf, runnerAfterApproval } from './runner.js'
 
 /**
  * Tools for `generateText` and `streamText` of the AI SDK (package `ai`), by name.
  *
- * What a tool prints is its result, also when it fails or its arguments are refused: the model reads
- * why. Aborting the generation ends the command that is running.
+ * What a tool prints is its result. A call that fails, is refused or is blocked becomes a `tool-error`, and the model reads why.
+ * A call that the policy puts to a person is a `tool-approval-request`, unless there is `confirm` to ask. Aborting the
+ * generation ends the command that is running.
  *
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`
  */
 export function toAiSdkTools(tools: readonly Tool[], options: AdapterOptions = {}): ToolSet {
-  const run = runnerFor('toAiSdkTools', tools, options)
-  const entries = tools.map(({ expanded }) => [
-    expanded.name,
-    dynamicTool({
-      ...(expanded.description !== undefined && { description: expanded.description }),
+  const { run, approvalOf } = runnerAfterApproval('toAiSdkTools', tools, options)
+  const entries = tools.map((tool) => {
+    const { name, description } = tool.expanded
+    const needsApproval = approvalOf(tool)
+    const made = dynamicTool({
+      ...(description !== undefined && { description }),
       // No validation here: the executor's refusals say more.
-      inputSchema: jsonSchema({ ...toJsonSchema(expanded) }),
-      execute: async (input, { toolCallId, abortSignal }) => {
-        const result = await run({ id: toolCallId, name: expanded.name, arguments: input }, abortSignal)
-        return result.observation
-      },
-    }),
-  ])
+      inputSchema: jsonSchema({ ...toJsonSchema(tool.expanded) }),
+      ...(needsApproval && { needsApproval }),
+      execute: async (input, { toolCallId, abortSignal }) =>
+        outputOf(await run({ id: toolCallId, name, arguments: input }, abortSignal)),
+    })
+    return [name, made]
+  })
   return Object.fromEntries(entries)
 }

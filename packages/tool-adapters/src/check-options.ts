@@ -30,12 +30,12 @@ export function checkDispatchOptions(options: unknown): void {
   checkFunction('dispatch: the option onResult', onResult)
 }
 
-export function checkServerOptions(options: unknown): void {
-  checkIsOptions('toMcpServer', options)
-  const of = 'toMcpServer: the option'
-  for (const name of ['name', 'version']) {
-    const value = options[name]
-    requireThat(value === undefined || typeof value === 'string', `${of} ${name}`, 'a string, or nothing')
+export function checkServerOptions(name: string, options: unknown): void {
+  checkIsOptions(name, options)
+  const of = `${name}: the option`
+  for (const key of ['name', 'version']) {
+    const value = options[key]
+    requireThat(value === undefined || typeof value === 'string', `${of} ${key}`, 'a string, or nothing')
   }
   const { progressMs = 1 } = options
   const isTime = typeof progressMs === 'number' && progressMs > 0 && progressMs <= LONGEST_MS

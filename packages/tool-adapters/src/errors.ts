@@ -1,15 +1,31 @@
-/** Two tools of one name, a message that cannot be answered, or an option that cannot be used. */
-export type AdapterErrorCode = 'ERR_ADAPTER_DUPLICATE' | 'ERR_ADAPTER_MESSAGE' | 'ERR_ADAPTER_OPTIONS'
+import type { ToolResult } from '@delta/executor'
 
-/** A mistake of the embedding program. What a model sends is never one: that gets an answer. */
+/** Two tools of one name, a message that cannot be answered, an option that cannot be used, or a call that did not succeed. */
+export type AdapterErrorCode =
+  | 'ERR_ADAPTER_CALL'
+  | 'ERR_ADAPTER_DUPLICATE'
+  | 'ERR_ADAPTER_MESSAGE'
+  | 'ERR_ADAPTER_OPTIONS'
+
+/**
+ * A mistake of the embedding program; or, as `ERR_ADAPTER_CALL`, a call that failed, was refused or was blocked, in a
+ * framework where a tool says so by throwing. The message is then what the model reads.
+ */
 export class AdapterError extends Error {
   override readonly name = 'AdapterError'
 
   constructor(
     readonly code: AdapterErrorCode,
     message: string,
+    /** Of `ERR_ADAPTER_CALL`: what became of the call. */
+    readonly result?: ToolResult,
   ) {
     super(message)
+  }
+
+  /** Frameworks show this to the model. */
+  override toString(): string {
+    return this.message
   }
 }
 

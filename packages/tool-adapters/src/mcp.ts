@@ -1,23 +1,33 @@
 import type { Effects, Tool } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import type { McpServer, RegisteredTool } from '@modelcontextprotocol/sdk/server/mcp.js'
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
 import {
   CallToolRequestSchema,
+  type CallToolResult,
   ListToolsRequestSchema,
   type Tool as McpTool,
+  type ServerNotification,
+  type ServerRequest,
   type ToolAnnotations,
 } from '@modelcontextprotocol/sdk/types.js'
+import * as z from 'zod/mini'
 import { checkServerOptions } from './check-options.js'
-import { type AdapterOptions, runnerFor } from './runner.js'
+import { type AdapterOptions, type Runner, runnerFor } from './runner.js'
 
-/** Where and how tools run, and what the server says of itself. */
-export interface McpServerOptions extends AdapterOptions {
+/** Where and how tools run. */
+export interface McpToolOptions extends AdapterOptions {
+  /** How often a client that asked for progress hears that a command still runs. Default one second. */
+  progressMs?: number | undefined
+}
+
+/** The same, and what the server says of itself. */
+export interface McpServerOptions extends McpToolOptions {
   /** What the server calls itself. Default `delta-tools`. */
   name?: string | undefined
   /** What the server says of its version. Default `0.0.0`. */
   version?: string | undefined
-  /** How often a client that asked for progress hears that a command still runs. Default one second. */
-  progressMs?: number | undefined
 }
 
 /**
@@ -28,32 +38,61 @@ export interface McpServerOptions extends AdapterOptions {
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`
  */
 export function toMcpServer(tools: readonly Tool[], options: McpServerOptions = {}): Server {
-  checkServerOptions(options)
-  const { name = 'delta-tools', version = '0.0.0', progressMs = 1000, ...adapter } = options
+  checkServerOptions('toMcpServer', options)
+  const { name = 'delta-tools', version = '0.0.0', progressMs, ...adapter } = options
   const run = runnerFor('toMcpServer', tools, adapter)
-  // The high-level McpServer of the SDK takes zod schemas only; ours are JSON Schema.
+  // The high-level McpServer of the SDK answers a call of a tool that does not exist by itself, and says less.
   const server = new Server({ name, version }, { capabilities: { tools: {} } })
-
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(toMcpTool) }))
-
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
-    const { name, arguments: args = {}, _meta: { progressToken } = {} } = params
-    const stopReporting = reportAgainAndAgain(progressMs, async (progress) => {
-      if (progressToken === undefined) return
-      const message = `${name} is running`
-      await sendNotification({
-        method: 'notifications/progress',
-        params: { progressToken, progress, message },
-      })
-    })
-    try {
-      const { observation, status } = await run({ name, arguments: args }, signal)
-      return { content: [{ type: 'text', text: observation }], isError: status !== 'SUCCESS' }
-    } finally {
-      stopReporting()
-    }
-  })
+  server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: args = {} } }, extra) =>
+    callTool(run, { name, arguments: args }, extra, progressMs),
+  )
   return server
+}
+
+/**
+ * Mounts tools on an MCP server of your own, beside what it offers already. They behave as those of `toMcpServer`.
+ *
+ * @returns What the SDK gives for each, in the order of `tools`: a handle to disable or remove it.
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`. The SDK's error where the server has a tool of that name.
+ */
+export function registerMcpTools(
+  server: McpServer,
+  tools: readonly Tool[],
+  options: McpToolOptions = {},
+): RegisteredTool[] {
+  checkServerOptions('registerMcpTools', options)
+  const { progressMs, ...adapter } = options
+  const run = runnerFor('registerMcpTools', tools, adapter)
+  return tools.map((tool) => {
+    const { name, inputSchema, ...config } = toMcpTool(tool)
+    // McpServer takes zod schemas only. This one lets every input through: the executor's refusals say more.
+    const anything = z.looseObject({})
+    anything._zod.toJSONSchema = () => inputSchema
+    return server.registerTool(name, { ...config, inputSchema: anything }, (args, extra) =>
+      callTool(run, { name, arguments: args }, extra, progressMs),
+    )
+  })
+}
+
+async function callTool(
+  run: Runner,
+  call: { name: string; arguments: unknown },
+  { signal, sendNotification, _meta }: RequestHandlerExtra<ServerRequest, ServerNotification>,
+  progressMs = 1000,
+): Promise<CallToolResult> {
+  const progressToken = _meta?.progressToken
+  const stopReporting = reportAgainAndAgain(progressMs, async (progress) => {
+    if (progressToken === undefined) return
+    const message = `${call.name} is running`
+    await sendNotification({ method: 'notifications/progress', params: { progressToken, progress, message } })
+  })
+  try {
+    const { observation, status } = await run(call, signal)
+    return { content: [{ type: 'text', text: observation }], isError: status !== 'SUCCESS' }
+  } finally {
+    stopReporting()
+  }
 }
 
 /** Reports at once, and then every so often until the returned function is called. Reports are counted from 0. */
@@ -66,7 +105,7 @@ function reportAgainAndAgain(everyMs: number, send: (report: number) => Promise<
   return () => clearInterval(timer)
 }
 
-function toMcpTool({ expanded, settings }: Tool): McpTool {
+function toMcpTool({ expanded, settings }: Tool) {
   const { name, description } = expanded
   const annotations = toAnnotations(settings.effects)
   return {
@@ -74,7 +113,7 @@ function toMcpTool({ expanded, settings }: Tool): McpTool {
     ...(description !== undefined && { description }),
     inputSchema: { ...toJsonSchema(expanded) },
     ...(annotations && { annotations }),
-  }
+  } satisfies McpTool
 }
 
 /** Only what a tool declares becomes a hint; MCP's defaults for the rest are the cautious ones. */

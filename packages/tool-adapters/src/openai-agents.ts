@@ -1,29 +1,32 @@
 import type { Tool } from '@delta/executor'
 import { toFunctionTool } from '@delta/tool-expander'
-import { type FunctionTool, tool } from '@openai/agents'
-import { type AdapterOptions, runnerFor } from './runner.js'
+import { type FunctionTool, tool as makeTool } from '@openai/agents'
+import { type AdapterOptions, outputOf, runnerAfterApproval } from './runner.js'
 
 /**
  * Tools for an `Agent` of the OpenAI Agents SDK (package `@openai/agents`), in strict mode.
  *
- * What a tool prints is its output, also when it fails or its arguments are refused: the model reads
- * why. Aborting the run ends the command that is running.
+ * What a tool prints is its output. A call that fails, is refused or is blocked is an error of the tool: its span in the trace
+ * has it, and the model reads why. A call that the policy puts to a person is one of the run's `interruptions`, unless there
+ * is `confirm` to ask. Aborting the run ends the command that is running.
  *
  * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`
  */
 export function toOpenAIAgentsTools(tools: readonly Tool[], options: AdapterOptions = {}): FunctionTool[] {
-  const run = runnerFor('toOpenAIAgentsTools', tools, options)
-  return tools.map(({ expanded }) => {
-    const { name, parameters } = toFunctionTool(expanded, { strict: true }).function
-    const made = tool({
+  const { run, approvalOf } = runnerAfterApproval('toOpenAIAgentsTools', tools, options)
+  return tools.map((tool) => {
+    const { name, parameters } = toFunctionTool(tool.expanded, { strict: true }).function
+    const approval = approvalOf(tool)
+    const made = makeTool({
       name,
-      description: expanded.description ?? '',
+      description: tool.expanded.description ?? '',
       parameters,
       strict: true,
-      execute: async (input, _context, details) => {
-        const result = await run({ id: details?.toolCall?.callId, name, arguments: input }, details?.signal)
-        return result.observation
-      },
+      // Only where it may be needed: with a function here, the SDK asks about every call whose arguments are no JSON.
+      ...(approval && { needsApproval: async (_context, input: unknown) => approval(input) }),
+      errorFunction: (_context, error) => String(error),
+      execute: async (input, _context, details) =>
+        outputOf(await run({ id: details?.toolCall?.callId, name, arguments: input }, details?.signal)),
     })
     return made as unknown as FunctionTool // agents take any function tool; the type of its parameters says more
   })

@@ -3,13 +3,16 @@ import {
   CREDENTIAL_NAMES,
   commandEnvironment,
   credentialsOf,
+  decide,
   type ExecuteContext,
   executeTool,
+  needsApproval,
   type Tool,
   type ToolResult,
 } from '@delta/executor'
 import { checkAdapterOptions } from './check-options.js'
 import { checkTools } from './check-tools.js'
+import { AdapterError } from './errors.js'
 import { requireThat } from './usage.js'
 
 /** Where and how tools run; every adapter takes these. */
@@ -69,8 +72,39 @@ export function createRunner(tools: readonly Tool[], options: AdapterOptions = {
   return runnerFor('createRunner', tools, options)
 }
 
-/** The same for a function of another name, which is the one that its caller knows. */
-export function runnerFor(name: string, tools: readonly Tool[], options: AdapterOptions): Runner {
+/**
+ * For a framework that asks a person by itself, unless `confirm` is there to do it: whatever reaches `run` is approved.
+ *
+ * @returns `approvalOf`: for a tool whose calls the policy puts to a person, whether a call is one; undefined for other tools.
+ */
+export function runnerAfterApproval(name: string, tools: readonly Tool[], options: AdapterOptions) {
+  const run = runnerFor(name, tools, options, () => true)
+  const { confirm, policy } = options
+  const approvalOf = (tool: Tool) => {
+    const { effects, trust } = tool.settings
+    if (confirm || decide(effects, policy, { trust }).decision !== 'ask') return undefined
+    return (input: unknown) => needsApproval(tool, input, policy)
+  }
+  return { run, approvalOf }
+}
+
+/** For a framework in which a tool that does not succeed throws. */
+export function outputOf(result: ToolResult): string {
+  if (result.status === 'SUCCESS') return result.observation
+  throw new AdapterError('ERR_ADAPTER_CALL', result.observation, result)
+}
+
+/**
+ * The same for a function of another name, which is the one that its caller knows.
+ *
+ * @param unasked - Answers where the options have no `confirm`.
+ */
+export function runnerFor(
+  name: string,
+  tools: readonly Tool[],
+  options: AdapterOptions,
+  unasked?: AdapterOptions['confirm'],
+): Runner {
   checkTools(name, tools)
   checkAdapterOptions(name, options)
   const {
@@ -78,7 +112,7 @@ export function runnerFor(name: string, tools: readonly Tool[], options: Adapter
     environment = process.env,
     agentHome: home = runsIn,
     credentials = PROVIDER_KEYS,
-    confirm,
+    confirm = unasked,
     ...rest
   } = options
   // A command that is told a relative path would look for it from where it runs.

@@ -1,9 +1,20 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { waitForExit } from '@delta/testkit'
-import { generateText, stepCountIs, streamText } from 'ai'
+import { generateText, type ModelMessage, stepCountIs, streamText, type ToolApprovalResponse } from 'ai'
 import { expect, test } from 'vitest'
 import { toAiSdkTools } from '../src/ai-sdk.js'
-import { CALLS, OBSERVATIONS, observationsSent, setUp, tools, waitStarted } from './tools.js'
+import { isAdapterError } from '../src/index.js'
+import {
+  askingPolicy,
+  CALLS,
+  LOOK_AND_WIPE,
+  OBSERVATIONS,
+  observationsSent,
+  setUp,
+  tools,
+  waitStarted,
+  wipe,
+} from './tools.js'
 
 const modelOf = (baseURL: string) => createOpenAICompatible({ name: 'scripted', baseURL })('any')
 
@@ -29,6 +40,64 @@ test('the same when the answers are streamed', async () => {
   })
   expect(await text).toBe('Done.')
   expect(observationsSent(server)).toEqual(OBSERVATIONS.map((pattern) => expect.stringMatching(pattern)))
+})
+
+test('a failed, refused or blocked call is a tool-error with its result, and the model reads why', async () => {
+  const turns = [{ tool_calls: [...CALLS, { name: 'wipe', arguments: {} }] }, { content: 'Done.' }]
+  const { server, options } = await setUp(turns)
+  const policy = { ...askingPolicy(), onConfirmation: 'deny' as const }
+  const { steps } = await generateText({
+    model: modelOf(server.baseUrl),
+    tools: { ...toAiSdkTools(tools, options), ...toAiSdkTools([wipe], { ...options, policy }) },
+    prompt: 'Go',
+    stopWhen: stepCountIs(3),
+  })
+  const errors = steps[0]?.content.filter((part) => part.type === 'tool-error') ?? []
+  expect(errors.map(({ error }) => isAdapterError(error) && error.result?.status)).toEqual([
+    'FAILED',
+    'ERROR',
+    'TIMEOUT',
+    'BLOCKED',
+  ])
+  expect(observationsSent(server)).toEqual(
+    [...OBSERVATIONS, /^BLOCKED: /].map((pattern) => expect.stringMatching(pattern)),
+  )
+})
+
+test.each([true, false])(
+  'a call that the policy puts to a person is approved in the AI SDK: %s',
+  async (approved) => {
+    const { server, options } = await setUp([{ tool_calls: LOOK_AND_WIPE }, { content: 'Done.' }])
+    const policy = askingPolicy()
+    const common = { model: modelOf(server.baseUrl), tools: toAiSdkTools(tools, { ...options, policy }) }
+    const messages: ModelMessage[] = [{ role: 'user', content: 'Go' }]
+    const asked = await generateText({ ...common, messages, stopWhen: stepCountIs(3) })
+    const requests = asked.content.filter((part) => part.type === 'tool-approval-request')
+    expect(requests.map(({ toolCall }) => toolCall.toolName)).toEqual(['wipe'])
+    expect(server.requests()).toHaveLength(1)
+
+    messages.push(...asked.response.messages)
+    const content = requests.map(({ approvalId }): ToolApprovalResponse => {
+      return { type: 'tool-approval-response', approvalId, approved }
+    })
+    messages.push({ role: 'tool', content })
+    const { text } = await generateText({ ...common, messages, stopWhen: stepCountIs(3) })
+    expect(text).toBe('Done.')
+    const answer = approved ? /^wiped\n$/ : /execution denied/
+    expect(observationsSent(server)).toContainEqual(expect.stringMatching(answer))
+  },
+)
+
+test('with confirm, the program is asked in place of the AI SDK', async () => {
+  const { server, options } = await setUp([{ tool_calls: LOOK_AND_WIPE }, { content: 'Done.' }])
+  const { text } = await generateText({
+    model: modelOf(server.baseUrl),
+    tools: toAiSdkTools(tools, { ...options, policy: askingPolicy(), confirm: () => true }),
+    prompt: 'Go',
+    stopWhen: stepCountIs(3),
+  })
+  expect(text).toBe('Done.')
+  expect(observationsSent(server)).toContain('wiped\n')
 })
 
 test('an abort ends the command that is running', async () => {

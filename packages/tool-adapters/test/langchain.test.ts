@@ -4,6 +4,7 @@ import { ChatOpenAI } from '@langchain/openai'
 import { expect, test } from 'vitest'
 import { toLangChainTools } from '../src/langchain.js'
 import {
+  askingPolicy,
   BROKEN_CALL,
   CALLS,
   OBSERVATIONS,
@@ -78,6 +79,22 @@ test('a failure is a message with status error, and text where no call is to be 
     content: expect.stringContaining('oops'),
   })
   expect(await named(made, 'fail').invoke({})).toContain('oops')
+})
+
+test('without confirm, a call that the policy puts to a person is blocked; what confirm throws, as interrupt() of LangGraph does, leaves the tool', async () => {
+  const { options } = await setUp()
+  const policy = askingPolicy()
+  const call = { type: 'tool_call' as const, id: 'call_7', name: 'wipe', args: {} }
+  expect(await named(toLangChainTools(tools, { ...options, policy }), 'wipe').invoke(call)).toMatchObject({
+    status: 'error',
+    content: expect.stringContaining('BLOCKED: "wipe" needs a person\'s approval (destructive)'),
+  })
+  const interrupt = new Error('The graph waits here')
+  const confirm = () => {
+    throw interrupt
+  }
+  const asking = named(toLangChainTools(tools, { ...options, policy, confirm }), 'wipe')
+  await expect(asking.invoke(call)).rejects.toBe(interrupt)
 })
 
 test('arguments that are no JSON reach the tool as they are, which says so', async () => {

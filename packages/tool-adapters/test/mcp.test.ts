@@ -1,18 +1,32 @@
 import { waitForExit } from '@delta/testkit'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { expect, onTestFinished, test } from 'vitest'
-import { toMcpServer } from '../src/mcp.js'
-import { CALLS, OBSERVATIONS, setUp, tools, waitStarted } from './tools.js'
+import { registerMcpTools, toMcpServer } from '../src/mcp.js'
+import { CALLS, OBSERVATIONS, ODD_CALLS, ODD_OBSERVATIONS, setUp, tools, waitStarted } from './tools.js'
 
 async function connect(more: { progressMs?: number } = {}) {
   const { directory, options } = await setUp()
   const server = toMcpServer(tools, { name: 'tester', version: '1.0.0', ...options, ...more })
+  return { directory, client: await clientOf(server) }
+}
+
+/** A server of somebody else with a tool of its own, and ours beside it. */
+async function connectToHost(more: { progressMs?: number } = {}) {
+  const { directory, options } = await setUp()
+  const server = new McpServer({ name: 'host', version: '2.0.0' })
+  server.registerTool('greet', {}, () => ({ content: [{ type: 'text', text: 'Hello' }] }))
+  const registered = registerMcpTools(server, tools, { ...options, ...more })
+  return { directory, registered, client: await clientOf(server) }
+}
+
+async function clientOf(server: { connect(transport: InMemoryTransport): Promise<void> }) {
   const client = new Client({ name: 'client', version: '1.0.0' })
   const [mine, theirs] = InMemoryTransport.createLinkedPair()
   await Promise.all([server.connect(theirs), client.connect(mine)])
   onTestFinished(() => client.close())
-  return { client, directory }
+  return client
 }
 
 test('a client sees the tools, with hints from what they declare', async () => {
@@ -56,23 +70,59 @@ test('each call has a result; what went wrong is marked as an error', async () =
   })
 })
 
-test('a client that asks for progress hears that the command still runs, and can cancel it', async () => {
-  const { client, directory } = await connect({ progressMs: 10 })
-  const stop = new AbortController()
-  let heard = 0
-  const twice = new Promise<void>((resolve) => {
-    const onprogress = () => {
-      heard++
-      if (heard === 2) resolve()
-    }
-    const running = client.callTool({ name: 'wait', arguments: {} }, undefined, {
-      onprogress,
-      signal: stop.signal,
+test("tools mounted on a program's own server are listed as ours list them, beside its own", async () => {
+  const host = await connectToHost()
+  const { tools: mounted } = await host.client.listTools()
+  const { tools: served } = await (await connect()).client.listTools()
+  expect(mounted.map(({ name }) => name)).toEqual(['greet', ...served.map(({ name }) => name)])
+  for (const tool of served) {
+    const { annotations, description, inputSchema } = tool
+    expect(mounted.find(({ name }) => name === tool.name)).toMatchObject({
+      ...(annotations && { annotations }),
+      ...(description && { description }),
+      inputSchema,
     })
-    running.catch(() => undefined) // cancelled below
-  })
-  const pid = await waitStarted(directory)
-  await twice
-  stop.abort()
-  await waitForExit(pid)
+  }
+  expect(await host.client.callTool({ name: 'greet' })).toMatchObject({ content: [{ text: 'Hello' }] })
+  for (const { remove } of host.registered) remove()
+  expect((await host.client.listTools()).tools.map(({ name }) => name)).toEqual(['greet'])
 })
+
+test('there, each call has a result, too; what went wrong is marked as an error', async () => {
+  const { client } = await connectToHost()
+  const results = await Promise.all([...CALLS, ...ODD_CALLS].map((call) => client.callTool(call)))
+  const isError = [false, true, true, true, true, true, false, false]
+  expect(results).toEqual(
+    [...OBSERVATIONS, ...ODD_OBSERVATIONS].map((pattern, index) => ({
+      content: [{ type: 'text', text: expect.stringMatching(pattern) }],
+      isError: isError[index],
+    })),
+  )
+})
+
+test.each([
+  ['of our own', connect],
+  ["of the program's", connectToHost],
+])(
+  'a client that asks for progress hears that the command still runs, and can cancel it, on a server %s',
+  async (_, start) => {
+    const { client, directory } = await start({ progressMs: 10 })
+    const stop = new AbortController()
+    let heard = 0
+    const twice = new Promise<void>((resolve) => {
+      const onprogress = () => {
+        heard++
+        if (heard === 2) resolve()
+      }
+      const running = client.callTool({ name: 'wait', arguments: {} }, undefined, {
+        onprogress,
+        signal: stop.signal,
+      })
+      running.catch(() => undefined) // cancelled below
+    })
+    const pid = await waitStarted(directory)
+    await twice
+    stop.abort()
+    await waitForExit(pid)
+  },
+)

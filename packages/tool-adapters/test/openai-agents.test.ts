@@ -1,10 +1,19 @@
 import { waitForExit } from '@delta/testkit'
-import { Agent, OpenAIProvider, Runner } from '@openai/agents'
-import { expect, test } from 'vitest'
+import {
+  Agent,
+  OpenAIProvider,
+  Runner,
+  setTraceProcessors,
+  setTracingDisabled,
+  type TracingProcessor,
+} from '@openai/agents'
+import { expect, onTestFinished, test } from 'vitest'
 import { toOpenAIAgentsTools } from '../src/openai-agents.js'
 import {
+  askingPolicy,
   BROKEN_CALL,
   CALLS,
+  LOOK_AND_WIPE,
   OBSERVATIONS,
   ODD_CALLS,
   ODD_OBSERVATIONS,
@@ -13,6 +22,7 @@ import {
   tools,
   UNKNOWN_CALL,
   waitStarted,
+  wipe,
 } from './tools.js'
 
 function runner(baseURL: string): Runner {
@@ -22,6 +32,20 @@ function runner(baseURL: string): Runner {
 
 const agent = (made: ReturnType<typeof toOpenAIAgentsTools>) =>
   new Agent({ name: 'Tester', model: 'any', tools: made })
+
+/** Of each tool's span, in the order they end: the tool, and whether it is marked as an error. */
+function collectSpans() {
+  const spans: [tool: string, isError: boolean][] = []
+  const nothing = async () => undefined
+  const onSpanEnd: TracingProcessor['onSpanEnd'] = async ({ spanData, error }) => {
+    if (spanData.type === 'function') spans.push([spanData.name, error !== null])
+  }
+  const others = { onTraceStart: nothing, onTraceEnd: nothing, onSpanStart: nothing }
+  setTraceProcessors([{ ...others, onSpanEnd, shutdown: nothing, forceFlush: nothing }])
+  setTracingDisabled(false)
+  onTestFinished(() => setTracingDisabled(true))
+  return spans
+}
 
 test('the Agents SDK runs every call of a response, and the model reads what each did', async () => {
   const { server, options } = await setUp([{ tool_calls: CALLS }, { content: 'Done.' }])
@@ -43,6 +67,47 @@ test('the model reads why its arguments were refused, and that its tool does not
     expect.stringContaining('not found'),
   ])
 })
+
+test('a failed, refused or blocked call is an error of its span, which the model reads', async () => {
+  const turns = [{ tool_calls: [...CALLS, { name: 'wipe', arguments: {} }] }, { content: 'Done.' }]
+  const { server, options } = await setUp(turns)
+  const policy = { ...askingPolicy(), onConfirmation: 'deny' as const }
+  const spans = collectSpans()
+  const modelProvider = new OpenAIProvider({ apiKey: 'none', baseURL: server.baseUrl, useResponses: false })
+  const guarded = toOpenAIAgentsTools([wipe], { ...options, policy })
+  const others = toOpenAIAgentsTools(
+    tools.filter((tool) => tool !== wipe),
+    options,
+  )
+  await new Runner({ modelProvider }).run(agent([...others, ...guarded]), 'Go')
+  expect(spans.map(String).sort()).toEqual([
+    'fail,true',
+    'hang,true',
+    'print,false',
+    'print,true',
+    'wipe,true',
+  ])
+  expect(observationsSent(server)).toEqual(
+    [...OBSERVATIONS, /^BLOCKED: /].map((pattern) => expect.stringMatching(pattern)),
+  )
+})
+
+test.each([true, false])(
+  'a call that the policy puts to a person interrupts the run until it is answered: %s',
+  async (approved) => {
+    const { server, options } = await setUp([{ tool_calls: LOOK_AND_WIPE }, { content: 'Done.' }])
+    const made = agent(toOpenAIAgentsTools(tools, { ...options, policy: askingPolicy() }))
+    const { interruptions, state } = await runner(server.baseUrl).run(made, 'Go')
+    expect(interruptions.map(({ name }) => name)).toEqual(['wipe'])
+    for (const interruption of interruptions) {
+      if (approved) state.approve(interruption)
+      else state.reject(interruption)
+    }
+    expect((await runner(server.baseUrl).run(made, state)).finalOutput).toBe('Done.')
+    const answer = approved ? /^wiped\n$/ : /not approved/
+    expect(observationsSent(server)).toContainEqual(expect.stringMatching(answer))
+  },
+)
 
 test('an abort ends the command that is running', async () => {
   const { server, directory, options } = await setUp([

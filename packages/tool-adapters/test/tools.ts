@@ -1,4 +1,4 @@
-import { defineTool } from '@delta/executor'
+import { defineTool, parsePolicy } from '@delta/executor'
 import {
   fixtures,
   type ScriptedServer,
@@ -10,6 +10,14 @@ import {
 } from '@delta/testkit'
 import { onTestFinished } from 'vitest'
 
+/** The one that a policy may put to a person. */
+export const wipe = defineTool({
+  name: 'wipe',
+  description: 'Wipe it',
+  exec: 'echo wiped',
+  effects: { destructive: true, network: true },
+})
+
 /** One tool for each way a call can go. */
 export const tools = [
   defineTool({
@@ -20,12 +28,7 @@ export const tools = [
   }),
   defineTool({ name: 'fail', description: 'Fail', shell: 'echo oops >&2; exit 3' }),
   defineTool({ name: 'hang', description: 'Run too long', exec: 'sleep 600', timeout_ms: 100 }),
-  defineTool({
-    name: 'wipe',
-    description: 'Wipe it',
-    exec: 'echo wiped',
-    effects: { destructive: true, network: true },
-  }),
+  wipe,
   defineTool({
     name: 'look',
     description: 'Look',
@@ -95,6 +98,19 @@ export const ODD_OBSERVATIONS = [
   /^ERROR: the arguments of "print" were not accepted\. Nothing was run\./,
   /^7$/,
   /^3$/,
+]
+
+/** `wipe` is put to a person, `look` runs at once. */
+export function askingPolicy() {
+  const parsed = parsePolicy({ allow_destructive: false })
+  if (!parsed.ok) throw new Error('the policy is valid')
+  return parsed.policy
+}
+
+/** One that needs no approval, and one that does. */
+export const LOOK_AND_WIPE = [
+  { name: 'look', arguments: {} },
+  { name: 'wipe', arguments: {} },
 ]
 
 export const BROKEN_CALL = { name: 'print', arguments: '{"text": "ha' }

@@ -10,13 +10,15 @@ export type JsonSchema = {
   additionalProperties: false
 }
 
+type JsonSchemaType = ParameterType | 'null'
+
 /** What one argument may be. A list of types means that it may also be null: see `strict`. */
 export interface JsonSchemaProperty {
-  type: string | string[]
+  type: JsonSchemaType | JsonSchemaType[]
   description?: string
   enum?: (string | number | boolean | null)[]
   pattern?: string
-  default?: unknown
+  default?: string | number | boolean | (string | number | boolean)[]
   items?: { type: 'string'; enum?: (string | number | boolean)[]; pattern?: string }
 }
 
@@ -77,7 +79,7 @@ function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchema
   })
   const sentences = [description?.replace(/(?<![.!?])$/, '.'), `Default: ${JSON.stringify(shown)}.`]
   return defined({
-    type: nullable ? [type, 'null'] : type,
+    type: nullable ? [type, 'null' as const] : type,
     description: nullable && shown !== undefined ? sentences.filter(Boolean).join(' ') : description,
     ...(isList ? { items: { type: 'string' as const, ...(limits as object) } } : limits),
     default: nullable ? undefined : shown,

@@ -2,6 +2,7 @@ import { toMcpServer } from '@delta/tool-adapters/mcp'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from '@modelcontextprotocol/sdk/shared/stdio.js'
+import manifest from '../../package.json' with { type: 'json' }
 import { counted } from '../present/counted.js'
 import { say } from '../present/print.js'
 import { stopSignal } from '../terminal/stop-signal.js'
@@ -28,12 +29,18 @@ export async function execute(
   path: string,
 ): Promise<number> {
   const { workDirectory, runsDirectory } = placeToLook(flags, terminal)
-  const { tools, warnings, ...served } = await loadServedTools(path, flags, terminal)
+  const {
+    tools,
+    warnings,
+    version = manifest.version,
+    ...served
+  } = await loadServedTools(path, flags, terminal)
   for (const warning of warnings) say(terminal, warning)
 
   const environment = withOwnCommands(terminal.env)
   const server = toMcpServer(tools, {
     ...served,
+    version,
     workDirectory,
     runsDirectory,
     environment,

@@ -115,6 +115,11 @@ export function knownFile(text: string, file: { path: string; name: string }, va
   }
 }
 
+/** The `version` of a file. A number is kept as it is written, `1.10` for example. */
+export function writtenVersion(version: string | number, file: YamlFile): string {
+  return typeof version === 'string' ? version : (file.written(['version']) ?? String(version))
+}
+
 function placeInText(text: string, lineCounter: LineCounter, file: string, offset: number): Place {
   const { line, col } = lineCounter.linePos(offset)
   const start = lineCounter.lineStarts[line - 1] ?? 0

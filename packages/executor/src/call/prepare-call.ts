@@ -1,5 +1,6 @@
 import { bindArguments } from '@delta/tool-expander'
 import { isTooDeep } from '../depth.js'
+import { checkPolicy } from '../policy/check-policy.js'
 import { decide } from '../policy/decide.js'
 import type { Policy } from '../policy/policy.js'
 import { quoteCommand } from '../quote.js'
@@ -85,17 +86,9 @@ export function prepareCall(
     return refuse('ERROR', call.arguments, unknownTool(name, known))
   }
 
-  const { expanded, settings } = tool
-  const read = readArguments(call.arguments)
-  if (!read.ok) return refuse('ERROR', call.arguments, badArguments(expanded, read.reason))
-  const { args } = read
-
-  const bound = bindArguments(expanded, args, { variables: absolute(context.variables) })
-  if (!bound.ok) return refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
-
-  const { decision, reasons } = decide(settings.effects, context.policy, { trust: settings.trust })
-  if (decision === 'deny') return refuse('BLOCKED', args, blockedByPolicy(expanded, reasons))
-
+  const judged = judge(tool, call.arguments, context)
+  if (judged.decision === 'refuse') return judged
+  const { decision, args, bound, reasons } = judged
   const sandbox = sandboxPrefix(tool, context.variables, context.runsDirectory)
   const argv = sandbox ? [...sandbox, ...bound.argv] : bound.argv
   return {
@@ -108,6 +101,42 @@ export function prepareCall(
     resolvedCommand: quoteCommand(argv),
     reasons,
   }
+}
+
+/**
+ * Whether a person must approve this call before it runs: for frameworks that ask by themselves.
+ * False for a call that may run at once, and for one that will be refused whatever a person says.
+ *
+ * @param args - As the model sent them: JSON text, or the value already parsed.
+ * @param policy - Undefined: as in `prepareCall`, only imported tools are restricted.
+ */
+export function needsApproval(tool: Tool, args: unknown, policy?: Policy | undefined): boolean {
+  requireThat(isObject(Object(tool).expanded), 'needsApproval: the tool', 'what defineTool makes')
+  checkPolicy('needsApproval', policy)
+  return judge(tool, args, { policy, variables: ANYWHERE }).decision === 'ask'
+}
+
+/** A decision does not depend on where the call runs. */
+const ANYWHERE = { AGENT_HOME: '/', CWD: '/' }
+
+type Bound = Extract<ReturnType<typeof bindArguments>, { ok: true }>
+type Judged = RefusedCall | (Pick<RunnableCall, 'decision' | 'args' | 'reasons'> & { bound: Bound })
+
+function judge(
+  { expanded, settings }: Tool,
+  sent: unknown,
+  { policy, variables }: Pick<CallContext, 'policy' | 'variables'>,
+): Judged {
+  const read = readArguments(sent)
+  if (!read.ok) return refuse('ERROR', sent, badArguments(expanded, read.reason))
+  const { args } = read
+
+  const bound = bindArguments(expanded, args, { variables: absolute(variables) })
+  if (!bound.ok) return refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
+
+  const { decision, reasons } = decide(settings.effects, policy, { trust: settings.trust })
+  if (decision === 'deny') return refuse('BLOCKED', args, blockedByPolicy(expanded, reasons))
+  return { decision, args, bound, reasons }
 }
 
 function refuse(status: RefusedCall['status'], args: unknown, observation: string): RefusedCall {

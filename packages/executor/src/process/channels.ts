@@ -1,5 +1,5 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process'
-import { closeSync, constants, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, unlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CapturedOutput, captureFile, type Keep } from './captured.js'
@@ -29,7 +29,7 @@ export interface Channels {
   close(): void
 }
 
-const { O_APPEND, O_CREAT, O_RDWR, O_TRUNC } = constants
+const { O_APPEND, O_CREAT, O_RDWR } = constants
 const DEFAULT_KEEP_BYTES = 1024 * 1024
 
 /**
@@ -102,10 +102,12 @@ function piped(
   }
 }
 
-/** Appending, so that a command that opens `/dev/stdout` anew cannot leave a hole in it. */
+/** Appending, so that a command that opens `/dev/stdout` anew cannot leave a hole in it. Deno refuses `O_TRUNC` with `O_APPEND`. */
 function openOutput(path: string | undefined): number {
   if (path === undefined) return openNameless('ax+')
-  return openSync(path, O_RDWR | O_APPEND | O_CREAT | O_TRUNC, 0o600)
+  const descriptor = openSync(path, O_RDWR | O_APPEND | O_CREAT, 0o600)
+  if (fstatSync(descriptor).size > 0) ftruncateSync(descriptor, 0) // a device has no size and cannot be truncated
+  return descriptor
 }
 
 function inputFile(content: string | Uint8Array): number {

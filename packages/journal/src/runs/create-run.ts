@@ -53,7 +53,7 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
   const directory = runDirectory(workDirectory, runId, { runsDirectory })
   let lease: Lease
   try {
-    makeRunsDirectory(runsDirectory)
+    makeRunsDirectory(runsDirectory, { sync })
     checkLayout(runsDirectory)
     makeRunDirectory(directory)
     if (sync) for (const made of [runsDirectory, directory]) syncName(made)

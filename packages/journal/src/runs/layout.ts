@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { JournalError } from '../errors.js'
-import { replaceFile } from '../files/replace.js'
+import { replaceFile, syncName, writeNew } from '../files/replace.js'
 import { asWriteError } from '../files/write-error.js'
 import { DELTA_DIRECTORY } from '../run-paths.js'
 
@@ -12,13 +12,13 @@ const LAYOUT_VERSION = '1.9'
  * Creates the directory that holds the runs (0700) when it is missing; one outside the workspace with the directories above
  * it. In `.delta`, and in a directory that it has created, it leaves a `.gitignore`.
  */
-export function makeRunsDirectory(directory: string): void {
-  const made = makeDirectory(directory)
-  if (made || isDelta(directory)) ignoreInGit(directory)
+export function makeRunsDirectory(directory: string, { sync }: { sync: boolean }): void {
+  const made = makeDirectory(directory, sync)
+  if (made || isDelta(directory)) ignoreInGit(directory, { sync })
 }
 
 /** @returns False if it was there. */
-function makeDirectory(directory: string): boolean {
+function makeDirectory(directory: string, sync: boolean): boolean {
   try {
     // not recursive: of a read-only file system node would then say that the directory above is missing
     mkdirSync(directory, { mode: 0o700 })
@@ -27,8 +27,8 @@ function makeDirectory(directory: string): boolean {
     if (isDirectory(directory)) return false
     const lacksParent = (error as NodeJS.ErrnoException).code === 'ENOENT' && !existsSync(dirname(directory))
     if (!lacksParent || isDelta(directory)) throw asWriteError(error, directory)
-    makeDirectory(dirname(directory))
-    return makeDirectory(directory)
+    if (makeDirectory(dirname(directory), sync) && sync) syncName(dirname(directory))
+    return makeDirectory(directory, sync)
   }
 }
 
@@ -37,9 +37,9 @@ function isDelta(directory: string): boolean {
 }
 
 /** Keeps git from seeing the runs. A `.gitignore` that is there is the user's. */
-export function ignoreInGit(directory: string): void {
+export function ignoreInGit(directory: string, { sync }: { sync: boolean }): void {
   try {
-    writeFileSync(join(directory, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 })
+    writeNew(join(directory, '.gitignore'), '*\n', { mode: 0o600, durable: sync })
   } catch {
     // it is there, or cannot be written; in that case the run's own files say so
   }

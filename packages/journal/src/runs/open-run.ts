@@ -50,7 +50,7 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   if (obstacle !== undefined) throw obstacle
 
   const run = await take(directory, { force, sync, workDirectory, ...waiting })
-  if (basename(dirname(directory)) === DELTA_DIRECTORY) ignoreInGit(dirname(directory)) // an older version did not
+  if (basename(dirname(directory)) === DELTA_DIRECTORY) ignoreInGit(dirname(directory), { sync }) // an older version did not
   if (migration) run.notices.unshift(migration.notice)
   return run
 }
