@@ -64,7 +64,7 @@ export const INSPECT_COMMANDS: CommandGroup = {
         ['delta show -w ./workspace --follow', 'as it happens, from another terminal'],
         ['delta show -w ./workspace -v', 'with the tokens of each answer'],
       ],
-      notes: `What --follow watches may be killed, or not have begun. Then one line on stderr
+      notes: `What --follow watches may be killed, or not have begun. Then one line on stderr \
 says so, and it goes on printing when somebody takes the run up; Ctrl+C ends it.`,
     },
     {

@@ -7,7 +7,7 @@ import { reportShape } from '../shape/report.js'
 import { fitShape, withoutFaults } from '../shape/shape.js'
 import { importRootsOf } from '../tools/import-roots.js'
 import { collectTools, followGuess } from '../tools/imports.js'
-import { readPolicy } from '../tools/policy.js'
+import { checkPolicyTools, readPolicy } from '../tools/policy.js'
 import type { Override, ToolSet } from '../tools/tool-set.js'
 import type { YamlFile } from '../yaml/file.js'
 import { checkSources } from './check-sources.js'
@@ -45,6 +45,7 @@ export async function readParts(workplace: Workplace, options: LoadOptions, find
   const policy = main && document && readPolicy(document.policy, main, findings)
   const prompt = readPrompt(document?.system_prompt, main, workplace, findings)
   const { tools, overrides } = await loadTools(mainFile, workplace, options, findings)
+  if (main !== undefined) checkPolicyTools(policy, tools, main, findings)
   const hooks = loadHooks(document, main, workplace, findings)
   const context = readContext(workplace, prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT, findings)
   if (context !== undefined) checkSources(context, prompt?.name, workplace, findings)

@@ -33,6 +33,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'policy.on_confirmation': 'deny: what a person would be asked is refused instead. Default: ask_human',
   'policy.redact':
     'What is taken out of results: known secrets (declared, the default), or also what looks like one (patterns, the default of imported tools).',
+  'policy.tools': 'By its name, allow: what a person would be asked of this tool is allowed.',
 
   'tools[].name': 'As the model calls it: 1 to 64 letters, digits, _ and -.',
   'tools[].parameters': 'What the template does not say of its parameters.',

@@ -91,7 +91,10 @@ export function prepareCall(
   const bound = bindArguments(expanded, args, { variables: absolute(context.variables) })
   if (!bound.ok) return refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
 
-  const { decision, reasons } = decide(settings.effects, context.policy, { trust: settings.trust })
+  const { decision, reasons } = decide(settings.effects, context.policy, {
+    trust: settings.trust,
+    tool: expanded.name,
+  })
   if (decision === 'deny') return refuse('BLOCKED', args, blockedByPolicy(expanded, reasons))
 
   const sandbox = sandboxPrefix(tool, context.variables)

@@ -105,6 +105,7 @@ export const eventSchemas = {
     request_id: optionalText,
     action_id: optionalText,
     response: text,
+    remember: optionalText,
   }),
   SYSTEM_MESSAGE: z.object({
     ...position,
