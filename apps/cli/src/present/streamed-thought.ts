@@ -69,7 +69,7 @@ export function streamedThought(stream: NodeJS.WriteStream, style: Style): Strea
       if (said === '') begin(iteration)
       said += piece
       isMidLine = true
-      for (const part of printable(piece).match(/\s|[^\s\u0300-\u{10ffff}]+|./gu) ?? []) write(part)
+      for (const part of printable(piece).match(/\s|[^\s\u0370-\u{10ffff}]+|./gu) ?? []) write(part)
     },
     end(thought) {
       if (said === '') return false

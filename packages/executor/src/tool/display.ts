@@ -18,7 +18,7 @@ export function findDisplayProblems(
   const names = parameters.map(({ name }) => name)
   const known = names.length > 0 ? ` of ${tool} (${names.join(', ')})` : `: ${tool} has none`
   return [...display.matchAll(PLACEHOLDER)]
-    .filter(({ 1: escape, 2: name = '' }) => escape === undefined && !names.includes(name))
+    .filter(({ 1: escaped, 2: name = '' }) => escaped === undefined && !names.includes(name))
     .map(({ 0: written, index }) => ({ message: `${written} is not a parameter${known}`, column: index + 1 }))
 }
 
@@ -29,8 +29,8 @@ export function findDisplayProblems(
  */
 export function renderDisplay(display: string, args: unknown, show: (value: string) => string): string {
   const values = new Map(Object.entries(Object(args)))
-  return display.replace(PLACEHOLDER, (written, escape: string | undefined, name: string) => {
-    if (escape !== undefined) return written.slice(1)
+  return display.replace(PLACEHOLDER, (written, escaped: string | undefined, name: string) => {
+    if (escaped !== undefined) return written.slice(1)
     const value = values.get(name)
     if (value === undefined || value === null) return ''
     return show(typeof value === 'string' ? value : JSON.stringify(value))
