@@ -47,9 +47,13 @@ export function callLine(request: ActionRequest, tools: ShownTools, whole: boole
     const refused = resolved === null ? ' (refused)' : ''
     return `${printableLine(name)}${refused}${writtenArguments(args)}`
   }
-  const { display = '' } = tool ?? {}
-  const shown = whole ? '' : printableLine(renderDisplay(display, args, shortened)).trim()
-  return shown === '' ? `${printableLine(name)} $ ${command}` : shown
+  if (isShownAsCommand(request, tools, whole)) return `${printableLine(name)} $ ${command}`
+  return printableLine(renderDisplay(tool?.display ?? '', args, shortened))
+}
+
+export function isShownAsCommand(request: ActionRequest, tools: ShownTools, whole: boolean): boolean {
+  if (typeof request.resolved_command !== 'string') return false
+  return whole || tools.get(request.tool_name)?.display === undefined
 }
 
 function shortened(value: string): string {

@@ -1,7 +1,7 @@
 import type { ActionRequest, JournalEvent } from '@delta/journal'
 import { attribution } from './attribution.js'
 import { hanging } from './columns.js'
-import { type ShownTools, shownTools } from './command-line.js'
+import { isShownAsCommand, type ShownTools, shownTools } from './command-line.js'
 import { describeEvent } from './describe.js'
 import type { Detail } from './detail.js'
 
@@ -42,7 +42,7 @@ export function eventDescriber(detail: Detail): EventDescriber {
       ...lines,
     ]
     // a command is for pasting, too: only the terminal breaks it
-    const isCommand = event.type === 'ACTION_REQUEST' && typeof event.resolved_command === 'string'
+    const isCommand = event.type === 'ACTION_REQUEST' && isShownAsCommand(event, tools, detail.verbose)
     const columns = isCommand ? undefined : detail.columns?.()
     return columns === undefined ? all : all.flatMap((line) => hanging(line, columns))
   }
