@@ -23,6 +23,8 @@ export function streamedThought(stream: NodeJS.WriteStream, style: Style): Strea
   /** How many columns are taken of the line, and by the word at its end. */
   let used = 0
   let word = ''
+  /** What is to be written of the piece at hand. */
+  let written = ''
 
   function begin(iteration: number): void {
     const number = `${iteration}. `
@@ -37,17 +39,17 @@ export function streamedThought(stream: NodeJS.WriteStream, style: Style): Strea
     const isBlank = part.trim() === ''
     if (part === '\n') nextLine()
     else if (used + width <= room()) {
-      stream.write(style.bold(part))
+      written += part
       used += width
       word = isBlank || width > part.length ? '' : word + part // between wide characters a line may end
     } else if (isBlank) nextLine()
     else if (INDENT.length + columnsOf(word) + width <= room()) {
-      if (word !== '') stream.write(`\u001b[${columnsOf(word)}D\u001b[K`)
+      if (word !== '') written += `\u001b[${columnsOf(word)}D\u001b[K`
       const whole = word + part
       nextLine()
       write(whole)
     } else {
-      stream.write(style.bold(part)) // longer than a line: the terminal breaks it
+      written += part // longer than a line: the terminal breaks it
       used = (used + width) % (room() + 1)
       word = ''
     }
@@ -59,9 +61,14 @@ export function streamedThought(stream: NodeJS.WriteStream, style: Style): Strea
   }
 
   function nextLine(): void {
-    stream.write(`\n${INDENT}`)
+    written += `\n${INDENT}`
     used = INDENT.length
     word = ''
+  }
+
+  function flush(): void {
+    if (written !== '') stream.write(style.bold(written))
+    written = ''
   }
 
   return {
@@ -70,6 +77,7 @@ export function streamedThought(stream: NodeJS.WriteStream, style: Style): Strea
       said += piece
       isMidLine = true
       for (const part of printable(piece).match(/\s|[^\s\u0370-\u{10ffff}]+|./gu) ?? []) write(part)
+      flush()
     },
     end(thought) {
       if (said === '') return false
@@ -78,6 +86,7 @@ export function streamedThought(stream: NodeJS.WriteStream, style: Style): Strea
       isMidLine = false
       const tokens = isTold ? thoughtTokens(thought) : ''
       if (used + tokens.length > room()) nextLine()
+      flush()
       stream.write(`${style.dim(tokens)}\n`)
       return isTold
     },
