@@ -46,7 +46,9 @@ test('a command that outlived its engine is ended by continue, and the person an
   const { stderr } = await delta(['continue', '-w', workspace.path])
   expect(stderr).toContain('\nnote: The command of "work" was still running, and has been ended.\n')
   // the result stands under its command, though that was shown by the engine before
-  expect(stderr).toMatch(/\n {3}↳ \$ sh -c 'echo begun > witness; exec sleep 300'.*\n {5}\[interrupted: /)
+  expect(stderr).toMatch(
+    /\n {3}↳ work \$ sh -c 'echo begun > witness; exec sleep 300'.*\n {5}\[interrupted: /,
+  )
   const [result] = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
   expect(result).toMatchObject({
     observation_content: expect.stringContaining('It was still running and has been ended.'),
@@ -92,11 +94,12 @@ test('--format json: a command that waits is named with its tool, the reasons an
   })
 })
 
-test('a question is followed by each way to answer it once: the file, the message, and to be asked here', async () => {
+test('the step of a question shows it, and the run ends with each way to answer it, once: the file, the message, and to be asked here', async () => {
   await using asked = await waiting({ prompt: 'Which colour?' })
   const goOn = `delta continue -w ${asked.workspace} --run-id \\S+`
   const ways = [
-    'The agent asks: Which colour\\?',
+    '   ask_human \\? Which colour\\?',
+    'WAITING_FOR_INPUT after 1 iteration',
     `Agent paused\\. Provide response in ${asked.workspace}/\\S+/interaction/response\\.txt`,
     `Then go on with: ${goOn}`,
     `Or use: ${goOn} -m <response>`,
@@ -118,9 +121,9 @@ test.for([
   async ([kind, last]) => {
     await using asked = await waiting({ prompt: 'Key?', ...kind })
     const goOn = /with: (delta continue -w \S+ --run-id \S+) -i/m.exec(asked.stderr)?.[1]
-    const shown = asked.stderr.slice(asked.stderr.indexOf('The agent asks')).trimEnd().split('\n')
+    const shown = asked.stderr.slice(asked.stderr.indexOf('Answer unseen')).trimEnd().split('\n')
+    expect(asked.stderr).toContain('   ask_human ? Key?\n')
     expect(shown).toEqual([
-      'The agent asks: Key?',
       `Answer unseen with: ${goOn} -i${last}`,
       expect.stringMatching(/^Agent paused\. Provide response in \S+\/interaction\/response\.txt$/),
       `Then go on with: ${goOn}`,
@@ -140,8 +143,7 @@ test('a question that was asked with -i and that nobody answered is not said aga
 test('an answer to ask_human is shown as the words of a person, without the exit code and time of a command', async () => {
   await using asked = await waiting({ prompt: 'Which colour?' })
   const { stderr } = await delta(['continue', '-w', asked.workspace, '-m', 'green'])
-  const shown = /^resuming .*\n {3}> green\nCOMPLETED/m
-  expect(stderr).toMatch(shown)
+  expect(stderr).toMatch(/^resuming .*\n {3}ask_human \? Which colour\?\n {3}> green\nCOMPLETED/m)
   const { stdout } = await delta(['show', '-w', asked.workspace])
   expect(stdout).toMatch(/^resuming .*\n {3}> green\n2\. .*\nCOMPLETED/m)
 })
@@ -149,7 +151,7 @@ test('an answer to ask_human is shown as the words of a person, without the exit
 test('of a secret answer progress shows the name it goes by, and not what the model is told of it', async () => {
   await using asked = await waiting({ prompt: 'The key?', input_type: 'password' })
   const { stderr } = await delta(['continue', '-w', asked.workspace, '-m', '-'], { input: 'hunter22\n' })
-  expect(stderr).toMatch(/^resuming .*\n {3}> «secret:\S+»\nCOMPLETED/m)
+  expect(stderr).toMatch(/^resuming .*\n {3}ask_human \? The key\?\n {3}> «secret:\S+»\nCOMPLETED/m)
 })
 
 test('an answer that was cut off is not printed, and stderr says where what there is of it can be read', async () => {

@@ -149,17 +149,20 @@ test('a decision on another command is a mistake of the command line, and names 
   expect(over.stderr).toContain('No command waits for approval there.')
 })
 
-test('-i asks at once, and only a plain yes is a yes', async () => {
+test('-i asks at once, and again until the answer is yes, no or always', async () => {
   await using agent = await careful()
   for (const [answer, there] of [
     ['yes\n', false],
-    ['maybe\n', true],
+    ['maybe\nyes, but not today\nno\n', true],
+    ['\nALWAYS\n', false],
   ] as const) {
     await using workspace = await temporaryWorkspace({ 'old.txt': '' })
     const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
     const result = await delta(args, { input: answer })
     expect(result.exitCode).toBe(0)
-    expect(result.stderr.split('rm old.txt').length).toBeGreaterThan(1)
+    const asked = '\n  rm old.txt\nEffects it declares: destructive\nAllow delete? [yes/no/always] \n'
+    const again = 'Please answer yes, no or always.\nAllow delete? [yes/no/always] \n'
+    expect(result.stderr).toContain(`${asked}${again.repeat(answer.split('\n').length - 2)}   > `)
     expect(workspace.has('old.txt')).toBe(there)
   }
 })
@@ -172,7 +175,7 @@ test('an approval that nobody gave with -i is not asked for in full again: both 
   expect(exitCode).toBe(101)
   const [id, goOn] = [await requestId(workspace), `delta continue -w ${workspace.path} --run-id one`]
   const ways = ` \nThe command waits for approval (exit code 101).\nAllow it:  ${goOn} --approve ${id}\nRefuse it: ${goOn} --deny ${id}\n`
-  expect(stderr.slice(stderr.indexOf('Allow it? [yes/no]'))).toBe(`Allow it? [yes/no]${ways}`)
+  expect(stderr.slice(stderr.indexOf('Allow delete? ['))).toBe(`Allow delete? [yes/no/always]${ways}`)
   expect(stderr.split('rm old.txt')).toHaveLength(2)
 })
 
@@ -328,8 +331,73 @@ describe.each(['ask', 'rerun'])(
       await interrupted(agent, workspace)
       const result = await delta(['continue', '-i', '-w', workspace.path], { input: 'y\n' })
       expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-      expect(result.stderr.split('[yes/no]')).toHaveLength(2)
+      expect(result.stderr.split('[yes/no/always]')).toHaveLength(2)
       expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
     })
   },
 )
+
+/** Deletes two files, and shows a third, each of which needs a person. */
+function deletesTwo(more: object = {}): Promise<TemporaryWorkspace> {
+  const call = (name: string, file: string) => ({ tool_calls: [{ name, arguments: { file } }] })
+  return temporaryAgent({
+    agent: { policy: { on_confirmation: 'ask_human', ...more } },
+    tools: ['delete', 'empty'].map((name) => ({
+      name,
+      exec: name === 'delete' ? 'rm ${file}' : 'truncate -s 0 ${file}',
+      effects: { destructive: true },
+    })),
+    turns: [call('delete', 'a'), call('delete', 'b'), call('empty', 'c'), { content: 'Done.' }],
+  })
+}
+
+test('always allows the tool, and no other, until this process ends; the journal says so, and grants nothing', async () => {
+  await using agent = await deletesTwo()
+  await using workspace = await temporaryWorkspace({ a: '', b: '', c: 'text' })
+  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const { stderr, exitCode } = await delta(args, { input: 'always\n' })
+  expect(exitCode).toBe(101)
+  expect([workspace.has('a'), workspace.has('b'), await workspace.read('c')]).toEqual([false, false, 'text'])
+  expect(stderr).toMatch(/^ {3}> always\n {3}delete \$ rm a\n/m)
+  expect(stderr.match(/^Allow \S+\?/gm)).toEqual(['Allow delete?', 'Allow empty?'])
+  const answers = (await journalOf(workspace.path)).filter(({ type }) => type === 'HUMAN_INPUT_RECEIVED')
+  expect(answers).toMatchObject([{ response: 'yes', remember: 'process' }])
+
+  await workspace.write('a', '')
+  const script = JSON.parse(await agent.read('script.yaml'))
+  await agent.write('script.yaml', JSON.stringify([...script.slice(0, 3), script[0], { content: 'Done.' }]))
+  const later = await delta(['continue', '-i', '-w', workspace.path], { input: 'yes\n' })
+  expect(later.exitCode).toBe(101)
+  expect(later.stderr.match(/^Allow \S+\?/gm)).toEqual(['Allow empty?', 'Allow delete?'])
+  expect(workspace.has('a')).toBe(true)
+})
+
+test('policy.tools of agent.yaml is lasting consent to a tool, and to no other', async () => {
+  await using agent = await deletesTwo({ tools: { delete: 'allow' } })
+  await using workspace = await temporaryWorkspace({ a: '', b: '', c: 'text' })
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect([workspace.has('a'), workspace.has('b'), await workspace.read('c')]).toEqual([false, false, 'text'])
+  expect(stderr).toContain('A command waits for approval (exit code 101):\n  truncate -s 0 c\n')
+})
+
+test('of a tool in a sandbox people see the command inside, and who approves it also what is started', async () => {
+  await using agent = await temporaryAgent({
+    agent: { policy: { on_confirmation: 'ask_human' } },
+    tools: [
+      { name: 'write', exec: 'tee ${path}', stdin: 'text', sandbox: true, effects: { destructive: true } },
+    ],
+    turns: [
+      { tool_calls: [{ name: 'write', arguments: { path: 'draft.txt', text: 'hi' } }] },
+      { content: 'Done.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const question =
+    /\n {2}printf %s hi \| tee draft\.txt\nStarted in a sandbox, as:\n {2}bwrap .* -- tee draft\.txt\n/
+  expect((await delta(['run', ...args])).stderr).toMatch(question)
+  const { stderr } = await delta(['run', '--new', '-i', ...args], { input: 'yes\n' })
+  expect(stderr).toMatch(question)
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  for (const shown of [stderr, stdout]) expect(shown).toContain('\n   write $ tee draft.txt (bwrap)\n')
+})

@@ -88,7 +88,7 @@ test('what replaces the result of a call that ran beside others stands under the
   const { stdout } = await delta(['show', '-w', workspace.path])
   for (const text of [stderr, stdout]) {
     expect(text).toMatch(
-      /^ {5}later\n {5}exit 0, .*\n {3}↳ \$ echo first\n {3}hook post_tool_execution replaced this result; the model reads:\n {5}other\n\S/m,
+      /^ {5}later\n {5}exit 0, .*\n {3}↳ say \$ echo first\n {3}hook post_tool_execution replaced this result; the model reads:\n {5}other\n\S/m,
     )
   }
 })

@@ -159,10 +159,10 @@ test('two questions in one response come one after the other, each answered from
   await using workspace = await temporaryWorkspace({})
   const first = await delta(['run', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
   expect(first.exitCode).toBe(101)
-  expect(first.stderr).toContain('The agent asks: First?')
+  expect(first.stderr).toContain('   ask_human ? First?\n')
   const second = await delta(['continue', '-w', workspace.path, '-m', 'one'])
   expect(second.exitCode).toBe(101)
-  expect(second.stderr).toContain('The agent asks: Second?')
+  expect(second.stderr).toContain('   ask_human ? Second?\n')
   expect((await delta(['continue', '-w', workspace.path, '-m', 'two'])).stdout).toBe('Thanks.\n')
 })
 
@@ -481,6 +481,6 @@ test("show tells a person's answer once", async () => {
   const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q']
   await delta(args, { input: 'the blue one\n' })
   const { stdout } = await delta(['show', '-w', workspace.path])
-  expect(stdout).toContain('   ? Which?\n   > the blue one\n')
+  expect(stdout).toContain('   ask_human ? Which?\n   > the blue one\n')
   expect(stdout.match(/the blue one/g)).toHaveLength(1)
 })

@@ -19,7 +19,7 @@ test('without a terminal progress is plain lines: no colours, no spinner, nothin
   expect(stderr.split('\n')).toEqual([
     expect.stringMatching(/^run \S+ of test-agent in /),
     '1. I say it.',
-    '   $ echo hi',
+    '   say $ echo hi',
     '     hi',
     expect.stringMatching(/^ {5}exit 0, \d+ ms$/),
     'COMPLETED after 2 iterations',
@@ -50,7 +50,7 @@ test('results of calls that ran side by side stand under their own command, in p
   const shown = await delta(['show', '-w', workspace.path])
   for (const text of [stderr, shown.stdout]) {
     expect(text).toMatch(
-      /^ {3}\$ sh -c 'until .*result of a' --\n {3}\$ sh -c 'echo .*\n {5}result of b\n {5}exit 0, .*\n {3}↳ \$ sh -c 'until .*\n {5}result of a\n {5}exit 0/m,
+      /^ {3}after_b \$ sh -c 'until .*result of a' --\n {3}b \$ sh -c 'echo .*\n {5}result of b\n {5}exit 0, .*\n {3}↳ after_b \$ sh -c 'until .*\n {5}result of a\n {5}exit 0/m,
     )
     expect(text.match(/↳/g)).toHaveLength(1)
   }
@@ -64,9 +64,11 @@ test('a result that comes after a resume stands under its command, also in show'
   await using workspace = await temporaryWorkspace({})
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const { stderr } = await delta(['continue', '-w', workspace.path])
-  expect(stderr).toMatch(/^resuming .*\n(?:note: .*\n)* {3}↳ \$ sh -c 'kill -9 \$PPID …\n {5}\[interrupted/)
+  expect(stderr).toMatch(
+    /^resuming .*\n(?:note: .*\n)* {3}↳ die \$ sh -c 'kill -9 \$PPID …\n {5}\[interrupted/,
+  )
   const { stdout } = await delta(['show', '-w', workspace.path])
-  expect(stdout).toMatch(/^resuming .*\n {3}↳ \$ sh -c 'kill -9 \$PPID …\n {5}\[interrupted/m)
+  expect(stdout).toMatch(/^resuming .*\n {3}↳ die \$ sh -c 'kill -9 \$PPID …\n {5}\[interrupted/m)
 })
 
 test('-q prints the answer and nothing else', async () => {
@@ -123,7 +125,7 @@ test('whatever a model calls a tool, the name stays on one line, and every chara
   const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const { stdout } = await delta(['show', '-w', workspace.path])
   for (const text of [stderr, stdout]) {
-    expect(text).toContain('   $ evil\\n5. Done.\\t\\x1b[2J (refused)\n')
+    expect(text).toContain('   evil\\n5. Done.\\t\\x1b[2J (refused)\n')
     expect(text).not.toMatch(/^5\. Done/m)
   }
 })
@@ -144,12 +146,12 @@ test('a line end in an argument begins no line that could pass for a step of the
   const { stdout } = await delta(['show', '-w', workspace.path])
   const spelt = "$'a\\n2. Done\\nCOMPLETED after 2 iterations'"
   for (const shown of [stderr, stdout]) {
-    expect(shown).toContain(`   $ echo ${spelt}\n`)
-    expect(shown).toContain(`   $ sh -c 'printf %s "$1" > copy\ncat copy | wc -l' -- ${spelt}\n`) // as its author wrote it
+    expect(shown).toContain(`   say $ echo ${spelt}\n`)
+    expect(shown).toContain(`   count $ sh -c 'printf %s "$1" > copy\ncat copy | wc -l' -- ${spelt}\n`) // as its author wrote it
     expect(shown).not.toMatch(/^2\. Done/m)
   }
   const step = await delta(['show', '--step', '2', '-w', workspace.path])
-  expect(step.stdout).toContain(`   $ sh -c 'printf %s "$1" > copy\ncat copy | wc -l' -- ${spelt}\n`)
+  expect(step.stdout).toContain(`   count $ sh -c 'printf %s "$1" > copy\ncat copy | wc -l' -- ${spelt}\n`)
 })
 
 test('a giant argument, and giant or many lines of output, are shown by their beginning, and whole by show --step', async () => {
@@ -208,12 +210,12 @@ test('of a refused call the arguments are shown as the model wrote them, by thei
   const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const { stdout } = await delta(['show', '-w', workspace.path])
   for (const text of [stderr, stdout]) {
-    expect(text).toContain('   $ say (refused) {"text":1,"order":"up\\u001b[2Jxxx')
-    expect(text).toMatch(/^ {3}\$ say \(refused\) .*x … \d+ more characters$/m)
-    expect(text).toContain('   $ sya (refused) {"text":"hi"}\n')
+    expect(text).toContain('   say (refused) {"text":1,"order":"up\\u001b[2Jxxx')
+    expect(text).toMatch(/^ {3}say \(refused\) .*x … \d+ more characters$/m)
+    expect(text).toContain('   sya (refused) {"text":"hi"}\n')
   }
   const step = await delta(['show', '-w', workspace.path, '--step', '1'])
-  expect(step.stdout).toContain(`   $ say (refused) ${JSON.stringify(order)}\n`)
+  expect(step.stdout).toContain(`   say (refused) ${JSON.stringify(order)}\n`)
 })
 
 test('an answer that ends in line ends leaves no empty line in show', async () => {
@@ -243,7 +245,7 @@ test('engine.log holds what -v prints: timestamped, whole outputs, no colours, n
   for (const line of lines) expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /)
   const texts = lines.map((line) => line.slice(25))
   expect(texts).toContain('> Go on')
-  expect(texts).toContain('   $ seq 1 20')
+  expect(texts).toContain('   count $ seq 1 20')
   expect(texts).toContain('     20')
   expect(texts).toContain('   Really.')
   expect(texts.at(-1)).toMatch(/^COMPLETED after 2 iterations/)
@@ -296,6 +298,98 @@ test('a question that could not be asked is shown as any call that was refused',
   await using workspace = await temporaryWorkspace({})
   const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   expect(stderr).toMatch(
-    /exit 0, \d+ ms\n {3}\$ ask_human \(refused\) \{"prompt":5\}\n {5}ask_human needs a "prompt"/,
+    /exit 0, \d+ ms\n {3}ask_human \(refused\) \{"prompt":5\}\n {5}ask_human needs a "prompt"/,
+  )
+})
+
+test('a call that is refused says so, with its tool and the reason: unknown, wrong arguments, policy, person', async () => {
+  const make = (name: string, effects: object) => ({
+    name,
+    exec: 'touch ${file}',
+    effects: { destructive: false, ...effects },
+  })
+  await using agent = await temporaryAgent({
+    agent: { policy: { allow_network: false } },
+    tools: [make('fetch', { network: true }), make('drop', { network: false, destructive: true })],
+    turns: [
+      {
+        tool_calls: ['nope', 'fetch', 'drop'].map((name) => ({ name, arguments: { file: 'x' } })),
+      },
+      { tool_calls: [{ name: 'drop', arguments: {} }] },
+      { content: 'Done.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+  const { stderr } = await delta(args, { input: 'no\n' })
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  for (const shown of [stderr, stdout]) {
+    expect(shown).toContain('   nope (refused) {"file":"x"}\n     ERROR: there is no tool "nope".')
+    expect(shown).toContain('   fetch (refused) {"file":"x"}\n     BLOCKED: the policy of this agent')
+    expect(shown).toContain('   drop (refused) {"file":"x"}\n     A person was asked and said no.')
+    expect(shown).toContain('   drop (refused)\n     ERROR: the arguments of "drop" were not accepted.')
+  }
+})
+
+test('display: says what people see of a call, made safe and short; -v and engine.log show the command', async () => {
+  const edit = {
+    name: 'edit',
+    exec: 'echo ${path} ${lines} ${note}',
+    display: 'edit ${path}:${lines} ${note} \\${x}',
+    parameters: [{ name: 'path' }, { name: 'lines', type: 'integer' }, { name: 'note', required: false }],
+  }
+  const evil = `\u001b[2J\n2. Done.${'全'.repeat(60)}`
+  await using agent = await temporaryAgent({
+    tools: [edit],
+    turns: [
+      {
+        tool_calls: [
+          { name: 'edit', arguments: { path: 'a.py', lines: 5 } },
+          { name: 'edit', arguments: { path: evil, lines: 5, note: 'now' } },
+          { name: 'edit', arguments: { path: 'a.py', lines: 'five' } },
+        ],
+      },
+      { content: 'Done.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one']
+  const { stderr } = await delta(args)
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  for (const shown of [stderr, stdout]) {
+    expect(shown).toContain('\n   edit a.py:5  ${x}\n     a.py 5\n')
+    expect(shown).toMatch(/^ {3}edit \\x1b\[2J\\n2\. Done\.全+…:5 now \$\{x\}$/m)
+    expect(shown).toContain('\n   edit (refused) {"path":"a.py","lines":"five"}\n')
+  }
+  const whole = await delta(['show', '-v', '-w', workspace.path])
+  for (const shown of [whole.stdout, await workspace.read('.delta/one/engine.log')])
+    expect(shown).toContain('   edit $ echo a.py 5\n')
+})
+
+test('display: names parameters of its tool; another name is refused with its place, before anything is run', async () => {
+  await using agent = await temporaryAgent({
+    files: {
+      'agent.yaml': `name: test
+llm: { provider: script, script: script.yaml }
+tools:
+  - { name: list, exec: ls }
+  - name: edit
+    exec: ed \${path} \${edits}
+    display: edit \${file} \${path}
+`,
+    },
+  })
+  const { stderr, exitCode } = await delta([
+    'run',
+    '--agent',
+    agent.path,
+    '-m',
+    'Go',
+    '-w',
+    `${agent.path}/w`,
+  ])
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain(
+    'agent.yaml:7:19: tools[1].display: ${file} is not a parameter of edit (path, edits).\n',
   )
 })

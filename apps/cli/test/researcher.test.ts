@@ -69,7 +69,7 @@ test('watch, interrupt, continue: another terminal follows, Ctrl+C says how to g
   const engine = startDelta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   await waitForFile(`${workspace.path}/again`)
   const watcher = startDelta(['show', '-w', workspace.path, '--follow'])
-  await watcher.waitForOutput('   $ sh -c')
+  await watcher.waitForOutput('   work $ sh -c')
   engine.kill('SIGINT')
   const stopped = await engine.result
   expect(stopped.exitCode).toBe(130)
@@ -92,7 +92,7 @@ test('answer: from another terminal, by the line that was printed or by the file
   await using workspace = await temporaryWorkspace({})
   const first = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   expect(first.exitCode).toBe(101)
-  expect(first.stderr).toContain('The agent asks: Which colour?')
+  expect(first.stderr).toContain('   ask_human ? Which colour?\n')
   const second = await type(printedLine(first.stderr, 'Or use: ', 'dark green, "please"'))
   expect(second.exitCode).toBe(101)
 
@@ -140,7 +140,7 @@ test('step 7: exactly what the model saw then, byte for byte as the server got i
   await type(`delta run --agent ${agent.path} -w ${workspace.path} -m Go -q`)
   const seen = await type(`delta show -w ${workspace.path} --request 7`)
   expect(seen.stdout).toBe(server.requests()[6]?.body)
-  expect((await type(`delta show -w ${workspace.path} --step 7`)).stdout).toContain('   $ echo hi')
+  expect((await type(`delta show -w ${workspace.path} --step 7`)).stdout).toContain('   say $ echo hi')
 })
 
 test('pipe: a program reads the answer and nothing else, and a message can come from a pipe', async () => {

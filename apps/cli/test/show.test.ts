@@ -16,12 +16,12 @@ const KEY = { DELTA_API_KEY: 'test-key-not-real' }
 test('show prints the latest run as a transcript, or the one that is named', async () => {
   await using workspace = await twoRuns()
   const latest = await delta(['show', '-w', workspace.path])
-  expect(latest.stdout).toContain('   ? Which?\n')
+  expect(latest.stdout).toContain('   ask_human ? Which?\n')
   const { stdout } = await delta(['show', 'done', '-w', workspace.path])
   expect(stdout.split('\n').slice(1)).toEqual([
     '> Task done',
     '1. I say it.',
-    '   $ echo hi',
+    '   say $ echo hi',
     '     hi',
     expect.stringMatching(/^ {5}exit 0, \d+ ms$/),
     '2. Said.',
@@ -91,7 +91,7 @@ test('a call whose command an old journal does not have is shown by its name, an
   const journal = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
   await using workspace = await temporaryWorkspace({ '.delta/old/journal.jsonl': journal })
   const { stdout } = await delta(['show', '-w', workspace.path])
-  expect(stdout).toContain('   $ list_files {"directory":"."}\n     file1.txt\n     exit 0\n')
+  expect(stdout).toContain('   list_files {"directory":"."}\n     file1.txt\n     exit 0\n')
 })
 
 test('show ends with what can be typed next: an answer, going on, trying again, watching; nothing for a run that is done', async () => {

@@ -50,7 +50,7 @@ test('tool import runs the program once, without keys, and writes what it says o
   const env = { PATH: `${program.path}:${process.env.PATH}`, DELTA_API_KEY: 'test-key-not-real' }
   const { stdout, stderr, exitCode } = await delta(['tool', 'import', 'notes'], { cwd: program.path, env })
   expect({ stdout, exitCode }).toEqual({ stdout: 'notes.atip.json\n', exitCode: 0 })
-  expect(stderr).toContain('- { atip: ./notes.atip.json, trust: community }')
+  expect(stderr).toContain('- { atip: ./notes.atip.json }')
   expect(JSON.parse(await program.read('notes.atip.json'))).toEqual(NOTES)
   expect(await program.read('calls')).toBe('--agent\n')
   expect(await program.read('environment')).not.toContain('test-key-not-real')
@@ -227,7 +227,7 @@ test('the line for agent.yaml is written from where the agent is, above the file
   )
   await program.write('clerk/agent.yaml', 'name: clerk\n')
   expect((await importTo('clerk/tools/notes.atip.json')).stderr).toContain(
-    'To give it to an agent, in its agent.yaml:\n  imports:\n    - { atip: ./tools/notes.atip.json, trust: community }\n',
+    'To give it to an agent, in its agent.yaml:\n  imports:\n    - { atip: ./tools/notes.atip.json }\n',
   )
 })
 

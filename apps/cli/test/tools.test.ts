@@ -222,6 +222,11 @@ test('tool list says what the policy would do with each tool, and why', async ()
     'quiet() | exec | ask: destructive (not declared) | -',
     '',
   ])
+  const agentFile = JSON.parse(await agent.read('agent.yaml'))
+  agentFile.policy.tools = { push: 'allow' }
+  await agent.write('agent.yaml', JSON.stringify(agentFile))
+  const consented = (await delta(['tool', 'list', agent.path])).stdout
+  expect(consented).toMatch(/^push\(\) +exec +allow: policy\.tools +network, destructive$/m)
   await using wrong = await temporaryAgent({ agent: { policy: { allow_network: 'maybe' } } })
   const refused = await delta(['tool', 'list', wrong.path])
   expect(refused).toMatchObject({ exitCode: 2, stdout: '' })

@@ -17,7 +17,7 @@ import { sentence } from './shape/report.js'
 import { isAtip } from './tools/atip-import.js'
 import { importRootsOf } from './tools/import-roots.js'
 import { collectTools } from './tools/imports.js'
-import { readPolicy } from './tools/policy.js'
+import { checkPolicyTools, readPolicy } from './tools/policy.js'
 import { expandedFormOf, type Override, placeOf, type ToolSet, toolsAlone } from './tools/tool-set.js'
 import { writtenVersion, type YamlFile } from './yaml/file.js'
 
@@ -62,6 +62,7 @@ export async function loadToolsFile(
   const overrides: Override[] = []
   const tools = await toolsOf(file, workplace, overrides, options, findings)
   const policy = readPolicy(isMap(file.value) ? file.value.policy : undefined, file, findings)
+  checkPolicyTools(policy, tools, file, findings)
   const failure = findings.problems.length > 0 ? invalid(findings) : undefined
   if (failure && !options.partial) throw failure
   if (!failure) cache?.save()

@@ -45,6 +45,7 @@ const policy = z.strictObject({
   max_cost_estimate: z.optional(z.enum(COST_ESTIMATES)),
   on_confirmation: z.optional(z.enum(['ask_human', 'deny'])),
   redact: z.optional(z.enum(['declared', 'patterns'])),
+  tools: z.optional(z.record(z.string(), z.literal('allow'))),
 })
 
 const namedHooks = z.strictObject(

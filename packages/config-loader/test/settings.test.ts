@@ -185,3 +185,17 @@ test('name and model are all an agent.yaml needs, and the messages say so', asyn
   expect(message).toContain('agent/agent.yaml:1:1: "name" is missing.')
   expect(message).toContain('agent/agent.yaml:1:1: "llm" is missing.')
 })
+
+test('consent is to a tool that is there, and an error where it is not', async () => {
+  const tools = 'tools: [{ name: bash, exec: ls }]'
+  const policy = (names: string) => `name: a\nllm: { model: x }\n${tools}\npolicy:\n  tools: ${names}\n`
+  expect((await load({ 'agent.yaml': policy('{ bash: allow }') })).agent.policy).toMatchObject({
+    tools: { bash: 'allow' },
+  })
+  expect(await complaint({ 'agent.yaml': policy('{ bsh: allow }') })).toBe(
+    'agent/agent.yaml:5:12: policy.tools: there is no tool "bsh".\n  tools: { bsh: allow }\n           ^\nDid you mean "bash"?',
+  )
+  expect(await complaint({ 'agent.yaml': policy('{ bash: always }') })).toContain(
+    'agent/agent.yaml:5:18: policy.tools.bash: expected allow.',
+  )
+})

@@ -41,7 +41,12 @@ export function act(run: ActiveRun, calls: readonly Call[], iteration: number): 
 
 function isBarrier(run: ActiveRun, call: Call): boolean {
   if (call.name === ASK_HUMAN || run.agent.tools.get(call.name)?.settings.critical) return true
-  return prepare(run, call).decision === 'ask'
+  return asksPerson(run, prepare(run, call))
+}
+
+/** The policy wants a person's word, and nobody has said always of this tool. */
+function asksPerson({ alwaysAllowed }: ActiveRun, prepared: PreparedCall): boolean {
+  return prepared.decision === 'ask' && !alwaysAllowed.has(prepared.tool.expanded.name)
 }
 
 interface Attempt {
@@ -102,7 +107,7 @@ function approvalOf(
   { iteration, waiting }: { iteration: number; waiting: HumanInputRequest | undefined },
 ): Promise<Decision> | Decision {
   // the policy may allow the call by now; a person's decision still counts
-  const isOpen = prepared.decision === 'ask' || (waiting !== undefined && isDecided(run, waiting))
+  const isOpen = asksPerson(run, prepared) || (waiting !== undefined && isDecided(run, waiting))
   if (!isOpen) return 'yes'
   return waiting
     ? resumeApproval(run, call, prepared, { iteration, request: waiting })

@@ -39,6 +39,8 @@ export interface ActiveRun {
   readonly signal: AbortSignal
   /** What this engine was started with: an answer to `ask_human`, or a decision on one waiting command. */
   readonly reply: Reply | undefined
+  /** Tools that a person allows always: while this process runs the run. The journal tells of it, and is never asked. */
+  readonly alwaysAllowed: Set<string>
   /** Asks the person at the terminal; undefined when nobody is there. Resolves to undefined at end of input. */
   readonly ask: ((question: Question) => Promise<string | undefined>) | undefined
   /** True to stream the model's words as they arrive. */

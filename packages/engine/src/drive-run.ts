@@ -75,6 +75,7 @@ async function activate(
     conversation: followJournal(run.paths.journal),
     signal: options.signal,
     reply: options.reply,
+    alwaysAllowed: new Set(),
     ask: options.ask,
     stream: options.stream ?? false,
     emit: options.emit,

@@ -55,6 +55,8 @@ export interface Question {
   sensitive: boolean
   /** The command to be approved, as it would be typed; undefined for `ask_human`. */
   command?: string
+  /** With `command`, of a tool in a sandbox: the whole command line that is started, as it would be typed. */
+  started?: string | undefined
   /** With `command`: its tool, why it needs approval, and the effects that the tool declares. */
   tool?: string
   reasons?: readonly string[]

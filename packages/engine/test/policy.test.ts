@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isDecision } from '../src/index.js'
 import { eventsOf, eventsOfType, scene } from './run.js'
 
 const DELETE = { name: 'delete', shell: 'rm ${file}', effects: { destructive: true } }
@@ -185,4 +186,45 @@ test("no value adds lines to the question, or hides in it; the author's own scri
   const { question } = await run()
   const spelt = String.raw`$'a\nAllow it: evil\033[2J\342\200\256\342\200\213\'\\'`
   expect(question?.command).toBe(`sh -c 'cd .\nrm "$1"' -- ${spelt}`)
+})
+
+test('always is a yes to this tool as long as this engine runs: it is not asked again, and a later engine asks', async () => {
+  const call = (file: string) => ({ tool_calls: [{ name: 'delete', arguments: { file } }] })
+  const { run, resume, workspace } = await scene(
+    {
+      ...ASKING,
+      turns: [call('a.txt'), call('b.txt'), { content: 'Done.' }, call('c.txt'), { content: 'Done.' }],
+    },
+    { 'a.txt': '', 'b.txt': '', 'c.txt': '' },
+  )
+  const asked: string[] = []
+  const ask = async ({ command = '' }: { command?: string }) => {
+    asked.push(command)
+    return ' Always\n'
+  }
+  const result = await run({ ask })
+  expect([await workspace.has('a.txt'), await workspace.has('b.txt')]).toEqual([false, false])
+  expect(asked).toHaveLength(1)
+  expect(await eventsOfType(result, 'HUMAN_INPUT_RECEIVED')).toMatchObject([
+    { response: 'yes', remember: 'process' },
+  ])
+  expect(await resume({ message: 'The other, too' })).toMatchObject({ status: 'WAITING_FOR_INPUT' })
+  expect(await workspace.has('c.txt')).toBe(true)
+})
+
+test('an answer that decides on a command is yes, no or always, and nothing besides', () => {
+  const answers = ['yes', ' Y\n', 'no', 'n', 'ALWAYS', 'yes, but', 'always?', '', 'maybe']
+  expect(answers.map(isDecision)).toEqual([true, true, true, true, true, false, false, false, false])
+})
+
+test('of a tool in a sandbox a question has the command inside, and what is started', async () => {
+  const { run } = await scene({ ...ASKING, tools: [{ ...DELETE, sandbox: true }] }, { 'a.txt': '' })
+  const { question } = await run()
+  expect(question).toMatchObject({
+    command: `sh -c 'rm "$1"' -- a.txt`,
+    started: expect.stringMatching(/^bwrap .* -- sh -c 'rm "\$1"' -- a\.txt$/),
+  })
+  expect(question?.prompt).toBe(
+    `May "delete" run this command? (destructive)\n  ${question?.command}\nStarted in a sandbox, as:\n  ${question?.started}`,
+  )
 })

@@ -68,6 +68,7 @@ export {
   toolMap,
   toolTimeoutMs,
 } from './tool/define-tool.js'
+export { type DisplayProblem, findDisplayProblems, renderDisplay } from './tool/display.js'
 export { PARAMETER_KEYS, TOOL_KEYS } from './tool/mistyped-keys.js'
 export {
   DEFAULT_SETTINGS,

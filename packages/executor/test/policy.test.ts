@@ -41,6 +41,26 @@ test('a policy that only says what to redact has no rules', () => {
   expect(decide(undefined, policyOf({ redact: 'patterns' })).decision).toBe('allow')
 })
 
+test('consent to a tool allows what a person would be asked of it, adds no rules, and allows nothing that is denied', () => {
+  const consent = { tools: { rm: 'allow' } }
+  const [alone, asking, denying] = [
+    consent,
+    { ...consent, on_confirmation: 'ask_human' },
+    { ...consent, on_confirmation: 'deny' },
+  ].map(policyOf)
+  const destructive = { ...harmless, destructive: true }
+  expect(alone?.rules).toBeUndefined()
+  expect(decide(destructive, alone, { tool: 'other' }).decision).toBe('allow')
+  for (const policy of [asking, denying]) {
+    expect(decide(destructive, policy, { tool: 'rm' })).toEqual({ decision: 'allow', reasons: [] })
+    expect(decide(destructive, policy, { tool: 'other' }).decision).toBe(policy === asking ? 'ask' : 'deny')
+    expect(decide(destructive, policy, { tool: 'constructor' }).decision).not.toBe('allow')
+  }
+  expect(decide(destructive, alone, { tool: 'rm', trust: 'inferred' }).decision).toBe('allow')
+  const offline = policyOf({ ...consent, allow_network: false })
+  expect(decide({ ...destructive, network: true }, offline, { tool: 'rm' }).decision).toBe('deny')
+})
+
 test('an empty policy has the documented defaults: nothing destructive, nothing interactive', () => {
   expect(policyOf({}).rules).toEqual({
     allowDestructive: false,

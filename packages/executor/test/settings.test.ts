@@ -3,6 +3,7 @@ import {
   defineTool,
   interruptPolicy,
   parseToolSettings,
+  renderDisplay,
   toolTimeoutMs,
   type WrittenTool,
 } from '../src/index.js'
@@ -22,6 +23,7 @@ test('a tool that says nothing has the defaults', () => {
 
 test('everything a tool can say', () => {
   const parsed = parseToolSettings({
+    display: 'a tool',
     timeout_ms: 0,
     cwd: 'sub',
     env: { LEVEL: 3, DEBUG: true, NAME: 'x' },
@@ -37,6 +39,7 @@ test('everything a tool can say', () => {
     ok: true,
     unknownKeys: [],
     settings: {
+      display: 'a tool',
       timeoutMs: 0,
       cwd: 'sub',
       env: { LEVEL: '3', DEBUG: 'true', NAME: 'x' },
@@ -177,4 +180,27 @@ test('the mistakes of a definition are named all at once: of its syntax, of how 
 test("keys that are like none that is known, and an author's own, are ignored", () => {
   expect(problemsOf({ name: 'ab', exec: 'ls', 'x-timeout': 5, frobnicate: 1 })).toBe('accepted')
   expect(problemsOf({ name: 'ab', exec: 'ls', output: { 'x-kep': 1 } })).toBe('accepted')
+})
+
+test('what a display names must be parameters of the tool, and it is one line', () => {
+  const edit = { name: 'edit', exec: 'ed ${path}', parameters: [{ name: 'path' }] }
+  expect(defineTool({ ...edit, display: 'edit ${path} \\${x}' }).settings.display).toBe('edit ${path} \\${x}')
+  expect(() => defineTool({ ...edit, display: 'edit ${file}' })).toThrow(
+    'display: ${file} is not a parameter of edit (path)',
+  )
+  expect(() => defineTool({ name: 'ls', exec: 'ls', display: '${CWD}' })).toThrow(
+    'display: ${CWD} is not a parameter: ls has none',
+  )
+  for (const display of ['', ' ', 'a\nb'])
+    expect(() => defineTool({ ...edit, display })).toThrow('expected one line of text')
+})
+
+test('a display shows values as they were sent, others as JSON, and nothing for what is absent', () => {
+  const args = { path: 'a b', edits: [{ old: 'x' }], lines: 5, none: null }
+  const text = renderDisplay(
+    '${path}|${edits}|${lines}|${none}|${other}|${constructor}|\\${path}',
+    args,
+    (value) => value,
+  )
+  expect(text).toBe('a b|[{"old":"x"}]|5||||${path}')
 })

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { parseWords, UsageError, type Values } from './command/arguments.js'
 import { COMMANDS } from './command/commands.js'
-import { HELP } from './command/help.js'
+import { helpFor } from './command/help.js'
 import { stopOnSignals } from './command/stop-on-signals.js'
 import { currentDirectory, nameOf, print, type Terminal } from './command/terminal.js'
 import { isSessionError, systemCode } from './errors.js'
@@ -26,9 +26,7 @@ async function dispatch(terminal: Terminal, signal: AbortSignal): Promise<number
   const { values, positionals } = parseWords(terminal.argv.slice(2))
   const [name, ...operands] = positionals
   if (values.version) return print(terminal, `${packageJson.version}\n`)
-  if (values.help || name === 'help') {
-    return print(terminal, HELP.replaceAll('delta-sessions', nameOf(terminal)))
-  }
+  if (values.help || name === 'help') return print(terminal, helpFor(terminal))
 
   const known = [...COMMANDS.keys()].join(', ')
   if (name === undefined) throw new UsageError(`Say what to do: ${known}. --help says more.`)

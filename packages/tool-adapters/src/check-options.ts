@@ -1,6 +1,6 @@
 import { requireThat } from './usage.js'
 
-const POLICY_MEMBERS: readonly string[] = ['rules', 'onConfirmation', 'redact']
+const POLICY_MEMBERS: readonly string[] = ['rules', 'onConfirmation', 'redact', 'tools']
 
 /** @throws {AdapterError} `ERR_ADAPTER_OPTIONS`, naming the first option that cannot be used. */
 export function checkAdapterOptions(name: string, options: unknown): void {

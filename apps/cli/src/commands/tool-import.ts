@@ -110,7 +110,7 @@ function nextSteps(path: string, tool: AtipTool, cwd: string): string {
   return `${tool.name} ${tool.version}: ${tool.description}
 Nobody has verified the effects it declares. To give it to an agent, ${move}in its agent.yaml:
   imports:
-    - { atip: ${file.startsWith('..') ? path : `./${file}`}, trust: community }
+    - { atip: ${file.startsWith('..') ? path : `./${file}`} }
 `
 }
 

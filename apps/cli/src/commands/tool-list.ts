@@ -23,8 +23,10 @@ export async function execute(
   return EXIT.completed
 }
 
-function decisionOn({ settings }: Tool, policy: Policy | undefined): PolicyDecision {
-  return decide(settings.effects, policy, { trust: settings.trust })
+function decisionOn({ settings, expanded: { name } }: Tool, policy: Policy | undefined): PolicyDecision {
+  const { decision, reasons } = decide(settings.effects, policy, { trust: settings.trust, tool: name })
+  const hasConsent = decision === 'allow' && Object.hasOwn(policy?.tools ?? {}, name)
+  return { decision, reasons: hasConsent ? ['policy.tools'] : reasons }
 }
 
 type Listed = { tool: Tool } & PolicyDecision

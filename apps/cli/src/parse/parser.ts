@@ -1,8 +1,10 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { screenWidth } from '../present/print.js'
 import type { ArgumentEntry, CommandEntry, OptionEntry } from '../table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from '../table/index.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { COMMON_TASKS } from './common-tasks.js'
+import { fitted } from './fitted.js'
 import { withMeantCommand } from './meant-command.js'
 import { withHints } from './with-hints.js'
 
@@ -18,6 +20,7 @@ export function createParser(terminal: Terminal, execute: Execute, only?: Comman
     .option('-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({
+      getOutHelpWidth: () => screenWidth(terminal) ?? USUAL_WIDTH,
       writeOut: (text) => terminal.stdout.write(text),
       writeErr: (text) => terminal.stderr.write(text.replace(/^error: /, 'Error: ')), // as all other errors begin
       outputError: (text, write) => write(withMeantCommand(text, namesIn())),
@@ -26,7 +29,7 @@ export function createParser(terminal: Terminal, execute: Execute, only?: Comman
     .showSuggestionAfterError(true)
     .showHelpAfterError('(delta --help lists the commands and options)')
     .helpCommand('help [command...]', 'show the help of a command')
-    .addHelpText('after', COMMON_TASKS)
+    .addHelpText('after', ({ command }) => fitted(COMMON_TASKS, helpWidth(command)))
 
   for (const { title, commands } of COMMAND_TABLE) {
     program.commandsGroup(`${title}:`)
@@ -68,7 +71,7 @@ function addCommand(parent: Command, entry: CommandEntry, terminal: Terminal, ex
     .command(entry.name.split(' ').at(-1) ?? '', { hidden: entry.hidden ?? false })
     .description(entry.description)
     .showHelpAfterError(`(delta ${entry.name} --help says what it takes)`)
-    .addHelpText('after', () => furtherHelp(entry))
+    .addHelpText('after', ({ command }) => furtherHelp(entry, helpWidth(command)))
   command.configureOutput({ outputError: withHints(entry, command, terminal) })
   for (const argument of entry.arguments ?? []) command.addArgument(argumentOf(argument))
   for (const option of entry.options ?? []) command.addOption(optionOf(option))
@@ -110,11 +113,20 @@ function collector({ choices }: OptionEntry): (value: string, before: string[]) 
   }
 }
 
-function furtherHelp({ examples, notes }: CommandEntry): string {
+/** Of the help in a file or a pipe. */
+const USUAL_WIDTH = 80
+
+/** As the parser takes for the rest of the help. */
+function helpWidth(command: Command): number {
+  return command.configureOutput().getOutHelpWidth?.() ?? USUAL_WIDTH
+}
+
+function furtherHelp({ examples, notes }: CommandEntry, columns: number): string {
   const width = Math.max(...examples.map(([command]) => command.length))
   const side = examples.map(([command, purpose]) => `  ${command.padEnd(width)}   ${purpose}`)
-  const lines = side.every((line) => line.length <= 80)
+  const lines = side.every((line) => line.length <= columns)
     ? side
-    : examples.map(([command, purpose]) => `  ${command}\n      ${purpose}`)
-  return ['', 'Examples:', ...lines, ...(notes === undefined ? [] : ['', notes])].join('\n')
+    : examples.map(([command, purpose]) => fitted(`  ${command}\n      ${purpose}`, columns))
+  const further = notes === undefined ? [] : ['', fitted(notes, columns)]
+  return ['', 'Examples:', ...lines, ...further].join('\n')
 }

@@ -90,10 +90,11 @@ function howToAnswer(
   ]
 }
 
-function whatWaits({ command = '', reasons, effects }: Question): string[] {
+function whatWaits({ command = '', started, reasons, effects }: Question): string[] {
   return [
     `A command waits for approval (exit code ${EXIT.waiting}):`,
     `  ${printable(command)}`,
+    ...(started === undefined ? [] : ['Started in a sandbox, as:', `  ${printable(started)}`]),
     `Asked because of: ${printable(reasons?.join(', ') || 'the policy')}`,
     claimOf(effects),
   ]

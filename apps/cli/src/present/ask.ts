@@ -1,13 +1,15 @@
-import { isYesOrNo, type Question } from '@delta/engine'
+import { isDecision, isYesOrNo, type Question } from '@delta/engine'
 import { readHidden } from '../terminal/read-hidden.js'
 import { readLine } from '../terminal/read-line.js'
 import type { Terminal } from '../terminal/terminal.js'
+import { hanging } from './columns.js'
 import { claimOf } from './effects.js'
+import { columnsFor } from './print.js'
 import { printable } from './printable.js'
 
 /**
  * Asks on stderr and reads one line from stdin, whether that is a terminal or not; a sensitive answer is not echoed. A
- * confirmation is asked again until the answer is yes or no. Undefined if nobody answered: at end of input, or when `signal`
+ * confirmation is asked again until the answer is yes or no, an approval until it is yes, no or always. Undefined if nobody answered: at end of input, or when `signal`
  * is aborted.
  */
 export async function askAtTerminal(
@@ -15,21 +17,37 @@ export async function askAtTerminal(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  // to an approval, anything but yes means no
-  const takesAnything = question.inputType !== 'confirmation' || question.command !== undefined
+  const isApproval = question.command !== undefined
+  const isAnswer = isApproval ? isDecision : question.inputType === 'confirmation' ? isYesOrNo : () => true
+  let prompt = promptOf(question, columnsFor(terminal.stderr))
   for (;;) {
-    const line = await askOnce(question, terminal, signal)
-    if (line === undefined || takesAnything || isYesOrNo(line)) return line
-    terminal.stderr.write('Please answer yes or no.\n')
+    const line = await askOnce(prompt, question, terminal, signal)
+    if (line === undefined || isAnswer(line)) return line
+    terminal.stderr.write(`Please answer ${isApproval ? 'yes, no or always' : 'yes or no'}.\n`)
+    if (isApproval) prompt = `${choiceOf(question)} ` // the command is on the screen already
   }
 }
 
+/** Words are broken between them; a command is to be read as it is. */
+function promptOf(question: Question, columns: number | undefined): string {
+  const text = printable(question.prompt.trimEnd())
+  if (question.command !== undefined) return `${text}\n${claimOf(question.effects)}\n${choiceOf(question)} `
+  const lines = text.split('\n').flatMap((line) => hanging(line, columns))
+  // after several lines, the answer would look like part of the last one
+  return `${lines.join('\n')}${choiceOf(question)}${lines.length > 1 ? '\n>' : ''} `
+}
+
+function choiceOf({ command, tool, inputType }: Question): string {
+  if (command !== undefined) return `Allow ${tool}? [yes/no/always]`
+  return inputType === 'confirmation' ? ' [yes/no]' : ''
+}
+
 async function askOnce(
+  prompt: string,
   question: Question,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const prompt = `${printable(question.prompt.trimEnd())}${claim(question)}${hint(question)} `
   const hidden = question.sensitive && terminal.stdin.isTTY === true
   const endLine = (): void => void terminal.stderr.write('\n')
   signal.addEventListener('abort', endLine, { once: true }) // before the reason is printed
@@ -57,16 +75,4 @@ function untilAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promis
     signal.addEventListener('abort', giveUp, { once: true })
     value.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
   })
-}
-
-/** The declared effects of a command to be approved. */
-function claim(question: Question): string {
-  return question.command === undefined ? '' : `\n${claimOf(question.effects)}`
-}
-
-function hint(question: Question): string {
-  if (question.command !== undefined) return '\nAllow it? [yes/no]'
-  const choice = question.inputType === 'confirmation' ? ' [yes/no]' : ''
-  // after several lines, the answer would look like part of the last one
-  return question.prompt.trimEnd().includes('\n') ? `${choice}\n>` : choice
 }

@@ -1,5 +1,5 @@
 import type { ActionRequest, ActionResult, HookExecutionAudit, JournalEvent } from '@delta/journal'
-import { commandLine, type WrittenCommands, writtenArguments } from './command-line.js'
+import { callLine, type ShownTools } from './command-line.js'
 import { isAnswer, isQuestion } from './describe-call.js'
 import { printable, printableLine } from './printable.js'
 
@@ -9,16 +9,16 @@ const REPEATED_CHARACTERS = 100
 /** Names the command above a result that does not directly follow it. Needs to see every event of a run, in order. */
 export interface Attribution {
   /** The command to repeat above this event; usually none. */
-  above(event: JournalEvent, known: WrittenCommands): string | undefined
+  above(event: JournalEvent, known: ShownTools): string | undefined
   /** Notes a call that was shown earlier, and whose result is still to come. */
-  remember(request: ActionRequest, known: WrittenCommands): void
+  remember(request: ActionRequest, known: ShownTools): void
 }
 
 /**
  * A result does not directly follow its command when calls ran side by side, or when the run was interrupted in between. Nor
  * does a hook's replacement always follow the result that it replaces.
  */
-export function attribution(): Attribution {
+export function attribution({ verbose }: { verbose: boolean }): Attribution {
   /** The calls without a result: what to repeat of each, by its `action_id`. */
   const open = new Map<string, string>()
   /** The same for the calls of this cycle that have a result, in the order of their results. */
@@ -50,21 +50,18 @@ export function attribution(): Attribution {
       if (event.type === 'HOOK_EXECUTION_AUDIT') return aboveReplacement(event)
       if (event.type === 'ACTION_REQUEST') {
         last = isQuestion(event) ? undefined : event.action_id // a question shows no command
-        open.set(event.action_id, repeated(event, known))
+        open.set(event.action_id, repeated(event, known, verbose))
       }
       if (event.type === 'THOUGHT') ended.clear()
       if (event.type === 'THOUGHT' || event.type === 'ENGINE_START') last = undefined
       return undefined
     },
-    remember: (request, known) => void open.set(request.action_id, repeated(request, known)),
+    remember: (request, known) => void open.set(request.action_id, repeated(request, known, verbose)),
   }
 }
 
-function repeated(request: ActionRequest, known: WrittenCommands): string {
-  const { tool_name: name, tool_args: args } = request
-  const command = commandLine(request, known)
-  const said = command ?? `${printableLine(name)}${writtenArguments(args)}`
-  const [line = '', ...rest] = printable(said).split('\n')
+function repeated(request: ActionRequest, known: ShownTools, verbose: boolean): string {
+  const [line = '', ...rest] = printable(callLine(request, known, verbose)).split('\n')
   const isCut = rest.length > 0 || line.length > REPEATED_CHARACTERS
-  return `${command === undefined ? '' : '$ '}${line.slice(0, REPEATED_CHARACTERS)}${isCut ? ' …' : ''}`
+  return `${line.slice(0, REPEATED_CHARACTERS)}${isCut ? ' …' : ''}`
 }

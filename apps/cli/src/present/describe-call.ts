@@ -1,30 +1,20 @@
 import type { ActionRequest, ActionResult, HookExecutionAudit } from '@delta/journal'
 import { beginning, beginningOfOutput } from './beginning.js'
-import { commandLine, type WrittenCommands, writtenArguments } from './command-line.js'
+import { callLine, type ShownTools } from './command-line.js'
 import type { Detail } from './detail.js'
 import { duration } from './duration.js'
 import { printableLine } from './printable.js'
 
-const NOTHING_WRITTEN: WrittenCommands = new Map()
+const NO_TOOLS: ShownTools = new Map()
 
-/** The command as it would be typed, ready to be pasted. */
+/** The call: its tool, and the command as it would be typed, ready to be pasted. */
 export function describeRequest(
   event: ActionRequest,
-  { style, verbose, written = NOTHING_WRITTEN }: Detail,
+  { style, verbose, tools = NO_TOOLS }: Detail,
 ): string[] {
   if (isQuestion(event)) return [] // whoever asks the question shows it
-  const [first = '', ...rest] = beginning(typed(event, written), verbose)
-  return [`   $ ${first}`, ...rest].map((line) => style.cyan(line))
-}
-
-/**
- * The command as it would be typed. If the call was refused, or an old journal lacks the command: the name, and the arguments
- * as the model wrote them.
- */
-function typed(request: ActionRequest, known: WrittenCommands): string {
-  const { tool_name: name, tool_args: args, resolved_command: command } = request
-  const refused = command === null ? ' (refused)' : ''
-  return commandLine(request, known) ?? `${printableLine(name)}${refused}${writtenArguments(args)}`
+  const [first = '', ...rest] = beginning(callLine(event, tools, verbose), verbose)
+  return [`   ${first}`, ...rest].map((line) => style.cyan(line))
 }
 
 /** What the tool printed, and how it ended. */

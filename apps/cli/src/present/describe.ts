@@ -22,10 +22,11 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
     case 'ACTION_RESULT':
       return describeResult(event, detail)
     case 'HUMAN_INPUT_REQUEST':
-      // during a run, the question is shown by whoever asks it or says how to answer
+      if (event.argv === undefined) return indented('   ask_human ? ', event.prompt, style.yellow)
+      // during a run, whoever asks it or says how to answer shows the command
       return transcript ? indented('   ? ', event.prompt, style.yellow) : []
     case 'HUMAN_INPUT_RECEIVED':
-      return indented('   > ', event.response, style.bold)
+      return indented('   > ', event.remember === undefined ? event.response : 'always', style.bold)
     case 'ERROR':
       return failure(event, detail)
     case 'SYSTEM_MESSAGE':

@@ -1,4 +1,4 @@
-import type { WrittenCommands } from './command-line.js'
+import type { ShownTools } from './command-line.js'
 import type { Style } from './style.js'
 
 /** How events are described. */
@@ -10,6 +10,8 @@ export interface Detail {
   tokens?: boolean
   /** Includes what a person running the agent sees elsewhere: their own messages, the answer (on stdout), why it failed. */
   transcript?: boolean
-  /** Commands as the tools' authors wrote them. */
-  written?: WrittenCommands
+  /** How the tools' authors want their calls shown. */
+  tools?: ShownTools
+  /** Columns of the terminal that shows the lines, now; undefined for a file or a pipe, whose lines are never broken. */
+  columns?: () => number | undefined
 }

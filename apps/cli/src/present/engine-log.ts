@@ -62,7 +62,7 @@ function openLog(complain: (message: string) => void) {
 
   function show(event: EngineEvent): void {
     if (isRepeated(event)) return
-    if (event.kind === 'open') describe.remember(event.event)
+    if (event.kind === 'open' && event.event.type === 'ACTION_REQUEST') describe.remember(event.event)
     if (event.kind === 'notice') write([`note: ${event.message}`])
     const stored = storedEvent(event)
     if (stored === undefined) return

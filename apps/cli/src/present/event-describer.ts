@@ -1,6 +1,7 @@
 import type { ActionRequest, JournalEvent } from '@delta/journal'
 import { attribution } from './attribution.js'
-import { type WrittenCommands, writtenCommands } from './command-line.js'
+import { hanging } from './columns.js'
+import { isShownAsCommand, type ShownTools, shownTools } from './command-line.js'
 import { describeEvent } from './describe.js'
 import type { Detail } from './detail.js'
 
@@ -16,9 +17,9 @@ export interface EventDescriber {
  */
 export function eventDescriber(detail: Detail): EventDescriber {
   const { style } = detail
-  const commands = attribution()
-  let written: WrittenCommands = new Map()
-  let told: Detail = { ...detail, written }
+  const calls = attribution(detail)
+  let tools: ShownTools = new Map()
+  let told: Detail = { ...detail, tools }
   /** The message of the last error that is not retried. */
   let failure: string | undefined
   /** The last error announced another attempt, which has not happened yet. */
@@ -26,24 +27,28 @@ export function eventDescriber(detail: Detail): EventDescriber {
 
   function describe(event: JournalEvent): string[] {
     if (event.type === 'ENGINE_START') {
-      written = writtenCommands(event)
-      told = { ...detail, written }
+      tools = shownTools(event)
+      told = { ...detail, tools }
     }
-    const command = commands.above(event, written)
+    const call = calls.above(event, tools)
     const isTakenBack = event.type === 'ENGINE_END' && event.status === 'FAILED' && isPromised
     const lines = describeEvent(withoutRepetition(event, failure), told)
     if (event.type === 'ERROR' && !event.recoverable) failure = event.error_message
     if (event.type !== 'HOOK_EXECUTION_AUDIT')
       isPromised = event.type === 'ERROR' && event.recoverable === true
-    return [
-      ...(command === undefined ? [] : [style.cyan(`   ↳ ${command}`)]),
+    const all = [
+      ...(call === undefined ? [] : [style.cyan(`   ↳ ${call}`)]),
       ...(isTakenBack ? [style.red('   ! not tried again')] : []),
       ...lines,
     ]
+    // a command is for pasting, too: only the terminal breaks it
+    const isCommand = event.type === 'ACTION_REQUEST' && isShownAsCommand(event, tools, detail.verbose)
+    const columns = isCommand ? undefined : detail.columns?.()
+    return columns === undefined ? all : all.flatMap((line) => hanging(line, columns))
   }
 
   return Object.assign(describe, {
-    remember: (request: ActionRequest) => commands.remember(request, written),
+    remember: (request: ActionRequest) => calls.remember(request, tools),
   })
 }
 

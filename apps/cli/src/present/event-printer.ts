@@ -1,7 +1,7 @@
 import { isKnownEvent, type StoredEvent } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
 import { eventDescriber } from './event-describer.js'
-import { print } from './print.js'
+import { print, screenWidth } from './print.js'
 import { printableLine } from './printable.js'
 import { styleFor } from './style.js'
 
@@ -24,6 +24,7 @@ export function eventPrinter(
     style: styleFor(terminal.stdout, terminal.env),
     verbose: verbose === true || step !== undefined,
     transcript: true,
+    columns: () => screenWidth(terminal),
   })
   const show = (event: StoredEvent): void => {
     const lines = isKnownEvent(event) ? describe(event) : [`   ${printableLine(event.type)}`]

@@ -1,7 +1,7 @@
 import type { EngineEvent } from '@delta/engine'
 import type { JournalEvent } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
-import type { Presenter } from './presenter.js'
+import type { Presenter, PresenterFlags } from './presenter.js'
 import { progressPresenter } from './progress.js'
 import { createSpinner, ERASE_LINE } from './spinner.js'
 import { storedEvent } from './stored-event.js'
@@ -9,7 +9,7 @@ import { streamedThought } from './streamed-thought.js'
 import { styleFor } from './style.js'
 
 /** Progress on a terminal: thoughts as they stream, and a spinner while nothing comes. */
-export function livePresenter(terminal: Terminal, flags: { quiet?: boolean; verbose?: boolean }): Presenter {
+export function livePresenter(terminal: Terminal, flags: Omit<PresenterFlags, 'format'>): Presenter {
   const lines = progressPresenter(terminal, { ...flags, tokens: true })
   const style = styleFor(terminal.stderr, terminal.env)
   const spinner = createSpinner(terminal.stderr, style)

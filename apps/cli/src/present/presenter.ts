@@ -18,4 +18,6 @@ export interface PresenterFlags {
   format: Format
   quiet?: boolean
   verbose?: boolean
+  /** A person is asked at the terminal. */
+  interactive?: boolean
 }

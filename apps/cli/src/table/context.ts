@@ -15,7 +15,7 @@ const OPTIONS: readonly OptionEntry[] = [
   TRUST_WORKSPACE_ENV,
 ]
 
-const NOTES = `No model is asked, nothing is journaled and no hook runs. The generators of
+const NOTES = `No model is asked, nothing is journaled and no hook runs. The generators of \
 context.yaml run as they would in a run, and write their files.`
 
 export const CONTEXT_COMMANDS: CommandGroup = {

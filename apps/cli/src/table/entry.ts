@@ -31,7 +31,7 @@ export interface CommandEntry {
   options?: readonly OptionEntry[]
   /** Whole command lines, each with what it is for. */
   examples: readonly (readonly [command: string, purpose: string])[]
-  /** Further help, after the examples. */
+  /** Further help, after the examples, in the form that `fitted` breaks: a paragraph, or a row of a table, is one line. */
   notes?: string
   hidden?: boolean
 }

@@ -78,7 +78,7 @@ export const INSPECT_COMMANDS: CommandGroup = {
           'each call of bash that failed, and why it was made',
         ],
       ],
-      notes: `What --follow watches may be killed, or not have begun. Then one line on stderr
+      notes: `What --follow watches may be killed, or not have begun. Then one line on stderr \
 says so, and it goes on printing when somebody takes the run up; Ctrl+C ends it.`,
     },
     {

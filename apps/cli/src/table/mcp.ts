@@ -15,11 +15,9 @@ export const MCP_SERVE: CommandEntry = {
   {"mcpServers": {"mine": {"command": "delta", "args":
     ["mcp", "serve", "/path/to/tools.yaml", "-w", "/path/to/files"]}}}
 
-The policy of the file counts. A call that would need a person's approval is
+The policy of the file counts. A call that would need a person's approval is \
 refused. It ends when its input ends; a command that runs then is ended first.
 
-Exit codes:
-  0 the client has closed its side, 1 a message was longer than 10 MB, 2 the
-  tools do not load or the directory is missing, 130/143/129 stopped by
-  SIGINT/SIGTERM/SIGHUP`,
+Exit codes: 0 the client has closed its side, 1 a message was longer than 10 MB, 2 the \
+tools do not load or the directory is missing, 130/143/129 stopped by SIGINT/SIGTERM/SIGHUP`,
 }

@@ -42,26 +42,25 @@ export const RUN_COMMANDS: CommandGroup = {
           'the task from a pipe, the answer into a file',
         ],
       ],
-      notes: `Any number of runs may go on in one workspace at the same time, also of
-different agents: give each the same -w. Each prints its id, and
+      notes: `Any number of runs may go on in one workspace at the same time, also of \
+different agents: give each the same -w. Each prints its id, and \
 delta continue --run-id takes one of them.
 
-An agent calls another by a tool. The task goes to its stdin: there it is text,
+An agent calls another by a tool. The task goes to its stdin: there it is text, \
 whatever it begins with. In the agent.yaml of the caller:
   - name: ask_reviewer
     exec: delta run --agent \${AGENT_HOME}/reviewer -m - -w \${work_dir} -q
     stdin: task
 
-Exit codes:
-  0 completed, 1 failed, 2 usage or configuration, 6 another process writes the
-  run, 101 waiting for input, 130/143/129 stopped by SIGINT/SIGTERM/SIGHUP
+Exit codes: 0 completed, 1 failed, 2 usage or configuration, 6 another process writes the \
+run, 101 waiting for input, 130/143/129 stopped by SIGINT/SIGTERM/SIGHUP
 
 Environment:
   DELTA_API_KEY or OPENAI_API_KEY     the model's key
-  DELTA_BASE_URL or OPENAI_BASE_URL   the model's address; anything that speaks
-                                      chat completions
-  DELTA_IMPORT_ROOTS                  directories for --import-root, separated
-                                      by colons
+  DELTA_BASE_URL or OPENAI_BASE_URL   the model's address; anything that speaks \
+chat completions
+  DELTA_IMPORT_ROOTS                  directories for --import-root, separated \
+by colons
   DELTA_NEW=1                         as --new
   DELTA_RUNS_DIR                      as --runs-dir
   DELTA_STATE_DIR                     where it is remembered which runs
@@ -97,8 +96,8 @@ Environment:
       ],
       notes: `What it does with a run that is
   INTERRUPTED        resumes it; a message is a further instruction
-  WAITING_FOR_INPUT  takes the message for the answer; without one,
-                     interaction/response.txt
+  WAITING_FOR_INPUT  takes the message for the answer; without one, \
+interaction/response.txt
   COMPLETED, FAILED  needs a message, and goes on with that
   RUNNING            changes nothing, exit code 6; with --force, takes it
 

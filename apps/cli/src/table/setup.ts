@@ -25,14 +25,14 @@ export const SETUP_COMMANDS: CommandGroup = {
       ],
       notes: `Templates:
   minimal        runs one command and says what it printed
-  hello-world    finds the longest files and writes a report; three ways to
-                 write a tool
+  hello-world    finds the longest files and writes a report; three ways to \
+write a tool
   file-ops       reads, searches, writes and moves text files
   api-tester     sends HTTP requests and reports what came back
   code-reviewer  reads source files and writes a review
   research       takes notes over a long run, and answers with its sources
 
-The model of each is a script. A comment in its agent.yaml says how to put a
+The model of each is a script. A comment in its agent.yaml says how to put a \
 real one in its place.`,
     },
     {

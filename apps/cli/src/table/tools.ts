@@ -25,7 +25,7 @@ const LINT: CommandEntry = {
   arguments: [PATH],
   options: [JSON_OUTPUT, IMPORT_ROOT],
   examples: [['delta tool lint ./my-agent', 'exit code 0 without findings, 1 with, 2 if they do not load']],
-  notes: `It looks at the tools alone. What checks all files of an agent, and runs
+  notes: `It looks at the tools alone. What checks all files of an agent, and runs \
 nothing: delta config --strict --agent ./my-agent`,
 }
 
@@ -52,9 +52,9 @@ const IMPORT: CommandEntry = {
     { flags: '-o, --output <file>', description: 'where to; "-" is stdout (default: <name>.atip.json)' },
   ],
   examples: [['delta tool import delta --commands "list-runs,journal verify"', 'writes delta.atip.json']],
-  notes: `ATIP is JSON in which a program says what its commands take and what they do
-to the world. Keep the file beside agent.yaml, and name it there under imports:
-as is printed then. Few programs speak it yet. Any other is a tool, too, by a
+  notes: `ATIP is JSON in which a program says what its commands take and what they do \
+to the world. Keep the file beside agent.yaml, and name it there under imports: \
+as is printed then. Few programs speak it yet. Any other is a tool, too, by a \
 line under tools: in agent.yaml: - { name: …, exec: … }`,
 }
 

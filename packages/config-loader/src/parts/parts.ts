@@ -8,7 +8,7 @@ import { readSets, type SetValue, setIn, setsBelow } from '../shape/set.js'
 import { fitShape, withoutFaults } from '../shape/shape.js'
 import { importRootsOf } from '../tools/import-roots.js'
 import { collectTools, followGuess } from '../tools/imports.js'
-import { readPolicy } from '../tools/policy.js'
+import { checkPolicyTools, readPolicy } from '../tools/policy.js'
 import { setTools } from '../tools/set-tools.js'
 import type { Override, ToolSet } from '../tools/tool-set.js'
 import type { YamlFile } from '../yaml/file.js'
@@ -53,6 +53,7 @@ export async function readParts(workplace: Workplace, options: LoadOptions, find
   const policy = main && document && readPolicy(document.policy, main, findings)
   const prompt = readPrompt(document?.system_prompt, main, workplace, findings)
   const { tools, overrides } = await loadTools(mainFile, workplace, sets, options, findings)
+  if (main !== undefined) checkPolicyTools(policy, tools, main, findings)
   const hooks = loadHooks(document, main, workplace, setsBelow(sets, 'hooks'), findings)
   const promptFile = prompt?.name ?? document?.system_prompt ?? USUAL_PROMPT
   const context = readContext(workplace, promptFile, setsBelow(sets, 'context'), findings)

@@ -17,7 +17,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   on_run_end: 'When the run has ended, also by a signal.',
   on_iteration_start: 'Before each cycle.',
   on_iteration_end: 'After each cycle.',
-  'imports[].trust': 'Who vouches for it, and so how far a policy believes its effects.',
+  'imports[].trust':
+    'Who vouches for it: policy.min_trust_level refuses less, and from org up its idempotent counts.',
 
   policy: 'What commands may do without asking. One rule written brings the defaults of the others.',
   'policy.allow_destructive':
@@ -33,6 +34,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'policy.on_confirmation': 'deny: what a person would be asked is refused instead. Default: ask_human',
   'policy.redact':
     'What is taken out of results: known secrets (declared, the default), or also what looks like one (patterns, the default of imported tools).',
+  'policy.tools': 'By its name, allow: what a person would be asked of this tool is allowed.',
 
   'tools[].name': 'As the model calls it: 1 to 64 letters, digits, _ and -.',
   'tools[].parameters': 'What the template does not say of its parameters.',
@@ -44,7 +46,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'With command:, how the value gets to the program: as an argument (default), on standard input, or behind option_name.',
   'tools[].parameters[].position': 'With command:, its place among the arguments that are appended, from 0.',
   'tools[].env': 'Environment variables it gets besides those of the run.',
-  'tools[].trust': 'Who vouches for its effects. A tool that was imported from ATIP has it from there.',
+  'tools[].trust':
+    'Who vouches for its effects, as with an import. A tool that was imported from ATIP has it from there.',
   'tools[].sandbox':
     'true, or what it may do: it runs under bubblewrap, without network, and writes only to the workspace.',
   'tools[].sandbox.network': 'true: it may use the network. Default: false',

@@ -47,6 +47,11 @@ export const toolEditorSchema = z
     stdin: z.optional(text('The parameter whose value goes to standard input.')),
     parameters: z.optional(z.array(parameter)),
     allow_dash: z.optional(flag('Let values begin with "-".')),
+    display: z.optional(
+      text(
+        'What people see of a call instead of its command, as in edit ${path}. Approvals and -v show the command.',
+      ),
+    ),
     timeout_ms: z.optional(z.int().check(z.gte(0), z.describe('Default 600000; 0 for no limit.'))),
     cwd: z.optional(text('Where it runs, relative to the workspace.')),
     env: z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))),

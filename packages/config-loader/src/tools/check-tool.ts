@@ -1,4 +1,4 @@
-import { nearestNames } from '@delta/executor'
+import { findDisplayProblems, nearestNames } from '@delta/executor'
 import type { ExpandedParameter, ExpandedTool } from '@delta/tool-expander'
 import type { Findings } from '../findings.js'
 import type { ValuePath } from '../path.js'
@@ -30,6 +30,19 @@ export function checkTool(
 
 function adviceFor(name: string): string {
   return `For the value of "${name}" add substitute: true to the tool; the text itself is then \\\${${name}}.`
+}
+
+/** A name that no parameter has would stay empty on every screen. */
+export function checkDisplay(
+  display: string | undefined,
+  tool: ExpandedTool,
+  file: YamlFile,
+  path: ValuePath,
+  findings: Findings,
+): void {
+  const at = [...path, 'display']
+  for (const { message, column } of display === undefined ? [] : findDisplayProblems(display, tool))
+    findings.error(file.locate(at, { column }), sentence(at, message))
 }
 
 /** A value that is a text where a number was said is passed on all the same, but the model is shown a contradiction. */

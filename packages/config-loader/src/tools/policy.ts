@@ -2,6 +2,7 @@ import { nearestNames, POLICY_KEYS, type Policy, parsePolicy } from '@delta/exec
 import type { Findings } from '../findings.js'
 import { reportForeign } from '../shape/report.js'
 import type { YamlFile } from '../yaml/file.js'
+import type { ToolSet } from './tool-set.js'
 
 const NOTHING_UNDER_IT =
   'policy: nothing is under it, so the defaults hold: a person is asked before what is destructive, and interactive tools are refused.'
@@ -25,4 +26,21 @@ export function readPolicy(value: unknown, file: YamlFile, findings: Findings): 
     )
   }
   return parsed.ok ? parsed.policy : undefined
+}
+
+/** Reports consent to a tool that is not there. Where a tool could not be read, its name may be the one that is meant. */
+export function checkPolicyTools(
+  policy: Policy | undefined,
+  tools: ToolSet,
+  file: YamlFile,
+  findings: Findings,
+): void {
+  if (findings.problems.length > 0) return
+  for (const name of Object.keys(policy?.tools ?? {})) {
+    if (tools.has(name)) continue
+    const [nearest] = nearestNames(name, [...tools.keys()])
+    const hint = nearest === undefined ? 'Remove it.' : `Did you mean "${nearest}"?`
+    const place = file.locate(['policy', 'tools', name], { key: true })
+    findings.error(place, `policy.tools: there is no tool "${name}".`, hint)
+  }
 }

@@ -5,7 +5,7 @@ import { isMap } from '../is-map.js'
 import type { ValuePath } from '../path.js'
 import { reportForeign, sentence } from '../shape/report.js'
 import type { YamlFile } from '../yaml/file.js'
-import { checkTool } from './check-tool.js'
+import { checkDisplay, checkTool } from './check-tool.js'
 import { mistypedMode, reportUnknownKeys, strangeKeys, strangeParameterKeys } from './tool-keys.js'
 import { reportToolProblems, writtenName } from './tool-problems.js'
 
@@ -55,6 +55,7 @@ export function readTool(
   if (settings === undefined) return undefined
   const expanded = expandTool(parsed.tool)
   checkTool(expanded, item, file, path, findings)
+  checkDisplay(settings.display, expanded, file, path, findings)
   return { tool: { expanded, settings }, rest: parsed.rest, file, path }
 }
 

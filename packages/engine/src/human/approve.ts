@@ -64,7 +64,7 @@ export function resumeApproval(
 function isUnchanged(call: Call, prepared: ReadyCall, { argv, prompt }: HumanInputRequest): boolean {
   if (JSON.stringify(argv) !== JSON.stringify(prepared.argv)) return false
   return prepared.decision === 'allow'
-    ? prompt.endsWith(`\n  ${commandOf(prepared)}`)
+    ? prompt.endsWith(`\n${commandLines(prepared)}`)
     : prompt === promptFor(call, prepared)
 }
 
@@ -82,18 +82,26 @@ async function decide(
     inputType: 'confirmation',
     sensitive: false,
     command: commandOf(prepared),
+    ...(prepared.sandbox && { started: startedAs(prepared) }),
     tool: call.name,
     reasons: prepared.reasons,
     ...(prepared.tool.settings.effects && { effects: prepared.tool.settings.effects }),
   }
-  const decision = decisionOf(run, requestId) ?? toDecision(await askPerson(run, question))
+  const answer = decisionOf(run, requestId) ?? (await askPerson(run, question))
+  const { decision, always = false } = toDecision(answer)
   if (decision === undefined && run.signal.aborted) return interrupted(run.signal)
   if (decision === undefined) {
     leaveQuestion(run.run.paths.interaction, question)
     return { status: 'WAITING_FOR_INPUT', question }
   }
   const about = { iteration, action_id: call.action_id, request_id: requestId }
-  record(run, { type: 'HUMAN_INPUT_RECEIVED', ...about, response: decision })
+  record(run, {
+    type: 'HUMAN_INPUT_RECEIVED',
+    ...about,
+    response: decision,
+    ...(always && { remember: 'process' }),
+  })
+  if (always) run.alwaysAllowed.add(call.name)
   run.run.journal.sync()
   clearInteraction(run.run.paths.interaction)
   return decision
@@ -104,21 +112,38 @@ function decisionOf(run: ActiveRun, requestId: string): 'yes' | 'no' | undefined
   return run.reply.kind === 'approve' ? 'yes' : 'no'
 }
 
-/** Only a plain yes is a yes. */
-function toDecision(answer: string | undefined): 'yes' | 'no' | undefined {
-  if (answer === undefined) return undefined
-  return /^\s*y(es)?\s*$/i.test(answer) ? 'yes' : 'no'
+/** Whether a text decides on a command: a plain yes, no (or `y`, `n`) or always, and nothing besides. */
+export function isDecision(answer: string): boolean {
+  return typeof answer === 'string' && /^\s*(?:y|yes|n|no|always)\s*$/i.test(answer)
+}
+
+/** Only a plain yes, or always, is a yes. */
+function toDecision(answer: string | undefined): { decision?: 'yes' | 'no'; always?: boolean } {
+  if (answer === undefined) return {}
+  if (/^\s*always\s*$/i.test(answer)) return { decision: 'yes', always: true }
+  return { decision: /^\s*y(es)?\s*$/i.test(answer) ? 'yes' : 'no' }
 }
 
 function promptFor(call: Call, prepared: ReadyCall): string {
   const why = prepared.reasons.length > 0 ? ` (${prepared.reasons.join(', ')})` : ''
-  return `May "${call.name}" run this command?${why}\n  ${commandOf(prepared)}`
+  return `May "${call.name}" run this command?${why}\n${commandLines(prepared)}`
+}
+
+/** What a person judges: the tool's own command, and below it what a sandbox makes of that. */
+function commandLines(prepared: ReadyCall): string {
+  const started = startedAs(prepared)
+  return `  ${commandOf(prepared)}${started === undefined ? '' : `\nStarted in a sandbox, as:\n  ${started}`}`
 }
 
 /** All of it, as it would be typed: what a tool gets on stdin can do as much harm as its arguments. */
-function commandOf({ argv, stdin, tool }: ReadyCall): string {
+function commandOf({ argv, stdin, tool, sandbox = [] }: ReadyCall): string {
   const { settings, expanded } = tool
   // the author's own script keeps its lines; an imported description is somebody else's
-  const command = quoteForPerson(argv, settings.trust === undefined ? expanded.command : [])
+  const known = settings.trust === undefined ? expanded.command : []
+  const command = quoteForPerson(argv.slice(sandbox.length), known)
   return stdin === undefined ? command : `${quoteForPerson(['printf', '%s', stdin])} | ${command}`
+}
+
+function startedAs({ argv, sandbox }: ReadyCall): string | undefined {
+  return sandbox && quoteForPerson(argv)
 }

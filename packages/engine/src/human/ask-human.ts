@@ -46,6 +46,7 @@ export async function resumeAskHuman(
     const question = questionOf(waiting)
     const text =
       run.reply?.kind === 'answer' ? run.reply.text : readResponse(run.run.paths.interaction, question)
+    if (text !== undefined) run.emit({ kind: 'open', event: waiting })
     return answerOrWait(run, call, question, { iteration, text })
   }
   const received = await lastEventOf(run, 'HUMAN_INPUT_RECEIVED', call.action_id)

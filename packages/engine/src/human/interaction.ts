@@ -18,6 +18,7 @@ export function leaveQuestion(directory: string, question: Question): void {
     input_type: question.inputType,
     sensitive: question.sensitive,
     command: question.command, // this and the following only for an approval
+    started: question.started,
     tool_name: question.tool,
     reasons: question.reasons,
     effects: question.effects,

@@ -46,7 +46,8 @@ export interface EngineOptions {
   sync?: boolean | undefined
   /**
    * Asks the person at the terminal; without it a question ends the run as `WAITING_FOR_INPUT`. It resolves to
-   * the answer; for an `inputType` of `confirmation`, ask again until the answer is one that `isYesOrNo` accepts.
+   * the answer. Ask again until `isDecision` accepts it where the question has a `command`, where `always` allows its tool until
+   * the call of `runAgent` or `continueRun` has ended, and until `isYesOrNo` does for any other `confirmation`.
    */
   ask?: ((question: Question) => Promise<string | undefined>) | undefined
   /** True streams the model's words to `onEvent` as they come. */

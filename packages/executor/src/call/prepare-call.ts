@@ -134,7 +134,10 @@ function judge(
   const bound = bindArguments(expanded, args, { variables: absolute(variables) })
   if (!bound.ok) return refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
 
-  const { decision, reasons } = decide(settings.effects, policy, { trust: settings.trust })
+  const { decision, reasons } = decide(settings.effects, policy, {
+    trust: settings.trust,
+    tool: expanded.name,
+  })
   if (decision === 'deny') return refuse('BLOCKED', args, blockedByPolicy(expanded, reasons))
   return { decision, args, bound, reasons }
 }

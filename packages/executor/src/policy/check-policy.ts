@@ -1,6 +1,6 @@
 import { isObject, requireThat } from '../usage.js'
 
-const MEMBERS: readonly string[] = ['rules', 'onConfirmation', 'redact']
+const MEMBERS: readonly string[] = ['rules', 'onConfirmation', 'redact', 'tools']
 
 /**
  * A policy as a person writes it (`{ allow_network: false }`) has none of the members that are looked at here, and would

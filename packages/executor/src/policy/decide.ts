@@ -23,21 +23,23 @@ export interface PolicyDecision {
  * somebody else and are held to `DEFAULT_RULES`.
  *
  * @param options.trust - Who vouches for the effects; absent for tools the agent's author wrote.
+ * @param options.tool - Its name: one that the policy allows under `tools` needs no person.
  */
 export function decide(
   effects: Effects | undefined,
   policy: Policy | undefined,
-  options: { trust?: TrustLevel | undefined } = {},
+  options: { trust?: TrustLevel | undefined; tool?: string | undefined } = {},
 ): PolicyDecision {
   checkPolicy('decide', policy)
   checkOptions('decide', options)
-  const { trust } = options
+  const { trust, tool } = options
   const rules = policy?.rules ?? (trust === undefined ? undefined : DEFAULT_RULES)
   if (!rules) return { decision: 'allow', reasons: [] }
   const denied = deniedEffects(effects ?? {}, rules, trust)
   if (denied.length > 0) return { decision: 'deny', reasons: denied }
   const confirmable = confirmableEffects(effects ?? {}, rules)
-  if (confirmable.length === 0) return { decision: 'allow', reasons: [] }
+  const isAllowed = tool !== undefined && Object.hasOwn(policy?.tools ?? {}, tool)
+  if (confirmable.length === 0 || isAllowed) return { decision: 'allow', reasons: [] }
   return { decision: policy?.onConfirmation === 'deny' ? 'deny' : 'ask', reasons: confirmable }
 }
 

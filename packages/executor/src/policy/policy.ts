@@ -26,6 +26,8 @@ export interface PolicyRules {
 export interface Policy {
   /** Undefined: every effect is allowed. */
   rules?: PolicyRules
+  /** The author's lasting consent by the names of tools: what a person would be asked is allowed. */
+  tools?: Readonly<Record<string, 'allow'>>
   /** What becomes of a call that wants a person's confirmation. */
   onConfirmation: 'ask_human' | 'deny'
   /**
@@ -62,6 +64,13 @@ const schema = z.object(
     max_cost_estimate: z.optional(z.enum(COST_ESTIMATES, `expected one of ${COST_ESTIMATES.join(', ')}`)),
     on_confirmation: z.optional(z.enum(['ask_human', 'deny'], 'expected ask_human or deny')),
     redact: z.optional(z.enum(['declared', 'patterns'], 'expected declared or patterns')),
+    tools: z.optional(
+      z.record(
+        z.string(),
+        z.literal('allow', 'expected allow'),
+        'expected a mapping, such as { delete_file: allow }',
+      ),
+    ),
   },
   'expected a mapping, such as { allow_destructive: false }',
 )
@@ -77,7 +86,7 @@ export type ParsedPolicy =
 /**
  * Reads `policy:` of an agent. As soon as one rule is written, the others have ATIP's defaults
  * (destructive and interactive commands are not allowed); a policy that only says what to
- * redact has no rules. A key nobody knows is a problem, for the rule that was meant would protect nothing; keys that
+ * redact, or which tools need no person, has no rules. A key nobody knows is a problem, for the rule that was meant would protect nothing; keys that
  * begin with `x-` are the author's own.
  */
 export function parsePolicy(input: unknown): ParsedPolicy {
@@ -88,7 +97,7 @@ export function parsePolicy(input: unknown): ParsedPolicy {
     const problems = issues.map(({ path, message }) => ({ path: path.join('.'), message }))
     return { ok: false, problems: [...problems, ...unknown.map(unknownRule)], unknownKeys: unknown }
   }
-  const { on_confirmation, redact, ...written } = parsed.data
+  const { on_confirmation, redact, tools, ...written } = parsed.data
   const rules = {
     allowDestructive: written.allow_destructive,
     allowNonReversible: written.allow_non_reversible,
@@ -100,10 +109,14 @@ export function parsePolicy(input: unknown): ParsedPolicy {
     minTrustLevel: written.min_trust_level,
     maxCostEstimate: written.max_cost_estimate,
   }
-  const onlyRedacts =
-    redact !== undefined && on_confirmation === undefined && Object.keys(written).length === 0
-  const policy: Policy = { onConfirmation: on_confirmation ?? 'ask_human', ...(redact && { redact }) }
-  if (!onlyRedacts) policy.rules = { ...DEFAULT_RULES, ...definedOnly(rules) }
+  const hasRules =
+    on_confirmation !== undefined || Object.keys(written).length > 0 || (redact ?? tools) === undefined
+  const policy: Policy = {
+    onConfirmation: on_confirmation ?? 'ask_human',
+    ...(redact && { redact }),
+    ...(tools && { tools }),
+  }
+  if (hasRules) policy.rules = { ...DEFAULT_RULES, ...definedOnly(rules) }
   return { ok: true, policy, unknownKeys: [] }
 }
 

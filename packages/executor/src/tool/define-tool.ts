@@ -1,7 +1,8 @@
 import { type ExpandedTool, expandTool, formatProblem, parseTool } from '@delta/tool-expander'
-import { ExecutorError } from '../errors.js'
+import { ExecutorError, type SettingsProblem } from '../errors.js'
 import { isObject, requireThat } from '../usage.js'
 import { isAgentCommand } from './agent-command.js'
+import { findDisplayProblems } from './display.js'
 import { mistypedKeys } from './mistyped-keys.js'
 import { parseToolSettings, type ToolSettings } from './settings.js'
 import { TOOL_SETTING_KEYS } from './settings-schema.js'
@@ -30,11 +31,12 @@ export function defineTool(input: WrittenTool): Tool {
   const syntax = parseTool(input)
   const run = parseToolSettings(syntax.ok ? syntax.rest : settingsIn(input))
   const mistyped = mistypedKeys(input)
-  if (syntax.ok && run.ok && mistyped.length === 0)
-    return { expanded: expandTool(syntax.tool), settings: run.settings }
+  const made = syntax.ok && run.ok ? { expanded: expandTool(syntax.tool), settings: run.settings } : undefined
+  const ofDisplay = made ? displayProblems(made) : []
+  if (made && mistyped.length === 0 && ofDisplay.length === 0) return made
 
   const ofSyntax = syntax.ok ? [] : syntax.problems
-  const ofSettings = run.ok ? [] : run.problems
+  const ofSettings = run.ok ? ofDisplay : run.problems
   const lines = [
     ...ofSyntax.map((problem) => formatProblem(problem)),
     ...ofSettings.map(({ path, message }) => `${path}: ${message}`),
@@ -42,6 +44,11 @@ export function defineTool(input: WrittenTool): Tool {
   ]
   const problems: { path: string; message: string }[] = [...ofSyntax, ...ofSettings, ...mistyped]
   throw new ExecutorError('ERR_EXECUTOR_TOOL', `The tool cannot be used:\n${lines.join('\n')}`, problems)
+}
+
+function displayProblems({ expanded, settings: { display } }: Tool): SettingsProblem[] {
+  if (display === undefined) return []
+  return findDisplayProblems(display, expanded).map(({ message }) => ({ path: 'display', message }))
 }
 
 /** How a tool runs whose syntax is wrong: to be checked all the same. */

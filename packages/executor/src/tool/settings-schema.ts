@@ -36,6 +36,7 @@ export const settingsSchema = z.lazy(() => {
   )
 
   return z.object({
+    display: z.optional(text.check(z.regex(/^[^\n]*\S[^\n]*$/, 'expected one line of text'))),
     timeout_ms: z.optional(milliseconds),
     cwd: z.optional(directory),
     env: z.optional(z.record(variableName, value, { error: variablesError })),
@@ -74,6 +75,7 @@ export type WrittenSettings = z.infer<typeof settingsSchema>
 
 /** The keys a tool's YAML may hold for this package, for suggestions when one is misspelt. */
 export const TOOL_SETTING_KEYS: readonly string[] = Object.keys({
+  display: true,
   timeout_ms: true,
   cwd: true,
   env: true,

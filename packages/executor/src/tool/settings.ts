@@ -6,6 +6,8 @@ import { settingsSchema, TOOL_SETTING_KEYS, type WrittenSettings } from './setti
 
 /** How a tool runs: everything in its YAML that is not its syntax. */
 export interface ToolSettings {
+  /** What people see of a call instead of its command; see `renderDisplay`. */
+  display?: string
   /** 0: no limit. Undefined: ten minutes, none for `delta` itself; see `toolTimeoutMs`. */
   timeoutMs?: number
   /** Relative to the workspace, or absolute; may hold `${AGENT_HOME}` and `${CWD}`. */
@@ -76,6 +78,7 @@ export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings
 function toSettings(written: WrittenSettings): ToolSettings {
   const sandbox = toSandbox(written.sandbox)
   return {
+    ...(written.display !== undefined && { display: written.display }),
     ...(written.timeout_ms !== undefined && { timeoutMs: written.timeout_ms }),
     ...(written.cwd !== undefined && { cwd: written.cwd }),
     env: written.env ?? DEFAULT_SETTINGS.env,

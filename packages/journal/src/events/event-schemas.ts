@@ -113,6 +113,7 @@ export const eventSchemas = {
     request_id: optionalText,
     action_id: optionalText,
     response: text,
+    remember: optionalText,
   }),
   SYSTEM_MESSAGE: z.object({
     ...position,
