@@ -11,6 +11,8 @@ export const AGENT_DEFAULTS = {
   maxIterations: 30,
   /** How many calls of one response may run side by side. */
   toolConcurrency: 1,
+  /** Whether an answer that is empty, or lost a tool call, completes the run. */
+  acceptEmpty: false,
 } as const
 
 /** One agent, validated: everything a run needs to know of its files. */
@@ -30,6 +32,8 @@ export interface Agent {
   maxIterations?: number
   /** How many calls of one response may run side by side. */
   toolConcurrency: number
+  /** Whether an answer that is empty, or lost a tool call, completes the run. */
+  acceptEmpty: boolean
   /** Absent: every effect of the author's own tools is allowed; see `decide` of `@delta/executor`. */
   policy?: Policy
   /** By name; imports first, then the agent's own. */

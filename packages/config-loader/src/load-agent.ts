@@ -64,6 +64,7 @@ function assemble(parts: CompleteParts, { home }: Workplace): Agent {
     ...(script && { script }),
     ...(document.max_iterations !== undefined && { maxIterations: document.max_iterations }),
     toolConcurrency: document.tool_concurrency ?? AGENT_DEFAULTS.toolConcurrency,
+    acceptEmpty: document.accept_empty ?? AGENT_DEFAULTS.acceptEmpty,
     ...(policy && { policy }),
     tools: toolsAlone(tools),
     manifest: context.manifest,

@@ -30,6 +30,7 @@ tools:
     'system_prompt "system_prompt.md" default',
     'max_iterations 30 default',
     'tool_concurrency 1 default',
+    'accept_empty false default',
     'llm.provider "openai" default',
     'llm.base_url "https://api.openai.com/v1" default',
     'llm.timeout_ms 600000 default',

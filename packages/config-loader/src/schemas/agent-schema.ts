@@ -32,6 +32,15 @@ export const agentSchema = z.strictObject({
   tools: z.optional(tools),
   max_iterations: z.optional(count('Cycles after each message of the user, before the run fails.')),
   tool_concurrency: z.optional(count('How many calls of one response may run side by side. Default 1.')),
+  accept_empty: z.optional(
+    z
+      .boolean()
+      .check(
+        z.describe(
+          'true: an answer without text, or with a tool call written as text, completes the run. Default false: it fails.',
+        ),
+      ),
+  ),
   policy: z.optional(z.unknown()),
   lifecycle_hooks: z.optional(z.unknown()),
   hooks: z.optional(z.unknown()),
