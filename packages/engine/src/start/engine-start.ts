@@ -14,6 +14,7 @@ export function engineStart(about: {
   task: string
   maxIterations: number
   resumed: boolean
+  retry?: boolean | undefined
   sources?: SettingSources | undefined
   environment?: NodeJS.ProcessEnv | undefined
 }): NewEventOf<EngineStart> {
@@ -37,6 +38,7 @@ export function engineStart(about: {
       epoch: run.epoch,
     },
     resumed: about.resumed,
+    ...(about.retry && { retry: true }),
     ...(parent && { parent_run: parent.runId }),
   }
 }

@@ -52,7 +52,8 @@ export interface RunSummary {
 export function summarizeRun(directory: string, fold: Summarizer, owner: Owner | undefined): RunSummary {
   const { summary } = fold
   const metadata = deriveMetadata(basename(directory), summary, owner?.alive ?? false)
-  const { lastThought, humanRequest, lastErrorCode, messageSinceThought, retriedSinceThought, failure } = summary
+  const { lastThought, humanRequest, lastErrorCode, messageSinceThought, retriedSinceThought, failure } =
+    summary
   const isUsed = !messageSinceThought && !retriedSinceThought
   const lost = metadata.status === 'EMPTY' ? lostBeginning(directory, summary) : undefined
   return {
