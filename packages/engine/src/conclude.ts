@@ -13,8 +13,8 @@ const CUT_SHORT: Readonly<Record<string, Fault>> = {
   content_filter: ['content_filter', "the provider's filter held the answer back"],
 }
 
-const EMPTY =
-  'the answer is empty: the model sent neither text nor a tool call. If that is right for this agent, set accept_empty: true in agent.yaml'
+const EMPTY = 'the answer is empty: the model sent neither text nor a tool call'
+const HINT = '. If that is right for this agent, set accept_empty: true in agent.yaml'
 
 /** How models begin a call in text when the server does not parse it. Not `\s*`, which is slow over many empty lines. */
 const WRITTEN_CALL =
@@ -34,8 +34,9 @@ export function conclude(thought: ConcludingThought, { acceptEmpty }: { acceptEm
   const doubt = doubtAbout(thought)
   const [reasonCode, reason] = incompleteness(thought) ?? (acceptEmpty ? undefined : doubt) ?? []
   if (reasonCode !== undefined && reason !== undefined) {
+    const hint = reasonCode === 'empty_answer' ? HINT : ''
     const partial = content.trim() === '' ? {} : { partialAnswer: content }
-    return { status: 'FAILED', reasonCode, reason, iteration, ...partial }
+    return { status: 'FAILED', reasonCode, reason: `${reason}${hint}`, iteration, ...partial }
   }
   if (doubt === undefined) return { status: 'COMPLETED', reasonCode: 'answered', answer: content }
   return { status: 'COMPLETED', reasonCode: doubt[0], answer: content, reason: doubt[1] }

@@ -21,6 +21,7 @@ interface ContinueFlags extends EngineFlags {
   runId?: string
   agent?: string
   force?: boolean
+  retry?: boolean
   approve?: string
   deny?: string
 }
@@ -33,6 +34,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const workDirectory = existingWorkDirectoryOf(flags, terminal)
   const presenter = presenterFor(flags, terminal)
   const decision = decisionIn(flags, terminal)
+  refuseBeside(flags)
   const meant = flags.runId && (await resolveRunId(flags.runId, { workDirectory, env: terminal.env }))
   const run = await findRun(workDirectory, meant).catch((error: unknown) => {
     const same = ['continue', ...(flags.message === undefined ? [] : ['-m', flags.message])]
@@ -56,6 +58,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
       workDirectory,
       force: flags.force ?? false,
       runId: run.runId,
+      retry: flags.retry ?? false,
       ...(message === undefined ? {} : { message }),
       ...(decision === undefined ? {} : { decision }),
     }),
@@ -73,6 +76,14 @@ async function presentAgent(run: RunSummary): Promise<string> {
   throw new UsageError(
     `The agent of run ${run.runId} was in ${home}, and is not there now.\nPut it back, or say where it is now with --agent <directory>.`,
   )
+}
+
+/** A retry puts nothing before the model. */
+function refuseBeside({ retry, message, approve, deny }: ContinueFlags): void {
+  const given = Object.entries({ '-m': message, '--approve': approve, '--deny': deny })
+  const [other] = given.find(([, value]) => value !== undefined) ?? []
+  if (retry && other !== undefined)
+    throw new UsageError(`--retry and ${other} cannot be combined: --retry makes the same request again.`)
 }
 
 function decisionIn(
