@@ -94,23 +94,21 @@ test('--format json: a command that waits is named with its tool, the reasons an
   })
 })
 
-test('the step of a question shows it, and the run ends with each way to answer it, once: the file, the message, and to be asked here', async () => {
-  await using asked = await waiting({ prompt: 'Which colour?' })
-  const goOn = `delta continue -w ${asked.workspace} --run-id \\S+`
-  const ways = [
-    '   ask_human \\? Which colour\\?',
-    'WAITING_FOR_INPUT after 1 iteration',
-    `Agent paused\\. Provide response in ${asked.workspace}/\\S+/interaction/response\\.txt`,
-    `Then go on with: ${goOn}`,
-    `Or use: ${goOn} -m <response>`,
-    `Or be asked here: ${goOn} -i`,
-  ]
-  expect(asked.stderr).toMatch(new RegExp(`^${ways.join('\n')}\n$`, 'm'))
+test('the step of a question shows it, and the run ends with each way to answer it, and its id once', async () => {
+  await using asked = await waiting({ prompt: 'Which colour?' }, '--run-id', 'one')
+  expect(asked.exitCode).toBe(101)
+  expect(asked.stderr).toContain(`   ask_human ? Which colour?
+WAITING_FOR_INPUT after 1 iteration
+Agent paused. Answer with: delta continue -w ${asked.workspace} --run-id one -m <response>
+-i in place of -m asks here. Or put it into interaction/response.txt in the directory of the run, and leave out both.
+`)
 })
 
 test('a confirmation says how yes and no are typed', async () => {
   await using asked = await waiting({ prompt: 'Sure?', input_type: 'confirmation' })
-  expect(asked.stderr).toMatch(/^Or use: delta continue -w \S+ --run-id \S+ -m yes {3}\(or: -m no\)$/m)
+  expect(asked.stderr).toMatch(
+    /^Agent paused\. Answer with: delta continue -w \S+ --run-id \S+ -m yes {3}\(or: -m no\)$/m,
+  )
 })
 
 test.for([
@@ -120,14 +118,12 @@ test.for([
   'a secret is first of all to be typed unseen, and on no command line: %j',
   async ([kind, last]) => {
     await using asked = await waiting({ prompt: 'Key?', ...kind })
-    const goOn = /with: (delta continue -w \S+ --run-id \S+) -i/m.exec(asked.stderr)?.[1]
-    const shown = asked.stderr.slice(asked.stderr.indexOf('Answer unseen')).trimEnd().split('\n')
+    const [, goOn] = /with: (delta continue -w \S+ --run-id \S+) -i/m.exec(asked.stderr) ?? []
+    const shown = asked.stderr.slice(asked.stderr.indexOf('Agent paused')).trimEnd().split('\n')
     expect(asked.stderr).toContain('   ask_human ? Key?\n')
     expect(shown).toEqual([
-      `Answer unseen with: ${goOn} -i${last}`,
-      expect.stringMatching(/^Agent paused\. Provide response in \S+\/interaction\/response\.txt$/),
-      `Then go on with: ${goOn}`,
-      `Or use: ${goOn} -m -   (reads stdin)`,
+      `Agent paused. Answer unseen with: ${goOn} -i${last}`,
+      '-m - in place of -i reads it from stdin. Or put it into interaction/response.txt in the directory of the run, and leave out both.',
     ])
   },
 )
@@ -136,7 +132,7 @@ test('a question that was asked with -i and that nobody answered is not said aga
   await using asked = await waiting({ prompt: 'Which colour?' })
   const { stderr, exitCode } = await delta(['continue', '-w', asked.workspace, '-i', '-q'], { input: '' })
   expect(exitCode).toBe(101)
-  expect(stderr).toMatch(/^Which colour\? \nAgent paused\. Provide response in /)
+  expect(stderr).toMatch(/^Which colour\? \nAgent paused\. Answer with: /)
   expect(stderr.match(/Which colour/g)).toHaveLength(1)
 })
 
@@ -172,7 +168,7 @@ test('a failure that stays until something is mended says that before it says ho
   await using workspace = await temporaryWorkspace({})
   const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
   const { stderr } = await delta(args, { env: KEY })
-  expect(stderr).toMatch(/^Once that is fixed, retry with: delta continue .* -m "Try again"$/m)
+  expect(stderr).toMatch(/^Once that is fixed, retry with: delta continue .* --retry$/m)
 })
 
 test('a context that cannot be built is something to be mended, too', async () => {
@@ -181,7 +177,7 @@ test('a context that cannot be built is something to be mended, too', async () =
   })
   await using workspace = await temporaryWorkspace({})
   const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
-  expect(stderr).toMatch(/^Raise .*\nOnce that is fixed, retry with: delta continue .* -m "Try again"$/m)
+  expect(stderr).toMatch(/^Raise .*\nOnce that is fixed, retry with: delta continue .* --retry$/m)
 })
 
 test('a script that has no further turn is something to be mended, too', async () => {
@@ -189,12 +185,10 @@ test('a script that has no further turn is something to be mended, too', async (
   await using workspace = await temporaryWorkspace({})
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const { stderr } = await delta(['continue', '-w', workspace.path, '-m', 'More'])
-  expect(stderr).toMatch(
-    /at least one more\.\nOnce that is fixed, retry with: delta continue .* -m "Try again"$/m,
-  )
+  expect(stderr).toMatch(/at least one more\.\nOnce that is fixed, retry with: delta continue .* --retry$/m)
 })
 
-test('a run that differs from the recording it replays is to be started anew, for no message is in a recording', async () => {
+test('a run that differs from the recording it replays is retried without a message, for none is in a recording', async () => {
   await using workspace = await temporaryWorkspace({})
   await using recorded = await temporaryAgent({ turns: [{ content: 'Said.' }] })
   const recording = ['run', '--agent', recorded.path, '-w', workspace.path, '--run-id', 'recording']
@@ -203,15 +197,14 @@ test('a run that differs from the recording it replays is to be started anew, fo
   await using agent = await temporaryAgent({ agent: { llm: { provider: 'replay', script } } })
   const { exitCode, stderr } = await delta(['run', '--agent', agent.path, '-w', workspace.path, '-m', 'Else'])
   expect(exitCode).toBe(1)
-  expect(stderr).toMatch(/or record the run again\.\nThen start a new run: .*\n$/)
-  expect(stderr).not.toContain('Try again')
-  const shown = await delta(['show', '-w', workspace.path])
-  expect(shown.stderr).toBe('Start a new run: this one would go on with requests that were not recorded.\n')
-  expect(await delta(['continue', '-w', workspace.path])).toMatchObject({
-    exitCode: 2,
-    stderr:
-      'Error: Run is FAILED, and would go on with requests that were not recorded. Start a new run: a replay cannot answer a further message.\n',
-  })
+  expect(stderr).toMatch(/or record the run again\.\nOnce that is fixed, retry with: delta .* --retry\n$/)
+  const { model } = JSON.parse(await agent.read('agent.yaml')).llm
+  const script2 = `${workspace.path}/.delta/again`
+  await delta(['run', '--agent', recorded.path, '-w', workspace.path, '--run-id', 'again', '-m', 'Else'])
+  const llm = { provider: 'replay', script: script2, model }
+  await agent.write('agent.yaml', JSON.stringify({ ...JSON.parse(await agent.read('agent.yaml')), llm }))
+  const retry = stderr.split('retry with: delta ').at(-1)?.trim().split(' ') ?? []
+  expect(await delta(retry)).toMatchObject({ exitCode: 0, stdout: 'Said.\n' })
 })
 
 test('a run that is out of iterations goes on with the same line, whether run or show is asked', async () => {
@@ -286,10 +279,10 @@ test('who came by npx is told to go on by npx, and what a run starts is not', as
     (await delta([...args, '-w', workspace.path], { env: { npm_lifecycle_event: 'npx', ...env } })).stderr
   const run = ['run', '--agent', agent.path]
   const [asked, other] = [await said({}, ...run, '-m', 'Go'), await said({}, ...run, '-m', 'Another')]
-  expect(asked).toMatch(/^Or use: npx @delta\/cli continue -w /m)
+  expect(asked).toMatch(/^Agent paused\. Answer with: npx @delta\/cli continue -w /m)
   expect(other).toMatch(/to see what it asks: npx @delta\/cli show \S+ -w /)
   expect(await said({ DELTA_PARENT_RUN: '/some/run' }, ...run, '-m', 'Go')).toMatch(
-    /^Or use: delta continue /m,
+    /^Agent paused\. Answer with: delta continue /m,
   )
   expect(await said({}, 'continue', '-m', 'yes')).not.toContain('delta continue')
   expect(await said({}, 'continue')).toMatch(/^Example: npx @delta\/cli continue -w /m)
@@ -402,8 +395,8 @@ test('a workspace whose name holds control characters is shown without them in c
   const asked = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace])
   const shown = await delta(['show', '-w', workspace])
   for (const { stderr } of [asked, shown]) expect(stderr).not.toMatch(/[\u001b\r\u202e\u2066]/)
-  const [, example] = /^Or be asked here: delta (.*)$/m.exec(asked.stderr) ?? []
-  const typed = `"$NODE" "$DELTA" ${example}`
+  const [, example] = /^Agent paused\. Answer with: delta (.*) -m <response>$/m.exec(asked.stderr) ?? []
+  const typed = `"$NODE" "$DELTA" ${example} -i`
   // without --norc, bash takes a socket, which this stdin is, for a login from afar and runs the tester's own .bashrc
   const pasted = await runProcess(['bash', '--norc', '-c', typed], {
     env: cleanEnvironment({ NODE: process.execPath, DELTA }),
@@ -430,7 +423,7 @@ test('where the recipe has no journal, a run without an answer is told to add it
     '--max-iterations',
     '1',
   ])
-  const goOn = `delta continue -w ${workspace.path} --run-id one -m "Go on"`
+  const goOn = `delta continue -w ${workspace.path} --run-id one --retry --max-iterations 2`
   expect(stderr.split('\n').slice(-4)).toEqual([
     'Error: the run failed: MAX_ITERATIONS (no answer after 1 iteration)',
     'The model saw neither the task nor what it did. Add to the sources of context.yaml: - type: journal',

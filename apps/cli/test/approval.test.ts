@@ -38,8 +38,9 @@ test('a command that needs approval waits with 101, shown as it would be typed, 
     '  rm old.txt\nAsked because of: destructive\nEffects it declares: destructive\n',
   )
   const resume = `delta continue -w ${workspace.path} --run-id ${(await workspace.read('.delta/LATEST')).trim()}`
-  expect(result.stderr).toContain(`Allow it:  ${resume} --approve ${id}\n`)
-  expect(result.stderr).toContain(`Refuse it: ${resume} --deny ${id}\n`)
+  expect(result.stderr).toContain(
+    `Allow it with: ${resume} --approve ${id}\nTo refuse it, write --deny in place of --approve.\n`,
+  )
   expect(workspace.has('old.txt')).toBe(true)
 })
 
@@ -174,7 +175,7 @@ test('an approval that nobody gave with -i is not asked for in full again: both 
   const { stderr, exitCode } = await delta(args, { input: '' })
   expect(exitCode).toBe(101)
   const [id, goOn] = [await requestId(workspace), `delta continue -w ${workspace.path} --run-id one`]
-  const ways = ` \nThe command waits for approval (exit code 101).\nAllow it:  ${goOn} --approve ${id}\nRefuse it: ${goOn} --deny ${id}\n`
+  const ways = ` \nThe command waits for approval (exit code 101).\nAllow it with: ${goOn} --approve ${id}\nTo refuse it, write --deny in place of --approve.\n`
   expect(stderr.slice(stderr.indexOf('Allow delete? ['))).toBe(`Allow delete? [yes/no/always]${ways}`)
   expect(stderr.split('rm old.txt')).toHaveLength(2)
 })

@@ -290,6 +290,69 @@ test('where the directory of an agent is taken for its workspace, continue names
   expect(found).toMatchObject({ exitCode: 0, stdout: 'More.\n' })
 })
 
+test('--retry makes the request that failed again, with nothing before the model, and is refused where it cannot help', async () => {
+  await using server = await startScriptedServer([{ before: [{ status: 401 }], content: 'Done.' }])
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+  await using workspace = await temporaryWorkspace({})
+  const env = { DELTA_API_KEY: 'test-key-not-real' }
+  const where = ['-w', workspace.path]
+  await delta(['run', '--agent', agent.path, '-m', 'Go', ...where, '--run-id', 'one'], { env })
+  const both = await delta(['continue', ...where, '--retry', '-m', 'Go on'], { env })
+  expect(both).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: --retry and -m cannot be combined: --retry makes the same request again.\n',
+  })
+  const retried = await delta(['continue', ...where, '--retry'], { env })
+  expect(retried).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  const [first, again] = server.requests()
+  expect(again?.body).toBe(first?.body)
+  expect(await delta(['continue', ...where, '--retry'], { env })).toMatchObject({
+    exitCode: 2,
+    stderr: 'Error: Run one cannot be retried: it is COMPLETED, not FAILED. Continue it without --retry.\n',
+  })
+})
+
+test('out of iterations, the line that is printed allows more and goes on; a retry alone is refused', async () => {
+  const call = { tool_calls: [{ name: 'say', arguments: {} }] }
+  await using agent = await temporaryAgent({
+    tools: [{ name: 'say', exec: 'echo hi' }],
+    turns: [call, { content: 'Done.' }],
+    agent: { max_iterations: 1 },
+  })
+  await using workspace = await temporaryWorkspace({})
+  const failed = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const [, line = ''] = /^Go on with: delta (.* --retry --max-iterations 2)$/m.exec(failed.stderr) ?? []
+  const refused = await delta(['continue', '-w', workspace.path, '--retry'])
+  expect(refused.exitCode).toBe(2)
+  expect(refused.stderr).toContain('it has used 1 of 1 iterations. Raise the limit')
+  expect(await delta(line.split(' '))).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+})
+
+test('once a run of an old layout goes on, LATEST, show and list-runs name the new run', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  const line = (seq: number, type: string, payload: object) =>
+    `${JSON.stringify({ seq, timestamp: '2025-10-01T12:00:00.000Z', type, payload })}\n`
+  const journal = `${line(1, 'RUN_START', { run_id: 'old', task: 'Go', agent_ref: agent.path })}${line(2, 'USER_MESSAGE', { content: 'Go' })}`
+  const metadata = JSON.stringify({ agent_name: 'veteran', workspace_id: 'W001' })
+  for (const directory of ['.delta/old', '.delta/runs/old/execution']) {
+    await using workspace = await temporaryWorkspace({
+      [`${directory}/journal.jsonl`]: journal,
+      [`${directory}/metadata.json`]: metadata,
+      '.delta/LATEST': 'old\n',
+    })
+    const where = ['-w', workspace.path]
+    expect(await delta(['continue', ...where])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+    const id = directory === '.delta/old' ? 'old-continued' : 'old'
+    expect(await workspace.read('.delta/LATEST')).toBe(`${id}\n`)
+    expect((await delta(['show', ...where])).stdout).toContain('Done.\nCOMPLETED after 1 iteration')
+    expect((await delta(['list-runs', ...where, '--first'])).stdout).toBe(`${id}\n`)
+    const runs = JSON.parse((await delta(['list-runs', ...where, '--json'])).stdout)
+    const names = { agent_name: 'veteran', workspace_id: 'W001', reason_code: 'answered' }
+    expect(runs).toContainEqual(expect.objectContaining({ run_id: id, ...names }))
+    expect(JSON.parse(await workspace.read(`.delta/${id}/metadata.json`))).toMatchObject(names)
+  }
+})
+
 test('without LATEST, or with one that names no run, the newest run is continued', async () => {
   await using agent = await temporaryAgent({
     turns: [{ content: 'First.' }, { content: 'Second.' }, { content: 'Third.' }],
@@ -339,7 +402,7 @@ test('an agent that was moved once is found where --agent said: what is printed 
 
   const seen = await delta(['context', 'build', '-w', workspace.path])
   expect(seen).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Which?') })
-  const [, words = ''] = /^Or use: delta (.*) -m <response>$/m.exec(moved.stderr) ?? []
+  const [, words = ''] = /^Agent paused\. Answer with: delta (.*) -m <response>$/m.exec(moved.stderr) ?? []
   expect(await delta([...words.split(' '), '-m', 'yes'])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
 })
 

@@ -86,8 +86,10 @@ test('a model that calls a tool by a wrong name is told of ask_human, too', asyn
   )
 })
 
-test('a failed run is retried with a message once its cause is mended', async () => {
-  await using server = await startScriptedServer([{ before: [{ status: 401 }], content: 'Back again.' }])
+test('a failed run is retried without a message, or goes on with one, once its cause is mended', async () => {
+  await using server = await startScriptedServer([
+    { before: [{ status: 401 }, { status: 401 }], content: 'Back again.' },
+  ])
   await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
   await using workspace = await temporaryWorkspace({})
   const failed = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
@@ -95,9 +97,11 @@ test('a failed run is retried with a message once its cause is mended', async ()
   const refused = await delta(['continue', '-w', workspace.path], { env: KEY })
   expect(refused.exitCode).toBe(2)
   expect(refused.stderr).toBe(
-    `Error: Run is FAILED. To continue, provide a message using -m/--message\nExample: delta continue -w ${workspace.path} -m "Try again"\n`,
+    `Error: Run is FAILED. To continue, provide a message using -m/--message\nExample: delta continue -w ${workspace.path} -m "Try again"\nWithout a message: delta continue -w ${workspace.path} --retry\n`,
   )
-  const retried = await delta(['continue', '-w', workspace.path, '-m', 'Try again'], { env: KEY })
+  const retry = ['continue', '-w', workspace.path, '--retry']
+  expect(await delta(retry, { env: KEY })).toMatchObject({ exitCode: 1 })
+  const retried = await delta(retry, { env: KEY })
   expect(retried).toMatchObject({ exitCode: 0, stdout: 'Back again.\n' })
 })
 

@@ -36,6 +36,7 @@ test('list-runs --json has every field of metadata.json, and a workspace without
   expect(runs[1]).toMatchObject({
     run_id: 'done',
     status: 'COMPLETED',
+    reason_code: 'answered',
     initial_message: 'Task done',
     iterations: 2,
     agent_name: 'test-agent',
@@ -50,7 +51,7 @@ test('list-runs --json has every field of metadata.json, and a workspace without
 test('list-runs --json has the question of a run that waits, as --format json prints it', async () => {
   await using workspace = await twoRuns()
   const runs = JSON.parse((await delta(['list-runs', '--json', '-w', workspace.path])).stdout)
-  expect(runs[0]).toMatchObject({ run_id: 'asks', status: 'WAITING_FOR_INPUT' })
+  expect(runs[0]).toMatchObject({ run_id: 'asks', status: 'WAITING_FOR_INPUT', reason_code: 'question' })
   expect(runs[0].question).toEqual({
     request_id: expect.stringMatching(/./),
     prompt: 'Which?',

@@ -59,6 +59,7 @@ test('--format json says of a run that failed or waits what it would have said o
   expect(JSON.parse(failed.stdout)).toMatchObject({
     status: 'FAILED',
     reason: 'MAX_ITERATIONS',
+    reason_code: 'limit_iterations',
     answer: null,
   })
 })
@@ -218,16 +219,29 @@ test('a message of more than 10 MB is refused with the advice to put it into a f
 })
 
 test.each(['text', 'raw', 'json'])(
-  'an empty answer is an answer, with a warning that scripts see: %s',
+  'an empty answer fails the run, and with accept_empty it is one, with a warning that scripts see: %s',
   async (format) => {
     await using agent = await temporaryAgent({ turns: [{ content: '' }] })
     await using workspace = await temporaryWorkspace({})
     const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '-q', '--format', format]
+    const failed = await delta(args)
+    expect(failed).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(
+        /^Error: the run failed: the answer is empty: .* set accept_empty: true in agent\.yaml\nRetry with: delta continue .* --retry\n$/,
+      ),
+    })
+    const main = JSON.parse(await agent.read('agent.yaml'))
+    await agent.write('agent.yaml', JSON.stringify({ ...main, accept_empty: true }))
     const result = await delta(args)
     expect(result).toMatchObject({
       exitCode: 0,
       stderr: 'Warning: the answer is empty: the model sent neither text nor a tool call.\n',
     })
+    if (format === 'json') {
+      expect(JSON.parse(failed.stdout)).toMatchObject({ status: 'FAILED', reason_code: 'empty_answer' })
+      expect(JSON.parse(result.stdout)).toMatchObject({ status: 'COMPLETED', reason_code: 'empty_answer' })
+    }
     const { stdout } = await delta(['show', '-w', workspace.path])
     expect(stdout).toContain(
       'COMPLETED (the answer is empty: the model sent neither text nor a tool call) after 1',

@@ -93,11 +93,12 @@ test('answer: from another terminal, by the line that was printed or by the file
   const first = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   expect(first.exitCode).toBe(101)
   expect(first.stderr).toContain('   ask_human ? Which colour?\n')
-  const second = await type(printedLine(first.stderr, 'Or use: ', 'dark green, "please"'))
+  const second = await type(printedLine(first.stderr, 'Agent paused. Answer with: ', 'dark green, "please"'))
   expect(second.exitCode).toBe(101)
 
-  const file = printedLine(second.stderr, 'Agent paused. Provide response in ')
-  const goOn = printedLine(second.stderr, 'Then go on with: ')
+  const goOn = printedLine(second.stderr, 'Agent paused. Answer with: ').replace(/ -m .*/, '')
+  const run = (await workspace.read('.delta/LATEST')).trim()
+  const file = `${workspace.path}/.delta/${run}/interaction/response.txt`
   expect(await type(`echo yes > ${file} && ${goOn}`)).toMatchObject({ exitCode: 0, stdout: 'So be it.\n' })
   const answers = (await journalOf(workspace.path)).filter(({ type }) => type === 'HUMAN_INPUT_RECEIVED')
   expect(answers).toMatchObject([{ response: 'dark green, "please"' }, { response: 'yes' }])

@@ -117,7 +117,7 @@ test('show ends with what can be typed next: an answer, going on, trying again, 
   await engine.result
   expect(await said('works')).toBe(`Go on with: ${goOn('works')}\n`)
   await delta(['continue', '-w', workspace.path, '--run-id', 'works', '-q'])
-  expect(await said('works')).toBe(`Once that is fixed, retry with: ${goOn('works')} -m "Try again"\n`)
+  expect(await said('works')).toBe(`Once that is fixed, retry with: ${goOn('works')} --retry\n`)
 })
 
 /** Runs what follows it on a machine that has no watchers (inotify instances) left. */
@@ -208,7 +208,7 @@ test('show says of a secret, a yes or no and a command how each is answered', as
     [ask({ input_type: 'confirmation' }), / -m yes {3}\(or: -m no\)\n$/],
     [
       { name: 'make', arguments: {} },
-      /^Allow it: {2}delta .* --approve \S+\nRefuse it: delta .* --deny \S+\n$/,
+      /^Allow it with: delta .* --approve \S+\nTo refuse it, write --deny in place of --approve\.\n$/,
     ],
   ] as const
   for (const [call, way] of cases) {

@@ -13,6 +13,8 @@ export const AGENT_DEFAULTS = {
   toolConcurrency: 1,
   /** How many calls of one response run at all. */
   maxToolCalls: 128,
+  /** Whether an answer that is empty, or lost a tool call, completes the run. */
+  acceptEmpty: false,
 } as const
 
 /** One agent, validated: everything a run needs to know of its files. */
@@ -34,6 +36,8 @@ export interface Agent {
   toolConcurrency: number
   /** How many calls of one response run at all; absent: see `AGENT_DEFAULTS`. */
   maxToolCalls?: number
+  /** Whether an answer that is empty, or lost a tool call, completes the run. */
+  acceptEmpty: boolean
   /** Absent: every effect of the author's own tools is allowed; see `decide` of `@delta/executor`. */
   policy?: Policy
   /** By name; imports first, then the agent's own. */

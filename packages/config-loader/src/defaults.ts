@@ -16,6 +16,7 @@ export function defaultsOf(parts: CompleteParts): DefaultValue[] {
     ['max_iterations', AGENT_DEFAULTS.maxIterations],
     ['tool_concurrency', AGENT_DEFAULTS.toolConcurrency],
     ['max_tool_calls', AGENT_DEFAULTS.maxToolCalls],
+    ['accept_empty', AGENT_DEFAULTS.acceptEmpty],
     ['llm.provider', llm.provider],
     ...when(llm.provider === 'openai', [
       ['llm.base_url', LLM_DEFAULTS.baseUrl],

@@ -66,6 +66,7 @@ function assemble(parts: CompleteParts, { home }: Workplace, set: readonly strin
     ...(document.max_iterations !== undefined && { maxIterations: document.max_iterations }),
     ...(document.max_tool_calls !== undefined && { maxToolCalls: document.max_tool_calls }),
     toolConcurrency: document.tool_concurrency ?? AGENT_DEFAULTS.toolConcurrency,
+    acceptEmpty: document.accept_empty ?? AGENT_DEFAULTS.acceptEmpty,
     ...(policy && { policy }),
     tools: toolsAlone(tools),
     manifest: context.manifest,

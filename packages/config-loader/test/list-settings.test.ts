@@ -31,6 +31,7 @@ tools:
     'max_iterations 30 default',
     'tool_concurrency 1 default',
     'max_tool_calls 128 default',
+    'accept_empty false default',
     'llm.provider "openai" default',
     'llm.base_url "https://api.openai.com/v1" default',
     'llm.timeout_ms 600000 default',

@@ -175,6 +175,15 @@ test('numbers have limits', async () => {
   )
 })
 
+test('accept_empty is true or false, and false where it is left out', async () => {
+  const written = (value: string) => ({ 'agent.yaml': `${MINIMAL['agent.yaml']}accept_empty: ${value}\n` })
+  expect((await load({})).agent.acceptEmpty).toBe(false)
+  expect((await load(written('true'))).agent.acceptEmpty).toBe(true)
+  expect(await complaint(written('maybe'))).toContain(
+    'agent/agent.yaml:3:15: accept_empty: must be true or false, not "maybe".',
+  )
+})
+
 test('a version may be written as a number, and stays as it was written', async () => {
   const { agent } = await load({ 'agent.yaml': `${MINIMAL['agent.yaml']}version: 1.10\n` })
   expect(agent.version).toBe('1.10')

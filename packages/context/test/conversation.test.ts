@@ -29,6 +29,18 @@ test('a run becomes user, assistant and tool messages, as OpenAI spells them', (
   ])
 })
 
+test('an answer after which the run was retried is left out: the request is made again', () => {
+  const run = history()
+  run.user('Count the files.')
+  run.cycle('I look.', 'a')
+  const asked = conversationFromEvents(run.events)
+  run.thought('')
+  run.add({ type: 'ENGINE_START', run_id: 'r1', resumed: true, retry: true })
+  expect(conversationFromEvents(run.events)).toEqual(asked)
+  run.thought('One.')
+  expect(conversationFromEvents(run.events).at(-1)).toEqual({ role: 'assistant', content: 'One.' })
+})
+
 test('results stand in the order of the calls, whatever order they came in', () => {
   const run = history()
   run.thought('', [call('a'), call('b'), call('c')])

@@ -63,6 +63,21 @@ test('dropped: true marks where max_iterations left iterations out, and how many
   }
 })
 
+test('an answer after which the run was retried takes the place of no iteration', async () => {
+  const run = longRun(6)
+  run.thought('')
+  run.add({ type: 'ENGINE_START', run_id: 'r1', resumed: true, retry: true })
+  const path = 'work/.delta/r1/journal.jsonl'
+  const { build } = await placeWith({ [path]: journalText(run.events) })
+  const { messages } = await build({ sources: [{ type: 'journal', max_iterations: 2 }] })
+  expect(messages.slice(2).map(({ content }) => content)).toEqual([
+    'thought 5',
+    'result 5',
+    'thought 6',
+    'result 6',
+  ])
+})
+
 test('more iterations allowed than there are changes nothing', async () => {
   const { build } = await placeWith({ 'work/.delta/r1/journal.jsonl': journalText(longRun(3).events) })
   const all = await build({ sources: [{ type: 'journal' }] })

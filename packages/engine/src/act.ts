@@ -7,6 +7,7 @@ import { missingCritical } from './calls/critical.js'
 import { cutCall } from './calls/cut-call.js'
 import { inOrder } from './calls/in-order.js'
 import { beyondLimit, leaveOut, refuse } from './calls/refuse.js'
+import { recordSkipped } from './hooks/skipped.js'
 import { guardCall } from './hooks/tool-hooks.js'
 import { approve, type Decision, isDecided, resumeApproval } from './human/approve.js'
 import { askHuman } from './human/ask-human.js'
@@ -82,13 +83,9 @@ export async function actOn(
   const guarded = await guardCall(run, call, prepared, iteration)
   if (guarded.verdict === 'stop') return guarded.outcome
   if (guarded.verdict === 'refuse') {
-    return refuse(run, call, {
-      iteration,
-      attempt,
-      args: prepared.args,
-      status: 'BLOCKED',
-      observation: guarded.observation,
-    })
+    const { observation } = guarded
+    refuse(run, call, { iteration, attempt, args: prepared.args, status: 'BLOCKED', observation })
+    return recordSkipped(run, 'post_tool_execution', { iteration, actionId: call.action_id })
   }
 
   const approval = approved ? 'yes' : await approvalOf(run, call, prepared, { iteration, waiting })

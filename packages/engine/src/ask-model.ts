@@ -10,16 +10,10 @@ import {
   retryDelayMs,
 } from '@delta/model'
 import { type ActiveRun, record } from './active-run.js'
+import { failureBy } from './failure.js'
 import { notifyHook } from './hooks/notify.js'
-import { needsMending } from './needs-mending.js'
 import { interrupted, type Outcome, type Step } from './outcome.js'
 import { isObject } from './start/usage.js'
-
-/** What a further attempt takes. A replay cannot answer any message that differs from its recording. */
-function requirementsOf({ code }: ModelError): { needsMending?: true; needsNewRun?: true } {
-  if (code === 'ERR_MODEL_REPLAY_DIFFERS') return { needsNewRun: true }
-  return needsMending(code) ? { needsMending: true } : {}
-}
 
 /** The model's answer, and the request that it answers. */
 export interface Exchange {
@@ -62,10 +56,9 @@ export async function askModel(
 
       const delayMs = error.retryable && attempt < attempts ? retryDelayMs(attempt, error) : undefined
       invocation.complete({ error: { code: error.code, message: error.message, status: error.status } })
-      const stopped = await reportFailure(run, error, { iteration, attempt, delayMs })
-      if (delayMs === undefined) {
-        return { stopped: { status: 'FAILED', reason: error.message, ...requirementsOf(error) } }
-      }
+      const details = { code: error.code, status: error.status, attempt }
+      if (delayMs === undefined) return { stopped: failureBy(error, { iteration, details }) }
+      const stopped = await reportRetry(run, error.message, { iteration, details, delayMs })
       if (stopped) return { stopped }
       if (error.retryWith) {
         for (const key of Object.keys(request)) if (!(key in error.retryWith)) run.refusedKeys.add(key)
@@ -109,19 +102,18 @@ function emitDelta(run: ActiveRun, delta: { content?: string }, iteration: numbe
 }
 
 /** Resolves to an outcome when the `on_error` hook asked for the run to stop. */
-async function reportFailure(
+async function reportRetry(
   run: ActiveRun,
-  error: ModelError,
-  { iteration, attempt, delayMs }: { iteration: number; attempt: number; delayMs: number | undefined },
+  message: string,
+  { iteration, details, delayMs }: { iteration: number; details: object; delayMs: number },
 ): Promise<Outcome | undefined> {
-  const { code, message, status } = error
-  const isUndecided = delayMs !== undefined && run.agent.hooks.on_error !== undefined
+  const isUndecided = run.agent.hooks.on_error !== undefined
   record(run, {
     type: 'ERROR',
     iteration,
     error_message: message,
-    error_details: { code, status, attempt, delay_ms: delayMs, ...(isUndecided && { unless: 'on_error' }) },
-    recoverable: delayMs !== undefined,
+    error_details: { ...details, delay_ms: delayMs, ...(isUndecided && { unless: 'on_error' }) },
+    recoverable: true,
   })
   return notifyHook(run, 'on_error', { iteration, errorMessage: message })
 }

@@ -15,7 +15,7 @@ import { noApproval } from './human/no-approval.js'
 import type { RunResult } from './outcome.js'
 import type { Reply } from './reply.js'
 import { findAgentHome } from './start/agent-home.js'
-import { checkContinuable } from './start/check-continuable.js'
+import { checkContinuable, checkIterationsLeft } from './start/check-continuable.js'
 import { checkContinueRun } from './start/check-options.js'
 import { changedFiles } from './start/configuration.js'
 import { modelFor } from './start/create-model.js'
@@ -31,6 +31,10 @@ export interface ContinueRunOptions extends EngineOptions, RunsPlace {
   runId?: string | undefined
   /** The answer, if the run waits for one; otherwise, or together with a decision, a further instruction. */
   message?: string | undefined
+  /**
+   * Retries a failed run without a message: the same request is made again or, after a limit that is higher now, the next one.
+   */
+  retry?: boolean | undefined
   /** A person's decision on a command that waits for approval. */
   decision?: Extract<Reply, { requestId: string }> | undefined
   /** Takes the run from a live owner on this machine after ending it, and from another machine at once. */
@@ -43,10 +47,10 @@ export interface ContinueRunOptions extends EngineOptions, RunsPlace {
  * Goes on with a run that was interrupted, waits for a person, or has ended.
  *
  * Nothing is run twice unnoticed: what the last engine left open is settled first. A completed or failed run needs a
- * message to go on with; an interrupted one takes it as a further instruction; a waiting one as the answer.
+ * message to go on with, or a failed one `retry`; an interrupted one takes it as a further instruction; a waiting one as the answer.
  *
  * @throws {EngineError} `ERR_ENGINE_RUN_NOT_FOUND`, `ERR_ENGINE_NO_AGENT`, `ERR_ENGINE_NO_CREDENTIALS`,
- *   `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_OTHER_WORKSPACE`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait),
+ *   `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_OTHER_WORKSPACE`, `ERR_ENGINE_NOT_WAITING` (a decision on a command that does not wait),
  *   `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
  *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run. {ConfigError} when its agent does not load.
  */
@@ -57,6 +61,7 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
   await checkContinuable(summary, options)
 
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
+  if (options.retry) checkIterationsLeft(summary, maxIterationsFor(agent, options))
   const model = await modelFor(agent, options)
   const run = await openRun(summary.directory, {
     workDirectory,

@@ -2,9 +2,9 @@ export type { RunStatus, Usage } from '@delta/journal'
 export { type ContinueRunOptions, continueRun } from './continue-run.js'
 export type { EngineEvent } from './engine-event.js'
 export { EngineError, type EngineErrorCode, isEngineError } from './errors.js'
+export { reasonCodeOf, retryOf } from './failure.js'
 export { isDecision } from './human/approve.js'
 export { isYesOrNo } from './human/question.js'
-export { needsMending } from './needs-mending.js'
 export {
   type ExistingRun,
   type NextRequest,

@@ -1,6 +1,7 @@
 import { act } from './act.js'
 import type { ActiveRun } from './active-run.js'
-import { conclude } from './end/conclude.js'
+import { conclude } from './conclude.js'
+import { MAX_ITERATIONS } from './failure.js'
 import { notifyHook } from './hooks/notify.js'
 import { interrupted, type Outcome } from './outcome.js'
 import { settle } from './settle.js'
@@ -30,18 +31,20 @@ export async function runLoop(run: ActiveRun): Promise<Outcome> {
     if (stopped) return stopped
 
     const halted = await notifyHook(run, 'on_iteration_end', { iteration })
-    if (calls.length === 0) return conclude(thought.value)
+    if (calls.length === 0) return conclude(thought.value, run.agent)
     if (halted) return halted
   }
   return outOfIterations(run)
 }
 
 /** Without a journal source the model would not see a further message either, so the run first needs one. */
-function outOfIterations({ agent, maxIterations }: ActiveRun): Outcome {
+function outOfIterations({ agent, run, maxIterations }: ActiveRun): Outcome {
   const seesJournal = agent.manifest.sources.some(({ type }) => type === 'journal')
   return {
     status: 'FAILED',
-    reason: 'MAX_ITERATIONS',
+    reasonCode: 'limit_iterations',
+    reason: MAX_ITERATIONS,
+    iteration: run.summary().lastIteration,
     maxIterations,
     ...(seesJournal ? {} : { needsMending: true }),
   }

@@ -2,10 +2,39 @@ import type { Effects } from '@delta/executor'
 import type { Usage } from '@delta/journal'
 
 /** How this engine's part of a run ends. */
-export type Outcome = Completed | Failed | Interrupted | Waiting
+export type Outcome = Completed | Failure | Interrupted | Waiting
+
+/** A failed run, and what its `ERROR` event says besides. */
+export interface Failure extends Failed {
+  /** The cycle in which it failed. */
+  iteration: number
+  details?: object
+}
+
+/** An answer that can be a mistake of the model or its server: `accept_empty` of the agent decides. */
+export type DoubtCode = 'empty_answer' | 'unparsed_tool_call' | 'missing_tool_call'
+
+/** Why a run failed, for programs. */
+export type FailureCode =
+  | DoubtCode
+  | 'limit_iterations'
+  | 'context_overflow'
+  | 'content_filter'
+  | 'cut_off'
+  | 'model_refused'
+  | 'hook_stopped'
+  | 'critical_tool'
+  | 'provider_unavailable'
+  | 'provider_refused'
+  | 'provider_answer'
+  | 'context_source'
+  | 'replay_mismatch'
+  | 'configuration'
+  | 'internal'
 
 interface Completed {
   status: 'COMPLETED'
+  reasonCode: 'answered' | DoubtCode
   /** The model's last words. */
   answer: string
   /** What is wrong with them, if anything: they are empty, say. */
@@ -14,28 +43,30 @@ interface Completed {
 
 interface Failed {
   status: 'FAILED'
+  reasonCode: FailureCode
+  /** For people. */
   reason: string
-  /** What there is of an answer that was cut off. */
+  /** The text of an answer that was cut off or is not one. */
   partialAnswer?: string
   /**
    * A retry fails again until something outside the run is fixed: the key, the address, the request, the sources of the
-   * context; with `MAX_ITERATIONS`, the journal source that `context.yaml` lacks.
+   * context; with `limit_iterations`, the journal source that `context.yaml` lacks.
    */
   needsMending?: true
-  /** No message can continue it: the recording that it replays has no answer to one. */
-  needsNewRun?: true
-  /** How many cycles a message may take; only with the reason `MAX_ITERATIONS`. */
+  /** How many cycles a message may take; only with `limit_iterations`. */
   maxIterations?: number
 }
 
 interface Interrupted {
   status: 'INTERRUPTED'
+  reasonCode: 'signal'
   /** The signal's, usually its name. */
   reason: string
 }
 
 interface Waiting {
   status: 'WAITING_FOR_INPUT'
+  reasonCode: 'question' | 'approval'
   /** What waits for a person. */
   question: Question
 }
@@ -64,7 +95,7 @@ export interface Question {
 }
 
 /** What `runAgent` and `continueRun` resolve to. The `status` says how the run ended, and which other fields are set. */
-export type RunResult = EndedRun & AllKeys<Outcome>
+export type RunResult = EndedRun & AllKeys<Completed | Failed | Interrupted | Waiting>
 
 interface EndedRun {
   runId: string
@@ -83,5 +114,5 @@ type AllKeys<
 
 /** The outcome of a run that was told to stop; the reason is the signal's, usually its name. */
 export function interrupted(signal: AbortSignal): Outcome {
-  return { status: 'INTERRUPTED', reason: String(signal.reason ?? 'aborted') }
+  return { status: 'INTERRUPTED', reasonCode: 'signal', reason: String(signal.reason ?? 'aborted') }
 }

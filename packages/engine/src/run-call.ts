@@ -72,7 +72,7 @@ async function runRecorded(
   records.outputs.settle(result) // only now: after a crash, the next engine must still find the output
   if (result.status === 'INTERRUPTED') return interrupted(run.signal)
   const stopped = await reportResult(run, call, result, iteration)
-  return stopped ?? failedCritically(prepared.tool, call.name, result.status)
+  return stopped ?? failedCritically(prepared.tool, { ...about, status: result.status })
 }
 
 /** Tells the author of a command that failed because its script is in the agent's directory how to name that script. */

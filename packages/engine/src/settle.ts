@@ -5,7 +5,8 @@ import type { ActiveRun } from './active-run.js'
 import { failedBefore, missingCritical } from './calls/critical.js'
 import { endOrphansOf, type LeftCall } from './calls/orphan.js'
 import { beyondLimit, leaveOut } from './calls/refuse.js'
-import { conclude } from './end/conclude.js'
+import { conclude } from './conclude.js'
+import { recordedFailure } from './failure.js'
 import { endOrphanedHooks } from './hooks/end-orphaned.js'
 import { missedIterationEnd, reportMissedResults, stoppedBefore } from './hooks/missed.js'
 import { notifyHook } from './hooks/notify.js'
@@ -19,7 +20,8 @@ import { settleStarted } from './settle-started.js'
 /**
  * Settles what the last engine left open: hooks and generators that are still running, hooks that were never called, calls
  * that may have started, calls that did not, a question that waits for its answer. If the last thought has no calls, it is
- * the answer, and the model is not asked again. Afterwards every call in the journal has exactly one result.
+ * the answer, and the model is not asked again; if the last engine has recorded that the run failed, it stays so. Otherwise,
+ * afterwards every call in the journal has exactly one result.
  */
 export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   const summary = run.run.summary()
@@ -29,6 +31,7 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   await endOrphanedGenerator(run)
   const left = await endOrphansOf(run, summary.pendingCalls.filter(mayHaveStarted))
   const ended =
+    recordedFailure(summary) ??
     (await stoppedBefore(run, summary)) ??
     (await reportMissedResults(run)) ??
     (await failedBefore(run, summary))
@@ -46,7 +49,7 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
   const about = { iteration: summary.lastIteration }
   const halted = isOpen ? await notifyHook(run, 'on_iteration_end', about) : undefined
   const { answer, lastThought } = summary
-  return answer === undefined || !lastThought ? halted : conclude(lastThought)
+  return answer === undefined || !lastThought ? halted : conclude(lastThought, run.agent)
 }
 
 /** Why a call that has not begun must not begin any more; undefined if it may, or may have started already. */

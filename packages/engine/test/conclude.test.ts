@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { conclude } from '../src/end/conclude.js'
+import { conclude } from '../src/conclude.js'
 
 /** Milliseconds, the least of three. */
 function time(content: string): number {
   const times = [1, 2, 3].map(() => {
     const start = performance.now()
-    conclude({ content, finish_reason: 'stop' })
+    conclude({ content, iteration: 1, finish_reason: 'stop' }, { acceptEmpty: false })
     return performance.now() - start
   })
   return Math.min(...times)

@@ -68,6 +68,18 @@ test('on_error runs once for each failed request to the model', async () => {
   expect(await workspace.read('errors.txt')).toBe('called\n')
 })
 
+test('on_error runs for each retry, and once for the end', async () => {
+  await using server = await startScriptedServer([{ status: 500, message: 'Busy.' }])
+  const { run, workspace } = await scene({
+    baseUrl: server.baseUrl,
+    agent: { llm: { model: 'any', max_attempts: 2 } },
+    files: hooks({ on_error: 'echo called >> errors.txt' }),
+  })
+  const result = await run({ credentials: { apiKey: 'test-key-not-real', baseUrl: server.baseUrl } })
+  expect(await eventsOfType(result, 'ERROR')).toMatchObject([{ recoverable: true }, { recoverable: false }])
+  expect(await workspace.read('errors.txt')).toBe('called\ncalled\n')
+})
+
 test('on_error is told of a long message with a NUL in it, by its first 32 KB and in context.json by all of it', async () => {
   const { run, workspace } = await scene({
     files: hooks({
@@ -105,6 +117,70 @@ test('pre_llm_request may rewrite the request that is sent', async () => {
   const { run } = await scene({ baseUrl: server.baseUrl, files: hooks({ pre_llm_request: rewrite }) })
   await run({ credentials: { apiKey: 'test-key-not-real', baseUrl: server.baseUrl } })
   expect(server.requests()[0]?.json?.messages.at(-1)).toEqual({ role: 'user', content: 'Go gently' })
+})
+
+test('pre_llm_request may write the request as payload_override.dat, too; final_payload.json counts first', async () => {
+  await using server = await startScriptedServer({
+    choose: 'requests',
+    turns: [{ content: 'Done.', times: 2 }],
+  })
+  const write = (word: string, file: string) =>
+    `sed 's/"Go"/"Go ${word}"/' "$DELTA_HOOK_IO_PATH/input/proposed_payload.json" > "$DELTA_HOOK_IO_PATH/output/${file}"`
+  const override = write('gently', 'payload_override.dat')
+  for (const [script, said] of [
+    [override, 'Go gently'],
+    [`${override}; ${write('fast', 'final_payload.json')}`, 'Go fast'],
+  ] as const) {
+    const { run } = await scene({ baseUrl: server.baseUrl, files: hooks({ pre_llm_request: script }) })
+    await run({ credentials: { apiKey: 'test-key-not-real', baseUrl: server.baseUrl } })
+    expect(server.requests().at(-1)?.json?.messages.at(-1)).toEqual({ role: 'user', content: said })
+  }
+})
+
+test('a payload_override.dat of pre_llm_request that is no request is refused by its name', async () => {
+  const write = 'echo "{}" > "$DELTA_HOOK_IO_PATH/output/payload_override.dat"'
+  const { run } = await scene({ turns: [{ content: 'Done.' }], files: hooks({ pre_llm_request: write }) })
+  expect(await eventsOfType(await run(), 'HOOK_EXECUTION_AUDIT')).toMatchObject([
+    {
+      error_message:
+        'pre_llm_request hook wrote an output/payload_override.dat that is not a request: it has no list "messages"',
+    },
+  ])
+})
+
+test('a pre_llm_request that fails is a message to the agent, which its next request holds', async () => {
+  await using server = await startScriptedServer(SAY_HI)
+  const { run } = await scene({
+    baseUrl: server.baseUrl,
+    tools: [ECHO],
+    files: hooks({ pre_llm_request: 'test $ITERATION_COUNT = 2' }),
+  })
+  await run({ credentials: { apiKey: 'test-key-not-real', baseUrl: server.baseUrl } })
+  const content = 'pre_llm_request hook failed, proceeding with baseline context.'
+  expect(server.requests()[1]?.json?.messages).toContainEqual({ role: 'system', content })
+})
+
+test('hooks that a run did not come to are journaled as SKIPPED: after a stop, a failure or a blocked call', async () => {
+  const all = { pre_llm_request: 'true', post_llm_response: 'true', on_iteration_end: 'true' }
+  const write = (control: string) => `echo '${control}' > "$DELTA_HOOK_IO_PATH/output/control.json"`
+  const skipped = async (given: Record<string, string>, more: object = {}) => {
+    const { run } = await scene({ turns: SAY_HI, tools: [ECHO], files: hooks(given) })
+    const audits = await eventsOfType(await run(more), 'HOOK_EXECUTION_AUDIT')
+    return audits
+      .filter((event) => Object(event).status === 'SKIPPED')
+      .map((event) => `${Object(event).hook_name} ${Object(event).iteration}`)
+  }
+  const stop = write('{"action":"stop"}')
+  const rest = ['post_llm_response 1', 'on_iteration_end 1']
+  expect(await skipped({ ...all, on_iteration_start: stop })).toEqual(['pre_llm_request 1', ...rest])
+  expect(await skipped({ ...all, pre_llm_request: stop })).toEqual(rest)
+  expect(await skipped({ ...all, post_tool_execution: stop })).toEqual(['on_iteration_end 1'])
+  expect(await skipped({ ...all, on_iteration_end: stop })).toEqual([])
+  expect(await skipped(all, { model: { complete: () => Promise.reject(new Error('No.')) } })).toEqual(rest)
+  expect(await skipped(all, { maxIterations: 1 })).toEqual([])
+  const blocked = { pre_tool_execution: 'exit 1', post_tool_execution: 'true' }
+  expect(await skipped({ ...all, ...blocked })).toEqual(['post_tool_execution 1'])
+  expect(await skipped(all)).toEqual([])
 })
 
 test('pre_tool_execution may refuse a call with words for the model, and the command is not run', async () => {
@@ -259,9 +335,11 @@ test.each([
     expect(await eventsOfType(result, 'HOOK_EXECUTION_AUDIT')).toMatchObject([
       { status: 'FAILED', error_message: reason },
     ])
-    expect(await eventsOfType(result, 'SYSTEM_MESSAGE')).toMatchObject([
-      { content: `The ${reason}; the original was used.` },
-    ])
+    const told =
+      name === 'pre_llm_request'
+        ? 'pre_llm_request hook failed, proceeding with baseline context.'
+        : `The ${reason}; the original was used.`
+    expect(await eventsOfType(result, 'SYSTEM_MESSAGE')).toMatchObject([{ level: 'WARN', content: told }])
   },
 )
 

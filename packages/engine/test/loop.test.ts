@@ -324,26 +324,33 @@ test('what was deleted under the run directory is made again', async () => {
   expect(await resume({ message: 'Go on' })).toMatchObject({ status: 'COMPLETED', answer: 'Two.' })
 })
 
-test('an answer of nothing completes the run, and the journal says that it is odd', async () => {
-  const { run } = await scene({ turns: [{ content: ' \n' }] })
+test('with accept_empty an answer of nothing completes the run, and the journal says that it is odd', async () => {
+  const { run } = await scene({ turns: [{ content: ' \n' }], agent: { accept_empty: true } })
   const result = await run()
-  const reason = 'the answer is empty: the model sent neither text nor a tool call'
-  expect(result).toMatchObject({ status: 'COMPLETED', answer: ' \n', reason })
-  expect(await eventsOfType(result, 'ENGINE_END')).toMatchObject([{ status: 'COMPLETED', reason }])
+  const odd = { status: 'COMPLETED', reason: expect.stringMatching(/^the answer is empty: /) }
+  expect(result).toMatchObject({ ...odd, reasonCode: 'empty_answer', answer: ' \n' })
+  expect(await eventsOfType(result, 'ENGINE_END')).toMatchObject([{ ...odd, reason_code: 'empty_answer' }])
 })
 
 test.each([
-  ['<tool_call>\n{"name": "say", "arguments": {"text": "hi"}}\n</tool_call>', 'stop'],
-  ['{"name": "say", "parameters": {"text": "hi"}}', 'stop'],
-  ['I say it.\n[TOOL_CALLS]say{"text": "hi"}', 'stop'],
-  ['I say it.', 'tool_calls'],
+  ['<tool_call>\n{"name": "say", "arguments": {"text": "hi"}}\n</tool_call>', 'stop', 'unparsed_tool_call'],
+  ['{"name": "say", "parameters": {"text": "hi"}}', 'stop', 'unparsed_tool_call'],
+  ['I say it.\n[TOOL_CALLS]say{"text": "hi"}', 'stop', 'unparsed_tool_call'],
+  ['I say it.', 'tool_calls', 'missing_tool_call'],
 ])(
-  'a call that its server lost completes the run with a warning: %j (%s)',
-  async (content, finish_reason) => {
-    await using server = await startScriptedServer([{ content, finish_reason }])
-    const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
-    const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
-    expect(result).toMatchObject({ status: 'COMPLETED', answer: content })
+  'a call that its server lost fails the run, and with accept_empty completes it with a warning: %j (%s)',
+  async (content, finish_reason, reasonCode) => {
+    await using server = await startScriptedServer({
+      choose: 'requests',
+      turns: [{ content, finish_reason, times: 2 }],
+    })
+    const { run, agentFiles } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
+    const options = { credentials: { ...KEY, baseUrl: server.baseUrl } }
+    expect(await run(options)).toMatchObject({ status: 'FAILED', reasonCode, partialAnswer: content })
+    const agent = JSON.parse(await agentFiles.read('agent.yaml'))
+    await agentFiles.write('agent.yaml', JSON.stringify({ ...agent, accept_empty: true }))
+    const result = await run(options)
+    expect(result).toMatchObject({ status: 'COMPLETED', reasonCode, answer: content })
     expect(result.reason).toMatch(
       /a tool call (written as text, which was not run|along with this text, but sent none)/,
     )

@@ -5,7 +5,7 @@ import { eventsOf, eventsOfType, scene } from './run.js'
 const DELETE = { name: 'delete', shell: 'rm ${file}', effects: { destructive: true } }
 const CALL = [
   { tool_calls: [{ name: 'delete', arguments: { file: 'a.txt' } }] },
-  { content: '{{last_observation}}' },
+  { content: 'Result: {{last_observation}}' },
 ]
 const ASKING = { tools: [DELETE], turns: CALL, agent: { policy: { on_confirmation: 'ask_human' } } }
 
@@ -38,7 +38,7 @@ test('a refusal is what the model reads', async () => {
   const { run, resume, workspace } = await scene(ASKING, { 'a.txt': '' })
   const { question } = await run()
   const result = await resume({ decision: { kind: 'deny', requestId: question?.requestId ?? '' } })
-  expect(result.answer).toBe('A person was asked and said no. The command was not run.')
+  expect(result.answer).toBe('Result: A person was asked and said no. The command was not run.')
   expect(await workspace.has('a.txt')).toBe(true)
 })
 
@@ -145,7 +145,7 @@ test('a person who says no is obeyed, also when the policy or the command has ch
   ]) {
     const { resume, workspace, requestId } = await waitingAndChanged(changed)
     const result = await resume({ decision: { kind: 'deny', requestId } })
-    expect(result.answer).toBe('A person was asked and said no. The command was not run.')
+    expect(result.answer).toBe('Result: A person was asked and said no. The command was not run.')
     expect(await workspace.has('a.txt')).toBe(true)
     expect(await eventsOfType(result, 'HUMAN_INPUT_RECEIVED')).toMatchObject([
       { request_id: requestId, response: 'no' },
@@ -170,7 +170,7 @@ test('an approval holds for the same command when the policy needs none by now, 
   for (const kind of ['approve', undefined] as const) {
     const { resume, workspace, requestId } = await waitingAndChanged({ policy: { allow_destructive: true } })
     const result = await resume(kind === undefined ? {} : { decision: { kind, requestId } })
-    expect(result.status).toBe('COMPLETED')
+    expect(result.reasonCode).toBe('answered')
     expect(await workspace.has('a.txt')).toBe(false)
   }
 })

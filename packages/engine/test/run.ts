@@ -13,6 +13,9 @@ import {
   runAgent,
 } from '../src/index.js'
 
+/** An engine in a process of its own. */
+export const PROGRAM = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
+
 /** An agent and a workspace of this test, and runs in it. */
 export async function scene(options: TemporaryAgentOptions, files: Record<string, string> = {}) {
   const agentFiles = await temporaryAgent({ ...options })
@@ -30,8 +33,7 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
     load,
     /** Runs the agent in another process, which is killed with -9 as soon as `isTime` resolves. */
     runAndKill: async (isTime: () => Promise<unknown>): Promise<void> => {
-      const program = fileURLToPath(new URL('./engine-process.mjs', import.meta.url))
-      const engine = startProcess([process.execPath, program, agentFiles.path, workspace.path], {
+      const engine = startProcess([process.execPath, PROGRAM, agentFiles.path, workspace.path], {
         env: environment,
       })
       await isTime()

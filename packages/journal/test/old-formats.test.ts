@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
   createRun,
@@ -276,7 +276,13 @@ test('a run of the public implementation is written anew beside the old one when
   expect(readText(join(run.directory, 'io/tool_executions/call_0/stdout.log'))).toBe('a\n')
   expect(statSync(join(run.directory, 'io/tool_executions/call_0/stdout.log')).mode & 0o777).toBe(0o600)
   expect(statSync(join(run.directory, 'io')).mode & 0o777).toBe(0o700)
-  expect(readdirSync(dirname(directory)).sort()).toEqual(['.gitignore', 'VERSION', 'old', 'old-continued'])
+  expect(readdirSync(dirname(directory)).sort()).toEqual([
+    '.gitignore',
+    'LATEST',
+    'VERSION',
+    'old',
+    'old-continued',
+  ])
 })
 
 test('the requests of an old run are given back as they were kept, where they lie and where they were copied to', async () => {
@@ -295,6 +301,27 @@ test('the directories that an old run did not have are made, so that it can go o
   afterTest(run.close)
   for (const path of [run.paths.invocations, run.paths.toolExecutions, run.paths.hooks])
     expect(existsSync(path), path).toBe(true)
+})
+
+test('once it goes on, LATEST names the new run, and its metadata keeps the names of agent and workspace', async () => {
+  const { work, directory } = publicRun()
+  writeFileSync(join(work, '.delta', 'LATEST'), 'old\n')
+  writeFileSync(join(directory, 'metadata.json'), '{"agent_name":"Lister","workspace_id":"W007"}')
+  const run = await openRun(directory)
+  afterTest(run.close)
+  expect(await latestRunId(work)).toBe('old-continued')
+  const names = { run_id: 'old-continued', agent_name: 'Lister', workspace_id: 'W007' }
+  expect(run.summary().metadata).toMatchObject(names)
+  expect((await listRuns(work)).map(({ runId }) => runId)).toContain('old-continued')
+})
+
+test('of a run of v1.1, which had no such metadata, agent and workspace are named by their directories', async () => {
+  const { work, directory } = nestedRun()
+  writeFileSync(join(work, '.delta', 'LATEST'), 'another\n')
+  const run = await openRun(directory)
+  afterTest(run.close)
+  expect(readText(join(work, '.delta', 'LATEST'))).toBe(`${run.runId}\n`)
+  expect(run.summary().metadata).toMatchObject({ agent_name: 'lister', workspace_id: basename(work) })
 })
 
 test('continued again, it goes on where it was written anew', async () => {

@@ -20,6 +20,8 @@ export type ModelErrorCode =
   | 'ERR_MODEL_NOT_FOUND'
   /** 400 and the other 4xx: the request itself. */
   | 'ERR_MODEL_REQUEST'
+  /** 413, or words that say so: the conversation is longer than the model can take. */
+  | 'ERR_MODEL_TOO_LONG'
   /** The answer is not a completion: cut off, a web page, no choices. */
   | 'ERR_MODEL_RESPONSE'
   /** The settings cannot work: an invalid base URL, the `openai` package not installed. */

@@ -463,7 +463,7 @@ describe('errors that are not', () => {
     ],
     [
       { status: 400, message: 'Too long.', code: 'context_length_exceeded' },
-      'ERR_MODEL_REQUEST',
+      'ERR_MODEL_TOO_LONG',
       'refused the request (400): Too long.\nThe conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
     ],
     [
@@ -489,7 +489,7 @@ describe('errors that are not', () => {
     ],
     [
       { status: 413, message: 'Request too large: Limit 6000, Requested 12000.' },
-      'ERR_MODEL_REQUEST',
+      'ERR_MODEL_TOO_LONG',
       'refused the request (413): Request too large: Limit 6000, Requested 12000.\nThe conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',
     ],
     [
@@ -565,7 +565,7 @@ describe('errors that are not', () => {
     })
     for (const _ of ['refused', 'said in an answer']) {
       const error = await failureOf(model.complete(request))
-      expect(error).toMatchObject({ code: 'ERR_MODEL_REQUEST', retryable: false })
+      expect(error).toMatchObject({ code: 'ERR_MODEL_TOO_LONG', retryable: false })
       expect(error.message).toContain('The conversation is longer than the model can take: send less of it.')
     }
   })

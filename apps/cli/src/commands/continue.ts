@@ -21,6 +21,7 @@ interface ContinueFlags extends EngineFlags {
   runId?: string
   agent?: string
   force?: boolean
+  retry?: boolean
   approve?: string
   deny?: string
 }
@@ -35,6 +36,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const presenter = presenterFor(flags, terminal)
   presenter.workAt(place)
   const decision = decisionIn(flags, terminal)
+  refuseBeside(flags)
   const meant = flags.runId && (await resolveRunId(flags.runId, { place, env: terminal.env }))
   const run = await findRun(workDirectory, meant, place).catch((error: unknown) => {
     const same = ['continue', ...(flags.message === undefined ? [] : ['-m', flags.message])]
@@ -57,6 +59,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
       runsDirectory,
       force: flags.force ?? false,
       runId: run.runId,
+      retry: flags.retry ?? false,
       ...(message === undefined ? {} : { message }),
       ...(decision === undefined ? {} : { decision }),
     }),
@@ -65,6 +68,14 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   })
   presenter.finish(result)
   return exitCodeFor(result)
+}
+
+/** A retry puts nothing before the model. */
+function refuseBeside({ retry, message, approve, deny }: ContinueFlags): void {
+  const given = Object.entries({ '-m': message, '--approve': approve, '--deny': deny })
+  const [other] = given.find(([, value]) => value !== undefined) ?? []
+  if (retry && other !== undefined)
+    throw new UsageError(`--retry and ${other} cannot be combined: --retry makes the same request again.`)
 }
 
 function decisionIn(

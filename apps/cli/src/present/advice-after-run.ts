@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Question, RunResult } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import { EXIT } from '../terminal/terminal.js'
@@ -8,6 +7,7 @@ import { spokenName } from '../usage/spoken-name.js'
 import { counted } from './counted.js'
 import { claimOf } from './effects.js'
 import { printable } from './printable.js'
+import { wayToRetry } from './way-to-retry.js'
 import { waysToDecide } from './ways-to-decide.js'
 
 /**
@@ -42,25 +42,16 @@ const NO_JOURNAL =
   'The model saw neither the task nor what it did. Add to the sources of context.yaml: - type: journal'
 
 function howToRetry(result: ResultOf<'FAILED'>, env: NodeJS.ProcessEnv): string[] {
-  const goOn = resume(result, env)
-  if (result.reason === 'MAX_ITERATIONS') {
-    return [
-      `Error: the run failed: MAX_ITERATIONS (no answer after ${counted(result.iterations, 'iteration')}${limit(result)})`,
-      ...(result.needsMending ? [NO_JOURNAL] : []),
-      `${result.needsMending ? 'Once that is fixed, go' : 'Go'} on with: ${goOn} -m "Go on"`,
-    ]
-  }
-  if (result.needsNewRun) {
-    return [
-      `Error: the run failed: ${printable(result.reason)}`,
-      'Then start a new run: this one would go on with requests that were not recorded.',
-    ]
-  }
-  const retry = result.needsMending ? 'Once that is fixed, retry with' : 'Retry with'
+  const { reasonCode, maxIterations, needsMending = false } = result
+  const isLimit = reasonCode === 'limit_iterations'
+  const explained = isLimit
+    ? ` (no answer after ${counted(result.iterations, 'iteration')}${limit(result)})`
+    : ''
   return [
-    `Error: the run failed: ${printable(result.reason)}`,
+    `Error: the run failed: ${printable(result.reason)}${explained}`,
+    ...(isLimit && needsMending ? [NO_JOURNAL] : []),
     ...(result.partialAnswer === undefined ? [] : [`See what there is of it: ${showLastStep(result, env)}`]),
-    `${retry}: ${goOn} -m "Try again"`,
+    wayToRetry(resume(result, env), { reasonCode, maxIterations, onceFixed: needsMending }),
   ]
 }
 
@@ -86,7 +77,7 @@ function howToAnswer(
   }
   return [
     ...(isAsked ? [] : [`The agent asks: ${printable(question.prompt)}`]),
-    ...waysToAnswer(question, result, goOn),
+    ...waysToAnswer(question, goOn),
   ]
 }
 
@@ -101,19 +92,18 @@ function whatWaits({ command = '', started, reasons, effects }: Question): strin
 }
 
 /** A secret is better typed unseen; on a command line it would stay in the shell's history. */
-function waysToAnswer(
-  { inputType, sensitive }: Question,
-  { runDirectory }: RunResult,
-  goOn: string,
-): string[] {
+function waysToAnswer({ inputType, sensitive }: Question, goOn: string): string[] {
   const isConfirmation = inputType === 'confirmation'
-  const example = isConfirmation ? 'yes   (or: -m no)' : '<response>'
+  const [how, flag, other] = sensitive
+    ? [
+        'Answer unseen',
+        `-i${isConfirmation ? '   (yes or no)' : ''}`,
+        '-m - in place of -i reads it from stdin',
+      ]
+    : ['Answer', `-m ${isConfirmation ? 'yes   (or: -m no)' : '<response>'}`, '-i in place of -m asks here']
   return [
-    ...(sensitive ? [`Answer unseen with: ${goOn} -i${isConfirmation ? '   (yes or no)' : ''}`] : []),
-    `Agent paused. Provide response in ${printable(join(runDirectory, 'interaction', 'response.txt'))}`,
-    `Then go on with: ${goOn}`,
-    `Or use: ${goOn} -m ${sensitive ? '-   (reads stdin)' : example}`,
-    ...(sensitive ? [] : [`Or be asked here: ${goOn} -i`]),
+    `Agent paused. ${how} with: ${goOn} ${flag}`,
+    `${other}. Or put it into interaction/response.txt in the directory of the run, and leave out both.`,
   ]
 }
 

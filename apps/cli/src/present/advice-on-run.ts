@@ -1,9 +1,10 @@
-import { needsMending } from '@delta/engine'
+import { reasonCodeOf } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
 import { commandToContinue } from '../usage/command-to-continue.js'
 import { placeArguments, placeOfRun } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
+import { wayToRetry } from './way-to-retry.js'
 import { waysToDecide } from './ways-to-decide.js'
 
 /** What a person may want to type next after looking at a run: lines, none if it is completed or cannot go on. */
@@ -26,18 +27,15 @@ export function adviceOnRun(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
     case 'INTERRUPTED':
       return [`${endIsTold(run) ? '' : 'It was interrupted: no process is writing it. '}Go on with: ${goOn}`]
     case 'FAILED':
-      return [retrying(run, goOn)]
+      return [
+        wayToRetry(goOn, {
+          reasonCode: reasonCodeOf(run),
+          maxIterations: run.metadata.max_iterations ?? run.iterationsSinceMessage,
+        }),
+      ]
     default:
       return []
   }
-}
-
-function retrying({ metadata, errorCode }: RunSummary, goOn: string): string {
-  if (metadata.error === 'MAX_ITERATIONS') return `Go on with: ${goOn} -m "Go on"`
-  if (errorCode === 'ERR_MODEL_REPLAY_DIFFERS')
-    return 'Start a new run: this one would go on with requests that were not recorded.'
-  const retry = needsMending(errorCode) ? 'Once that is fixed, retry with' : 'Retry with'
-  return `${retry}: ${goOn} -m "Try again"`
 }
 
 /** An engine that was killed wrote no `ENGINE_END`. */

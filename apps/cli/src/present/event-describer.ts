@@ -31,7 +31,9 @@ export function eventDescriber(detail: Detail): EventDescriber {
       told = { ...detail, tools }
     }
     const call = calls.above(event, tools)
-    const isTakenBack = event.type === 'ENGINE_END' && event.status === 'FAILED' && isPromised
+    const isEnd =
+      event.type === 'ERROR' ? !event.recoverable : event.type === 'ENGINE_END' && event.status === 'FAILED'
+    const isTakenBack = isPromised && isEnd
     const lines = describeEvent(withoutRepetition(event, failure), told)
     if (event.type === 'ERROR' && !event.recoverable) failure = event.error_message
     if (event.type !== 'HOOK_EXECUTION_AUDIT')

@@ -48,6 +48,7 @@ function resultObject(result: RunResult): object {
     answer: result.answer ?? null,
     partial_answer: result.partialAnswer ?? null,
     reason: result.reason ?? null,
+    reason_code: result.reasonCode,
     question: result.question ? questionObject(result.question) : null,
     iterations: result.iterations,
     usage: result.usage,

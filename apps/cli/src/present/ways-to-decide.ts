@@ -4,5 +4,8 @@
  * @param goOn - The command line that takes the run up again.
  */
 export function waysToDecide(goOn: string, requestId: string): string[] {
-  return [`Allow it:  ${goOn} --approve ${requestId}`, `Refuse it: ${goOn} --deny ${requestId}`]
+  return [
+    `Allow it with: ${goOn} --approve ${requestId}`,
+    'To refuse it, write --deny in place of --approve.',
+  ]
 }

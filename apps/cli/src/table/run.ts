@@ -78,6 +78,7 @@ by colons
           required: true,
         },
         { flags: '-m, --message <text>', description: `an answer, or a further instruction; ${MESSAGE}` },
+        { flags: '--retry', description: 'a FAILED run: go on without a message, with the same request' },
         RUN_ID,
         RUNS_DIR,
         { flags: '--agent <directory>', description: 'where the agent is now, if it was moved' },
@@ -92,13 +93,16 @@ by colons
       examples: [
         ['delta continue -w ./workspace', 'resume after an interruption or a crash'],
         ['delta continue -w ./workspace -m "yes, proceed"', 'answer, or give a further instruction'],
+        ['delta continue -w ./workspace --retry', 'make the request that failed again'],
         ['delta continue -w ./workspace --approve <request-id>', 'let a waiting command run'],
       ],
       notes: `What it does with a run that is
   INTERRUPTED        resumes it; a message is a further instruction
   WAITING_FOR_INPUT  takes the message for the answer; without one, \
 interaction/response.txt
-  COMPLETED, FAILED  needs a message, and goes on with that
+  COMPLETED          needs a message, and goes on with that
+  FAILED             the same, or with --retry makes the last request again; \
+out of iterations, that needs a higher --max-iterations
   RUNNING            changes nothing, exit code 6; with --force, takes it
 
 Exit codes and environment are those of delta run: delta run --help`,

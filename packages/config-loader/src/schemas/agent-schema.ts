@@ -33,6 +33,15 @@ export const agentSchema = z.strictObject({
   max_iterations: z.optional(count('Cycles after each message of the user, before the run fails.')),
   tool_concurrency: z.optional(count('How many calls of one response may run side by side. Default 1.')),
   max_tool_calls: z.optional(count('How many calls of one response run; the rest are refused. Default 128.')),
+  accept_empty: z.optional(
+    z
+      .boolean()
+      .check(
+        z.describe(
+          'true: an answer without text, or with a tool call written as text, completes the run. Default false: it fails.',
+        ),
+      ),
+  ),
   policy: z.optional(z.unknown()),
   lifecycle_hooks: z.optional(z.unknown()),
   hooks: z.optional(z.unknown()),

@@ -15,7 +15,7 @@ export interface TurnCollector {
  *
  * Results stand in the order of the calls, whatever order they came in. What users and the engine said between
  * a thought and its last result comes after that result. A call without a result gets an answer that says so, and
- * results nobody asked for are left out.
+ * results nobody asked for are left out. So is an answer after which the run was retried: the request is made again.
  */
 export function collectTurns(): TurnCollector {
   const closed: Turn[] = []
@@ -41,6 +41,9 @@ export function collectTurns(): TurnCollector {
         break
       case 'SYSTEM_MESSAGE':
         say('system', event.content, event.iteration)
+        break
+      case 'ENGINE_START':
+        if (event.retry && open?.thought.tool_calls.length === 0) open = undefined
         break
       case 'THOUGHT':
         close()

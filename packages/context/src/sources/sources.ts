@@ -90,7 +90,10 @@ async function lastTurns(journal: JournalInput, cycles: number): Promise<Turn[]>
   if (typeof journal !== 'string' && !('path' in journal)) return turnsOf(journal)
   const path = typeof journal === 'string' ? journal : journal.path
   if (typeof journal !== 'string' && sizeOf(path) <= SHORT_JOURNAL_BYTES) return journal.turns()
-  return turnsOf((await readTail(path, cycles)).events)
+  const { events, complete } = await readTail(path, cycles)
+  const turns = turnsOf(events)
+  const isEnough = complete || turns.filter(({ kind }) => kind === 'cycle').length >= cycles
+  return isEnough ? turns : allTurns(journal) // an answer after which the run was retried is not in the conversation
 }
 
 function sizeOf(path: string): number {

@@ -6,11 +6,11 @@ import type { Outcome } from '../outcome.js'
 /** The failure of the run when a critical tool did not succeed; undefined otherwise. */
 export function failedCritically(
   tool: Tool | undefined,
-  name: string,
-  status: ActionResult['status'],
+  { tool_name: name, status, iteration }: Pick<ActionResult, 'tool_name' | 'status' | 'iteration'>,
 ): Outcome | undefined {
   if (!tool?.settings.critical || status === 'SUCCESS') return undefined
-  return { status: 'FAILED', reason: `critical tool "${name}" ended with ${status}` }
+  const reason = `critical tool "${name}" ended with ${status}`
+  return { status: 'FAILED', reasonCode: 'critical_tool', reason, iteration }
 }
 
 /**
@@ -20,7 +20,7 @@ export function failedCritically(
 export async function failedBefore(run: ActiveRun, summary: RunSummary): Promise<Outcome | undefined> {
   if (summary.userSpokeLast) return undefined
   const failed = (await criticalWithoutSuccess(run)).find(hasFailed)
-  return failed && failedCritically(run.agent.tools.get(failed.tool_name), failed.tool_name, failed.status)
+  return failed && failedCritically(run.agent.tools.get(failed.tool_name), failed)
 }
 
 /**

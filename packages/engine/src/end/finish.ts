@@ -1,23 +1,28 @@
 import { isJournalError } from '@delta/journal'
 import { type ActiveRun, record } from '../active-run.js'
 import { CallbackError } from '../callbacks.js'
+import { failureBy, recordedFailure, retryOf } from '../failure.js'
+import { wasTold } from '../hooks/missed.js'
 import { notifyHook } from '../hooks/notify.js'
+import { recordSkippedOf } from '../hooks/skipped.js'
 import { eraseSecrets } from '../human/secrets.js'
-import { needsMending } from '../needs-mending.js'
-import { interrupted, type Outcome, type RunResult } from '../outcome.js'
+import { type Failure, interrupted, type Outcome, type RunResult } from '../outcome.js'
 import { asRecordFailure } from './record-failure.js'
 import { updateMetadata } from './update-metadata.js'
 
-/** A run that is being stopped has this long for its `on_run_end` hook. Milliseconds. */
+/** A run that is being stopped has this long for each of its `on_error` and `on_run_end` hooks. Milliseconds. */
 const STOPPING_HOOK_MS = 1000
+
 /**
- * Runs the loop and writes the run's end: `on_run_end` (never while waiting), secrets erased, `ENGINE_END`, synced.
- * An error that ended the loop (a missing context source, say) is journaled and makes the run `FAILED`. Two kinds are
+ * Runs the loop and writes the run's end: of a failed run one `ERROR` and `on_error`, then `on_run_end` (never while waiting),
+ * secrets erased, `ENGINE_END`, synced.
+ * An error that ended the loop (a missing context source, say) makes the run `FAILED`. Two kinds are
  * rethrown instead: one from writing the run's own files, since a journal that cannot be written cannot record it; and one
  * from a callback, which is no failure of the run.
  */
 export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Promise<RunResult> {
   const outcome = await loop().catch((error: unknown) => unexpected(run, error))
+  if (outcome.status === 'FAILED') await reportFailure(run, outcome)
   if (outcome.status !== 'WAITING_FOR_INPUT') await endHook(run)
   if (outcome.status === 'COMPLETED' || outcome.status === 'FAILED') eraseSecrets(run.run.paths.secrets)
 
@@ -28,18 +33,49 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
     status: outcome.status,
     final_iteration: summary.lastIteration,
     usage: summary.usage,
+    reason_code: outcome.reasonCode,
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
   })
   run.run.journal.sync() // before anybody hears how it ended
   for (const event of ended) run.emit({ kind: 'journal', event })
   await updateMetadata(run.run, run.emit)
   return {
-    ...outcome,
+    ...(outcome.status === 'FAILED' ? failed(outcome) : outcome),
     runId: run.run.runId,
     runDirectory: run.run.directory,
     iterations: summary.lastIteration,
     usage: summary.usage,
   }
+}
+
+/** The rest of a failure is for its `ERROR` alone. */
+function failed({ iteration, details: _details, ...outcome }: Failure) {
+  const needsMending = outcome.needsMending ?? retryOf(outcome.reasonCode, iteration)?.onceFixed
+  return { ...outcome, ...(needsMending && ({ needsMending } as const)) }
+}
+
+/**
+ * Journals the one `ERROR` of a failed run and calls `on_error` for it, unless the last engine did and was killed then. A
+ * crash in between leaves the hook to the next engine.
+ */
+async function reportFailure(
+  run: ActiveRun,
+  { iteration, reason, reasonCode, details }: Failure,
+): Promise<void> {
+  const summary = run.run.summary()
+  const isRecorded = recordedFailure(summary) !== undefined
+  if (!isRecorded) {
+    record(run, {
+      type: 'ERROR',
+      iteration,
+      error_message: reason,
+      error_details: { reason_code: reasonCode, ...details },
+      recoverable: false,
+    })
+  }
+  await recordSkippedOf(run, iteration)
+  if (isRecorded && summary.failure && (await wasTold(run, summary.failure))) return
+  await notifyHook(run, 'on_error', { iteration, errorMessage: reason, lingerMs: STOPPING_HOOK_MS })
 }
 
 async function endHook(run: ActiveRun): Promise<void> {
@@ -52,18 +88,9 @@ async function unexpected(run: ActiveRun, thrown: unknown): Promise<Outcome> {
   const error = asRecordFailure(thrown, run.run)
   if (isJournalError(error)) throw error
   if (run.signal.aborted) return interrupted(run.signal)
+  const { code, stack } = Object(error) as { code?: unknown; stack?: unknown }
   const message = error instanceof Error ? error.message : String(error)
-  const { code } = Object(error) as { code?: unknown }
-  const iteration = presentIteration(run)
-  record(run, {
-    type: 'ERROR',
-    iteration,
-    error_message: message,
-    error_details: { code, stack: (error as { stack?: unknown }).stack },
-    recoverable: false,
-  })
-  await notifyHook(run, 'on_error', { iteration, errorMessage: message })
-  return { status: 'FAILED', reason: message, ...(needsMending(code) ? { needsMending: true } : {}) }
+  return failureBy({ message, code }, { iteration: presentIteration(run), details: { code, stack } })
 }
 
 /** The cycle whose calls are open, or else the one that has no thought yet. */

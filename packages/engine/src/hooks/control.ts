@@ -15,6 +15,8 @@ interface ReadControl {
 /** A file of a hook's `output/`, and its largest size, since it is read into memory whole. */
 export interface OutputFile {
   file: string
+  /** Read in its place if it does not exist. */
+  otherwise?: string
   largestMiB: number
 }
 
@@ -33,17 +35,18 @@ export function readControl(directory: string, hook: HookName): ReadControl {
   }
 }
 
-/** A file of the hook's `output/`: its text, or what is wrong with it in words; neither if the hook did not write it. */
+/** A file of the hook's `output/`: its text and name, or what is wrong with it in words; neither if the hook did not write it. */
 export function readOutput(
   directory: string,
-  { file, largestMiB }: OutputFile,
-): { text?: string; problem?: string } {
+  { file, otherwise, largestMiB }: OutputFile,
+): { text?: string; file?: string; problem?: string } {
   const output = join(directory, 'output')
   const isThere = () => statSync(output, { throwIfNoEntry: false })?.isDirectory() === true
   try {
     const text = readIfThere(join(output, file), largestMiB)
-    if (text !== undefined) return { text }
-    return isThere() ? {} : { problem: 'removed its output/, in which it may have decided something' }
+    if (text !== undefined) return { text, file }
+    if (!isThere()) return { problem: 'removed its output/, in which it may have decided something' }
+    return otherwise === undefined ? {} : readOutput(directory, { file: otherwise, largestMiB })
   } catch (error) {
     return {
       problem: isThere()

@@ -22,8 +22,8 @@ export interface HookInput {
 
 /** A file of `output/` that must be usable if it exists. */
 export interface Replacement extends OutputFile {
-  /** What is wrong with this text, as a predicate of the hook: `wrote …`. Undefined if nothing is. */
-  problemOf(text: string): string | undefined
+  /** What is wrong with the text of the file that was read, as a predicate of the hook: `wrote …`. Undefined if nothing is. */
+  problemOf(text: string, file: string): string | undefined
 }
 
 /** Makes a hook's directory: `input/` with what it is told, and an empty `output/` for its answer. */

@@ -38,7 +38,8 @@ export function verdictOn(run: ActiveRun, name: HookName, ended: EndedHook): Hoo
   const broken = control.problem ?? replaced?.problem
   if (broken !== undefined) return { failure: failure(name, broken), control: control.value }
 
-  const useless = replaced?.text === undefined ? undefined : input.replacement?.problemOf(replaced.text)
+  const { text, file = '' } = replaced ?? {}
+  const useless = text === undefined ? undefined : input.replacement?.problemOf(text, file)
   if (useless === undefined) return { failure: undefined, control: control.value }
   return { failure: { ...failure(name, useless), isReplacement: true }, control: control.value }
 }

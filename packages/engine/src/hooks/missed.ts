@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { HookName } from '@delta/config-loader'
-import { isKnownEvent, type RunSummary, readTail, type StoredEvent } from '@delta/journal'
+import { type ErrorEvent, isKnownEvent, type RunSummary, readTail, type StoredEvent } from '@delta/journal'
 import type { ActiveRun } from '../active-run.js'
 import type { Outcome } from '../outcome.js'
 import { readControl } from './control.js'
@@ -40,7 +40,7 @@ export async function stoppedBefore(run: ActiveRun, summary: RunSummary): Promis
     if (event.status !== 'SUCCESS' || !event.io_path_ref) continue
     const name = event.hook_name as HookName
     const { value: control } = readControl(join(run.run.directory, event.io_path_ref), name)
-    const stopped = stopAskedFor({ name, control })
+    const stopped = stopAskedFor({ name, control, iteration: event.iteration ?? summary.lastIteration })
     if (stopped) return stopped
   }
   return undefined
@@ -54,6 +54,12 @@ export async function missedIterationEnd(run: ActiveRun): Promise<boolean> {
   return began && !events.some((event) => isAudit(event, 'on_iteration_end'))
 }
 
+/** True when `on_error` ran for the failure that the last engine recorded. */
+export async function wasTold(run: ActiveRun, { seq }: ErrorEvent): Promise<boolean> {
+  const events = await leftBehind(run)
+  return events.some((event) => event.seq > seq && isAudit(event, 'on_error'))
+}
+
 /** What the last engine journaled in the last cycle; nothing if it wrote its `ENGINE_END`, for then it left nothing undone. */
 async function leftBehind({ run }: ActiveRun): Promise<StoredEvent[]> {
   const { events } = await readTail(run.paths.journal, 1, { userMessages: false })
@@ -61,5 +67,6 @@ async function leftBehind({ run }: ActiveRun): Promise<StoredEvent[]> {
 }
 
 function isAudit(event: StoredEvent, hook: string): event is StoredEvent & { action_id?: string } {
-  return isKnownEvent(event) && event.type === 'HOOK_EXECUTION_AUDIT' && event.hook_name === hook
+  if (!isKnownEvent(event) || event.type !== 'HOOK_EXECUTION_AUDIT') return false
+  return event.hook_name === hook && event.status !== 'SKIPPED'
 }

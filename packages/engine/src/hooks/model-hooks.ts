@@ -7,7 +7,10 @@ import { stopAskedFor } from './notify.js'
 import { type Expected, MESSAGE, REQUEST } from './replacements.js'
 import { runHook } from './run-hook.js'
 
-/** `pre_llm_request`: the hook reads `proposed_payload.json` and may write `final_payload.json`, the request that is sent. */
+/**
+ * `pre_llm_request`: the hook reads `proposed_payload.json` and may write `final_payload.json` or, by the name that all hooks
+ * share, `payload_override.dat`: the request that is sent. If it fails, the agent is told.
+ */
 export async function overrideRequest(
   run: ActiveRun,
   proposed: ChatRequest,
@@ -17,10 +20,16 @@ export async function overrideRequest(
   const hook = await runHook(run, 'pre_llm_request', { iteration, payload, replacement: REQUEST })
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
-  return { value: replacementIn(run, hook, REQUEST) ?? proposed }
+  if (!hook?.failure) return { value: replacementOf(hook, REQUEST) ?? proposed }
+  if (!run.signal.aborted)
+    warn(run, iteration, 'pre_llm_request hook failed, proceeding with baseline context.')
+  return { value: proposed }
 }
 
-/** `post_llm_response`: the hook reads the assistant's message in `payload.dat` and may write `payload_override.dat`. */
+/**
+ * `post_llm_response`: the hook reads the assistant's message in `payload.dat` and may write `payload_override.dat`. If that is
+ * unusable, the agent is told, and the original is used.
+ */
 export async function overrideResponse(
   run: ActiveRun,
   response: ChatResponse,
@@ -30,7 +39,9 @@ export async function overrideResponse(
   const hook = await runHook(run, 'post_llm_response', { iteration, payload, replacement: MESSAGE })
   const stopped = stopAskedFor(hook)
   if (stopped) return { stopped }
-  const message = replacementIn(run, hook, MESSAGE)
+  if (hook?.failure?.isReplacement)
+    warn(run, iteration, `The ${hook.failure.message}; the original was used.`)
+  const message = replacementOf(hook, MESSAGE)
   return { value: message ? withMessage(response, message) : response }
 }
 
@@ -42,16 +53,12 @@ function withMessage(response: ChatResponse, message: ChatResponse['message']): 
   return isWithoutCalls ? { ...withoutReason, message } : { ...response, message }
 }
 
-/** What a hook wrote instead. If that is unusable, the agent and the person are told, and the original is used. */
-function replacementIn<T>(
-  run: ActiveRun,
-  hook: HookOutcome | undefined,
-  expected: Expected<T>,
-): T | undefined {
-  if (hook?.failure?.isReplacement) {
-    const content = `The ${hook.failure.message}; the original was used.`
-    record(run, { type: 'SYSTEM_MESSAGE', iteration: hook.iteration, level: 'WARN', content })
-  }
+function warn(run: ActiveRun, iteration: number, content: string): void {
+  record(run, { type: 'SYSTEM_MESSAGE', iteration, level: 'WARN', content })
+}
+
+/** What a hook that succeeded wrote instead. */
+function replacementOf<T>(hook: HookOutcome | undefined, expected: Expected<T>): T | undefined {
   const text = hook && !hook.failure ? readOutput(hook.directory, expected).text : undefined
   return text === undefined ? undefined : expected.read(text)
 }

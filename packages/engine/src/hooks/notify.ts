@@ -15,7 +15,15 @@ export async function notifyHook(
 }
 
 /** The end of the run, if the hook's `control.json` asked for it. */
-export function stopAskedFor(hook: Pick<HookOutcome, 'name' | 'control'> | undefined): Outcome | undefined {
+export function stopAskedFor(
+  hook: Pick<HookOutcome, 'name' | 'control' | 'iteration'> | undefined,
+): Outcome | undefined {
   if (hook?.control?.action !== 'stop') return undefined
-  return { status: 'FAILED', reason: `${hook.name} hook: ${hook.control.reason}` }
+  const { name, control, iteration } = hook
+  return {
+    status: 'FAILED',
+    reasonCode: 'hook_stopped',
+    reason: `${name} hook: ${control.reason}`,
+    iteration,
+  }
 }

@@ -11,8 +11,9 @@ export interface Expected<T> extends Replacement {
 /** The request to send instead. The content of its messages is for the server to judge. */
 export const REQUEST: Expected<ChatRequest> = {
   file: 'final_payload.json',
+  otherwise: 'payload_override.dat',
   largestMiB: 64,
-  problemOf: (text) => problemIn(text, 'final_payload.json', 'is not a request', problemOfRequest),
+  problemOf: (text, file) => problemIn(text, file, 'is not a request', problemOfRequest),
   read: (text) => JSON.parse(text),
 }
 
@@ -20,8 +21,7 @@ export const REQUEST: Expected<ChatRequest> = {
 export const MESSAGE: Expected<AssistantMessage> = {
   file: 'payload_override.dat',
   largestMiB: 64,
-  problemOf: (text) =>
-    problemIn(text, 'payload_override.dat', 'is not an assistant message', problemOfMessage),
+  problemOf: (text, file) => problemIn(text, file, 'is not an assistant message', problemOfMessage),
   read: (text) => parseCompletion(JSON.parse(text)).message,
 }
 

@@ -9,14 +9,15 @@ import { hookEnvironment } from './environment.js'
 import { type HookInput, writeInput } from './hook-input.js'
 import { type HookOutcome, observationOverride, recordOf, verdictOn } from './hook-outcome.js'
 import { knownSecrets, redactOutput } from './known-secrets.js'
+import { recordSkipped } from './skipped.js'
 
 /** The grace before KILL for a hook that begins while its run is being stopped. Milliseconds. */
 const STOPPING_GRACE_MS = 200
 
 /**
  * Runs one hook by the directory protocol: `input/` is written, the command runs in the workspace with
- * `DELTA_HOOK_IO_PATH`, and `output/` is read if it exits with 0. Undefined when the agent has no such hook, or the run
- * is being stopped and this hook may not linger.
+ * `DELTA_HOOK_IO_PATH`, and `output/` is read if it exits with 0. Undefined when the agent has no such hook, or when it is
+ * skipped, because the run is being stopped and this hook may not linger.
  *
  * A hook may run again after a crash; `context.json` carries the iteration and the call by which it can tell.
  * What the hook did is journaled as `HOOK_EXECUTION_AUDIT`; the record lies beside its directory.
@@ -28,7 +29,11 @@ export async function runHook(
 ): Promise<HookOutcome | undefined> {
   const hook = run.agent.hooks[name]
   const stopping = run.signal.aborted
-  if (!hook || (stopping && !input.lingerMs)) return undefined
+  if (!hook) return undefined
+  if (stopping && !input.lingerMs) {
+    recordSkipped(run, name, input)
+    return undefined
+  }
 
   const directory = newDirectory(run.run.paths.hooks, name)
   writeInput(run, name, { directory, input })
@@ -74,7 +79,8 @@ function recordHook(
     ...(actionId === undefined ? {} : { action_id: actionId }),
     ...observationOverride(outcome),
   })
-  if (failure && !failure.isReplacement) run.emit({ kind: 'notice', message: failure.message })
+  const isToldToModel = failure?.isReplacement && name === 'post_llm_response'
+  if (failure && !isToldToModel) run.emit({ kind: 'notice', message: failure.message })
 }
 
 /** The path of a new directory, and of the record beside it. A clock that was set back repeats the names of an earlier engine. */

@@ -92,7 +92,7 @@ async function decide(
   if (decision === undefined && run.signal.aborted) return interrupted(run.signal)
   if (decision === undefined) {
     leaveQuestion(run.run.paths.interaction, question)
-    return { status: 'WAITING_FOR_INPUT', question }
+    return { status: 'WAITING_FOR_INPUT', reasonCode: 'approval', question }
   }
   const about = { iteration, action_id: call.action_id, request_id: requestId }
   record(run, {

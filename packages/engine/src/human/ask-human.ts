@@ -70,7 +70,7 @@ async function answerOrWait(
   if (answer === undefined && run.signal.aborted) return interrupted(run.signal)
   if (answer === undefined) {
     leaveQuestion(run.run.paths.interaction, question)
-    return { status: 'WAITING_FOR_INPUT', question }
+    return { status: 'WAITING_FOR_INPUT', reasonCode: 'question', question }
   }
   if (question.sensitive) keepSecret(run.run.paths.secrets, call.action_id, answer)
   const shown = question.sensitive ? secretToken(call.action_id) : answer

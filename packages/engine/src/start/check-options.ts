@@ -21,7 +21,15 @@ export function checkContinueRun(options: unknown): void {
   requireThat(isPlace(runsDirectory), `${of} runsDirectory`, PLACE)
   requireThat(runId === undefined || isText(runId), `${of} runId`, RUN_ID)
   requireThat(isTextOrNothing(message), `${of} message`, 'a string, or nothing')
-  const { decision } = Object(options)
+  const { decision, retry } = Object(options)
+  const isRetry = retry === undefined || typeof retry === 'boolean'
+  requireThat(isRetry, `${of} retry`, 'true, false or nothing')
+  const isAlone = !retry || (message === undefined && decision === undefined)
+  requireThat(
+    isAlone,
+    `${of} retry`,
+    'either it or a message or decision: a retry puts nothing before the model',
+  )
   requireThat(decision === undefined || isDecision(decision), `${of} decision`, DECISION)
   requireThat(agent === undefined || isAgent(agent), `${of} agent`, `${AGENT}, or nothing`)
   checkShared(of, Object(options))

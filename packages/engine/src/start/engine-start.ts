@@ -14,6 +14,7 @@ export function engineStart(about: {
   task: string
   maxIterations: number
   resumed: boolean
+  retry?: boolean | undefined
   sources?: SettingSources | undefined
   /** Recorded at the first start. */
   allowed?: Allowed | undefined
@@ -42,6 +43,7 @@ export function engineStart(about: {
     },
     resumed: about.resumed,
     ...(overrides.length > 0 && { overrides }),
+    ...(about.retry && { retry: true }),
     ...(parent && { parent_run: parent.runId }),
     ...(Object.keys(allowed).length > 0 && { allowed }),
   }

@@ -39,6 +39,7 @@ export const eventSchemas = {
       }),
     ),
     resumed: z.optional(z.boolean()),
+    retry: z.optional(z.boolean()),
     changed_files: z.optional(z.array(text)),
     overrides: z.optional(z.array(text)),
     parent_run: optionalText,
@@ -150,5 +151,6 @@ export const eventSchemas = {
     final_iteration: z.optional(wholeNumber),
     usage: z.optional(z.nullable(usage)),
     reason: z.optional(z.nullable(text)),
+    reason_code: z.optional(z.nullable(text)),
   }),
 } as const

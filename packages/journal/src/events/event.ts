@@ -24,9 +24,9 @@ export type HumanInputRequest = z.infer<Schemas['HUMAN_INPUT_REQUEST']>
 export type HumanInputReceived = z.infer<Schemas['HUMAN_INPUT_RECEIVED']>
 /** What the engine says to the model; part of the agent's memory. */
 export type SystemMessage = z.infer<Schemas['SYSTEM_MESSAGE']>
-/** A hook ran. With `observation_override` the model reads that in place of the result, which stays. */
+/** A hook ran, or was `SKIPPED`. With `observation_override` the model reads that in place of the result, which stays. */
 export type HookExecutionAudit = z.infer<Schemas['HOOK_EXECUTION_AUDIT']>
-/** Something failed; `recoverable` when it is tried again. */
+/** Something failed; `recoverable` when it is tried again. A run that ends `FAILED` has exactly one that is not. */
 export type ErrorEvent = z.infer<Schemas['ERROR']>
 /** An engine process let the run go, and how the run stands then. */
 export type EngineEnd = z.infer<Schemas['ENGINE_END']>

@@ -24,6 +24,8 @@ export interface RunMetadata {
   max_iterations: number | null
   /** Why, when the status is FAILED. */
   error: string | null
+  /** How the run ended, for programs: of its ENGINE_END; `killed` when it has none and nobody writes it. */
+  reason_code: string | null
   /** Absolute, as of the first start; so is `work_dir`. */
   agent_home: string | null
   work_dir: string | null
@@ -52,6 +54,7 @@ export function deriveMetadata(runId: string, summary: JournalSummary, ownerAliv
     iterations: summary.lastIteration,
     max_iterations: lastStart?.max_iterations ?? null,
     error: status === 'FAILED' ? (end?.reason ?? summary.lastError ?? null) : null,
+    reason_code: end ? (end.reason_code ?? null) : status === 'INTERRUPTED' ? 'killed' : null,
     agent_home: firstStart?.agent_home ?? null,
     work_dir: firstStart?.work_dir ?? null,
     parent_run: firstStart?.parent_run ?? null,

@@ -9,7 +9,7 @@ import { syncPath, writeNew } from '../files/replace.js'
 import { parseJson } from '../read/parse.js'
 import { readOldJournal } from '../read/read-old.js'
 import { journalPath } from '../run-paths.js'
-import { markLayout } from './layout.js'
+import { announceRun } from './layout.js'
 
 /** A run of an old layout, and the one written anew beside it. */
 export interface Migration {
@@ -24,7 +24,7 @@ export interface Migration {
  *
  * The old directory is not touched. The new one appears whole, by a rename: a crash
  * before that leaves a directory that is never listed. When the new one is there
- * already, the run goes on in it.
+ * already, the run goes on in it. `LATEST` then names it.
  *
  * @returns Undefined for a run of today's layout.
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`.
@@ -37,6 +37,7 @@ export function migrateRun(directory: string): Migration | undefined {
   const to = nested ? join(dirname(dirname(directory)), basename(directory)) : `${directory}-continued`
   const already = existsSync(to)
   if (!already) writeAnew(directory, to, nested)
+  announceRun(dirname(to), basename(to))
   const how = already ? 'had been converted already' : 'has been converted; the old one was left as it is'
   return {
     directory: to,
@@ -61,7 +62,6 @@ function writeAnew(from: string, to: string, nested: boolean): void {
     syncPath(beside)
     renameSync(beside, to)
     syncPath(dirname(to))
-    markLayout(dirname(to))
   } catch (error) {
     rmSync(beside, { recursive: true, force: true })
     if (!existsSync(to)) throw error // else another process was faster, with the same result
@@ -83,27 +83,51 @@ function copyNested(from: string, to: string): void {
 
 function newEvents(directory: string, runId: string): StoredEvent[] {
   const { events } = readOldJournal(journalPath(directory), { ioDirectory: 'io' })
-  const renamed = events.map((event) =>
-    event.type === 'ENGINE_START' ? { ...event, run_id: runId, migrated_from: directory } : event,
-  )
-  return withFirstMessage(renamed, directory).map((event, index) => ({ ...event, seq: index + 1 }))
+  const metadata = oldMetadata(directory)
+  const names = { ...namesOf(metadata, directory), run_id: runId, migrated_from: directory }
+  const renamed = events.map((event) => (event.type === 'ENGINE_START' ? { ...event, ...names } : event))
+  return withFirstMessage(renamed, taskIn(metadata)).map((event, index) => ({ ...event, seq: index + 1 }))
 }
 
 /** Where an old journal has only its task, the task becomes what it is today: the first message. */
-function withFirstMessage(events: StoredEvent[], directory: string): StoredEvent[] {
+function withFirstMessage(events: StoredEvent[], task: string | undefined): StoredEvent[] {
   const known = events.filter(isKnownEvent)
   const start = known.find((event) => event.type === 'ENGINE_START')
   const said = known.find((event) => event.type === 'USER_MESSAGE' || event.type === 'THOUGHT')
-  const content = start?.task ?? taskInMetadata(directory)
+  const content = start?.task ?? task
   if (!start || said?.type === 'USER_MESSAGE' || content === undefined) return events
   const at = events.indexOf(start) + 1
   const message: StoredEvent = { seq: 0, timestamp: start.timestamp, type: 'USER_MESSAGE', content }
   return [...events.slice(0, at), message, ...events.slice(at)]
 }
 
-function taskInMetadata(directory: string): string | undefined {
+/** What old metadata says about the run and its journal does not; v1.1 named a workspace nowhere but by its directory. */
+function namesOf({ agent_name: agent, workspace_id: workspace }: OldMetadata, directory: string): object {
+  return {
+    ...(typeof agent === 'string' && { agent_name: agent }),
+    workspace_id: typeof workspace === 'string' ? workspace : basename(workspaceOf(directory)),
+  }
+}
+
+function workspaceOf(directory: string): string {
+  const runs = dirname(directory)
+  return dirname(basename(runs) === 'runs' ? dirname(runs) : runs)
+}
+
+function taskIn({ initial_message: message, task }: OldMetadata): string | undefined {
+  return [message, task].find((value) => typeof value === 'string')
+}
+
+interface OldMetadata {
+  agent_name?: unknown
+  workspace_id?: unknown
+  initial_message?: unknown
+  task?: unknown
+}
+
+/** Empty when it is missing or torn. */
+function oldMetadata(directory: string): OldMetadata {
   const path = join(dirname(journalPath(directory)), 'metadata.json')
   const metadata = existsSync(path) ? parseJson(readTextAtOnce(path)) : undefined
-  const { initial_message: message, task } = (metadata ?? {}) as { initial_message?: unknown; task?: unknown }
-  return [message, task].find((value) => typeof value === 'string')
+  return Object(metadata)
 }

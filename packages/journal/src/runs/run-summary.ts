@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { EngineStart, HumanInputRequest, Thought } from '../events/event.js'
+import type { EngineStart, ErrorEvent, HumanInputRequest, Thought } from '../events/event.js'
 import type { PendingCall } from '../events/pending-calls.js'
 import { lostBeginning } from './lost-beginning.js'
 import { deriveMetadata, type RunMetadata } from './metadata.js'
@@ -38,7 +38,7 @@ export interface RunSummary {
   owner?: Owner
   /** The question still open. */
   humanRequest?: HumanInputRequest
-  /** The content of a last THOUGHT without calls, unless the user has spoken since. */
+  /** The content of a last THOUGHT without calls, unless the user has spoken or the run was retried since. */
   answer?: string
   /** True when the user said something after the model last did. */
   userSpokeLast: boolean
@@ -48,6 +48,8 @@ export interface RunSummary {
   lastThought?: Thought
   /** The code of the error that a run failed with, where it is one with a code: why `metadata.error` says what it says. */
   errorCode?: string
+  /** The ERROR with which the run failed, if its engine was killed before the ENGINE_END and the user has not spoken since. */
+  failure?: ErrorEvent
   /** Why the journal could not be read to its end, or is without its beginning, in words. */
   problem?: string
 }
@@ -56,7 +58,16 @@ export interface RunSummary {
 export function summarizeRun(directory: string, fold: Summarizer, owner: Owner | undefined): RunSummary {
   const { summary } = fold
   const metadata = deriveMetadata(basename(directory), summary, owner?.alive ?? false)
-  const { firstStart, lastThought, humanRequest, lastErrorCode, messageSinceThought } = summary
+  const {
+    firstStart,
+    lastThought,
+    humanRequest,
+    lastErrorCode,
+    messageSinceThought,
+    retriedSinceThought,
+    failure,
+  } = summary
+  const isUsed = !messageSinceThought && !retriedSinceThought
   const lost = metadata.status === 'EMPTY' ? lostBeginning(directory, summary) : undefined
   return {
     runId: basename(directory),
@@ -72,10 +83,11 @@ export function summarizeRun(directory: string, fold: Summarizer, owner: Owner |
     userSpokeLast: messageSinceThought,
     ...(owner && { owner }),
     ...(humanRequest && { humanRequest }),
-    ...(lastThought?.tool_calls.length === 0 && !messageSinceThought && { answer: lastThought.content }),
+    ...(lastThought?.tool_calls.length === 0 && isUsed && { answer: lastThought.content }),
     ...(firstStart?.allowed && { allowed: firstStart.allowed }),
     ...(lastThought && { lastThought }),
     ...(metadata.status === 'FAILED' && lastErrorCode !== undefined && { errorCode: lastErrorCode }),
+    ...(failure && { failure }),
     ...(lost && { problem: lost.message }),
   }
 }

@@ -34,6 +34,10 @@ export interface JournalSummary {
   lastThought?: Thought
   /** True when a USER_MESSAGE came after the last THOUGHT. */
   messageSinceThought: boolean
+  /** True when the last THOUGHT was not used: the run was retried after it. */
+  retriedSinceThought: boolean
+  /** The ERROR that ended the run, while neither an ENGINE_END nor a USER_MESSAGE nor a THOUGHT follows it. */
+  failure?: ErrorEvent
   humanRequest?: HumanInputRequest
   lastIteration: number
   iterationsSinceMessage: number
@@ -52,6 +56,7 @@ export function summarizer() {
   const summary: JournalSummary = {
     lastEpoch: 0,
     messageSinceThought: false,
+    retriedSinceThought: false,
     lastIteration: 0,
     iterationsSinceMessage: 0,
     usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
@@ -80,14 +85,17 @@ function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTrack
       delete summary.end
       delete summary.lastError
       delete summary.lastErrorCode
+      if (event.retry) summary.retriedSinceThought = true
       break
     case 'ENGINE_END':
       summary.end = event
+      delete summary.failure
       break
     case 'USER_MESSAGE':
       summary.firstMessage ??= event.content
       summary.messageSinceThought = true
       summary.iterationsSinceMessage = 0
+      delete summary.failure
       break
     case 'THOUGHT':
       addThought(event, summary)
@@ -118,8 +126,10 @@ function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTrack
 }
 
 /** Errors that were recovered from have ended nothing. */
-function addError({ error_message, error_details, recoverable }: ErrorEvent, summary: JournalSummary): void {
+function addError(event: ErrorEvent, summary: JournalSummary): void {
+  const { error_message, error_details, recoverable } = event
   summary.lastError = error_message
+  if (recoverable === false) summary.failure = event
   const { code } = Object(error_details) as { code?: unknown }
   if (recoverable === false && typeof code === 'string') summary.lastErrorCode = code
   else delete summary.lastErrorCode
@@ -135,6 +145,8 @@ function addThought(event: Thought, summary: JournalSummary): void {
   if (event.iteration !== summary.lastThought?.iteration) summary.iterationsSinceMessage += 1
   summary.lastThought = event
   summary.messageSinceThought = false
+  summary.retriedSinceThought = false
+  delete summary.failure
   summary.lastIteration = Math.max(summary.lastIteration, event.iteration)
   for (const key of ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const) {
     summary.usage[key] += event.usage?.[key] ?? 0

@@ -102,7 +102,7 @@ const KINDS = {
       `Redirects are not followed. If ${baseUrlAt(answer.header('location'), url)} is right, make it the base URL.`,
   },
   tooLong: {
-    code: 'ERR_MODEL_REQUEST',
+    code: 'ERR_MODEL_TOO_LONG',
     happened: 'refused the request',
     advice: () =>
       'The conversation is longer than the model can take: send less of it. In context.yaml, max_iterations of the journal source and total_max_tokens do that.',

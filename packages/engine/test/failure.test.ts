@@ -1,0 +1,166 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isKnownEvent, type StoredEvent } from '@delta/journal'
+import { ModelError, type ModelErrorCode } from '@delta/model'
+import {
+  startProcess,
+  startScriptedServer,
+  type TemporaryAgentOptions,
+  temporaryAgent,
+  temporaryWorkspace,
+} from '@delta/testkit'
+import { expect, test } from 'vitest'
+import type { RunAgentOptions, RunResult } from '../src/index.js'
+import { eventsOf, hooks, PROGRAM, scene } from './run.js'
+
+const SAY = { name: 'say', exec: 'echo hi' }
+const CALL = { tool_calls: [{ name: 'say', arguments: {} }] }
+const STOP = 'echo \'{"action":"stop","reason":"enough"}\' > "$DELTA_HOOK_IO_PATH/output/control.json"'
+const JOURNAL_ONLY = 'sources: [{ type: journal }]\n'
+
+const answering = (content: string, more: object = {}): Partial<RunAgentOptions> => ({
+  model: { complete: async () => ({ message: { role: 'assistant', content, ...more }, raw: {}, ...more }) },
+})
+const failing = (code: ModelErrorCode): Partial<RunAgentOptions> => ({
+  model: { complete: () => Promise.reject(new ModelError(code, 'No.')) },
+})
+
+/** Every cause of a failure: what to run, and how. */
+const CAUSES: [
+  string,
+  TemporaryAgentOptions & { files?: Record<string, string> },
+  Partial<RunAgentOptions>,
+][] = [
+  ['empty_answer', {}, answering(' ')],
+  ['unparsed_tool_call', {}, answering('<tool_call>\n{}')],
+  ['missing_tool_call', {}, answering('I do it.', { finishReason: 'tool_calls' })],
+  ['limit_iterations', { turns: [CALL], tools: [SAY] }, { maxIterations: 1 }],
+  ['context_overflow', { files: { 'context.yaml': `total_max_tokens: 1\n${JOURNAL_ONLY}` } }, {}],
+  ['context_overflow', {}, failing('ERR_MODEL_TOO_LONG')],
+  ['content_filter', {}, answering('No', { finishReason: 'content_filter' })],
+  ['cut_off', {}, answering('Half of', { finishReason: 'length' })],
+  ['model_refused', {}, answering('', { refusal: 'I must not.' })],
+  ['hook_stopped', { files: hooks({ pre_llm_request: STOP }) }, {}],
+  ['critical_tool', { turns: [CALL], tools: [{ name: 'say', exec: 'false', critical: true }] }, {}],
+  ['provider_unavailable', {}, failing('ERR_MODEL_CONNECTION')],
+  ['provider_refused', {}, failing('ERR_MODEL_QUOTA')],
+  ['provider_answer', {}, failing('ERR_MODEL_RESPONSE')],
+  ['context_source', { files: { 'context.yaml': 'sources: [{ type: file, path: "${CWD}/no.md" }]\n' } }, {}],
+  ['replay_mismatch', {}, failing('ERR_MODEL_REPLAY_DIFFERS')],
+  ['configuration', {}, failing('ERR_MODEL_SCRIPT_END')],
+  ['internal', {}, { model: { complete: () => Promise.reject(new TypeError('x is not a function')) } }],
+]
+
+test.each(CAUSES)(
+  'a run that fails with %s has one ERROR that is not recoverable before its end, and on_error is called for it',
+  async (reasonCode, options, how) => {
+    const told = hooks({ on_error: 'printf "%s\\0" "$ERROR_MESSAGE" >> told' })['hooks.yaml'] ?? ''
+    const files = { ...options.files, 'hooks.yaml': `${options.files?.['hooks.yaml'] ?? ''}${told}` }
+    const { run, workspace } = await scene({ ...options, files })
+    const result = await run(how)
+    expect(result).toMatchObject({ status: 'FAILED', reasonCode })
+    expect(Object.keys(result)).not.toContain('iteration')
+
+    const events = await eventsOf(result)
+    expect(fatalErrors(events)).toMatchObject([
+      { error_message: result.reason, error_details: { reason_code: reasonCode }, iteration: 1 },
+    ])
+    expect(events.at(-1)).toMatchObject({
+      type: 'ENGINE_END',
+      reason_code: reasonCode,
+      reason: result.reason,
+    })
+    expect(await workspace.read('told')).toBe(`${result.reason}\0`)
+    const metadata = JSON.parse(await readFile(join(result.runDirectory, 'metadata.json'), 'utf8'))
+    expect(metadata).toMatchObject({ reason_code: reasonCode, error: result.reason })
+  },
+)
+
+test('a tool that fails and a hook that fails are no ERROR', async () => {
+  const { run } = await scene({
+    turns: [{ tool_calls: [{ name: 'fail', arguments: {} }] }, { content: 'Done.' }],
+    tools: [{ name: 'fail', exec: 'false' }],
+    files: hooks({ on_iteration_end: 'exit 1' }),
+  })
+  const result = await run()
+  expect(result).toMatchObject({ status: 'COMPLETED', reasonCode: 'answered' })
+  expect((await eventsOf(result)).filter(({ type }) => type === 'ERROR')).toEqual([])
+})
+
+test('a run that waits or was stopped says why in its reason code, too', async () => {
+  const ask = { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Well?' } }] }
+  expect(await (await scene({ turns: [ask] })).run()).toMatchObject({ reasonCode: 'question' })
+  const guarded = await scene({
+    turns: [CALL],
+    tools: [{ ...SAY, effects: { destructive: true } }],
+    agent: { policy: { on_confirmation: 'ask_human' } },
+  })
+  expect(await guarded.run()).toMatchObject({ reasonCode: 'approval' })
+  const stopped = await (await scene({})).run({ signal: AbortSignal.abort('SIGINT') })
+  expect(stopped).toMatchObject({ reasonCode: 'signal', reason: 'SIGINT' })
+  expect((await eventsOf(stopped)).at(-1)).toMatchObject({ reason_code: 'signal' })
+})
+
+test('what is known of a result follows from its status', () => {
+  const says = (result: RunResult): string => {
+    if (result.status === 'COMPLETED') return result.reasonCode === 'answered' ? result.answer : 'odd'
+    if (result.status === 'FAILED') return result.reasonCode === 'cut_off' ? result.reason : ''
+    return result.status === 'INTERRUPTED' ? (result.reasonCode satisfies 'signal') : result.question.prompt
+  }
+  expect(says).toBeTypeOf('function')
+})
+
+test('killed after each line of its journal, a run that fails has one such ERROR and one end, and on_error was called', async () => {
+  await using server = await startScriptedServer({ choose: 'requests', turns: [{ status: 400, times: 99 }] })
+  for (let line = 1; ; line++) {
+    const files = hooks({
+      pre_llm_request: 'true',
+      on_iteration_end: 'true',
+      on_error: 'echo told >> told',
+      on_run_end: 'true',
+    })
+    await using agent = await temporaryAgent({ baseUrl: server.baseUrl, files })
+    await using workspace = await temporaryWorkspace({})
+    const start = (...more: string[]) =>
+      startProcess([process.execPath, PROGRAM, agent.path, workspace.path, ...more], {
+        env: { PATH: process.env.PATH ?? '' },
+      }).result
+    const killed = await start(String(line))
+    const hasEnded = killed.signal === null || (await isEnded(workspace))
+    if (!hasEnded)
+      expect(await start(), killed.stderr).toMatchObject({ exitCode: 0, stdout: 'begun\nFAILED\n' })
+    const events = await journalIn(workspace)
+    expect(fatalErrors(events), `killed after line ${line}`).toHaveLength(1)
+    expect(events.filter(({ type }) => type === 'ENGINE_END')).toMatchObject([
+      { status: 'FAILED', reason_code: 'provider_refused' },
+    ])
+    const calls = events.filter((event) => isAudit(event, 'on_error'))
+    expect((await workspace.read('told')).split('\n').filter(Boolean)).toHaveLength(calls.length)
+    expect(calls.length).toBeGreaterThanOrEqual(1)
+    if (killed.signal === null) {
+      expect(line).toBeGreaterThan(8)
+      return
+    }
+  }
+})
+
+function isAudit(event: StoredEvent, hook: string): boolean {
+  return isKnownEvent(event) && event.type === 'HOOK_EXECUTION_AUDIT' && event.hook_name === hook
+}
+
+function fatalErrors(events: readonly StoredEvent[]): StoredEvent[] {
+  return events.filter((event) => event.type === 'ERROR' && Object(event).recoverable === false)
+}
+
+async function journalIn(workspace: { path: string; read(name: string): Promise<string> }) {
+  const run = (await workspace.read('.delta/LATEST')).trim()
+  const text = await readFile(join(workspace.path, '.delta', run, 'journal.jsonl'), 'utf8')
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line): StoredEvent => JSON.parse(line))
+}
+
+async function isEnded(workspace: Parameters<typeof journalIn>[0]): Promise<boolean> {
+  return (await journalIn(workspace)).at(-1)?.type === 'ENGINE_END'
+}

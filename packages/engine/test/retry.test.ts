@@ -1,0 +1,187 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ModelError, type ModelErrorCode } from '@delta/model'
+import { startScriptedServer } from '@delta/testkit'
+import { expect, test } from 'vitest'
+import { findRun, type RunAgentOptions, type RunResult, reasonCodeOf, retryOf } from '../src/index.js'
+import { eventsOf, eventsOfType, hooks, scene } from './run.js'
+
+const SAY = { name: 'say', exec: 'echo hi' }
+const CALL = { tool_calls: [{ name: 'say', arguments: {} }] }
+const KEY = { apiKey: 'test-key-not-real' }
+const failing = (code: ModelErrorCode): Partial<RunAgentOptions> => ({
+  model: { complete: () => Promise.reject(new ModelError(code, 'No.')) },
+})
+
+test.each([
+  [{ status: 401 }],
+  [{ status: 500 }],
+  [{ content: ' ' }],
+  [{ content: '<tool_call>{}' }],
+  [{ content: 'Half of', finish_reason: 'length' }],
+  [{ content: 'No', finish_reason: 'content_filter' }],
+  [{ message: { refusal: 'I must not.' } }],
+])('a retry after %j makes the same request again, and puts nothing before the model', async (turn) => {
+  await using server = await startScriptedServer({
+    choose: 'requests',
+    turns: [CALL, turn, { content: 'Done.' }, { content: 'And more.' }],
+  })
+  const { run, resume } = await scene({
+    baseUrl: server.baseUrl,
+    tools: [SAY],
+    agent: { llm: { model: 'any', max_attempts: 1 } },
+  })
+  const credentials = { ...KEY, baseUrl: server.baseUrl }
+  expect((await run({ credentials })).status).toBe('FAILED')
+  const result = await resume({ credentials, retry: true })
+  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
+  const bodies = () => server.requests().map(({ body }) => body)
+  expect(bodies()[2]).toBe(bodies()[1])
+
+  const events = await eventsOf(result)
+  expect(events.filter(({ type }) => type === 'USER_MESSAGE')).toHaveLength(1)
+  expect(events.filter(({ type }) => type === 'ENGINE_START')).toMatchObject([
+    { resumed: false },
+    { resumed: true, retry: true },
+  ])
+  if ('content' in turn) expect(events.map((event) => Object(event).content)).toContain(turn.content)
+  await resume({ credentials, message: 'More' })
+  expect(server.requests()[3]?.json?.messages.slice(-2)).toEqual([
+    { role: 'assistant', content: 'Done.' },
+    { role: 'user', content: 'More' },
+  ])
+})
+
+test('a retry that is killed before its answer goes on as one: the unused answer stays unused', async () => {
+  await using server = await startScriptedServer({
+    choose: 'requests',
+    turns: [{ content: '' }, { content: 'late', hold: 'ever' }, { content: 'Done.' }],
+  })
+  const { run, resume, runAndKill } = await scene({ baseUrl: server.baseUrl })
+  const credentials = { ...KEY, baseUrl: server.baseUrl }
+  await run({ credentials })
+  const killed = resume({
+    credentials,
+    retry: true,
+    onEvent: () => {
+      throw new Error('as good as killed')
+    },
+  })
+  await expect(killed).rejects.toThrow('as good as killed')
+  await runAndKill(() => server.waitForRequests(2))
+  expect(await resume({ credentials })).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
+  const [first, ...others] = server.requests().map(({ body }) => body)
+  expect(
+    others.every((body) => JSON.parse(body).messages.length === JSON.parse(first ?? '').messages.length),
+  ).toBe(true)
+})
+
+test('a retry after a limit needs a higher one, and goes on with the next request', async () => {
+  const { run, resume } = await scene({ turns: [CALL, CALL, { content: 'Done.' }], tools: [SAY] })
+  const failed = await run({ maxIterations: 1 })
+  await expect(resume({ retry: true, maxIterations: 1 })).rejects.toMatchObject({
+    code: 'ERR_ENGINE_NO_RETRY',
+    message: `Run ${failed.runId} cannot be retried: it has used 1 of 1 iterations. Raise the limit, for example with --max-iterations 2, or go on with a message (-m).`,
+  })
+  expect(await resume({ retry: true, maxIterations: 2 })).toMatchObject({ reasonCode: 'limit_iterations' })
+  const result = await resume({ retry: true })
+  expect(result).toMatchObject({ status: 'COMPLETED', iterations: 3 })
+  expect(await eventsOfType(result, 'USER_MESSAGE')).toHaveLength(1)
+})
+
+test('what a hook or a critical tool ended is not retried, and the refusal says why', async () => {
+  const stop = 'echo \'{"action":"stop","reason":"enough"}\' > "$DELTA_HOOK_IO_PATH/output/control.json"'
+  const stopped = await scene({ turns: [CALL], files: hooks({ pre_llm_request: stop }) })
+  const { runId } = await stopped.run()
+  await expect(stopped.resume({ retry: true })).rejects.toMatchObject({
+    code: 'ERR_ENGINE_NO_RETRY',
+    message: `Run ${runId} cannot be retried: it ended with hook_stopped (pre_llm_request hook: enough). Go on with a message (-m).`,
+  })
+  const critical = await scene({ turns: [CALL], tools: [{ ...SAY, exec: 'false', critical: true }] })
+  await critical.run()
+  await expect(critical.resume({ retry: true })).rejects.toThrow(
+    'it ended with critical_tool (critical tool "say"',
+  )
+})
+
+test('only a failed run is retried, and not together with a message', async () => {
+  const { run, resume } = await scene({ turns: [{ content: 'Done.' }] })
+  const { runId } = await run()
+  await expect(resume({ retry: true })).rejects.toThrow(
+    `Run ${runId} cannot be retried: it is COMPLETED, not FAILED. Continue it without --retry.`,
+  )
+  await expect(resume({ retry: true, message: 'More' })).rejects.toMatchObject({ code: 'ERR_ENGINE_USAGE' })
+})
+
+test('without a message, a failed run names both ways to go on', async () => {
+  const { run, resume, workspace } = await scene({})
+  await run(failing('ERR_MODEL_SERVER'))
+  await expect(resume()).rejects.toMatchObject({
+    code: 'ERR_ENGINE_MESSAGE_REQUIRED',
+    message: `Run is FAILED. To continue, provide a message using -m/--message
+Example: delta continue -w ${workspace.path} -m "Try again"
+Without a message: delta continue -w ${workspace.path} --retry`,
+  })
+})
+
+/** The run as an older version would have left it. */
+async function withoutCodes({ runDirectory }: RunResult): Promise<void> {
+  const path = join(runDirectory, 'journal.jsonl')
+  const events = (await readFile(path, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const old = events.map(({ reason_code: _, error_details: details, ...event }) => {
+    if (details === undefined) return event
+    const { reason_code: _code, ...rest } = details
+    return { ...event, error_details: rest }
+  })
+  const ofThen = old.filter((event) => event.type !== 'ERROR' || event.error_details.code !== undefined)
+  await writeFile(
+    path,
+    ofThen.map((event, index) => `${JSON.stringify({ ...event, seq: index + 1 })}\n`).join(''),
+  )
+}
+
+test.each([
+  ['limit_iterations', { maxIterations: 1 }],
+  ['provider_refused', failing('ERR_MODEL_ACCESS')],
+  [
+    'cut_off',
+    {
+      model: {
+        complete: async () => ({
+          message: { role: 'assistant', content: 'Half' },
+          finishReason: 'length',
+          raw: {},
+        }),
+      },
+    },
+  ],
+] as [string, Partial<RunAgentOptions>][])(
+  'of a run that an older version left as FAILED, the journal tells that it was %s, and it can be retried',
+  async (code, how) => {
+    const { run, resume, workspace } = await scene({ turns: [CALL, { content: 'Done.' }], tools: [SAY] })
+    await withoutCodes(await run(how))
+    const summary = await findRun(workspace.path)
+    expect(summary.metadata.reason_code).toBeNull()
+    expect(reasonCodeOf(summary)).toBe(code)
+    expect(await resume({ retry: true })).toMatchObject({ status: 'COMPLETED' })
+  },
+)
+
+test('where the journal of an older version does not tell, a retry is refused', async () => {
+  const { run, resume } = await scene({ turns: [CALL], tools: [{ ...SAY, exec: 'false', critical: true }] })
+  await withoutCodes(await run())
+  await expect(resume({ retry: true })).rejects.toThrow(
+    'cannot be retried: its journal has no reason_code, because an older version wrote it. Go on with a message (-m).',
+  )
+})
+
+test('a code of a newer version is no reason to retry', () => {
+  expect(retryOf('limit_of_tomorrow', 30)).toBeUndefined()
+  expect(retryOf('limit_iterations', 30)).toEqual({
+    flags: ['--retry', '--max-iterations', '60'],
+    onceFixed: false,
+  })
+})
