@@ -174,7 +174,6 @@ test('what is typed without its option is led to it: an agent, a run, a workspac
   expect(await said('continue', 'work', '-w', 'work')).toBe(
     'A workspace goes after -w: delta continue -w work',
   )
-  expect(await said('list-runs', 'work')).toBe('A workspace goes after -w: delta list-runs -w work')
   expect(await said('config', 'my agent')).toBe(
     "An agent's directory goes after --agent: delta config --agent 'my agent'",
   )

@@ -267,7 +267,7 @@ test('a damaged run is listed with what its whole lines say: how far it came, an
   await using workspace = await temporaryWorkspace({})
   await damagedRun(workspace)
   const listed = await delta(['list-runs', '-w', workspace.path])
-  expect(listed.stdout).toMatch(/^one +DAMAGED +\d+s +1 +Go$/m)
+  expect(listed.stdout).toMatch(/^one +DAMAGED +\d+s +1 +test-agent +script +0 +Go$/m)
   expect(listed.stderr).toContain('Run one is damaged: ')
 })
 

@@ -11,11 +11,11 @@ export function whereItGoes(
   const example = (option: string) => quoteForPerson([...command, option, word])
   const name = command.at(-1) ?? ''
   const begins = ['run', 'continue'].includes(name)
-  if (name !== 'continue' && name !== 'list-runs' && isAgent(resolve(cwd, word)))
+  if (name !== 'continue' && isAgent(resolve(cwd, word)))
     return `An agent's directory goes after --agent: ${example('--agent')}${begins ? ' -m "…"' : ''}\n`
   if (name === 'continue' && /^\d{8}_\d{6}/.test(word))
     return `The id of a run goes after --run-id: ${example('--run-id')} -w …\n`
-  if ((name === 'continue' || name === 'list-runs') && isReadableDirectory(resolve(cwd, word)))
+  if (name === 'continue' && isReadableDirectory(resolve(cwd, word)))
     return `A workspace goes after -w: ${example('-w')}\n`
   return begins ? `A message goes after -m: ${command.join(' ')} -m "…"\n` : ''
 }
