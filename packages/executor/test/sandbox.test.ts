@@ -46,7 +46,7 @@ async function run(
   )
 }
 
-function agentIn(home: string): Partial<RunContext> {
+function agentIn(home: string): Partial<ExecuteContext> {
   return { environment: { ...process.env, AGENT_HOME: home } }
 }
 

@@ -11,6 +11,7 @@ import {
   type StoredEvent,
   streamJournal,
 } from '@delta/journal'
+import { withAllowed } from '../agent/load-agent.js'
 import { adviceOnRun } from '../present/advice-on-run.js'
 import { type EventPrinter, eventPrinter } from '../present/event-printer.js'
 import { print, printAnswer, say } from '../present/print.js'
@@ -137,7 +138,11 @@ async function sayChanges(run: ShownRun, terminal: Terminal): Promise<void> {
 async function changesIn(run: ShownRun, terminal: Terminal): Promise<string | undefined> {
   if (run.metadata.agent_home === null || run.problem !== undefined) return undefined
   try {
-    const agent = await agentOfRun(run, { flags: { importRoot: [] }, terminal, warn: () => undefined })
+    const agent = await agentOfRun(run, {
+      flags: withAllowed({ importRoot: [] }, run.allowed),
+      terminal,
+      warn: () => undefined,
+    })
     return agentChanges(run, agent)
   } catch (error) {
     if (error instanceof UsageError) return undefined // it is gone
