@@ -198,11 +198,10 @@ test('a run that differs from the recording it replays is retried without a mess
   const { exitCode, stderr } = await delta(['run', '--agent', agent.path, '-w', workspace.path, '-m', 'Else'])
   expect(exitCode).toBe(1)
   expect(stderr).toMatch(/or record the run again\.\nOnce that is fixed, retry with: delta .* --retry\n$/)
-  const { model } = JSON.parse(await agent.read('agent.yaml')).llm
-  const script2 = `${workspace.path}/.delta/again`
+
   await delta(['run', '--agent', recorded.path, '-w', workspace.path, '--run-id', 'again', '-m', 'Else'])
-  const llm = { provider: 'replay', script: script2, model }
-  await agent.write('agent.yaml', JSON.stringify({ ...JSON.parse(await agent.read('agent.yaml')), llm }))
+  const main = await agent.read('agent.yaml')
+  await agent.write('agent.yaml', main.replace('.delta/recording', '.delta/again'))
   const retry = stderr.split('retry with: delta ').at(-1)?.trim().split(' ') ?? []
   expect(await delta(retry)).toMatchObject({ exitCode: 0, stdout: 'Said.\n' })
 })

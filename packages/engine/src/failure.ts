@@ -69,9 +69,9 @@ interface Retry {
  * How a run that ended with this code is retried. Undefined when that is refused: the code is missing, unknown to this
  * version, or of an end that was decided on.
  *
- * @param maxIterations - How many cycles the last message could take.
+ * @param maxIterations - How many cycles the last message could take; counts after `limit_iterations`.
  */
-export function retryOf(code: string | undefined, maxIterations: number): Retry | undefined {
+export function retryOf(code: string | undefined, maxIterations = 1): Retry | undefined {
   const how = isFailureCode(code) ? RETRY[code] : 'refused'
   if (how === 'refused') return undefined
   const limit = code === 'limit_iterations' ? ['--max-iterations', String(2 * maxIterations)] : []

@@ -66,6 +66,60 @@ test('a run is taken up again under the next epoch, and numbers go on', async ()
   expect(summary.owner).toBeUndefined()
 })
 
+test('how a run ended is in its metadata; without an ENGINE_END it was killed, and an older version did not say', async () => {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  expect(run.summary().metadata.reason_code).toBeNull()
+  run.close()
+  expect((await readRun(run.directory)).metadata).toMatchObject({
+    status: 'INTERRUPTED',
+    reason_code: 'killed',
+  })
+  const ends = [
+    ['limit_iterations', { status: 'FAILED', reason: 'No.', reason_code: 'limit_iterations' }],
+    [null, { status: 'FAILED', reason: 'No.' }],
+    [null, { status: 'INTERRUPTED', reason: 'SIGINT' }],
+  ] as const
+  for (const [reason_code, end] of ends) {
+    const again = await openRun(run.directory)
+    again.journal.append({ type: 'ENGINE_START', run_id: run.runId }, { type: 'ENGINE_END', ...end })
+    again.close()
+    expect((await readRun(run.directory)).metadata).toMatchObject({ status: end.status, reason_code })
+  }
+})
+
+test('a failure whose engine was killed before the ENGINE_END is told, until the user or the model speaks', async () => {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  const fails = (recoverable: boolean) =>
+    run.journal.append({ type: 'ERROR', error_message: 'No.', recoverable })
+  fails(true)
+  expect(run.summary().failure).toBeUndefined()
+  fails(false)
+  run.journal.append({ type: 'ENGINE_START', run_id: run.runId, resumed: true })
+  expect(run.summary().failure).toMatchObject({ error_message: 'No.' })
+  for (const event of [
+    thought(1),
+    { type: 'USER_MESSAGE', content: 'Go on' },
+    { type: 'ENGINE_END', status: 'FAILED' },
+  ] as const) {
+    fails(false)
+    expect(run.summary().failure).toBeDefined()
+    run.journal.append(event)
+    expect(run.summary().failure).toBeUndefined()
+  }
+  run.close()
+})
+
+test('a last thought without calls is no answer any more once the run was retried after it', async () => {
+  const run = await createRun(temporaryDirectory(), { events: firstEvents })
+  run.journal.append(thought(1))
+  expect(run.summary().answer).toBe('thought 1')
+  run.journal.append({ type: 'ENGINE_START', run_id: run.runId, resumed: true, retry: true })
+  expect(run.summary().answer).toBeUndefined()
+  run.journal.append({ type: 'ENGINE_START', run_id: run.runId, resumed: true }, thought(2))
+  expect(run.summary().answer).toBe('thought 2')
+  run.close()
+})
+
 test('any request is given back byte for byte', async () => {
   const run = await createRun(temporaryDirectory(), { events: firstEvents })
   const bodies: string[] = []

@@ -9,7 +9,7 @@ export function wayToRetry(
   goOn: string,
   about: { reasonCode: string | undefined; maxIterations: number | undefined; onceFixed?: boolean },
 ): string {
-  const { reasonCode, maxIterations = 1 } = about
+  const { reasonCode, maxIterations } = about
   const retry = retryOf(reasonCode, maxIterations)
   if (!retry) return `Go on with: ${goOn} -m "Go on"`
   const verb = reasonCode === 'limit_iterations' ? 'go on' : 'retry'

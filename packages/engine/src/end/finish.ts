@@ -49,8 +49,8 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
 }
 
 /** The rest of a failure is for its `ERROR` alone. */
-function failed({ iteration, details: _details, ...outcome }: Failure) {
-  const needsMending = outcome.needsMending ?? retryOf(outcome.reasonCode, iteration)?.onceFixed
+function failed({ iteration: _iteration, details: _details, ...outcome }: Failure) {
+  const needsMending = outcome.needsMending ?? retryOf(outcome.reasonCode)?.onceFixed
   return { ...outcome, ...(needsMending && ({ needsMending } as const)) }
 }
 

@@ -57,7 +57,7 @@ function requireRetry(summary: RunSummary): void {
   const { runId, status, metadata } = summary
   if (status === 'RUNNING') return
   const code = reasonCodeOf(summary)
-  if (status === 'FAILED' && retryOf(code, 1) !== undefined) return
+  if (status === 'FAILED' && retryOf(code) !== undefined) return
   const why =
     status !== 'FAILED'
       ? `it is ${status}, not FAILED. Continue it without --retry.`
