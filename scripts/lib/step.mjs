@@ -56,7 +56,7 @@ export function show(argv, { cwd = root, env = cleanEnvironment() } = {}) {
 }
 
 /**
- * Runs one named step: a line when it succeeds, and everything the command printed when it fails.
+ * Runs one named step: a line when it succeeds, with a dot for every two seconds, and everything the command printed when it fails.
  *
  * @param {string} name
  * @param {string[]} argv
@@ -66,9 +66,17 @@ export function show(argv, { cwd = root, env = cleanEnvironment() } = {}) {
 export async function step(name, argv, options) {
   process.stdout.write(`${name} ... `)
   const started = performance.now()
+  let signs = ''
+  const life = setInterval(() => {
+    process.stdout.write('.')
+    signs = ' '
+  }, 2000)
   const { code, output } = await capture(argv, options)
+  clearInterval(life)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  process.stdout.write(code === 0 ? `ok (${seconds} s)\n` : `FAILED (exit code ${code}, ${seconds} s)\n`)
+  process.stdout.write(
+    code === 0 ? `${signs}ok (${seconds} s)\n` : `${signs}FAILED (exit code ${code}, ${seconds} s)\n`,
+  )
   if (code !== 0) process.stdout.write(`$ ${argv.join(' ')}\n${output.trimEnd()}\n\n`)
   return code === 0
 }
