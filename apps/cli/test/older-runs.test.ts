@@ -1,14 +1,8 @@
-import { cp, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta } from './delta.js'
+import { olderRuns } from './older-runs.js'
 
-/** Made by the engine 0.1 itself; its README says how. */
-const FIXTURE = fileURLToPath(new URL('fixtures/runs-0.1/', import.meta.url))
-
-/** Every run in it: its status, how it is continued, what `continue` then answers, and requests that were sent. */
+/** Every run of the fixture: its status, how it is continued, what `continue` then answers, and requests that were sent. */
 const RUNS = [
   ['completed', 'COMPLETED', ['-m', 'And now?'], 'Still eleven notes.\n', [1, 12]],
   ['failed', 'FAILED', ['-m', 'Go on'], 'Two notes.\n', [2]],
@@ -16,20 +10,6 @@ const RUNS = [
   ['killed', 'INTERRUPTED', [], 'It was interrupted.\n', [2]],
   ['old', 'INTERRUPTED', [], 'Looked.\n', [1]],
 ] as const
-
-/** A copy of the fixture, as if its runs had been made there: its paths lead there, and no heartbeat is recent. */
-async function olderRuns(): Promise<TemporaryWorkspace> {
-  const root = await temporaryWorkspace({})
-  await cp(FIXTURE, root.path, { recursive: true })
-  await rename(join(root.path, 'workspace/dot-delta'), join(root.path, 'workspace/.delta'))
-  for (const entry of await readdir(root.path, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue
-    const path = join(entry.parentPath, entry.name)
-    await writeFile(path, (await readFile(path, 'utf8')).replaceAll('{{ROOT}}', root.path))
-    await utimes(path, 0, 0)
-  }
-  return root
-}
 
 test.each(RUNS)(
   'a run that the engine 0.1 left as %s is listed, verified and shown with the bytes of its requests, and goes on',

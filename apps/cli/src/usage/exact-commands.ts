@@ -10,10 +10,13 @@ export function withExactCommands(text: string, path: string, env: NodeJS.Proces
   const run = runAt(path)
   if (run === undefined) return text
   const { workspace, id } = run
-  const repair = [...spokenName(env), 'journal', 'repair', id, '-w', workspace]
+  const typed = (...words: string[]) => quoteForPerson([...spokenName(env), ...words, '-w', workspace])
   return text
-    .replace(/delta journal repair$/gm, () => quoteForPerson(repair))
-    .replace(/delta continue --run-id \S+$/gm, () => commandToContinue(workspace, id, env))
+    .replace(/delta journal repair$/gm, () => typed('journal', 'repair', id))
+    .replace(/delta show$/gm, () => typed('show', id))
+    .replace(/delta list-runs$/gm, () => typed('list-runs'))
+    .replace(/delta continue$/gm, () => commandToContinue(workspace, id, env))
+    .replace(/delta run$/gm, () => `${typed('run')} --agent <agent> -m <task>`)
 }
 
 /** The run in whose directory a path lies, of either layout. */
