@@ -145,6 +145,93 @@ test('context explain says what to do about a conversation that drops an iterati
   expect(stdout).not.toContain('A source that often changes')
 })
 
+const MERGED = `header: "== \${id} =="
+merge: true
+sources:
+  - { type: file, path: "\${AGENT_HOME}/system_prompt.md" }
+  - { type: text, id: rules, text: "Work in \${CWD}.", header: false }
+  - { type: text, id: example, text: "Größe zählt.", role: user }
+  - { type: journal, max_iterations: 1, dropped: "[\${count} left out]" }
+`
+
+test('an agent owns every byte of its prompt, and each source of a merged message is accounted for', async () => {
+  await using server = await startScriptedServer([CALL, CALL, { content: 'Done.' }])
+  const env = { DELTA_API_KEY: 'test-key-not-real' }
+  const files = { 'context.yaml': MERGED, 'system_prompt.md': 'You say.\n' }
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl, tools: [SAY], files })
+  await using workspace = await temporaryWorkspace({})
+  const where = ['-w', workspace.path]
+  await delta(['run', '--agent', agent.path, '-m', 'Go', ...where, '--run-id', 'one', '-q'], { env })
+  const bodies = server.requests().map(({ body }) => body)
+  const system = `== system_prompt.md ==\n\nYou say.\n\nWork in ${workspace.path}.`
+  const contents = JSON.parse(bodies[2] ?? '').messages.map(({ content }: { content: string }) => content)
+  expect(contents).toEqual([system, '== example ==\n\nGröße zählt.', 'Go', '[1 left out]', null, 'hi\n'])
+
+  const shown = await delta(['show', ...where, '--request', '3'])
+  expect(shown.stdout.trimEnd()).toBe(bodies[2])
+  const record = (await workspace.files()).find((file) => /invocations\/.*_3\.json$/.test(file)) ?? ''
+  const { blocks, request } = JSON.parse(await workspace.read(record))
+  const sent = blocks.slice(0, 3).map((block: { message: number; from: number; to: number }) => {
+    const bytes = Buffer.from(request.messages[block.message].content)
+    return bytes.toString('utf8', block.from, block.to)
+  })
+  expect(sent).toEqual([
+    '== system_prompt.md ==\n\nYou say.\n',
+    `Work in ${workspace.path}.`,
+    '== example ==\n\nGröße zählt.',
+  ])
+  expect(blocks.map((block: { header_bytes?: number }) => block.header_bytes)).toEqual([24, 0, 15, undefined])
+
+  const step = await delta(['show', ...where, '--step', '3'])
+  expect(step.stdout).toMatch(
+    /^ +rules: 1 message, \d+ bytes, .* \(in one message with system_prompt\.md\)$/m,
+  )
+  const { stdout } = await delta(['context', 'explain', ...where], { env })
+  expect(stdout).toMatch(/^rules +text +1 +\d+ +\d+ +in one message with system_prompt\.md$/m)
+  const built = await delta(['context', 'build', ...where], { env })
+  const { messages } = JSON.parse(built.stdout)
+  expect(messages[0]).toEqual({ role: 'system', content: system })
+  const [, count, bytes] = /^all +(\d+) +(\d+)/m.exec(stdout) ?? []
+  const sizes = messages.map((message: object) => Buffer.byteLength(JSON.stringify(message)))
+  expect([Number(count), Number(bytes)]).toEqual([
+    messages.length,
+    sizes.reduce((sum: number, size: number) => sum + size),
+  ])
+})
+
+test('a server that takes one system message is answered by merge: true, as its error says', async () => {
+  const refusal = { status: 400, message: 'System message must be at the beginning.' }
+  await using server = await startScriptedServer([{ before: [refusal], content: 'Done.' }])
+  const env = { DELTA_API_KEY: 'test-key-not-real' }
+  const sources = MERGED.slice(MERGED.indexOf('sources:'))
+  const files = { 'context.yaml': sources, 'system_prompt.md': 'You say.\n' }
+  await using agent = await temporaryAgent({ baseUrl: server.baseUrl, files })
+  await using workspace = await temporaryWorkspace({})
+  const run = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--new']
+  const refused = await delta(run, { env })
+  expect(refused.exitCode).toBe(1)
+  expect(refused.stderr).toContain('Write merge: true in context.yaml: they are then sent as one message.')
+
+  await agent.write('context.yaml', `merge: true\n${sources}`)
+  expect(await delta(run, { env })).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  const systems = server.requests().map(({ body }) => body.split('"role":"system"').length - 1)
+  expect(systems).toEqual([2, 1])
+})
+
+test('a wrong header and the role of a journal are refused with their place', async () => {
+  const recipe = 'header: 5\nsources:\n  - { type: journal, role: user }\n'
+  await using agent = await temporaryAgent({ files: { 'context.yaml': recipe } })
+  await using workspace = await temporaryWorkspace({})
+  const ran = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  expect(ran.exitCode).toBe(2)
+  expect(ran.stderr).toContain(
+    'context.yaml:1:9: header: must be true, false or a text with ${id}, not 5.\n  header: 5\n          ^\n',
+  )
+  expect(ran.stderr).toContain(
+    'context.yaml:3:28: sources[0].role: a journal has roles of its own.\n  - { type: journal, role: user }\n                           ^\nRemove role.\n',
+  )
+})
+
 test('context explain finds nothing to say of a conversation that only grows', async () => {
   await using agent = await temporaryAgent({ tools: [SAY], turns: [CALL, CALL, { content: 'Done.' }] })
   await using workspace = await temporaryWorkspace({})

@@ -69,14 +69,17 @@ test.each(Object.keys(TEMPLATES).filter((name) => name !== 'hello-world'))(
   },
 )
 
-test('a new agent has the recipe that explains itself, and every request holds the guide of the workspace', async () => {
+const NO_HEADERS = 'header: false # true puts the line "# Context Block: <id>" above each text'
+
+test('a new agent has the recipe that explains itself, without headers, and every request holds the guide of the workspace', async () => {
   await using directory = await temporaryWorkspace({
     'work/DELTA.md': '# Project Guide\n\nTests run with make.\n',
   })
   const where = { cwd: directory.path }
   for (const template of ['minimal', 'hello-world', 'file-ops', 'api-tester']) {
     await delta(['init', template, '-t', template], where)
-    expect(await directory.read(`${template}/context.yaml`)).toContain(`\n${DEFAULT_CONTEXT_YAML}`)
+    const recipe = await directory.read(`${template}/context.yaml`)
+    expect(recipe).toContain(`\n${DEFAULT_CONTEXT_YAML.replace('sources:', `${NO_HEADERS}\n\nsources:`)}`)
   }
   await delta(['run', '--agent', 'hello-world', '-w', 'work', '-m', 'What is here?', '-q'], where)
   const events = await journalOf(join(directory.path, 'work'))
@@ -86,7 +89,7 @@ test('a new agent has the recipe that explains itself, and every request holds t
     const { stdout } = await delta(['show', '-w', 'work', '--request', String(iteration)], where)
     expect(JSON.parse(stdout).messages[1]).toEqual({
       role: 'system',
-      content: '# Context Block: workspace_guide\n\n# Project Guide\n\nTests run with make.\n',
+      content: '# Project Guide\n\nTests run with make.\n',
     })
   }
 })

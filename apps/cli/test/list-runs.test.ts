@@ -1,18 +1,18 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { temporaryWorkspace } from '@delta/testkit'
+import { type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta } from './delta.js'
 import { twoRuns } from './two-runs.js'
 
-test('list-runs shows each run with status, age, iterations and task, newest first', async () => {
+test('list-runs shows each run with status, age, iterations, agent, model, tokens and task, newest first', async () => {
   await using workspace = await twoRuns()
   const { stdout } = await delta(['list-runs', '-w', workspace.path])
   const [header, ...rows] = stdout.trimEnd().split('\n')
-  expect(header).toMatch(/^RUN\s+STATUS\s+AGE\s+ITERATIONS\s+TASK$/)
+  expect(header).toMatch(/^RUN\s+STATUS\s+AGE\s+ITERATIONS\s+AGENT\s+MODEL\s+TOKENS\s+TASK$/)
   expect(rows).toEqual([
-    expect.stringMatching(/^asks\s+WAITING_FOR_INPUT\s+\d+s\s+1\s+Task asks$/),
-    expect.stringMatching(/^done\s+COMPLETED\s+\d+s\s+2\s+Task done$/),
+    expect.stringMatching(/^asks\s+WAITING_FOR_INPUT\s+\d+s\s+1\s+test-agent\s+script\s+0\s+Task asks$/),
+    expect.stringMatching(/^done\s+COMPLETED\s+\d+s\s+2\s+test-agent\s+script\s+0\s+Task done$/),
   ])
 })
 
@@ -38,6 +38,9 @@ test('list-runs --json has every field of metadata.json, and a workspace without
     status: 'COMPLETED',
     initial_message: 'Task done',
     iterations: 2,
+    agent_name: 'test-agent',
+    model: 'script',
+    usage: { total_tokens: 0 },
     run_directory: join(workspace.path, '.delta/done'),
   })
   await using empty = await temporaryWorkspace({})
@@ -66,7 +69,7 @@ test('a run that is damaged or cannot be read keeps no other from being listed, 
 
   const listed = await delta(['list-runs', '-w', workspace.path])
   expect(listed.exitCode).toBe(0)
-  expect(listed.stdout).toMatch(/^done\s+COMPLETED\s.*\nasks\s+DAMAGED\s+0$/m)
+  expect(listed.stdout).toMatch(/^done\s+COMPLETED\s.*\nasks\s+DAMAGED\s+0\s+0$/m)
   expect(listed.stderr).toBe(
     `Run asks is damaged: ${problem}\nPut back the file that was there, or delete the run.\n`,
   )
@@ -95,5 +98,73 @@ test('a time that is none is a question mark in list-runs, and no number', async
   const text = await readFile(path, 'utf8')
   await writeFile(path, text.replace(/"timestamp":"[^"]*"(?=[^\n]*\n$)/, '"timestamp":"yesterday"'))
   const { stdout } = await delta(['list-runs', '-w', workspace.path])
-  expect(stdout).toMatch(/^done\s+COMPLETED\s+\?\s+2\s+Task done$/m)
+  expect(stdout).toMatch(/^done\s+COMPLETED\s+\?\s+2\s+test-agent\s+script\s+0\s+Task done$/m)
+})
+
+/** Workspaces "exp/a" and "exp/b" with a run each, "exp/notes" without, and a file. */
+async function experiment(): Promise<TemporaryWorkspace> {
+  const above = await temporaryWorkspace({ 'exp/file.txt': 'x', 'exp/notes/x': 'x' })
+  await using agent = await temporaryAgent({ agent: { name: 'solver' } })
+  for (const name of ['a', 'b']) {
+    const set = ['--set', `llm.model=model-${name}`, '--run-id', `run-${name}`]
+    await delta(['run', '--agent', agent.path, '-m', name, '-w', `exp/${name}`, ...set], { cwd: above.path })
+  }
+  return above
+}
+
+test('list-runs takes several workspaces and patterns, and says of each run where it lies', async () => {
+  await using above = await experiment()
+  const list = (...args: string[]) => delta(['list-runs', ...args], { cwd: above.path })
+  const withoutAge = (text: string) => text.replaceAll(/(?<=COMPLETED +)\d+s +/g, '')
+  const all = await list('-w', 'exp/*')
+  expect(all).toMatchObject({ exitCode: 0, stderr: '' })
+  const [header, ...rows] = all.stdout.trimEnd().split('\n')
+  expect(header).toMatch(/^RUN\s+WORKSPACE\s+STATUS\s+AGE\s+ITERATIONS\s+AGENT\s+MODEL\s+TOKENS\s+TASK$/)
+  expect(rows).toEqual([
+    expect.stringMatching(/^run-b\s+exp\/b\s+COMPLETED\s+\d+s\s+1\s+solver\s+model-b\s+0\s+b$/),
+    expect.stringMatching(/^run-a\s+exp\/a\s+COMPLETED\s+\d+s\s+1\s+solver\s+model-a\s+0\s+a$/),
+  ])
+  for (const args of [
+    ['-w', 'exp/a', '-w', 'exp/b'],
+    ['exp/a', 'exp/b'],
+    ['-w', 'exp/[ab]'],
+    ['-w', '*/?'],
+  ])
+    expect(withoutAge((await list(...args)).stdout)).toBe(withoutAge(all.stdout))
+  expect((await list('-w', 'exp/*', '--first')).stdout).toBe('run-b\n')
+  const records = JSON.parse((await list('-w', 'exp/*', '--json')).stdout)
+  expect(records).toMatchObject([
+    {
+      run_id: 'run-b',
+      agent_name: 'solver',
+      model: 'model-b',
+      run_directory: join(above.path, 'exp/b/.delta/run-b'),
+    },
+    { run_id: 'run-a', model: 'model-a' },
+  ])
+  expect((await list('-w', 'exp/[!a]')).stdout).toMatch(/^RUN\s+STATUS(.|\n)*run-b/)
+})
+
+test('a workspace that cannot be read keeps no other from being listed', async () => {
+  await using above = await experiment()
+  await rm(join(above.path, 'exp/a/.delta'), { recursive: true })
+  await writeFile(join(above.path, 'exp/a/.delta'), '')
+  const list = (...args: string[]) => delta(['list-runs', ...args], { cwd: above.path })
+  const { exitCode, stdout, stderr } = await list(
+    '-w',
+    'exp/*',
+    '-w',
+    'exp/file.txt',
+    '-w',
+    'gone',
+    '-w',
+    'no/*',
+  )
+  expect(exitCode).toBe(2)
+  expect(stdout).toMatch(/^RUN.*\nrun-b .*\n$/)
+  expect(stderr).toContain(`${join(above.path, 'exp/a/.delta')}: `)
+  expect(stderr).toContain('-w exp/file.txt: it is a file, not a directory.')
+  expect(stderr).toContain('-w gone: there is no such directory.')
+  expect(stderr).toContain('-w no/*: no workspace matches.')
+  expect(await list('-w', 'no/*')).toMatchObject({ exitCode: 2, stdout: '' })
 })

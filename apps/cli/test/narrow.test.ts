@@ -36,12 +36,14 @@ test.skipIf(!hasTerminal)(
   'list-runs breaks what is too long for the screen within its own column',
   async () => {
     const { workspace } = await run()
-    const [header, ...lines] = await onScreen(68, ['list-runs', '-w', workspace.path])
-    expect(header).toBe('RUN            STATUS     AGE  ITERATIONS  TASK')
+    const [header, ...lines] = await onScreen(97, ['list-runs', '-w', workspace.path])
+    expect(header).toBe('RUN            STATUS     AGE  ITERATIONS  AGENT       MODEL   TOKENS  TASK')
     expect(lines).toEqual([
-      expect.stringMatching(/^the-first-one {2}COMPLETED {2}\d+s {3}1 {11}Summarise what the text$/),
-      `${' '.repeat(43)}files here say about`,
-      `${' '.repeat(43)}rain, snow and…`,
+      expect.stringMatching(
+        /^the-first-one {2}COMPLETED {2}\d+s {3}1 {11}test-agent {2}script {2}0 {7}Summarise what the text$/,
+      ),
+      `${' '.repeat(71)}files here say about rain,`,
+      `${' '.repeat(71)}snow and…`,
     ])
     await workspace.remove()
   },
@@ -53,18 +55,22 @@ test.skipIf(!hasTerminal)(
     const { workspace } = await run()
     const list = ['list-runs', '-w', workspace.path]
     expect(await onScreen(60, list)).toEqual([
-      'RUN            STATUS     AGE  ITERATIONS',
+      'RUN',
+      '  STATUS     AGE  ITERATIONS  AGENT       MODEL   TOKENS',
       '  TASK',
-      expect.stringMatching(/^the-first-one {2}COMPLETED {2}\d+s {3}1$/),
+      'the-first-one',
+      expect.stringMatching(/^ {2}COMPLETED {2}\d+s {3}1 {11}test-agent {2}script {2}0$/),
       '  Summarise what the text files here say about rain, snow',
       '  and…',
     ])
     expect(await onScreen(40, list)).toEqual([
       'RUN',
-      '  STATUS     AGE  ITERATIONS',
+      '  STATUS     AGE  ITERATIONS  AGENT',
+      '  MODEL   TOKENS',
       '  TASK',
       'the-first-one',
-      expect.stringMatching(/^ {2}COMPLETED {2}\d+s {3}1$/),
+      expect.stringMatching(/^ {2}COMPLETED {2}\d+s {3}1 {11}test-agent$/),
+      '  script  0',
       '  Summarise what the text files here say',
       '  about rain, snow and…',
     ])

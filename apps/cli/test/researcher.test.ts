@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   type ProcessResult,
@@ -204,3 +206,19 @@ test('an agent calls an agent, by the tool that the help of delta run shows', as
   expect(result).toMatchObject({ exitCode: 0, stdout: 'It says: Looks good to me.\n' })
   expect((await journalOf(`${workspace.path}/review`))[0]).toMatchObject({ task: 'Review "a & b".' })
 })
+
+test('the record of a later request names the command that prints it', async () => {
+  const turns = [...Array(11).fill(sayHi), { content: 'Done.' }]
+  await using agent = await temporaryAgent({ tools: [SAY], turns })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-w', workspace.path, '-m', 'Go', '--no-sync'])
+  const records = join(workspace.path, '.delta', await latestId(workspace.path), 'io/invocations')
+  const [last = ''] = (await readdir(records)).filter((name) => name.endsWith('_12.json'))
+  const { request_command: command } = JSON.parse(await readFile(join(records, last), 'utf8'))
+  const { stdout } = await type(command)
+  expect(JSON.parse(stdout).messages).toHaveLength(24)
+})
+
+async function latestId(workspace: string): Promise<string> {
+  return (await readFile(join(workspace, '.delta/LATEST'), 'utf8')).trim()
+}

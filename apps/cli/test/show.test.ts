@@ -318,3 +318,84 @@ test('show --json prints the journal lines as they are', async () => {
   const { stdout } = await delta(['show', 'done', '--json', '-w', workspace.path])
   expect(stdout).toBe(await workspace.read('.delta/done/journal.jsonl'))
 })
+
+/** Says, fails, is refused, and says again; its second thought makes two calls. */
+async function mixed() {
+  const agent = await temporaryAgent({
+    tools: [SAY, { name: 'fail', description: 'Fails.', shell: 'echo broken; exit 3' }],
+    turns: [
+      { content: 'One.', tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] },
+      {
+        content: 'Two.',
+        tool_calls: [
+          { name: 'say', arguments: { text: 'both' } },
+          { name: 'fail', arguments: {} },
+        ],
+      },
+      { content: 'Three.', tool_calls: [{ name: 'say', arguments: { txt: 'x' } }] },
+      { content: 'Done.' },
+    ],
+  })
+  const workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-w', workspace.path, '-m', 'Go', '--run-id', 'mixed'])
+  const show = (...args: string[]) => delta(['show', '-w', workspace.path, ...args])
+  const dispose = async () => void (await Promise.all([agent.remove(), workspace.remove()]))
+  return { show, [Symbol.asyncDispose]: dispose }
+}
+
+/** The numbers of iterations and the commands. */
+function told(stdout: string): string[] {
+  return stdout
+    .split('\n')
+    .flatMap((line) => /^\d+\. \w+|^ {3}(?:\w+ )?\$ .*|(?<=^ {5})exit \d/.exec(line)?.[0] ?? [])
+}
+
+test('show --tool prints only the calls of one tool, each below the thought that made it', async () => {
+  await using run = await mixed()
+  const { stdout } = await run.show('--tool', 'fail')
+  expect(stdout.split('\n')).toEqual([
+    '2. Two.',
+    expect.stringMatching(/^ {3}.*\$ sh -c 'echo broken; exit 3'/),
+    '     [exit code 3]',
+    '     broken',
+    expect.stringMatching(/^ {5}exit 3/),
+    '',
+  ])
+  const said = told((await run.show('--tool', 'say')).stdout)
+  expect(said.filter((line) => /^\d/.test(line))).toEqual(['1. One', '2. Two', '3. Three'])
+  expect(said.filter((line) => line.includes('fail') || line.includes('broken'))).toEqual([])
+})
+
+test('show --failed prints only what did not succeed, refused calls too, also as journal lines and of one step', async () => {
+  await using run = await mixed()
+  const { stdout } = await run.show('--failed')
+  expect(told(stdout).filter((line) => /^\d/.test(line))).toEqual(['2. Two', '3. Three'])
+  expect(stdout).not.toContain('both')
+  expect((await run.show('--failed', '--follow')).stdout).toBe(stdout)
+  const events = (await run.show('--failed', '--tool', 'say', '--json')).stdout.trimEnd().split('\n')
+  expect(events.map((line) => JSON.parse(line).type)).toEqual(['THOUGHT', 'ACTION_REQUEST', 'ACTION_RESULT'])
+  expect(events.map((line) => JSON.parse(line).iteration)).toEqual([3, 3, 3])
+  expect(told((await run.show('--failed', '--step', '2')).stdout)).toHaveLength(3)
+})
+
+test('show --tool of a tool that was not called names the ones that were, and --failed says when nothing failed', async () => {
+  await using run = await mixed()
+  expect(await run.show('--tool', 'fial')).toMatchObject({
+    exitCode: 2,
+    stdout: '',
+    stderr: expect.stringContaining(
+      'Error: --tool fial: run mixed did not call this tool. Did you mean fail? It called: say, fail.\n',
+    ),
+  })
+  for (const flags of [
+    ['--tool', 'say', '--answer'],
+    ['--failed', '--request', '1'],
+  ])
+    expect(await run.show(...flags)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('cannot be combined'),
+    })
+  await using workspace = await twoRuns()
+  const none = await delta(['show', 'done', '-w', workspace.path, '--failed'])
+  expect(none).toMatchObject({ exitCode: 0, stdout: '', stderr: 'No call of run done has failed.\n' })
+})

@@ -11,6 +11,8 @@ export const AGENT_DEFAULTS = {
   maxIterations: 30,
   /** How many calls of one response may run side by side. */
   toolConcurrency: 1,
+  /** How many calls of one response run at all. */
+  maxToolCalls: 128,
 } as const
 
 /** One agent, validated: everything a run needs to know of its files. */
@@ -30,6 +32,8 @@ export interface Agent {
   maxIterations?: number
   /** How many calls of one response may run side by side. */
   toolConcurrency: number
+  /** How many calls of one response run at all; absent: see `AGENT_DEFAULTS`. */
+  maxToolCalls?: number
   /** Absent: every effect of the author's own tools is allowed; see `decide` of `@delta/executor`. */
   policy?: Policy
   /** By name; imports first, then the agent's own. */

@@ -4,10 +4,12 @@ import { isObject, isText, requireThat } from './usage.js'
 /** @throws {ConfigError} `ERR_CONFIG_USAGE`, naming the first argument that cannot be used. */
 export function checkLoading(name: string, path: string, options: LoadOptions): void {
   requireThat(isPath(path), `${name}: the path, its first argument,`, "a path, as in './my-agent'")
-  const { environment, importRoots, shownAs, cache }: Partial<LoadOptions> = Object(options)
+  const { environment, importRoots, shownAs, cache, overrides }: Partial<LoadOptions> = Object(options)
   requireThat(isObject(environment), `${name}: the option environment`, ENVIRONMENT)
   const isList = importRoots === undefined || (Array.isArray(importRoots) && importRoots.every(isPath))
   requireThat(isList, `${name}: the option importRoots`, 'a list of directories, or nothing')
+  const areSets = overrides === undefined || (Array.isArray(overrides) && overrides.every(isText))
+  requireThat(areSets, `${name}: the option overrides`, "a list such as ['llm.model=gpt-4o'], or nothing")
   const isName = shownAs === undefined || isText(shownAs)
   requireThat(isName, `${name}: the option shownAs`, 'a string, or nothing')
   const isCache =

@@ -15,6 +15,7 @@ export function defaultsOf(parts: CompleteParts): DefaultValue[] {
     ...(prompt === undefined ? [] : [['system_prompt', prompt.name] satisfies DefaultValue]),
     ['max_iterations', AGENT_DEFAULTS.maxIterations],
     ['tool_concurrency', AGENT_DEFAULTS.toolConcurrency],
+    ['max_tool_calls', AGENT_DEFAULTS.maxToolCalls],
     ['llm.provider', llm.provider],
     ...when(llm.provider === 'openai', [
       ['llm.base_url', LLM_DEFAULTS.baseUrl],

@@ -8,7 +8,10 @@ export type ConfigErrorCode =
 
 /** One thing that is wrong, and where. Lines and columns count from 1. */
 export interface ConfigProblem {
-  /** The file, spelled as the caller spelled the agent's directory; empty for a `context.yaml` that is not there. */
+  /**
+   * The file, spelled as the caller spelled the agent's directory; empty for a `context.yaml` that is not there. Without a
+   * line also `--set path=value`: what the option `overrides` says there.
+   */
   file: string
   /** Absent when the problem is that of the whole file. */
   line?: number

@@ -3,6 +3,14 @@ import type { ConfigProblem, ConfigWarning } from './errors.js'
 /** Where something was found: a place in a file, or only a file. */
 export type Finding = Omit<ConfigProblem, 'message' | 'hint'>
 
+/** How places begin that are not in a file. */
+export const SET_FLAG = '--set '
+
+/** True for what the option `overrides` set. */
+export function isSet({ file }: Finding): boolean {
+  return file.startsWith(SET_FLAG)
+}
+
 /** Collects what is wrong with all files of an agent, so that one run reports everything. */
 export interface Findings {
   readonly problems: ConfigProblem[]
@@ -11,7 +19,7 @@ export interface Findings {
   warn(place: Finding, message: string, hint?: string): void
   /** An old spelling that still works. */
   deprecated(place: Finding, message: string, hint?: string): void
-  /** A key nobody reads: a warning, with `strict` an error. */
+  /** A key nobody reads: a warning; an error with `strict`, and where it was set for this run. */
   unknownKey(place: Finding, message: string, hint?: string): void
 }
 
@@ -46,5 +54,7 @@ export function collectFindings({ strict = false }: { strict?: boolean | undefin
     const marked = `[DEPRECATION WARNING] ${message}`
     warnings.push({ ...place, message: marked, ...(hint === undefined ? {} : { hint }), deprecated: true })
   }
-  return { problems, warnings, error, warn, deprecated, unknownKey: strict ? error : warn }
+  const unknownKey: Findings['unknownKey'] = (place, ...said) =>
+    (strict || isSet(place) ? error : warn)(place, ...said)
+  return { problems, warnings, error, warn, deprecated, unknownKey }
 }

@@ -49,6 +49,15 @@ export function formatReport(
   return blocks.join('\n\n')
 }
 
+/** The same with stars in place of secrets. */
+export function withoutSecrets(line: string): string {
+  return line
+    .replace(WRITTEN_LOGIN, withStars)
+    .replace(WRITTEN_PARAMETER, withStars)
+    .replace(WRITTEN_SECRET, withStars)
+    .replace(WRITTEN_HEADERS, withStars)
+}
+
 /**
  * The line and a caret under the column, both indented by two.
  *
@@ -56,13 +65,7 @@ export function formatReport(
  * a file cannot move the cursor of the terminal that shows its mistakes. A secret becomes stars, for it is shown in logs.
  */
 export function excerptOf(line: string, column: number): string {
-  const visible = line
-    .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ')
-    .trimEnd()
-    .replace(WRITTEN_LOGIN, withStars)
-    .replace(WRITTEN_PARAMETER, withStars)
-    .replace(WRITTEN_SECRET, withStars)
-    .replace(WRITTEN_HEADERS, withStars)
+  const visible = withoutSecrets(line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ').trimEnd())
   const indentation = Math.min(visible.length - visible.trimStart().length, column - 1)
   const start = Math.max(indentation, column - WIDEST_EXCERPT / 2)
   const end = start + WIDEST_EXCERPT

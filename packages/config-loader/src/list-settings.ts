@@ -86,5 +86,6 @@ function setting(file: YamlFile, path: ValuePath, value: unknown): Setting {
 }
 
 function originOf(file: YamlFile, path: ValuePath): string {
-  return `${file.name}:${file.locate(path, { key: true }).line}`
+  const { file: name, line } = file.locate(path, { key: true })
+  return line === undefined ? name : `${name}:${line}`
 }

@@ -11,7 +11,7 @@ import { CONTEXT_FILE } from './parts/context.js'
 import { HOOKS_FILE } from './parts/hooks-file.js'
 import { type CompleteParts, isComplete, type LoadOptions, readParts } from './parts/parts.js'
 import { USUAL_PROMPT } from './parts/prompt.js'
-import { makeSnapshot, resolveDocument } from './snapshot.js'
+import { makeSnapshot, resolveDocument, textOf } from './snapshot.js'
 import { toolsAlone } from './tools/tool-set.js'
 import type { YamlFile } from './yaml/file.js'
 
@@ -29,7 +29,7 @@ export async function loadAgent(
 ): Promise<{ agent: Agent; warnings: ConfigWarning[] }> {
   checkLoading('loadAgent', directory, options)
   const { parts, workplace, warnings } = await loadParts(directory, options)
-  return { agent: assemble(parts, workplace), warnings }
+  return { agent: assemble(parts, workplace, options.overrides ?? []), warnings }
 }
 
 /** The same, not yet put together. */
@@ -46,14 +46,15 @@ export async function loadParts(
   return { parts, workplace, warnings: inReadingOrder(findings.warnings) }
 }
 
-function assemble(parts: CompleteParts, { home }: Workplace): Agent {
+function assemble(parts: CompleteParts, { home }: Workplace, set: readonly string[]): Agent {
   const { main, document, prompt, context, hooks, tools, overrides, llm, script, policy } = parts
   const version = document.version === undefined ? {} : { version: writtenVersion(document.version, main) }
-  const config = resolveDocument({ ...(main.value as object), ...version }, tools)
+  const hooksInMain = hooks.file?.path === main.path ? hooks.file : undefined // as before version 1.9
+  const config = resolveDocument({ ...((hooksInMain ?? main).value as object), ...version }, tools)
   const files = {
     [basename(prompt?.name ?? USUAL_PROMPT)]: prompt?.text,
-    [CONTEXT_FILE]: context.file.text,
-    [HOOKS_FILE]: hooks.file === main ? undefined : hooks.file?.text,
+    [CONTEXT_FILE]: textOf(context.file),
+    [HOOKS_FILE]: hooks.file && !hooksInMain ? textOf(hooks.file) : undefined,
   }
   return {
     home,
@@ -63,14 +64,27 @@ function assemble(parts: CompleteParts, { home }: Workplace): Agent {
     llm,
     ...(script && { script }),
     ...(document.max_iterations !== undefined && { maxIterations: document.max_iterations }),
+    ...(document.max_tool_calls !== undefined && { maxToolCalls: document.max_tool_calls }),
     toolConcurrency: document.tool_concurrency ?? AGENT_DEFAULTS.toolConcurrency,
     ...(policy && { policy }),
     tools: toolsAlone(tools),
     manifest: context.manifest,
     hooks: hooks.hooks,
     overrides,
-    snapshot: makeSnapshot(config, { files, hasImports: Object.hasOwn(main.value as object, 'imports') }),
+    snapshot: makeSnapshot(config, {
+      files,
+      hasImports: Object.hasOwn(main.value as object, 'imports'),
+      overrides: lastOfEachPath(set),
+    }),
   }
+}
+
+/** Of two sets of one path the first has no effect. */
+function lastOfEachPath(overrides: readonly string[]): string[] {
+  const pathOf = (text: string) => text.slice(0, text.indexOf('='))
+  return overrides.filter(
+    (text, index) => !overrides.slice(index + 1).some((later) => pathOf(later) === pathOf(text)),
+  )
 }
 
 /** A number is kept as it is written, `1.10` for example. */

@@ -1,4 +1,4 @@
-const SECRET_NAME = /(^|[_-])(api_?key|token|secret|password|passwd|authorization|credentials?)$/i
+const SECRET_NAME = /(^|[_-])(api_?key|(?<!max_)token|secret|password|passwd|authorization|credentials?)$/i
 
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name)

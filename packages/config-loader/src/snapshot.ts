@@ -1,5 +1,6 @@
 import { maskSecrets } from './mask-secrets.js'
 import { expandedFormOf, type ToolSet } from './tools/tool-set.js'
+import type { YamlFile } from './yaml/file.js'
 
 /** What a run keeps of the agent it ran: a record, never executed. */
 export interface Snapshot {
@@ -9,6 +10,8 @@ export interface Snapshot {
   config: Record<string, unknown>
   /** Some of agent.yaml was written in files that it imports. */
   hasImports: boolean
+  /** What the option `overrides` set, of each path the last: loading the same files with them gives the same agent. */
+  overrides: string[]
 }
 
 /**
@@ -26,14 +29,19 @@ export function resolveDocument(document: Record<string, unknown>, tools: ToolSe
 
 export function makeSnapshot(
   config: Record<string, unknown>,
-  { files, hasImports }: { files: Record<string, string | undefined>; hasImports: boolean },
+  { files, ...rest }: { files: Record<string, string | undefined> } & Omit<Snapshot, 'files' | 'config'>,
 ): Snapshot {
   const present = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return {
     config,
-    hasImports,
+    ...rest,
     files: { ...Object.fromEntries(present), 'agent.yaml': toYaml(config) },
   }
+}
+
+/** What a file says: as it is written, or in plain YAML if something was set in it. */
+export function textOf({ text, value, setBy }: YamlFile): string {
+  return setBy === undefined ? text : toYaml((value ?? {}) as Record<string, unknown>)
 }
 
 /**

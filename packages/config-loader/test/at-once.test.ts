@@ -97,7 +97,7 @@ test('a recipe, a policy and hooks with several mistakes have each of them told'
     'agent/agent.yaml:3:49: policy.allow_billable: expected true or false.',
     'agent/hooks.yaml:1:22: on_error.command: must be a list: the program, then its arguments, one element each.',
     'agent/hooks.yaml:1:45: on_error.timeout_ms: must be a number, not "soon".',
-    'agent/context.yaml:2:13: sources[0].type: must be one of file, computed_file, journal, not "fle".',
+    'agent/context.yaml:2:13: sources[0].type: must be one of file, text, computed_file, journal, not "fle".',
     'agent/context.yaml:3:25: agent/none.md does not exist.',
     'agent/context.yaml:4:25: sources[2].path: there is no variable ${HOME}.',
   ])

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '@delta/model'
+import type { ChatMessage, SystemMessage, UserMessage } from '@delta/model'
 import { fitIntoBudget } from './budget/budget.js'
 import { commandCounter } from './budget/counter.js'
 import { createMeter, type Meter } from './budget/meter.js'
@@ -13,16 +13,24 @@ import { type TextReader, textReader } from './sources/read-text.js'
 
 /** What one source of `context.yaml` became. */
 export interface ContextBlock {
-  /** Its `id` in `context.yaml`, else its path as written, or `journal`. */
+  /** Its `id` in `context.yaml`, else its path without a leading variable, else its type. */
   source_id: string
   type: ContextSource['type']
-  /** How many chat messages; 0 if the source was left out. */
+  /** How many chat messages it is, or is part of; 0 if the source was left out. */
   messages: number
-  /** Of these messages as JSON. */
+  /** The number of the first of them in the request, from 0. Absent if the source was left out. */
+  message?: number
+  /** Of a text: the byte of that message's content with which it begins, in UTF-8. */
+  from?: number
+  /** Of a text: the byte of that message's content behind its end. */
+  to?: number
+  /** Of a text: how many of these bytes are its header and the blank line below. */
+  header_bytes?: number
+  /** Of its messages as JSON. Sources of a merged message share it: together they have its bytes. */
   bytes: number
   /** Estimated, or counted if there is a counter. */
   tokens: number
-  /** Of these messages as JSON, one after the other. */
+  /** Of its messages as JSON, one after the other; of a merged one as it would be alone. */
   sha256: string
   /** Why it was left out, what was cut, or where it came from. */
   note?: string
@@ -51,7 +59,7 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   checkManifest(manifest)
   checkOptions(options)
   const meter = meterFor(manifest, options)
-  const reading = { readText: readerOf(manifest), ...options }
+  const reading = { readText: readerOf(manifest), header: manifest.header, ...options }
   const parts: Part[] = []
   for (const source of manifest.sources) {
     if (options.signal?.aborted)
@@ -61,10 +69,7 @@ export async function buildContext(manifest: ContextManifest, options: BuildOpti
   const fitted = await fitIntoBudget(parts, manifest, meter)
   const context: BuiltContext = { messages: [], texts: [], blocks: [], warnings: [] }
   for (const part of fitted) {
-    const block = blockOf(part)
-    context.messages = context.messages.concat(block.messages)
-    context.texts = context.texts.concat(block.texts)
-    context.blocks.push(describe(part, block, meter))
+    add(context, part, { merge: manifest.merge === true, meter })
     if (part.warning !== undefined) context.warnings.push(part.warning)
   }
   return context
@@ -76,16 +81,75 @@ function meterFor({ tokenCounter }: ContextManifest, options: BuildOptions): Met
   return createMeter({ ...(count && { count }), ...(calibration && { calibration }) })
 }
 
-function describe({ source, turns, note }: Part, block: Block, meter: Meter): ContextBlock {
-  return {
+/** Puts a source behind those before it: as messages of its own, or into the last one. */
+function add(context: BuiltContext, part: Part, { merge, meter }: { merge: boolean; meter: Meter }): void {
+  const { source, turns } = part
+  const own = blockOf(part)
+  const neighbour = merge ? neighbourOf(context, part, own) : undefined
+  const share = neighbour ? joinTo(neighbour, context, own) : addTo(context, own)
+  const notes = [part.note, neighbour && `in one message with ${neighbour.source_id}`].filter(Boolean)
+  context.blocks.push({
     source_id: sourceName(source),
     type: source.type,
-    messages: block.messages.length,
-    bytes: block.bytes,
+    messages: own.messages.length,
+    ...placeOf(part, own, share),
+    bytes: share.bytes,
     tokens: meter.tokensOf(turns),
-    sha256: block.sha256,
-    ...(note !== undefined && { note }),
+    sha256: own.sha256,
+    ...(notes.length > 0 && { note: notes.join('; ') }),
+  })
+}
+
+/** What a source has of the messages: the number of the first, the byte of it with which it begins, and its bytes of their JSON. */
+interface Share {
+  message: number
+  from: number
+  bytes: number
+}
+
+function addTo(context: BuiltContext, { messages, texts, bytes }: Block): Share {
+  const message = context.messages.length
+  context.messages = context.messages.concat(messages)
+  context.texts = context.texts.concat(texts)
+  return { message, from: 0, bytes }
+}
+
+/** The source whose message one of the same role becomes part of. A conversation is part of none. */
+function neighbourOf(context: BuiltContext, { source }: Part, { messages }: Block): ContextBlock | undefined {
+  const last = context.blocks.findLast(({ messages, type }) => messages > 0 || type === 'journal')
+  const isText = source.type !== 'journal' && last !== undefined && last.type !== 'journal'
+  return isText && messages[0]?.role === context.messages.at(-1)?.role ? last : undefined
+}
+
+/** Makes the last message longer by a blank line and a text. */
+function joinTo(neighbour: ContextBlock, context: BuiltContext, { messages, texts, bytes }: Block): Share {
+  const before = context.messages.pop() as SystemMessage | UserMessage
+  const added = messages[0] as SystemMessage | UserMessage
+  const lineEnds = /\n{0,2}$/.exec(before.content)?.[0].length
+  const blank = '\n\n'.slice(lineEnds)
+  context.messages.push({ role: before.role, content: `${before.content}${blank}${added.content}` })
+
+  const opening = JSON.stringify({ role: added.role, content: '' }).length - CLOSING.length
+  const text = context.texts.pop() ?? ''
+  const escaped = JSON.stringify(blank).slice(1, -1)
+  context.texts.push(`${text.slice(0, -CLOSING.length)}${escaped}${texts[0]?.slice(opening)}`)
+
+  neighbour.bytes -= CLOSING.length
+  return {
+    message: context.messages.length - 1,
+    from: Buffer.byteLength(before.content) + blank.length,
+    bytes: bytes - opening + escaped.length,
   }
+}
+
+/** How the JSON of a block of text ends. */
+const CLOSING = '"}'
+
+function placeOf({ source, header }: Part, { messages: [first] }: Block, { message, from }: Share) {
+  if (first === undefined) return {}
+  if (source.type === 'journal') return { message }
+  const to = from + Buffer.byteLength(String(first.content))
+  return { message, from, to, header_bytes: Buffer.byteLength(header) }
 }
 
 const readers = new WeakMap<ContextManifest, TextReader>()

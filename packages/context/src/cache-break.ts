@@ -6,7 +6,7 @@ export interface CacheBreak {
   /** The source that changed. */
   source: string
   type: ContextBlock['type']
-  /** How far into that source's messages (as JSON) the two are the same. */
+  /** How far into that source's messages, or its share of one (as JSON), the two are the same. */
   byte: number
   /** Tokens of everything behind that place, which a provider reads anew and bills in full. */
   tokensAfter: number
@@ -30,13 +30,12 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
   const index = sent.findIndex((text, at) => text !== sending[at])
   const behind = new Set(sent.slice(index))
   if (index === -1 || !sending.slice(index).some((text) => behind.has(text))) return undefined
-  const { block, first } = blockOf(after.blocks, index)
-  if (block === undefined) return undefined
 
   const sizes = sending.map((text) => Buffer.byteLength(text))
-  const within = commonBytes(sent[index] ?? '', sending[index] ?? '')
-  const byte = sum(sizes.slice(first, index)) + within
-  const bytesAfter = sum(sizes.slice(index)) - within
+  const same = sum(sizes.slice(0, index)) + commonBytes(sent[index] ?? '', sending[index] ?? '')
+  const { block, byte } = blockAt(after.blocks, same)
+  if (block === undefined) return undefined
+  const bytesAfter = sum(sizes) - same
   const tokensAfter = Math.round((bytesAfter * sum(after.blocks.map(({ tokens }) => tokens))) / sum(sizes))
   const source = block.source_id
   return {
@@ -58,16 +57,14 @@ function textsOf({ messages }: Compared): string[] {
   return messages.map((message) => JSON.stringify(message))
 }
 
-function blockOf(
-  blocks: readonly ContextBlock[],
-  index: number,
-): { block: ContextBlock | undefined; first: number } {
-  let first = 0
+/** The source of a byte of the messages, and how far into its own ones that byte lies. */
+function blockAt(blocks: readonly ContextBlock[], at: number) {
+  let byte = at
   for (const block of blocks) {
-    if (index < first + block.messages) return { block, first }
-    first += block.messages
+    if (byte < block.bytes) return { block, byte }
+    byte -= block.bytes
   }
-  return { block: undefined, first }
+  return { block: undefined, byte }
 }
 
 function commonBytes(one: string, other: string): number {

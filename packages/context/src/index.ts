@@ -16,7 +16,9 @@ export type {
   ContextManifest,
   ContextSource,
   FileSource,
+  Header,
   JournalSource,
+  TextSource,
 } from './manifest/manifest.js'
 export { type ParsedManifest, parseManifest } from './manifest/parse-manifest.js'
 export { manifestSchema } from './manifest/schema.js'

@@ -7,6 +7,8 @@ export interface Part {
   source: ContextSource
   /** A block of text is one turn; a journal has many; a source that was left out has none. */
   turns: Turn[]
+  /** What stands above a text, with the blank line below it; mostly `# Context Block: …`. */
+  header: string
   /** Why it was left out, or what was cut. */
   note?: string
   warning?: string

@@ -33,6 +33,27 @@ test('the journal takes what the other sources leave, dropping the oldest iterat
   }
 })
 
+test('dropped: true marks what the budget left out, within the budget, and once where max_iterations dropped, too', async () => {
+  const { build } = await run(20, 'x'.repeat(400))
+  const countTokens = (texts: readonly string[]) => texts.map((text) => Math.ceil(text.length / 3))
+  for (const options of [{}, { countTokens }])
+    for (const max_iterations of [undefined, 15, 1])
+      for (let total_max_tokens = 250; total_max_tokens < 1500; total_max_tokens += 50) {
+        const journal = { type: 'journal', dropped: true, ...(max_iterations && { max_iterations }) }
+        const { messages, blocks } = await build({ total_max_tokens, sources: [PROMPT, journal] }, options)
+        expect(total(blocks)).toBeLessThanOrEqual(total_max_tokens)
+        const first = messages.find(({ role }) => role === 'assistant')
+        const count = Number(String(first?.content).replace('thought ', '')) - 1
+        const users = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+        expect(users).toEqual(['The task.', `[${count} earlier iterations left out]`, 'The latest wish.'])
+      }
+  const { messages } = await build({
+    total_max_tokens: 10_000,
+    sources: [{ type: 'journal', dropped: true }],
+  })
+  expect(messages.filter(({ role }) => role === 'user')).toHaveLength(2)
+})
+
 test('what users say between iterations takes its room once', async () => {
   const events = history()
   events.user('The task.')

@@ -83,6 +83,23 @@ test('a link that was put where an output or its receipt is written first is not
     expect((await lstat(join(artifacts, name))).isFile()).toBe(true)
 })
 
+test('an output_path that a link leads out of the workspace is not written, whoever made the link and when', async () => {
+  const { build, directory } = await placeWith({ 'elsewhere/summary.md': 'as it was\n' })
+  const artifacts = join(directory, 'work/.delta/context_artifacts')
+  const refused = {
+    code: 'ERR_CONTEXT_GENERATOR',
+    message: expect.stringContaining(
+      `output_path ${artifacts}/summary.md is a link that leads out of the workspace, to ${directory}/elsewhere/summary.md. Remove the link`,
+    ),
+  }
+  const link = `rm -rf .delta/context_artifacts; ln -s ${directory}/elsewhere .delta/context_artifacts`
+  await expect(
+    build(computed(`echo new > .delta/context_artifacts/summary.md; ${link}`)),
+  ).rejects.toMatchObject(refused)
+  await expect(build(computed('echo printed'))).rejects.toMatchObject(refused)
+  expect(await readFile(join(directory, 'elsewhere/summary.md'), 'utf8')).toBe('as it was\n')
+})
+
 test('a generator that writes the file may print what it likes', async () => {
   const { build } = await placeWith()
   const { messages } = await build(
@@ -265,7 +282,9 @@ test.skipIf(!areInstalled('python3'))(
     })
     const generator = { command: ['python3', '${AGENT_HOME}/tools/summarize.py'] }
     const { messages } = await build({ sources: [{ type: 'computed_file', generator, output_path: OUTPUT }] })
-    expect(messages).toEqual(block('## Memory Summary\n\n1. I decided on TypeScript.\n\n', OUTPUT))
+    expect(messages).toEqual(
+      block('## Memory Summary\n\n1. I decided on TypeScript.\n\n', '.delta/context_artifacts/summary.md'),
+    )
   },
 )
 

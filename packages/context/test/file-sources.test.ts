@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { chmod, mkdir, stat, truncate } from 'node:fs/promises'
+import { chmod, mkdir, stat, symlink, truncate } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -27,7 +27,7 @@ test('sources are sent in their order, texts as system messages under a header',
   })
   expect(messages).toEqual([
     { role: 'system', content: '# Context Block: system_prompt\n\nYou count.\n' },
-    { role: 'system', content: '# Context Block: ${CWD}/DELTA.md\n\nUse make.\n' },
+    { role: 'system', content: '# Context Block: DELTA.md\n\nUse make.\n' },
     { role: 'user', content: 'Go.' },
   ])
   expect(warnings).toEqual([])
@@ -35,6 +35,10 @@ test('sources are sent in their order, texts as system messages under a header',
     source_id: 'system_prompt',
     type: 'file',
     messages: 1,
+    message: 0,
+    from: 0,
+    to: Buffer.byteLength('# Context Block: system_prompt\n\nYou count.\n'),
+    header_bytes: Buffer.byteLength('# Context Block: system_prompt\n\n'),
     bytes: Buffer.byteLength(JSON.stringify(messages[0])),
     tokens: Math.ceil(Buffer.byteLength(JSON.stringify(messages[0])) / 4),
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -53,15 +57,33 @@ Create the file, or say that it may be missing: on_missing: skip`,
   })
 })
 
+test('a link in the workspace that leads out of it is not followed, and one that stays in it is', async () => {
+  const { build, directory } = await placeWith({ 'secret.txt': 'SECRET', 'work/in.md': 'Inside.\n' })
+  await symlink(join(directory, 'secret.txt'), join(directory, 'work/out.md'))
+  await symlink(directory, join(directory, 'work/up'))
+  await symlink('in.md', join(directory, 'work/within.md'))
+  for (const path of ['out.md', 'up/secret.txt']) {
+    const source = { type: 'file', path: `\${CWD}/${path}` } as const
+    const why = `${directory}/work/${path} is a link that leads out of the workspace, to ${directory}/secret.txt.`
+    await expect(build({ sources: [source] })).rejects.toMatchObject({
+      code: 'ERR_CONTEXT_SOURCE',
+      message: `context.yaml: the source "${path}": ${why}\nA tool may have made it. Copy the file into the workspace, or name it by its own path.`,
+    })
+    const { messages, warnings } = await build({ sources: [{ ...source, on_missing: 'skip' }] })
+    expect(messages).toEqual([])
+    expect(warnings).toEqual([`context.yaml: the source "${path}": ${why}`])
+  }
+  const { messages } = await build({ sources: [{ type: 'file', id: 'summary', path: '${CWD}/within.md' }] })
+  expect(messages).toEqual(block('Inside.\n'))
+})
+
 test('on_missing: skip leaves the source out, and the record says so', async () => {
   const { build } = await placeWith()
   const { messages, blocks, warnings } = await build({
     sources: [{ type: 'file', path: '${CWD}/DELTA.md', on_missing: 'skip' }],
   })
   expect({ messages, warnings }).toEqual({ messages: [], warnings: [] })
-  expect(blocks).toMatchObject([
-    { source_id: '${CWD}/DELTA.md', messages: 0, bytes: 0, note: 'left out: missing' },
-  ])
+  expect(blocks).toMatchObject([{ source_id: 'DELTA.md', messages: 0, bytes: 0, note: 'left out: missing' }])
 })
 
 test('a directory, a binary file and a huge one are refused by name', async () => {
@@ -123,14 +145,14 @@ test('a file that two sources name is read once, and again as soon as a generato
 
   await vi.waitUntil(async () => Date.now() - (await stat(path)).ctimeMs > 100, { timeout: 60_000 })
   const read: string[] = []
-  const { readFileSync } = fs
-  fs.readFileSync = ((file: string, ...rest: []) => {
+  const { openSync } = fs
+  fs.openSync = ((file: string, ...rest: [number]) => {
     read.push(basename(file))
-    return readFileSync(file, ...rest)
-  }) as typeof readFileSync
+    return openSync(file, ...rest)
+  }) as typeof openSync
   syncBuiltinESMExports()
   onTestFinished(() => {
-    fs.readFileSync = readFileSync
+    fs.openSync = openSync
     syncBuiltinESMExports()
   })
   const notes = { type: 'file', path: '${CWD}/notes.md' }

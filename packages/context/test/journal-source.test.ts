@@ -3,7 +3,7 @@ import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { followJournal } from '../src/index.js'
+import { type BuildOptions, followJournal } from '../src/index.js'
 import { history, journalText, placeWith } from './place.js'
 
 function longRun(iterations: number) {
@@ -34,6 +34,33 @@ test('max_iterations drops whole old iterations, never what users said', async (
   expect(fromFile.messages.map(({ content }) => content)).toEqual(expected)
   const fromEvents = await build({ sources }, { journalPath: run.events })
   expect(fromEvents.messages).toEqual(fromFile.messages)
+})
+
+const MARK = '[${count} earlier iterations left out]'
+
+test('dropped: true marks where max_iterations left iterations out, and how many', async () => {
+  const run = longRun(6)
+  const { build, write } = await placeWith()
+  const path = await write('work/.delta/r1/journal.jsonl', journalText(run.events))
+  const said = async (journalPath: BuildOptions['journalPath'], journal: object) => {
+    const { messages } = await build({ sources: [{ type: 'journal', ...journal }] }, { journalPath })
+    return messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+  }
+  for (const journal of [path, run.events, followJournal(path)]) {
+    expect(await said(journal, { max_iterations: 2, dropped: true })).toEqual([
+      'The task.',
+      'A second wish.',
+      '[4 earlier iterations left out]',
+    ])
+    expect(await said(journal, { max_iterations: 4, dropped: '<${count} gone>' })).toEqual([
+      'The task.',
+      '<2 gone>', // the second wish came after them
+      'A second wish.',
+    ])
+    for (const whole of [{ max_iterations: 6, dropped: true }, { dropped: true }, { max_iterations: 2 }])
+      expect(await said(journal, whole)).toEqual(['The task.', 'A second wish.'])
+    expect(await said(journal, { max_iterations: 2, dropped: false })).toHaveLength(2)
+  }
 })
 
 test('more iterations allowed than there are changes nothing', async () => {
@@ -117,7 +144,7 @@ test('whatever was said when, a follower keeps the same last iterations as a fre
         }
       }
       const path = await write('work/.delta/r1/journal.jsonl', journalText(run.events))
-      const sources = [{ type: 'journal', max_iterations }]
+      const sources = [{ type: 'journal', max_iterations, dropped: MARK }]
       const fresh = await build({ sources })
       expect(await build({ sources }, { journalPath: followJournal(path) })).toEqual(fresh)
       expect(await build({ sources }, { journalPath: run.events })).toEqual(fresh)

@@ -60,7 +60,7 @@ test('all problems are told at once, each with its path', () => {
       total_max_tokens: 'many',
     }),
   ).toEqual([
-    'sources[0].type: must be one of file, computed_file, journal, not "flie" | Did you mean "file"?',
+    'sources[0].type: must be one of file, text, computed_file, journal, not "flie" | Did you mean "file"?',
     'sources[1]: "path" is missing | Add "path:" with a text.',
     'sources[2].on_missing: must be one of skip, error, not "ignore" in the source "guide"',
     'sources[3].generator.command: must be a list, not "summarize.py" | One element for each word: ["python3", "${AGENT_HOME}/summarize.py"].',
@@ -69,6 +69,48 @@ test('all problems are told at once, each with its path', () => {
     'sources[6]: must be a map of keys and values, not "journal"',
     'total_max_tokens: must be a number, not "many"',
   ])
+})
+
+test('what a recipe says of headers, roles, merging and texts is checked as the rest', () => {
+  const file = { type: 'file', path: '${CWD}/x' }
+  expect(
+    problems({
+      header: 5,
+      merge: 'yes',
+      sources: [
+        { type: 'text' },
+        { type: 'text', text: '', header: '' },
+        { ...file, role: 'admin' },
+        { ...file, header: [] },
+        { ...JOURNAL, id: 'talk', role: 'user', dropped: 3 },
+      ],
+    }),
+  ).toEqual([
+    'sources[0]: type text needs text | Add "text:" with a text.',
+    'sources[1].text: must not be empty',
+    'sources[1].header: must not be empty',
+    'sources[2].role: must be system, developer or user, not "admin"',
+    'sources[3].header: must be true, false or a text with ${id}, not an empty list',
+    'sources[4].dropped: must be true, false or a text with ${count}, not 3 in the source "talk"',
+    'sources[4].role: a journal has roles of its own in the source "talk" | Remove role.',
+    'header: must be true, false or a text with ${id}, not 5',
+    'merge: must be true or false, not "yes"',
+  ])
+})
+
+test('a header without ${id} above several sources of a merged message is pointed out', () => {
+  const text = { type: 'text', text: 'x' }
+  const header = '== Source =='
+  const sources = [text, text, { ...text, role: 'user' }, text, text, text, JOURNAL, text]
+  expect(warnings({ header, merge: true, sources })).toEqual([
+    'header: "== Source ==" has no ${id}, so the 3 sources of a merged message look alike | Write ${id} where the name of the source belongs.',
+  ])
+  for (const fine of [
+    { header, sources },
+    { header: '${id}', merge: true, sources },
+    { header, merge: true, sources: [text, { ...text, header: 'Mine' }, JOURNAL] },
+  ])
+    expect(warnings(fine)).toEqual([])
 })
 
 test('a manifest that is no manifest', () => {
@@ -85,7 +127,7 @@ test('unknown keys are warnings with the name that was probably meant; x- keys a
   ]
   expect(warnings({ sources, total_max_token: 5, 'x-owner': 'me' })).toEqual([
     'sources[0].on_mising: unknown key "on_mising" in the source "guide" | Did you mean "on_missing"?',
-    'sources[1].path: unknown key "path" | Known here: type, max_iterations, id, max_tokens, condition.',
+    'sources[1].path: unknown key "path" | Known here: type, max_iterations, dropped, id, max_tokens, condition.',
     'total_max_token: unknown key "total_max_token" | Did you mean "total_max_tokens"?',
   ])
   expect(parseManifest({ sources, total_max_token: 5 }).ok).toBe(true)

@@ -6,7 +6,7 @@ import type { Call, ReadyCall } from './calls/call.js'
 import { missingCritical } from './calls/critical.js'
 import { cutCall } from './calls/cut-call.js'
 import { inOrder } from './calls/in-order.js'
-import { leaveOut, refuse } from './calls/refuse.js'
+import { beyondLimit, leaveOut, refuse } from './calls/refuse.js'
 import { guardCall } from './hooks/tool-hooks.js'
 import { approve, type Decision, isDecided, resumeApproval } from './human/approve.js'
 import { askHuman } from './human/ask-human.js'
@@ -31,8 +31,8 @@ export function act(run: ActiveRun, calls: readonly Call[], iteration: number): 
     concurrency,
     isBarrier: (call) => isBarrier(run, call),
     each: async (call) => {
-      const missing = await missingCritical(run)
-      if (missing !== undefined) return leaveOut(run, call, iteration, missing)
+      const refusal = beyondLimit(run, calls, call) ?? (await missingCritical(run))
+      if (refusal !== undefined) return leaveOut(run, call, iteration, refusal)
       return actOn(beside, call, { iteration, attempt: 1 })
     },
     onFailure: () => failing.abort(),

@@ -28,7 +28,7 @@ export interface ContinueRunOptions extends EngineOptions {
   decision?: Extract<Reply, { requestId: string }> | undefined
   /** Takes the run from a live owner on this machine after ending it, and from another machine at once. */
   force?: boolean | undefined
-  /** Default: loaded from where `findAgentHome` finds it. */
+  /** Default: loaded from where `findAgentHome` finds it, with the overrides of the run's last start. */
   agent?: Agent | undefined
 }
 
@@ -99,5 +99,6 @@ function answerIn(summary: RunSummary, message: string | undefined): Reply | und
 }
 
 async function loadAgentOf(summary: RunSummary, environment: NodeJS.ProcessEnv): Promise<Agent> {
-  return (await loadAgent(await findAgentHome(summary), { environment })).agent
+  const { overrides } = summary
+  return (await loadAgent(await findAgentHome(summary), { environment, overrides })).agent
 }

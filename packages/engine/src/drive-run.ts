@@ -13,7 +13,7 @@ import { runLoop } from './loop.js'
 import type { RunResult } from './outcome.js'
 import { outputFiles, removeLeftOutput } from './output-files.js'
 import type { Reply } from './reply.js'
-import { keepConfiguration } from './start/configuration.js'
+import { changeNotice, keepConfiguration } from './start/configuration.js'
 import { baseEnvironment, credentialVariables } from './start/environment.js'
 import type { EngineOptions } from './start/options.js'
 
@@ -81,10 +81,7 @@ async function activate(
   }
 }
 
-function changeNotices({ begun: [start] }: History, { snapshot }: Agent): string[] {
-  if (!start || !isKnownEvent(start) || start.type !== 'ENGINE_START' || !start.changed_files) return []
-  const names = start.changed_files.map((name) =>
-    name === 'agent.yaml' && snapshot.hasImports ? 'agent.yaml or what it imports' : name,
-  )
-  return [`Changed since this run was last started: ${names.join(', ')}`]
+function changeNotices({ begun: [start] }: History, agent: Agent): string[] {
+  if (!start || !isKnownEvent(start) || start.type !== 'ENGINE_START') return []
+  return [changeNotice(start.changed_files ?? [], agent) ?? []].flat()
 }

@@ -4,7 +4,7 @@ import { actOn } from './act.js'
 import type { ActiveRun } from './active-run.js'
 import { failedBefore, missingCritical } from './calls/critical.js'
 import { endOrphansOf, type LeftCall } from './calls/orphan.js'
-import { leaveOut } from './calls/refuse.js'
+import { beyondLimit, leaveOut } from './calls/refuse.js'
 import { conclude } from './end/conclude.js'
 import { endOrphanedHooks } from './hooks/end-orphaned.js'
 import { missedIterationEnd, reportMissedResults, stoppedBefore } from './hooks/missed.js'
@@ -52,11 +52,12 @@ export async function settle(run: ActiveRun): Promise<Outcome | undefined> {
 /** Why a call that has not begun must not begin any more; undefined if it may, or may have started already. */
 async function whyNotBegin(
   run: ActiveRun,
-  { requested }: PendingCall,
-  { userSpokeLast }: RunSummary,
+  call: PendingCall,
+  { userSpokeLast, lastThought }: RunSummary,
 ): Promise<string | undefined> {
-  if (requested) return undefined
-  return userSpokeLast ? SPOKE_FIRST : missingCritical(run)
+  if (call.requested) return undefined
+  if (userSpokeLast) return SPOKE_FIRST
+  return beyondLimit(run, lastThought?.tool_calls ?? [], call) ?? missingCritical(run)
 }
 
 /** Whoever stops and corrects a run does not want the rest of the old plan. */

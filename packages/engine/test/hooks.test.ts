@@ -133,6 +133,19 @@ test('a pre_tool_execution hook that fails blocks the call: a guard that crashes
   )
 })
 
+test('a pre_tool_execution hook that removes its own directory has failed, and the call is blocked', async () => {
+  const { run, workspace } = await scene({
+    turns: SAY_HI,
+    tools: [{ name: 'say', shell: 'touch ran; echo ${text}' }],
+    files: hooks({ pre_tool_execution: 'rm -rf "$DELTA_HOOK_IO_PATH"' }),
+  })
+  const result = await run()
+  expect(await workspace.has('ran')).toBe(false)
+  expect(result.answer).toBe(
+    'Said The call was not run, because the pre_tool_execution hook removed its output/, in which it may have decided something.',
+  )
+})
+
 test('post_tool_execution runs after a command that ran, and not for a call that was refused', async () => {
   const { run } = await scene({
     turns: [

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startProcess } from '@delta/testkit'
@@ -35,6 +35,25 @@ test('an answer written into response.txt is taken up, and the files go away', a
   await workspace.write(`.delta/${runId}/interaction/response.txt`, 'blue\n')
   expect(await resume()).toMatchObject({ status: 'COMPLETED', answer: 'It is blue.' })
   expect(await readdir(runDirectory)).not.toContain('interaction')
+})
+
+test('a link in the place of response.txt or of its directory is not followed', async () => {
+  const { run, resume, workspace } = await scene({ turns: TURNS }, { 'outside/secret': 'SECRET\n' })
+  const { runId, runDirectory } = await run()
+  const response = join(runDirectory, 'interaction/response.txt')
+  await rm(response)
+  await symlink(join(workspace.path, 'outside/secret'), response)
+  await expect(resume()).rejects.toMatchObject({
+    code: 'ERR_ENGINE_NO_ANSWER',
+    message: `${response} is a link, and may lead to any file.\nWrite the answer into a file of that name, or give it with -m.`,
+  })
+  await rename(join(runDirectory, 'interaction'), join(workspace.path, 'outside/interaction'))
+  await symlink(join(workspace.path, 'outside/interaction'), join(runDirectory, 'interaction'))
+  await rm(join(workspace.path, 'outside/interaction/response.txt'))
+  await workspace.write('outside/interaction/response.txt', 'red\n')
+  expect(await resume()).toMatchObject({ status: 'WAITING_FOR_INPUT', runId })
+  expect(await workspace.read('outside/interaction/response.txt')).toBe('red\n')
+  expect(await readFile(response, 'utf8')).toBe('')
 })
 
 test.each(['\n', ' ', '\n\n', '\uFEFF\r\n \t\r\n'])(

@@ -28,6 +28,27 @@ test('the model is told that the outcome of an interrupted call is unknown, and 
   expect(records).toEqual([expect.stringMatching(/_work\.json$/)]) // what it had printed is in the journal
 })
 
+test('a call beyond max_tool_calls is not run by the next engine either', async () => {
+  const { runAndKill, resume, workspace } = await scene({
+    turns: [{ tool_calls: [...WORK.tool_calls, { name: 'more', arguments: {} }] }, { content: 'Done.' }],
+    tools: [
+      { name: 'work', shell: SLEEPS_ONCE },
+      { name: 'more', shell: 'touch more' },
+    ],
+    agent: { max_tool_calls: 1 },
+  })
+  await runAndKill(started(workspace.path))
+  expect(await eventsOfType(await resume(), 'ACTION_RESULT')).toMatchObject([
+    { tool_name: 'work', status: 'INTERRUPTED' },
+    {
+      tool_name: 'more',
+      status: 'BLOCKED',
+      observation_content: expect.stringMatching(/^Not run: this response has 2 tool calls, and at most 1 /),
+    },
+  ])
+  expect(await workspace.has('more')).toBe(false)
+})
+
 test('a tool with on_interrupt: rerun is run again, and the journal shows the second attempt', async () => {
   const { runAndKill, resume, workspace } = await scene({
     turns: [WORK, { content: 'Done.' }],

@@ -388,3 +388,21 @@ test('llm.strict_tools: the tools are offered in strict mode, and null is what w
     },
   ])
 })
+
+test('at most max_tool_calls of one response run, and the result of each other one says so', async () => {
+  const calls = ['a', 'b', 'c', 'd'].map((text) => ({ name: 'say', arguments: { text } }))
+  const { run } = await scene({
+    turns: [{ tool_calls: calls }, { content: 'Done.' }],
+    tools: [ECHO],
+    agent: { max_tool_calls: 2 },
+  })
+  const results = await eventsOfType(await run(), 'ACTION_RESULT')
+  const refusal =
+    'Not run: this response has 4 tool calls, and at most 2 of one response run. Make the rest again in the next one, if they are still needed.'
+  expect(results).toMatchObject([
+    { status: 'SUCCESS', observation_content: 'a\n' },
+    { status: 'SUCCESS', observation_content: 'b\n' },
+    { status: 'BLOCKED', observation_content: refusal },
+    { status: 'BLOCKED', observation_content: refusal },
+  ])
+})

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdir, symlink } from 'node:fs/promises'
+import { readdir, readFile, symlink } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -44,6 +44,10 @@ async function run(
     { name: 'tool', arguments: {} },
     { workDirectory: directory, environment: process.env, ...context },
   )
+}
+
+function agentIn(home: string): Partial<RunContext> {
+  return { environment: { ...process.env, AGENT_HOME: home } }
 }
 
 test('a sandbox is words in front of the command, to be seen wherever the command is', () => {
@@ -145,6 +149,64 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     expect(result.observation).toContain('x\n')
   })
 
+  test('sees no records of a workspace within its own', async () => {
+    const { path, read } = await workspace({ 'deep/er/.delta/r1/journal.jsonl': 'events', 'deep/er/x': '' })
+    const result = await run(
+      'ls -A deep/er/.delta; ls deep/er; rm -rf deep/er/.delta/r1; echo no > deep/er/.delta/r1',
+      path,
+    )
+    expect(result.observation).not.toContain('r1')
+    expect(result.observation).toContain('x\n')
+    expect(await read('deep/er/.delta/r1/journal.jsonl')).toBe('events')
+  })
+
+  test('changes no setting of the kernel', async () => {
+    const { path } = await workspace()
+    const setting = '/proc/sys/kernel/core_pattern'
+    const before = await readFile(setting, 'utf8')
+    const result = await run(`printf '%s' '${before.trim()}' > ${setting} && echo written`, path)
+    expect(result).toMatchObject({ status: 'FAILED', stdout: { text: '' } })
+    expect(result.observation).toMatch(/Read-only file system/)
+  })
+
+  test('cannot rewrite its agent, which lies in the workspace', async () => {
+    const { path, read } = await workspace({ 'bot/agent.yaml': 'mine', x: '' })
+    const result = await run(
+      'echo yours > bot/agent.yaml; echo y > x',
+      path,
+      true,
+      agentIn(join(path, 'bot')),
+    )
+    expect(result.observation).toMatch(/Read-only file system/)
+    expect([await read('bot/agent.yaml'), await read('x')]).toEqual(['mine', 'y\n'])
+
+    await run(
+      'echo yours > bot/agent.yaml',
+      path,
+      { write: ['CWD', 'AGENT_HOME'] },
+      agentIn(join(path, 'bot')),
+    )
+    expect(await read('bot/agent.yaml')).toBe('yours\n')
+  })
+
+  test('works in a workspace that lies in its agent’s directory, and sees no other one there', async () => {
+    const home = await workspace({
+      'agent.yaml': 'mine',
+      'workspaces/W001/x': '',
+      'workspaces/W002/secret': 's',
+    })
+    const cwd = join(home.path, 'workspaces/W001')
+    const result = await run(
+      'echo y > x; ls ..; echo yours > ../../agent.yaml',
+      cwd,
+      true,
+      agentIn(home.path),
+    )
+    expect(result.observation).toMatch(/W001[\s\S]*Read-only file system/)
+    expect(result.observation).not.toContain('W002')
+    expect([await home.read('agent.yaml'), await home.read('workspaces/W001/x')]).toEqual(['mine', 'y\n'])
+  })
+
   test('has an empty home directory, /tmp and /run of its own', async () => {
     const { path } = await workspace()
     const other = await workspace({ secret: 's' })
@@ -199,7 +261,9 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
   test('that cannot be built is refused with the reason', async () => {
     const { path } = await workspace()
     const result = await run('true', path, { write: ['CWD/missing'] })
-    expect(result.status).toBe('BLOCKED')
-    expect(result.observation).toContain(`${path}/missing`)
+    expect(result).toMatchObject({
+      status: 'BLOCKED',
+      observation: `BLOCKED: the sandbox of "tool" cannot start, and without it the tool is not run. ${path}/missing does not exist. Create it (mkdir -p ${path}/missing), or remove it from sandbox.`,
+    })
   })
 })

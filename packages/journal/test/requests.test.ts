@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { appendFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -143,6 +143,18 @@ test('the first ten records of a run hold the request whole besides, for jq', as
     undefined,
     undefined,
   ])
+})
+
+test('later records name the command that prints the request', async () => {
+  const workspace = join(temporaryDirectory(), "it's mine")
+  mkdirSync(workspace)
+  const run = await createRun(workspace, { events: firstEvents, runId: 'long' })
+  for (let iteration = 1; iteration <= 11; iteration++)
+    recordInvocation(run, { iteration, request: { model: 'm', messages: turns(iteration) } })
+  run.close()
+  const commands = records(run.paths.invocations).map((record) => record.request_command)
+  const quoted = `'${workspace.replace("'", "'\\''")}'`
+  expect(commands).toEqual([...Array(10).fill(undefined), `delta show long --request 11 -w ${quoted}`])
 })
 
 test('a record is on disk before its response, lists the blocks it came from, and is completed in place', async () => {

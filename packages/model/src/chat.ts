@@ -1,9 +1,9 @@
 /** A conversation's messages, spelled as OpenAI's chat completions spell them. Unknown fields are kept. */
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
-/** Instructions, and background to the conversation. */
+/** Instructions, and background to the conversation. Some models take them as `developer` messages. */
 export interface SystemMessage {
-  role: 'system'
+  role: 'system' | 'developer'
   content: string
   [field: string]: unknown
 }

@@ -485,7 +485,7 @@ describe('errors that are not', () => {
     [
       { status: 500, message: 'Jinja Exception: System message must be at the beginning.' },
       'ERR_MODEL_REQUEST',
-      'refused the request (500): Jinja Exception: System message must be at the beginning.\nThis model takes one system message, and each source before the conversation is one. Keep a single one there in context.yaml: a computed_file can print several files.',
+      'refused the request (500): Jinja Exception: System message must be at the beginning.\nThis model takes one system message, and each source before the conversation is one. Write merge: true in context.yaml: they are then sent as one message.',
     ],
     [
       { status: 413, message: 'Request too large: Limit 6000, Requested 12000.' },

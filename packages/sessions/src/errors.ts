@@ -31,6 +31,12 @@ export function damaged(path: string, cause?: unknown): SessionError {
   return new SessionError('ERR_SESSION_DAMAGED', message, { cause })
 }
 
+/** A file of a state is not as it was stored. */
+export function changed(path: string, sums: string): SessionError {
+  const message = `${path}: not as it was stored, as after a power loss, so the session cannot be used. End it and start a new one.\nIf you changed the file yourself, remove ${sums}.`
+  return new SessionError('ERR_SESSION_DAMAGED', message)
+}
+
 /** True for the errors of this package, also from a second installed copy. */
 export function isSessionError(error: unknown): error is SessionError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_SESSION_')

@@ -195,10 +195,31 @@ describe('what is stored', () => {
     expect(await print('echo $KEPT')).toBe('1\n')
   })
 
-  test('a file of functions that was damaged by hand never locks the session', async () => {
+  test('half a state file after a power loss is an error that names it, never a session with less in it', async () => {
+    const { exec, print, directory } = await start()
+    await exec('f() { echo f; }; export KEPT=1; later=2')
+    for (const name of ['state.bash', 'env', 'work_dir.txt']) {
+      const path = join(directory, 'current', name)
+      const whole = readFileSync(path)
+      for (const half of [whole.subarray(0, whole.length / 2), Buffer.alloc(whole.length)]) {
+        writeFileSync(path, half)
+        await expect(exec('true')).rejects.toMatchObject({
+          code: 'ERR_SESSION_DAMAGED',
+          message: expect.stringMatching(
+            /states\/\d+\/[\w.]+: not as it was stored, as after a power loss, .*start a new one\./,
+          ),
+        })
+      }
+      writeFileSync(path, whole)
+    }
+    expect(await print('f; echo $KEPT$later')).toBe('f\n12\n')
+  })
+
+  test('a file of functions that somebody edited counts when its digests are removed, and a broken one never locks the session', async () => {
     const { exec, print, directory } = await start()
     await exec('f() { echo f; }; export KEPT=1')
     writeFileSync(join(directory, 'current', 'state.bash'), 'f() { if; }}}\n((((')
+    rmSync(join(directory, 'current', 'SHA256SUMS'))
     expect(await print('echo $KEPT')).toBe('1\n')
     await exec('f() { echo again; }')
     expect(await print('f')).toBe('again\n')

@@ -24,6 +24,7 @@ export async function findEnvironment(
     agentHome: agent.home,
     environment: terminal.env,
     ...(agent.llm.baseUrl === undefined ? {} : { llmBaseUrl: agent.llm.baseUrl }),
+    overrides: agent.snapshot.overrides,
     trustWorkspaceEnv: flags.trustWorkspaceEnv ?? false,
     ...(await knownEndpoint(workDirectory)),
   })

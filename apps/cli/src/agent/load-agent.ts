@@ -8,16 +8,41 @@ export interface AgentFlags {
   strict?: boolean
 }
 
+/** What `run` and `continue` change in an agent. */
+export interface SetFlags {
+  set?: string[]
+  model?: string
+}
+
+/** `--model` is a name, and `llm.model` is YAML: there a name such as `@cf/llama` or `4` has quotes. */
+export function overridesIn({ set = [], model }: SetFlags): string[] {
+  if (model === undefined) return set
+  return [
+    ...set,
+    `llm.model=${/^[A-Za-z][\w./-]*(?::[\w./-]+)*$/.test(model) ? model : JSON.stringify(model)}`,
+  ]
+}
+
 /**
  * Loads an agent as the flags and the environment say, and passes its warnings on. Problems and warnings name files relative
  * to `directory` as it was typed.
  */
 export async function loadAgentFor(
   directory: string,
-  { flags, terminal, warn }: { flags: AgentFlags; terminal: Terminal; warn: (message: string) => void },
+  {
+    flags,
+    terminal,
+    warn,
+    overrides = [],
+  }: {
+    flags: AgentFlags
+    terminal: Terminal
+    warn: (message: string) => void
+    overrides?: readonly string[]
+  },
 ): Promise<Agent> {
   const options = loadOptions(directory, { flags, terminal })
-  const { agent, warnings } = await loadAgent(resolve(terminal.cwd, directory), options)
+  const { agent, warnings } = await loadAgent(resolve(terminal.cwd, directory), { ...options, overrides })
   for (const warning of warnings) warn(formatProblem(warning))
   return agent
 }

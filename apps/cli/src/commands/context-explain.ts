@@ -50,10 +50,9 @@ function asText(
   ].join('')
 }
 
-function totalOf({ blocks }: NextContext['context']): { messages: number; bytes: number; tokens: number } {
-  const total = { messages: 0, bytes: 0, tokens: 0 }
-  for (const { messages, bytes, tokens } of blocks) {
-    total.messages += messages
+function totalOf({ messages, blocks }: NextContext['context']) {
+  const total = { messages: messages.length, bytes: 0, tokens: 0 }
+  for (const { bytes, tokens } of blocks) {
     total.bytes += bytes
     total.tokens += tokens
   }

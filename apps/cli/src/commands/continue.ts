@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs'
-import { continueRun, findAgentHome, findRun, type Reply } from '@delta/engine'
-import type { RunSummary } from '@delta/journal'
-import { loadAgentFor } from '../agent/load-agent.js'
+import { continueRun, findRun, type Reply } from '@delta/engine'
 import { isWithinRun } from '../agent/within-run.js'
 import { presenterFor } from '../present/presenter-for.js'
+import { agentOfRun } from '../runs/agent-of-run.js'
 import { type EngineFlags, engineOptions } from '../runs/engine-options.js'
 import { otherRun } from '../runs/other-run.js'
 import { readReply } from '../runs/reply.js'
@@ -26,8 +24,8 @@ interface ContinueFlags extends EngineFlags {
 }
 
 /**
- * `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with; `--agent` says where
- * it is now, if it was moved.
+ * `delta continue`: goes on with a run of a workspace. The agent is the one the run was started with, with what was set for
+ * it; `--agent` says where it is now, if it was moved.
  */
 export async function execute(flags: ContinueFlags, terminal: Terminal): Promise<number> {
   const workDirectory = existingWorkDirectoryOf(flags, terminal)
@@ -43,11 +41,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
     const other = await otherRun(run, { workDirectory, message, env: terminal.env })
     if (other !== undefined) presenter.warn(other)
   }
-  const agent = await loadAgentFor(flags.agent ?? (await presentAgent(run)), {
-    flags,
-    terminal,
-    warn: presenter.warn,
-  })
+  const agent = await agentOfRun(run, { flags, terminal, warn: presenter.warn })
 
   const result = await withStopSignal(terminal, presenter, async (signal) =>
     continueRun({
@@ -64,15 +58,6 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   })
   presenter.finish(result)
   return exitCodeFor(result)
-}
-
-/** The agent's directory, which must still exist where it was, or where `--agent` once said it was. */
-async function presentAgent(run: RunSummary): Promise<string> {
-  const home = await findAgentHome(run)
-  if (existsSync(home)) return home
-  throw new UsageError(
-    `The agent of run ${run.runId} was in ${home}, and is not there now.\nPut it back, or say where it is now with --agent <directory>.`,
-  )
 }
 
 function decisionIn(

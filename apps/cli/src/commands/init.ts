@@ -25,6 +25,7 @@ export async function execute(
     cpSync(join(TEMPLATES, flags.template), target, { recursive: true })
     cpSync(SCHEMAS, join(target, '.schemas'), { recursive: true })
     rename(target)
+    switchHeadersOff(target)
   } catch (error) {
     rmSync(target, { recursive: true, force: true }) // half an agent would block the next attempt
     throw error
@@ -49,6 +50,13 @@ function rename(target: string): void {
   const path = join(target, 'agent.yaml')
   const name = basename(target).replace(/[^A-Za-z0-9_-]+/g, '-') || 'agent'
   writeFileSync(path, readFileSync(path, 'utf8').replace(/^name: .*$/m, `name: ${name}`))
+}
+
+/** The prompt of a new agent is its author's, byte for byte. */
+function switchHeadersOff(target: string): void {
+  const path = join(target, 'context.yaml')
+  const line = 'header: false # true puts the line "# Context Block: <id>" above each text'
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/^sources:$/m, `${line}\n\nsources:`))
 }
 
 function nextSteps(directory: string, delta: string): string {

@@ -1,4 +1,5 @@
 import { type HumanInputRequest, latestRunId, listRuns, neverBegan, type RunSummary } from '@delta/journal'
+import { reportFailure } from '../failure.js'
 import { age } from '../present/age.js'
 import { inColumns } from '../present/columns.js'
 import { print, printJson, say, screenWidth } from '../present/print.js'
@@ -6,48 +7,88 @@ import { printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { withExactCommands } from '../usage/exact-commands.js'
-import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 import { otherWorkspace } from '../workspace/workspace-near.js'
+import { type NamedWorkspace, workspacesNamed } from '../workspace/workspaces-named.js'
 
 interface ListFlags {
-  workDir: string
+  workDir: string[]
   status: string[]
   resumable?: boolean
   first?: boolean
   json?: boolean
 }
 
+/** A run, and the workspace that it lies in, as it was typed. */
+interface Listed {
+  run: RunSummary
+  workspace: string
+}
+
 /**
- * `delta list-runs`: the runs of a workspace, newest first; of one that cannot be continued, stderr says why. With
- * `--first` one id, the latest as `delta continue` understands it, or exit code 1 when there is none.
+ * `delta list-runs`: the runs of one or several workspaces, newest first; of one that cannot be continued, stderr says why.
+ * With `--first` one id, the latest as `delta continue` understands it, or exit code 1 when there is none.
  */
-export async function execute(flags: ListFlags, terminal: Terminal): Promise<number> {
-  const workDirectory = existingWorkDirectoryOf(flags, terminal)
-  const all = (await listRuns(workDirectory)).reverse()
-  const found = all.filter((run) => isWanted(run, flags))
+export async function execute(
+  flags: ListFlags,
+  terminal: Terminal,
+  further: readonly string[] = [],
+): Promise<number> {
+  const typed = [...flags.workDir, ...further]
+  const workspaces = (typed.length === 0 ? ['.'] : typed).flatMap((each) => workspacesNamed(each, terminal))
+  const [only, ...others] = workspaces
+  const { all, failed } = await runsIn(workspaces, terminal)
+  const found = all.filter(({ run }) => isWanted(run, flags))
   if (flags.first) {
     const own = withoutSubAgents(found, all)
-    const latest = await latestRunId(workDirectory)
-    return printFirst(own.find(({ runId }) => runId === latest) ?? own[0], flags, terminal)
+    const latest = only && others.length === 0 ? await latestRunId(only.open()) : undefined
+    return printFirst(own.find(({ run }) => run.runId === latest) ?? own[0], flags, terminal)
   }
 
-  const records = found.map((run) => recordOf(run, terminal))
+  const isSeveral = others.length > 0
+  const records = found.map(({ run }) => recordOf(run, terminal))
+  const rows = found.map((listed) => row(listed, isSeveral))
   if (flags.json) printJson(terminal, records)
-  else if (found.length > 0) print(terminal, table([HEADER, ...found.map(row)], screenWidth(terminal)))
-  else say(terminal, nothingFound(all, workDirectory, flags, terminal))
-  for (const run of found) explain(run, terminal)
-  return EXIT.completed
+  else if (found.length > 0) print(terminal, table([header(isSeveral), ...rows], screenWidth(terminal)))
+  else if (!failed) say(terminal, nothingFound(all, workspaces, terminal))
+  for (const { run } of found) explain(run, terminal)
+  return failed ? EXIT.usage : EXIT.completed
+}
+
+/** Newest first. Of several workspaces, one that cannot be read is reported, and the others are listed. */
+async function runsIn(
+  workspaces: readonly NamedWorkspace[],
+  terminal: Terminal,
+): Promise<{ all: Listed[]; failed: boolean }> {
+  const all: Listed[] = []
+  let failed = false
+  for (const { shown, open } of workspaces) {
+    try {
+      for (const run of await listRuns(open())) all.push({ run, workspace: shown })
+    } catch (error) {
+      if (workspaces.length === 1) throw error
+      reportFailure(terminal, error)
+      failed = true
+    }
+  }
+  return { all: workspaces.length === 1 ? all.reverse() : all.sort(byBeginning), failed }
+}
+
+function byBeginning(one: Listed, other: Listed): number {
+  const [first, second] = [one, other].map(({ run }) => `${run.metadata.created_at ?? ''} ${run.runId}`)
+  return (first ?? '') < (second ?? '') ? 1 : -1
 }
 
 function nothingFound(
-  all: readonly RunSummary[],
-  workDirectory: string,
-  flags: ListFlags,
+  all: readonly Listed[],
+  [only, ...others]: readonly NamedWorkspace[],
   terminal: Terminal,
 ): string {
+  const what = all.length > 0 ? 'No such runs' : 'No runs'
+  if (only === undefined || others.length > 0) return what
+  const where = `${what} in ${only.open()}`
   return all.length > 0
-    ? `No such runs in ${workDirectory}`
-    : `No runs in ${workDirectory}. ${otherWorkspace(['list-runs'], flags, terminal)}`
+    ? where
+    : `${where}. ${otherWorkspace(['list-runs'], { workDir: only.shown }, terminal)}`
 }
 
 /** A sub-agent's run is resumed by its caller, and a damaged run cannot be resumed. */
@@ -59,13 +100,14 @@ function isWanted(run: RunSummary, { status: statuses, resumable }: ListFlags): 
 }
 
 /** The runs that people started here: an id that is passed on to `delta continue` should not be a sub-agent's. */
-function withoutSubAgents(found: readonly RunSummary[], all: readonly RunSummary[]): RunSummary[] {
-  const ids = new Set<string | null>(all.map(({ runId }) => runId))
-  return found.filter(({ metadata }) => !ids.has(metadata.parent_run))
+function withoutSubAgents(found: readonly Listed[], all: readonly Listed[]): Listed[] {
+  const ids = new Set<string | null>(all.map(({ run }) => run.runId))
+  return found.filter(({ run }) => !ids.has(run.metadata.parent_run))
 }
 
-function printFirst(run: RunSummary | undefined, { json }: ListFlags, terminal: Terminal): number {
-  if (!run) return EXIT.failed
+function printFirst(listed: Listed | undefined, { json }: ListFlags, terminal: Terminal): number {
+  if (!listed) return EXIT.failed
+  const { run } = listed
   if (json) printJson(terminal, recordOf(run, terminal))
   else print(terminal, `${run.runId}\n`)
   return EXIT.completed
@@ -93,12 +135,13 @@ function problemOf({ problem, directory }: RunSummary, env: NodeJS.ProcessEnv): 
   return problem === undefined ? undefined : withExactCommands(problem, directory, env)
 }
 
-/** Every field of `metadata.json`, where the run lies, and what it asks. */
+/** Every field of `metadata.json`, the model, where the run lies, and what it asks. */
 function recordOf(run: RunSummary, terminal: Terminal): object {
   const problem = problemOf(run, terminal.env)
   return {
     ...run.metadata,
     status: statusOf(run),
+    model: run.model,
     run_directory: run.directory,
     question: run.humanRequest === undefined ? null : questionIn(run.humanRequest),
     ...(problem === undefined ? {} : { problem }),
@@ -119,17 +162,26 @@ function questionIn({
 }
 
 const TASK_COLUMNS = 60
-const HEADER = ['RUN', 'STATUS', 'AGE', 'ITERATIONS', 'TASK']
+const NAME_COLUMNS = 24
 
-function row(run: RunSummary): string[] {
-  const { runId, lastIteration, metadata } = run
+function header(isSeveral: boolean): string[] {
+  const workspace = isSeveral ? ['WORKSPACE'] : []
+  return ['RUN', ...workspace, 'STATUS', 'AGE', 'ITERATIONS', 'AGENT', 'MODEL', 'TOKENS', 'TASK']
+}
+
+function row({ run, workspace }: Listed, isSeveral: boolean): string[] {
+  const { runId, lastIteration, metadata, model, usage } = run
   const owner = metadata.parent_run === null ? '' : `[of ${metadata.parent_run}] `
   const task = printableLine(owner + ((metadata.initial_message ?? '').split('\n')[0] ?? ''))
   return [
     runId,
+    ...(isSeveral ? [printableLine(workspace)] : []),
     statusOf(run),
     metadata.updated_at === null ? '' : age(Date.parse(metadata.updated_at), Date.now()),
     String(lastIteration),
+    inColumns(printableLine(metadata.agent_name ?? ''), NAME_COLUMNS),
+    inColumns(printableLine(model ?? ''), NAME_COLUMNS),
+    String(usage.total_tokens),
     inColumns(task, TASK_COLUMNS),
   ]
 }

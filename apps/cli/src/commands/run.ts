@@ -1,10 +1,11 @@
 import type { Agent } from '@delta/config-loader'
 import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
 import { isJournalError } from '@delta/journal'
-import { loadAgentFor } from '../agent/load-agent.js'
+import { loadAgentFor, overridesIn } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
 import type { Presenter } from '../present/presenter.js'
 import { presenterFor } from '../present/presenter-for.js'
+import { setLine } from '../runs/agent-of-run.js'
 import {
   type EngineFlags,
   type EngineSetting,
@@ -37,7 +38,8 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
 
   maxIterationsIn(flags) // refuses a wrong value before a workspace is created
   const presenter = presenterFor(flags, terminal)
-  const agent = await loadAgentFor(flags.agent, { flags, terminal, warn: presenter.warn })
+  const overrides = overridesIn(flags)
+  const agent = await loadAgentFor(flags.agent, { flags, terminal, warn: presenter.warn, overrides })
   const message = (await readMessage(flags.message, terminal)) ?? ''
   const workspace = await chooseWorkspace(
     { agentHome: agent.home, workDir: flags.workDir, yes: flags.yes ?? false },
@@ -73,16 +75,35 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
   const { workDirectory, flags, terminal } = engine
   const earlier = await resumableRun({ agent, message, workDirectory, flags, env: terminal.env, except })
   if (earlier) warn(earlier.notice) // first: it may explain why the engine's options are refused
-  const options = { ...(await engineOptions(agent, engine)), agent, workDirectory }
-  if (earlier?.resume === undefined) return runAgent({ ...options, message, runId: flags.runId })
-  const { runId } = earlier.resume
+  if (earlier?.resume === undefined)
+    return runAgent({
+      ...(await engineOptions(agent, engine)),
+      agent,
+      workDirectory,
+      message,
+      runId: flags.runId,
+    })
+  const { runId, overrides } = earlier.resume
+  const same = await asSetBefore(start, overrides)
   try {
-    return await continueRun({ ...options, runId })
+    return await continueRun({ ...(await engineOptions(same, engine)), agent: same, workDirectory, runId })
   } catch (error) {
     if (!isTakenFromSubAgent(error, terminal)) throw error
     warn(`Another call took run ${runId} up first.`)
     return takeUpOrBegin(start, [...except, runId])
   }
+}
+
+/** A run that was killed goes on with what was set for it, though this command line does not say so again. */
+async function asSetBefore({ agent, engine, warn }: Start, overrides: readonly string[]): Promise<Agent> {
+  if (overrides.length === 0) return agent
+  const { flags, terminal } = engine
+  const same =
+    overrides.length === agent.snapshot.overrides.length
+      ? agent
+      : await loadAgentFor(flags.agent, { flags, terminal, warn: () => undefined, overrides }) // its warnings were shown
+  warn(setLine(same))
+  return same
 }
 
 /** Two simultaneous calls of a sub-agent see the same interrupted run; the second finds it busy, or ended. */

@@ -1,14 +1,21 @@
+import { isConfigError } from '@delta/config-loader'
+import { agentChanges } from '@delta/engine'
+import { nearestNames } from '@delta/executor'
 import {
   isJournalError,
+  isKnownEvent,
   neverBegan,
   type RunSummary,
   readRequest,
   readRun,
+  type StoredEvent,
   streamJournal,
 } from '@delta/journal'
 import { adviceOnRun } from '../present/advice-on-run.js'
-import { eventPrinter } from '../present/event-printer.js'
+import { type EventPrinter, eventPrinter } from '../present/event-printer.js'
 import { print, printAnswer, say } from '../present/print.js'
+import { agentOfRun } from '../runs/agent-of-run.js'
+import { type CallFilter, callFilter } from '../runs/call-filter.js'
 import { contextOfStep } from '../runs/context-of-step.js'
 import { followJournal, mayBegin } from '../runs/follow.js'
 import { findShownRun, type ShownRun } from '../runs/shown-run.js'
@@ -17,7 +24,7 @@ import { spokenName } from '../usage/spoken-name.js'
 import { UsageError } from '../usage/usage-error.js'
 import { wholeNumber } from '../usage/whole-number.js'
 
-interface ShowFlags {
+interface ShowFlags extends CallFilter {
   workDir: string
   step?: string
   request?: string
@@ -41,15 +48,18 @@ export async function execute(
     return EXIT.completed
   }
   if (flags.answer) return showAnswer(run, terminal)
+  if (flags.tool !== undefined && !flags.follow) await refuseUncalled(run, flags.tool)
   if (flags.step !== undefined) {
     const show = asTyped(flags, runId, terminal.env)
     return showStep(run, wholeNumber('--step', flags.step), { flags, terminal, show })
   }
-  const showEvent = eventPrinter(flags, terminal)
+  const showEvent = filteredPrinter(flags, terminal)
   const events = flags.follow
     ? followJournal(run, { onLeft: (left) => sayWatched(left, terminal) })
     : streamJournal(run.journalPath)
   for await (const event of events) showEvent(event)
+  if (flags.failed && !showEvent.hasShown()) say(terminal, `No call of run ${run.runId} has failed.`)
+  if (!flags.json) await sayChanges(run, terminal)
   if (flags.follow || !flags.json) await sayHowToGoOn(run.directory, flags, terminal)
   return EXIT.completed
 }
@@ -73,7 +83,7 @@ async function showStep(
   step: number,
   { flags, terminal, show }: { flags: ShowFlags; terminal: Terminal; show: readonly string[] },
 ): Promise<number> {
-  const showEvent = eventPrinter(flags, terminal)
+  const showEvent = filteredPrinter(flags, terminal)
   let found = false
   for await (const event of streamJournal(run.journalPath)) {
     if (!('iteration' in event) || event.iteration !== step) {
@@ -86,6 +96,53 @@ async function showStep(
   }
   if (found) return EXIT.completed
   throw new UsageError(`--step ${step}: ${extent(run)}`)
+}
+
+/** Prints the calls that `--tool` and `--failed` mean; without them, everything. */
+function filteredPrinter(flags: ShowFlags, terminal: Terminal): EventPrinter & { hasShown(): boolean } {
+  const printer = eventPrinter(flags, terminal)
+  const meant = callFilter(flags)
+  const isFiltered = flags.tool !== undefined || flags.failed === true
+  let shown = false
+  const show = (event: StoredEvent): void => {
+    if (isFiltered) printer.pass(event)
+    for (const each of meant(event)) {
+      shown = true
+      printer(each)
+    }
+  }
+  return Object.assign(show, { pass: printer.pass, hasShown: () => shown })
+}
+
+/** @throws {UsageError} The run has not called this tool. */
+async function refuseUncalled(run: ShownRun, tool: string): Promise<void> {
+  const called = new Set<string>()
+  for await (const event of streamJournal(run.journalPath))
+    if (isKnownEvent(event) && event.type === 'THOUGHT')
+      for (const { name } of event.tool_calls) called.add(name)
+  if (called.has(tool)) return
+  const [nearest] = nearestNames(tool, called)
+  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  const which = called.size === 0 ? 'It called no tool.' : `It called: ${[...called].join(', ')}.`
+  throw new UsageError(`--tool ${tool}: run ${run.runId} did not call this tool.${meant} ${which}`)
+}
+
+/** What `delta continue` would say has changed in the agent. */
+async function sayChanges(run: ShownRun, terminal: Terminal): Promise<void> {
+  const changes = await changesIn(run, terminal)
+  if (changes !== undefined) say(terminal, changes)
+}
+
+async function changesIn(run: ShownRun, terminal: Terminal): Promise<string | undefined> {
+  if (run.metadata.agent_home === null || run.problem !== undefined) return undefined
+  try {
+    const agent = await agentOfRun(run, { flags: { importRoot: [] }, terminal, warn: () => undefined })
+    return agentChanges(run, agent)
+  } catch (error) {
+    if (error instanceof UsageError) return undefined // it is gone
+    if (!isConfigError(error)) throw error
+    return `The agent of this run does not load any more: ${error.message.split('\n')[0]}`
+  }
 }
 
 /** A run that is followed may still begin. */
@@ -137,7 +194,7 @@ function extent({ runId, lastIteration }: { runId: string; lastIteration: number
 }
 
 /** Each of these selects what is printed, so one of two would be ignored. */
-function refuseTogether({ step, request, answer, follow, json }: ShowFlags): void {
+function refuseTogether({ step, request, answer, follow, json, tool, failed }: ShowFlags): void {
   const given = Object.entries({
     '--step': step,
     '--request': request,
@@ -149,6 +206,13 @@ function refuseTogether({ step, request, answer, follow, json }: ShowFlags): voi
   if (given.length > 1)
     throw new UsageError(
       `${given.join(' and ')} cannot be combined: each says what is to be shown. Leave one out.`,
+    )
+  const filter = Object.entries({ '--tool': tool, '--failed': failed }).find(
+    ([, value]) => value !== undefined,
+  )
+  if (filter && (answer || request !== undefined))
+    throw new UsageError(
+      `${filter[0]} and ${answer ? '--answer' : '--request'} cannot be combined: it chooses calls of the transcript. Leave one out.`,
     )
   if (answer && json)
     throw new UsageError(

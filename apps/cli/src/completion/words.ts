@@ -76,7 +76,7 @@ function argumentOf({ arguments: [first] = [] }: CommandEntry): { argument?: Val
 
 /** Told by the word in angle brackets; the id of a new run is made up, and everything else cannot be guessed. */
 function valueKindOf(flags: string, description: string): { value?: ValueKind } {
-  const [, word] = /<([\w-]+)>/.exec(flags) ?? []
+  const [, word] = /<([\w=-]+)>/.exec(flags) ?? []
   if (word === undefined) return {}
   if (['directory', 'file', 'text'].includes(word)) return { value: 'file' } // a text may be @file
   return { value: word === 'id' && description.startsWith('which run') ? 'run' : 'nothing' }

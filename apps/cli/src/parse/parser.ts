@@ -88,7 +88,10 @@ function optionOf(entry: OptionEntry): Option {
   if (entry.choices) option.choices(entry.choices)
   else if (entry.flags.includes('<')) option.argParser(notEmpty)
   if (entry.default !== undefined) option.default(entry.default)
-  if (entry.repeatable) option.default([], 'none').argParser<string[]>(collector(entry))
+  if (entry.repeatable)
+    option
+      .default([], entry.default === undefined ? 'none' : JSON.stringify(entry.default))
+      .argParser<string[]>(collector(entry))
   return option
 }
 
@@ -100,6 +103,7 @@ function notEmpty(value: string): string {
 
 function collector({ choices }: OptionEntry): (value: string, before: string[]) => string[] {
   return (value, before) => {
+    notEmpty(value)
     if (choices && !choices.includes(value))
       throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
     return [...before, value]

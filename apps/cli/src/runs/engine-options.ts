@@ -1,7 +1,7 @@
 import { type Agent, formatProblem } from '@delta/config-loader'
 import type { EngineEvent, EngineOptions } from '@delta/engine'
 import { findEnvironment } from '../agent/find-environment.js'
-import type { AgentFlags } from '../agent/load-agent.js'
+import type { AgentFlags, SetFlags } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
 import { askAtTerminal } from '../present/ask.js'
 import type { Presenter, PresenterFlags } from '../present/presenter.js'
@@ -12,7 +12,7 @@ import { withOwnCommands } from '../with-own-commands.js'
 import { keepingSmall } from './keep-small.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
-export interface EngineFlags extends AgentFlags, PresenterFlags {
+export interface EngineFlags extends AgentFlags, SetFlags, PresenterFlags {
   maxIterations?: string
   interactive?: boolean
   sync: boolean

@@ -36,7 +36,8 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
   const workDirectory = existingWorkDirectoryOf(flags, terminal)
   const run = await shownRun(flags, workDirectory, terminal)
   const directory = flags.agent ?? (await agentHomeOf(run)) ?? '.'
-  const agent = await loadAgentFor(directory, { flags, terminal, warn })
+  const overrides = run?.overrides ?? []
+  const agent = await loadAgentFor(directory, { flags, terminal, warn, overrides })
   const message = await readMessage(flags.message, terminal)
   for (const notice of noticesOn(run, message)) warn(notice)
 

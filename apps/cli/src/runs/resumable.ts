@@ -12,7 +12,7 @@ interface Earlier {
   /** One line for the person. */
   notice: string
   /** Set when the run is to be resumed without asking. */
-  resume?: { runId: string }
+  resume?: { runId: string; overrides: readonly string[] }
 }
 
 /** What was typed, and where. */
@@ -28,7 +28,7 @@ interface ResumeQuery {
 
 /**
  * Whether `delta run` takes up the workspace's latest run instead of starting one: only when the workspace was named,
- * the agent is the same, and the run was interrupted with the same message, or waits with the same message or with an
+ * the agent is the same, nothing is set in it that was not set for the run, and the run was interrupted with the same message, or waits with the same message or with an
  * answer in `response.txt`. With another message the person wants a new run, so the old one is only mentioned; so is a
  * damaged one. For a sub-agent, the runs that its caller started come first.
  */
@@ -47,7 +47,7 @@ export async function resumableRun(about: ResumeQuery): Promise<Earlier | undefi
       : '; response.txt answers its question, so -m is not used'
     return {
       notice: `Resuming run ${runId} (${status})${other}. --new starts another one.`,
-      resume: { runId },
+      resume: { runId, overrides: summary.overrides },
     }
   }
   return { notice: tellOf(summary, workDirectory, about.env) }
@@ -79,7 +79,8 @@ function isOpen({ status }: RunSummary): boolean {
 }
 
 async function isMeant(summary: RunSummary, { agent, message }: ResumeQuery): Promise<boolean> {
-  return continuesWith(summary, message) && (await isSameAgent(summary, agent))
+  const isSet = agent.snapshot.overrides.every((text) => summary.overrides.includes(text))
+  return isSet && continuesWith(summary, message) && (await isSameAgent(summary, agent))
 }
 
 function damageNotice(

@@ -8,9 +8,14 @@ export const INSPECT_COMMANDS: CommandGroup = {
   commands: [
     {
       name: 'list-runs',
-      description: 'List the runs of a workspace, newest first',
+      description: 'List the runs of workspaces, newest first',
+      arguments: [{ name: '[more...]', description: 'further workspaces, or patterns' }],
       options: [
-        WORKSPACE,
+        {
+          ...WORKSPACE,
+          description: "workspace, or a pattern such as 'exp/*'; may be repeated",
+          repeatable: true,
+        },
         { flags: '--resumable', description: 'only those that delta continue takes up without a message' },
         {
           flags: '--status <status>',
@@ -26,7 +31,8 @@ export const INSPECT_COMMANDS: CommandGroup = {
         JSON_OUTPUT,
       ],
       examples: [
-        ['delta list-runs -w ./workspace', 'every run with its status, age, iterations and task'],
+        ['delta list-runs -w ./workspace', 'every run with its status, agent, model, tokens and task'],
+        ["delta list-runs -w 'exp/*'", 'the runs of all workspaces in exp'],
         ['delta list-runs -w ./workspace --resumable --first', 'for a script that resumes it'],
         ["delta list-runs -w ./workspace --json | jq '.[].usage'", 'the tokens of each run'],
       ],
@@ -51,6 +57,8 @@ export const INSPECT_COMMANDS: CommandGroup = {
           description: 'only iteration n, with whole outputs and what the context held',
         },
         { flags: '--request <n>', description: 'the request of iteration n, byte for byte as it was sent' },
+        { flags: '--tool <name>', description: 'only the calls of this tool, each with its thought' },
+        { flags: '--failed', description: 'only calls and requests that did not succeed' },
         { flags: '--answer', description: 'the answer of a run that is completed, and nothing else' },
         { flags: '--follow', description: 'keep printing until the run has ended or waits for input' },
         { flags: '-v, --verbose', description: 'whole outputs, hooks, tokens' },
@@ -63,6 +71,10 @@ export const INSPECT_COMMANDS: CommandGroup = {
         ['delta show -w ./workspace --answer > answer.md', 'what delta run printed, should it be lost'],
         ['delta show -w ./workspace --follow', 'as it happens, from another terminal'],
         ['delta show -w ./workspace -v', 'with the tokens of each answer'],
+        [
+          'delta show -w ./workspace --tool bash --failed',
+          'each call of bash that failed, and why it was made',
+        ],
       ],
       notes: `What --follow watches may be killed, or not have begun. Then one line on stderr
 says so, and it goes on printing when somebody takes the run up; Ctrl+C ends it.`,

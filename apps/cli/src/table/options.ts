@@ -26,6 +26,13 @@ export const TRUST_WORKSPACE_ENV: OptionEntry = {
 
 /** What `run` and `continue` share. */
 export const ENGINE_OPTIONS: readonly OptionEntry[] = [
+  { flags: '--model <name>', description: 'as --set llm.model=<name>' },
+  {
+    flags: '--set <path=value>',
+    description:
+      'set a value of the agent for this run, such as llm.temperature=0, tools.bash.timeout_ms=5000 or context.sources.memory.max_tokens=500; nothing behind the = removes the key; may be repeated',
+    repeatable: true,
+  },
   {
     flags: '--max-iterations <n>',
     description: 'think-act cycles after a message before the run fails (default: agent.yaml, or 30)',

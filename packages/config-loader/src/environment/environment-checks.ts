@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { realPath } from '../files/real-path.js'
 import type { Finding, Findings } from '../findings.js'
 import { KEY_NAMES, URL_NAMES } from './env-file.js'
-import { ALL_URL_NAMES, type Found, firstOf, LLM_BASE_URL, type Source } from './environment-sources.js'
+import { ALL_URL_NAMES, type Found, firstOf, LLM_BASE_URL, SET, type Source } from './environment-sources.js'
 import { isLoopback } from './loopback.js'
 
 /** Said before everything else about an address: what is none cannot be judged. Its text is not shown, it may be a key. */
@@ -48,7 +48,8 @@ export function checkKeyStaysHome(source: Source, sources: readonly Source[], fi
   if (source.writers === 'own' ? isLoopback(url.value) : inherited || keyless) return
   const message = `${url.name} would send a key from elsewhere to an address that a tool may have written here.`
   const trust = source.writers === 'own' ? ` ${TRUST}` : '' // within a run nobody is there to say so
-  findings.error(placeOf(url), message, `Put the key for that address into the .env beside it.${trust}`)
+  const hint = `Put the key for that address into the .env beside it.${trust}`
+  findings.error(placeOf(url), message, url.from === SET ? undefined : hint)
 }
 
 /** Whether the key that would be sent is of the same file; `.env` may be a link to one that knows nothing of `llm.base_url`. */

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path'
 import { openDirectory } from '../files/directory.js'
 import { realPath } from '../files/real-path.js'
 import type { Findings } from '../findings.js'
-import { liesInParentRun } from '../parts/nested.js'
+import { liesInParentRun, runsAbove } from '../parts/nested.js'
 import { type EnvPlace, findProjectRoot, readEnvFile, URL_NAMES, type Variables } from './env-file.js'
 
 /** See `EnvironmentOptions`. */
@@ -11,6 +11,7 @@ interface SourceOptions {
   agentHome: string
   environment: NodeJS.ProcessEnv
   llmBaseUrl?: string | undefined
+  overrides?: readonly string[] | undefined
 }
 
 /** A place where the settings of the model's API may be written. */
@@ -28,9 +29,12 @@ export interface Source {
 export const LLM_BASE_URL = 'llm.base_url'
 export const ALL_URL_NAMES = [...URL_NAMES, LLM_BASE_URL]
 
+/** Where an `llm.base_url` is from that was set for this run. */
+export const SET = '--set'
+
 /** All sources in their order, the workspace's file first; a file that is not there has no values. */
 export function readSources(options: SourceOptions, findings: Findings): Source[] {
-  const { workDirectory, agentHome, environment, llmBaseUrl } = options
+  const { workDirectory, agentHome, environment, llmBaseUrl, overrides = [] } = options
   const { home } = openDirectory(agentHome)
   const root = findProjectRoot(home)
   const writersOf = (directory: string) => (liesInParentRun(directory, environment) ? 'parent' : undefined)
@@ -44,9 +48,13 @@ export function readSources(options: SourceOptions, findings: Findings): Source[
   }
   const workspace = envFile(workDirectory, writersOf(realPath(workDirectory) ?? workDirectory) ?? 'own')
   const agent = envFile(agentHome, writersOf(home))
+  const ofLlm = { [LLM_BASE_URL]: llmBaseUrl }
+  const agents: Source[] = overrides.some((text) => /^llm(\.base_url)?=/.test(text))
+    ? [agent, { from: SET, values: ofLlm, writers: runsAbove(environment).length > 0 ? 'parent' : undefined }]
+    : [{ ...agent, values: { ...agent.values, ...ofLlm } }]
   return [
     workspace,
-    { ...agent, values: { ...agent.values, [LLM_BASE_URL]: llmBaseUrl } },
+    ...agents,
     ...(root === undefined ? [] : [envFile(root, writersOf(root))]),
     { from: 'environment', values: environment },
   ]
@@ -66,7 +74,8 @@ export function firstOf(sources: readonly Source[], names: readonly string[]): F
     for (const name of names) {
       const value = values[name]
       if (!value) continue
-      if (name === LLM_BASE_URL) return { name, value, from: join(dirname(from), 'agent.yaml') }
+      if (name === LLM_BASE_URL)
+        return { name, value, from: from === SET ? SET : join(dirname(from), 'agent.yaml') }
       const place = places[name]
       return { name, value, from, ...(place === undefined ? {} : { place }) }
     }

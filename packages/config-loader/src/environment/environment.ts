@@ -18,6 +18,11 @@ export interface EnvironmentOptions {
   /** `llm.base_url` of the agent; counts like a line of the agent's `.env`, and after it. */
   llmBaseUrl?: string | undefined
   /**
+   * The agent's overrides. An `llm.base_url` among them counts in its place, and within a run as one that a tool may have
+   * written: only with a key that is for it.
+   */
+  overrides?: readonly string[] | undefined
+  /**
    * What `workspaceEndpoint` was when this run was first started, or in the workspace's previous run; '' if there
    * were no such settings then. Undefined for a workspace that was never used.
    */

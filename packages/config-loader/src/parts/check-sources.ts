@@ -61,7 +61,7 @@ function isNeeded(source: ContextSource): source is FileSource {
 
 /** The file inside of the agent's directory that a source reads or writes, if it is one. */
 function ownFile(source: ContextSource, home: string): string | undefined {
-  if (source.type === 'journal') return undefined
+  if (source.type === 'journal' || source.type === 'text') return undefined
   const written = source.type === 'file' ? source.path : source.outputPath
   const path = written.replace(/^\$\{AGENT_HOME\}/, () => home)
   if (path.startsWith('${')) return undefined

@@ -1,7 +1,7 @@
 import { isText, requireThat } from '../usage.js'
 
 /**
- * What `delta init` writes: the recipe that sends the prompt, the workspace's guide and the whole conversation. Its words
+ * What `delta init` writes, with `header: false` above its sources: the recipe that sends the prompt, the workspace's guide and the whole conversation. Its words
  * belong to the format, as its keys do.
  */
 export const DEFAULT_CONTEXT_YAML = `# Delta Engine Context Strategy (v1.6+)

@@ -27,8 +27,13 @@ export function liesInParentRun(path: string, environment: NodeJS.ProcessEnv): b
 }
 
 /** The directories of the runs; `DELTA_CALLS` has a line for each call: its id, a space, its run's directory. */
-function runsAbove({ DELTA_PARENT_RUN: parent = '', DELTA_CALLS: calls = '' }: NodeJS.ProcessEnv): string[] {
-  return [parent, ...calls.split('\n').map((call) => call.slice(call.indexOf(' ') + 1))]
+export function runsAbove({
+  DELTA_PARENT_RUN: parent = '',
+  DELTA_CALLS: calls = '',
+}: NodeJS.ProcessEnv): string[] {
+  return [parent, ...calls.split('\n').map((call) => call.slice(call.indexOf(' ') + 1))].filter(
+    (run) => run !== '',
+  )
 }
 
 interface NestedParts {
@@ -39,44 +44,49 @@ interface NestedParts {
   context: LoadedContext | undefined
 }
 
-/** Refuses what would hand credentials to commands that such an agent chose. */
+/**
+ * Refuses what would hand credentials to commands that a model may have chosen: those of an agent that it may have written,
+ * or only those that were set with `overrides`, for a tool may have written these.
+ */
 export function refuseCredentials(
   { main, llm, tools, hooks, context }: NestedParts,
+  isWritten: boolean,
   findings: Findings,
 ): void {
-  const refuse = (file: YamlFile | undefined, path: ValuePath, names: readonly string[] = []) => {
-    const name = names.find((candidate) => CREDENTIAL_NAMES.includes(candidate))
-    if (file === undefined || name === undefined) return
-    findings.error(file.locate(path), sentence(path, `${name} is not passed on here: ${REASON}`))
+  const refuse = (file: YamlFile | undefined, part: ValuePath, path: ValuePath, message: string) => {
+    const place = isWritten ? file?.locate(path) : file?.setBy?.(part)
+    const reason = isWritten ? REASON : SET_REASON
+    if (place !== undefined) findings.error(place, sentence(path, `${message} here: ${reason}`))
+  }
+  const refuseKeys = (
+    file: YamlFile | undefined,
+    part: ValuePath,
+    passEnv: readonly string[] = [],
+    key: ValuePath = ['pass_env'],
+  ) => {
+    const name = passEnv.find((candidate) => CREDENTIAL_NAMES.includes(candidate))
+    if (name !== undefined) refuse(file, part, [...part, ...key], `${name} is not passed on`)
   }
   for (const { tool, file, path } of tools.values()) {
-    refuse(file, [...path, 'pass_env'], tool.settings.passEnv)
-    refuseEnv(tool, file, [...path, 'env'], findings)
+    refuseKeys(file, path, tool.settings.passEnv)
+    if (hasOwnVariables(tool)) refuse(file, path, [...path, 'env'], 'delta gets no variables of its own')
   }
   for (const [name, hook] of Object.entries(hooks.hooks))
-    refuse(hooks.file, [...hooks.base, name, 'pass_env'], hook.passEnv)
+    refuseKeys(hooks.file, [...hooks.base, name], hook.passEnv)
   for (const [index, source] of (context?.sources ?? []).entries()) {
     if (source?.type !== 'computed_file') continue
-    refuse(context?.file, ['sources', index, 'generator', 'pass_env'], source.generator.passEnv)
+    refuseKeys(context?.file, ['sources', index], source.generator.passEnv, ['generator', 'pass_env'])
   }
-  refuse(context?.file, ['token_counter', 'pass_env'], context?.manifest?.tokenCounter?.passEnv)
-  if (llm?.provider === 'command' && main !== undefined) {
-    findings.error(
-      main.locate(['llm', 'provider']),
-      `llm.provider: "command" is not accepted here: ${REASON}.`,
-    )
-  }
+  refuseKeys(context?.file, ['token_counter'], context?.manifest?.tokenCounter?.passEnv)
+  if (llm?.provider !== 'command') return
+  const key = isWritten || main?.setBy?.(['llm', 'provider']) ? 'provider' : 'command'
+  refuse(main, ['llm', key], ['llm', 'provider'], '"command" is not accepted')
 }
 
 /** `delta` is given the credentials unasked, and a variable can make it another program: `NODE_OPTIONS`, the `PATH` of its node. */
-function refuseEnv(
-  { expanded, settings }: LoadedTool['tool'],
-  file: YamlFile,
-  path: ValuePath,
-  findings: Findings,
-): void {
-  if (!isAgentCommand(expanded.command) || Object.keys(settings.env).length === 0) return
-  findings.error(file.locate(path), sentence(path, `delta gets no variables of its own here: ${REASON}`))
+function hasOwnVariables({ expanded, settings }: LoadedTool['tool']): boolean {
+  return isAgentCommand(expanded.command) && Object.keys(settings.env).length > 0
 }
 
 const REASON = "this agent lies in another run's workspace, where its tools may have written it"
+const SET_REASON = 'a tool of another run may have set it'

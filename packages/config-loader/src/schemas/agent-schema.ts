@@ -32,6 +32,7 @@ export const agentSchema = z.strictObject({
   tools: z.optional(tools),
   max_iterations: z.optional(count('Cycles after each message of the user, before the run fails.')),
   tool_concurrency: z.optional(count('How many calls of one response may run side by side. Default 1.')),
+  max_tool_calls: z.optional(count('How many calls of one response run; the rest are refused. Default 128.')),
   policy: z.optional(z.unknown()),
   lifecycle_hooks: z.optional(z.unknown()),
   hooks: z.optional(z.unknown()),

@@ -82,6 +82,10 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tools[].effects.duration.timeout': 'Of a command that ATIP describes: its timeout_ms, as in 30s.',
 
   sources: 'What the model sees, in this order.',
+  header:
+    'What stands above each source but the journal, with its id in place of ${id}; false: nothing. Default: # Context Block: ${id}',
+  merge:
+    'true: neighbouring sources of one role become one message, with a blank line between two. Default: false',
   total_max_tokens: 'For all messages. The journal gets what the other sources leave.',
   token_counter:
     'A program that counts tokens: it reads one JSON string a line, and prints one number a line.',
@@ -89,13 +93,20 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'token_counter.timeout_ms': 'Default 30000; 0 for no limit.',
   'token_counter.pass_env': 'Engine credentials it may see, by name.',
   'sources[].type': 'What kind of source this is.',
-  'sources[].id': 'Its name in the request and in what delta says of it. Default: its path, or its type',
+  'sources[].id':
+    'Its name in the request and in what delta says of it. Default: its path without a leading variable, or its type',
   'sources[].path': 'The file; ${AGENT_HOME}, ${CWD} and ${RUN_DIR} are replaced.',
+  'sources[].role': 'Whose message it is. Default: system',
+  'sources[].header': 'As header of the whole file, for this source alone.',
+  'sources[].text':
+    'The text itself; ${AGENT_HOME}, ${CWD} and ${RUN_DIR} are replaced, but not with a backslash before them.',
   'sources[].output_path':
     'The file that the generator writes; what it prints is put there where it writes none.',
   'sources[].on_missing': 'skip: a request without it is sent. Default: error',
   'sources[].max_tokens': 'At most so many of it.',
   'sources[].max_iterations': 'The newest cycles alone.',
+  'sources[].dropped':
+    'A user message where iterations were left out, with their number in place of ${count}; true: [${count} earlier iterations left out]. Default: false',
   'sources[].generator': 'The program that makes it, run before each request.',
   'sources[].generator.command':
     'The program and its arguments; ${AGENT_HOME}, ${CWD} and ${RUN_DIR} are replaced.',

@@ -8,6 +8,7 @@ import type { YamlFile } from '../yaml/file.js'
 export function commaHint(file: YamlFile, path: ValuePath): string | undefined {
   const key = String(path.at(-1))
   const { line, column } = file.locate(path, { key: true })
+  if (line === undefined || column === undefined) return undefined
   const start = offsetOf(file.text, line) + column - 1
   const behind = file.text.slice(start + key.length)
   if (!file.text.startsWith(key, start) || !/^\s*[,}]/.test(behind)) return undefined

@@ -63,6 +63,6 @@ function areTwoCommands(one: LoadedTool, other: LoadedTool): boolean {
 
 /** Where it is defined: `file:line`. Reads the file once more, for positions. */
 export function placeOf({ file, path }: LoadedTool): string {
-  const { line } = file.locate(path)
-  return `${file.name}:${line}`
+  const { file: name, line } = file.locate(path)
+  return line === undefined ? name : `${name}:${line}`
 }

@@ -34,7 +34,8 @@ export function readTools(
   return tools
 }
 
-function readTool(
+/** Undefined: it cannot be used, and that was reported. */
+export function readTool(
   item: unknown,
   file: YamlFile,
   path: ValuePath,

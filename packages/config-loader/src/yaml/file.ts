@@ -18,12 +18,14 @@ export interface YamlFile {
   value: unknown
   /** Where the value at `path` stands, or the nearest thing around it that exists. */
   locate(path: ValuePath, at?: PlaceInValue): Place
+  /** The place of the last `--set` that concerns the value at `path`, something in it, or what it is in. */
+  setBy?(path: ValuePath): Place | undefined
   /** The text of a single value as it is written, before YAML took it for a number. */
   written(path: ValuePath): string | undefined
 }
 
-/** A place in a file, and the line it is on. */
-export type Place = Required<Pick<ConfigProblem, 'file' | 'line' | 'column'>> & { excerpt?: string }
+/** A place in a file, and the line it is on; what was set with `--set` has no line. */
+export type Place = Pick<ConfigProblem, 'file' | 'line' | 'column' | 'excerpt'>
 
 export interface ParsedYaml {
   /** What is wrong with the YAML itself. */

@@ -43,7 +43,7 @@ async function fitText(part: Part, meter: Meter): Promise<Part> {
   const limit = part.source.maxTokens
   const tokens = meter.tokensOf(part.turns)
   if (limit === undefined || tokens <= limit) return part
-  const message = await shortenText(part.turns[0]?.messages[0], limit, meter)
+  const message = await shortenText(part, limit, meter)
   if (message === undefined)
     return withoutText(part, `max_tokens ${limit} is too few for the beginning of its ${tokens}`)
   return {

@@ -1,5 +1,6 @@
+import { keepFrom } from '../conversation/conversation.js'
 import type { Turn } from '../conversation/turn.js'
-import type { Part } from '../part.js'
+import { messagesOf, type Part } from '../part.js'
 import type { Meter } from './meter.js'
 import { shortenResults } from './shorten.js'
 
@@ -11,11 +12,12 @@ export async function fitJournal(part: Part, budget: number, meter: Meter): Prom
   if (meter.tokensOf(part.turns) <= budget) return part
 
   const last = part.turns.findLastIndex(({ kind }) => kind === 'cycle')
-  const must = startingAt(part.turns, last)
+  const must = await keep(part, last, meter)
   const excess = meter.tokensOf(must) - budget
   if (excess > 0) return shortenLast(part, must, excess, meter)
 
-  const kept = startingAt(part.turns, firstKept(part.turns, budget, meter))
+  const room = budget - meter.tokensOf(must.filter(staysAlways))
+  const kept = await keep(part, firstKept(part.turns, room, meter), meter)
   const before = cycles(part.turns)
   return {
     ...part,
@@ -24,9 +26,15 @@ export async function fitJournal(part: Part, budget: number, meter: Meter): Prom
   }
 }
 
-/** What users said, and everything from the turn at `start` on. */
-function startingAt(turns: readonly Turn[], start: number): Turn[] {
-  return turns.filter(({ kind }, index) => kind === 'user' || index >= start)
+async function keep({ source, turns }: Part, start: number, meter: Meter): Promise<Turn[]> {
+  const kept = keepFrom(turns, start, source.type === 'journal' ? source.dropped : undefined)
+  await meter.count(messagesOf(kept.filter(({ kind }) => kind === 'dropped')))
+  return kept
+}
+
+/** The mark is longest when only the last cycle is kept, and room for that one is kept free. */
+function staysAlways({ kind }: Turn): boolean {
+  return kind === 'user' || kind === 'dropped'
 }
 
 /**
@@ -36,13 +44,12 @@ function startingAt(turns: readonly Turn[], start: number): Turn[] {
  * two. So the beginning stays the same for many iterations and a provider's cache is of use, though nothing is
  * remembered: the same journal always gives the same answer.
  */
-function firstKept(turns: readonly Turn[], budget: number, meter: Meter): number {
-  const room = budget - meter.tokensOf(turns.filter(({ kind }) => kind === 'user'))
+function firstKept(turns: readonly Turn[], room: number, meter: Meter): number {
   const fitting: { index: number; power: number; taken: number }[] = []
   let taken = 0
   for (let index = turns.length - 1; index >= 0; index--) {
     const turn = turns[index]
-    if (turn === undefined || turn.kind === 'user') continue
+    if (turn === undefined || staysAlways(turn)) continue
     taken += meter.tokensOf([turn])
     if (taken > room) break
     if (turn.kind === 'cycle') fitting.push({ index, power: powerOfTwo(turn.iteration), taken })

@@ -1,6 +1,7 @@
 import type { ChatMessage } from '@delta/model'
 import { type SizedMessage, sizeMessage } from '../conversation/sized-message.js'
 import type { Turn } from '../conversation/turn.js'
+import type { Part } from '../part.js'
 import type { Meter } from './meter.js'
 
 /** Less than this of a result tells the model nothing. */
@@ -12,16 +13,17 @@ const CUT = ' [cut]'
 
 /** A block of text without its end, which is marked. Undefined if there is no room for more than its title. */
 export async function shortenText(
-  block: SizedMessage | undefined,
+  { turns, header }: Part,
   tokens: number,
   meter: Meter,
 ): Promise<SizedMessage | undefined> {
+  const block = turns[0]?.messages[0]
   if (block === undefined) throw new TypeError('only a block that has text can be cut')
   const text = String(block.message.content)
   const shortened = await shrink(block, tokens, meter, (characters) => {
     return cleanHead(text, characters) + (characters > CUT_HERE.length ? CUT_HERE : CUT)
   })
-  const beginning = text.slice(0, text.indexOf('\n\n') + 3) // a title says nothing without what is below it
+  const beginning = text.slice(0, header.length + 1) // a title says nothing without what is below it
   const says = String(shortened.message.content).startsWith(beginning)
   return says && meter.tokens(shortened) <= tokens ? shortened : undefined
 }

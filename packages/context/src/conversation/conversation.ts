@@ -1,6 +1,7 @@
 import type { StoredEvent } from '@delta/journal'
 import type { ChatMessage } from '@delta/model'
 import { isEvents, requireThat } from '../usage.js'
+import { sizeMessage } from './sized-message.js'
 import type { Turn } from './turn.js'
 import { collectTurns } from './turns.js'
 
@@ -36,10 +37,30 @@ export function turnsOf(events: Iterable<StoredEvent>): Turn[] {
  * Keeps the last `cycles` cycles, and every message of the user's.
  *
  * What the engine said goes with the cycle it belongs to.
+ *
+ * @param dropped - As for `keepFrom`.
  */
-export function keepLastCycles(turns: readonly Turn[], cycles: number): Turn[] {
-  const start = startOfLast(turns, cycles)
-  return turns.filter(({ kind }, index) => index >= start || kind === 'user')
+export function keepLastCycles(turns: readonly Turn[], cycles: number, dropped?: string): Turn[] {
+  return keepFrom(turns, startOfLast(turns, cycles), dropped)
+}
+
+/**
+ * What users said, and everything from the turn at `start` on.
+ *
+ * @param dropped - A mark that stands where the last of the cycles left out stood; `${count}` is how many they are: cycles
+ *   are numbered from 1, so also those count that were not even read.
+ */
+export function keepFrom(turns: readonly Turn[], start: number, dropped?: string): Turn[] {
+  const left = turns.findLastIndex(({ kind }, at) => at < start && (kind === 'cycle' || kind === 'dropped'))
+  return turns.flatMap((turn, index) => {
+    if (index === left && dropped !== undefined) return [markFor(turn, dropped)]
+    return index >= start || turn.kind === 'user' ? [turn] : []
+  })
+}
+
+function markFor({ iteration = 0 }: Turn, dropped: string): Turn {
+  const content = dropped.replaceAll('${count}', String(iteration))
+  return { kind: 'dropped', iteration, messages: [sizeMessage({ role: 'user', content })] }
 }
 
 /** As `readTail` of the journal package finds it: the first turn of the cycle that number belongs to, or of the whole conversation. */

@@ -2,9 +2,12 @@ import type { SizedMessage } from './sized-message.js'
 
 /** A piece of a conversation that is kept or dropped as a whole. */
 export interface Turn {
-  /** `cycle`: what the model said, with all results; the others are single messages from outside. */
-  kind: 'cycle' | 'user' | 'system'
-  /** The number of the cycle that it is or belongs to, from 1. */
+  /**
+   * `cycle`: what the model said, with all results; `dropped`: a mark in the place of the last cycle that was left out; the
+   * others are single messages from outside.
+   */
+  kind: 'cycle' | 'dropped' | 'user' | 'system'
+  /** The number of the cycle that it is, belongs to or stands for, from 1. */
   iteration?: number
   messages: readonly SizedMessage[]
 }

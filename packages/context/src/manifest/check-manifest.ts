@@ -3,7 +3,7 @@ import { findUnreplaced } from '@delta/executor'
 import { ONE_REPETITION } from './condition.js'
 import { globProblem } from './glob.js'
 import type { ManifestProblem } from './issues.js'
-import type { WrittenSource } from './schema.js'
+import type { WrittenManifest, WrittenSource } from './schema.js'
 import { type ContextVariables, VARIABLE, VARIABLE_NAMES } from './variables.js'
 
 /** What is wrong (problems) or probably not meant so (warnings) in a manifest of the right form. */
@@ -78,8 +78,42 @@ function checkPath({ path, value, base }: WrittenPath, { problems, warnings }: F
   }
 }
 
+/** What a manifest of the right form says of all its sources together. */
+export function checkWhole(
+  { sources, header, merge, token_counter }: WrittenManifest,
+  findings: Findings,
+): void {
+  if (token_counter) checkCommand(token_counter.command, 'token_counter.command', findings)
+  if (!merge || typeof header !== 'string' || header.includes('${id}')) return
+  const alike = sources
+    .reduce<WrittenSource[][]>(byMessage, [])
+    .map(
+      (merged) => merged.filter((source) => source.type !== 'journal' && source.header === undefined).length,
+    )
+  const most = Math.max(...alike)
+  if (most < 2) return
+  const message = `${JSON.stringify(header)} has no \${id}, so the ${most} sources of a merged message look alike`
+  findings.warnings.push({
+    path: 'header',
+    message,
+    hint: 'Write ${id} where the name of the source belongs.',
+  })
+}
+
+/** Puts a source to those before it if they become one message. */
+function byMessage(groups: WrittenSource[][], source: WrittenSource): WrittenSource[][] {
+  const last = groups.at(-1)?.at(-1)
+  return last !== undefined && roleOf(last) === roleOf(source)
+    ? [...groups.slice(0, -1), [...(groups.at(-1) ?? []), source]]
+    : [...groups, [source]]
+}
+
+function roleOf(source: WrittenSource): string {
+  return source.type === 'journal' ? 'journal' : (source.role ?? 'system')
+}
+
 /** Of a generator, or of a token counter. */
-export function checkCommand(command: readonly string[], path: string, { warnings }: Findings): void {
+function checkCommand(command: readonly string[], path: string, { warnings }: Findings): void {
   for (const { index, message, hint } of findUnreplaced(command, VARIABLE_NAMES))
     warnings.push({ path: `${path}[${index}]`, message, hint })
 }

@@ -30,7 +30,8 @@ export function describeIssue(issue: Issue, input: unknown): ManifestProblem[] {
 
   if (found === undefined && typeof name === 'string') {
     const hint = `Add "${name}:" with ${wanted(issue)}.`
-    return [{ path: formatPath(issue.path.slice(0, -1)), message: `"${name}" is missing${where}`, hint }]
+    const message = name === 'text' ? 'type text needs text' : `"${name}" is missing`
+    return [{ path: formatPath(issue.path.slice(0, -1)), message: `${message}${where}`, hint }]
   }
   if (issue.code === 'too_small' && issue.origin !== 'number')
     return [{ path, message: `must not be empty${where}` }]
@@ -53,6 +54,10 @@ function omit(value: unknown, [step, ...rest]: Path, keys: readonly string[]): u
 }
 
 function unknownKey(key: string, path: Path, input: unknown): ManifestProblem {
+  if (key === 'role' && valueAt(input, [...path, 'type']) === 'journal') {
+    const message = `a journal has roles of its own${place(path, input)}`
+    return { path: formatPath([...path, key]), message, hint: 'Remove role.' }
+  }
   const known = knownKeys(path, input)
   const [nearest] = nearestNames(key, known)
   const hint = nearest === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean "${nearest}"?`
@@ -78,11 +83,21 @@ const KINDS: Record<string, string> = {
   string: 'a text',
   int: 'a whole number',
   number: 'a number',
+  boolean: 'true or false',
   array: 'a list',
   object: 'a map of keys and values',
 }
 
+/** What a schema says less well. */
+const WANTED: Record<string, string> = {
+  role: 'system, developer or user',
+  header: 'true, false or a text with ${id}',
+  dropped: 'true, false or a text with ${count}',
+}
+
 function wanted(issue: Issue): string {
+  const known = WANTED[String(issue.path.at(-1))]
+  if (known !== undefined) return known
   if (issue.code === 'invalid_type') return KINDS[issue.expected] ?? issue.expected
   if (issue.code === 'invalid_value') return oneOf(issue.values.map(String))
   if (issue.code === 'invalid_union') return oneOf('options' in issue ? (issue.options as string[]) : [])

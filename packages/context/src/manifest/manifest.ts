@@ -13,7 +13,7 @@ export interface ContextCommand {
 }
 
 interface CommonSource {
-  /** Its name in the request and in messages. Default: its path as written, or `journal`. */
+  /** Its name in the request and in messages. Default: its path without a leading variable, or its type. */
   id?: string
   /** Of a file its end is cut, of a conversation whole cycles are left out, the oldest first. */
   maxTokens?: number
@@ -21,8 +21,18 @@ interface CommonSource {
   condition?: Condition
 }
 
-/** A file as it is, under a header with its name. */
-export interface FileSource extends CommonSource {
+/** What stands above a text, with its name in place of `${id}`; false: nothing, true: `# Context Block: ${id}`. */
+export type Header = boolean | string
+
+interface BlockSource extends CommonSource {
+  /** Default `system`. */
+  role?: 'system' | 'developer' | 'user'
+  /** Default: the manifest's. */
+  header?: Header
+}
+
+/** A file as it is. */
+export interface FileSource extends BlockSource {
   type: 'file'
   /** As written, variables and all; relative to the agent's directory. */
   path: string
@@ -30,8 +40,15 @@ export interface FileSource extends CommonSource {
   onMissing: 'skip' | 'error'
 }
 
+/** A text that stands in `context.yaml` itself. */
+export interface TextSource extends BlockSource {
+  type: 'text'
+  /** As written, variables and all; `\${CWD}` is sent as `${CWD}`. */
+  text: string
+}
+
 /** A file that a command writes anew for each request. */
-export interface ComputedFileSource extends CommonSource {
+export interface ComputedFileSource extends BlockSource {
   type: 'computed_file'
   /** Makes the file before each request. */
   generator: ContextCommand
@@ -48,15 +65,21 @@ export interface JournalSource extends CommonSource {
   type: 'journal'
   /** The newest cycles alone. Absent: all. */
   maxIterations?: number
+  /** A user message that stands where iterations were left out, their number in place of `${count}`. Absent: none. */
+  dropped?: string
 }
 
 /** One entry of `sources:` in `context.yaml`; its keys: `docs/reference/yaml.md`. */
-export type ContextSource = FileSource | ComputedFileSource | JournalSource
+export type ContextSource = FileSource | TextSource | ComputedFileSource | JournalSource
 
 /** `context.yaml`: what the model sees, in this order. */
 export interface ContextManifest {
   /** At least one. */
   sources: readonly ContextSource[]
+  /** For all sources without a header of their own. Default true. */
+  header?: Header
+  /** Neighbouring sources of one role become one message, with a blank line between two. Default false. */
+  merge?: boolean
   /** For all messages; the journal gets what the other sources leave. Absent: no limit. */
   totalMaxTokens?: number
   /** Counts tokens exactly: reads one JSON string a line, prints one number a line. Without it they are estimated. */

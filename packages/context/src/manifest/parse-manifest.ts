@@ -1,4 +1,4 @@
-import { checkCommand, checkManifest, type PlacedSource } from './check-manifest.js'
+import { checkManifest, checkWhole, type PlacedSource } from './check-manifest.js'
 import { describeIssue, type ManifestProblem, withoutUnknownKeys } from './issues.js'
 import type { ContextCommand, ContextManifest, ContextSource } from './manifest.js'
 import { manifestSchema, sourceSchema, type WrittenManifest, type WrittenSource } from './schema.js'
@@ -15,6 +15,7 @@ export type ParsedManifest =
     }
 
 const GENERATOR_TIMEOUT_MS = 30_000
+const DROPPED = '[${count} earlier iterations left out]'
 
 /**
  * Reads the value of a `context.yaml`, whatever parsed it.
@@ -25,16 +26,14 @@ const GENERATOR_TIMEOUT_MS = 30_000
 export function parseManifest(input: unknown): ParsedManifest {
   const first = manifestSchema.safeParse(input)
   const issues = first.success ? [] : first.error.issues
-  const warnings = issues.filter(isUnknownKey).flatMap((issue) => describeIssue(issue, input))
-  const problems = issues
-    .filter((issue) => !isUnknownKey(issue))
-    .flatMap((issue) => describeIssue(issue, input))
+  const described = issues.flatMap((issue) => describeIssue(issue, input))
+  const warnings = described.filter(({ unknownKey }) => unknownKey)
+  const problems = described.filter(({ unknownKey }) => !unknownKey)
   const readable = issues.reduce(withoutUnknownKeys, input)
   const written = manifestSchema.safeParse(readable)
   const sources = written.success ? [...written.data.sources.entries()] : soundSources(readable)
   const found = checkManifest(sources, { isWhole: written.success })
-  if (written.success && written.data.token_counter)
-    checkCommand(written.data.token_counter.command, 'token_counter.command', found)
+  if (written.success) checkWhole(written.data, found)
   problems.push(...found.problems)
   warnings.push(...found.warnings)
   if (written.success && problems.length === 0)
@@ -55,13 +54,17 @@ function soundSources(input: unknown): PlacedSource[] {
   })
 }
 
-function isUnknownKey({ code }: { code?: string | undefined }): boolean {
-  return code === 'unrecognized_keys'
-}
-
-function toManifest({ sources, total_max_tokens, token_counter }: WrittenManifest): ContextManifest {
+function toManifest({
+  sources,
+  header,
+  merge,
+  total_max_tokens,
+  token_counter,
+}: WrittenManifest): ContextManifest {
   return {
     sources: sources.map(toSource),
+    ...(header === undefined ? {} : { header }),
+    ...(merge === undefined ? {} : { merge }),
     ...(total_max_tokens === undefined ? {} : { totalMaxTokens: total_max_tokens }),
     ...(token_counter === undefined ? {} : { tokenCounter: toCommand(token_counter) }),
   }
@@ -74,15 +77,26 @@ function toSource(source: WrittenSource): ContextSource {
     ...(max_tokens === undefined ? {} : { maxTokens: max_tokens }),
     ...(condition === undefined ? {} : { condition }),
   }
+  if (source.type === 'journal') {
+    const { max_iterations, dropped = false } = source
+    return {
+      type: 'journal',
+      ...(max_iterations === undefined ? {} : { maxIterations: max_iterations }),
+      ...(dropped === false ? {} : { dropped: dropped === true ? DROPPED : dropped }),
+      ...common,
+    }
+  }
+  const { role, header } = source
+  const block = {
+    ...(role === undefined ? {} : { role }),
+    ...(header === undefined ? {} : { header }),
+    ...common,
+  }
   switch (source.type) {
     case 'file':
-      return { type: 'file', path: source.path, onMissing: source.on_missing ?? 'error', ...common }
-    case 'journal':
-      return {
-        type: 'journal',
-        ...(source.max_iterations === undefined ? {} : { maxIterations: source.max_iterations }),
-        ...common,
-      }
+      return { type: 'file', path: source.path, onMissing: source.on_missing ?? 'error', ...block }
+    case 'text':
+      return { type: 'text', text: source.text, ...block }
     case 'computed_file':
       return {
         type: 'computed_file',
@@ -92,7 +106,7 @@ function toSource(source: WrittenSource): ContextSource {
         ...(source.cache === undefined
           ? {}
           : { cache: { strategy: source.cache.strategy, invalidateOn: source.cache.invalidate_on } }),
-        ...common,
+        ...block,
       }
     default:
       return source satisfies never

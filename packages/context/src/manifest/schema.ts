@@ -14,6 +14,9 @@ const conditions = [
 const condition = z.discriminatedUnion('when', conditions)
 
 const common = { id: z.optional(text), max_tokens: z.optional(count), condition: z.optional(condition) }
+const header = z.optional(z.union([z.boolean(), text]))
+/** Of every source but a journal. */
+const block = { role: z.optional(z.enum(['system', 'developer', 'user'])), header, ...common }
 const onMissing = z.optional(z.enum(['skip', 'error']))
 
 const command = z.strictObject({
@@ -22,7 +25,9 @@ const command = z.strictObject({
   pass_env: z.optional(z.array(text)),
 })
 
-const file = z.strictObject({ type: z.literal('file'), path: text, on_missing: onMissing, ...common })
+const file = z.strictObject({ type: z.literal('file'), path: text, on_missing: onMissing, ...block })
+
+const writtenText = z.strictObject({ type: z.literal('text'), text, ...block })
 
 const cache = z.strictObject({
   strategy: z.literal('file_hash'),
@@ -35,16 +40,23 @@ const computedFile = z.strictObject({
   output_path: text,
   on_missing: onMissing,
   cache: z.optional(cache),
+  ...block,
+})
+
+const journal = z.strictObject({
+  type: z.literal('journal'),
+  max_iterations: z.optional(count),
+  dropped: z.optional(z.union([z.boolean(), text])),
   ...common,
 })
 
-const journal = z.strictObject({ type: z.literal('journal'), max_iterations: z.optional(count), ...common })
-
-export const sourceSchema = z.discriminatedUnion('type', [file, computedFile, journal])
+export const sourceSchema = z.discriminatedUnion('type', [file, writtenText, computedFile, journal])
 
 /** `context.yaml`, as it is written. Exported for its JSON Schema; `parseManifest` is what reads a value. */
 export const manifestSchema = z.strictObject({
   sources: z.array(sourceSchema).check(z.minLength(1)),
+  header,
+  merge: z.optional(z.boolean()),
   total_max_tokens: z.optional(count),
   token_counter: z.optional(command),
 })
@@ -61,6 +73,7 @@ export type Condition = z.infer<typeof condition>
 export const KEYS: Record<string, readonly string[]> = {
   '': Object.keys(manifestSchema.shape),
   file: Object.keys(file.shape),
+  text: Object.keys(writtenText.shape),
   computed_file: Object.keys(computedFile.shape),
   journal: Object.keys(journal.shape),
   generator: Object.keys(command.shape),

@@ -23,6 +23,14 @@ export function replaceVariables(text: string, variables: ContextVariables): str
   return text.replaceAll(VARIABLE, (whole, name: string) => (isName(name) ? variables[name] : whole))
 }
 
+/** A text of `context.yaml` with the engine's variables replaced; with a backslash before it one is meant literally. */
+export function fillText(text: string, variables: ContextVariables): string {
+  return text.replaceAll(/\\?\$\{([^}]*)\}/g, (whole, name: string) => {
+    if (whole.startsWith('\\')) return whole.slice(1)
+    return isName(name) ? variables[name] : whole
+  })
+}
+
 /** A path of `context.yaml` as an absolute one. Relative ones start at `base`. */
 export function resolvePath(path: string, variables: ContextVariables, base: keyof ContextVariables): string {
   return resolve(variables[base], replaceVariables(path, variables))

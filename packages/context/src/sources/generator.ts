@@ -11,6 +11,7 @@ import {
   runContextCommand,
 } from './context-command.js'
 import { isSettled, stampOf } from './stamp.js'
+import { whereItLeads } from './within-workspace.js'
 import { writeByRename } from './write-by-rename.js'
 
 export type Generated = { ok: true } | { ok: false; message: string; aborted: boolean }
@@ -40,6 +41,8 @@ async function generate(
   outputPath: string,
   context: CommandContext,
 ): Promise<Generated> {
+  const elsewhere = whereItLeads(outputPath, context.variables)
+  if (elsewhere !== undefined) return failed(leadsOut(outputPath, elsewhere))
   await mkdir(dirname(outputPath), { recursive: true, mode: isPrivate(outputPath) ? 0o700 : 0o777 })
   const before = await stampBefore(outputPath)
   const outcome = await runContextCommand(generator, context)
@@ -49,6 +52,8 @@ async function generate(
   if (status !== 'EXITED' || exitCode !== 0)
     return failed(`${command} ${describeEnd(outcome, generator)}`, status === 'ABORTED')
   if ((await stampOfOutput(outputPath)) !== before) {
+    const leads = whereItLeads(outputPath, context.variables)
+    if (leads !== undefined) return failed(leadsOut(outputPath, leads))
     const known = redactorFor(generator, context)
     if (known.active) redactFile(outputPath, known)
     return { ok: true }
@@ -61,6 +66,10 @@ async function generate(
     return failed(`${command} printed ${stdout.bytes} bytes; at most ${MOST_STDOUT_BYTES} are taken`)
   await writeByRename(outputPath, stdout.head, isPrivate(outputPath) ? 0o600 : 0o666)
   return { ok: true }
+}
+
+function leadsOut(outputPath: string, elsewhere: string): string {
+  return `output_path ${outputPath} is a link that leads out of the workspace, to ${elsewhere}. Remove the link`
 }
 
 function failed(message: string, aborted = false): Generated {

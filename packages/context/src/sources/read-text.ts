@@ -1,5 +1,6 @@
-import { type BigIntStats, readFileSync, statSync } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { isSettled, stampOf } from './stamp.js'
+import { type Place, whereItLeads } from './within-workspace.js'
 
 /** A context window of a million tokens holds about this much; what is larger is not meant for a model. */
 const LARGEST_BYTES = 16n * 1024n * 1024n
@@ -9,7 +10,7 @@ export type ReadText =
   | { ok: false; missing: boolean; message: string /** What to do. */; hint: string }
 
 /** Reads a file that is meant for a model: UTF-8 text, at most 16 MB, without its byte order mark. */
-export type TextReader = (path: string) => ReadText
+export type TextReader = (path: string, place: Place) => ReadText
 
 /** How many files are remembered: a program may build the contexts of many workspaces. */
 const MOST_KNOWN = 64
@@ -20,13 +21,13 @@ const MOST_KNOWN = 64
  */
 export function textReader(): TextReader {
   const known = new Map<string, { stamp: string; read: ReadText }>()
-  return (path) => {
+  return (path, place) => {
     try {
       const status = statSync(path, { bigint: true })
       const stamp = stampOf(status)
       const before = known.get(path)
       if (before?.stamp === stamp) return before.read
-      const read = readText(path, status)
+      const read = readText(path, place)
       if (known.size >= MOST_KNOWN) known.clear()
       if (isSettled(status)) known.set(path, { stamp, read })
       return read
@@ -36,7 +37,20 @@ export function textReader(): TextReader {
   }
 }
 
-function readText(path: string, status: BigIntStats): ReadText {
+function readText(path: string, place: Place): ReadText {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) // a pipe would be waited for
+  try {
+    const status = fstatSync(file, { bigint: true })
+    const elsewhere = whereItLeads(path, place, status)
+    if (elsewhere !== undefined)
+      return refuse(`is a link that leads out of the workspace, to ${elsewhere}`, INSIDE)
+    return readOpen(file, status)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function readOpen(file: number, status: BigIntStats): ReadText {
   if (status.isDirectory()) return refuse('is a directory, not a file', 'Name a file in it.')
   if (!status.isFile()) return refuse('is not a regular file', ANOTHER_FILE)
   if (status.size > LARGEST_BYTES)
@@ -44,7 +58,7 @@ function readText(path: string, status: BigIntStats): ReadText {
       `has ${megabytes(status.size)} MB; at most ${megabytes(LARGEST_BYTES)} MB are read`,
       ANOTHER_FILE,
     )
-  return decode(readFileSync(path))
+  return decode(readFileSync(file))
 }
 
 function refuseFor({ code, message }: NodeJS.ErrnoException): ReadText {
@@ -65,6 +79,7 @@ function decode(bytes: Buffer): ReadText {
 }
 
 const CREATE = 'Create the file, or say that it may be missing: on_missing: skip'
+const INSIDE = 'A tool may have made it. Copy the file into the workspace, or name it by its own path.'
 const ANOTHER_FILE =
   'Name a text file, or write one with a computed_file, of what the model needs of this one.'
 

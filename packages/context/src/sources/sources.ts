@@ -22,20 +22,20 @@ export interface SourceContext extends CommandContext {
 /** @throws {ContextError} `ERR_CONTEXT_SOURCE`: the file is needed and cannot be used. */
 export function readFileSource(source: FileSource, { variables, readText }: SourceContext): SourceText {
   const path = resolvePath(source.path, variables, 'AGENT_HOME')
-  return textOrReason(source, path, readText(path))
+  return textOrReason(source, path, readText(path, variables))
 }
 
 /** @throws {ContextError} `ERR_CONTEXT_GENERATOR`, `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_ABORTED`. */
 export async function computeSource(source: ComputedFileSource, context: SourceContext): Promise<SourceText> {
   const path = resolvePath(source.outputPath, context.variables, 'CWD')
   const receipt = await readReceipt(source, path)
-  const present = receipt && context.readText(path)
+  const present = receipt && context.readText(path, context.variables)
   if (present?.ok && (await isFresh(receipt, { source, text: present.text, ...context })))
     return { text: present.text, note: 'from cache' }
 
   const generated = await runGenerator(source.generator, path, context)
   if (!generated.ok) return withoutGenerated(source, generated)
-  const made = context.readText(path)
+  const made = context.readText(path, context.variables)
   if (made.ok) await remember(path, { source, text: made.text, ...context })
   return textOrReason(source, path, made)
 }
@@ -76,9 +76,13 @@ export type JournalInput = string | readonly StoredEvent[] | JournalFollower
 const SHORT_JOURNAL_BYTES = 1 << 20
 
 /** A run's conversation: of a file only as much as is needed. */
-export async function readTurns({ maxIterations }: JournalSource, journal: JournalInput): Promise<Turn[]> {
+export async function readTurns(
+  { maxIterations, dropped }: JournalSource,
+  journal: JournalInput,
+): Promise<Turn[]> {
   if (maxIterations === undefined) return allTurns(journal)
-  return keepLastCycles(await lastTurns(journal, maxIterations), maxIterations)
+  const turns = await lastTurns(journal, maxIterations + 1) // one more: a mark stands in the place of the last that is left out
+  return keepLastCycles(turns, maxIterations, dropped)
 }
 
 /** At least the last cycles, and everything the user said. */

@@ -1,3 +1,4 @@
+import { AGENT_DEFAULTS } from '@delta/config-loader'
 import { withoutHalves } from '@delta/model'
 import { type ActiveRun, record } from '../active-run.js'
 import type { Call } from './call.js'
@@ -50,4 +51,12 @@ export function refuse(
 /** Answers a call that must not begin because of what came before it; the call itself is not examined. */
 export function leaveOut(run: ActiveRun, call: Call, iteration: number, why: string): undefined {
   refuse(run, call, { iteration, attempt: 1, args: call.arguments, status: 'BLOCKED', observation: why })
+}
+
+/** Why a call must not begin that comes after the last one a response may run; undefined for the others. */
+export function beyondLimit({ agent }: ActiveRun, calls: readonly Call[], call: Call): string | undefined {
+  const limit = agent.maxToolCalls ?? AGENT_DEFAULTS.maxToolCalls
+  const index = calls.findIndex(({ action_id: id }) => id === call.action_id)
+  if (index < limit) return undefined
+  return `Not run: this response has ${calls.length} tool calls, and at most ${limit} of one response run. Make the rest again in the next one, if they are still needed.`
 }

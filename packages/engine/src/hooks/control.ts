@@ -39,13 +39,14 @@ export function readOutput(
   { file, largestMiB }: OutputFile,
 ): { text?: string; problem?: string } {
   const output = join(directory, 'output')
+  const isThere = () => statSync(output, { throwIfNoEntry: false })?.isDirectory() === true
   try {
     const text = readIfThere(join(output, file), largestMiB)
-    return text === undefined ? {} : { text }
+    if (text !== undefined) return { text }
+    return isThere() ? {} : { problem: 'removed its output/, in which it may have decided something' }
   } catch (error) {
-    const isThere = statSync(output, { throwIfNoEntry: false })?.isDirectory()
     return {
-      problem: isThere
+      problem: isThere()
         ? `wrote an output/${file} that ${whyUnreadable(error)}`
         : 'replaced its output/ with something else',
     }

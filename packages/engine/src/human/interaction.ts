@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile, syncName } from '@delta/journal'
 import { EngineError } from '../errors.js'
@@ -9,6 +9,7 @@ import { readIfThere } from '../read-if-there.js'
 /** Leaves a question where a person or a program can find it: `request.json`, and an empty `response.txt` to fill in. */
 export function leaveQuestion(directory: string, question: Question): void {
   if (isAskedIn(directory, question)) return
+  if (isLink(directory)) rmSync(directory) // a tool made it, to have what is written here go elsewhere
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const request = {
     request_id: question.requestId,
@@ -49,12 +50,26 @@ export function responseLyingIn(directory: string): string | undefined {
 
 /** Any program may have written the answer; bytes that are not UTF-8 would reach the model as replacement characters. */
 function readText(path: string): string | undefined {
-  const what = statSync(path, { throwIfNoEntry: false })
+  const what = lstatSync(path, { throwIfNoEntry: false })
   if (what === undefined) return undefined
+  if (what.isSymbolicLink()) throw noAnswer(`${path} is a link, and may lead to any file.`)
   if (!what.isFile()) throw noAnswer(`${path} is not a regular file.`) // reading a pipe would wait for ever
-  const bytes = readFileSync(path)
+  const bytes = readWithoutLink(path)
   if (!isUtf8(bytes) || bytes.includes(0)) throw noAnswer(`${path} is not UTF-8 text.`) // a power cut leaves NULs
   return bytes.toString('utf8')
+}
+
+function readWithoutLink(path: string): Buffer {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    return readFileSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 }
 
 function noAnswer(why: string): EngineError {
@@ -70,6 +85,7 @@ export function clearInteraction(directory: string): void {
 }
 
 function isAskedIn(directory: string, question: Question): boolean {
+  if (isLink(directory)) return false
   const text = readIfThere(join(directory, 'request.json'))
   if (text === undefined) return false
   try {

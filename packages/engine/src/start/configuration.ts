@@ -1,16 +1,30 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { type Run, replaceFile } from '@delta/journal'
+import { type Run, type RunSummary, replaceFile } from '@delta/journal'
 import { readIfThere } from '../read-if-there.js'
+import { isText, requireThat } from './usage.js'
 
 /** Names of the agent's files that have changed or gone since the run's last start; none if nothing was kept then. */
-export function changedFiles(run: Run, agent: Agent): string[] {
-  const before = lastKept(run.paths.configuration)
+export function changedFiles({ directory }: { directory: string }, agent: Agent): string[] {
+  const before = lastKept(join(directory, 'configuration'))
   if (before === undefined) return []
   const { files } = agent.snapshot
   const names = new Set([...Object.keys(files), ...namesIn(before)])
   return [...names].filter((name) => readIfThere(join(before, name)) !== files[name])
+}
+
+/** A line on what has changed in an agent since a run was last started; undefined if nothing has. */
+export function agentChanges(run: Pick<RunSummary, 'directory'>, agent: Agent): string | undefined {
+  requireThat(isText(Object(run).directory), 'agentChanges: the run', 'what findRun gave')
+  return changeNotice(changedFiles(run, agent), agent)
+}
+
+export function changeNotice(changed: readonly string[], { snapshot }: Agent): string | undefined {
+  const names = changed.map((name) =>
+    name === 'agent.yaml' && snapshot.hasImports ? 'agent.yaml or what it imports' : name,
+  )
+  return names.length === 0 ? undefined : `Changed since this run was last started: ${names.join(', ')}`
 }
 
 /**

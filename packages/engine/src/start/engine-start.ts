@@ -19,6 +19,7 @@ export function engineStart(about: {
 }): NewEventOf<EngineStart> {
   const { agent, run, workDirectory, environment = process.env } = about
   const parent = parentRun(environment, workDirectory)
+  const { overrides } = agent.snapshot
   return {
     type: 'ENGINE_START',
     run_id: run.runId,
@@ -37,6 +38,7 @@ export function engineStart(about: {
       epoch: run.epoch,
     },
     resumed: about.resumed,
+    ...(overrides.length > 0 && { overrides }),
     ...(parent && { parent_run: parent.runId }),
   }
 }

@@ -1,7 +1,8 @@
+import { quoteForPerson } from '../quote.js'
 import { variablesOf } from '../tool/working-directory.js'
 import type { RunnableCall } from './prepare-call.js'
 import type { RunContext } from './run-context.js'
-import { pathLeadingOut } from './sandbox.js'
+import { missingPath, pathLeadingOut } from './sandbox.js'
 import { probeSandbox } from './sandbox-probe.js'
 import { problemOfValues, tokenInTask, tokensIn } from './secret-tokens.js'
 
@@ -51,8 +52,11 @@ async function sandboxProblem(
   place: { cwd: string; env: NodeJS.ProcessEnv },
 ): Promise<string | undefined> {
   if (sandbox === undefined) return undefined
-  const path = pathLeadingOut(tool, variablesOf(context)) // which the command before may have made
-  return path === undefined
-    ? await probeSandbox(sandbox, place)
-    : `${path} is a link that leads out of the workspace.`
+  const variables = variablesOf(context)
+  const path = pathLeadingOut(tool, variables) // which the command before may have made
+  if (path !== undefined) return `${path} is a link that leads out of the workspace.`
+  const missing = missingPath(tool, variables)
+  if (missing !== undefined)
+    return `${missing} does not exist. Create it (mkdir -p ${quoteForPerson([missing])}), or remove it from sandbox.`
+  return probeSandbox(sandbox, place)
 }

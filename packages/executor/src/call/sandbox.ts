@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Tool } from '../tool/define-tool.js'
@@ -10,13 +10,21 @@ import { isInside } from '../tool/working-directory.js'
  * The `bwrap` words in front of a sandboxed tool's command; undefined for a tool without `sandbox:`.
  *
  * Inside, the file system is there to read; `/tmp`, `/run` and the home directory are empty and
- * private; only the listed paths can be written; every `.delta` from the workspace upward is
- * hidden; there is no network unless asked for, and no other process to see.
+ * private; only the listed paths can be written, and within them the agent's own directory only if
+ * it is listed, too; every `.delta` in the workspace and from it upward is hidden; there is no
+ * network unless asked for, and no other process to see.
  */
 export function sandboxPrefix({ settings }: Tool, variables: Variables): string[] | undefined {
   if (!settings.sandbox) return undefined
   const cwd = settingsPath(settings.cwd ?? variables.CWD, variables)
   return [...bubblewrap(settings.sandbox, variables), '--chdir', cwd, '--']
+}
+
+/** What a sandbox lists and is not there: bubblewrap can mount nothing onto it. */
+export function missingPath({ settings: { sandbox } }: Tool, variables: Variables): string | undefined {
+  if (sandbox === undefined) return undefined
+  const { read, write } = sandbox
+  return [...write, ...read].map((path) => sandboxPath(path, variables)).find((path) => !existsSync(path))
 }
 
 /**
@@ -40,14 +48,20 @@ function bubblewrap({ network, write, read }: SandboxSettings, variables: Variab
     ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
     ...['--cap-drop', 'ALL'], // root could mount its way out
     ...(network ? [] : ['--unshare-net']),
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys'],
     ...empty(['/tmp', '/run', ...homeDirectory()]),
     ...(network ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve'] : []), // name lookup
-    ...bind('--ro-bind', [AGENT_HOME]),
-    ...empty(existing([join(AGENT_HOME, 'workspaces')])), // other runs' files are not this tool's
-    ...bind('--ro-bind', [CWD, ...paths(read)]),
-    ...bind('--bind', paths(write)),
-    ...empty(existing(upward(CWD).map((directory) => join(directory, '.delta')))),
+    ...outerFirst([
+      { option: '--ro-bind', path: AGENT_HOME },
+      ...existing([join(AGENT_HOME, 'workspaces')]).map((path) => ({ option: '--tmpfs', path }) as const), // other runs' files
+      { option: '--ro-bind', path: CWD },
+      ...paths(read).map((path) => ({ option: '--ro-bind', path }) as const),
+      ...paths(write).map((path) => ({ option: '--bind', path }) as const),
+    ]),
+    ...empty([
+      ...existing(upward(dirname(CWD)).map((directory) => join(directory, '.delta'))),
+      ...within(CWD),
+    ]),
   ]
 }
 
@@ -61,8 +75,38 @@ function empty(paths: readonly string[]): string[] {
   return paths.flatMap((path) => ['--tmpfs', path])
 }
 
-function bind(option: '--bind' | '--ro-bind', paths: readonly string[]): string[] {
-  return paths.flatMap((path) => [option, path, path])
+/** One mount: what is there to read, to write, or hidden by an empty directory. */
+interface Mount {
+  option: '--ro-bind' | '--bind' | '--tmpfs'
+  path: string
+}
+
+/**
+ * The words for these mounts. A later mount covers what an earlier one shows below it, so the inner path comes last: a workspace in the
+ * agent's directory can be written, an agent's directory in a writable workspace cannot. Of equal paths the one listed last holds.
+ */
+function outerFirst(mounts: readonly Mount[]): string[] {
+  const depth = ({ path }: Mount) => (existsSync(path) ? realpathSync(path) : path).split('/').length
+  return mounts
+    .toSorted((left, right) => depth(left) - depth(right))
+    .flatMap(({ option, path }) => (option === '--tmpfs' ? [option, path] : [option, path, path]))
+}
+
+/** Every `.delta` in a directory, at any depth: a run of a nested workspace is not for the tools of this one. Links are not followed. */
+function within(directory: string): string[] {
+  return entriesOf(directory).flatMap((entry) => {
+    if (!entry.isDirectory()) return []
+    const path = join(directory, entry.name)
+    return entry.name === '.delta' ? [path] : within(path)
+  })
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch {
+    return [] // gone meanwhile, or closed to this user and so to the tool
+  }
 }
 
 function homeDirectory(): string[] {

@@ -40,6 +40,7 @@ export const eventSchemas = {
     ),
     resumed: z.optional(z.boolean()),
     changed_files: z.optional(z.array(text)),
+    overrides: z.optional(z.array(text)),
     parent_run: optionalText,
   }),
   USER_MESSAGE: z.object({

@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { createRecordFile, type RecordFile } from '../files/record-file.js'
 import { runPaths } from '../run-paths.js'
 import { requireThat } from '../usage.js'
@@ -72,7 +72,10 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     records += 1
     const timestamp = new Date().toISOString()
     const fields = JSON.stringify({ iteration, timestamp, sha256, parts, blocks })
-    const whole = records <= WHOLE_REQUESTS ? `,"request":${body.toString()}` : ''
+    const whole =
+      records <= WHOLE_REQUESTS
+        ? `,"request":${body.toString()}`
+        : `,"request_command":${JSON.stringify(commandFor(directory, iteration))}`
     const text = `${fields.slice(0, -1)}${whole}${ENDING}`
     const end = Buffer.byteLength(text) - ENDING.length
     const file = createRecordFile(paths.invocations, String(iteration), text)
@@ -122,4 +125,16 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   }
 
   return { record, sync, close }
+}
+
+/** Prints the request. For people: the record alone does not hold it. */
+function commandFor(directory: string, iteration: number): string {
+  const runs = dirname(directory)
+  const place = basename(runs) === '.delta' ? ['-w', dirname(runs)] : ['--runs-dir', runs]
+  const words = ['delta', 'show', basename(directory), '--request', String(iteration), ...place]
+  return words.map(quoted).join(' ')
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -23,6 +23,10 @@ export interface RunSummary {
   /** That of `metadata`. */
   status: RunMetadata['status']
   metadata: RunMetadata
+  /** The model of its last start, or the provider of an agent that names no model; null where the journal does not say. */
+  model: string | null
+  /** What its last start set in the agent, as `path=value`. */
+  overrides: string[]
   /** Calls of the last THOUGHT without a result, in call order. */
   pendingCalls: PendingCall[]
   /** The highest iteration that has a THOUGHT; 0 when none has. */
@@ -57,6 +61,8 @@ export function summarizeRun(directory: string, fold: Summarizer, owner: Owner |
     directory,
     status: metadata.status,
     metadata,
+    model: modelIn(summary.lastStart?.config),
+    overrides: [...(summary.lastStart?.overrides ?? [])],
     pendingCalls: fold.pendingCalls(),
     lastIteration: summary.lastIteration,
     iterationsSinceMessage: summary.iterationsSinceMessage,
@@ -69,4 +75,11 @@ export function summarizeRun(directory: string, fold: Summarizer, owner: Owner |
     ...(metadata.status === 'FAILED' && lastErrorCode !== undefined && { errorCode: lastErrorCode }),
     ...(lost && { problem: lost.message }),
   }
+}
+
+/** The configuration is the program's own; v1.1 called the model's part `llm_config`. */
+function modelIn(config: unknown): string | null {
+  const { llm, llm_config: old } = Object(config) as { llm?: unknown; llm_config?: unknown }
+  const { model, model_name: oldName, provider } = Object(llm ?? old) as Record<string, unknown>
+  return [model, oldName, provider].find((name) => typeof name === 'string') ?? null
 }

@@ -111,7 +111,7 @@ const KINDS = {
     code: 'ERR_MODEL_REQUEST',
     happened: 'refused the request',
     advice: () =>
-      'This model takes one system message, and each source before the conversation is one. Keep a single one there in context.yaml: a computed_file can print several files.',
+      'This model takes one system message, and each source before the conversation is one. Write merge: true in context.yaml: they are then sent as one message.',
   },
   request: {
     code: 'ERR_MODEL_REQUEST',

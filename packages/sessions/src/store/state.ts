@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { formatVariables, parseVariables, type Variables } from '../environment.js'
-import { damaged, systemCode } from '../errors.js'
+import { changed, damaged, isSessionError, systemCode } from '../errors.js'
 import { readWhole, syncPath, writeDurably } from './files.js'
 import type { SessionPaths } from './paths.js'
+
+/** The digests of a state's files, as `sha256sum -c` reads them. */
+const SUMS = 'SHA256SUMS'
 
 /** What a session remembers between two commands. */
 export interface SessionState {
@@ -23,13 +27,13 @@ export interface StoredState extends SessionState {
 /**
  * Reads the state the last finished command left.
  *
- * @throws {SessionError} `ERR_SESSION_DAMAGED`: somebody removed it.
+ * @throws {SessionError} `ERR_SESSION_DAMAGED`: it is missing, or not what was stored.
  */
 export function readState(paths: SessionPaths, ownName: string): StoredState {
   try {
     return readCurrent(paths, ownName)
   } catch (error) {
-    if (systemCode(error) === undefined) throw error
+    if (isSessionError(error) || systemCode(error) === undefined) throw error
     throw damaged(paths.current, error)
   }
 }
@@ -39,6 +43,7 @@ function readCurrent(paths: SessionPaths, ownName: string): StoredState {
   const directory = join(paths.states, String(number))
   const ownPath = (name: string) => join(directory, name)
   const own = readOptional(ownPath(ownName))
+  checkSums(directory)
   return {
     number,
     ownPath,
@@ -49,6 +54,24 @@ function readCurrent(paths: SessionPaths, ownName: string): StoredState {
 }
 
 /**
+ * A disk that lies about a sync can leave half a file, or zeros, after a power cut. A shell would read that as a state with less in it,
+ * so each file is compared with its digest. States of earlier versions have none.
+ */
+function checkSums(directory: string): void {
+  const sums = readOptional(join(directory, SUMS))
+  if (sums === undefined) return
+  for (const line of sums.toString('utf8').split('\n').filter(Boolean)) {
+    const [digest, name = ''] = line.split('  ')
+    const path = join(directory, name)
+    if (digestOf(readWhole(path)) !== digest) throw changed(path, join(directory, SUMS))
+  }
+}
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/**
  * Writes a state beside the old one and makes it the current one by renaming a link. A crash, or a
  * power cut, at any instant leaves the old state or the new, whole.
  */
@@ -56,9 +79,16 @@ export function commitState(paths: SessionPaths, state: SessionState, number: nu
   const directory = join(paths.states, String(number))
   rmSync(directory, { recursive: true, force: true }) // what a crash left half written
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  writeDurably(join(directory, 'env'), formatVariables(state.variables))
-  writeDurably(join(directory, 'work_dir.txt'), `${state.workDirectory}\n`)
-  if (state.own) writeDurably(join(directory, state.own.name), state.own.bytes)
+  const files = [
+    { name: 'env', bytes: formatVariables(state.variables) },
+    { name: 'work_dir.txt', bytes: Buffer.from(`${state.workDirectory}\n`) },
+    ...(state.own ? [state.own] : []),
+  ]
+  for (const { name, bytes } of files) writeDurably(join(directory, name), bytes)
+  writeDurably(
+    join(directory, SUMS),
+    files.map(({ name, bytes }) => `${digestOf(bytes)}  ${name}\n`).join(''),
+  )
   for (const path of [directory, paths.states]) syncPath(path)
 
   const link = `${paths.current}.new`
