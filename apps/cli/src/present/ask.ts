@@ -6,7 +6,7 @@ import { claimOf } from './effects.js'
 import { printable } from './printable.js'
 
 /**
- * Asks on stderr and reads one line from stdin, whether that is a terminal or not; a sensitive answer is not echoed. A
+ * Asks on stderr and reads one line from stdin, whether that is a terminal or not; a sensitive answer and a password are not echoed. A
  * confirmation is asked again until the answer is yes or no. Undefined if nobody answered: at end of input, or when `signal`
  * is aborted.
  */
@@ -30,7 +30,8 @@ async function askOnce(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const prompt = `${printable(question.prompt.trimEnd())}${claim(question)}${hint(question)} `
-  const hidden = question.sensitive && terminal.stdin.isTTY === true
+  const isTypedUnseen = question.sensitive || question.inputType === 'password'
+  const hidden = isTypedUnseen && terminal.stdin.isTTY === true
   const endLine = (): void => void terminal.stderr.write('\n')
   signal.addEventListener('abort', endLine, { once: true }) // before the reason is printed
   const line = hidden
