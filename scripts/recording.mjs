@@ -1,33 +1,42 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { demoCommands, makeWorkspace } from './demo.mjs'
-import { root, testEnvironment } from './lib/environment.mjs'
-import { runOrThrow } from './lib/pack.mjs'
+import { makeWorkspace, playDemo } from './demo.mjs'
+import { root } from './lib/environment.mjs'
 import { makeScratchCheckout } from './lib/scratch.mjs'
-import { drawTerminal } from './lib/terminal.mjs'
+import { COLUMNS, drawTerminal } from './lib/terminal.mjs'
 
 const RECORDING = 'docs/assets/demo.svg'
 
 /**
- * Runs what the demo runs.
+ * Plays the demo.
  *
+ * @param {{ secondsPerFile?: number }} [pace]
  * @returns {Promise<string>} what a terminal would show, with the clone in the home directory
  */
-export async function recordDemo() {
+export async function recordDemo(pace) {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'delta-recording-')))
   const clone = join(directory, 'delta')
+  const shown = join(directory, 'shown')
   try {
     makeScratchCheckout(clone)
     const workspace = `workspaces/${makeWorkspace(join(clone, 'workspaces'))}`
-    const shown = []
-    for (const command of demoCommands(workspace)) {
-      const options = { cwd: clone, env: { ...testEnvironment(), NO_COLOR: '1' } }
-      const output = await runOrThrow(['sh', '-c', `exec 2>&1\n${command}`], options)
-      shown.push(`$ ${command}\n${output.trimEnd()}`)
-    }
-    return shown.join('\n\n').replaceAll(clone, '~/delta')
+    const output = openSync(shown, 'a')
+    const code = await playDemo(workspace, { ...pace, cwd: clone, output })
+    closeSync(output)
+    const text = readFileSync(shown, 'utf8').trim()
+    if (code !== 0) throw new Error(`The demo ends with ${code}:\n${text}`)
+    return text.replaceAll(clone, '~/delta').replace(new RegExp(`.{${COLUMNS}}(?=.)`, 'g'), '$&\n')
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
@@ -42,14 +51,19 @@ export function withoutVolatile(text) {
   return text
     .replace(/\d{8}_\d{6}_[0-9a-f]{6}/g, 'RUN')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
-    .replace(/\d+ ms\b/g, '0 ms')
+    .replace(/[\d.]+ m?s\b/g, '0 ms')
+    .replace(/(kill -9|from process) \d+/g, '$1 PID')
+    .replace(/(?<=PID on )\S+(?=,)/g, 'HOST')
     .replace(/("\w*id":")[^"]*/g, '$1ID')
 }
 
 /** @param {boolean} check true: change nothing, a difference is a problem */
 async function main(check) {
   const path = join(root, RECORDING)
-  const drawn = drawTerminal(await recordDemo(), 'The demo: an agent at work, and its journal')
+  const drawn = drawTerminal(
+    await recordDemo(),
+    'The demo: an agent is killed in the middle of a tool, and goes on',
+  )
   if (!check) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, drawn)

@@ -101,10 +101,15 @@ export default defineConfig({
   async onSuccess() {
     await finishBundles('dist')
     await rm('compiled', { recursive: true, force: true })
+    await cp('../../packages/config-loader/schemas', 'dist/schemas', { recursive: true })
     await cp('templates', 'dist/templates', { recursive: true })
     await cp('../../examples/1-basics/hello-world', 'dist/templates/hello-world', {
       recursive: true,
       filter: (path) => !/workspaces|README\.md$|\.test\.ts$/.test(path),
     })
+    for (const file of ['agent.yaml', 'context.yaml']) {
+      const path = `dist/templates/hello-world/${file}`
+      await writeFile(path, (await readFile(path, 'utf8')).replace(/(?<=\$schema=)\S*\//, '.schemas/'))
+    }
   },
 })

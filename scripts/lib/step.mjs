@@ -56,8 +56,8 @@ export function show(argv, { cwd = root, env = cleanEnvironment() } = {}) {
 }
 
 /**
- * Runs one named step: a line when it succeeds, with a further one for each `SKIPPED: …` that the command printed, and
- * everything that it printed when it fails.
+ * Runs one named step: a line when it succeeds, with a dot for every two seconds and a further line for each `SKIPPED: …` that
+ * the command printed, and everything that it printed when it fails.
  *
  * @param {string} name
  * @param {string[]} argv
@@ -67,9 +67,17 @@ export function show(argv, { cwd = root, env = cleanEnvironment() } = {}) {
 export async function step(name, argv, options) {
   process.stdout.write(`${name} ... `)
   const started = performance.now()
+  let signs = ''
+  const life = setInterval(() => {
+    process.stdout.write('.')
+    signs = ' '
+  }, 2000)
   const { code, output } = await capture(argv, options)
+  clearInterval(life)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  process.stdout.write(code === 0 ? `ok (${seconds} s)\n` : `FAILED (exit code ${code}, ${seconds} s)\n`)
+  process.stdout.write(
+    code === 0 ? `${signs}ok (${seconds} s)\n` : `${signs}FAILED (exit code ${code}, ${seconds} s)\n`,
+  )
   const skipped = code === 0 ? (output.match(/^SKIPPED: .*$/gm) ?? []) : []
   for (const line of skipped) process.stdout.write(`  ${line}\n`)
   if (code !== 0) process.stdout.write(`$ ${argv.join(' ')}\n${output.trimEnd()}\n\n`)

@@ -1,4 +1,5 @@
-const COLUMNS = 118
+/** Of the terminal that is drawn. */
+export const COLUMNS = 118
 const FONT_SIZE = 13
 const COLUMN = FONT_SIZE * 0.602 // what common monospaced fonts take, in pixels
 const LINE = 18
@@ -8,7 +9,7 @@ const MARGIN = 16
 const STYLES = [
   { name: 'typed', pattern: /^\$ /, css: 'fill: #7ee787; font-weight: bold' },
   { name: 'thought', pattern: /^\d+\. /, css: 'fill: #ffffff; font-weight: bold' },
-  { name: 'command', pattern: /^ {3}\$ /, css: 'fill: #79c0ff' },
+  { name: 'command', pattern: /^ {3}(↳ )?(\w+ )?\$ /, css: 'fill: #79c0ff' },
   { name: 'output', pattern: /^ {5}/, css: 'fill: #9198a1' },
   { name: 'plain', pattern: /^/, css: 'fill: #d1d7e0' },
 ]

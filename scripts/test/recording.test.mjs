@@ -2,11 +2,17 @@ import { expect, test } from 'vitest'
 import { drawTerminal } from '../lib/terminal.mjs'
 import { recordDemo, withoutVolatile } from '../recording.mjs'
 
-test('a recording shows what was typed, what the agent did, and its journal; nothing of the machine', async () => {
-  const text = await recordDemo()
-  expect(text).toMatch(/^\$ node apps\/cli\/bin\.cjs run --agent examples\/1-basics\/hello-world /)
-  expect(text).toContain('\n1. First I look at what is in the workspace.\n   $ ls -1 .\n')
-  expect(text).toContain('\n$ tail -n 4 workspaces/demo-001/.delta/*/journal.jsonl | cut -c 1-110\n')
+test('a recording shows an engine that is killed in the middle of a tool and goes on, its report and its journal', async () => {
+  const text = await recordDemo({ secondsPerFile: 1 })
+  expect(text).toMatch(/^\$ node apps\/cli\/bin\.cjs run --agent examples\/1-basics\/word-counter /)
+  expect(text).toContain('\n1. First I look at what is here.\n')
+  expect(text).toMatch(
+    /count\.sh counts\n\n\$ kill -9 \d+ .*\n\n\$ node apps\/cli\/bin\.cjs continue -w workspaces\/demo-001\nresuming /,
+  )
+  expect(text).toContain('     INTERRUPTED\n')
+  expect(text).toContain(
+    '\n$ cat workspaces/demo-001/report.md\n29 trial-2024.txt\n13 survey.txt\n7 history.txt\n',
+  )
   expect(text).toMatch(/"type":"ENGINE_END".*$/)
   expect(text).toContain(' in ~/delta/workspaces/demo-001\n')
   expect(text).not.toMatch(/\/tmp\/|\x1b/)

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { areInstalled } from '../../packages/testkit/dist/index.js'
 import { layers } from '../layers.mjs'
@@ -19,6 +19,26 @@ test.skipIf(!areInstalled('git'))('no file names the host of a package registry'
   expect(output).toBe('')
   expect(stdout).toBe('')
 })
+
+/** Until the first release somebody else could own the name of a package, and so answer for it. */
+test.skipIf(!areInstalled('git'))('no file names the URL of a published package', async () => {
+  const urls = '(unpkg\\.com|jsdelivr\\.net|esm\\.sh|npmjs\\.com/package)'
+  const { stdout } = await capture(['git', 'grep', '--no-index', '--exclude-standard', '-nIE', urls])
+  expect(stdout.split('\n').filter((line) => line && !line.startsWith('scripts/test/'))).toEqual([])
+})
+
+test.skipIf(!areInstalled('git'))(
+  'each schema that a YAML file of the clone names for editors is there',
+  async () => {
+    const { stdout } = await capture(['git', 'grep', '-nI', 'yaml-language-server', '--', '*.yaml'])
+    const named = [...stdout.matchAll(/^(.*?):1:.*\$schema=(\S+)$/gm)].map(([, file = '', schema = '']) => {
+      const directory = schema.startsWith('.schemas/') ? 'packages/config-loader/schemas' : dirname(file)
+      return join(root, directory, schema.replace('.schemas/', '')) // delta init copies them into an agent
+    })
+    expect(named.length).toBeGreaterThan(20)
+    expect(named.filter((path) => !existsSync(path))).toEqual([])
+  },
+)
 
 test('the map in the README has every published package of the diagram, with what it may import', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')

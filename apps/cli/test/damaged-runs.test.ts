@@ -260,7 +260,9 @@ test('a run id that is taken is answered with the command that goes on with that
   expect((await delta(args, { cwd: workspace.path })).exitCode).toBe(0)
   const taken = await delta(args, { cwd: workspace.path })
   expect(taken.exitCode).toBe(2)
-  expect(taken.stderr).toContain(`go on with that one: delta continue -w ${workspace.path} --run-id mine\n`)
+  expect(taken.stderr).toContain(
+    `Choose another id. To look at that run: delta show mine -w ${workspace.path}\n`,
+  )
 })
 
 test('a damaged run is listed with what its whole lines say: how far it came, and its task', async () => {

@@ -40,6 +40,21 @@ test.each(Object.entries(TEMPLATES))(
   },
 )
 
+test.each(Object.keys(TEMPLATES))(
+  'the files of a new agent (%s) name schemas for editors that lie in it',
+  async (template) => {
+    await using directory = await temporaryWorkspace({})
+    await delta(['init', 'made', '-t', template], { cwd: directory.path })
+    for (const name of ['agent', 'context']) {
+      const [first] = (await directory.read(`made/${name}.yaml`)).split('\n')
+      expect(first).toBe(`# yaml-language-server: $schema=.schemas/${name}.json`)
+      expect(JSON.parse(await directory.read(`made/.schemas/${name}.json`)).title).toBe(
+        `${name}.yaml of a Delta agent`,
+      )
+    }
+  },
+)
+
 test.each(Object.keys(TEMPLATES).filter((name) => name !== 'hello-world'))(
   'a reviewer would ask nothing about the tools of %s',
   async (template) => {

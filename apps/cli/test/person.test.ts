@@ -185,6 +185,24 @@ test.skipIf(!hasTerminal)(
 )
 
 test.skipIf(!hasTerminal)(
+  'a password with sensitive: false is not echoed, and otherwise an ordinary answer',
+  async () => {
+    const question = ask('PIN?', { input_type: 'password', sensitive: false })
+    await using agent = await temporaryAgent({
+      turns: [{ tool_calls: [question] }, { content: 'Thanks for {{last_observation}}.' }],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['run', '-i', '-q', '-m', 'Go', '--agent', agent.path, '-w', workspace.path]
+    const screen = deltaOnTerminal(args)
+    await screen.waitForOutput(/PIN\? $/)
+    screen.write('12345678\r')
+    expect((await screen.result).stdout).toBe('PIN? \r\nThanks for 12345678.\r\n')
+    expect(await answersIn(workspace.path)).toEqual(['12345678'])
+    expect(await workspace.files()).not.toContainEqual(expect.stringContaining('/secrets/'))
+  },
+)
+
+test.skipIf(!hasTerminal)(
   'behind -m - on a terminal a secret is asked for and not echoed, and Ctrl+C leaves it unanswered',
   async () => {
     await using agent = await temporaryAgent({

@@ -18,7 +18,14 @@ import { isAtip } from './tools/atip-import.js'
 import { importRootsOf } from './tools/import-roots.js'
 import { collectTools } from './tools/imports.js'
 import { checkPolicyTools, readPolicy } from './tools/policy.js'
-import { expandedFormOf, type Override, placeOf, type ToolSet, toolsAlone } from './tools/tool-set.js'
+import {
+  effectPlacesOf,
+  expandedFormOf,
+  type Override,
+  placeOf,
+  type ToolSet,
+  toolsAlone,
+} from './tools/tool-set.js'
 import { writtenVersion, type YamlFile } from './yaml/file.js'
 
 /** The tools of one file, as a program uses them and as a document to be written. */
@@ -29,6 +36,8 @@ export interface LoadedTools {
   tools: ReadonlyMap<string, Tool>
   /** Where the tool of this name is defined, as `file:line`; a tool that was imported has its own file. */
   placeOf: (name: string) => string | undefined
+  /** Of effects that an import says of the tool itself: where each stands, as `file:line`. */
+  effectPlaces: (name: string) => Readonly<Record<string, string>>
   /** What the same file says under `policy:`. */
   policy?: Policy
   /** Tools of the same name in several files, and which one counts. */
@@ -73,6 +82,7 @@ export async function loadToolsFile(
       const loaded = tools.get(name)
       return loaded && placeOf(loaded)
     },
+    effectPlaces: (name) => effectPlacesOf(tools.get(name)),
     ...(policy && { policy }),
     overrides,
     warnings: inReadingOrder(findings.warnings),

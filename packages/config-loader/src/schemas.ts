@@ -7,11 +7,6 @@ import { DESCRIPTIONS } from './schemas/descriptions.js'
 import { HOOK_NAMES, hookSchema } from './schemas/hook.js'
 import { toolEditorSchema } from './schemas/tool-editor-schema.js'
 
-/** Where the published schemas are found: put behind `# yaml-language-server: $schema=` at the top of a file. */
-export function schemaUrl(name: keyof ReturnType<typeof jsonSchemas>): string {
-  return `https://unpkg.com/@delta/config-loader/schemas/${name}.json`
-}
-
 /** JSON Schemas of all files of an agent, by which editors complete and check them while one types. */
 export function jsonSchemas() {
   return {
@@ -69,7 +64,7 @@ function toJsonSchema(name: 'agent' | 'tools' | 'context' | 'hooks', schema: z.Z
     override: allowOwnKeys,
   }) as JsonSchema
   describeKeys(rest, '')
-  return { $schema, $id: schemaUrl(name), title: `${name}.yaml of a Delta agent`, ...rest }
+  return { $schema, title: `${name}.yaml of a Delta agent`, ...rest }
 }
 
 function describeKeys(schema: JsonSchema, place: string): void {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { interruptPolicy } from '@delta/executor'
 import { expect, test } from 'vitest'
 import { complaint, load, MINIMAL, texts } from './agents.js'
 
@@ -121,5 +122,47 @@ test('an import of no commands is not silent', async () => {
   expect(texts(warnings, home)).toEqual([
     'agent/agent.yaml:4: imports[0].commands: is empty: nothing is imported. Leave it out for all commands.',
     `agent/agent.yaml:5: imports[1]: ${home}/none.json has no commands: nothing is imported.`,
+  ])
+})
+
+test('an import says effects that count in place of those of the file: by the name of a tool, or * for all', async () => {
+  const effects = '{ "*": { destructive: false }, gh_pr_merge: { reversible: true, idempotent: true } }'
+  const entry = `{ atip: ./gh.atip.json, effects: ${effects} }`
+  const { agent } = await load({ 'agent.yaml': importing(entry), 'gh.atip.json': GH })
+  expect(agent.tools.get('gh_pr_list')?.settings.effects).toEqual({
+    network: true,
+    idempotent: true,
+    destructive: false,
+  })
+  const merge = agent.tools.get('gh_pr_merge')
+  expect(merge?.settings.effects).toEqual({
+    network: true,
+    reversible: true,
+    idempotent: true,
+    destructive: false,
+  })
+  // the author's word, not that of the program
+  expect(merge && interruptPolicy(merge)).toBe('rerun')
+})
+
+test('effects of a tool that is not imported, and keys and values that are none, are refused where they are written', async () => {
+  const complain = (effects: string) =>
+    complaint({
+      'agent.yaml': importing(`{ atip: ./gh.atip.json, effects: ${effects} }`),
+      'gh.atip.json': GH,
+    })
+  expect(await complain('{ gh_pr_lst: { network: false } }')).toContain(
+    'agent/agent.yaml:4:40: imports[0].effects: no tool of this import is called "gh_pr_lst".',
+  )
+  expect(await complain('{ gh_pr_lst: { network: false } }')).toContain('Did you mean "gh_pr_list"?')
+  expect(await complain('{ gh_pr_list: { network: maybe } }')).toContain(
+    'agent/agent.yaml:4:63: imports[0].effects.gh_pr_list.network: must be true or false, not "maybe".',
+  )
+  const { warnings, home } = await load({
+    'agent.yaml': importing('{ atip: ./gh.atip.json, effects: { gh_pr_list: { netwrk: false } } }'),
+    'gh.atip.json': GH,
+  })
+  expect(texts(warnings, home)).toEqual([
+    'agent/agent.yaml:4: imports[0].effects.gh_pr_list: unknown key "netwrk". Did you mean "network"?',
   ])
 })

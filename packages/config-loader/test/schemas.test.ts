@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { HOOK_NAMES } from '../src/index.js'
 import { AGENT_KEYS, agentSchema } from '../src/schemas/agent-schema.js'
 import { DESCRIPTIONS } from '../src/schemas/descriptions.js'
-import { jsonSchemas, schemaUrl } from '../src/schemas.js'
+import { jsonSchemas } from '../src/schemas.js'
 import { fitShape } from '../src/shape/shape.js'
 
 const schemas = jsonSchemas()
@@ -16,7 +16,6 @@ interface Node {
   items: Node
   anyOf: Node[]
   oneOf: Node[]
-  $id: string
   required: string[]
   description?: string
 }
@@ -27,7 +26,6 @@ test.each(['agent', 'tools', 'context', 'hooks'] as const)(
   'the published schema of %s is the one the code gives',
   async (name) => {
     await expect(formatted(schemas[name])).toMatchFileSnapshot(`../schemas/${name}.json`)
-    expect(schema(name).$id).toBe(schemaUrl(name))
   },
 )
 

@@ -10,6 +10,8 @@ import { UsageError } from '../usage/usage-error.js'
 
 /** Templates are plain directories beside the built program, where anybody can read what `init` copies. */
 const TEMPLATES = join(import.meta.dirname, 'templates')
+/** For editors. They are copied too, so that they are found wherever the agent is moved to. */
+const SCHEMAS = join(import.meta.dirname, 'schemas')
 
 /** `delta init`: copies a template into a new directory. An agent made this way runs at once, without a key. */
 export async function execute(
@@ -21,6 +23,7 @@ export async function execute(
   makeEmpty(target, directory)
   try {
     cpSync(join(TEMPLATES, flags.template), target, { recursive: true })
+    cpSync(SCHEMAS, join(target, '.schemas'), { recursive: true })
     rename(target)
     switchHeadersOff(target)
   } catch (error) {

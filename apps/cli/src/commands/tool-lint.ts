@@ -9,6 +9,7 @@ import { commandFinder } from '../tools/command-exists.js'
 import { findsJournal } from '../tools/finds-journal.js'
 import { loadTools, type ToolFlags } from '../tools/load-tools.js'
 import { messageAsFile } from '../tools/message-as-file.js'
+import { subAgentKey } from '../tools/sub-agent-key.js'
 import { withOwnFlags } from '../usage/own-flags.js'
 
 interface Finding extends Partial<Pick<Excerpt, 'path' | 'line' | 'column'>> {
@@ -53,7 +54,10 @@ function findingsOf(
 ): Finding[] {
   const options = { commandExists: commandFinder(agentHome, env), environment: env }
   const aboutTools = [...tools.values()].flatMap(({ expanded, settings }) => {
-    const found = [...lintTool(expanded, options), ...aboutDelta(expanded)]
+    const found = [
+      ...lintTool(expanded, options),
+      ...aboutDelta(expanded, { passEnv: settings.passEnv, agentHome }),
+    ]
     return (
       (settings.trust === undefined ? found : found.flatMap(ofAtip))
         // the file's own warnings report unknown keys, with their line
@@ -83,13 +87,18 @@ function aboutFile(rule: string, message: string): Finding {
   return { rule, message }
 }
 
-/** Findings that need to know delta: where a run keeps its journal, and how a message is read. */
-function aboutDelta(tool: ExpandedTool): TemplateFinding[] {
+/** Findings that need to know delta: where a run keeps its journal, how a message is read, who gets the model's key. */
+function aboutDelta(
+  tool: ExpandedTool,
+  settings: { passEnv: readonly string[]; agentHome: string },
+): TemplateFinding[] {
   const journal = findsJournal(tool)
   const message = messageAsFile(tool)
+  const key = subAgentKey(tool, settings)
   return [
     ...(journal ? [{ ...journal, rule: 'finds-journal', path: tool.__meta?.syntax ?? '' }] : []),
     ...(message ? [{ ...message, rule: 'message-as-file' }] : []),
+    ...(key ? [{ ...key, rule: 'sub-agent-key' }] : []),
   ]
 }
 

@@ -1,7 +1,7 @@
 import { formatProblem } from '@delta/config-loader'
 import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
 import { inColumns } from '../present/columns.js'
-import { effectsOf } from '../present/effects.js'
+import { effectsWithPlaces } from '../present/effects.js'
 import { print, printJson, say, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { table } from '../present/table.js'
@@ -14,12 +14,15 @@ export async function execute(
   terminal: Terminal,
   path: string,
 ): Promise<number> {
-  const { tools, policy, warnings } = await loadTools(path, flags, terminal)
+  const { tools, policy, effectPlaces, warnings } = await loadTools(path, flags, terminal)
   for (const warning of warnings) say(terminal, formatProblem(warning))
   const listed = [...tools.values()].map((tool) => ({ tool, ...decisionOn(tool, policy) }))
   if (flags.json) printJson(terminal, listed.map(summaryOf))
   else if (listed.length > 0)
-    print(terminal, printable(table([HEADER, ...listed.map(row)], screenWidth(terminal))))
+    print(
+      terminal,
+      printable(table([HEADER, ...listed.map((each) => row(each, effectPlaces))], screenWidth(terminal))),
+    )
   return EXIT.completed
 }
 
@@ -48,13 +51,16 @@ function summaryOf({ tool, decision, reasons }: Listed): object {
 
 const HEADER = ['TOOL', 'MODE', 'POLICY', 'EFFECTS', 'DESCRIPTION']
 
-function row({ tool, decision, reasons }: Listed): string[] {
+function row(
+  { tool, decision, reasons }: Listed,
+  effectPlaces: (name: string) => Readonly<Record<string, string>>,
+): string[] {
   const why = reasons.length === 0 ? '' : `: ${reasons.join(', ')}`
   return [
     signatureOf(tool),
     modeOf(tool),
     `${decision}${why}`,
-    effectsOf(tool.settings.effects),
+    effectsWithPlaces(tool.settings.effects, effectPlaces(tool.expanded.name)),
     tool.expanded.description?.split('\n')[0] ?? '',
   ]
 }

@@ -8,8 +8,9 @@ import { columnsFor } from './print.js'
 import { printable } from './printable.js'
 
 /**
- * Asks on stderr and reads one line from stdin, whether that is a terminal or not; a sensitive answer is not echoed. A
- * confirmation is asked again until the answer is yes or no, an approval until it is yes, no or always. Undefined if nobody answered: at end of input, or when `signal`
+ * Asks on stderr and reads one line from stdin, whether that is a terminal or not; a sensitive answer and a password are not
+ * echoed. A confirmation is asked again until the answer is yes or no, an approval until it is yes, no or always. Undefined if
+ * nobody answered: at end of input, or when `signal`
  * is aborted.
  */
 export async function askAtTerminal(
@@ -48,7 +49,8 @@ async function askOnce(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const hidden = question.sensitive && terminal.stdin.isTTY === true
+  const isTypedUnseen = question.sensitive || question.inputType === 'password'
+  const hidden = isTypedUnseen && terminal.stdin.isTTY === true
   const endLine = (): void => void terminal.stderr.write('\n')
   signal.addEventListener('abort', endLine, { once: true }) // before the reason is printed
   const line = hidden

@@ -2,6 +2,7 @@ import { type Agent, formatProblem } from '@delta/config-loader'
 import type { EngineEvent, EngineOptions } from '@delta/engine'
 import { findEnvironment } from '../agent/find-environment.js'
 import type { AgentFlags, SetFlags } from '../agent/load-agent.js'
+import { passedWithoutValue } from '../agent/passed-names.js'
 import { isWithinRun } from '../agent/within-run.js'
 import { askAtTerminal } from '../present/ask.js'
 import type { Presenter, PresenterFlags } from '../present/presenter.js'
@@ -37,6 +38,8 @@ export async function engineOptions(
 ): Promise<EngineOptions> {
   const found = await findEnvironment(agent, { place, flags, terminal })
   for (const warning of found.warnings) presenter.warn(formatProblem(warning))
+  for (const warning of passedWithoutValue(agent, { ...found, environment: terminal.env }))
+    presenter.warn(warning)
   return {
     credentials: found,
     sources: found,

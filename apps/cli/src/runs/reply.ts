@@ -6,8 +6,8 @@ import { UsageError } from '../usage/usage-error.js'
 import { readMessage } from './message.js'
 
 /**
- * The message of `delta continue`, as `-m` gives it. With `-m -` at a terminal, the answer to a sensitive question is asked
- * for as with `-i`: one line, not echoed.
+ * The message of `delta continue`, as `-m` gives it. With `-m -` at a terminal, the answer to a sensitive question or the
+ * password is asked for as with `-i`: one line, not echoed.
  *
  * @throws {UsageError} It is empty. {StoppedError} Ctrl+C.
  */
@@ -16,8 +16,9 @@ export async function readReply(
   { humanRequest: request }: RunSummary,
   terminal: Terminal,
 ): Promise<string | undefined> {
-  const isSecret = request?.sensitive === true && request.argv === undefined
-  if (value !== '-' || !isSecret || !terminal.stdin.isTTY) return readMessage(value, terminal)
+  const isTypedUnseen =
+    request?.argv === undefined && (request?.sensitive || request?.input_type === 'password')
+  if (value !== '-' || !isTypedUnseen || !terminal.stdin.isTTY) return readMessage(value, terminal)
   using stop = stopSignal(terminal)
   const question = {
     requestId: request.request_id ?? '',

@@ -14,10 +14,14 @@ export function withExactCommands(text: string, path: string, env: NodeJS.Proces
   const run = runAt(path)
   if (run === undefined) return text
   const place = placeOfRun(run)
-  const repair = [...spokenName(env), 'journal', 'repair', basename(run), ...placeArguments(place)]
+  const id = basename(run)
+  const typed = (...words: string[]) => quoteForPerson([...spokenName(env), ...words, ...placeArguments(place)])
   return text
-    .replace(/delta journal repair$/gm, () => quoteForPerson(repair))
-    .replace(/delta continue --run-id \S+$/gm, () => commandToContinue(place, basename(run), env))
+    .replace(/delta journal repair$/gm, () => typed('journal', 'repair', id))
+    .replace(/delta show$/gm, () => typed('show', id))
+    .replace(/delta list-runs$/gm, () => typed('list-runs'))
+    .replace(/delta continue(?: --run-id \S+)?$/gm, () => commandToContinue(place, id, env))
+    .replace(/delta run$/gm, () => `${typed('run')} --agent <agent> -m <task>`)
 }
 
 /** The run in whose directory a path lies, of either layout; outside a workspace it is known by its journal. */

@@ -1,3 +1,4 @@
+import { effectsSchema } from '@delta/executor'
 import * as z from 'zod/mini'
 
 const text = (description: string) => z.string().check(z.minLength(1), z.describe(description))
@@ -10,6 +11,7 @@ export const atipImportSchema = z.strictObject({
   commands: z.optional(z.array(z.string()).check(z.describe('Only these of its commands.'))),
   trust: z.optional(z.enum(['native', 'vendor', 'org', 'community', 'user', 'inferred'])),
   prefix: z.optional(text('How the names of the tools begin, instead of with the name of the program.')),
+  effects: z.optional(z.record(z.string(), z.strictObject(effectsSchema.shape))),
 })
 
 const importPath = text('A path relative to this file, or npm:<package>/<file>.')

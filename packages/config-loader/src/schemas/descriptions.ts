@@ -17,6 +17,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   on_run_end: 'When the run has ended, also by a signal.',
   on_iteration_start: 'Before each cycle.',
   on_iteration_end: 'After each cycle.',
+  'imports[].effects':
+    'By the name of a tool, or * for all of them: effects that count in place of those that the file declares.',
   'imports[].trust':
     'Who vouches for it: policy.min_trust_level refuses less, and from org up its idempotent counts.',
 

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path'
+import { nearestNames } from '@delta/executor'
 import type { z } from 'zod/mini'
 import type { Findings } from '../findings.js'
 import { isMap } from '../is-map.js'
@@ -10,6 +11,12 @@ import { type LoadedTool, readTools } from './tools.js'
 
 /** What an import says about an ATIP file besides its path. */
 export type AtipImport = z.infer<typeof atipImportSchema>
+
+/** Where an import is written. */
+interface Importer {
+  file: YamlFile
+  path: ValuePath
+}
 
 /** ATIP files are told from ours by this member. */
 export function isAtip({ value }: YamlFile): boolean {
@@ -24,7 +31,7 @@ export function isAtip({ value }: YamlFile): boolean {
 export async function readAtipTools(
   file: YamlFile,
   entry: AtipImport | undefined,
-  importer: { file: YamlFile; path: ValuePath },
+  importer: Importer,
   findings: Findings,
 ): Promise<LoadedTool[]> {
   const { atipToTools, isAtipError, versionNotice } = await import('@delta/atip') // most agents do without
@@ -53,18 +60,58 @@ export async function readAtipTools(
     }
     return []
   }
-  const tools = readTools(found, file, [], { ...findings, unknownKey: () => undefined }) // of newer programs
+  const names = found.map(({ name }) => name)
+  if (entry?.effects) checkNames(Object.keys(entry.effects), names, importer, findings)
+  const ownEffects = (name: string) => ownEffectsOf(name, entry?.effects ?? {}, importer)
+  const items = found.map((item) => withOwnEffects(item, ownEffects(item.name).effects))
+  const read = readTools(items, file, [], { ...findings, unknownKey: () => undefined }) // of newer programs
+  const tools = read.map((loaded) => ({ ...loaded, effectsFrom: ownEffects(loaded.tool.expanded.name).from }))
   const notice = versionNotice(file.value as Parameters<typeof versionNotice>[0])
   if (notice !== undefined) findings.warn(file.locate(['atip']), notice)
   if (tools.length === 0) warnOfNone(commands, file, importer, findings)
   return tools
 }
 
+/** Effects that the importer says of a tool, those of its name before those of `*`, and where each is written. */
+function ownEffectsOf(name: string, said: NonNullable<AtipImport['effects']>, importer: Importer) {
+  const paths: Record<string, ValuePath> = {}
+  for (const of of ['*', name])
+    for (const key of Object.keys(said[of] ?? {})) paths[key] = [...importer.path, 'effects', of, key]
+  return { effects: { ...said['*'], ...said[name] }, from: { file: importer.file, paths } }
+}
+
+/** The importer's word counts like that of a tool's author, also in what may run twice. */
+function withOwnEffects<Item extends { effects?: object }>(
+  item: Item,
+  own: { idempotent?: boolean | undefined },
+) {
+  if (Object.keys(own).length === 0) return item
+  const effects = { ...item.effects, ...own }
+  return own.idempotent === true ? { ...item, effects, on_interrupt: 'rerun' } : { ...item, effects }
+}
+
+function checkNames(
+  said: readonly string[],
+  tools: readonly string[],
+  importer: Importer,
+  findings: Findings,
+): void {
+  for (const name of said) {
+    if (name === '*' || tools.includes(name)) continue
+    const path = [...importer.path, 'effects', name]
+    const [nearest] = nearestNames(name, tools)
+    const hint =
+      nearest === undefined ? `There are: ${tools.join(', ')}, and * for all.` : `Did you mean "${nearest}"?`
+    const message = sentence([...importer.path, 'effects'], `no tool of this import is called "${name}"`)
+    findings.error(importer.file.locate(path, { key: true }), message, hint)
+  }
+}
+
 /** An import without effect is no mistake of the form, and hardly meant. */
 function warnOfNone(
   commands: readonly string[] | undefined,
   file: YamlFile,
-  importer: { file: YamlFile; path: ValuePath },
+  importer: Importer,
   findings: Findings,
 ): void {
   if (commands?.length === 0) {

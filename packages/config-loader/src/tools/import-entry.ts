@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
-import { nearestNames } from '@delta/executor'
+import { effectsSchema, nearestNames } from '@delta/executor'
 import type { Findings } from '../findings.js'
 import { isMap } from '../is-map.js'
 import type { ValuePath } from '../path.js'
@@ -17,7 +17,7 @@ export interface ImportEntry {
   atip?: AtipImport
 }
 
-const ATIP_KEYS = ['atip', 'commands', 'trust', 'prefix']
+const ATIP_KEYS = ['atip', 'commands', 'trust', 'prefix', 'effects', ...Object.keys(effectsSchema.shape)]
 
 /** Reads one element of `imports:`; says what is wrong with it and returns undefined if it is no way to a file. */
 export function readEntry(

@@ -1,5 +1,7 @@
 import type { Tool } from '@delta/executor'
 import type { Findings } from '../findings.js'
+import type { ValuePath } from '../path.js'
+import type { YamlFile } from '../yaml/file.js'
 import type { LoadedTool } from './tools.js'
 
 /** Tools by name. A later definition replaces an earlier one in its place. */
@@ -63,6 +65,17 @@ function areTwoCommands(one: LoadedTool, other: LoadedTool): boolean {
 
 /** Where it is defined: `file:line`. Reads the file once more, for positions. */
 export function placeOf({ file, path }: LoadedTool): string {
+  return fileAndLine(file, path)
+}
+
+/** Where each effect stands that an import says of a tool. */
+export function effectPlacesOf(loaded: LoadedTool | undefined): Record<string, string> {
+  if (loaded?.effectsFrom === undefined) return {}
+  const { file, paths } = loaded.effectsFrom
+  return Object.fromEntries(Object.entries(paths).map(([key, path]) => [key, fileAndLine(file, path)]))
+}
+
+function fileAndLine(file: YamlFile, path: ValuePath): string {
   const { file: name, line } = file.locate(path)
   return line === undefined ? name : `${name}:${line}`
 }

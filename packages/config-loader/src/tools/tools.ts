@@ -20,6 +20,8 @@ export interface MadeTool {
 export interface LoadedTool extends MadeTool {
   file: YamlFile
   path: ValuePath
+  /** Of an import that says effects of its own: where it says which. */
+  effectsFrom?: { file: YamlFile; paths: Readonly<Record<string, ValuePath>> }
 }
 
 /** Reads the list of tools at `base` of a file. Tools that cannot be used are reported and left out. */

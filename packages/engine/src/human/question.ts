@@ -65,8 +65,9 @@ export function parseQuestion(text: string): Question | string {
     return 'ask_human needs a "prompt": the question to show to the person.'
   }
   if (!isInputType(inputType)) return `ask_human: "input_type" must be one of ${INPUT_TYPES.join(', ')}.`
-  const hidden = sensitive === true || sensitive === 'true' || inputType === 'password'
-  return { requestId: randomUUID(), prompt, inputType, sensitive: hidden }
+  const isSaid = (value: boolean) => sensitive === value || sensitive === String(value)
+  const isSecret = isSaid(true) || (inputType === 'password' && !isSaid(false))
+  return { requestId: randomUUID(), prompt, inputType, sensitive: isSecret }
 }
 
 /** Whether a text answers a confirmation: it begins with yes or no, `y` or `n`; more may follow ("yes, proceed"). */

@@ -27,7 +27,7 @@ export async function modelFor(
     case 'replay':
       return replayModel(readRecordedRun(resolve(agent.home, llm.script ?? '.')))
     case 'openai':
-      return openAi(agent, credentials)
+      return openAi(agent, { credentials, isWithinRun: Boolean(environment.DELTA_PARENT_RUN) })
     default:
       return llm.provider satisfies never
   }
@@ -38,10 +38,13 @@ function commandOf({ llm, home }: Agent): string[] {
   return (llm.command ?? []).map((word) => word.replaceAll('${AGENT_HOME}', () => home))
 }
 
-async function openAi(agent: Agent, credentials: Credentials): Promise<ChatModel> {
+async function openAi(
+  agent: Agent,
+  { credentials, isWithinRun }: { credentials: Credentials; isWithinRun: boolean },
+): Promise<ChatModel> {
   const baseUrl = credentials.baseUrl ?? agent.llm.baseUrl
   if (credentials.apiKey === undefined && baseUrl === undefined)
-    throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', NO_KEY)
+    throw new EngineError('ERR_ENGINE_NO_CREDENTIALS', isWithinRun ? NO_KEY_WITHIN_RUN : NO_KEY)
   const { openAiModel } = await import('@delta/model/openai')
   return openAiModel({
     ...(credentials.apiKey === undefined ? {} : { apiKey: credentials.apiKey }),
@@ -49,6 +52,9 @@ async function openAi(agent: Agent, credentials: Credentials): Promise<ChatModel
     ...(agent.llm.timeoutMs === undefined ? {} : { timeoutMs: agent.llm.timeoutMs }),
   })
 }
+
+const NO_KEY_WITHIN_RUN = `No API key and no base URL for the model: a tool of another run started this agent, and was not given them.
+Add to that tool: pass_env: [DELTA_API_KEY]. A tool whose command is "delta run" itself needs no pass_env.`
 
 const NO_KEY = `No API key and no base URL for the model. Choose one of these:
   a key             put DELTA_API_KEY=… (or OPENAI_API_KEY=…) into the environment or the agent's .env

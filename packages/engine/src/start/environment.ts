@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { commandEnvironment, credentialsOf } from '@delta/executor'
+import { CREDENTIAL_NAMES, commandEnvironment, credentialsOf } from '@delta/executor'
 import { type Run, workDirectoryOf } from '@delta/journal'
 import { EngineError } from '../errors.js'
 
@@ -65,16 +65,16 @@ function depthOf(host: NodeJS.ProcessEnv): number {
 }
 
 /**
- * The engine's credentials under the names in which commands may ask for them: those of the environment, and what a
- * `.env` gave. A sub-agent gets them all.
+ * The engine's credentials under the names in which commands may ask for them. The key that the engine uses stands under
+ * each name of a key, wherever it came from. A sub-agent gets them all.
  */
 export function credentialVariables(
   host: NodeJS.ProcessEnv,
-  credentials: { apiKey?: string | undefined; baseUrl?: string | undefined } = {},
+  { apiKey, baseUrl }: { apiKey?: string | undefined; baseUrl?: string | undefined } = {},
 ): Record<string, string> {
   return {
     ...credentialsOf(host),
-    ...(credentials.apiKey === undefined ? {} : { DELTA_API_KEY: credentials.apiKey }),
-    ...(credentials.baseUrl === undefined ? {} : { DELTA_BASE_URL: credentials.baseUrl }),
+    ...(apiKey === undefined ? {} : Object.fromEntries(CREDENTIAL_NAMES.map((name) => [name, apiKey]))),
+    ...(baseUrl === undefined ? {} : { DELTA_BASE_URL: baseUrl }),
   }
 }

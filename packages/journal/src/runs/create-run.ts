@@ -123,7 +123,7 @@ async function setAsideStillborn(directory: string): Promise<void> {
 function exists(directory: string, runId: string): JournalError {
   return new JournalError(
     'ERR_RUN_EXISTS',
-    `${directory}: A run with the id ${runId} exists. Choose another id, or go on with that one: delta continue --run-id ${runId}`,
+    `${directory}: A run with the id ${runId} exists. Choose another id. To look at that run: delta show`,
     { path: directory },
   )
 }
