@@ -43,9 +43,9 @@ export function compileTool(definition: ToolDefinition): { tool: ExpandedTool; p
 
 /** What the template alone says. */
 export function compileSyntax(definition: ToolDefinition): Compiled {
-  const { exec, shell, parameters } = definition
-  if (exec !== undefined) return compileExec(exec, parameters)
-  return shell === undefined ? compileCommand(definition) : compileShell(shell, parameters)
+  const { exec, shell, parameters, stdin } = definition
+  if (exec !== undefined) return compileExec(exec, parameters, stdin)
+  return shell === undefined ? compileCommand(definition) : compileShell(shell, parameters, stdin)
 }
 
 function checkModes({ exec, shell, command }: ToolDefinition): ToolProblem[] {

@@ -94,10 +94,12 @@ function parameterOf(
   allowDash?: boolean,
 ): ExpandedParameter {
   const { name, inject_as, position } = known
+  const isOption = inject_as === 'option'
   const isExempt = inject_as === 'argument' && (allowDash || entry.enum !== undefined)
-  // What may be added has its place before the entry's keys, so that a tool which is expanded again is written as it was.
+  // What is added has its place before the entry's keys, so that a tool which is expanded again is written as it was.
   const places: Partial<ParameterDefinition> = {
     description: undefined,
+    option_name: isOption ? `--${name}` : undefined,
     required: true,
     default: undefined,
     allow_dash: false,

@@ -98,7 +98,9 @@ function withoutNulls(value: unknown): unknown {
   const kept: Record<string, unknown> = { __proto__: null } // a key of that name is a key
   for (const key of Object.keys(value)) {
     const entry = (value as Record<string, unknown>)[key]
-    if (entry !== null && entry !== undefined) kept[key] = key === 'default' ? entry : withoutNulls(entry)
+    if (key.startsWith('x-')) kept[key] = entry
+    else if (entry !== null && entry !== undefined)
+      kept[key] = key === 'default' ? entry : withoutNulls(entry)
   }
   return kept
 }
