@@ -368,14 +368,14 @@ describe('parseTool', () => {
       'parameters[0].position must be a whole number',
     ],
     [
-      { name: 't', exec: 'ls', parameters: [{ name: 'a', type: 'object' }] },
+      { name: 't', exec: 'ls', parameters: [{ name: 'a', type: 'text' }] },
       'parameters[0].type',
-      'parameters[0].type must be one of: string, integer, number, boolean, array',
+      'parameters[0].type must be one of: string, integer, number, boolean, array, object',
     ],
     [
       { name: 't', exec: 'ls', parameters: [{ name: 'a', inject_as: 'env' }] },
       'parameters[0].inject_as',
-      'parameters[0].inject_as must be one of: argument, stdin, option',
+      'parameters[0].inject_as must be one of: argument, stdin, option, json',
     ],
   ]
   for (const [input, path, message] of SHAPES) {
