@@ -176,7 +176,7 @@ function finishWord(
   const { name, type, allow_dash = !isListed } = leading
   if (!allow_dash && !(type === 'number' && parts.length === 1)) {
     const shown = JSON.stringify(word.slice(0, 40))
-    const message = `"${name}" makes ${shown}, which looks like an option. Send a value that does not begin with "-"; put ./ before a path.`
+    const message = `"${name}" makes ${shown}, which looks like an option. Send a value that does not begin with "-"; put ./ before a path. If this value is right, the tool's author must set allow_dash or stdin: json.`
     refuse('ERR_ARGUMENT_DASH', message, { parameter: name })
   }
   return word

@@ -22,9 +22,8 @@ export type JsonSchemaProperty = {
 
 /** Words of JSON Schema that a parameter may have besides those that are checked. They go to the model. */
 export const SCHEMA_WORDS: readonly string[] = [
-  ...['title', 'format', 'examples', 'minLength', 'maxLength', 'exclusiveMinimum', 'exclusiveMaximum'],
-  ...['multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'minProperties', 'maxProperties'],
-  'additionalProperties',
+  ...['format', 'minLength', 'maxLength', 'multipleOf', 'minItems', 'maxItems', 'uniqueItems'],
+  ...['additionalProperties', 'examples'],
 ]
 
 /** True for a parameter whose values hold values with types of their own. In a command such a value is JSON text. */

@@ -378,7 +378,7 @@ describe('the full form of stdin: json', () => {
             type: 'object',
             properties: { a: { type: 'string', default: null } },
             required: ['a'],
-            maxProperties: 2,
+            additionalProperties: {},
             default: { a: '' },
           },
         ],

@@ -1,5 +1,6 @@
 import { formatProblem } from '@delta/config-loader'
 import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
+import { toJsonSchema } from '@delta/tool-expander'
 import { inColumns } from '../present/columns.js'
 import { effectsOf } from '../present/effects.js'
 import { print, printJson, say, screenWidth } from '../present/print.js'
@@ -30,7 +31,7 @@ function decisionOn({ settings }: Tool, policy: Policy | undefined): PolicyDecis
 type Listed = { tool: Tool } & PolicyDecision
 
 function summaryOf({ tool, decision, reasons }: Listed): object {
-  const { name, description, command, parameters } = tool.expanded
+  const { name, description, command, parameters, stdin, input_schema } = tool.expanded
   return {
     name,
     description: description ?? null,
@@ -41,6 +42,8 @@ function summaryOf({ tool, decision, reasons }: Listed): object {
     reasons,
     command,
     parameters,
+    stdin,
+    input_schema,
   }
 }
 
@@ -62,7 +65,8 @@ const WIDEST_SIGNATURE = 60
 
 /** `read_file(path, lines?)`. */
 function signatureOf({ expanded }: Tool): string {
-  const parameters = expanded.parameters.map(({ name, required }) => (required ? name : `${name}?`))
+  const { properties, required } = toJsonSchema(expanded)
+  const parameters = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
   return inColumns(`${expanded.name}(${parameters.join(', ')})`, WIDEST_SIGNATURE)
 }
 

@@ -7,7 +7,7 @@ import { showControls } from '../show-controls.js'
 import type { Tool } from '../tool/define-tool.js'
 import { absolute } from '../tool/variables.js'
 import { isObject, requireThat } from '../usage.js'
-import { badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
+import { adviceOnDash, badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
 import { sandboxPrefix } from './sandbox.js'
 
 /** A call as a model sends it: the arguments are JSON text, or the value already parsed. */
@@ -39,6 +39,8 @@ export interface RefusedCall {
   args: unknown
   /** What the model reads instead of a result. */
   observation: string
+  /** What the tool's author can change, if that is why. The same for each such call. */
+  advice?: string
 }
 
 /** A call whose command is known to the last word, and has not been started. */
@@ -48,6 +50,8 @@ export interface RunnableCall {
   tool: Tool
   /** By the names of the parameters, as they were sent. */
   args: Record<string, unknown>
+  /** What `argv` was bound with. */
+  variables: { AGENT_HOME: string; CWD: string }
   /** The words in front of `argv` that make the sandbox; undefined without one. */
   sandbox?: string[]
   /** What will be started, sandbox included. */
@@ -88,8 +92,13 @@ export function prepareCall(
   if (!read.ok) return refuse('ERROR', call.arguments, badArguments(expanded, read.reason))
   const { args } = read
 
-  const bound = bindArguments(expanded, args, { variables: absolute(context.variables) })
-  if (!bound.ok) return refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
+  const variables = absolute(context.variables)
+  const bound = bindArguments(expanded, args, { variables })
+  if (!bound.ok) {
+    const advice = adviceOnDash(expanded, bound.reasons)
+    const refused = refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
+    return advice === undefined ? refused : { ...refused, advice }
+  }
 
   const { decision, reasons } = decide(settings.effects, context.policy, { trust: settings.trust })
   if (decision === 'deny') return refuse('BLOCKED', args, blockedByPolicy(expanded, reasons))
@@ -100,6 +109,7 @@ export function prepareCall(
     decision,
     tool,
     args,
+    variables,
     argv,
     ...(sandbox && { sandbox }),
     ...(bound.stdin !== undefined && { stdin: bound.stdin }),

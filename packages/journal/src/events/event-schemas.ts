@@ -141,5 +141,6 @@ export const eventSchemas = {
     final_iteration: z.optional(wholeNumber),
     usage: z.optional(z.nullable(usage)),
     reason: z.optional(z.nullable(text)),
+    warnings: z.optional(z.array(text)),
   }),
 } as const
