@@ -55,7 +55,7 @@ test('LangChain and the AI SDK are given nested schemas as they are written', as
     { properties: { edits: EDITS } },
   ])
   const made = toAiSdkTools(tools, options)
-  expect((made.verbatim?.inputSchema as { jsonSchema?: unknown }).jsonSchema).toEqual(SCHEMA)
+  expect(made.verbatim?.inputSchema).toMatchObject({ jsonSchema: SCHEMA })
 })
 
 test('strict mode describes nested objects; a schema that it cannot describe goes without', async () => {

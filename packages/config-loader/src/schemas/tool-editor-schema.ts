@@ -8,7 +8,7 @@ import * as z from 'zod/mini'
  */
 const text = (description: string) => z.string().check(z.describe(description))
 const flag = (description: string) => z.boolean().check(z.describe(description))
-const schema = (description: string) => z.record(z.string(), z.unknown()).check(z.describe(description))
+const schema = (description: string) => z.looseObject({}).check(z.describe(description))
 const texts = (description: string) => z.array(z.string()).check(z.describe(description))
 
 const parameter = z.object({
