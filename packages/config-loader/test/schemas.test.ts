@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { PARAMETER_KEYS, POLICY_KEYS, TOOL_SETTING_KEYS } from '@delta/executor'
 import { parseLlm } from '@delta/model'
-import { parseTool } from '@delta/tool-expander'
+import { parseTool, SCHEMA_WORDS } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { HOOK_NAMES } from '../src/index.js'
@@ -58,6 +58,7 @@ test('editors offer every key that says how a tool runs, and the syntax the expa
     'shell',
     'command',
     'stdin',
+    'input_schema',
     'parameters',
     'allow_dash',
   ])
@@ -70,7 +71,8 @@ test('editors offer the keys of a parameter that the expander reads, and the loa
   const tool = schema('tools').properties.tools?.anyOf[0]?.items
   const offered = Object.keys(tool?.properties.parameters?.items.properties ?? {})
   expect([...offered, 'raw'].sort()).toEqual([...PARAMETER_KEYS].sort())
-  for (const key of PARAMETER_KEYS.filter((key) => key !== 'default')) {
+  const unchecked = ['default', ...SCHEMA_WORDS]
+  for (const key of PARAMETER_KEYS.filter((key) => !unchecked.includes(key))) {
     const parameters = [{ name: 'c', [key]: { not: 'this' } }]
     expect(parseTool({ name: 'a', exec: 'ls ${c}', parameters }).ok, key).toBe(false)
   }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { type PreparedCall, prepareCall } from '@delta/executor'
 import type { HumanInputRequest } from '@delta/journal'
-import { type ActiveRun, variablesOf } from './active-run.js'
+import { type ActiveRun, variablesOf, warnAuthor } from './active-run.js'
 import type { Call, ReadyCall } from './calls/call.js'
 import { missingCritical } from './calls/critical.js'
 import { cutCall } from './calls/cut-call.js'
@@ -78,7 +78,10 @@ export async function actOn(
     return refuse(run, call, { iteration, attempt, ...refusal })
   }
   const prepared = prepare(run, call)
-  if (prepared.decision === 'refuse') return refuse(run, call, { iteration, attempt, ...prepared })
+  if (prepared.decision === 'refuse') {
+    warnAuthor(run, prepared.advice)
+    return refuse(run, call, { iteration, attempt, ...prepared })
+  }
 
   const guarded = await guardCall(run, call, prepared, iteration)
   if (guarded.verdict === 'stop') return guarded.outcome

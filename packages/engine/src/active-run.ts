@@ -36,6 +36,8 @@ export interface ActiveRun {
   readonly lastCount: { calibration?: Calibration }
   /** Keys of a request that the server refuses, so that each is sent only once. */
   readonly refusedKeys: Set<string>
+  /** What this engine has told the author, once each. */
+  readonly warnings: Set<string>
   readonly signal: AbortSignal
   /** What this engine was started with: an answer to `ask_human`, or a decision on one waiting command. */
   readonly reply: Reply | undefined
@@ -51,6 +53,13 @@ export interface ActiveRun {
 /** Values of the variables that templates and `context.yaml` may use. */
 export function variablesOf(run: ActiveRun): { AGENT_HOME: string; CWD: string; RUN_DIR: string } {
   return { AGENT_HOME: run.agent.home, CWD: run.run.workDirectory, RUN_DIR: run.run.directory }
+}
+
+/** Tells the author what to change, once for all calls that need it. It is in `ENGINE_END`, too. */
+export function warnAuthor({ warnings, emit }: ActiveRun, message: string | undefined): void {
+  if (message === undefined || warnings.has(message)) return
+  warnings.add(message)
+  emit({ kind: 'notice', message })
 }
 
 /**

@@ -72,6 +72,7 @@ async function activate(
     earlierSecretTokens: history.secretTokens,
     lastCount: history.lastCount,
     refusedKeys: new Set(),
+    warnings: new Set(),
     conversation: followJournal(run.paths.journal),
     signal: options.signal,
     reply: options.reply,

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { describeProcess, interruptPolicy, runPrepared, type ToolResult } from '@delta/executor'
 import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
-import { type ActiveRun, record } from './active-run.js'
+import { type ActiveRun, record, warnAuthor } from './active-run.js'
 import { meantBesideAgent } from './calls/beside-agent.js'
 import type { Call, ReadyCall } from './calls/call.js'
 import { failedCritically } from './calls/critical.js'
@@ -69,6 +69,7 @@ async function runRecorded(
   }
   file.write(executionRecord(call, prepared, result), 0) // if a crash tears it, the call has no result yet either
   recordResult(run, result, about, executionRef)
+  warnAuthor(run, result.advice)
   records.outputs.settle(result) // only now: after a crash, the next engine must still find the output
   if (result.status === 'INTERRUPTED') return interrupted(run.signal)
   const stopped = await reportResult(run, call, result, iteration)

@@ -51,6 +51,32 @@ test('relative variables are made absolute: a command would look for them from w
   })
 })
 
+test('a refused value that may be right brings advice for the author of the tool, the same for each such call', () => {
+  const refused = ['-a', '--b'].map((pattern) => prepare('search', { pattern, file: 'a' }))
+  expect(refused).toMatchObject([{ decision: 'refuse' }, { decision: 'refuse' }])
+  const advice = refused.map((each) => (each.decision === 'refuse' ? each.advice : ''))
+  expect(new Set(advice)).toEqual(
+    new Set([
+      'search: a value of "pattern" that begins with "-" was refused. If such values are right, use stdin: json, put -- before it, or set allow_dash: true.',
+    ]),
+  )
+  expect(prepare('search', { pattern: 'a' })).not.toHaveProperty('advice')
+})
+
+test('a model that misses an input_schema is told its properties', () => {
+  const input_schema = {
+    type: 'object',
+    properties: { a: { type: ['number', 'null'] }, b: {} },
+    required: ['a'],
+  }
+  const own = toolMap([defineTool({ name: 'sum', exec: 'sum', stdin: 'json', input_schema })])
+  const call = { name: 'sum', arguments: '{"a":"x"}' }
+  expect(prepareCall(own, call, { variables, workDirectory: '/work' })).toMatchObject({
+    observation:
+      'ERROR: the arguments of "sum" were not accepted. Nothing was run.\n- "a" must be a number or null.\nIts parameters: a (number or null, required), b (any).',
+  })
+})
+
 describe('Whatever else a model sends has an answer it can act on', () => {
   const usage = 'Send one JSON object. Its parameters: pattern (string, required), file (string, required).'
   test.each([

@@ -148,6 +148,26 @@ describe('A value that a person entrusted to the run', () => {
     expect(JSON.stringify(result)).not.toContain('hunter2')
   })
 
+  test('is written as JSON where the tool reads JSON, on stdin and in an argument', async () => {
+    const { path, read } = await workspace()
+    const value = 'a"b\\\n«secret:1-0»'
+    const tool = {
+      shell: 'cat >seen; printf %s ${login} >login',
+      stdin: 'json',
+      parameters: [
+        { name: 'login', type: 'object' },
+        { name: 'files', type: 'array' },
+      ],
+    }
+    const token = '«secret:1-0»'
+    const args = { login: { [token]: [`${token}!`] }, files: [token, 'b'] }
+    const result = await call(tool, args, { workDirectory: path, secretTokens: { [token]: value } })
+    expect(result.status).toBe('SUCCESS')
+    const login = { [value]: [`${value}!`] }
+    expect(await read('seen')).toBe(JSON.stringify({ login, files: [value, 'b'] }))
+    expect(await read('login')).toBe(JSON.stringify(login))
+  })
+
   test('is refused in the task of a sub-agent, which would keep it, and reaches one as an answer', async () => {
     const { path } = await workspace({ delta: '#!/bin/sh\ncat >answer\n' })
     chmodSync(join(path, 'delta'), 0o755)
@@ -268,8 +288,9 @@ test('a value of 200 KB fits stdin, and as an argument is refused with the way o
   const byArgument = await call({ exec: 'echo ${text}' }, { text: value }, { workDirectory: path })
   expect(byArgument).toMatchObject({
     status: 'ERROR',
+    advice: expect.stringMatching(/: its arguments are longer than the system passes\. .* stdin: json\.$/),
     observation:
-      'ERROR: the command did not start. Argument 1 is 200000 bytes long; the system passes at most 131071 bytes in one argument. Large values belong on standard input: let the tool take this parameter with stdin:.',
+      'ERROR: the command did not start. Argument 1 is 200000 bytes long; the system passes at most 131071 bytes in one argument. Large values belong on standard input: let the tool take this parameter with stdin:, or all with stdin: json.',
   })
 })
 

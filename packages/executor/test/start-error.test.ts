@@ -52,7 +52,7 @@ describe('A command that cannot start says why', () => {
       'an argument that is too long',
       ['echo', 'x'.repeat(200_000)],
       'TOO_LARGE',
-      'Argument 1 is 200000 bytes long; the system passes at most 131071 bytes in one argument. Large values belong on standard input: let the tool take this parameter with stdin:.',
+      'Argument 1 is 200000 bytes long; the system passes at most 131071 bytes in one argument. Large values belong on standard input: let the tool take this parameter with stdin:, or all with stdin: json.',
     ],
     [
       'an argument with a NUL byte',

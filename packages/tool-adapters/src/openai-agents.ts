@@ -1,10 +1,12 @@
 import type { Tool } from '@delta/executor'
-import { toFunctionTool } from '@delta/tool-expander'
+import { type JsonSchema, toFunctionTool } from '@delta/tool-expander'
 import { type FunctionTool, tool as makeTool } from '@openai/agents'
 import { type AdapterOptions, outputOf, runnerAfterApproval } from './runner.js'
 
+type StrictSchema = Omit<JsonSchema, 'additionalProperties'> & { additionalProperties: false }
+
 /**
- * Tools for an `Agent` of the OpenAI Agents SDK (package `@openai/agents`), in strict mode.
+ * Tools for an `Agent` of the OpenAI Agents SDK (package `@openai/agents`), in strict mode where that can describe them.
  *
  * What a tool prints is its output. A call that fails, is refused or is blocked is an error of the tool: its span in the trace
  * has it, and the model reads why. A call that the policy puts to a person is one of the run's `interruptions`, unless there
@@ -15,13 +17,13 @@ import { type AdapterOptions, outputOf, runnerAfterApproval } from './runner.js'
 export function toOpenAIAgentsTools(tools: readonly Tool[], options: AdapterOptions = {}): FunctionTool[] {
   const { run, approvalOf } = runnerAfterApproval('toOpenAIAgentsTools', tools, options)
   return tools.map((tool) => {
-    const { name, parameters } = toFunctionTool(tool.expanded, { strict: true }).function
+    const { name, parameters, strict = false } = toFunctionTool(tool.expanded, { strict: true }).function
     const approval = approvalOf(tool)
     const made = makeTool({
       name,
       description: tool.expanded.description ?? '',
-      parameters,
-      strict: true,
+      parameters: parameters as StrictSchema, // the types ask for that also where it is not strict
+      ...({ strict } as { strict: true }),
       // Only where it may be needed: with a function here, the SDK asks about every call whose arguments are no JSON.
       ...(approval && { needsApproval: async (_context, input: unknown) => approval(input) }),
       errorFunction: (_context, error) => String(error),

@@ -1,9 +1,11 @@
 import { checkExpanded, checkOptions } from './check-expanded.js'
 import { looksLikeOption } from './dash.js'
+import { fit, isNested, type JsonSchemaProperty, schemaOf } from './nested.js'
 import { isOptionWord } from './optional.js'
+import { ENOUGH } from './problems.js'
 import { isParameter, isWholeParameter, type Part, parseElement } from './template.js'
 import type { BindOptions, ExpandedParameter, ExpandedTool } from './tool.js'
-import { complaintAbout } from './values.js'
+import { complaintAbout, HAS_NUL, textOf } from './values.js'
 
 /** Why a call was refused. `message` is written for the model that made the call. */
 export interface BindProblem {
@@ -53,44 +55,67 @@ export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOp
   const call: Call = {
     tool,
     values,
-    refuse: (code, message, place) => reasons.set(message, { code, ...place, message }),
+    refuse: (code, message, place) => {
+      if (reasons.size < ENOUGH) reasons.set(message, { code, ...place, message })
+    },
   }
-  readValues(call, args)
+  const json = readValues(call, args)
   const argv = reasons.size > 0 ? [] : bindCommand(call)
   if (reasons.size > 0) return { ok: false, reasons: [...reasons.values()] }
 
   const stdin = tool.parameters.find(({ inject_as }) => inject_as === 'stdin')
-  const [text] = values.get(stdin?.name ?? '')?.texts ?? []
+  const [text] = tool.stdin === 'json' ? [JSON.stringify(json)] : (values.get(stdin?.name ?? '')?.texts ?? [])
   return text === undefined ? { ok: true, argv } : { ok: true, argv, stdin: text }
 }
 
-function readValues({ tool, values, refuse }: Call, args: unknown): void {
-  const { name: toolName, parameters } = tool
+/** Reads the values for the command. Gives all of them as they stand in the JSON of `stdin: json`. */
+function readValues({ tool, values, refuse }: Call, args: unknown): unknown {
+  const { name: toolName, parameters, input_schema: schema } = tool
   const names = () => parameters.map(({ name }) => `"${name}"`).join(', ') || 'no parameters'
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
     refuse('ERR_ARGUMENTS', `The arguments of ${toolName} must be an object with ${names()}.`)
-    return
+    return undefined
   }
+  const fitted = (isWhole: boolean, schema: JsonSchemaProperty, value: unknown, name: string) => {
+    let isRefused = false
+    const refuseIn = (place: string, reason: string) => {
+      isRefused = true
+      refuse('ERR_ARGUMENT_VALUE', `"${place}" ${reason}.`, { parameter: name || place })
+    }
+    const read = fit(schema, value, name, { isWhole, refuse: refuseIn })
+    return isRefused ? null : read
+  }
+  const whole = schema && fitted(false, schema, args, '')
   const known = new Set(parameters.map(({ name }) => name))
-  const given = new Map<string, unknown>(Object.entries(args))
+  const given = new Map<string, unknown>(Object.entries(Object(whole ?? args)))
   for (const name of given.keys()) {
-    if (known.has(name)) continue
+    if (schema || known.has(name)) continue
     const message = `${toolName} has no parameter ${JSON.stringify(name.slice(0, 64))}. It takes ${names()}.`
     refuse('ERR_ARGUMENT_UNKNOWN', message, { parameter: name })
   }
+  const json: [name: string, value: unknown][] = []
   for (const parameter of parameters) {
-    const { name, required } = parameter
+    const { name, required, inject_as } = parameter
     const sent = given.get(name)
     const value = sent ?? parameter.default ?? null
     // An empty default stands for "absent, but keep the place", whatever the type.
     const isAbsent = value === null || (value === '' && sent !== value)
-    const reason = isAbsent ? undefined : complaintAbout(parameter, value)
+    const isTyped = !isAbsent && (isNested(parameter) || tool.stdin === 'json')
+    const read = isTyped ? fitted(true, schemaOf(parameter), value, name) : value
+    if (!isAbsent) json.push([name, read])
+    const texts = value === null ? [] : [isNested(parameter) ? read : value].flat().map(textOf)
+    const isInCommand = inject_as === 'argument' || inject_as === 'option'
+    const complaint = isNested(parameter)
+      ? isInCommand && texts.join().includes('\0') && HAS_NUL
+      : inject_as !== 'json' && complaintAbout(parameter, value)
+    const reason = !isAbsent && complaint
     const what = sent === null ? 'must not be null' : 'is missing'
     if (value === null && required)
       refuse('ERR_ARGUMENT_MISSING', `"${name}" ${what}; ${toolName} requires it.`, { parameter: name })
     if (reason) refuse('ERR_ARGUMENT_VALUE', `"${name}" ${reason}.`, { parameter: name })
-    values.set(name, { parameter, texts: value === null || reason ? [] : [value].flat().map(String) })
+    values.set(name, { parameter, texts: reason ? [] : texts })
   }
+  return whole ?? Object.fromEntries(json)
 }
 
 function bindCommand(call: Call): string[] {
@@ -151,7 +176,7 @@ function finishWord(
   const { name, type, allow_dash = !isListed } = leading
   if (!allow_dash && !(type === 'number' && parts.length === 1)) {
     const shown = JSON.stringify(word.slice(0, 40))
-    const message = `"${name}" makes ${shown}, which looks like an option. Send a value that does not begin with "-"; put ./ before a path.`
+    const message = `"${name}" makes ${shown}, which looks like an option. Send a value that does not begin with "-"; put ./ before a path. If this value is right, the tool's author must set allow_dash or stdin: json.`
     refuse('ERR_ARGUMENT_DASH', message, { parameter: name })
   }
   return word

@@ -5,9 +5,14 @@ import type { ArgumentWord, Compiled, Inferred } from './inferred.js'
 import { plainNames } from './plain.js'
 import { problemAt, type ToolProblem } from './problems.js'
 import { type Opening, parseElement, textOf } from './template.js'
+import type { Injection } from './tool.js'
 
-/** Compiles a hand-written `command:`. What its parameters say about injection is taken as the template's word. */
-export function compileCommand(definition: ToolDefinition): Compiled {
+/**
+ * Compiles a hand-written `command:`. What its parameters say about injection is taken as the template's word.
+ *
+ * @param elsewhere - What becomes of a parameter that says nothing and stands in no place.
+ */
+export function compileCommand(definition: ToolDefinition, elsewhere: Injection = 'argument'): Compiled {
   const { command = [], parameters = [], substitute = false, checked_words: checkedWords } = definition
   const problems: ToolProblem[] = []
   const words = command.map((template, index): ArgumentWord => {
@@ -24,7 +29,10 @@ export function compileCommand(definition: ToolDefinition): Compiled {
       ? { ...known, allow_dash: undefined }
       : known,
   )
-  const others = parameters.map(asWritten).filter(({ inject_as }) => !substitute || inject_as !== 'argument')
+  const isPlaced = (name: string) => placed.some((known) => known.name === name)
+  const others = parameters
+    .map((entry) => asWritten(entry, isPlaced(entry.name) ? 'argument' : elsewhere))
+    .filter(({ inject_as }) => !substitute || inject_as !== 'argument')
   return {
     command: command as string[], // a copy of the author's
     substitute,
@@ -36,6 +44,10 @@ export function compileCommand(definition: ToolDefinition): Compiled {
 }
 
 /** A parameter as its entry says, with nothing inferred. */
-export function asWritten({ name, inject_as = 'argument', position }: ParameterDefinition): Inferred {
+export function asWritten(
+  { name, inject_as: written, position }: ParameterDefinition,
+  inferred: Injection = 'argument',
+): Inferred {
+  const inject_as = written ?? inferred
   return { name, inject_as, position }
 }

@@ -16,8 +16,10 @@ export type ToolDefinition = {
   readonly shell?: string | undefined
   /** The full form: the argument vector, to which parameters are appended by `position`. */
   readonly command?: readonly string[] | undefined
-  /** The parameter whose value is the standard input. */
+  /** The parameter whose value is the standard input; `json` for all arguments as one JSON object. */
   readonly stdin?: string | undefined
+  /** With `stdin: json`, JSON Schema of the arguments, which goes to the model as it is. Instead of `parameters`. */
+  readonly input_schema?: WrittenSchema | undefined
   /** Says more about parameters; with `command`, which there are. */
   readonly parameters?: readonly ParameterDefinition[] | undefined
   /** True: values of all parameters may begin with `-`. */
@@ -36,6 +38,9 @@ export type ToolDefinition = {
     | undefined
 }
 
+/** JSON Schema as its author wrote it. */
+type WrittenSchema = { readonly [word: string]: unknown }
+
 /** An entry of `parameters:`, as written. At run time, keys we do not know stay on it. */
 export type ParameterDefinition = {
   /** Letters, digits and `_`, no digit first. */
@@ -50,14 +55,22 @@ export type ParameterDefinition = {
   readonly option_name?: string | undefined
   /** What the model is told of the parameter. */
   readonly description?: string | undefined
-  /** Default true; false for a parameter with a `default`. */
-  readonly required?: boolean | undefined
+  /** Default true; false for a parameter with a `default`. Of an object also a list: the properties that must be there. */
+  readonly required?: boolean | readonly string[] | undefined
   /** The value when a call gives none. */
   readonly default?: unknown
   /** The only values there may be. */
   readonly enum?: readonly (string | number)[] | undefined
   /** A JavaScript regular expression that the whole value must match. */
   readonly pattern?: string | undefined
+  readonly minimum?: number | undefined
+  readonly maximum?: number | undefined
+  /** Of an array: what each of its values is, as JSON Schema. Default: a string. */
+  readonly items?: WrittenSchema | undefined
+  /** Of an object: its properties, each as JSON Schema. */
+  readonly properties?: WrittenSchema | undefined
+  /** The list that `required` may be, where the object itself is optional. */
+  readonly required_properties?: readonly string[] | undefined
   /** True: a value may begin with `-`. Default: what the tool says, else false; true with `command` and with an `enum`. */
   readonly allow_dash?: boolean | undefined
   /** That it stands as `${name:raw}` in the script. */

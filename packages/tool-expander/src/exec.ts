@@ -1,4 +1,4 @@
-import { forLeadingValues } from './command-words.js'
+import { forLeadingValues, shapeOf } from './command-words.js'
 import { type ArgumentWord, type Compiled, type Inferred, inferParameters, writeCommand } from './inferred.js'
 import { type KnownParameter, plainNames } from './plain.js'
 import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js'
@@ -7,10 +7,15 @@ import { complain, type Scan, scanTemplate, take } from './shell/scan.js'
 import { readWord } from './shell/words.js'
 import { isParameter, isWholeParameter, matches, type Opening, openings, type Part } from './template.js'
 
-/** Compiles an `exec:` template: split into words as Python's `shlex.split` does, whatever the values hold. */
+/**
+ * Compiles an `exec:` template: split into words as Python's `shlex.split` does, whatever the values hold.
+ *
+ * @param stdin - The parameter that `stdin:` names. Its places in the template stay empty, and a word of it alone is dropped.
+ */
 export function compileExec(
   template: string,
   parameters?: readonly KnownParameter[],
+  stdin?: string,
 ): Compiled & { words: ArgumentWord[] } {
   const plain = plainNames(parameters)
   const words: ArgumentWord[] = []
@@ -24,8 +29,17 @@ export function compileExec(
   })
   if (words.length === 0) words.push({ pieces: [], shape: '', template, path: 'exec' })
   if (problems.length === 0) problems.push(...checkWords(words, plain))
-  const pieces = words.map((word) => word.pieces)
-  return { ...writeCommand(pieces, inferFromWords(words)), problems, words }
+  const kept = words.flatMap((word) => withoutValue(word, stdin))
+  const pieces = kept.map((word) => word.pieces)
+  return { ...writeCommand(pieces, inferFromWords(kept)), problems, words: kept }
+}
+
+function withoutValue(word: ArgumentWord, name: string | undefined): ArgumentWord[] {
+  const pieces = word.pieces.filter((piece) => !isParameter(piece) || piece.name !== name)
+  if (pieces.length === word.pieces.length) return [word]
+  return pieces.length === 0 && isWholeParameter(word.pieces)
+    ? []
+    : [{ ...word, pieces, shape: shapeOf(pieces) }]
 }
 
 const BLANKS = /[ \t\r\n]+/y

@@ -4,10 +4,10 @@ export { expandTool, type ParseResult, parseTool } from './expand.js'
 export {
   type FunctionTool,
   type JsonSchema,
-  type JsonSchemaProperty,
   toFunctionTool,
   toJsonSchema,
 } from './json-schema.js'
+export { type JsonSchemaProperty, SCHEMA_WORDS } from './nested.js'
 export {
   type Excerpt,
   formatProblem,

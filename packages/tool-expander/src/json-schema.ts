@@ -1,25 +1,15 @@
 import { checkExpanded } from './check-expanded.js'
 import { defined } from './defined.js'
+import { type JsonSchemaProperty, schemaOf } from './nested.js'
 import type { ExpandedParameter, ExpandedTool, ParameterType } from './tool.js'
+import { wholePattern } from './values.js'
 
 /** The part of JSON Schema that describes a tool's arguments. */
 export type JsonSchema = {
   type: 'object'
   properties: Record<string, JsonSchemaProperty>
   required: string[]
-  additionalProperties: false
-}
-
-type JsonSchemaType = ParameterType | 'null'
-
-/** What one argument may be. A list of types means that it may also be null: see `strict`. */
-export interface JsonSchemaProperty {
-  type: JsonSchemaType | JsonSchemaType[]
-  description?: string
-  enum?: (string | number | boolean | null)[]
-  pattern?: string
-  default?: string | number | boolean | (string | number | boolean)[]
-  items?: { type: 'string'; enum?: (string | number | boolean)[]; pattern?: string }
+  additionalProperties?: boolean | JsonSchemaProperty
 }
 
 /** A tool as the `tools` entry of a chat completion request. Type aliases, not interfaces: other libraries take such objects as `Record<string, unknown>`. */
@@ -29,66 +19,114 @@ export type FunctionTool = {
 }
 
 /**
- * The arguments a tool takes, as JSON Schema; properties in the order of the template.
+ * The arguments a tool takes, as JSON Schema; properties in the order of the template. An `input_schema` is given as it is.
  *
  * @throws {ToolExpansionError} `ERR_USAGE`: the tool is not expanded.
  */
 export function toJsonSchema(tool: ExpandedTool): JsonSchema {
-  return schemaOf(tool)
+  return argumentsOf(tool)
 }
 
 /**
  * A tool in OpenAI's shape.
  *
  * @param options.strict - For strict mode every parameter is required and optional ones may be null,
- *   which `bindArguments` reads as absent. Defaults move into the description: strict mode knows none.
- *   Default false.
+ *   which `bindArguments` reads as absent. Defaults move into the description: strict mode knows none. A tool that strict
+ *   mode has no words for (an `input_schema`, an object without `properties`, other words of JSON Schema) is given as it
+ *   is, without `strict`. Default false.
  * @throws {ToolExpansionError} `ERR_USAGE`: the tool is not expanded.
  */
 export function toFunctionTool(tool: ExpandedTool, options?: { strict?: boolean | undefined }): FunctionTool {
-  const strict = options?.strict || undefined
-  const parameters = schemaOf(tool, strict)
+  checkExpanded(tool)
+  const strict = (options?.strict && canBeStrict(tool)) || undefined
+  const parameters = argumentsOf(tool, strict)
   const { name, description } = tool
   return { type: 'function', function: defined({ name, description, parameters, strict }) }
 }
 
-function schemaOf(tool: ExpandedTool, strict = false): JsonSchema {
+function argumentsOf(tool: ExpandedTool, strict = false): JsonSchema {
   checkExpanded(tool)
-  const { parameters } = tool
+  const { parameters, input_schema: schema } = tool
+  if (schema)
+    return { ...schema, properties: schema.properties ?? {}, required: schema.required ?? [] } as JsonSchema
   return {
     type: 'object',
-    properties: Object.fromEntries(
-      parameters.map((parameter) => [parameter.name, propertyOf(parameter, strict && !parameter.required)]),
-    ),
+    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, told(parameter, strict)])),
     required: parameters.filter(({ required }) => strict || required).map(({ name }) => name),
     additionalProperties: false,
   }
 }
 
-/** @param nullable - Null stands for absent, and the default is told in words. */
-function propertyOf(parameter: ExpandedParameter, nullable: boolean): JsonSchemaProperty {
-  const { type, description, enum: allowed, pattern, default: value } = parameter
-  const isList = type === 'array'
-  const isText = isList || type === 'string'
+/** A parameter as the model is told of it. In strict mode null stands for absent, and the default is told in words. */
+function told(parameter: ExpandedParameter, strict: boolean): JsonSchemaProperty {
+  const { type, required, description, default: value } = parameter
+  const isNullable = strict && !required
   // An empty default that is no text only keeps a place in a script.
   const typed = TYPED[type] ?? Number
   const shown = value === undefined || (value === '' && type !== 'string') ? undefined : typed(value)
-  const limits = defined({
-    enum: allowed && [...allowed.map(typed), ...(nullable && !isList ? [null] : [])],
-    pattern: isText && pattern !== undefined ? `^(?:${pattern})$` : undefined,
-  })
   const sentences = [description?.replace(/(?<![.!?])$/, '.'), `Default: ${JSON.stringify(shown)}.`]
-  return defined({
-    type: nullable ? [type, 'null' as const] : type,
-    description: nullable && shown !== undefined ? sentences.filter(Boolean).join(' ') : description,
-    ...(isList ? { items: { type: 'string' as const, ...(limits as object) } } : limits),
-    default: nullable ? undefined : shown,
+  const { type: _, enum: allowed, pattern, ...schema } = asTold(schemaOf(parameter), strict)
+  const property = {
+    type,
+    description: isNullable && shown !== undefined ? sentences.filter(Boolean).join(' ') : description,
+    enum: allowed?.map(typed),
+    pattern: type === 'string' ? pattern : undefined, // JSON Schema knows it for strings alone
+    ...schema,
+    default: isNullable ? undefined : shown,
+  }
+  return isNullable ? nullable(defined(property)) : defined(property)
+}
+
+/** A schema whose patterns match whole values, as those of parameters do; in strict mode all properties are required, and may be null instead. */
+function asTold(schema: JsonSchemaProperty, strict: boolean): JsonSchemaProperty {
+  const { pattern, items, properties, required = [] } = schema
+  const entries = Object.entries(properties ?? {}).map(([name, property]) => {
+    const inner = asTold(property, strict)
+    return [name, strict && !required.includes(name) ? nullable(inner) : inner] as const
   })
+  return {
+    ...schema,
+    ...(pattern !== undefined && { pattern: wholePattern(pattern) }),
+    ...(items && { items: asTold(items, strict) }),
+    ...(properties && { properties: Object.fromEntries(entries) }),
+    ...(properties && strict && { required: Object.keys(properties), additionalProperties: false }),
+  }
+}
+
+function nullable(schema: JsonSchemaProperty): JsonSchemaProperty {
+  const { type = [], enum: allowed } = schema
+  const types = [type].flat()
+  return {
+    ...schema,
+    type: types.includes('null') ? types : [...types, 'null'],
+    ...(allowed && { enum: [...allowed, null] }),
+  }
+}
+
+/** What strict mode knows of JSON Schema. */
+const STRICT_WORD =
+  /^(?:type|description|title|enum|pattern|format|properties|required|additionalProperties|items|m(?:in|ax)Items|multipleOf|(?:exclusiveM|m)(?:in|ax)imum)$/
+
+function canBeStrict({ parameters, input_schema: schema }: ExpandedTool): boolean {
+  return !schema && parameters.every((parameter) => isStrict(schemaOf(parameter)))
+}
+
+function isStrict(schema: JsonSchemaProperty): boolean {
+  const { type, items, properties } = schema
+  const types = [type].flat()
+  return (
+    type !== undefined &&
+    !schema.additionalProperties &&
+    Object.keys(schema).every((word) => STRICT_WORD.test(word)) &&
+    (!types.includes('array') || (items !== undefined && isStrict(items))) &&
+    (!types.includes('object') || (properties !== undefined && Object.values(properties).every(isStrict)))
+  )
 }
 
 /** As the schema's type has it: in YAML, `default: "8080"` of an integer is a text, and `enum: [2024]` of a text is a number. */
-const TYPED: Partial<Record<ParameterType, (value: unknown) => string | number | boolean>> = {
+const TYPED: Partial<Record<ParameterType, (value: unknown) => unknown>> = {
   string: String,
   boolean: (value) => String(value) === 'true',
-  array: (value) => value as never, // a list, or an entry of its enum, stays what it is
+  array: (value) => value, // what is nested stays what it is
+  object: (value) => value,
 }

@@ -25,6 +25,7 @@ import { scriptVariable } from './lint/script-variable.js'
 import { scriptsInExec, scriptsInShell } from './lint/scripts-in-scripts.js'
 import { slowPattern } from './lint/slow-pattern.js'
 import { type ShellSource, sourceOf } from './lint/source.js'
+import { stdinJson } from './lint/stdin-json.js'
 import { unknownKey } from './lint/unknown-key.js'
 import { valueInExecFormat, valueInShellFormat } from './lint/value-in-format.js'
 import { valueInExecProgram, valueInShellProgram } from './lint/value-in-program.js'
@@ -35,7 +36,7 @@ export type { LintFinding, LintRule } from './lint/finding.js'
 export type { LintOptions } from './lint/options.js'
 
 // A rule lives in the file of its name. The order is that of the findings.
-const TOOL_RULES = [noDescription, commandNotFound, commandValues]
+const TOOL_RULES = [noDescription, commandNotFound, commandValues, stdinJson]
 const PARAMETER_RULES = [
   noParameterDescription,
   unknownKey,

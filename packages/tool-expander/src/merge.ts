@@ -1,6 +1,7 @@
 import { looksLikeOption } from './dash.js'
 import type { ParameterDefinition } from './definition.js'
 import type { Inferred } from './inferred.js'
+import { faultsOf, fit, isNested, schemaOf } from './nested.js'
 import { problemOf, type ToolProblem, type ToolProblemCode } from './problems.js'
 import type { ExpandedParameter } from './tool.js'
 import { complaintAbout } from './values.js'
@@ -50,7 +51,7 @@ function checkEntry(
   parameter: ExpandedParameter,
   refuse: Refuse,
 ): void {
-  const { name, raw, type, pattern, default: value } = entry
+  const { name, raw, type, pattern, required, default: value } = entry
   for (const key of ['inject_as', 'position'] as const) {
     const { [key]: was } = known
     const { [key]: wanted = was } = entry
@@ -63,21 +64,50 @@ function checkEntry(
     const hint = 'Give it a word of its own in exec:, or inject_as: option in command:.'
     refuse('ERR_PARAMETER', 'type', `Parameter '${name}' cannot be an array here`, hint)
   }
+  for (const [key, wanted] of BELONGS) {
+    const isThere = entry[key] !== undefined && (key !== 'required' || Array.isArray(required))
+    const message = `${key} of '${name}' belongs to type: ${wanted}`
+    if (isThere && type !== wanted && !(wanted === 'number' && type === 'integer'))
+      refuse('ERR_PARAMETER', key, message, `Write type: ${wanted}, or remove it.`)
+  }
+  const { items = true, properties = {} } = entry
+  const faults = faultsOf({ items, properties })
+  for (const { path, message } of faults) {
+    const key = path.join('.')
+    refuse('ERR_PARAMETER', key, `${key} of '${name}' ${message}`)
+  }
   const fault = faultOfPattern(pattern)
   if (fault) refuse('ERR_PARAMETER', 'pattern', `The pattern of '${name}': ${fault}`)
-  else {
+  else if (faults.length === 0) {
     // What nobody infers, as in a hand-written command:, is not checked unless it says so.
     const passes = (parameter.allow_dash ?? !('allow_dash' in known)) || type === 'number'
     const check = (key: string, given: unknown): void => {
       const isOption = !passes && [given].flat().some((item) => looksLikeOption(String(item)))
-      const reason =
-        complaintAbout(parameter, given) ?? (isOption && 'looks like an option: say allow_dash: true')
-      if (reason) refuse('ERR_PARAMETER', key, `The ${key} of '${name}' ${reason}`)
+      const complain = (place: string, reason: string | undefined) => {
+        if (reason) refuse('ERR_PARAMETER', key, `The ${key} of '${place}' ${reason}`)
+      }
+      if (isNested(parameter)) fit(schemaOf(parameter), given, name, { refuse: complain, isWhole: true })
+      else
+        complain(
+          name,
+          complaintAbout(parameter, given) ??
+            (isOption ? 'looks like an option: say allow_dash: true' : undefined),
+        )
     }
     entry.enum?.map((word, index) => check(`enum[${index}]`, type === 'array' ? [word] : word))
     if (value !== undefined && value !== '') check('default', value)
   }
 }
+
+/** Keys that say something of values of one type only. */
+const BELONGS = [
+  ['items', 'array'],
+  ['properties', 'object'],
+  ['required', 'object'],
+  ['required_properties', 'object'],
+  ['minimum', 'number'],
+  ['maximum', 'number'],
+] as const
 
 /** Looked at by itself: inside the parentheses of `wholePattern`, `a)|(b` would be one. */
 function faultOfPattern(pattern = ''): string {
@@ -94,18 +124,22 @@ function parameterOf(
   allowDash?: boolean,
 ): ExpandedParameter {
   const { name, inject_as, position } = known
+  const isOption = inject_as === 'option'
   const isExempt = inject_as === 'argument' && (allowDash || entry.enum !== undefined)
-  // What may be added has its place before the entry's keys, so that a tool which is expanded again is written as it was.
+  // What is added has its place before the entry's keys, so that a tool which is expanded again is written as it was.
   const places: Partial<ParameterDefinition> = {
     description: undefined,
+    option_name: isOption ? `--${name}` : undefined,
     required: true,
     default: undefined,
+    required_properties: undefined,
     allow_dash: false,
   }
   // `Object.assign`, because V8 is slow at spreading behind other keys.
   return Object.assign({ name, type: 'string' as const, inject_as, position }, places, entry, {
     raw: undefined,
     required: entry.required !== false && entry.default === undefined,
+    required_properties: Array.isArray(entry.required) ? entry.required : entry.required_properties,
     allow_dash: entry.allow_dash ?? (isExempt || known.allow_dash),
   }) as object as ExpandedParameter // the caller drops what is undefined
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { ToolDefinition } from './definition.js'
+import { SCHEMA_WORDS } from './nested.js'
 import { problemOf, type ToolProblem } from './problems.js'
 import { isEngineVariable } from './template.js'
 
@@ -30,22 +31,31 @@ function makeShapes() {
     z.regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
     z.refine((name) => !RESERVED_TOOL_NAMES.includes(name), 'is reserved by the engine'),
   )
+  const unknown = z.optional(z.unknown())
+  const limit = z.optional(z.number('must be a number'))
+  const names = z.array(string, 'must be a list')
   const enumerated = z.union([z.string(), z.number()], 'must be a text or a number')
 
   const Parameter = z.looseObject(
     {
       name: parameterName,
-      type: choice('string', 'integer', 'number', 'boolean', 'array'),
-      inject_as: choice('argument', 'stdin', 'option'),
+      type: choice('string', 'integer', 'number', 'boolean', 'array', 'object'),
+      inject_as: choice('argument', 'stdin', 'option', 'json'),
       position: z.optional(z.number(WHOLE).check(z.refine(Number.isInteger, WHOLE))),
       option_name: z.optional(word.check(NOT_EMPTY)),
       description: text,
-      required: flag,
-      default: z.optional(z.unknown()),
+      required: z.optional(z.union([z.boolean(), names], 'must be true or false, or a list of names')),
+      default: unknown,
       enum: z.optional(z.array(enumerated, 'must be a list').check(NOT_EMPTY)),
       pattern: text,
+      minimum: limit,
+      maximum: limit,
+      items: unknown,
+      properties: unknown,
+      required_properties: z.optional(names),
       allow_dash: flag,
       raw: flag,
+      ...Object.fromEntries(SCHEMA_WORDS.map((word) => [word, unknown])),
     },
     MAP,
   )
@@ -58,6 +68,7 @@ function makeShapes() {
       shell: z.optional(word),
       command: z.optional(words.check(NOT_EMPTY)),
       stdin: z.optional(parameterName),
+      input_schema: unknown,
       parameters: z.optional(z.array(Parameter, 'must be a list')),
       allow_dash: flag,
       substitute: flag,
@@ -89,8 +100,11 @@ export function parseShape(input: unknown): Parsed | Refused {
   const result = Definition.safeParse(withoutNulls(input), { reportInput: true })
   if (!result.success) return { ok: false, problems: result.error.issues.map(explain) }
   const rest = Object.entries(input as object).filter((entry) => !Object.hasOwn(Definition.shape, entry[0]))
-  return { ok: true, tool: result.data, rest: Object.fromEntries(rest) }
+  // What is unknown of it is JSON Schema, which is looked at when the tool is compiled.
+  return { ok: true, tool: result.data as ToolDefinition, rest: Object.fromEntries(rest) }
 }
+
+const VERBATIM = /^(?:default|items|properties|input_schema)$/
 
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
@@ -98,13 +112,20 @@ function withoutNulls(value: unknown): unknown {
   const kept: Record<string, unknown> = { __proto__: null } // a key of that name is a key
   for (const key of Object.keys(value)) {
     const entry = (value as Record<string, unknown>)[key]
-    if (entry !== null && entry !== undefined) kept[key] = key === 'default' ? entry : withoutNulls(entry)
+    if (key.startsWith('x-')) kept[key] = entry
+    else if (entry !== null && entry !== undefined)
+      kept[key] = VERBATIM.test(key) ? entry : withoutNulls(entry)
   }
   return kept
 }
 
 function explain({ path: keys, message, input }: z.core.$ZodIssue): ToolProblem {
   const path = keys.join('.').replace(/\.(\d+)/g, '[$1]')
+  if (path === 'stdin' && Array.isArray(input)) {
+    const object = input.map((name) => `${JSON.stringify(name)}: …`).join(', ')
+    const hint = `For several write stdin: json: the program then reads {${object}} from stdin.`
+    return problemOf('ERR_STDIN', path, 'stdin takes one parameter.', hint)
+  }
   return problemOf(
     path === 'name' ? 'ERR_TOOL_NAME' : 'ERR_TOOL_SHAPE',
     path,

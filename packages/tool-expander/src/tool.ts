@@ -1,17 +1,18 @@
+import type { JsonSchemaProperty } from './nested.js'
 import type { EngineVariable } from './template.js'
 
-/** What a value may be. `array` is a list of texts. */
-export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array'
+/** What a value may be. `array` is a list of strings, or of what `items` says. */
+export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object'
 
-/** Where a value goes: into the argument vector, to standard input, or behind a flag of its own. */
-export type Injection = 'argument' | 'stdin' | 'option'
+/** Where a value goes: into the argument vector, to standard input, behind a flag of its own, or only into the JSON of `stdin: json`. */
+export type Injection = 'argument' | 'stdin' | 'option' | 'json'
 
 /** A parameter with every default written out. A type alias, not an interface: it is an entry of a `ToolDefinition` as well. */
 export type ExpandedParameter = {
   name: string
   type: ParameterType
   inject_as: Injection
-  /** 0-based order among the arguments. Absent for stdin, and where a hand-written `command:` leaves it out. */
+  /** 0-based order among the arguments. Absent for stdin and JSON, and where a hand-written `command:` leaves it out. */
   position?: number
   /** The flag in front of the value; with `inject_as: option` only. */
   option_name?: string
@@ -22,6 +23,13 @@ export type ExpandedParameter = {
   enum?: (string | number)[]
   /** A regular expression the whole value must match. */
   pattern?: string
+  minimum?: number
+  maximum?: number
+  /** Of an array: what each of its values is. */
+  items?: JsonSchemaProperty
+  /** Of an object: what its properties are, and which must be there. */
+  properties?: Record<string, JsonSchemaProperty>
+  required_properties?: string[]
   /** False: a value that begins with `-` is refused. True: it passes. Absent: see `checked_words`. */
   allow_dash?: boolean
 }
@@ -39,6 +47,10 @@ export interface ExpandedTool {
   command: string[]
   parameters: ExpandedParameter[]
   substitute?: true
+  /** The standard input is one JSON object with all values, in the order of `parameters`; optional ones may be absent. */
+  stdin?: 'json'
+  /** With `stdin: json`, what the arguments are. `parameters` then holds only those that stand in the command, too. */
+  input_schema?: JsonSchemaProperty & { type: 'object' }
   /** True: values of all parameters may begin with `-`. */
   allow_dash?: boolean
   /** Words of a shell script that begin with a value and go on: refused when they come out with a leading `-`. */

@@ -1,3 +1,4 @@
+import type { JsonSchemaProperty } from './nested.js'
 import type { ExpandedParameter } from './tool.js'
 
 /**
@@ -6,7 +7,7 @@ import type { ExpandedParameter } from './tool.js'
  * What passes is written by `String`, so everything whose text would not be the value itself is refused.
  */
 export function complaintAbout(parameter: ExpandedParameter, value: unknown): string | undefined {
-  const { type, inject_as, enum: allowed, pattern } = parameter
+  const { type, inject_as } = parameter
   if (type === 'array') {
     if (!Array.isArray(value)) return 'must be a list of texts'
     const complaint = value
@@ -18,23 +19,62 @@ export function complaintAbout(parameter: ExpandedParameter, value: unknown): st
   const text = String(value)
   const [shape, kind] = KINDS[type] ?? []
   // The text of a number is that number, as the model will have written it unless `type` says it is only a number.
-  const isExact =
-    Math.abs(value as number) < 2 ** 53 && !Object.is(value, -0) && (type === 'number' || !text.includes('e'))
-  if (typeof value === 'number' && !isExact) return 'cannot be passed on exactly; send it as a string'
+  const isExact = isPassedOn(value) && !Object.is(value, -0) && (type === 'number' || !text.includes('e'))
+  if (typeof value === 'number' && !isExact) return NOT_EXACT
   if (shape?.test(text) === false) return `must be ${kind}`
-  if (text.includes('\0') && inject_as !== 'stdin') return 'must not hold a NUL character'
+  if (text.includes('\0') && inject_as !== 'stdin') return HAS_NUL
+  return faultOf(parameter, value, true)
+}
+
+type Limits = Pick<JsonSchemaProperty, 'enum' | 'pattern' | 'minimum' | 'maximum'>
+
+export const NOT_EXACT = 'cannot be passed on exactly; send it as a string'
+export const HAS_NUL = 'must not hold a NUL character'
+
+/** False for numbers of which only the beginning is kept. */
+export function isPassedOn(value: unknown): boolean {
+  return typeof value !== 'number' || Math.abs(value) < 2 ** 53
+}
+
+/**
+ * What is wrong with a value of the right type.
+ *
+ * @param isWhole - Patterns are those of parameters: they match the whole text of any single value. In JSON Schema they match
+ *   anywhere in a string.
+ */
+export function faultOf(
+  { enum: allowed, pattern, minimum, maximum }: Limits,
+  value: unknown,
+  isWhole: boolean,
+): string | undefined {
+  const text = typeof value !== 'object' || allowed ? textOf(value) : ''
   if (!text.isWellFormed()) return 'is not valid Unicode'
-  if (allowed?.some((each) => String(each) === text) === false) return `must be one of: ${allowed.join(', ')}`
-  if (pattern !== undefined && !wholePattern(pattern).test(text)) return `must match /${pattern}/`
-  return undefined
+  if (allowed?.some((each) => textOf(each) === text) === false)
+    return `must be one of: ${allowed.map(textOf).join(', ')}`
+  const isText = typeof value === 'string' || (isWhole && typeof value !== 'object')
+  if (pattern !== undefined && isText && !expressionOf(pattern, isWhole).test(text))
+    return `must match /${pattern}/`
+  if (typeof value !== 'number' && !isWhole) return undefined
+  if (minimum !== undefined && Number(text) < minimum) return `must be at least ${minimum}`
+  return maximum !== undefined && Number(text) > maximum ? `must be at most ${maximum}` : undefined
+}
+
+/** A value as a word of a command: lists and objects as JSON. */
+export function textOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+function expressionOf(pattern: string, isWhole: boolean): RegExp {
+  return new RegExp(isWhole ? wholePattern(pattern) : pattern, 'u')
 }
 
 /** The author's pattern, for the whole value. */
-export function wholePattern(pattern: string): RegExp {
-  return new RegExp(`^(?:${pattern})$`, 'u')
+export function wholePattern(pattern: string): string {
+  return `^(?:${pattern})$`
 }
 
-const KINDS: Partial<Record<ExpandedParameter['type'], [shape: RegExp, kind: string]>> = {
+/** What else than its own type a value may be written as. */
+export const KINDS: Record<string, [shape: RegExp, kind: string] | undefined> = {
   integer: [/^-?\d+$/, 'a whole number'],
   number: [/^-?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i, 'a number'],
   boolean: [/^(?:true|false)$/, 'true or false'],

@@ -1,4 +1,4 @@
-import { type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
+import { areInstalled, type TemporaryWorkspace, temporaryWorkspace } from '@delta/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, load, refusal, run, SHELLS } from './helper.js'
 
@@ -579,4 +579,36 @@ test('exec: refuses one word of several that a shell joins, and takes the whole 
     'gcloud compute ssh vm --command ${x}',
   ])
     expect(load({ exec }).command.length, exec).toBeGreaterThan(0)
+})
+
+describe('a number that [ or test compares is read, and nothing in it is run', () => {
+  const hasBusybox = areInstalled('busybox')
+  const shells = [...SHELLS.map((name) => [name]), ...(hasBusybox ? [['busybox', 'sh']] : [])]
+  const OPERATORS = ['-eq', '-ne', '-lt', '-le', '-gt', '-ge']
+  const comparisons = OPERATORS.flatMap((operator) => [
+    `[ \${x} ${operator} 5 ]`,
+    `test 5 ${operator} "\${x}"`,
+    `[ "\${x}" ${operator} "\${x}" -a 1 ${operator} \${x} ]`,
+  ])
+  const outcomes = (shell: string[], template: string, x: string) =>
+    call({ shell: `if ${template}; then echo yes; else echo no; fi` }, { x }, { cwd: workspace.path, shell })
+
+  for (const shell of shells) {
+    test(shell.join(' '), async () => {
+      for (const template of comparisons) {
+        for (const value of [NUMBER, '$(echo PW""NED >&2)', '`echo PW""NED >&2`', 'x=$(echo PW""NED >&2)']) {
+          const { stdout, stderr } = await outcomes(shell, template, value)
+          expect([template, value, stdout, stderr.includes('PWNED')]).toEqual([
+            template,
+            value,
+            'no\n',
+            false,
+          ])
+        }
+      }
+      expect((await outcomes(shell, '[ ${x} -gt 5 ]', '7')).stdout).toBe('yes\n')
+      expect((await outcomes(shell, '[ ${x} -gt 5 ]', '-7')).stdout).toBe('no\n')
+    })
+  }
+  test.skipIf(!hasBusybox)('busybox is one of them', () => expect(shells).toContainEqual(['busybox', 'sh']))
 })

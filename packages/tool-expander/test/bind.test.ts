@@ -104,7 +104,7 @@ test('however much a model sent by mistake, it is told so in a few words', () =>
   ]
   expect(unknown).toEqual([`tool has no parameter "${'x'.repeat(64)}". It takes "p".`])
   expect(dash).toEqual([
-    `"p" makes "-${'x'.repeat(39)}", which looks like an option. Send a value that does not begin with "-"; put ./ before a path.`,
+    `"p" makes "-${'x'.repeat(39)}", which looks like an option. Send a value that does not begin with "-"; put ./ before a path. If this value is right, the tool's author must set allow_dash or stdin: json.`,
   ])
 })
 

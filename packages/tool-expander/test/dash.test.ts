@@ -16,7 +16,7 @@ test('a value that would be an option is refused, and the model is told what to 
         code: 'ERR_ARGUMENT_DASH',
         parameter: 'pattern',
         message:
-          '"pattern" makes "--pre=sh", which looks like an option. Send a value that does not begin with "-"; put ./ before a path.',
+          '"pattern" makes "--pre=sh", which looks like an option. Send a value that does not begin with "-"; put ./ before a path. If this value is right, the tool\'s author must set allow_dash or stdin: json.',
       },
     ],
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { expandTool, isToolExpansionError, parseTool, ToolExpansionError } from '../src/index.js'
-import { argvOf, bind, load, refusal } from './helper.js'
+import { argvOf, bind, call, load, refusal } from './helper.js'
 
 const ARGUMENT = { type: 'string', inject_as: 'argument', required: true }
 
@@ -123,7 +123,7 @@ describe('the mistakes the specification warns of', () => {
     ],
     [{}, 'Tool must specify exactly one of: exec, shell, or command'],
     [
-      { exec: 'tee ${content}', stdin: 'content' },
+      { command: ['tee', '${content}'], substitute: true, stdin: 'content' },
       'Only one parameter can go to stdin, and to no other place',
     ],
     [
@@ -219,9 +219,12 @@ describe('a hand-written command:', () => {
     }
   })
 
-  test('an option needs no name of its own', () => {
+  test('an option without a name of its own is shown with the inferred one', () => {
     const parameters = [{ name: 'depth', inject_as: 'option' }]
     expect(argvOf({ command: ['x'], parameters }, { depth: 2 })).toEqual(['x', '--depth', '2'])
+    expect(load({ command: ['x'], parameters }).parameters).toEqual([
+      { name: 'depth', type: 'string', inject_as: 'option', option_name: '--depth', required: true },
+    ])
   })
 
   test('with substitute: true its elements hold placeholders', () => {
@@ -292,6 +295,43 @@ describe('an expanded tool loads again and behaves the same', () => {
   }
 })
 
+test('metadata of the author, under keys that begin with x-, survives expansion as it was written', () => {
+  const own = { 'x-label': { en: null, kinds: ['a', null] }, 'x-none': null }
+  const tool = load({ exec: 'ls -- ${a}', parameters: [{ name: 'a', ...own }] })
+  expect(tool.parameters[0]).toMatchObject(own)
+  expect(load(parse(stringify(tool)) as object)).toEqual(tool)
+})
+
+describe('stdin: a wins over a placeholder of that name, whose place stays empty', () => {
+  test('as a word of exec: it is dropped', () => {
+    expect(load({ exec: 'tee ${content} -a ${file}', stdin: 'content' })).toMatchObject({
+      command: ['tee', '-a'],
+      parameters: [
+        { name: 'file', inject_as: 'argument', position: 0 },
+        { name: 'content', inject_as: 'stdin' },
+      ],
+    })
+    expect(bind({ exec: 'tee ${content}', stdin: 'content' }, { content: '-x' })).toEqual({
+      ok: true,
+      argv: ['tee'],
+      stdin: '-x',
+    })
+  })
+
+  test('inside a word and in a script nothing stands for it', async () => {
+    expect(argvOf({ exec: 'x a${p}b "${p}${q}"', stdin: 'p' }, { p: 'P', q: 'Q' })).toEqual(['x', 'ab', 'Q'])
+    for (const shell of [
+      'printf "<%s>" "${p}" ${p}.x ${q}; cat',
+      'printf "<%s>" "${p}" ${p}.x "${q}"; cat',
+    ]) {
+      const tool = { shell, stdin: 'p' }
+      expect((await call(tool, { p: '-in', q: 'Q' })).stdout).toBe('<><.x><Q>-in')
+      const again = load(parse(stringify(load(tool))) as object)
+      expect(bind(again, { p: '-in', q: 'Q' })).toEqual(bind(tool, { p: '-in', q: 'Q' }))
+    }
+  })
+})
+
 describe('parseTool', () => {
   test('hands on the keys it does not know', () => {
     const parsed = parseTool({ name: 'x', exec: 'ls', timeout_ms: 5, 'x-mine': [1] })
@@ -328,14 +368,14 @@ describe('parseTool', () => {
       'parameters[0].position must be a whole number',
     ],
     [
-      { name: 't', exec: 'ls', parameters: [{ name: 'a', type: 'object' }] },
+      { name: 't', exec: 'ls', parameters: [{ name: 'a', type: 'text' }] },
       'parameters[0].type',
-      'parameters[0].type must be one of: string, integer, number, boolean, array',
+      'parameters[0].type must be one of: string, integer, number, boolean, array, object',
     ],
     [
       { name: 't', exec: 'ls', parameters: [{ name: 'a', inject_as: 'env' }] },
       'parameters[0].inject_as',
-      'parameters[0].inject_as must be one of: argument, stdin, option',
+      'parameters[0].inject_as must be one of: argument, stdin, option, json',
     ],
   ]
   for (const [input, path, message] of SHAPES) {

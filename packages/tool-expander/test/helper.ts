@@ -63,15 +63,15 @@ export async function run(
   return { stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString(), exitCode }
 }
 
-/** Loads, binds and runs a tool. `shell` stands in for `sh`. */
+/** Loads, binds and runs a tool. `shell` stands in for `sh`: a name, or a program and its first arguments. */
 export async function call(
   definition: object,
   args: unknown,
-  options: { cwd?: string; shell?: string } = {},
+  options: { cwd?: string; shell?: string | readonly string[] } = {},
 ): Promise<Outcome> {
   const result = bind(definition, args)
   if (!result.ok) throw new Error(result.reasons.map(({ message }) => message).join('\n'))
   const [program = '', ...rest] = result.argv
-  const argv = [program === 'sh' ? (options.shell ?? 'sh') : program, ...rest]
+  const argv = [...(program === 'sh' ? [options.shell ?? 'sh'].flat() : [program]), ...rest]
   return run(argv, { ...options, ...(result.stdin === undefined ? {} : { stdin: result.stdin }) })
 }

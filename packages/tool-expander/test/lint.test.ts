@@ -26,7 +26,7 @@ test('a tool and its parameters want descriptions', () => {
 })
 
 test('a good tool gives no findings', () => {
-  expect(found({ exec: 'rg ${pattern} -- ${file}' }, { commandExists: () => true })).toEqual([])
+  expect(found({ exec: 'rg -e=${pattern} -- ${file}' }, { commandExists: () => true })).toEqual([])
   expect(found({ shell: 'grep -e "x${p}" -- ${file} | wc -l > ${out}' })).toEqual([])
 })
 

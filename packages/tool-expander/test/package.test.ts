@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 // docs/decisions/0014-over-twelve-kilobytes.md
-const LIMIT_BYTES = 16_400
-const WITH_DEPENDENCIES_BYTES = 23_050
+const LIMIT_BYTES = 19_500
+const WITH_DEPENDENCIES_BYTES = 26_100
 
 let workspace: TemporaryWorkspace
 beforeAll(async () => {

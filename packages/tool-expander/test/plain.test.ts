@@ -9,7 +9,6 @@ const WHERE_CODE_STANDS: [shell: string, output: string, shells: string][] = [
   ['echo $((${n} * 60)) "$((60-${n}))" $((1${n}0))', '-300 65 error', 'none'],
   ['echo $((${n} * 60)) "$((60 -${n}))"', '-300 65', 'dash bash'],
   ['cat <<E\n$((${n} + 1))\nE', '-4', 'dash bash'],
-  ['i=1; if [ $i -gt ${n} ] && test ${n} -lt 0; then echo yes; fi', 'yes', 'dash bash'],
   ['if [[ 1 -gt ${n} ]]; then echo yes; fi', 'yes', 'bash'],
   ['a=(1 2 3 4 5 6); echo ${a[${n}+6]} "${a[6+${n}]}" $[ ${n} ]', '2 2 -5', 'bash'],
   ['for ((i=${n};i<-3;i++)); do echo $i; done; (( ${n} < 0 )) && echo yes', '-5\n-4\nyes', 'bash'],

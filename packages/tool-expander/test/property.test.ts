@@ -57,9 +57,11 @@ const hostile = fc
   .map((pieces) => pieces.join('').replaceAll('\0', ''))
 
 /** Runs one process and gives its standard output, byte for byte. */
-async function output(argv: readonly string[]): Promise<string> {
+async function output(argv: readonly string[], stdin = ''): Promise<string> {
   const [program = '', ...rest] = argv
-  const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.on('error', () => undefined) // a program that does not read its input is fine
+  child.stdin.end(stdin)
   const chunks: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
   const [exitCode] = await once(child, 'close')
@@ -162,6 +164,73 @@ describe('any value arrives byte for byte through a real process', () => {
       }
     })
   }
+})
+
+/** Any JSON value that is a number exactly, with a taste for what shells and templates care about. */
+const anyJson = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown),
+    hostile,
+    fc.constantFrom(
+      '\0',
+      '«secret:1-0»',
+      '\u2028',
+      '\ud83d\ude00',
+      null,
+      true,
+      0,
+      -1.5,
+      2 ** 53 - 1,
+      '',
+      {},
+      [],
+    ),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(hostile, fc.constantFrom('__proto__', 'constructor', '1')), tie('value'), {
+      maxKeys: 4,
+    }),
+  ),
+})).value
+
+describe('any JSON value arrives byte for byte on the standard input', () => {
+  const sent = (value: unknown): boolean => {
+    if (typeof value === 'number') return Math.abs(value) < 2 ** 53
+    if (typeof value === 'string') return value.isWellFormed()
+    return typeof value !== 'object' || value === null || Object.values(value).every(sent)
+  }
+  const PLACES = [
+    { title: 'of a program', tool: { exec: 'cat' } },
+    { title: 'of a script', tool: { shell: 'cat | cat' } },
+    { title: 'of a hand-written command', tool: { command: ['cat', '-'] } },
+    { title: 'checked by a schema', tool: { exec: 'cat', input_schema: { type: 'object' } } },
+  ]
+  for (const { title, tool } of PLACES) {
+    test(`${title}: 3,000 values`, async () => {
+      const parameters = [{ name: 'v', type: 'array', items: {} }]
+      const definition = { ...tool, stdin: 'json', ...('input_schema' in tool ? {} : { parameters }) }
+      const values = fc.sample(anyJson.filter(sent), { numRuns: 3_000, seed: 3 })
+      for (const [index, shell] of SHELLS.entries()) {
+        const batch = values.filter((_, at) => at % SHELLS.length === index)
+        const result = bindArguments(load(definition), { v: batch }, { variables })
+        if (!result.ok) throw new Error(JSON.stringify(result.reasons))
+        const [program = '', ...rest] = result.argv
+        const printed = await output([program === 'sh' ? shell : program, ...rest], result.stdin)
+        expect(printed).toBe(JSON.stringify({ v: batch }))
+      }
+    })
+  }
+
+  test('and as an argument of exec:, 1,000 objects', async () => {
+    const tool = load({
+      exec: "printf '%s\\0' ${v}",
+      parameters: [{ name: 'v', type: 'array', items: { type: 'object' } }],
+    })
+    const objects = fc.sample(anyJson.filter(sent), { numRuns: 1_000, seed: 4 }).map((value) => ({ value }))
+    const result = bindArguments(tool, { v: objects }, { variables })
+    if (!result.ok) throw new Error(JSON.stringify(result.reasons))
+    expect(await output(result.argv)).toBe(objects.map((each) => `${JSON.stringify(each)}\0`).join(''))
+  })
 })
 
 test('20,000 times, a value changes only the argument it belongs to', () => {

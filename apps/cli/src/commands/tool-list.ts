@@ -1,5 +1,6 @@
 import { formatProblem } from '@delta/config-loader'
 import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
+import { toJsonSchema } from '@delta/tool-expander'
 import { inColumns } from '../present/columns.js'
 import { effectsWithPlaces } from '../present/effects.js'
 import { print, printJson, say, screenWidth } from '../present/print.js'
@@ -35,7 +36,7 @@ function decisionOn({ settings, expanded: { name } }: Tool, policy: Policy | und
 type Listed = { tool: Tool } & PolicyDecision
 
 function summaryOf({ tool, decision, reasons }: Listed): object {
-  const { name, description, command, parameters } = tool.expanded
+  const { name, description, command, parameters, stdin, input_schema } = tool.expanded
   return {
     name,
     description: description ?? null,
@@ -46,6 +47,8 @@ function summaryOf({ tool, decision, reasons }: Listed): object {
     reasons,
     command,
     parameters,
+    stdin,
+    input_schema,
   }
 }
 
@@ -70,7 +73,8 @@ const WIDEST_SIGNATURE = 60
 
 /** `read_file(path, lines?)`. */
 function signatureOf({ expanded }: Tool): string {
-  const parameters = expanded.parameters.map(({ name, required }) => (required ? name : `${name}?`))
+  const { properties, required } = toJsonSchema(expanded)
+  const parameters = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
   return inColumns(`${expanded.name}(${parameters.join(', ')})`, WIDEST_SIGNATURE)
 }
 

@@ -15,7 +15,8 @@ export function withExactCommands(text: string, path: string, env: NodeJS.Proces
   if (run === undefined) return text
   const place = placeOfRun(run)
   const id = basename(run)
-  const typed = (...words: string[]) => quoteForPerson([...spokenName(env), ...words, ...placeArguments(place)])
+  const typed = (...words: string[]) =>
+    quoteForPerson([...spokenName(env), ...words, ...placeArguments(place)])
   return text
     .replace(/delta journal repair$/gm, () => typed('journal', 'repair', id))
     .replace(/delta show$/gm, () => typed('show', id))

@@ -1,3 +1,5 @@
+import { SCHEMA_WORDS } from '@delta/tool-expander'
+
 /**
  * What the keys mean that other packages own, for editors and for the reference, by their place: `[]` is an element of a
  * list. The schemas that check an agent do without, for they are made at every start.
@@ -42,10 +44,20 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tools[].parameters': 'What the template does not say of its parameters.',
   'tools[].parameters[].name': 'As in the template.',
   'tools[].parameters[].type': 'Default: string',
+  'tools[].parameters[].required':
+    'false: it may be missing. Of an object also a list: the properties that must be there. Default: true',
+  'tools[].parameters[].minimum': 'Of a number: the least that passes.',
+  'tools[].parameters[].maximum': 'Of a number: the most that passes.',
+  ...Object.fromEntries(
+    SCHEMA_WORDS.map((word) => [
+      `tools[].parameters[].${word}`,
+      'As in JSON Schema. The model is told; nothing checks it.',
+    ]),
+  ),
   'tools[].parameters[].default': 'The value when the model sends none.',
   'tools[].parameters[].enum': 'The only values that pass.',
   'tools[].parameters[].inject_as':
-    'With command:, how the value gets to the program: as an argument (default), on standard input, or behind option_name.',
+    'With command:, how the value gets to the program: as an argument (default), on standard input, behind option_name, or only in the JSON of stdin: json (there the default).',
   'tools[].parameters[].position': 'With command:, its place among the arguments that are appended, from 0.',
   'tools[].env': 'Environment variables it gets besides those of the run.',
   'tools[].trust':

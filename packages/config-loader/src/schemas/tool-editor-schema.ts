@@ -1,4 +1,5 @@
 import { effectsSchema, TRUST_LEVELS } from '@delta/executor'
+import { SCHEMA_WORDS } from '@delta/tool-expander'
 import * as z from 'zod/mini'
 
 /**
@@ -7,20 +8,27 @@ import * as z from 'zod/mini'
  */
 const text = (description: string) => z.string().check(z.describe(description))
 const flag = (description: string) => z.boolean().check(z.describe(description))
+const schema = (description: string) => z.looseObject({}).check(z.describe(description))
 const texts = (description: string) => z.array(z.string()).check(z.describe(description))
 
 const parameter = z.object({
   name: z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)),
-  type: z.optional(z.enum(['string', 'integer', 'number', 'boolean', 'array'])),
+  type: z.optional(z.enum(['string', 'integer', 'number', 'boolean', 'array', 'object'])),
   description: z.optional(text('What the model is told about it.')),
-  required: z.optional(flag('Default true.')),
+  required: z.optional(z.union([z.boolean(), z.array(z.string())])),
   default: z.optional(z.unknown()),
   enum: z.optional(z.array(z.union([z.string(), z.number()]))),
   pattern: z.optional(text('A regular expression that the whole value must match.')),
+  minimum: z.optional(z.number()),
+  maximum: z.optional(z.number()),
+  items: z.optional(schema('Of an array: what each of its values is, as JSON Schema. Default: a string')),
+  properties: z.optional(schema('Of an object: its properties, each as JSON Schema.')),
+  required_properties: z.optional(texts('The list of required, where the object itself is optional.')),
   allow_dash: z.optional(flag('Let values begin with "-".')),
-  inject_as: z.optional(z.enum(['argument', 'stdin', 'option'])),
+  inject_as: z.optional(z.enum(['argument', 'stdin', 'option', 'json'])),
   position: z.optional(z.int()),
   option_name: z.optional(text('With inject_as: option, the flag, as in --port.')),
+  ...Object.fromEntries(SCHEMA_WORDS.map((word) => [word, z.optional(z.unknown())])),
 })
 
 const output = z.object({
@@ -44,7 +52,12 @@ export const toolEditorSchema = z
     exec: z.optional(text('A command without a shell; ${name} is a parameter.')),
     shell: z.optional(text('A shell script; ${name} is a parameter, and passed safely quoted.')),
     command: z.optional(texts('The program and its arguments; parameters are appended.')),
-    stdin: z.optional(text('The parameter whose value goes to standard input.')),
+    stdin: z.optional(
+      text('The parameter whose value goes to standard input; json: all arguments, as one JSON object.'),
+    ),
+    input_schema: z.optional(
+      schema('With stdin: json, JSON Schema of the arguments. Instead of parameters.'),
+    ),
     parameters: z.optional(z.array(parameter)),
     allow_dash: z.optional(flag('Let values begin with "-".')),
     display: z.optional(

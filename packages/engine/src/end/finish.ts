@@ -35,6 +35,7 @@ export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Prom
     usage: summary.usage,
     reason_code: outcome.reasonCode,
     ...('reason' in outcome ? { reason: outcome.reason } : {}),
+    ...(run.warnings.size > 0 ? { warnings: [...run.warnings] } : {}),
   })
   run.run.journal.sync() // before anybody hears how it ended
   for (const event of ended) run.emit({ kind: 'journal', event })

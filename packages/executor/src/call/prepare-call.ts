@@ -8,7 +8,7 @@ import { showControls } from '../show-controls.js'
 import type { Tool } from '../tool/define-tool.js'
 import { absolute } from '../tool/variables.js'
 import { isObject, requireThat } from '../usage.js'
-import { badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
+import { adviceOnDash, badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
 import { sandboxPrefix } from './sandbox.js'
 
 /** A call as a model sends it: the arguments are JSON text, or the value already parsed. */
@@ -42,6 +42,8 @@ export interface RefusedCall {
   args: unknown
   /** What the model reads instead of a result. */
   observation: string
+  /** What the tool's author can change, if that is why. The same for each such call. */
+  advice?: string
 }
 
 /** A call whose command is known to the last word, and has not been started. */
@@ -51,6 +53,8 @@ export interface RunnableCall {
   tool: Tool
   /** By the names of the parameters, as they were sent. */
   args: Record<string, unknown>
+  /** What `argv` was bound with. */
+  variables: { AGENT_HOME: string; CWD: string }
   /** The words in front of `argv` that make the sandbox; undefined without one. */
   sandbox?: string[]
   /** What will be started, sandbox included. */
@@ -89,12 +93,14 @@ export function prepareCall(
   const judged = judge(tool, call.arguments, context)
   if (judged.decision === 'refuse') return judged
   const { decision, args, bound, reasons } = judged
+  const variables = absolute(context.variables)
   const sandbox = sandboxPrefix(tool, context.variables, context.runsDirectory)
   const argv = sandbox ? [...sandbox, ...bound.argv] : bound.argv
   return {
     decision,
     tool,
     args,
+    variables,
     argv,
     ...(sandbox && { sandbox }),
     ...(bound.stdin !== undefined && { stdin: bound.stdin }),
@@ -132,7 +138,11 @@ function judge(
   const { args } = read
 
   const bound = bindArguments(expanded, args, { variables: absolute(variables) })
-  if (!bound.ok) return refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
+  if (!bound.ok) {
+    const advice = adviceOnDash(expanded, bound.reasons)
+    const refused = refuse('ERROR', args, refusedArguments(expanded, bound.reasons))
+    return advice === undefined ? refused : { ...refused, advice }
+  }
 
   const { decision, reasons } = decide(settings.effects, policy, {
     trust: settings.trust,

@@ -1,4 +1,4 @@
-import type { ExpandedTool } from '@delta/tool-expander'
+import { type BindProblem, type ExpandedTool, toJsonSchema } from '@delta/tool-expander'
 import { nearestNames } from '../nearest.js'
 
 /*
@@ -29,10 +29,7 @@ export function badArguments(tool: ExpandedTool, reason: string): string {
   ].join('\n')
 }
 
-export function refusedArguments(
-  tool: ExpandedTool,
-  problems: readonly { parameter?: string; message: string }[],
-): string {
+export function refusedArguments(tool: ExpandedTool, problems: readonly BindProblem[]): string {
   return [
     `ERROR: the arguments of "${tool.name}" were not accepted. Nothing was run.`,
     ...problems.map(({ message }) => `- ${message}`),
@@ -47,11 +44,20 @@ export function blockedByPolicy(tool: ExpandedTool, reasons: readonly string[]):
   ].join('\n')
 }
 
-function describeParameters({ parameters }: ExpandedTool): string {
-  if (parameters.length === 0) return 'It takes no parameters: {}.'
-  const described = parameters.map(
-    ({ name, type, required }) => `${name} (${type}${required ? ', required' : ''})`,
-  )
+/** What the author of a tool can change where a value was refused that may be right. */
+export function adviceOnDash({ name }: ExpandedTool, problems: readonly BindProblem[]): string | undefined {
+  const refused = problems.find(({ code }) => code === 'ERR_ARGUMENT_DASH')
+  if (refused === undefined) return undefined
+  return `${name}: a value of "${refused.parameter}" that begins with "-" was refused. If such values are right, use stdin: json, put -- before it, or set allow_dash: true.`
+}
+
+function describeParameters(tool: ExpandedTool): string {
+  const { properties, required } = toJsonSchema(tool)
+  const described = Object.entries(properties).map(([name, { type = 'any' }]) => {
+    const types = [type].flat().join(' or ')
+    return `${name} (${types}${required.includes(name) ? ', required' : ''})`
+  })
+  if (described.length === 0) return 'It takes no parameters: {}.'
   return `Its parameters: ${described.join(', ')}.`
 }
 

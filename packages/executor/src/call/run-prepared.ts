@@ -5,10 +5,9 @@ import { keepBytes, notRun, redactors, type ToolResult, toResult } from '../resu
 import { isTool, toolTimeoutMs } from '../tool/define-tool.js'
 import { findWorkingDirectory } from '../tool/working-directory.js'
 import { isObject, isText, isTexts, requireThat } from '../usage.js'
+import { atLast } from './at-last.js'
 import type { RunnableCall } from './prepare-call.js'
-import { refusalAtLast } from './refusals-at-last.js'
 import type { RunContext } from './run-context.js'
-import { fillSecrets } from './secret-tokens.js'
 import { toolEnvironment } from './tool-environment.js'
 
 /** An engine that is stopped has 4 seconds, and the command's group may have used half of them. */
@@ -37,18 +36,17 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
   if (!directory.ok) return notRun('ERROR', `ERROR: ${directory.message} Nothing was run.`)
 
   const env = toolEnvironment(tool, context, directory.path)
-  const refusal = await refusalAtLast(call, context, { cwd: directory.path, env })
-  if (refusal !== undefined) return notRun('BLOCKED', refusal)
+  const started = await atLast(call, context, { cwd: directory.path, env })
+  if ('refusal' in started) return notRun('BLOCKED', started.refusal)
 
   const { outputPrefix, outputs, graceMs, signal, onSpawn, secretTokens = {} } = context
   if (signal?.aborted) return notRun('INTERRUPTED', '[interrupted before it started; nothing was run]\n')
   const entrusted = [...(context.secrets ?? []), ...Object.values(secretTokens)]
   const { known } = redactors(tool.settings, context)
-  const fill = (text: string) => fillSecrets(text, secretTokens)
-  const outcome = await runCommand(argv.map(fill), {
+  const outcome = await runCommand(started.argv, {
     cwd: directory.path,
     env,
-    ...(call.stdin !== undefined && { stdin: fill(call.stdin) }),
+    ...(started.stdin !== undefined && { stdin: started.stdin }),
     ...(outputPrefix !== undefined && outputPaths(outputPrefix)),
     outputs,
     keepBytes: keepBytes(tool.settings),

@@ -1,4 +1,4 @@
-import { type BindProblem, bindArguments } from '@delta/tool-expander'
+import { type BindResult, bindArguments } from '@delta/tool-expander'
 import { isAgentCommand } from '../tool/agent-command.js'
 import type { RunnableCall } from './prepare-call.js'
 
@@ -6,11 +6,6 @@ import type { RunnableCall } from './prepare-call.js'
 export type SecretTokens = Readonly<Record<string, string>>
 
 const TOKEN = /«secret:[^»]{1,64}»/g
-
-/** Puts entrusted values in the place of their tokens; a value is never searched for tokens itself. */
-export function fillSecrets(text: string, tokens: SecretTokens): string {
-  return text.replaceAll(TOKEN, (token) => tokens[token] ?? token)
-}
 
 /** Every token that a call would hand to its command. */
 export function tokensIn({ argv, stdin = '' }: RunnableCall): string[] {
@@ -28,20 +23,22 @@ export function tokenInTask(call: RunnableCall, tokens: SecretTokens): string | 
 }
 
 /**
- * What is wrong with the arguments once the values stand in them: the call was judged by its tokens, and no token begins with a dash.
- * Its `message` may quote a value.
+ * Binds a call anew with entrusted values in the place of their tokens: it was judged by its tokens, no token begins with a
+ * dash, and in JSON a value is written with its quotes and lines escaped. The messages of a refusal may quote a value.
  */
-export function problemOfValues(
-  { tool, args }: RunnableCall,
+export function withSecrets(
+  { tool, args, variables, sandbox = [] }: RunnableCall,
   tokens: SecretTokens,
-  variables: { AGENT_HOME: string; CWD: string },
-): BindProblem | undefined {
-  const filled = Object.entries(args).map(([name, value]) => [name, fillValue(value, tokens)])
-  const bound = bindArguments(tool.expanded, Object.fromEntries(filled), { variables })
-  return bound.ok ? undefined : bound.reasons[0]
+): BindResult {
+  const bound = bindArguments(tool.expanded, fillValue(args, tokens), { variables })
+  return bound.ok ? { ...bound, argv: [...sandbox, ...bound.argv] } : bound
 }
 
+/** A value is never searched for tokens itself. */
 function fillValue(value: unknown, tokens: SecretTokens): unknown {
+  if (typeof value === 'string') return value.replaceAll(TOKEN, (token) => tokens[token] ?? token)
   if (Array.isArray(value)) return value.map((item) => fillValue(item, tokens))
-  return typeof value === 'string' ? fillSecrets(value, tokens) : value
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map((entry) => entry.map((part) => fillValue(part, tokens)))
+  return Object.fromEntries(entries)
 }

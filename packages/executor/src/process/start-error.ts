@@ -22,6 +22,9 @@ export interface StartError {
 /** Linux passes no single argument longer than this, its final NUL included. */
 const LONGEST_ARGUMENT_BYTES = 128 * 1024
 
+export const BY_STDIN =
+  'Large values belong on standard input: let the tool take this parameter with stdin:, or all with stdin: json.'
+
 /** What shells do themselves; some systems have programs of these names, too. */
 const SHELL_WORDS = new Set(
   '. : alias cd eval exec export read set shift source trap ulimit umask unset wait'.split(' '),
@@ -84,7 +87,7 @@ function explainTooLarge(argv: readonly string[]): StartError {
       : `The arguments are ${total} bytes together; with the environment that is more than the system passes to a command.`
   return {
     code: 'TOO_LARGE',
-    message: `${what} Large values belong on standard input: let the tool take this parameter with stdin:.`,
+    message: `${what} ${BY_STDIN}`,
   }
 }
 

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import type { Policy } from '../policy/policy.js'
 import type { CommandOutcome } from '../process/run-command.js'
+import { BY_STDIN } from '../process/start-error.js'
 import { createRedactor, type Redactor } from '../secrets/redactor.js'
 import { showControls } from '../show-controls.js'
 import { isAgentTool, type Tool, toolTimeoutMs } from '../tool/define-tool.js'
@@ -27,6 +28,8 @@ export interface ToolResult {
   durationMs: number
   stdout: StreamRecord
   stderr: StreamRecord
+  /** What the tool's author can change, if that is why it did not start. The same for each such call. */
+  advice?: string
   /** See `CommandOutcome`; looked at for a caller that gave `outputs`. */
   startedNothing?: boolean
 }
@@ -69,7 +72,10 @@ export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultCon
   const { known, shown } = redactors(tool.settings, context)
   if (outcome.startError) {
     const why = showControls(shown.text(outcome.startError.message))
-    return notRun('ERROR', `ERROR: the command did not start. ${why}`)
+    const result = notRun('ERROR', `ERROR: the command did not start. ${why}`)
+    if (outcome.startError.code !== 'TOO_LARGE') return result
+    const { name } = tool.expanded
+    return { ...result, advice: `${name}: its arguments are longer than the system passes. ${BY_STDIN}` }
   }
   const stdout = settleStream(outcome.stdout, known)
   const stderr = settleStream(outcome.stderr, known)

@@ -1,3 +1,4 @@
+import { SCHEMA_WORDS } from '@delta/tool-expander'
 import type { SettingsProblem } from '../errors.js'
 import { nearestNames } from '../nearest.js'
 import { effectsSchema } from '../policy/effects.js'
@@ -7,14 +8,15 @@ import { TOOL_SETTING_KEYS } from './settings-schema.js'
 /** Every key a tool can have, its syntax and how it runs: to guess what a mistyped one meant. */
 export const TOOL_KEYS: readonly string[] = [
   ...['name', 'description', 'exec', 'shell', 'stdin', 'command', 'parameters', 'substitute', 'allow_dash'],
-  ...['checked_words', '__meta'],
+  ...['input_schema', 'checked_words', '__meta'],
   ...TOOL_SETTING_KEYS,
 ]
 
 /** Every key one of its parameters can have. */
 export const PARAMETER_KEYS: readonly string[] = [
   ...['name', 'type', 'description', 'required', 'default', 'enum', 'pattern', 'allow_dash', 'inject_as'],
-  ...['position', 'option_name', 'raw'],
+  ...['position', 'option_name', 'raw', 'items', 'properties', 'required_properties', 'minimum', 'maximum'],
+  ...SCHEMA_WORDS,
 ]
 
 const INNER_KEYS = {

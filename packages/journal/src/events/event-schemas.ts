@@ -152,5 +152,6 @@ export const eventSchemas = {
     usage: z.optional(z.nullable(usage)),
     reason: z.optional(z.nullable(text)),
     reason_code: z.optional(z.nullable(text)),
+    warnings: z.optional(z.array(text)),
   }),
 } as const

@@ -8,6 +8,7 @@ export type LintRule =
   | 'command-not-found'
   | 'unknown-key'
   | 'option-name'
+  | 'stdin-json'
   | 'option-like-values'
   | 'environment-name'
   | 'literal-character'

@@ -25,7 +25,7 @@ function isChosen({ type, enum: values }: ExpandedParameter): boolean {
 
 function admitsCode({ pattern }: ExpandedParameter): boolean {
   if (pattern === undefined) return true
-  const whole = wholePattern(pattern)
+  const whole = new RegExp(wholePattern(pattern), 'u')
   return MEANINGFUL.some((character) =>
     AROUND.some(([before, behind]) => whole.test(before + character + behind)),
   )

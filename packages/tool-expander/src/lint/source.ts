@@ -42,13 +42,13 @@ export interface ScriptCommand extends ScannedCommand {
 /** Undefined for a hand-written `command:`. */
 export function sourceOf({ __meta: origin, parameters }: ExpandedTool): Source | undefined {
   if (origin === undefined) return undefined
-  const { syntax, template } = origin
+  const { syntax, template, stdin } = origin
   const common = { template, parameters, names: namesByValues(parameters), at: findingsIn(origin) }
   if (syntax === 'exec') {
-    const { words, inferred } = compileExec(template, parameters)
+    const { words, inferred } = compileExec(template, parameters, stdin)
     return { syntax, ...common, words, inferred }
   }
-  const { scan, inferred } = compileShell(template, parameters)
+  const { scan, inferred } = compileShell(template, parameters, stdin)
   return { ...shellSource(template, scan, parameters, common.at), inferred }
 }
 

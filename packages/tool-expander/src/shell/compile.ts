@@ -9,23 +9,26 @@ import { complain, disagree, type Found, type Scan, scanTemplate } from './scan.
  *
  * Every placeholder becomes a reference to a positional, quoted for the place it stands in, so a value is never
  * part of the script. Where no reference would be safe, the template is refused.
+ *
+ * @param stdin - The parameter that `stdin:` names. Its places in the template stay empty.
  */
 export function compileShell(
   template: string,
   parameters?: readonly KnownParameter[],
+  stdin?: string,
 ): Compiled & { scan: Scan } {
   const { scan, problems } = scanTemplate('shell', template, plainNames(parameters), (scan) => {
     readCommands(scan, [''])
     checkScript(scan)
   })
-  const inferred = inferParameters(scan.found)
+  const inferred = inferParameters(scan.found.filter(({ name }) => name !== stdin))
   // Parameters come first.
   const numbers = new Map<string, number>()
   for (const { name } of [...inferred, ...scan.found])
     numbers.set(name, numbers.get(name) ?? numbers.size + 1)
   const words: Part[][] = [['sh'], ['-c'], [writeScript(scan, numbers)], ['--']]
-  for (const name of numbers.keys()) words.push([{ name, offset: 0 }])
-  const checkedWords = [...scan.checkedWords]
+  for (const name of numbers.keys()) words.push(name === stdin ? [] : [{ name, offset: 0 }])
+  const checkedWords = [...scan.checkedWords].map((word) => word.replaceAll(`\${${stdin}}`, ''))
   return { ...writeCommand(words, inferred), checkedWords, problems, scan }
 }
 

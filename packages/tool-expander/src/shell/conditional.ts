@@ -1,5 +1,5 @@
 import { skipBlanks } from './commands.js'
-import { checkTest } from './rules.js'
+import { checkOperands } from './rules.js'
 import { missing, refuse, type Scan, take, type Word } from './scan.js'
 import { readWord } from './words.js'
 
@@ -28,5 +28,5 @@ export function readConditional(scan: Scan, opening: number): void {
     if (word.shape === ']]' && !word.quoted) break
     words.push(word)
   }
-  checkTest(scan, words, false)
+  checkOperands(scan, words, /^-(?:eq|ne|lt|le|gt|ge|[vR])$/)
 }

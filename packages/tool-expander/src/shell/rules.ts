@@ -84,8 +84,8 @@ function checkBuiltin(scan: Scan, { shape: name, offset }: Word, operands: reado
         hazard('ERR_SHELL_CODE', `${name} ${shape} computes what is assigned`)
     }
   } else if (name === '[' || name === 'test') {
-    checkTest(scan, operands, true)
-    // -v and a name can be among its words.
+    // They read a number, and compute nothing; -v and a name can be among their words.
+    checkOperands(scan, operands, /^-[vR]$/)
     refuseIn(operands, true)
   } else if (name === 'printf' || name === 'wait') {
     const { shape: option = '' } = operands[0] ?? {}
@@ -102,15 +102,12 @@ function isSetOption({ shape }: Word, index: number, words: readonly Word[]): bo
   return /^[-+][A-Za-z]+$/.test(shape) || /^[-+]\w*o$/.test(words[index - 1]?.shape ?? '')
 }
 
-/** Operands of a numeric comparison, and names after -v, are computed by some shells. */
-export function checkTest(scan: Scan, words: readonly Word[], outputIsSafe: boolean): void {
+/** Refuses values as operands of the operators by which a shell computes: the word behind each, and that before it unless it takes a name. */
+export function checkOperands(scan: Scan, words: readonly Word[], computing: RegExp): void {
   words.forEach(({ shape: operator }, index) => {
-    const isNumeric = /^-(?:eq|ne|lt|le|gt|ge)$/.test(operator)
-    if (!isNumeric && !/^-[vR]$/.test(operator)) return
-    for (const operand of [words[index + 1], isNumeric ? words[index - 1] : undefined]) {
-      const found = isNumeric && outputIsSafe ? valuesOf(operand) : (operand?.found ?? [])
-      refuse(scan, found, `an operand of ${operator}`, CHECK_NUMBER)
-    }
+    if (!computing.test(operator)) return
+    for (const operand of [words[index + 1], /[vR]/.test(operator) ? undefined : words[index - 1]])
+      refuse(scan, operand?.found ?? [], `an operand of ${operator}`, CHECK_NUMBER)
   })
 }
 

@@ -4,40 +4,49 @@ import type { RunnableCall } from './prepare-call.js'
 import type { RunContext } from './run-context.js'
 import { missingPath, pathLeadingOut } from './sandbox.js'
 import { probeSandbox } from './sandbox-probe.js'
-import { problemOfValues, tokenInTask, tokensIn } from './secret-tokens.js'
+import { tokenInTask, tokensIn, withSecrets } from './secret-tokens.js'
+
+/** What is started, or why nothing is. */
+type Started = Pick<RunnableCall, 'argv' | 'stdin'> | { refusal: string }
 
 /** What only the last moment tells: whether the sandbox can be had, and what entrusted values the call is about to be given. */
-export async function refusalAtLast(
+export async function atLast(
   call: RunnableCall,
   context: RunContext,
   place: { cwd: string; env: NodeJS.ProcessEnv },
-): Promise<string | undefined> {
+): Promise<Started> {
   const { name } = call.tool.expanded
   const problem = await sandboxProblem(call, context, place)
   if (problem !== undefined)
-    return `BLOCKED: the sandbox of "${name}" cannot start, and without it the tool is not run. ${problem}`
+    return blocked(`the sandbox of "${name}" cannot start, and without it the tool is not run. ${problem}`)
   const tokens = tokensIn(call)
-  return tokens.length === 0 ? undefined : secretsProblem(call, tokens, context)
+  return tokens.length === 0 ? call : withValues(call, tokens, context)
 }
 
-function secretsProblem(
+function withValues(
   call: RunnableCall,
   tokens: readonly string[],
-  context: RunContext,
-): string | undefined {
-  const { secretTokens = {}, erasedTokens } = context
+  { secretTokens = {}, erasedTokens }: RunContext,
+): Started {
   const erased = tokens.find((token) => erasedTokens?.has(token) && !Object.hasOwn(secretTokens, token))
-  if (erased !== undefined) return `BLOCKED: what ${erased} stood for has been erased. ${ASK_AGAIN}`
+  if (erased !== undefined) return blocked(`what ${erased} stood for has been erased. ${ASK_AGAIN}`)
   const token = tokenInTask(call, secretTokens)
   if (token !== undefined)
-    return `BLOCKED: a sub-agent records its task, and what ${token} stands for must not be recorded. ${WITHOUT_VALUE}`
-  const problem = problemOfValues(call, secretTokens, variablesOf(context))
-  if (problem === undefined) return undefined
+    return blocked(
+      `a sub-agent records its task, and what ${token} stands for must not be recorded. ${WITHOUT_VALUE}`,
+    )
+  const filled = withSecrets(call, secretTokens)
+  if (filled.ok) return filled
+  const [problem] = filled.reasons
   const why =
-    problem.code === 'ERR_ARGUMENT_DASH'
+    problem?.code === 'ERR_ARGUMENT_DASH'
       ? 'begins with "-", and would be taken for an option'
       : 'is not what the parameter takes'
-  return `BLOCKED: the value behind the token in "${problem.parameter}" ${why}. Nothing was run.`
+  return blocked(`the value behind the token in "${problem?.parameter}" ${why}. Nothing was run.`)
+}
+
+function blocked(why: string): Started {
+  return { refusal: `BLOCKED: ${why}` }
 }
 
 const ASK_AGAIN =

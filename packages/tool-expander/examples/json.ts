@@ -1,0 +1,18 @@
+import { bindArguments, expandTool } from '@delta/tool-expander'
+
+const edit = {
+  type: 'object',
+  properties: { old: { type: 'string' }, new: { type: 'string' } },
+  required: ['old', 'new'],
+}
+const tool = expandTool({
+  name: 'edit',
+  exec: 'python3 edit.py',
+  stdin: 'json',
+  parameters: [{ name: 'path' }, { name: 'edits', type: 'array', items: edit }],
+})
+const variables = { AGENT_HOME: '/agent', CWD: '/work' }
+const call = (args: unknown) => console.log(bindArguments(tool, args, { variables }))
+
+call({ edits: [{ old: '-b', new: 'c' }], path: 'a.py' })
+call({ path: 'a.py', edits: [{ old: '-b' }] })
