@@ -80,7 +80,7 @@ test('an approval outlives the engine that asked for it, killed while it waited'
   const workspace = await workspaceOf(EXAMPLE)
   const args = ['run', '-i', '--agent', HOME, '-w', workspace.path, '-m', 'Tidy up.']
   const engine = startDelta(args, {}, { interactive: true })
-  await engine.waitForOutput(/\[yes\/no\]/, { stream: 'stderr' })
+  await engine.waitForOutput(/\[yes\/no\/always\]/, { stream: 'stderr' })
   engine.kill('SIGKILL')
   expect(await engine.result).toMatchObject({ signal: 'SIGKILL' })
 
