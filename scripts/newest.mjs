@@ -15,7 +15,7 @@ async function main() {
   }
   const wentWell = await withPackedPackages(async (packages, directory) => [
     await succeeds(() => useNewestFrameworks(join(directory, 'frameworks'), packages)),
-    true || (await succeeds(() => useOtherRuntimes(join(directory, 'runtimes'), packages))),
+    await succeeds(() => useOtherRuntimes(join(directory, 'runtimes'), packages)),
   ])
   return wentWell.every(Boolean) ? 0 : 1
 }
