@@ -215,7 +215,11 @@ test('metadata.json lost, torn or a lie changes nothing: the journal is what cou
   const again = await openRun(run.directory)
   await again.updateMetadata()
   again.close()
-  expect(JSON.parse(readText(run.paths.metadata))).toEqual({ ...truth.metadata, status: 'RUNNING' })
+  expect(JSON.parse(readText(run.paths.metadata))).toEqual({
+    ...truth.metadata,
+    status: 'RUNNING',
+    reason_code: null,
+  })
 })
 
 test('one damaged run does not hide the others', async () => {
