@@ -112,6 +112,23 @@ test('an approval does not hold for another command than the one asked about', a
   expect(await workspace.has('a.txt')).toBe(true)
 })
 
+test('an approval does not hold for the same command in another directory, with other variables or with a key', async () => {
+  const settings = [{ cwd: 'sub' }, { env: { WHERE: 'x y' } }, { pass_env: ['DELTA_API_KEY'] }]
+  const shown = ['In the directory sub', "With 'WHERE=x y'", "With the engine's DELTA_API_KEY"]
+  for (const [index, setting] of settings.entries()) {
+    const { run, resume, agentFiles } = await scene(ASKING, { 'a.txt': '', 'sub/a.txt': '' })
+    const { question } = await run()
+    const agent = JSON.parse(await agentFiles.read('agent.yaml'))
+    Object.assign(agent.tools[0], setting)
+    await agentFiles.write('agent.yaml', JSON.stringify(agent))
+    const again = await resume({ decision: { kind: 'approve', requestId: question?.requestId ?? '' } })
+    expect(again).toMatchObject({
+      status: 'WAITING_FOR_INPUT',
+      question: { command: question?.command, prompt: `${question?.prompt}\n${shown[index]}` },
+    })
+  }
+})
+
 test('an approval does not hold for other input to the same command', async () => {
   const { run, resume, workspace } = await scene({ ...ASKING, tools: [QUERY], turns: DROP })
   const { question, runId } = await run()

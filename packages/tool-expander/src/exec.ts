@@ -1,4 +1,5 @@
 import { forLeadingValues, shapeOf } from './command-words.js'
+import { HINTS } from './hints.js'
 import { type ArgumentWord, type Compiled, type Inferred, inferParameters, writeCommand } from './inferred.js'
 import { type KnownParameter, plainNames } from './plain.js'
 import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js'
@@ -50,12 +51,18 @@ function refuseShell(scan: Scan): void {
   for (const { 0: operator, index } of matches(OPERATOR, scan.template)) {
     const name = operator === '|' ? 'pipe' : 'it'
     const message = `Shell metacharacter '${operator}' not allowed in exec: mode. Use shell: mode or remove ${name}.`
-    complain(scan, index, 'ERR_EXEC_METACHARACTER', message)
+    complain(scan, index, 'ERR_EXEC_METACHARACTER', message, underShell(scan.template))
   }
   for (const opening of openings(scan.template)) {
     const { offset, backslashes, name, modifier } = opening
     if (backslashes % 2 === 0 && (!name || modifier === 'raw')) complain(scan, offset, ...faultOf(opening))
   }
+}
+
+/** The same line for `shell:`, ready to paste; a script of several lines is not quoted like that. */
+function underShell(template: string): string | undefined {
+  const hint = HINTS.ERR_EXEC_METACHARACTER
+  return template.includes('\n') ? hint : `${hint}\n  shell: '${template.replaceAll("'", "''")}'`
 }
 
 /** What is wrong with a `${` that begins no placeholder, or one only a shell could fill. */

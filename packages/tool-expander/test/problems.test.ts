@@ -16,8 +16,15 @@ test('a problem says where, what, and what to write instead', () => {
       '  exec: "cat ${file} | wc -l"',
       '                     ^',
       'In shell: parameters are passed safely quoted, too. Or write command: as an array.',
+      "  shell: 'cat ${file} | wc -l'",
     ].join('\n'),
   )
+})
+
+test('the line that exec: refuses is offered for shell:, quoted so that it can be pasted, and loads there', () => {
+  const [problem] = problemsOf({ exec: "jq '.[] | .name' ${file}" })
+  expect(problem?.hint?.split('\n').at(-1)).toBe("  shell: 'jq ''.[] | .name'' ${file}'")
+  expect(problemsOf({ shell: "jq '.[] | .name' ${file}" })).toEqual([])
 })
 
 describe('the caret stands below its character', () => {

@@ -25,6 +25,7 @@ describe('1: exec: prevents command injection', () => {
         '  exec: "cat ${file} | wc -l"',
         '                     ^',
         'In shell: parameters are passed safely quoted, too. Or write command: as an array.',
+        "  shell: 'cat ${file} | wc -l'",
       ].join('\n'),
     )
   })

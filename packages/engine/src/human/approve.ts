@@ -129,10 +129,18 @@ function promptFor(call: Call, prepared: ReadyCall): string {
   return `May "${call.name}" run this command?${why}\n${commandLines(prepared)}`
 }
 
-/** What a person judges: the tool's own command, and below it what a sandbox makes of that. */
+/** What a person judges: the tool's own command, where and with what it runs, and what a sandbox makes of it. */
 function commandLines(prepared: ReadyCall): string {
+  const { cwd, env = {}, passEnv } = prepared.tool.settings
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   const started = startedAs(prepared)
-  return `  ${commandOf(prepared)}${started === undefined ? '' : `\nStarted in a sandbox, as:\n  ${started}`}`
+  return [
+    `  ${commandOf(prepared)}`,
+    ...(cwd === undefined ? [] : [`In the directory ${quoteForPerson([cwd])}`]),
+    ...(variables.length === 0 ? [] : [`With ${quoteForPerson(variables)}`]),
+    ...(passEnv.length === 0 ? [] : [`With the engine's ${passEnv.join(', ')}`]),
+    ...(started === undefined ? [] : ['Started in a sandbox, as:', `  ${started}`]),
+  ].join('\n')
 }
 
 /** All of it, as it would be typed: what a tool gets on stdin can do as much harm as its arguments. */
