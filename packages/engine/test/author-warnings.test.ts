@@ -26,10 +26,16 @@ test('what the author of a tool can change is told once a run, and stands in ENG
   expect(notices).toEqual(warnings)
   expect(await eventsOfType(result, 'ENGINE_END')).toMatchObject([{ status: 'COMPLETED', warnings }])
   const results = await eventsOfType(result, 'ACTION_RESULT')
-  expect(results.map(({ status }) => status)).toEqual(['SUCCESS', 'ERROR', 'ERROR', 'ERROR', 'ERROR'])
-  expect(results[1]?.observation_content).toContain(
+  const forModel = expect.stringContaining(
     "If this value is right, the tool's author must set allow_dash or stdin: json.",
   )
+  expect(results).toMatchObject([
+    { status: 'SUCCESS' },
+    { status: 'ERROR', observation_content: forModel },
+    { status: 'ERROR', observation_content: forModel },
+    { status: 'ERROR' },
+    { status: 'ERROR' },
+  ])
 })
 
 test('a run in which nothing is to be changed has no warnings', async () => {
