@@ -1,10 +1,10 @@
 import { checkExpanded, checkOptions } from './check-expanded.js'
 import { looksLikeOption } from './dash.js'
-import { fit, isNested, type JsonSchemaProperty, schemaOf } from './nested.js'
+import { fit, isNested, schemaOf } from './nested.js'
 import { isOptionWord } from './optional.js'
 import { ENOUGH } from './problems.js'
 import { isParameter, isWholeParameter, type Part, parseElement } from './template.js'
-import type { BindOptions, ExpandedParameter, ExpandedTool } from './tool.js'
+import type { BindOptions, ExpandedParameter, ExpandedTool, JsonSchemaProperty } from './tool.js'
 import { complaintAbout, HAS_NUL, textOf } from './values.js'
 
 /** Why a call was refused. `message` is written for the model that made the call. */

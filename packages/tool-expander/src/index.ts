@@ -7,7 +7,7 @@ export {
   toFunctionTool,
   toJsonSchema,
 } from './json-schema.js'
-export { type JsonSchemaProperty, SCHEMA_WORDS } from './nested.js'
+export { SCHEMA_WORDS } from './nested.js'
 export {
   type Excerpt,
   formatProblem,
@@ -22,6 +22,7 @@ export type {
   ExpandedParameter,
   ExpandedTool,
   Injection,
+  JsonSchemaProperty,
   ParameterType,
   ToolOrigin,
 } from './tool.js'

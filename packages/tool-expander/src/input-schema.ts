@@ -1,8 +1,8 @@
 import type { ParameterDefinition } from './definition.js'
 import type { Inferred } from './inferred.js'
-import { faultsOf, type JsonSchemaProperty } from './nested.js'
+import { faultsOf } from './nested.js'
 import { problemOf, type ToolProblem } from './problems.js'
-import type { ParameterType } from './tool.js'
+import type { JsonSchemaProperty, ParameterType } from './tool.js'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 import { checkExpanded } from './check-expanded.js'
 import { defined } from './defined.js'
-import { type JsonSchemaProperty, schemaOf } from './nested.js'
-import type { ExpandedParameter, ExpandedTool, ParameterType } from './tool.js'
+import { schemaOf } from './nested.js'
+import type { ExpandedParameter, ExpandedTool, JsonSchemaProperty, ParameterType } from './tool.js'
 import { wholePattern } from './values.js'
 
 /** The part of JSON Schema that describes a tool's arguments. */

@@ -1,24 +1,6 @@
 import { defined } from './defined.js'
-import type { ExpandedParameter } from './tool.js'
+import type { ExpandedParameter, JsonSchemaProperty } from './tool.js'
 import { faultOf, isPassedOn, KINDS, NOT_EXACT } from './values.js'
-
-/**
- * JSON Schema. `type`, `properties`, `required`, `items`, `enum`, `pattern`, `minimum` and `maximum` are checked;
- * other words go to the model and are not. A list of types means any of them.
- */
-export type JsonSchemaProperty = {
-  type?: string | string[]
-  description?: string
-  properties?: Record<string, JsonSchemaProperty>
-  required?: string[]
-  items?: JsonSchemaProperty
-  enum?: unknown[]
-  pattern?: string
-  minimum?: number
-  maximum?: number
-  default?: unknown
-  [word: string]: unknown
-}
 
 /** Words of JSON Schema that a parameter may have besides those that are checked. They go to the model. */
 export const SCHEMA_WORDS: readonly string[] = [

@@ -1,4 +1,3 @@
-import type { JsonSchemaProperty } from './nested.js'
 import type { EngineVariable } from './template.js'
 
 /** What a value may be. `array` is a list of strings, or of what `items` says. */
@@ -6,6 +5,24 @@ export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array
 
 /** Where a value goes: into the argument vector, to standard input, behind a flag of its own, or only into the JSON of `stdin: json`. */
 export type Injection = 'argument' | 'stdin' | 'option' | 'json'
+
+/**
+ * JSON Schema. `type`, `properties`, `required`, `items`, `enum`, `pattern`, `minimum` and `maximum` are checked;
+ * other words go to the model and are not. A list of types means any of them.
+ */
+export type JsonSchemaProperty = {
+  type?: string | string[]
+  description?: string
+  properties?: Record<string, JsonSchemaProperty>
+  required?: string[]
+  items?: JsonSchemaProperty
+  enum?: unknown[]
+  pattern?: string
+  minimum?: number
+  maximum?: number
+  default?: unknown
+  [word: string]: unknown
+}
 
 /** A parameter with every default written out. A type alias, not an interface: it is an entry of a `ToolDefinition` as well. */
 export type ExpandedParameter = {

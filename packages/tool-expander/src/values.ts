@@ -1,5 +1,4 @@
-import type { JsonSchemaProperty } from './nested.js'
-import type { ExpandedParameter } from './tool.js'
+import type { ExpandedParameter, JsonSchemaProperty } from './tool.js'
 
 /**
  * Why a value cannot be passed for a parameter; undefined when it can.
