@@ -25,7 +25,7 @@ test('a value of the wrong form does not hide what else is wrong with its tool',
   const tool = `{ name: a b, exec: 'ls \${n}', parameters: [{ name: n, type: list, default: [5], enum: [[]] }, { name: other }] }`
   expect((await problemsOf(tool)).map((text) => text.split('\n')[0])).toEqual([
     'agent/agent.yaml:4:13: tools[0] "a b": name must be 1 to 64 letters, digits, _ or -.',
-    'agent/agent.yaml:4:65: tools[0] "a b": parameters[0].type must be one of: string, integer, number, boolean, array.',
+    'agent/agent.yaml:4:65: tools[0] "a b": parameters[0].type must be one of: string, integer, number, boolean, array, object.',
     'agent/agent.yaml:4:92: tools[0] "a b": parameters[0].enum[0] must be a text or a number.',
     `agent/agent.yaml:4:107: tools[0] "a b": Parameter 'other' not found in template.`,
     '4 problems.',
