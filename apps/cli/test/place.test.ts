@@ -237,10 +237,11 @@ describe('--runs-dir', () => {
     })
     const { stderr } = await at.here(run(at, '--runs-dir', 'runs', '--run-id', 'one'))
     const goOn = `delta continue -w ${at.workspace} --runs-dir ${at.home.path}/runs --run-id one`
-    expect(stderr).toContain(`Then go on with: ${goOn}\n`)
+    expect(stderr).toContain(`Agent paused. Answer with: ${goOn} -m <response>\n`)
     expect((await at.here(['show', '-w', 'ws'])).stderr).toContain(`Answer with: ${goOn} -m "my answer"\n`)
     const taken = await at.here(run(at, '--run-id', 'one', '--new'))
-    expect(taken.stderr).toContain(`or go on with that one: ${goOn}\n`)
+    const look = `delta show one -w ${at.workspace} --runs-dir ${at.home.path}/runs`
+    expect(taken.stderr).toContain(`Choose another id. To look at that run: ${look}\n`)
   })
 
   test.each([

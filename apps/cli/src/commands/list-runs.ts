@@ -38,21 +38,21 @@ export async function execute(
   const typed = [...flags.workDir, ...further]
   const named = (typed.length === 0 ? ['.'] : typed).flatMap((each) => workspacesNamed(each, terminal))
   const workspaces = flags.runsDir === undefined ? named : named.slice(0, 1) // it holds the runs of all of them
-  const [only, ...others] = workspaces
-  const { all, failed } = await runsIn(workspaces, flags, terminal)
+  const isSeveral = workspaces.length > 1
+  const { all, places, failed } = await runsIn(workspaces, flags, terminal)
   const found = all.filter(({ run }) => isWanted(run, flags))
   if (flags.first) {
     const own = withoutSubAgents(found, all)
-    const latest = only && others.length === 0 ? await latestIn(placeOf(only, flags, terminal)) : undefined
+    const [place] = places
+    const latest = place && !isSeveral ? await latestRunId(place.workDirectory, place) : undefined
     return printFirst(own.find(({ run }) => run.runId === latest) ?? own[0], flags, terminal)
   }
 
-  const isSeveral = others.length > 0
   const records = found.map(({ run }) => recordOf(run, terminal))
   const rows = found.map((listed) => row(listed, isSeveral))
   if (flags.json) printJson(terminal, records)
   else if (found.length > 0) print(terminal, table([header(isSeveral), ...rows], screenWidth(terminal)))
-  else if (!failed) say(terminal, nothingFound(all, workspaces, flags, terminal))
+  else if (!failed) say(terminal, nothingFound(all, workspaces, places, terminal))
   for (const { run } of found) explain(run, terminal)
   return failed ? EXIT.usage : EXIT.completed
 }
@@ -62,21 +62,19 @@ function placeOf({ shown, open }: NamedWorkspace, { runsDir }: ListFlags, termin
   return placeToLook({ workDir: shown, ...(runsDir === undefined ? {} : { runsDir }) }, terminal)
 }
 
-function latestIn(place: Place): Promise<string | undefined> {
-  return latestRunId(place.workDirectory, place)
-}
-
 /** Newest first. Of several workspaces, one that cannot be read is reported, and the others are listed. */
 async function runsIn(
   workspaces: readonly NamedWorkspace[],
   flags: ListFlags,
   terminal: Terminal,
-): Promise<{ all: Listed[]; failed: boolean }> {
+): Promise<{ all: Listed[]; places: Place[]; failed: boolean }> {
   const all: Listed[] = []
+  const places: Place[] = []
   let failed = false
   for (const workspace of workspaces) {
     try {
       const place = placeOf(workspace, flags, terminal)
+      places.push(place)
       for (const run of await listRuns(place.workDirectory, place))
         all.push({ run, workspace: workspace.shown })
     } catch (error) {
@@ -85,7 +83,7 @@ async function runsIn(
       failed = true
     }
   }
-  return { all: workspaces.length === 1 ? all.reverse() : all.sort(byBeginning), failed }
+  return { all: workspaces.length === 1 ? all.reverse() : all.sort(byBeginning), places, failed }
 }
 
 function byBeginning(one: Listed, other: Listed): number {
@@ -96,12 +94,12 @@ function byBeginning(one: Listed, other: Listed): number {
 function nothingFound(
   all: readonly Listed[],
   [only, ...others]: readonly NamedWorkspace[],
-  flags: ListFlags,
+  [place]: readonly Place[],
   terminal: Terminal,
 ): string {
   const what = all.length > 0 ? 'No such runs' : 'No runs'
-  if (only === undefined || others.length > 0) return what
-  const where = `${what} in ${placeInWords(placeOf(only, flags, terminal))}`
+  if (only === undefined || place === undefined || others.length > 0) return what
+  const where = `${what} in ${placeInWords(place)}`
   return all.length > 0
     ? where
     : `${where}. ${otherWorkspace(['list-runs'], { workDir: only.shown }, terminal)}`
