@@ -128,11 +128,7 @@ function endsLine(path: string): boolean {
  *
  * @throws {UsageError} `DELTA_STATE_DIR` is not absolute: it would be another directory for each command.
  */
-export function stateDirectory({
-  DELTA_STATE_DIR: own,
-  XDG_STATE_HOME: shared,
-  ...env
-}: NodeJS.ProcessEnv): string {
+function stateDirectory({ DELTA_STATE_DIR: own, XDG_STATE_HOME: shared, ...env }: NodeJS.ProcessEnv): string {
   if (own) return absoluteVariable('DELTA_STATE_DIR', own)
   if (shared && isAbsolute(shared)) return join(shared, 'delta') // the XDG specification: ignore a relative one
   return join(homeIn(env), '.local/state/delta')

@@ -1,7 +1,7 @@
 import type { Effects } from '@delta/executor'
 
 /** Declared effects in words; `-` if none are declared. */
-export function effectsOf(effects: Effects | undefined): string {
+function effectsOf(effects: Effects | undefined): string {
   if (effects === undefined || Object.keys(effects).length === 0) return '-'
   const { filesystem, network, destructive, reversible, cost, creates, modifies, deletes } = effects
   const { stdin = 'none', prompts = false, tty = false } = effects.interactive ?? {}
