@@ -40,10 +40,11 @@ test('a new state is on the disk before it becomes current, and current before t
   const state = basename(readlinkSync(join(directory, 'current')))
   const calls = readFileSync(log, 'utf8').split('\n')
   const first = calls.indexOf('synced env')
-  expect(calls.slice(first, first + 7)).toEqual([
+  expect(calls.slice(first, first + 8)).toEqual([
     'synced env',
     'synced work_dir.txt',
     'synced state.bash',
+    'synced SHA256SUMS',
     `synced ${state}`,
     'synced states',
     'renamed current',
