@@ -35,7 +35,7 @@ export const ENGINE_OPTIONS: readonly OptionEntry[] = [
   {
     flags: '--set <path=value>',
     description:
-      'set a value of the agent for this run, such as llm.temperature=0, tools.bash.timeout_ms=5000 or context.sources.notes.role=user; nothing behind the = removes the key; may be repeated',
+      'set a value of the agent for this run, such as llm.temperature=0 or tools.bash.timeout_ms=5000; nothing behind the = removes the key; may be repeated',
     repeatable: true,
   },
   {
