@@ -98,6 +98,19 @@ test('what a recipe says of headers, roles, merging and texts is checked as the 
   ])
 })
 
+test('what looks like a variable and is not replaced is pointed out, but for a text that means it literally', () => {
+  const sources = [
+    { type: 'text', text: 'In ${AGENT_HOM}, not in ${CWD} or \\${x}', header: '## ${name}' },
+    { ...JOURNAL, dropped: '${cuont} gone' },
+  ]
+  expect(warnings({ header: '${id}: ${title}', sources })).toEqual([
+    'sources[0].text: ${AGENT_HOM} is not replaced, and reaches the model as it is | What is replaced here: ${AGENT_HOME}, ${CWD}, ${RUN_DIR}.',
+    'sources[0].header: ${name} is not replaced, and reaches the model as it is | What is replaced here: ${id}.',
+    'sources[1].dropped: ${cuont} is not replaced, and reaches the model as it is | What is replaced here: ${count}.',
+    'header: ${title} is not replaced, and reaches the model as it is | What is replaced here: ${id}.',
+  ])
+})
+
 test('a header without ${id} above several sources of a merged message is pointed out', () => {
   const text = { type: 'text', text: 'x' }
   const header = '== Source =='

@@ -28,6 +28,7 @@ export function checkManifest(sources: readonly PlacedSource[], { isWhole }: { i
       checkCommand(source.generator.command, `sources[${index}].generator.command`, findings)
     checkPattern(source, `sources[${index}]`, findings)
     checkGlobs(source, `sources[${index}]`, findings)
+    checkTexts(source, `sources[${index}]`, findings)
   }
   checkIds(sources, findings)
   const [, second] = sources.flatMap(([index, { type }]) => (type === 'journal' ? [index] : []))
@@ -84,6 +85,7 @@ export function checkWhole(
   findings: Findings,
 ): void {
   if (token_counter) checkCommand(token_counter.command, 'token_counter.command', findings)
+  checkReplaced(header, 'header', ['id'], findings)
   if (!merge || typeof header !== 'string' || header.includes('${id}')) return
   const alike = sources
     .reduce<WrittenSource[][]>(byMessage, [])
@@ -116,6 +118,22 @@ function roleOf(source: WrittenSource): string {
 function checkCommand(command: readonly string[], path: string, { warnings }: Findings): void {
   for (const { index, message, hint } of findUnreplaced(command, VARIABLE_NAMES))
     warnings.push({ path: `${path}[${index}]`, message, hint })
+}
+
+function checkTexts(source: WrittenSource, at: string, findings: Findings): void {
+  if (source.type === 'text') checkReplaced(source.text, `${at}.text`, VARIABLE_NAMES, findings)
+  if (source.type === 'journal') checkReplaced(source.dropped, `${at}.dropped`, ['count'], findings)
+  else checkReplaced(source.header, `${at}.header`, ['id'], findings)
+}
+
+/** What looks like a variable and is none reaches the model as it is written, which is seldom meant. */
+function checkReplaced(text: unknown, path: string, known: readonly string[], { warnings }: Findings): void {
+  if (typeof text !== 'string') return
+  for (const [written, name = ''] of text.matchAll(/(?<!\\)\$\{(\w*)\}/g)) {
+    if (known.includes(name)) continue
+    const hint = `What is replaced here: ${known.map((each) => `\${${each}}`).join(', ')}.`
+    warnings.push({ path, message: `${written} is not replaced, and reaches the model as it is`, hint })
+  }
 }
 
 function checkPattern({ condition }: WrittenSource, at: string, { problems, warnings }: Findings): void {

@@ -21,9 +21,13 @@ export function agentChanges(run: Pick<RunSummary, 'directory'>, agent: Agent): 
 }
 
 export function changeNotice(changed: readonly string[], { snapshot }: Agent): string | undefined {
-  const names = changed.map((name) =>
-    name === 'agent.yaml' && snapshot.hasImports ? 'agent.yaml or what it imports' : name,
-  )
+  const { hasImports, overrides } = snapshot
+  const main = [
+    'agent.yaml',
+    ...(hasImports ? ['what it imports'] : []),
+    ...(overrides.length > 0 ? ['what is set for the run'] : []),
+  ].join(' or ')
+  const names = changed.map((name) => (name === 'agent.yaml' ? main : name))
   return names.length === 0 ? undefined : `Changed since this run was last started: ${names.join(', ')}`
 }
 
