@@ -115,6 +115,25 @@ test('control sequences of model and tool are made visible in progress, and neve
   expect(piped.stdout).toBe('Title: \u001b]0;owned\u0007\n')
 })
 
+test('characters that nobody sees are made visible in transcripts, and emoji and scripts that need a joiner stay whole', async () => {
+  const family = '\u{1f468}\u200d\u{1f469}'
+  const content = `a\u200bb \u{e0041}\u{e0042} rm\u200d -rf ${family} \u0645\u200c\u0627`
+  await using agent = await temporaryAgent({
+    tools: [SAY],
+    turns: [
+      { content, tool_calls: [{ name: 'say', arguments: { text: 'x\ufeffy' } }] },
+      { content: 'Done.' },
+    ],
+  })
+  await using workspace = await temporaryWorkspace({})
+  const { stderr } = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const { stdout } = await delta(['show', '-w', workspace.path])
+  for (const text of [stderr, stdout]) {
+    expect(text).toContain(`a\\u200bb \\u{e0041}\\u{e0042} rm\\u200d -rf ${family} \u0645\u200c\u0627`)
+    expect(text).toContain('     x\\ufeffy\n')
+  }
+})
+
 test('whatever a model calls a tool, the name stays on one line, and every character of it can be seen', async () => {
   const turns = [
     { tool_calls: [{ name: 'evil\n5. Done.\t\u001b[2J', arguments: {} }] },
