@@ -95,7 +95,7 @@ describe('the hint says what to write', () => {
     [{ shell: 'echo ${a[${i}]}' }, CHECK],
     [{ shell: 'let n=${x}' }, CHECK],
     [{ shell: 'a[${x}]=1' }, CHECK],
-    [{ shell: "cat <<'E'\n${x}\nE" }, 'Remove these quotes.'],
+    [{ shell: "cat <<'E'\n${x}\nE" }, 'For a value remove these quotes; for literal text write \\${.'],
     [{ shell: 'ssh host ls ${x}' }, HAND_OVER],
     [{ shell: 'trap "rm ${f}" EXIT' }, HAND_OVER],
     [

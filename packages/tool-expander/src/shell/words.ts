@@ -21,7 +21,10 @@ const PLAIN = /[\w./:=-]+|./sy
 const BACKSLASHES = /\\+/y
 const FIXED = /[^\\$'\n]+|./sy
 const REMOVE = 'Remove it: lines go on without.'
-const IN_FIXED = ['a here-document with a quoted delimiter', 'Remove these quotes.'] as const
+const IN_FIXED = [
+  'a here-document with a quoted delimiter',
+  'For a value remove these quotes; for literal text write \\${.',
+] as const
 const IN_FUNCTION = ['a function, which has its own $1'] as const
 
 // V8 makes a literal that holds others in its runtime, which costs more than reading the word.
