@@ -1,7 +1,7 @@
 import { checkExpanded } from './check-expanded.js'
 import { defined } from './defined.js'
 import { schemaOf } from './nested.js'
-import type { ExpandedParameter, ExpandedTool, JsonSchemaProperty, ParameterType } from './tool.js'
+import type { ExpandedParameter, ExpandedTool, JsonSchemaProperty, JsonValue, ParameterType } from './tool.js'
 import { wholePattern } from './values.js'
 
 /** The part of JSON Schema that describes a tool's arguments. */
@@ -124,9 +124,9 @@ function isStrict(schema: JsonSchemaProperty): boolean {
 }
 
 /** As the schema's type has it: in YAML, `default: "8080"` of an integer is a text, and `enum: [2024]` of a text is a number. */
-const TYPED: Partial<Record<ParameterType, (value: unknown) => unknown>> = {
+const TYPED: Partial<Record<ParameterType, (value: unknown) => JsonValue>> = {
   string: String,
   boolean: (value) => String(value) === 'true',
-  array: (value) => value, // what is nested stays what it is
-  object: (value) => value,
+  array: (value) => value as JsonValue, // what is nested stays what it is
+  object: (value) => value as JsonValue,
 }

@@ -20,7 +20,7 @@ export function schemaOf(parameter: ExpandedParameter): JsonSchemaProperty {
   const written = parameter as Record<string, unknown>
   const words = Object.fromEntries(SCHEMA_WORDS.map((word) => [word, written[word]]))
   const limits = defined({ enum: allowed, pattern })
-  const inner = { ...(items ? {} : { type: 'string' }), ...limits, ...items }
+  const inner = { ...(items ? {} : { type: 'string' as const }), ...limits, ...items }
   if (type === 'array') return defined({ type, items: inner, ...words })
   if (type === 'object') return defined({ type, properties, required, ...words })
   return defined({ type, ...limits, minimum, maximum, ...words })

@@ -6,21 +6,27 @@ export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array
 /** Where a value goes: into the argument vector, to standard input, behind a flag of its own, or only into the JSON of `stdin: json`. */
 export type Injection = 'argument' | 'stdin' | 'option' | 'json'
 
+/** What JSON can say. */
+export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue }
+
+/** The types of JSON Schema. */
+export type JsonSchemaType = ParameterType | 'null'
+
 /**
  * JSON Schema. `type`, `properties`, `required`, `items`, `enum`, `pattern`, `minimum` and `maximum` are checked;
  * other words go to the model and are not. A list of types means any of them.
  */
 export type JsonSchemaProperty = {
-  type?: string | string[]
+  type?: JsonSchemaType | JsonSchemaType[]
   description?: string
   properties?: Record<string, JsonSchemaProperty>
   required?: string[]
   items?: JsonSchemaProperty
-  enum?: unknown[]
+  enum?: JsonValue[]
   pattern?: string
   minimum?: number
   maximum?: number
-  default?: unknown
+  default?: JsonValue
   [word: string]: unknown
 }
 
