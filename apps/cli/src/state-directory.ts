@@ -21,7 +21,7 @@ export interface StateFile<Entry> {
   isCurrent(entry: Entry): boolean
 }
 
-/** After so many lines the file is written anew, with what still counts. */
+/** Every that many lines the file is rewritten without the entries that no longer count. */
 const LINES_PER_REWRITE = 100
 
 /**
@@ -138,7 +138,7 @@ function homeIn({ HOME: home = homedir() }: NodeJS.ProcessEnv): string {
   return home
 }
 
-/** A missing home is not created: whoever has none wants nothing kept there. */
+/** A missing home directory is not created: the account was set up without one on purpose. */
 function makeStateDirectory(env: NodeJS.ProcessEnv): void {
   const directory = stateDirectory(env)
   const home = homeIn(env)

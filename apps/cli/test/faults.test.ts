@@ -86,7 +86,7 @@ test('a model that calls a tool by a wrong name is told of ask_human, too', asyn
   )
 })
 
-test('a failed run is retried without a message, or goes on with one, once its cause is mended', async () => {
+test('a failed run is retried without a message, or goes on with one, once its cause is fixed', async () => {
   await using server = await startScriptedServer([
     { before: [{ status: 401 }, { status: 401 }], content: 'Back again.' },
   ])

@@ -114,7 +114,7 @@ async function asSetBefore({ agent, engine, warn }: Start, overrides: readonly s
   return same
 }
 
-/** What the person who starts the run allows, for whoever continues it. */
+/** What the person who starts the run allows; a later `continue` applies it again. */
 function allowedBy({ importRoot, trustWorkspaceEnv }: RunFlags, { cwd }: Terminal): Allowed {
   return { importRoots: importRoot.map((root) => resolve(cwd, root)), trustWorkspaceEnv }
 }

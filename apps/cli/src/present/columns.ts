@@ -13,7 +13,7 @@ export function inColumns(text: string, columns: number): string {
   return `${characters.slice(0, fitting(characters, columns - 1)).join('')}…`
 }
 
-/** A text in lines of at most so many columns, broken between words where that is possible. */
+/** Breaks a text into lines of at most `columns`, between words where that is possible. */
 export function wrapped(text: string, columns: number): string[] {
   const lines: string[] = []
   let rest = charactersOf(text)

@@ -30,7 +30,7 @@ export function shownTools({ config }: EngineStart): ShownTools {
   return shown
 }
 
-/** A value in a `display:` text takes at most so many columns. */
+/** Columns that one value in a `display:` text may take. */
 const WIDEST_VALUE = 60
 
 /**

@@ -23,7 +23,7 @@ export function describeEvent(event: JournalEvent, detail: Detail): string[] {
       return describeResult(event, detail)
     case 'HUMAN_INPUT_REQUEST':
       if (event.argv === undefined) return indented('   ask_human ? ', event.prompt, style.yellow)
-      // during a run, whoever asks it or says how to answer shows the command
+      // an approval shows its command itself
       return transcript ? indented('   ? ', event.prompt, style.yellow) : []
     case 'HUMAN_INPUT_RECEIVED':
       return indented('   > ', event.remember === undefined ? event.response : 'always', style.bold)

@@ -1,6 +1,6 @@
 /** Control characters but newline and tab, and what changes the direction of the text around it. */
 const ACTING = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069'
-/** Characters without width, in which a text can hide another. The joiners are left out: emoji and some scripts need them. */
+/** Characters without width, in which a text can hide another. Not the joiners, which emoji and some scripts need. */
 const HIDDEN =
   '\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b\\u200e\\u200f\\u2060-\\u2065\\u3164\\ufeff\\uffa0\\u{e0000}-\\u{e0fff}'
 /** Beside ASCII a joiner joins nothing. */

@@ -56,7 +56,7 @@ export function progressPresenter(
   }
 }
 
-/** The question of an `ask_human`; of an approval, the command is shown by whoever asks it or says how to decide. */
+/** The question of an `ask_human`. An approval shows its command itself. */
 function questionIn(event: JournalEvent): HumanInputRequest | undefined {
   return event.type === 'HUMAN_INPUT_REQUEST' && event.argv === undefined ? event : undefined
 }
