@@ -25,8 +25,8 @@ export function startDelta(
   environment: Record<string, string> = {},
   options: { interactive?: boolean } = {},
 ): StartedProcess {
-  const { PATH = '', HOME = '' } = process.env
-  return startProcess([process.execPath, DELTA, ...args], { env: { PATH, HOME, ...environment }, ...options })
+  const { PATH = '', HOME = '', DELTA_STATE_DIR = '' } = process.env
+  return startProcess([process.execPath, DELTA, ...args], { env: { PATH, HOME, DELTA_STATE_DIR, ...environment }, ...options })
 }
 
 /** A workspace with the files of an example's `sample/` and further ones; goes away with the test. */

@@ -54,7 +54,12 @@ async function measureWithServer(name, cycles) {
 function measure(argv) {
   const workspace = mkdtempSync(join(directory, 'w-'))
   const file = join(directory, 'measure.json')
-  const env = { PATH: process.env.PATH, MEASURE_FILE: file, DELTA_API_KEY: 'benchmark' }
+  const env = {
+    PATH: process.env.PATH,
+    MEASURE_FILE: file,
+    DELTA_API_KEY: 'benchmark',
+    DELTA_STATE_DIR: join(directory, 'state'),
+  }
   execFileSync(process.execPath, ['--import', PRELOAD, ...argv(workspace)], { env, stdio: 'pipe' })
   const files = readdirSync(workspace, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),

@@ -27,6 +27,7 @@ print(first)
 const second = await continueRun({
   workDirectory,
   runId: first.runId,
+  trusted: true, // this program started it; a run that came with a workspace names whose commands are run
   message: 'Say it in one word.',
   credentials,
 })

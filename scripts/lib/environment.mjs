@@ -39,13 +39,14 @@ export function cleanEnvironment(base = process.env) {
 }
 
 /**
- * The same without the keys and settings of the person at the machine, so that nothing under test finds them.
+ * The same without the keys and settings of the person at the machine, so that nothing under test finds them; where their runs are
+ * listed stays, for one may be gone on with.
  *
  * @param {NodeJS.ProcessEnv} base
  * @returns {NodeJS.ProcessEnv}
  */
 export function testEnvironment(base = process.env) {
-  const entries = Object.entries(cleanEnvironment(base)).filter(([name]) => !/^(DELTA|OPENAI)_/.test(name))
+  const entries = Object.entries(cleanEnvironment(base)).filter(([name]) => !/^(DELTA_(?!STATE_DIR)|OPENAI_)/.test(name))
   return Object.fromEntries(entries)
 }
 

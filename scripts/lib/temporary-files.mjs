@@ -4,12 +4,13 @@ import { join } from 'node:path'
 
 /**
  * For vitest: every test, and every process it starts, has its temporary files in one directory that goes away in the
- * end, so that a worker that was ended leaves none behind. It looks like a project: no `.env` further up counts in it.
+ * end, so that a worker that was ended leaves none behind; so is the state directory of the user. It looks like a project: no `.env` further up counts in it.
  */
 export default function setup() {
   const directory = mkdtempSync(join(plainDirectory(), 'delta-tests-'))
   mkdirSync(join(directory, '.git'))
   process.env.TMPDIR = directory
+  process.env.DELTA_STATE_DIR = join(directory, 'state')
   speakEnglish()
   return () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
 }

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { replaceFile } from '@delta/journal'
@@ -32,26 +42,32 @@ const LINES_PER_REWRITE = 100
 export function readState<Entry>(
   file: StateFile<Entry>,
   env: NodeJS.ProcessEnv,
-): { entries: Entry[]; lines: number; problem?: string } {
-  const path = join(stateDirectory(env), file.name)
-  let texts: string[]
+): { entries: Entry[]; problem?: string } {
+  const path = statePath(file, env)
   try {
-    if (!existsSync(path)) return { entries: [], lines: 0 }
-    texts = readFileSync(path, 'utf8').split('\n').filter(Boolean)
+    return existsSync(path) ? parseState(file, path, readFileSync(path, 'utf8')) : { entries: [] }
   } catch (error) {
-    return { entries: [], lines: 0, problem: `${path} is ignored: ${explainSystemError(error) ?? error}` }
+    return { entries: [], problem: `${path} is ignored: ${explainSystemError(error) ?? error}` }
   }
+}
+
+function parseState<Entry>(
+  file: StateFile<Entry>,
+  path: string,
+  content: string,
+): { entries: Entry[]; problem?: string } {
   const bySubject = new Map<string, Entry>()
   const unreadable: number[] = []
-  for (const [index, text] of texts.entries()) {
+  for (const [index, text] of content.split('\n').entries()) {
+    if (text === '') continue
     const entry = file.parse(parseJson(text))
     if (entry === undefined) unreadable.push(index + 1)
     else bySubject.set(file.subject(entry), entry)
   }
   const entries = [...bySubject.values()]
-  if (unreadable.length === 0) return { entries, lines: texts.length }
+  if (unreadable.length === 0) return { entries }
   const problem = `${path}:${unreadable[0]}: The line is not an entry and is ignored. Delete it.`
-  return { entries, lines: texts.length, problem }
+  return { entries, problem }
 }
 
 function parseJson(text: string): unknown {
@@ -73,33 +89,49 @@ export function openState<Entry>(
   file: StateFile<Entry>,
   env: NodeJS.ProcessEnv,
 ): { add(entry: Entry): void } {
-  const path = join(stateDirectory(env), file.name)
+  const path = statePath(file, env)
   trying(file, path, () => {
     makeStateDirectory(env)
     closeSync(openSync(path, 'a', 0o600))
   })
-  return { add: (entry) => trying(file, path, () => append(file, path, entry, readState(file, env))) }
+  return { add: (entry) => trying(file, path, () => append(file, path, `${JSON.stringify(entry)}\n`)) }
 }
 
-function append<Entry>(
-  { isCurrent }: StateFile<Entry>,
-  path: string,
-  entry: Entry,
-  { entries, lines }: { entries: Entry[]; lines: number },
-): void {
-  const line = `${JSON.stringify(entry)}\n`
-  if ((lines + 1) % LINES_PER_REWRITE === 0) {
-    const current = entries.filter(isCurrent).map((each) => `${JSON.stringify(each)}\n`)
-    replaceFile(path, [...current, line].join(''))
-    return
-  }
-  const descriptor = openSync(path, 'a', 0o600)
+/** Another process may have renamed a new file into place meanwhile, which then lacks the line. */
+function append<Entry>(file: StateFile<Entry>, path: string, lines: string): void {
+  const descriptor = openSync(path, 'a+', 0o600)
   try {
-    writeSync(descriptor, `${endsLine(path) ? '' : '\n'}${line}`)
+    writeSync(descriptor, `${endsLine(descriptor) ? '' : '\n'}${lines}`)
     fsyncSync(descriptor)
+    if (!isStillAt(path, descriptor)) append(file, path, lines)
+    else if (lineOf(lines, contentOf(descriptor)) % LINES_PER_REWRITE === 0) rewrite(file, path, descriptor)
   } finally {
     closeSync(descriptor)
   }
+}
+
+function rewrite<Entry>(file: StateFile<Entry>, path: string, descriptor: number): void {
+  const content = contentOf(descriptor)
+  const current = parseState(file, path, content).entries.filter(file.isCurrent)
+  if (!isStillAt(path, descriptor)) return
+  replaceFile(path, current.map((each) => `${JSON.stringify(each)}\n`).join(''))
+  const late = contentOf(descriptor).slice(content.length)
+  if (late !== '') append(file, path, late)
+}
+
+function isStillAt(path: string, descriptor: number): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino
+}
+
+/** The whole file, wherever the descriptor stands. */
+function contentOf(descriptor: number): string {
+  const bytes = Buffer.alloc(fstatSync(descriptor).size)
+  return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, 0))
+}
+
+/** Its number, by which of several processes only one rewrites the file. */
+function lineOf(line: string, content: string): number {
+  return content.slice(0, content.lastIndexOf(line)).split('\n').length
 }
 
 function trying<Entry>(file: StateFile<Entry>, path: string, write: () => void): void {
@@ -118,8 +150,15 @@ function reasonOf(cause: unknown): string {
 }
 
 /** False after a line that a crash or a full disk cut off. */
-function endsLine(path: string): boolean {
-  return statSync(path).size === 0 || readFileSync(path, 'utf8').endsWith('\n')
+function endsLine(descriptor: number): boolean {
+  const { size } = fstatSync(descriptor)
+  const last = Buffer.alloc(1)
+  return size === 0 || (readSync(descriptor, last, 0, 1, size - 1) === 1 && last.toString() === '\n')
+}
+
+/** Where a file of the state directory lies; it need not exist. */
+export function statePath({ name }: { name: string }, env: NodeJS.ProcessEnv): string {
+  return join(stateDirectory(env), name)
 }
 
 /**

@@ -18,10 +18,12 @@ interface Options {
 
 /** An environment without any key or address of the person who runs the tests. */
 export function cleanEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const { PATH, HOME, LANG, LC_MESSAGES, TMPDIR } = process.env
+  const { PATH, HOME, LANG, LC_MESSAGES, TMPDIR, DELTA_STATE_DIR } = process.env
   return {
     ...Object.fromEntries(
-      Object.entries({ PATH, HOME, LANG, LC_MESSAGES, TMPDIR }).filter(([, value]) => value !== undefined),
+      Object.entries({ PATH, HOME, LANG, LC_MESSAGES, TMPDIR, DELTA_STATE_DIR }).filter(
+        ([, value]) => value !== undefined,
+      ),
     ),
     ...extra,
   }

@@ -21,12 +21,17 @@ import { changedFiles } from './start/configuration.js'
 import { modelFor } from './start/create-model.js'
 import { engineStart } from './start/engine-start.js'
 import { findRun } from './start/find-run.js'
-import { type EngineOptions, maxIterationsFor } from './start/options.js'
+import { type Allowed, type EngineOptions, maxIterationsFor } from './start/options.js'
 
 /** Which run goes on, and with what. */
 export interface ContinueRunOptions extends EngineOptions, RunsPlace {
   /** Absolute path of the workspace. */
   workDirectory: string
+  /**
+   * Says that the run may be believed: its journal names the directory whose commands are run. The engine cannot know; a run that
+   * came with a repository or an archive may be anyone's.
+   */
+  trusted: true
   /** Default: the workspace's latest run. */
   runId?: string | undefined
   /** The answer, if the run waits for one; otherwise, or together with a decision, a further instruction. */
@@ -41,6 +46,8 @@ export interface ContinueRunOptions extends EngineOptions, RunsPlace {
   force?: boolean | undefined
   /** Default: loaded from where `findAgentHome` finds it, with the overrides of the run's last start. */
   agent?: Agent | undefined
+  /** Replaces, for this and later continues, what was allowed so far; see `RunSummary.allowed`. Default: it stays. */
+  allowed?: Allowed | undefined
 }
 
 /**
@@ -105,6 +112,7 @@ async function goOn(
   if (instruction !== undefined) events.push({ type: 'USER_MESSAGE', content: instruction })
   run.journal.append(...events)
   run.journal.sync()
+  options.onRun?.(run.directory)
   await updateMetadata(run, () => undefined) // a failure is reported once, at the end
   const notice = options.decision === undefined ? noApproval(summary, message) : undefined
   if (notice !== undefined) options.onEvent?.({ kind: 'notice', message: notice })

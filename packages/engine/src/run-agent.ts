@@ -46,10 +46,13 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
     ...(options.runId === undefined ? {} : { runId: options.runId }),
     ...(options.sync === undefined ? {} : { sync: options.sync }),
     latest: !parentRun(host, workDirectory)?.isHere, // `delta continue` should find the run that called this one
-    events: (created) => [
-      engineStart({ ...options, run: created, task: message, maxIterations, resumed: false }),
-      { type: 'USER_MESSAGE', content: message },
-    ],
+    events: (created) => {
+      options.onRun?.(created.directory)
+      return [
+        engineStart({ ...options, run: created, task: message, maxIterations, resumed: false }),
+        { type: 'USER_MESSAGE', content: message },
+      ]
+    },
   })
   return releasing(run, () => driveRun(run, { ...options, model, maxIterations, reply: undefined }))
 }

@@ -17,6 +17,8 @@ const credentials = { apiKey: 'test-key-not-real' }
 const options = { agent, workDirectory, credentials, environment: process.env, onEvent }
 const before = await findRun(workDirectory).catch(() => undefined)
 if (before?.status !== 'COMPLETED') {
-  const result = before ? await continueRun(options) : await runAgent({ ...options, message: 'Go' })
+  const result = before
+    ? await continueRun({ ...options, trusted: true })
+    : await runAgent({ ...options, message: 'Go' })
   process.stdout.write(`${result.status}\n`)
 }

@@ -62,6 +62,6 @@ else {
   turns.shift()
   await runAgent({ ...options, message: 'Go' })
   leaves('the end')
-  await continueRun({ ...options, message })
+  await continueRun({ ...options, trusted: true, message })
 }
 leaves('the end')

@@ -43,7 +43,13 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
     run: async (more: Partial<RunAgentOptions> = {}): Promise<RunResult> =>
       runAgent({ agent: await load(), workDirectory: workspace.path, message: 'Go', environment, ...more }),
     resume: async (more: Partial<ContinueRunOptions> = {}): Promise<RunResult> =>
-      continueRun({ agent: await load(), workDirectory: workspace.path, environment, ...more }),
+      continueRun({
+        agent: await load(),
+        trusted: true,
+        workDirectory: workspace.path,
+        environment,
+        ...more,
+      }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Agent, formatProblem, type LoadOptions, loadAgent } from '@delta/config-loader'
+import type { Allowed } from '@delta/engine'
 import type { RunSummary } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
 import { cacheFor } from './load-cache.js'
@@ -56,6 +57,14 @@ export function withAllowed<Flags extends AgentFlags & { trustWorkspaceEnv?: boo
   const { import_roots = [], trust_workspace_env = false } = allowed ?? {}
   const trusts = flags.trustWorkspaceEnv || trust_workspace_env
   return { ...flags, importRoot: [...flags.importRoot, ...import_roots], trustWorkspaceEnv: trusts }
+}
+
+/** What the person who starts a run allows; a later `continue` applies it again. */
+export function allowedBy(
+  { importRoot, trustWorkspaceEnv }: AgentFlags & { trustWorkspaceEnv?: boolean },
+  { cwd }: Terminal,
+): Allowed {
+  return { importRoots: importRoot.map((root) => resolve(cwd, root)), trustWorkspaceEnv }
 }
 
 /** The loader's options. Messages name the directory or file as `shownAs`. */

@@ -1,5 +1,5 @@
 import { continueRun, findRun, type Reply } from '@delta/engine'
-import { withAllowed } from '../agent/load-agent.js'
+import { allowedBy, withAllowed } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
 import { presenterFor } from '../present/presenter-for.js'
 import { agentOfRun } from '../runs/agent-of-run.js'
@@ -8,6 +8,7 @@ import { otherRun } from '../runs/other-run.js'
 import { readReply } from '../runs/reply.js'
 import { resolveRunId } from '../runs/resolve-run-id.js'
 import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
+import { believedRun } from '../runs/trust-run.js'
 import { withOpenQuestion } from '../runs/with-open-question.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
@@ -22,6 +23,7 @@ interface ContinueFlags extends EngineFlags {
   agent?: string
   force?: boolean
   retry?: boolean
+  trustRun?: boolean
   approve?: string
   deny?: string
 }
@@ -38,10 +40,11 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const decision = decisionIn(flags, terminal)
   refuseBeside(flags)
   const meant = flags.runId && (await resolveRunId(flags.runId, { place, env: terminal.env }))
-  const run = await findRun(workDirectory, meant, place).catch((error: unknown) => {
+  const found = await findRun(workDirectory, meant, place).catch((error: unknown) => {
     const same = ['continue', ...(flags.message === undefined ? [] : ['-m', flags.message])]
     throw withOtherWorkspace(error, same, { workDir: flags.workDir, terminal })
   })
+  const { run, list, isNew } = await believedRun(found, { place, flags, terminal })
   const message = await readReply(flags.message, run, terminal)
   if (flags.runId === undefined) {
     const other = await otherRun(run, { place, message, env: terminal.env })
@@ -59,6 +62,9 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
       runsDirectory,
       force: flags.force ?? false,
       runId: run.runId,
+      trusted: true,
+      onRun: list,
+      ...(isNew ? { allowed: allowedBy(flags, terminal) } : {}),
       retry: flags.retry ?? false,
       ...(message === undefined ? {} : { message }),
       ...(decision === undefined ? {} : { decision }),

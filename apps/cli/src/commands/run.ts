@@ -1,8 +1,7 @@
-import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { type Allowed, continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
+import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
 import { isJournalError } from '@delta/journal'
-import { loadAgentFor, overridesIn, withAllowed } from '../agent/load-agent.js'
+import { allowedBy, loadAgentFor, overridesIn, withAllowed } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
 import type { Presenter } from '../present/presenter.js'
 import { presenterFor } from '../present/presenter-for.js'
@@ -14,8 +13,10 @@ import {
   maxIterationsIn,
 } from '../runs/engine-options.js'
 import { readMessage } from '../runs/message.js'
+import { listingOwnRuns } from '../runs/own-runs.js'
 import { resumableRun } from '../runs/resumable.js'
 import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
+import { believedRun } from '../runs/trust-run.js'
 import { withWayToTake } from '../runs/with-way-to-take.js'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage/usage-error.js'
@@ -79,10 +80,12 @@ interface Start {
 async function takeUpOrBegin(start: Start, except: readonly string[] = []): Promise<RunResult> {
   const { agent, message, engine, warn } = start
   const { place, flags, terminal } = engine
+  const list = listingOwnRuns(terminal.env)
   const earlier = await resumableRun({ agent, message, place, flags, env: terminal.env, except })
   if (earlier) warn(earlier.notice) // first: it may explain why the engine's options are refused
-  const setting = { ...engine, flags: withAllowed(flags, earlier?.resume?.allowed) }
-  if (earlier?.resume === undefined)
+  const taken = earlier?.resume && (await believedRun(earlier.resume, { place, flags, terminal }))
+  const setting = { ...engine, flags: withAllowed(flags, taken?.run.allowed) }
+  if (taken === undefined)
     return runAgent({
       ...(await engineOptions(agent, setting)),
       agent,
@@ -90,11 +93,20 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
       message,
       runId: flags.runId,
       allowed: allowedBy(flags, terminal),
+      onRun: list,
     })
-  const { runId, overrides } = earlier.resume
+  const { runId, overrides } = taken.run
   const same = await asSetBefore({ ...start, engine: setting }, overrides)
   try {
-    return await continueRun({ ...(await engineOptions(same, setting)), agent: same, ...place, runId })
+    return await continueRun({
+      ...(await engineOptions(same, setting)),
+      agent: same,
+      ...place,
+      runId,
+      trusted: true,
+      onRun: taken.list,
+      ...(taken.isNew ? { allowed: allowedBy(flags, terminal) } : {}),
+    })
   } catch (error) {
     if (!isTakenFromSubAgent(error, terminal)) throw error
     warn(`Another call took run ${runId} up first.`)
@@ -112,11 +124,6 @@ async function asSetBefore({ agent, engine, warn }: Start, overrides: readonly s
       : await loadAgentFor(flags.agent, { flags, terminal, warn: () => undefined, overrides }) // its warnings were shown
   warn(setLine(same))
   return same
-}
-
-/** What the person who starts the run allows; a later `continue` applies it again. */
-function allowedBy({ importRoot, trustWorkspaceEnv }: RunFlags, { cwd }: Terminal): Allowed {
-  return { importRoots: importRoot.map((root) => resolve(cwd, root)), trustWorkspaceEnv }
 }
 
 /** Two simultaneous calls of a sub-agent see the same interrupted run; the second finds it busy, or ended. */

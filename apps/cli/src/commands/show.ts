@@ -19,6 +19,7 @@ import { agentOfRun } from '../runs/agent-of-run.js'
 import { type CallFilter, callFilter } from '../runs/call-filter.js'
 import { contextOfStep } from '../runs/context-of-step.js'
 import { followJournal, mayBegin } from '../runs/follow.js'
+import { isOwnRun } from '../runs/own-runs.js'
 import { findShownRun, type ShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { spokenName } from '../usage/spoken-name.js'
@@ -137,6 +138,7 @@ async function sayChanges(run: ShownRun, terminal: Terminal): Promise<void> {
 
 async function changesIn(run: ShownRun, terminal: Terminal): Promise<string | undefined> {
   if (run.metadata.agent_home === null || run.problem !== undefined) return undefined
+  if (!isOwnRun(run.directory, terminal.env)) return undefined // the agent that it names is not believed
   try {
     const agent = await agentOfRun(run, {
       flags: withAllowed({ importRoot: [] }, run.allowed),
@@ -159,7 +161,7 @@ function refuseEmpty(run: RunSummary, { follow }: ShowFlags): void {
 
 /** No process writes the run now, but one may take it up. */
 function sayWatched(run: RunSummary, terminal: Terminal): void {
-  const [why = ''] = run.status === 'EMPTY' ? ['It has not begun yet.'] : adviceOnRun(run, terminal.env)
+  const [why = ''] = run.status === 'EMPTY' ? ['It has not begun yet.'] : advice(run, terminal)
   say(terminal, `Still watching; Ctrl+C ends that. ${why}`)
 }
 
@@ -168,7 +170,12 @@ async function sayHowToGoOn(directory: string, flags: ShowFlags, terminal: Termi
   const run = await readRun(directory, { tolerant: true })
   if (flags.follow) refuseEmpty(run, flags)
   if (flags.json || (run.status === 'RUNNING' && flags.follow)) return // another owner has taken it up just now
-  for (const line of adviceOnRun(run, terminal.env)) say(terminal, line)
+  for (const line of advice(run, terminal)) say(terminal, line)
+}
+
+/** None advises to go on with a run that came with the workspace. */
+function advice(run: RunSummary, { env }: Terminal): string[] {
+  return isOwnRun(run.directory, env) ? adviceOnRun(run, env) : []
 }
 
 async function requestOf({ directory }: ShownRun, request: string): Promise<string> {

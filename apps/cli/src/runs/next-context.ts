@@ -13,6 +13,7 @@ import { withOwnCommands } from '../with-own-commands.js'
 import { placeToWork, type RunsFlags } from '../workspace/find-place.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 import { readMessage } from './message.js'
+import { isOwnRun } from './own-runs.js'
 import { findShownRun, type ShownRun } from './shown-run.js'
 
 export interface ContextFlags extends AgentFlags, RunsFlags {
@@ -37,9 +38,10 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
   const warn = (text: string): void => say(terminal, text)
   const place = placeToWork(existingWorkDirectoryOf(flags, terminal), flags, terminal)
   const run = await shownRun(flags, place, terminal)
-  const allowed = withAllowed(flags, run?.allowed)
-  const directory = flags.agent ?? (await agentHomeOf(run)) ?? '.'
-  const overrides = run?.overrides ?? []
+  const believed = run && isOwnRun(run.directory, terminal.env) ? run : undefined
+  const allowed = withAllowed(flags, believed?.allowed)
+  const directory = flags.agent ?? (await agentHomeOf(believed)) ?? '.'
+  const overrides = believed?.overrides ?? []
   const agent = await loadAgentFor(directory, { flags: allowed, terminal, warn, overrides })
   const message = await readMessage(flags.message, terminal)
   for (const notice of noticesOn(run, message)) warn(notice)

@@ -3,6 +3,7 @@ import { listRuns, type RunSummary } from '@delta/journal'
 import { commandToContinue } from '../usage/command-to-continue.js'
 import { type Place, placeArguments } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
+import { isOwnRun } from './own-runs.js'
 
 /**
  * A line about another run that the person may have meant, when no run was named and the latest has ended: with a message,
@@ -15,11 +16,12 @@ export async function otherRun(
   if (latest.status !== 'COMPLETED' && latest.status !== 'FAILED') return undefined
   const { place, message, env } = about
   const other = (await listRuns(place.workDirectory, place)).findLast(
-    ({ status, problem, metadata, humanRequest }) =>
+    ({ status, problem, metadata, humanRequest, directory }) =>
       (status === 'WAITING_FOR_INPUT' || status === 'INTERRUPTED') &&
       (message === undefined || humanRequest !== undefined) &&
       problem === undefined &&
-      metadata.parent_run === null,
+      metadata.parent_run === null &&
+      isOwnRun(directory, env),
   )
   if (other === undefined) return undefined
   const taken = message === undefined ? '' : `Run ${latest.runId}, the latest, takes the message. `

@@ -8,12 +8,13 @@ import { callerOf } from '../agent/within-run.js'
 import { type Place, placeArguments } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { tellOf } from './other-run.js'
+import { isOwnRun } from './own-runs.js'
 
 interface Earlier {
   /** One line for the person. */
   notice: string
   /** Set when the run is to be resumed without asking. */
-  resume?: { runId: string; overrides: readonly string[]; allowed: RunSummary['allowed'] }
+  resume?: RunSummary
 }
 
 /** What was typed, and where. */
@@ -31,7 +32,7 @@ interface ResumeQuery {
  * Whether `delta run` takes up the workspace's latest run instead of starting one: only when the workspace was named,
  * the agent is the same, nothing is set in it that was not set for the run, and the run was interrupted with the same message, or waits with the same message or with an
  * answer in `response.txt`. With another message the person wants a new run, so the old one is only mentioned; so is a
- * damaged one. For a sub-agent, the runs that its caller started come first.
+ * damaged one. A sub-agent takes up only what its caller started.
  */
 export async function resumableRun(about: ResumeQuery): Promise<Earlier | undefined> {
   const { place, flags } = about
@@ -48,10 +49,11 @@ export async function resumableRun(about: ResumeQuery): Promise<Earlier | undefi
       : '; response.txt answers its question, so -m is not used'
     return {
       notice: `Resuming run ${runId} (${status})${other}. --new starts another one.`,
-      resume: { runId, overrides: summary.overrides, allowed: summary.allowed },
+      resume: summary,
     }
   }
-  return { notice: tellOf(summary, place, about.env) }
+  // a hint would advise to trust a run that came with the workspace
+  return isOwnRun(summary.directory, about.env) ? { notice: tellOf(summary, place, about.env) } : undefined
 }
 
 async function latestRun(place: Place): Promise<RunSummary | undefined> {
@@ -62,19 +64,20 @@ async function latestRun(place: Place): Promise<RunSummary | undefined> {
 }
 
 /**
- * The run that is meant among those that the caller started in this workspace: it may have called several agents, with several
- * tasks, some at the same time. Otherwise the workspace's latest run, unless that is the caller itself.
+ * The workspace's latest run. Of a sub-agent, the run that is meant among those that its caller started there: it may have called
+ * several agents, with several tasks, some at the same time.
  */
 async function earlierRun(about: ResumeQuery): Promise<RunSummary | undefined> {
   const { place, env, except } = about
   const caller = callerOf(place.workDirectory, env)
   if (caller === undefined) return latestRun(place)
-  const called = await listRuns(place.workDirectory, { ...place, calledBy: caller.runId })
+  const all = await listRuns(place.workDirectory, { ...place, calledBy: caller.runId })
+  const called = all.filter(({ directory }) => isOwnRun(directory, env))
   for (const run of called.toReversed()) {
     const isFree = run.problem === undefined && isOpen(run) && !except.includes(run.runId)
     if (isFree && (await isMeant(run, about))) return run
   }
-  return caller.isHere ? called.at(-1) : latestRun(place)
+  return called.at(-1)
 }
 
 function isOpen({ status }: RunSummary): boolean {

@@ -63,8 +63,8 @@ chat completions
 by colons
   DELTA_NEW=1                         as --new
   DELTA_RUNS_DIR                      as --runs-dir
-  DELTA_STATE_DIR                     where it is remembered which runs
-                                      directory a workspace has
+  DELTA_STATE_DIR                     where it is remembered which runs are
+                                      yours, and where they are kept
   DELTA_DEBUG=1                       stack traces of unexpected errors
   NO_COLOR                            no colours`,
     },
@@ -82,6 +82,10 @@ by colons
         RUN_ID,
         RUNS_DIR,
         { flags: '--agent <directory>', description: 'where the agent is now, if it was moved' },
+        {
+          flags: '--trust-run',
+          description: 'go on with a run that you did not start here: the commands of its agent are run',
+        },
         { flags: '--force', description: 'end the process that writes the run, and take it' },
         {
           flags: '--approve <request-id>',

@@ -15,8 +15,9 @@ export function checkRunAgent(options: unknown): void {
 }
 
 export function checkContinueRun(options: unknown): void {
-  const { agent, workDirectory, message, runId, runsDirectory } = Object(options)
+  const { agent, workDirectory, message, runId, runsDirectory, trusted } = Object(options)
   const of = 'continueRun: the option'
+  requireThat(trusted === true, `${of} trusted`, TRUSTED)
   requireThat(isWorkspace(workDirectory), `${of} workDirectory`, WORKSPACE)
   requireThat(isPlace(runsDirectory), `${of} runsDirectory`, PLACE)
   requireThat(runId === undefined || isText(runId), `${of} runId`, RUN_ID)
@@ -61,6 +62,8 @@ const AGENT =
 const WORKSPACE = 'the absolute path of a directory that exists'
 const PLACE = 'the absolute path of a directory outside the workspace, or nothing'
 const RUN_ID = 'a string, or nothing'
+const TRUSTED =
+  'trusted: true if you started the run, or have read its journal: the directory of the agent that it names runs commands'
 const DECISION = "{ kind: 'approve', requestId } or { kind: 'deny', requestId }, or nothing"
 
 function checkShared(

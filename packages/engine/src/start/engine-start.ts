@@ -16,7 +16,7 @@ export function engineStart(about: {
   resumed: boolean
   retry?: boolean | undefined
   sources?: SettingSources | undefined
-  /** Recorded at the first start. */
+  /** Recorded at the first start and, if it is given, at a later one. */
   allowed?: Allowed | undefined
   environment?: NodeJS.ProcessEnv | undefined
 }): NewEventOf<EngineStart> {
@@ -24,6 +24,7 @@ export function engineStart(about: {
   const parent = parentRun(environment, workDirectory)
   const { overrides } = agent.snapshot
   const allowed = allowedIn(about)
+  const isSaid = about.resumed ? about.allowed !== undefined : Object.keys(allowed).length > 0
   return {
     type: 'ENGINE_START',
     run_id: run.runId,
@@ -45,15 +46,14 @@ export function engineStart(about: {
     ...(overrides.length > 0 && { overrides }),
     ...(about.retry && { retry: true }),
     ...(parent && { parent_run: parent.runId }),
-    ...(Object.keys(allowed).length > 0 && { allowed }),
+    ...(isSaid && { allowed }),
   }
 }
 
 /** With where the runs are kept, if that is outside the workspace. */
-function allowedIn({ resumed, allowed, run }: Parameters<typeof engineStart>[0]): object {
+function allowedIn({ allowed, run }: Parameters<typeof engineStart>[0]): object {
   const { importRoots = [], trustWorkspaceEnv = false } = allowed ?? {}
   const above = dirname(run.directory)
-  if (resumed) return {}
   return {
     ...(importRoots.length > 0 && { import_roots: importRoots }),
     ...(trustWorkspaceEnv && { trust_workspace_env: true }),

@@ -50,6 +50,12 @@ export interface EngineOptions {
    * the call of `runAgent` or `continueRun` has ended, and until `isYesOrNo` does for any other `confirmation`.
    */
   ask?: ((question: Question) => Promise<string | undefined>) | undefined
+  /**
+   * Called with the directory of the run: by `runAgent` before the first event is written, so that a program that lists its
+   * runs has listed it whenever it is killed; by `continueRun` once the event with which it goes on is written. What it throws
+   * ends the engine and is rethrown.
+   */
+  onRun?: ((runDirectory: string) => void) | undefined
   /** True streams the model's words to `onEvent` as they come. */
   stream?: boolean | undefined
   /** Called synchronously, in order. What it throws ends the engine and is rethrown; the run can be continued. */

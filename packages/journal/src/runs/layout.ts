@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { JournalError } from '../errors.js'
 import { replaceFile, syncName, writeNew } from '../files/replace.js'
@@ -14,7 +14,16 @@ const LAYOUT_VERSION = '1.9'
  */
 export function makeRunsDirectory(directory: string, { sync }: { sync: boolean }): void {
   const made = makeDirectory(directory, sync)
-  if (made || isDelta(directory)) ignoreInGit(directory, { sync })
+  if (isDelta(directory)) keepPrivate(directory, { sync })
+  else if (made) ignoreInGit(directory, { sync })
+}
+
+/** Makes `.delta` 0700, whoever made it, and leaves a `.gitignore` there. Where a link leads is the user's. */
+export function keepPrivate(directory: string, { sync }: { sync: boolean }): void {
+  const { mode, uid } = statSync(directory)
+  const isOurs = uid === process.geteuid?.() && lstatSync(directory).isDirectory()
+  if (isOurs && (mode & 0o777) !== 0o700) chmodSync(directory, 0o700)
+  ignoreInGit(directory, { sync })
 }
 
 /** @returns False if it was there. */
@@ -37,7 +46,7 @@ function isDelta(directory: string): boolean {
 }
 
 /** Keeps git from seeing the runs. A `.gitignore` that is there is the user's. */
-export function ignoreInGit(directory: string, { sync }: { sync: boolean }): void {
+function ignoreInGit(directory: string, { sync }: { sync: boolean }): void {
   try {
     writeNew(join(directory, '.gitignore'), '*\n', { mode: 0o600, durable: sync })
   } catch {

@@ -8,7 +8,7 @@ import { makeWayWithoutLease, writesWithoutLease } from '../lease/writer-without
 import { DELTA_DIRECTORY, type RunPaths, runPaths } from '../run-paths.js'
 import { checkOptions, checkPath } from '../usage.js'
 import { makeRunDirectory } from './create-run.js'
-import { checkLayout, ignoreInGit } from './layout.js'
+import { checkLayout, keepPrivate } from './layout.js'
 import { migrateRun } from './migrate.js'
 import { neverBegan } from './never-began.js'
 import { obstacleIn } from './obstacle.js'
@@ -50,7 +50,7 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   if (obstacle !== undefined) throw obstacle
 
   const run = await take(directory, { force, sync, workDirectory, ...waiting })
-  if (basename(dirname(directory)) === DELTA_DIRECTORY) ignoreInGit(dirname(directory), { sync }) // an older version did not
+  if (basename(dirname(directory)) === DELTA_DIRECTORY) keepPrivate(dirname(directory), { sync })
   if (migration) run.notices.unshift(migration.notice)
   return run
 }

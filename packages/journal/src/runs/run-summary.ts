@@ -42,7 +42,7 @@ export interface RunSummary {
   answer?: string
   /** True when the user said something after the model last did. */
   userSpokeLast: boolean
-  /** What a person allowed at the run's first start: it holds for whoever continues the run. */
+  /** What a person allowed at the run's first start, or when they took it over: it holds for whoever continues the run. */
   allowed?: NonNullable<EngineStart['allowed']>
   /** What the model said last. */
   lastThought?: Thought
@@ -58,15 +58,8 @@ export interface RunSummary {
 export function summarizeRun(directory: string, fold: Summarizer, owner: Owner | undefined): RunSummary {
   const { summary } = fold
   const metadata = deriveMetadata(basename(directory), summary, owner?.alive ?? false)
-  const {
-    firstStart,
-    lastThought,
-    humanRequest,
-    lastErrorCode,
-    messageSinceThought,
-    retriedSinceThought,
-    failure,
-  } = summary
+  const { lastThought, humanRequest, lastErrorCode, messageSinceThought, retriedSinceThought, failure } =
+    summary
   const isUsed = !messageSinceThought && !retriedSinceThought
   const lost = metadata.status === 'EMPTY' ? lostBeginning(directory, summary) : undefined
   return {
@@ -84,7 +77,7 @@ export function summarizeRun(directory: string, fold: Summarizer, owner: Owner |
     ...(owner && { owner }),
     ...(humanRequest && { humanRequest }),
     ...(lastThought?.tool_calls.length === 0 && isUsed && { answer: lastThought.content }),
-    ...(firstStart?.allowed && { allowed: firstStart.allowed }),
+    ...(summary.allowed && { allowed: summary.allowed }),
     ...(lastThought && { lastThought }),
     ...(metadata.status === 'FAILED' && lastErrorCode !== undefined && { errorCode: lastErrorCode }),
     ...(failure && { failure }),

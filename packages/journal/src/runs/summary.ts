@@ -21,6 +21,8 @@ export interface Usage {
 export interface JournalSummary {
   firstStart?: EngineStart
   lastStart?: EngineStart
+  /** Of the last start that has one. */
+  allowed?: EngineStart['allowed']
   /** The highest number of an owner; 0 when none is recorded. */
   lastEpoch: number
   /** Set only while no ENGINE_START follows it. */
@@ -81,6 +83,7 @@ function addKnown(event: JournalEvent, summary: JournalSummary, calls: CallTrack
     case 'ENGINE_START':
       summary.firstStart ??= event
       summary.lastStart = event
+      if (event.allowed) summary.allowed = event.allowed
       summary.lastEpoch = Math.max(summary.lastEpoch, epochOf(event))
       delete summary.end
       delete summary.lastError

@@ -1,0 +1,96 @@
+import { findAgentHome } from '@delta/engine'
+import { quoteForPerson } from '@delta/executor'
+import type { RunSummary } from '@delta/journal'
+import { callerOf } from '../agent/within-run.js'
+import { say } from '../present/print.js'
+import { printable } from '../present/printable.js'
+import { statePath } from '../state-directory.js'
+import { readLine } from '../terminal/read-line.js'
+import type { Terminal } from '../terminal/terminal.js'
+import { commandToContinue } from '../usage/command-to-continue.js'
+import { type Place, placeArguments } from '../usage/place.js'
+import { spokenName } from '../usage/spoken-name.js'
+import { UsageError } from '../usage/usage-error.js'
+import { hasToken, isOwnRun, listingOwnRuns, RUNS } from './own-runs.js'
+
+/** A run that may be taken up. */
+interface BelievedRun {
+  /** Without what was set for it or allowed, if it is another's. */
+  run: RunSummary
+  /** To be called with its directory once it goes on: from then on it is listed as this user's. */
+  list: (runDirectory: string) => void
+  isNew: boolean
+}
+
+interface Asked {
+  place: Place
+  flags: { runsDir?: string; trustRun?: boolean; agent?: string }
+  terminal: Terminal
+}
+
+/**
+ * Lets a run go on that this user started, or keeps where they typed, or says to trust; a tool's process only one that its
+ * caller started.
+ *
+ * @throws {UsageError} Any other run; or the state directory cannot be written.
+ */
+export async function believedRun(run: RunSummary, asked: Asked): Promise<BelievedRun> {
+  const { place, flags, terminal } = asked
+  const caller = callerOf(place.workDirectory, terminal.env)
+  const isOwn = isOwnRun(run.directory, terminal.env)
+  if (caller !== undefined && !(isOwn && run.metadata.parent_run === caller.runId))
+    throw new UsageError(
+      `Run ${run.runId} was not started by run ${caller.runId}, whose tool this command is. A tool goes on only with runs that its own run started.`,
+    )
+  const isTyped = flags.runsDir !== undefined && place.runsDirectory !== undefined
+  if (!isOwn && !isTyped && !(await isTrusted(run, asked))) throw refusal(run, asked)
+  const list = listingOwnRuns(terminal.env)
+  if (isOwn || isTyped) return { run, list, isNew: false }
+  const { allowed, ...rest } = run
+  return { run: { ...rest, overrides: [] }, list, isNew: true }
+}
+
+/** Asks only about a run without a token, which an older version may have started, and only at a terminal. */
+async function isTrusted(run: RunSummary, { flags, terminal }: Asked): Promise<boolean> {
+  if (flags.trustRun) {
+    say(terminal, await whatIsTrusted(run, flags.agent, terminal))
+    return true
+  }
+  if (hasToken(run.directory) || !terminal.stdin.isTTY || !terminal.stderr.isTTY) return false
+  say(terminal, await whatIsTrusted(run, flags.agent, terminal))
+  terminal.stderr.write('Did you start this run? [yes/no] ')
+  return /^y(es)?$/i.test((await readLine(terminal))?.trim() ?? '')
+}
+
+async function whatIsTrusted(
+  run: RunSummary,
+  agent: string | undefined,
+  terminal: Terminal,
+): Promise<string> {
+  const { metadata, overrides, allowed } = run
+  const home = agent ?? (metadata.agent_home === null ? 'not known' : await findAgentHome(run))
+  const isSet = overrides.length > 0 || allowed !== undefined
+  return printable(
+    [
+      `Run ${run.runId} in ${run.directory} is not among your runs (${statePath(RUNS, terminal.env)}).`,
+      `  agent           ${metadata.agent_name ?? 'not known'}`,
+      `  its commands    ${home}`,
+      ...(isSet
+        ? [
+            'What its journal says was set or allowed for it (--set, --import-root, --trust-workspace-env) does not apply.',
+          ]
+        : []),
+      'When it goes on, it is remembered there as yours, and is not asked about again.',
+    ].join('\n'),
+  )
+}
+
+function refusal(run: RunSummary, { place, terminal }: Asked): UsageError {
+  const show = quoteForPerson([...spokenName(terminal.env), 'show', run.runId, ...placeArguments(place)])
+  const trust = `${commandToContinue(place, run.runId, terminal.env)} --trust-run`
+  return new UsageError(
+    `Run ${run.runId} is not among your runs (${statePath(RUNS, terminal.env)}): it was copied, cloned or unpacked, or started by another user, by a version before 0.2, or with another state directory. Nothing was run.
+To look at it: ${show}
+To go on with it, with the commands of the agent that it names: ${trust}`,
+  )
+}
