@@ -26,7 +26,10 @@ export function startDelta(
   options: { interactive?: boolean } = {},
 ): StartedProcess {
   const { PATH = '', HOME = '', DELTA_STATE_DIR = '' } = process.env
-  return startProcess([process.execPath, DELTA, ...args], { env: { PATH, HOME, DELTA_STATE_DIR, ...environment }, ...options })
+  return startProcess([process.execPath, DELTA, ...args], {
+    env: { PATH, HOME, DELTA_STATE_DIR, ...environment },
+    ...options,
+  })
 }
 
 /** A workspace with the files of an example's `sample/` and further ones; goes away with the test. */

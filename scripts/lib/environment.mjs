@@ -46,7 +46,9 @@ export function cleanEnvironment(base = process.env) {
  * @returns {NodeJS.ProcessEnv}
  */
 export function testEnvironment(base = process.env) {
-  const entries = Object.entries(cleanEnvironment(base)).filter(([name]) => !/^(DELTA_(?!STATE_DIR)|OPENAI_)/.test(name))
+  const entries = Object.entries(cleanEnvironment(base)).filter(
+    ([name]) => !/^(DELTA_(?!STATE_DIR)|OPENAI_)/.test(name),
+  )
   return Object.fromEntries(entries)
 }
 

@@ -341,11 +341,15 @@ test('once a run of an old layout goes on, LATEST, show and list-runs name the n
       '.delta/LATEST': 'old\n',
     })
     const where = ['-w', workspace.path]
-    expect(await delta(['continue', ...where])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+    expect(await delta(['continue', '--trust-run', ...where])).toMatchObject({
+      exitCode: 0,
+      stdout: 'Done.\n',
+    })
     const id = directory === '.delta/old' ? 'old-continued' : 'old'
     expect(await workspace.read('.delta/LATEST')).toBe(`${id}\n`)
     expect((await delta(['show', ...where])).stdout).toContain('Done.\nCOMPLETED after 1 iteration')
     expect((await delta(['list-runs', ...where, '--first'])).stdout).toBe(`${id}\n`)
+    expect((await delta(['continue', ...where])).stderr).toContain('Run is COMPLETED') // it is listed where it goes on
     const runs = JSON.parse((await delta(['list-runs', ...where, '--json'])).stdout)
     const names = { agent_name: 'veteran', workspace_id: 'W001', reason_code: 'answered' }
     expect(runs).toContainEqual(expect.objectContaining({ run_id: id, ...names }))

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { StoredEvent } from '@delta/journal'
@@ -35,6 +36,16 @@ export function delta(args: string[], { env, ...options }: Options = {}): Promis
 
 export function startDelta(args: string[], { env, ...options }: Options = {}): StartedProcess {
   return startProcess([process.execPath, DELTA, ...args], { ...options, env: cleanEnvironment(env) })
+}
+
+/** Lists a run as this user's, as an engine does that starts one. */
+export async function ownRun(runDirectory: string): Promise<void> {
+  const { DELTA_STATE_DIR = '' } = process.env
+  const token = randomUUID()
+  await writeFile(join(runDirectory, 'owner'), token)
+  await mkdir(DELTA_STATE_DIR, { recursive: true })
+  const line = JSON.stringify({ token, path: runDirectory, inode: 0 })
+  await appendFile(join(DELTA_STATE_DIR, 'runs.jsonl'), `${line}\n`)
 }
 
 /** The events of the latest run of a workspace, each line parsed. */

@@ -24,7 +24,9 @@ test.each(RUNS)(
       expect(stdout).toBe(await root.read(`requests/${id}-${request}.json`))
     }
 
-    const continued = await delta(['continue', '--run-id', id, ...how, ...where, '-q'])
+    const command = ['continue', '--run-id', id, ...how, ...where, '-q']
+    expect((await delta(command)).exitCode).toBe(2)
+    const continued = await delta([...command, '--trust-run'])
     expect(continued).toMatchObject({ exitCode: 0, stdout: answer })
     expect(await statusOf(id, where)).toBe('COMPLETED')
     expect((await delta(['journal', 'verify', id, ...where])).exitCode).toBe(0)

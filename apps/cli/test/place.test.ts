@@ -286,18 +286,23 @@ describe('--runs-dir', () => {
 })
 
 describe('the state directory', () => {
-  test('is needed only where something is to be remembered, and then a message names DELTA_STATE_DIR', async () => {
+  test('is needed by whoever starts a run, and a message names DELTA_STATE_DIR; who only looks does not need it', async () => {
     const at = await scene()
     const broken = { DELTA_STATE_DIR: '/proc/nowhere' }
-    expect((await at.here(run(at), broken)).exitCode).toBe(0)
+    expect((await at.here(run(at))).exitCode).toBe(0)
     expect((await at.here(['list-runs', '-w', 'ws'], broken)).exitCode).toBe(0)
+    expect((await at.here(['show', '-w', 'ws'], broken)).exitCode).toBe(0)
+    expect(await at.here(run(at), broken)).toMatchObject({
+      exitCode: 2,
+      stderr:
+        'Error: /proc/nowhere/runs.jsonl: Cannot be written: nothing can be created there (ENOENT).\ndelta remembers there which runs are yours. Set DELTA_STATE_DIR to a directory that you can write.\n',
+    })
     expect(await at.here(run(at, '--runs-dir', 'runs'), broken)).toMatchObject({
       exitCode: 2,
       stderr:
         'Error: /proc/nowhere/workspaces.jsonl: Cannot be written: nothing can be created there (ENOENT).\ndelta remembers there where the runs of a workspace are kept. Set DELTA_STATE_DIR to a directory that you can write.\n',
     })
     const homeless = { DELTA_STATE_DIR: '', HOME: join(at.home.path, 'nobody') }
-    expect((await at.here(run(at), homeless)).exitCode).toBe(0)
     const refused = await at.here(run(at, '--runs-dir', 'runs'), homeless)
     expect(refused.exitCode).toBe(2)
     expect(refused.stderr).toContain(

@@ -8,7 +8,7 @@ import {
   waitForFile,
 } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { DELTA, delta, startDelta } from './delta.js'
+import { DELTA, delta, ownRun, startDelta } from './delta.js'
 import { SAY, twoRuns } from './two-runs.js'
 
 const KEY = { DELTA_API_KEY: 'test-key-not-real' }
@@ -75,6 +75,7 @@ test('of a run that v1.1 kept in .delta/runs, show names the workspace that cont
   ]
   const journal = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
   await using workspace = await temporaryWorkspace({ '.delta/runs/old/execution/journal.jsonl': journal })
+  await ownRun(`${workspace.path}/.delta/runs/old`)
   const { stderr } = await delta(['show', '-w', workspace.path])
   expect(stderr).toContain(`Go on with: delta continue -w ${workspace.path} --run-id old\n`)
 })
@@ -182,6 +183,7 @@ test('show --follow does not wait for more of a run of an old layout, which goes
   ]
   const lines = events.map((event) => `${JSON.stringify(event)}\n`)
   await writeFile(`${execution}/journal.jsonl`, lines.join(''))
+  await ownRun(`${workspace.path}/.delta/runs/old`)
   const { stderr, exitCode } = await delta(['show', '-w', workspace.path, '--follow'])
   const goOn = `delta continue -w ${workspace.path} --run-id old`
   const gone = `It was interrupted: no process is writing it. Go on with: ${goOn}\n`

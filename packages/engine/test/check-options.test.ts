@@ -52,7 +52,7 @@ test.each([[{ requestId: 'r', approved: true }], [{ kind: 'yes', requestId: 'r' 
 
 test.each([
   ['runAgent: the option agent', () => runAgent(undefined as never)],
-  ['continueRun: the option workDirectory', () => continueRun(undefined as never)],
+  ['continueRun: the option trusted', () => continueRun(undefined as never)],
   ['nextRequest: the option agent', () => nextRequest(undefined as never)],
   ['findRun: the workspace, its first argument,', () => findRun(undefined as never)],
   ['findRun: the id of the run', () => findRun('/work', 5 as never)],

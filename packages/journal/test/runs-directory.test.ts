@@ -122,21 +122,19 @@ test('a workspace that was moved with its .delta is the one that its runs belong
   expect(workDirectoryOf(join(moved, '.delta', basename(directory)))).toBe(moved)
 })
 
-test('what a person allowed at the first start is in the summary of the run', async () => {
+test('what a person allowed at the last start that says so is in the summary of the run', async () => {
   const work = temporaryDirectory()
   const allowed = { import_roots: ['/common'], trust_workspace_env: true, runs_dir: '/runs' }
   const run = await createRun(work, {
     events: (about) =>
       firstEvents(about).map((event) => (event.type === 'ENGINE_START' ? { ...event, allowed } : event)),
   })
-  run.journal.append({
-    type: 'ENGINE_START',
-    run_id: run.runId,
-    resumed: true,
-    allowed: { runs_dir: '/other' },
-  })
+  const again = { type: 'ENGINE_START', run_id: run.runId, resumed: true } as const
+  run.journal.append(again)
+  expect(run.summary().allowed).toEqual(allowed)
+  run.journal.append({ ...again, allowed: { runs_dir: '/other' } })
   run.close()
-  expect((await readRun(run.directory)).allowed).toEqual(allowed)
+  expect((await readRun(run.directory)).allowed).toEqual({ runs_dir: '/other' })
 })
 
 test.each([

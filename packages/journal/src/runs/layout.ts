@@ -22,7 +22,11 @@ export function makeRunsDirectory(directory: string, { sync }: { sync: boolean }
 export function keepPrivate(directory: string, { sync }: { sync: boolean }): void {
   const { mode, uid } = statSync(directory)
   const isOurs = uid === process.geteuid?.() && lstatSync(directory).isDirectory()
-  if (isOurs && (mode & 0o777) !== 0o700) chmodSync(directory, 0o700)
+  try {
+    if (isOurs && (mode & 0o777) !== 0o700) chmodSync(directory, 0o700)
+  } catch (error) {
+    throw asWriteError(error, directory)
+  }
   ignoreInGit(directory, { sync })
 }
 
