@@ -195,6 +195,20 @@ test('a command that a run has started approves nothing, neither by --approve no
   expect(workspace.has('old.txt')).toBe(true)
 })
 
+test('a model that is a command approves nothing either', async () => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const approve = `delta continue -w ${workspace.path} --approve ${await requestId(workspace)} 2>&1`
+  const script = `said=$(${approve} | head -n 1); printf '{"content":"%s"}' "$said"`
+  await using other = await temporaryAgent({
+    agent: { llm: { provider: 'command', command: ['sh', '-c', script] } },
+  })
+  const { stdout } = await delta(['run', '--agent', other.path, '-m', 'Go', '-w', workspace.path, '--new'])
+  expect(stdout).toMatch(/^Error: --approve is for a person, and this was started by a run /)
+  expect(workspace.has('old.txt')).toBe(true)
+})
+
 test('--approve and --deny together are refused', async () => {
   await using workspace = await temporaryWorkspace({})
   const result = await delta(['continue', '-w', workspace.path, '--approve', 'a', '--deny', 'a'])

@@ -39,7 +39,7 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
   const maxIterations = maxIterationsFor(agent, options)
   const host = options.environment ?? process.env
   checkDepth(host)
-  const model = await modelFor(agent, options)
+  const modelOf = await modelFor(agent, options)
 
   const run = await createRun(workDirectory, {
     runsDirectory: options.runsDirectory,
@@ -51,5 +51,5 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
       { type: 'USER_MESSAGE', content: message },
     ],
   })
-  return releasing(run, () => driveRun(run, { ...options, model, maxIterations, reply: undefined }))
+  return releasing(run, () => driveRun(run, { ...options, modelOf, maxIterations, reply: undefined }))
 }
