@@ -8,6 +8,7 @@ import {
 } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
 import { delta, journalOf, startDelta } from './delta.js'
+import { deltaOnTerminal, hasTerminal } from './terminal.js'
 
 const KEY = { DELTA_API_KEY: 'test-key-not-real' }
 
@@ -23,9 +24,9 @@ function careful(): Promise<TemporaryWorkspace> {
   })
 }
 
-async function requestId(workspace: TemporaryWorkspace): Promise<string> {
-  const asked = (await journalOf(workspace.path)).find((event) => event.type === 'HUMAN_INPUT_REQUEST')
-  return String(Object(asked).request_id)
+async function requestId(workspace: TemporaryWorkspace, index = 0): Promise<string> {
+  const asked = (await journalOf(workspace.path)).filter((event) => event.type === 'HUMAN_INPUT_REQUEST')
+  return String(Object(asked[index]).request_id)
 }
 
 test('a command that needs approval waits with 101, shown as it would be typed, with both ways to decide', async () => {
@@ -150,48 +151,149 @@ test('a decision on another command is a mistake of the command line, and names 
   expect(over.stderr).toContain('No command waits for approval there.')
 })
 
-test('-i asks at once, and again until the answer is yes, no or always', async () => {
-  await using agent = await careful()
-  for (const [answer, there] of [
-    ['yes\n', false],
-    ['maybe\nyes, but not today\nno\n', true],
-    ['\nALWAYS\n', false],
-  ] as const) {
-    await using workspace = await temporaryWorkspace({ 'old.txt': '' })
-    const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-    const result = await delta(args, { input: answer })
-    expect(result.exitCode).toBe(0)
-    const asked = '\n  rm old.txt\nEffects it declares: destructive\nAllow delete? [yes/no/always] \n'
-    const again = 'Please answer yes, no or always.\nAllow delete? [yes/no/always] \n'
-    expect(result.stderr).toContain(`${asked}${again.repeat(answer.split('\n').length - 2)}   > `)
-    expect(workspace.has('old.txt')).toBe(there)
+/** What the screen shows of a command, line by line as in a file, when a person types each of `keys` at a question of its own. */
+async function atTerminal(
+  args: string[],
+  keys: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ exitCode: number | null; screen: string }> {
+  const started = deltaOnTerminal(args, { env: { TERM: 'dumb', ...env } })
+  for (const [index, key] of keys.entries()) {
+    await started.waitForOutput((text) => text.split('[yes/no/always] ').length === index + 2)
+    started.write(key)
   }
-})
+  const { exitCode, stdout } = await started.result
+  return { exitCode, screen: stdout.replaceAll('\r', '') }
+}
 
-test('an approval that nobody gave with -i is not asked for in full again: both ways to decide are said', async () => {
-  await using agent = await careful()
-  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
-  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one', '-q']
-  const { stderr, exitCode } = await delta(args, { input: '' })
-  expect(exitCode).toBe(101)
-  const [id, goOn] = [await requestId(workspace), `delta continue -w ${workspace.path} --run-id one`]
-  const ways = ` \nThe command waits for approval (exit code 101).\nAllow it with: ${goOn} --approve ${id}\nTo refuse it, write --deny in place of --approve.\n`
-  expect(stderr.slice(stderr.indexOf('Allow delete? ['))).toBe(`Allow delete? [yes/no/always]${ways}`)
-  expect(stderr.split('rm old.txt')).toHaveLength(2)
-})
+test.skipIf(!hasTerminal)(
+  '-i at a terminal asks at once, and again until the answer is yes, no or always',
+  async () => {
+    await using agent = await careful()
+    for (const [answers, there] of [
+      [['yes'], false],
+      [['maybe', 'yes, but not today', 'no'], true],
+      [['', 'ALWAYS'], false],
+    ] as const) {
+      await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+      const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+      const { exitCode, screen } = await atTerminal(
+        args,
+        answers.map((answer) => `${answer}\n`),
+      )
+      expect(exitCode).toBe(0)
+      const asked = `\n  rm old.txt\nEffects it declares: destructive\nAllow delete? [yes/no/always] ${answers[0]}\n`
+      const again = answers
+        .slice(1)
+        .map((answer) => `Please answer yes, no or always.\nAllow delete? [yes/no/always] ${answer}\n`)
+      expect(screen).toContain(`${asked}${again.join('')}   > `)
+      expect(workspace.has('old.txt')).toBe(there)
+    }
+  },
+)
 
-test('a command that a run has started approves nothing, neither by --approve nor on its stdin; it may refuse', async () => {
-  await using agent = await careful()
+test.skipIf(!hasTerminal)(
+  'an approval that nobody gave with -i is not asked for in full again: both ways to decide are said',
+  async () => {
+    await using agent = await careful()
+    await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+    const args = [
+      'run',
+      '-i',
+      '--agent',
+      agent.path,
+      '-m',
+      'Go',
+      '-w',
+      workspace.path,
+      '--run-id',
+      'one',
+      '-q',
+    ]
+    const { screen, exitCode } = await atTerminal(args, ['\u0004'])
+    expect(exitCode).toBe(101)
+    const [id, goOn] = [await requestId(workspace), `delta continue -w ${workspace.path} --run-id one`]
+    const ways = ` \nThe command waits for approval (exit code 101).\nAllow it with: ${goOn} --approve ${id}\nTo refuse it, write --deny in place of --approve.\n`
+    expect(screen.slice(screen.indexOf('Allow delete? ['))).toBe(`Allow delete? [yes/no/always]${ways}`)
+    expect(screen.split('rm old.txt')).toHaveLength(2)
+  },
+)
+
+test('a piped line answers a question of the model with -i, and no approval: that waits, as without -i', async () => {
+  await using agent = await temporaryAgent({
+    agent: { policy: { on_confirmation: 'ask_human' } },
+    tools: [{ name: 'delete', exec: 'rm ${file}', effects: { destructive: true } }],
+    turns: [
+      { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Which file?' } }] },
+      { tool_calls: [{ name: 'delete', arguments: { file: 'old.txt' } }] },
+      { content: 'Done.' },
+    ],
+  })
   await using workspace = await temporaryWorkspace({ 'old.txt': '' })
-  const within = { env: { DELTA_PARENT_RUN: '/some/.delta/run' } }
   const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  expect((await delta(args, { ...within, input: 'yes\n' })).exitCode).toBe(101)
-  const id = await requestId(workspace)
-  const refused = await delta(['continue', '-w', workspace.path, '--approve', id], within)
-  expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(refused.stderr).toContain('--approve is for a person')
+  const asked = await delta(args, { input: `old.txt\n${'yes\n'.repeat(9)}` })
+  expect(asked.exitCode).toBe(101)
+  expect(asked.stderr).toContain('Which file? \n')
+  expect(asked.stderr).not.toContain('[yes/no/always]')
+  const id = await requestId(workspace, 1)
+  expect(asked.stderr).toContain('A command waits for approval (exit code 101):\n  rm old.txt\n')
+  expect(asked.stderr).toContain(` --approve ${id}\n`)
+  const goOn = ['continue', '-w', workspace.path]
+  expect((await delta([...goOn, '-i'], { input: 'always\n' })).exitCode).toBe(101)
   expect(workspace.has('old.txt')).toBe(true)
-  expect((await delta(['continue', '-w', workspace.path, '--deny', id], within)).stdout).toContain('said no')
+  expect((await delta([...goOn, '--approve', id])).stdout).toBe('Done.\n')
+  expect(workspace.has('old.txt')).toBe(false)
+})
+
+test.skipIf(!hasTerminal)(
+  'a command that a run has started approves nothing, neither by --approve nor at a terminal; it may refuse',
+  async () => {
+    await using agent = await careful()
+    await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+    const env = { DELTA_PARENT_RUN: '/some/.delta/run' }
+    const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const { exitCode, screen } = await atTerminal(args, [], env)
+    expect(exitCode).toBe(101)
+    expect(screen).not.toContain('[yes/no/always]')
+    const id = await requestId(workspace)
+    const refused = await delta(['continue', '-w', workspace.path, '--approve', id], { env })
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.stderr).toContain('--approve is for a person')
+    expect(workspace.has('old.txt')).toBe(true)
+    expect((await delta(['continue', '-w', workspace.path, '--deny', id], { env })).stdout).toContain(
+      'said no',
+    )
+    expect(workspace.has('old.txt')).toBe(true)
+  },
+)
+
+test.skipIf(!hasTerminal)(
+  'an approval outlives the engine that asked for it, killed while it waited',
+  async () => {
+    await using agent = await careful()
+    await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+    const screen = deltaOnTerminal(['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+    await screen.waitForOutput('[yes/no/always]')
+    const [start] = await journalOf(workspace.path)
+    process.kill(Object(start).engine.pid, 'SIGKILL')
+    await screen.result
+    const approve = ['continue', '-w', workspace.path, '--approve', await requestId(workspace)]
+    expect((await delta(approve)).exitCode).toBe(0)
+    expect(workspace.has('old.txt')).toBe(false)
+  },
+)
+
+test('a model that is a command approves nothing either', async () => {
+  await using agent = await careful()
+  await using workspace = await temporaryWorkspace({ 'old.txt': '' })
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const approve = `delta continue -w ${workspace.path} --approve ${await requestId(workspace)} 2>&1`
+  const script = `said=$(${approve} | head -n 1); printf '{"content":"%s"}' "$said"`
+  await using other = await temporaryAgent({
+    agent: { llm: { provider: 'command', command: ['sh', '-c', script] } },
+  })
+  const { stdout } = await delta(['run', '--agent', other.path, '-m', 'Go', '-w', workspace.path, '--new'])
+  expect(stdout).toMatch(/^Error: --approve is for a person, and this was started by a run /)
   expect(workspace.has('old.txt')).toBe(true)
 })
 
@@ -326,13 +428,13 @@ describe.each(['ask', 'rerun'])(
       expect(await lastRequestOf(workspace)).toContain('be quick')
     })
 
-    test('asks once at the terminal, too', async () => {
+    test.skipIf(!hasTerminal)('asks once at the terminal, too', async () => {
       await using agent = await agentThat()
       await using workspace = await temporaryWorkspace({})
       await interrupted(agent, workspace)
-      const result = await delta(['continue', '-i', '-w', workspace.path], { input: 'y\n' })
-      expect(result).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-      expect(result.stderr.split('[yes/no/always]')).toHaveLength(2)
+      const { exitCode, screen } = await atTerminal(['continue', '-i', '-w', workspace.path], ['y\n'])
+      expect(exitCode).toBe(0)
+      expect(screen.split('[yes/no/always]')).toHaveLength(2)
       expect(await workspace.read('witness.txt')).toBe('started\nstarted\n')
     })
   },
@@ -352,26 +454,33 @@ function deletesTwo(more: object = {}): Promise<TemporaryWorkspace> {
   })
 }
 
-test('always allows the tool, and no other, until this process ends; the journal says so, and grants nothing', async () => {
-  await using agent = await deletesTwo()
-  await using workspace = await temporaryWorkspace({ a: '', b: '', c: 'text' })
-  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  const { stderr, exitCode } = await delta(args, { input: 'always\n' })
-  expect(exitCode).toBe(101)
-  expect([workspace.has('a'), workspace.has('b'), await workspace.read('c')]).toEqual([false, false, 'text'])
-  expect(stderr).toMatch(/^ {3}> always\n {3}delete \$ rm a\n/m)
-  expect(stderr.match(/^Allow \S+\?/gm)).toEqual(['Allow delete?', 'Allow empty?'])
-  const answers = (await journalOf(workspace.path)).filter(({ type }) => type === 'HUMAN_INPUT_RECEIVED')
-  expect(answers).toMatchObject([{ response: 'yes', remember: 'process' }])
+test.skipIf(!hasTerminal)(
+  'always allows the tool, and no other, until this process ends; the journal says so, and grants nothing',
+  async () => {
+    await using agent = await deletesTwo()
+    await using workspace = await temporaryWorkspace({ a: '', b: '', c: 'text' })
+    const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const { screen, exitCode } = await atTerminal(args, ['always\n', '\u0004'])
+    expect(exitCode).toBe(101)
+    expect([workspace.has('a'), workspace.has('b'), await workspace.read('c')]).toEqual([
+      false,
+      false,
+      'text',
+    ])
+    expect(screen).toMatch(/^ {3}> always\n {3}delete \$ rm a\n/m)
+    expect(screen.match(/^Allow \S+\?/gm)).toEqual(['Allow delete?', 'Allow empty?'])
+    const answers = (await journalOf(workspace.path)).filter(({ type }) => type === 'HUMAN_INPUT_RECEIVED')
+    expect(answers).toMatchObject([{ response: 'yes', remember: 'process' }])
 
-  await workspace.write('a', '')
-  const script = JSON.parse(await agent.read('script.yaml'))
-  await agent.write('script.yaml', JSON.stringify([...script.slice(0, 3), script[0], { content: 'Done.' }]))
-  const later = await delta(['continue', '-i', '-w', workspace.path], { input: 'yes\n' })
-  expect(later.exitCode).toBe(101)
-  expect(later.stderr.match(/^Allow \S+\?/gm)).toEqual(['Allow empty?', 'Allow delete?'])
-  expect(workspace.has('a')).toBe(true)
-})
+    await workspace.write('a', '')
+    const script = JSON.parse(await agent.read('script.yaml'))
+    await agent.write('script.yaml', JSON.stringify([...script.slice(0, 3), script[0], { content: 'Done.' }]))
+    const later = await atTerminal(['continue', '-i', '-w', workspace.path], ['yes\n', '\u0004'])
+    expect(later.exitCode).toBe(101)
+    expect(later.screen.match(/^Allow \S+\?/gm)).toEqual(['Allow empty?', 'Allow delete?'])
+    expect(workspace.has('a')).toBe(true)
+  },
+)
 
 test('policy.tools of agent.yaml is lasting consent to a tool, and to no other', async () => {
   await using agent = await deletesTwo({ tools: { delete: 'allow' } })
@@ -381,24 +490,27 @@ test('policy.tools of agent.yaml is lasting consent to a tool, and to no other',
   expect(stderr).toContain('A command waits for approval (exit code 101):\n  truncate -s 0 c\n')
 })
 
-test('of a tool in a sandbox people see the command inside, and who approves it also what is started', async () => {
-  await using agent = await temporaryAgent({
-    agent: { policy: { on_confirmation: 'ask_human' } },
-    tools: [
-      { name: 'write', exec: 'tee ${path}', stdin: 'text', sandbox: true, effects: { destructive: true } },
-    ],
-    turns: [
-      { tool_calls: [{ name: 'write', arguments: { path: 'draft.txt', text: 'hi' } }] },
-      { content: 'Done.' },
-    ],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  const question =
-    /\n {2}printf %s hi \| tee draft\.txt\nStarted in a sandbox, as:\n {2}bwrap .* -- tee draft\.txt\n/
-  expect((await delta(['run', ...args])).stderr).toMatch(question)
-  const { stderr } = await delta(['run', '--new', '-i', ...args], { input: 'yes\n' })
-  expect(stderr).toMatch(question)
-  const { stdout } = await delta(['show', '-w', workspace.path])
-  for (const shown of [stderr, stdout]) expect(shown).toContain('\n   write $ tee draft.txt (bwrap)\n')
-})
+test.skipIf(!hasTerminal)(
+  'of a tool in a sandbox people see the command inside, and who approves it also what is started',
+  async () => {
+    await using agent = await temporaryAgent({
+      agent: { policy: { on_confirmation: 'ask_human' } },
+      tools: [
+        { name: 'write', exec: 'tee ${path}', stdin: 'text', sandbox: true, effects: { destructive: true } },
+      ],
+      turns: [
+        { tool_calls: [{ name: 'write', arguments: { path: 'draft.txt', text: 'hi' } }] },
+        { content: 'Done.' },
+      ],
+    })
+    await using workspace = await temporaryWorkspace({})
+    const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path]
+    const question =
+      /\n {2}printf %s hi \| tee draft\.txt\nStarted in a sandbox, as:\n {2}bwrap .* -- tee draft\.txt\n/
+    expect((await delta(['run', ...args])).stderr).toMatch(question)
+    const { screen } = await atTerminal(['run', '--new', '-i', ...args], ['yes\n'])
+    expect(screen).toMatch(question)
+    const { stdout } = await delta(['show', '-w', workspace.path])
+    for (const shown of [screen, stdout]) expect(shown).toContain('\n   write $ tee draft.txt (bwrap)\n')
+  },
+)

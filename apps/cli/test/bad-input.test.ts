@@ -27,6 +27,21 @@ test('the help of a command that does not exist is refused, too', async () => {
   }
 })
 
+test.each([
+  [['\u001b[31mx'], "Error: unknown command '\\x1b[31mx'\n"],
+  [['tool', '\u001b[2J'], "Error: unknown command '\\x1b[2J'\n"],
+  [['run', '--\u001b]0;x\u0007'], "Error: unknown option '--\\x1b]0;x\\x07'\n"],
+  [['run', '--format', '\u001b[2J'], "argument '\\x1b[2J' is invalid"],
+  [['run', '--agent', 'a\u202eb', '-m', 'x'], 'Error: a\\u202eb: '],
+  [['sessions', '\u001b[2J\u202e'], 'There is no command "\\u{1b}[2J\\u{202e}"'],
+])('what was typed is echoed with its control characters made visible: %j', async (words, echoed) => {
+  await using directory = await temporaryWorkspace({})
+  const { exitCode, stderr } = await delta(words, { cwd: directory.path })
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain(echoed)
+  expect(stderr).not.toMatch(/[\u001b\u0007\u202e]/)
+})
+
 test('an unknown flag names the nearest one', async () => {
   expect(await refused(['run', '--agnet', 'x', '-m', 'Go'])).toContain('Did you mean --agent?')
 })

@@ -1,4 +1,16 @@
-import { mkdir, readdir, readFile, rename, rm, rmdir, symlink, utimes, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   runProcess,
@@ -271,6 +283,66 @@ test('a damaged run is listed with what its whole lines say: how far it came, an
   const listed = await delta(['list-runs', '-w', workspace.path])
   expect(listed.stdout).toMatch(/^one +DAMAGED +\d+s +1 +test-agent +script +0 +Go$/m)
   expect(listed.stderr).toContain('Run one is damaged: ')
+})
+
+/** Larger than a text can be, and nearly nothing on disk. */
+const GIANT = 3 * 2 ** 30
+
+/** What may lie in the place of a journal, and how the run is then named. */
+const UNREADABLE: Record<string, { make: (path: string) => Promise<unknown>; problem: string }> = {
+  directory: { make: (path) => mkdir(path), problem: ': Could not be read: it is a directory' },
+  pipe: { make: (path) => runProcess(['mkfifo', path]), problem: ': Could not be read: it is a pipe' },
+  loop: {
+    make: (path) => symlink(path, path),
+    problem: ': Could not be read: it is a symbolic link that leads to itself',
+  },
+  binary: {
+    make: (path) => writeFile(path, Buffer.from([0xff, 0x0a, 0xfe, 0x0a])),
+    problem: ':1: This line is damaged: it is not UTF-8.',
+  },
+  giant: {
+    make: (path) => writeFile(path, 'no event\n').then(() => truncate(path, GIANT)),
+    problem: ':1: This line is damaged: it is not JSON.',
+  },
+  line: { make: writeLongLine, problem: ':1: This line is damaged: it is longer than 256 MiB.' },
+}
+
+async function writeLongLine(path: string): Promise<void> {
+  await writeFile(path, '{"seq":1,"timestamp":"2026-01-01T00:00:00.000Z","type":"USER_MESSAGE","content":"')
+  for (let mebibytes = 0; mebibytes <= 256; mebibytes++) await appendFile(path, Buffer.alloc(2 ** 20, 'x'))
+  await appendFile(path, '"}\n')
+}
+
+test('whatever one run has in the place of its files, the others are listed, and it is named with what to do', async () => {
+  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
+  await using workspace = await temporaryWorkspace({})
+  await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'whole', '-q'])
+  const journalOf = (name: string) => join(workspace.path, '.delta', name, 'journal.jsonl')
+  for (const [name, { make }] of Object.entries(UNREADABLE)) {
+    await mkdir(join(workspace.path, '.delta', name))
+    await make(journalOf(name))
+  }
+  for (const file of ['LATEST', 'whole/metadata.json', 'whole/lease/9']) {
+    await workspace.write(`.delta/${file}`, '')
+    await truncate(join(workspace.path, '.delta', file), GIANT)
+  }
+
+  const listed = await delta(['list-runs', '-w', workspace.path])
+  expect(listed.exitCode, listed.stderr).toBe(0)
+  expect(listed.stdout).toMatch(/^whole +COMPLETED /m)
+  for (const [name, { problem }] of Object.entries(UNREADABLE)) {
+    expect(listed.stdout).toMatch(new RegExp(`^${name} +DAMAGED `, 'm'))
+    expect(listed.stderr).toContain(`Run ${name} is damaged: ${journalOf(name)}${problem}`)
+  }
+  expect(listed.stderr).toContain(`delta journal repair line -w ${workspace.path}\n`)
+  expect((await delta(['list-runs', '-w', workspace.path, '--first'])).stdout).toBe('whole\n')
+
+  const giant = await delta(['journal', 'verify', 'giant', '-w', workspace.path])
+  expect(giant.stderr).toBe(
+    `Error: ${journalOf('giant')}: Could not be read as a whole: it is larger than 2 GiB.\nRepair it by hand, put it back from a copy, or delete the run.\n`,
+  )
+  const line = await delta(['journal', 'verify', 'line', '-w', workspace.path])
+  expect(line.stdout).toContain('line 1: Damaged: it is longer than 256 MiB (')
 })
 
 test('a directory where metadata.json belongs stops nothing: the journal says the same', async () => {

@@ -339,10 +339,11 @@ test('a call that is refused says so, with its tool and the reason: unknown, wro
     ],
   })
   await using workspace = await temporaryWorkspace({})
-  const args = ['run', '-i', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  const { stderr } = await delta(args, { input: 'no\n' })
+  const asked = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
+  const id = / --approve (\S+)/.exec(asked.stderr)?.[1] ?? ''
+  const denied = await delta(['continue', '-w', workspace.path, '--deny', id])
   const { stdout } = await delta(['show', '-w', workspace.path])
-  for (const shown of [stderr, stdout]) {
+  for (const shown of [asked.stderr + denied.stderr, stdout]) {
     expect(shown).toContain('   nope (refused) {"file":"x"}\n     ERROR: there is no tool "nope".')
     expect(shown).toContain('   fetch (refused) {"file":"x"}\n     BLOCKED: the policy of this agent')
     expect(shown).toContain('   drop (refused) {"file":"x"}\n     A person was asked and said no.')

@@ -3,16 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { quoteCommand } from '../../../packages/executor/dist/index.js'
 import { type TemporaryWorkspace, temporaryWorkspace } from '../../../packages/testkit/dist/index.js'
-import {
-  delta,
-  EXAMPLES,
-  eventsOf,
-  resultsOf,
-  runDirectoryOf,
-  runExample,
-  startDelta,
-  workspaceOf,
-} from '../../run-example.js'
+import { delta, EXAMPLES, resultsOf, runDirectoryOf, runExample, workspaceOf } from '../../run-example.js'
 
 const EXAMPLE = '2-core-features/self-describing'
 const HOME = join(EXAMPLES, EXAMPLE)
@@ -74,20 +65,6 @@ test('a refusal leaves everything as it was, and the model reads it', async () =
   const { workspace, id } = await waiting()
   expect((await decide(workspace, '--deny', id)).stdout).toContain('said no')
   expect(await workspace.read('notes.txt')).toBe(BEFORE)
-})
-
-test('an approval outlives the engine that asked for it, killed while it waited', async () => {
-  const workspace = await workspaceOf(EXAMPLE)
-  const args = ['run', '-i', '--agent', HOME, '-w', workspace.path, '-m', 'Tidy up.']
-  const engine = startDelta(args, {}, { interactive: true })
-  await engine.waitForOutput(/\[yes\/no\/always\]/, { stream: 'stderr' })
-  engine.kill('SIGKILL')
-  expect(await engine.result).toMatchObject({ signal: 'SIGKILL' })
-
-  const asked = (await eventsOf(workspace)).find((event) => event.type === 'HUMAN_INPUT_REQUEST')
-  const approved = await decide(workspace, '--approve', String(asked?.request_id))
-  expect(approved).toMatchObject({ exitCode: 0, stdout: 'Wiped: work.\n' })
-  expect((await resultsOf(workspace)).map(([tool]) => tool)).toEqual(['notes_add', 'notes_wipe'])
 })
 
 test('what was changed after the question is not what was approved: it is asked about again', async () => {

@@ -7,7 +7,6 @@ import {
   type RunSummary,
   type RunsPlace,
 } from '@delta/journal'
-import type { ChatModel } from '@delta/model'
 import { driveRun } from './drive-run.js'
 import { releasing } from './end/releasing.js'
 import { updateMetadata } from './end/update-metadata.js'
@@ -18,7 +17,7 @@ import { findAgentHome } from './start/agent-home.js'
 import { checkContinuable, checkIterationsLeft } from './start/check-continuable.js'
 import { checkContinueRun } from './start/check-options.js'
 import { changedFiles } from './start/configuration.js'
-import { modelFor } from './start/create-model.js'
+import { type ModelOfRun, modelFor } from './start/create-model.js'
 import { engineStart } from './start/engine-start.js'
 import { findRun } from './start/find-run.js'
 import { type Allowed, type EngineOptions, maxIterationsFor } from './start/options.js'
@@ -69,7 +68,7 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
 
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
   if (options.retry) checkIterationsLeft(summary, maxIterationsFor(agent, options))
-  const model = await modelFor(agent, options)
+  const modelOf = await modelFor(agent, options)
   const run = await openRun(summary.directory, {
     workDirectory,
     onWait: (message) => options.onEvent?.({ kind: 'notice', message }),
@@ -79,7 +78,7 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
   })
   return releasing(run, async () => {
     await checkContinuable(run.summary(), options) // another engine may have ended it since it was looked at
-    return goOn(run, { ...options, agent, model })
+    return goOn(run, { ...options, agent, modelOf })
   })
 }
 
@@ -91,7 +90,7 @@ function placeIn({ workDirectory, runsDirectory }: ContinueRunOptions): RunsPlac
 
 async function goOn(
   run: Run,
-  options: ContinueRunOptions & { agent: Agent; model: ChatModel },
+  options: ContinueRunOptions & { agent: Agent; modelOf: ModelOfRun },
 ): Promise<RunResult> {
   const summary = run.summary()
   const { agent, message } = options

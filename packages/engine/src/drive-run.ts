@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { followJournal } from '@delta/context'
 import { isKnownEvent, type Run } from '@delta/journal'
-import type { ChatModel } from '@delta/model'
 import type { ActiveRun } from './active-run.js'
 import { guardCallbacks } from './callbacks.js'
 import { finish } from './end/finish.js'
@@ -14,12 +13,13 @@ import type { RunResult } from './outcome.js'
 import { outputFiles, removeLeftOutput } from './output-files.js'
 import type { Reply } from './reply.js'
 import { changeNotice, keepConfiguration } from './start/configuration.js'
+import type { ModelOfRun } from './start/create-model.js'
 import { baseEnvironment, credentialVariables } from './start/environment.js'
 import type { EngineOptions } from './start/options.js'
 
 interface DriveOptions extends EngineOptions {
   agent: Agent
-  model: ChatModel
+  modelOf: ModelOfRun
   maxIterations: number
   reply: Reply | undefined
 }
@@ -55,17 +55,18 @@ async function activate(
   options: DriveOptions & Pick<ActiveRun, 'emit' | 'signal'>,
 ): Promise<ActiveRun> {
   const host = options.environment ?? process.env
+  const environment = baseEnvironment(run, options.agent.home, host)
   const summary = run.summary()
   return {
     run,
     agent: options.agent,
-    model: options.model,
+    model: options.modelOf(environment),
     task: history.userMessages.join('\n'),
     firstIteration: summary.lastIteration + 1,
     lastAllowedIteration: summary.lastIteration + options.maxIterations - summary.iterationsSinceMessage,
     maxIterations: options.maxIterations,
     credentials: credentialVariables(host, options.credentials),
-    environment: baseEnvironment(run, options.agent.home, host),
+    environment,
     outputs: outputFiles(),
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
     usedActionIds: history.usedActionIds,

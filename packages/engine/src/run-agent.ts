@@ -39,7 +39,7 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
   const maxIterations = maxIterationsFor(agent, options)
   const host = options.environment ?? process.env
   checkDepth(host)
-  const model = await modelFor(agent, options)
+  const modelOf = await modelFor(agent, options)
 
   const run = await createRun(workDirectory, {
     runsDirectory: options.runsDirectory,
@@ -54,5 +54,5 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
       ]
     },
   })
-  return releasing(run, () => driveRun(run, { ...options, model, maxIterations, reply: undefined }))
+  return releasing(run, () => driveRun(run, { ...options, modelOf, maxIterations, reply: undefined }))
 }

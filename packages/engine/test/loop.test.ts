@@ -166,6 +166,16 @@ test('a model can be a command: it reads the request and prints a message', asyn
   expect(await run()).toMatchObject({ status: 'COMPLETED', answer: 'Read it.' })
 })
 
+test('a model that is a command has the environment of the run that it answers, and the keys of the engine', async () => {
+  const script =
+    'printf \'{"content":"%s"}\' "$DELTA_PARENT_RUN $DELTA_RUN_ID $DELTA_DEPTH $DELTA_ACTION_ID $OPENAI_API_KEY"'
+  const { run } = await scene({ agent: { llm: { provider: 'command', command: ['sh', '-c', script] } } })
+  const above = { DELTA_ACTION_ID: 'call_1', DELTA_RUN_DIR: '/above', DELTA_DEPTH: '1' }
+  const environment = { PATH: process.env.PATH, OPENAI_API_KEY: 'not-a-key', ...above }
+  const { answer, runDirectory, runId } = await run({ environment })
+  expect(answer).toBe(`${runDirectory} ${runId} 2  not-a-key`)
+})
+
 test('a model that is a command has as long as timeout_ms says, and is ended', async () => {
   const command = ['sh', '-c', 'sleep 300']
   const { run } = await scene({ agent: { llm: { provider: 'command', command, timeout_ms: 100 } } })

@@ -50,13 +50,20 @@ function directoryOf(terminal: Terminal, { 'sessions-dir': given }: Values): str
 function explain(error: unknown, terminal: Terminal): number {
   const known = isSessionError(error) || error instanceof UsageError
   if (!known && terminal.env.DELTA_DEBUG) throw error
-  terminal.stderr.write(`${nameOf(terminal)}: ${messageOf(error)}\n`)
+  terminal.stderr.write(`${nameOf(terminal)}: ${visible(messageOf(error))}\n`)
   return error instanceof UsageError ? 2 : 1
 }
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return NOT_WRITABLE.has(systemCode(error) ?? '') ? `${error.message}\n${REMEDY}` : error.message
+}
+
+/** A message may repeat what was typed, and a terminal would act on a control character in it. */
+function visible(text: string): string {
+  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}]/gu, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`
+  })
 }
 
 /** What a place may answer that is no good for keeping anything. */

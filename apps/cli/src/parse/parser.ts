@@ -1,5 +1,6 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { screenWidth } from '../present/print.js'
+import { printable } from '../present/printable.js'
 import type { ArgumentEntry, CommandEntry, OptionEntry } from '../table/entry.js'
 import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from '../table/index.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -22,7 +23,7 @@ export function createParser(terminal: Terminal, execute: Execute, only?: Comman
     .configureOutput({
       getOutHelpWidth: () => screenWidth(terminal) ?? USUAL_WIDTH,
       writeOut: (text) => terminal.stdout.write(text),
-      writeErr: (text) => terminal.stderr.write(text.replace(/^error: /, 'Error: ')), // as all other errors begin
+      writeErr: (text) => terminal.stderr.write(printable(text.replace(/^error: /, 'Error: '))), // as all other errors
       outputError: (text, write) => write(withMeantCommand(text, namesIn())),
     })
     .configureHelp({ minWidthToWrap: 20 }) // on a terminal of 60 columns, the names leave little more

@@ -68,8 +68,13 @@ function askingWith(
   signal: AbortSignal,
 ): NonNullable<EngineOptions['ask']> {
   return async (question) => {
-    if (question.command !== undefined && isWithinRun(terminal)) return undefined
+    if (question.command !== undefined && !isPersonAt(terminal)) return undefined
     presenter.leaveRoomFor(question)
     return askAtTerminal(question, terminal, signal)
   }
+}
+
+/** A piped line may come from anybody, such as a program that answers every question with yes. */
+function isPersonAt(terminal: Terminal): boolean {
+  return terminal.stdin.isTTY === true && !isWithinRun(terminal)
 }

@@ -42,7 +42,10 @@ export const ENGINE_OPTIONS: readonly OptionEntry[] = [
     flags: '--max-iterations <n>',
     description: 'think-act cycles after a message before the run fails (default: agent.yaml, or 30)',
   },
-  { flags: '-i, --interactive', description: 'answer questions on stdin, one line each' },
+  {
+    flags: '-i, --interactive',
+    description: 'answer questions on stdin, one line each; an approval only at a terminal',
+  },
   {
     flags: '--format <format>',
     description:

@@ -1,10 +1,14 @@
 import { resolve } from 'node:path'
 import type { Agent } from '@delta/config-loader'
+import { credentialsOf } from '@delta/executor'
 import { type ChatModel, replayModel, scriptModel } from '@delta/model'
 import { EngineError } from '../errors.js'
 import { commandModel } from './command-model.js'
 import type { Credentials, EngineOptions } from './options.js'
 import { readRecordedRun } from './recorded-run.js'
+
+/** Makes the model of one run. A model that is a command gets the environment of the run's other commands. */
+export type ModelOfRun = (ofCommands: NodeJS.ProcessEnv) => ChatModel
 
 /**
  * The model of a run: the one that is given, or else the one that `llm.provider` names. It is not called yet.
@@ -14,23 +18,34 @@ import { readRecordedRun } from './recorded-run.js'
 export async function modelFor(
   agent: Agent,
   { model, credentials = {}, environment = process.env }: EngineOptions,
-): Promise<ChatModel> {
-  if (model !== undefined) return model
+): Promise<ModelOfRun> {
+  if (model !== undefined) return () => model
   const { llm } = agent
   switch (llm.provider) {
     case 'script':
-      return scriptModel(agent.script ?? [], {
-        ...(llm.script === undefined ? {} : { path: resolve(agent.home, llm.script) }),
-      })
+      return always(
+        scriptModel(agent.script ?? [], {
+          ...(llm.script === undefined ? {} : { path: resolve(agent.home, llm.script) }),
+        }),
+      )
     case 'command':
-      return commandModel(commandOf(agent), { cwd: agent.home, environment, timeoutMs: llm.timeoutMs })
+      return (ofCommands) =>
+        commandModel(commandOf(agent), {
+          cwd: agent.home,
+          environment: { ...ofCommands, ...credentialsOf(environment) }, // it may be a client of the provider
+          timeoutMs: llm.timeoutMs,
+        })
     case 'replay':
-      return replayModel(readRecordedRun(resolve(agent.home, llm.script ?? '.')))
+      return always(replayModel(readRecordedRun(resolve(agent.home, llm.script ?? '.'))))
     case 'openai':
-      return openAi(agent, { credentials, isWithinRun: Boolean(environment.DELTA_PARENT_RUN) })
+      return always(await openAi(agent, { credentials, isWithinRun: Boolean(environment.DELTA_PARENT_RUN) }))
     default:
       return llm.provider satisfies never
   }
+}
+
+function always(model: ChatModel): ModelOfRun {
+  return () => model
 }
 
 /** As in hooks, `${AGENT_HOME}` is replaced by the agent's directory. */

@@ -42,6 +42,7 @@ function scanToday(descriptor: number, path: string, each: (event: StoredEvent) 
     at += bytesRead
     const block = splitter.push(chunk.subarray(0, bytesRead))
     if (block) for (const event of parser.parseBlock(block)) each(event)
+    parser.refuseLongLine(splitter.pending())
   }
   const remainder = splitter.end()
   const last = parser.parseRemainder(remainder)

@@ -147,6 +147,6 @@ const EXCERPT_CHARACTERS = 60
 
 /** The beginning of a line, as JSON text: whatever it holds, no terminal acts on it. */
 function excerpt(bytes: Buffer): string {
-  const text = bytes.toString('utf8')
+  const text = bytes.toString('utf8', 0, 4 * EXCERPT_CHARACTERS + 4)
   return JSON.stringify(text.length > EXCERPT_CHARACTERS ? `${text.slice(0, EXCERPT_CHARACTERS)}…` : text)
 }

@@ -4,6 +4,9 @@ import { asReadError } from './read-error.js'
 /** To read what should be a file. A pipe in its place would otherwise keep whoever opens it waiting for ever, and Ctrl+C with them. */
 const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK
 
+/** A line, or a file that is read whole, is never larger: text of twice the size is more than Node.js can hold. */
+export const LARGEST_TEXT_BYTES = 256 * 1024 * 1024
+
 /** Fills as much of a buffer as the file has behind `position`. @returns How many bytes. */
 export function readInto(file: number, buffer: Buffer, position: number): number {
   let filled = 0
@@ -21,14 +24,19 @@ export function readAt(file: number, position: number, length: number): Buffer {
   return bytes.subarray(0, readInto(file, bytes, position))
 }
 
-/** The whole file; of what else is in its place nothing: some devices have no end. */
+/** The whole file; of what else is in its place nothing: some devices have no end. Nor of a file that is too large. */
 export function readTextAtOnce(path: string): string {
   const file = openSync(path, READ_AT_ONCE)
   try {
-    return fstatSync(file).isFile() ? readFileSync(file, 'utf8') : ''
+    return fstatSync(file).isFile() ? readText(file) : ''
   } finally {
     closeSync(file)
   }
+}
+
+/** The whole of an open file; nothing of one that is too large. */
+export function readText(file: number): string {
+  return fstatSync(file).size > LARGEST_TEXT_BYTES ? '' : readFileSync(file, 'utf8')
 }
 
 /** @throws The system's error; `ESPIPE` or `ENODEV` when it is no file. */
@@ -60,7 +68,7 @@ export function openToRead(path: string): number | undefined {
 }
 
 /**
- * Empty when there is no whole line. The rest, which may be large, is not read.
+ * Empty when there is no whole line, or it is too long. The rest, which may be large, is not read.
  *
  * @throws {JournalError} `ERR_JOURNAL_READ`.
  */
@@ -71,7 +79,8 @@ export function readFirstLine(path: string): string {
     for (let length = FIRST_READ_BYTES; ; length *= 4) {
       const bytes = readAt(file, 0, length)
       const end = bytes.indexOf('\n') + 1
-      if (end > 0 || bytes.length < length) return bytes.toString('utf8', 0, end)
+      if (end > 0 || bytes.length < length || length >= LARGEST_TEXT_BYTES)
+        return bytes.toString('utf8', 0, end)
     }
   } catch (error) {
     throw asReadError(error, path)

@@ -1,18 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fstatSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-} from 'node:fs'
+import { closeSync, fstatSync, linkSync, mkdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { namesIn } from '../files/names-in.js'
-import { openAtOnce } from '../files/read-at.js'
+import { openAtOnce, readText } from '../files/read-at.js'
 import { asReadError } from '../files/read-error.js'
 import { writeNew } from '../files/replace.js'
 import { asWriteError } from '../files/write-error.js'
@@ -71,7 +62,7 @@ export function readRecord(path: string): Omit<StoredLease, 'epoch'> {
   const descriptor = openAtOnce(path)
   try {
     return {
-      record: parseLease(readFileSync(descriptor, 'utf8')),
+      record: parseLease(readText(descriptor)),
       heartbeatMs: fstatSync(descriptor).mtimeMs,
     }
   } finally {

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { JournalError } from '../errors.js'
 import { isEvent } from '../events/check.js'
 import type { StoredEvent } from '../events/event.js'
 import { isRawLine, type RawLine } from '../events/raw-line.js'
@@ -8,7 +9,7 @@ import { openAtOnce } from '../files/read-at.js'
 import { asReadError } from '../files/read-error.js'
 import { type Block, lineSplitter, type Remainder, splitLines } from './lines.js'
 import { modernise } from './modernise.js'
-import { lineProblem, parseJson } from './parse.js'
+import { isTooLong, lineProblem, parseJson, TOO_LONG } from './parse.js'
 
 /** One line of a journal: what it is, or why it is nothing. */
 export interface InspectedLine extends Block {
@@ -57,8 +58,14 @@ function readWhole(path: string): Buffer {
   try {
     return readAndClose(openAtOnce(path))
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_FS_FILE_TOO_LARGE') throw tooLarge(path, error)
     throw asReadError(error, path)
   }
+}
+
+function tooLarge(path: string, cause: unknown): JournalError {
+  const message = `${path}: Could not be read as a whole: it is larger than 2 GiB.\nRepair it by hand, put it back from a copy, or delete the run.`
+  return new JournalError('ERR_JOURNAL_READ', message, { path, cause })
 }
 
 function readAndClose(file: number): Buffer {
@@ -71,18 +78,20 @@ function readAndClose(file: number): Buffer {
 
 function parseLine({ bytes, offset }: Block, index: number): InspectedLine {
   const line = { bytes, offset, line: index + 1 }
+  if (isTooLong(bytes.length)) return { ...line, problem: TOO_LONG }
   if (!isUtf8(bytes)) return { ...line, problem: 'it is not UTF-8' }
   const value = parseJson(bytes.toString('utf8'))
   return isRawLine(value) ? { ...line, raw: value } : { ...line, problem: lineProblem(value) }
 }
 
 function isNotBlank({ bytes, raw }: InspectedLine): boolean {
-  return raw !== undefined || bytes.toString('utf8').trim() !== ''
+  return raw !== undefined || isTooLong(bytes.length) || bytes.toString('utf8').trim() !== ''
 }
 
 function addRemainder(lines: InspectedLine[], { bytes, offset, hole }: Remainder): boolean {
   if (hole) return false
   const last = parseLine({ bytes, offset }, lines.at(-1)?.line ?? 0)
+  if (isTooLong(bytes.length)) lines.push(last) // who reads in pieces sees no end of it
   if (last.raw === undefined) return false
   lines.push(last)
   return true

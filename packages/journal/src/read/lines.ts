@@ -57,7 +57,12 @@ export function lineSplitter(fromOffset = 0) {
     return { offset, bytes: Buffer.concat(rest), size: restSize, hole }
   }
 
-  return { push, end }
+  /** Bytes of a line that has begun and is not whole yet. */
+  function pending(): number {
+    return hole ? 0 : restSize
+  }
+
+  return { push, end, pending }
 }
 
 /**

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { JournalError } from '../errors.js'
 import { eventProblem, isEvent } from '../events/check.js'
 import type { StoredEvent } from '../events/event.js'
+import { LARGEST_TEXT_BYTES } from '../files/read-at.js'
 import { type Block, type Remainder, splitLines } from './lines.js'
 
 /**
@@ -31,12 +32,23 @@ export function eventParser(path: string, { fromStart = true } = {}) {
 
   /** A last line without its newline counts when it is a whole event. */
   function parseRemainder({ bytes, hole }: Remainder): StoredEvent | undefined {
-    if (hole || !isUtf8(bytes)) return undefined
+    if (hole || isTooLong(bytes.length) || !isUtf8(bytes)) return undefined
     const value = parseJson(bytes.toString('utf8'))
     return isEvent(value) ? numbers.note(value, line + 1) : undefined
   }
 
-  return { parseBlock, parseRemainder, numbers }
+  /** Stops before a line that has no end in sight fills the memory. */
+  function refuseLongLine(pendingBytes: number): void {
+    if (isTooLong(pendingBytes)) throw corrupt(path, line + 1, TOO_LONG)
+  }
+
+  return { parseBlock, parseRemainder, refuseLongLine, numbers }
+}
+
+export const TOO_LONG = 'it is longer than 256 MiB'
+
+export function isTooLong(bytes: number): boolean {
+  return bytes > LARGEST_TEXT_BYTES
 }
 
 /** Watches `seq` go 1, 2, 3 …; the first deviation becomes a warning. */

@@ -25,11 +25,13 @@ export interface JournalEnding {
 /**
  * The events behind `fromOffset` in pieces, in bounded memory unless the journal is an old one; returns what its end is like.
  *
+ * @param options.mostOldBytes - A larger journal is not read the old way, which takes all of it into memory.
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
 export async function* readBatches(
   path: string,
   fromOffset: number,
+  { mostOldBytes = Number.POSITIVE_INFINITY }: { mostOldBytes?: number } = {},
 ): AsyncGenerator<StoredEvent[], JournalEnding> {
   const file = openToRead(path)
   if (file === undefined) return { tornBytes: 0, endOffset: 0, warnings: [] }
@@ -44,6 +46,7 @@ export async function* readBatches(
     }
   } catch (error) {
     if (!isJournalError(error)) throw asReadError(error, path)
+    if (fstatSync(file).size > mostOldBytes) throw error
     const { events, ...ending } = readRest(path, fromOffset, seen)
     yield events
     return ending
@@ -67,6 +70,7 @@ async function* readToday(
     at += chunk.length
     const block = splitter.push(chunk)
     if (block) yield parser.parseBlock(block)
+    parser.refuseLongLine(splitter.pending())
   }
   const remainder = splitter.end()
   const last = parser.parseRemainder(remainder)

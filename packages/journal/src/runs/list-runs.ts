@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJournalError } from '../errors.js'
+import { isEvent } from '../events/check.js'
+import { readFirstLine } from '../files/read-at.js'
 import { asReadError } from '../files/read-error.js'
-import { streamJournal } from '../read/read.js'
+import { parseJson } from '../read/parse.js'
 import { isRunId, journalPath, type RunsPlace, runDirectory, runsDirectoryOf } from '../run-paths.js'
 import { checkOptions, checkPath } from '../usage.js'
 import { readRun } from './read-run.js'
@@ -38,7 +40,7 @@ export async function listRuns(
   for (const name of names) {
     const directory = runDirectory(workDirectory, name, options)
     if (!ofAnyWorkspace && !isRunOf(workDirectory, directory)) continue
-    if (calledBy !== undefined && !(await mayBeCalledBy(calledBy, directory))) continue
+    if (calledBy !== undefined && !mayBeCalledBy(calledBy, directory)) continue
     const [run] = await readIfThere(directory)
     if (run && (calledBy === undefined || run.metadata.parent_run === calledBy)) runs.push(run)
   }
@@ -46,11 +48,10 @@ export async function listRuns(
 }
 
 /** Who called a run stands in its first event. Where that cannot be read, its whole lines are asked. */
-async function mayBeCalledBy(caller: string, directory: string): Promise<boolean> {
+function mayBeCalledBy(caller: string, directory: string): boolean {
   try {
-    for await (const event of streamJournal(journalPath(directory)))
-      return 'parent_run' in event && event.parent_run === caller
-    return false
+    const start = parseJson(readFirstLine(journalPath(directory)))
+    return !isEvent(start) || ('parent_run' in start && start.parent_run === caller)
   } catch (error) {
     if (isJournalError(error)) return true
     throw error

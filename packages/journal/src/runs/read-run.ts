@@ -6,7 +6,7 @@ import { holderState } from '../lease/holder.js'
 import { readLease } from '../lease/lease-file.js'
 import { writesWithoutLease } from '../lease/writer-without-lease.js'
 import { inspectJournal } from '../read/inspect.js'
-import { streamJournal } from '../read/read.js'
+import { readBatches } from '../read/read-batches.js'
 import { journalPath, runPaths } from '../run-paths.js'
 import { checkOptions, checkPath } from '../usage.js'
 import { lostBeginning } from './lost-beginning.js'
@@ -46,7 +46,8 @@ async function foldJournal(
 ): Promise<{ fold: Summarizer; damage?: string | undefined }> {
   const fold = summarizer()
   try {
-    for await (const event of streamJournal(path)) fold.add(event)
+    for await (const batch of readBatches(path, 0, tolerant ? { mostOldBytes: LARGEST_INSPECTED_BYTES } : {}))
+      for (const event of batch) fold.add(event)
     return { fold }
   } catch (error) {
     if (!tolerant || !isJournalError(error)) throw error
