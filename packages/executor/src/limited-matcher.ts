@@ -1,0 +1,53 @@
+import { createContext, Script } from 'node:vm'
+import type { Matches } from '@delta/tool-expander'
+
+/** How long the patterns of one call may take. */
+const LIMIT_MS = 1000
+
+const TOO_SLOW = `took longer than ${LIMIT_MS} ms to match its pattern. Send another value. The tool's author must write a pattern without a repeat inside a repeat`
+
+/**
+ * Matches for at most 1,000 ms in all, for a pattern with a repeat inside a repeat can take years, and no signal is heard
+ * meanwhile. Make one for each call.
+ */
+export function limitedMatcher(): Matches {
+  let leftMs = LIMIT_MS
+  let isRefused = false
+  return (expression, text) => {
+    if (isRefused) return true // the value that took the time is named, and no other
+    const started = performance.now()
+    const matched = leftMs > 0 ? testWithin(Math.ceil(leftMs), expression, text) : TOO_SLOW
+    leftMs -= performance.now() - started
+    isRefused = matched === TOO_SLOW
+    return matched
+  }
+}
+
+/** Only a script can be interrupted; it is compiled at the first match. */
+let script: { test: Script; globals: { expression?: RegExp; text?: string } } | undefined
+
+function testWithin(timeout: number, expression: RegExp, text: string): boolean | string {
+  script ??= { test: new Script('expression.test(text)'), globals: createContext({}) }
+  const { test, globals } = script
+  Object.assign(globals, { expression, text })
+  try {
+    return test.runInContext(globals, { timeout }) === true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+    return TOO_SLOW
+  } finally {
+    delete globals.text // it may be a secret
+  }
+}
+
+/**
+ * True for `(a+)+`, the usual cause of patterns that take years. It does not see groups inside the repeated one (`((a+))+`), two
+ * alternatives that match the same (`(a|a)+`), a mark behind a repeat that matches it, too (`(.*,)*`), repeats beside each
+ * other (`a*a*a*`), nor references. A mark that begins the group keeps its turns apart: `(-[a-z]+)*` is none of them.
+ */
+export function repeatsRepeat(pattern: string): boolean {
+  return REPEATED_REPETITION.test(pattern)
+}
+
+const REPEATED_REPETITION =
+  /\((?:\?:|\?<\w+>|(?!\?))(?:[^()]*\|)?(?!(?:\\[-./]|[-,:;/@ ])(?![*+?{]))(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|])*?(?:[*+]|\{\d+,\d*\})\??(?:(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|*+?{}])[?*]\??)*(?:\|[^()]*)?\)(?:[*+]|\{\d+,)/
