@@ -42,7 +42,7 @@ export const HINTS: Partial<Record<ToolProblemCode, string>> = {
   ERR_EXEC_VARIABLE: 'Use shell:, or single quotes.',
   ERR_COMMAND_WORD: 'Begin with a program, not a value.',
   ERR_PROGRAM_TEXT: `${AS_ARGUMENT}, watch -x ls \${value}, python3 -c '… sys.argv[1]' \${value}. Or as stdin:.`,
-  ERR_SHELL_CODE: `${AS_ARGUMENT}. To trap, watch, git: export x=\${value}; watch 'ls "$x"'`,
+  ERR_SHELL_CODE: `${AS_ARGUMENT}. To trap, watch, git: export x=\${value}; watch 'ls "$x"'. To ssh: as stdin:.`,
   ERR_SHELL_POSITIONAL:
     'Assign it to another name: x=${value}; … ${x%.txt}. Or hand it over: f() { … "$1"; }; f ${value}',
   ERR_SHELL_SYNTAX: 'Write it another way, or move it into a file.',
