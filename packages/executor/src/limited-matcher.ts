@@ -1,5 +1,6 @@
 import { createContext, Script } from 'node:vm'
 import type { Matches } from '@delta/tool-expander'
+import { checkText } from './usage.js'
 
 /** How long the patterns of one call may take. */
 const LIMIT_MS = 1000
@@ -7,14 +8,14 @@ const LIMIT_MS = 1000
 const TOO_SLOW = `took longer than ${LIMIT_MS} ms to match its pattern. Send another value. The tool's author must write a pattern without a repeat inside a repeat`
 
 /**
- * Matches for at most 1,000 ms in all, for a pattern with a repeat inside a repeat can take years, and no signal is heard
- * meanwhile. Make one for each call.
+ * A matcher that spends at most 1,000 ms, over all its matches. A pattern with a repeat inside a repeat can take years, and the
+ * process handles no signal meanwhile. Make one for each call.
  */
 export function limitedMatcher(): Matches {
   let leftMs = LIMIT_MS
   let isRefused = false
   return (expression, text) => {
-    if (isRefused) return true // the value that took the time is named, and no other
+    if (isRefused) return true // the call is refused already; only the slow value is named
     const started = performance.now()
     const matched = leftMs > 0 ? testWithin(Math.ceil(leftMs), expression, text) : TOO_SLOW
     leftMs -= performance.now() - started
@@ -23,7 +24,7 @@ export function limitedMatcher(): Matches {
   }
 }
 
-/** Only a script can be interrupted; it is compiled at the first match. */
+/** Only a script can be interrupted. It is compiled at the first match. */
 let script: { test: Script; globals: { expression?: RegExp; text?: string } } | undefined
 
 function testWithin(timeout: number, expression: RegExp, text: string): boolean | string {
@@ -41,11 +42,13 @@ function testWithin(timeout: number, expression: RegExp, text: string): boolean 
 }
 
 /**
- * True for `(a+)+`, the usual cause of patterns that take years. It does not see groups inside the repeated one (`((a+))+`), two
- * alternatives that match the same (`(a|a)+`), a mark behind a repeat that matches it, too (`(.*,)*`), repeats beside each
- * other (`a*a*a*`), nor references. A mark that begins the group keeps its turns apart: `(-[a-z]+)*` is none of them.
+ * True for a pattern like `(a+)+`, the usual cause of patterns that take years. It does not see a group inside the repeated one
+ * (`((a+))+`), alternatives that match the same text (`(a|a)+`), a repeat that also matches the character behind it (`(.*,)*`),
+ * repeats next to each other (`a*a*a*`), or references. A group that begins with a punctuation mark, as in `(-[a-z]+)*`, is
+ * taken to be harmless.
  */
 export function repeatsRepeat(pattern: string): boolean {
+  checkText('repeatsRepeat: the pattern', pattern)
   return REPEATED_REPETITION.test(pattern)
 }
 
