@@ -201,3 +201,35 @@ test('what the loader calls an option of its own is told by the name of the flag
     )
   }
 })
+
+test('config --strict refuses a value that becomes code of another language, and names its way out', async () => {
+  const tools = [
+    { name: 'sed', exec: 'sed s/${v}/b/ f' },
+    { name: 'awk', shell: 'awk "{ print ${v} }" f' },
+    { name: 'python', shell: 'python3 -c "print(${v})"' },
+    { name: 'perl', shell: 'perl -e "print ${v}"' },
+    { name: 'jq', exec: 'jq .${v} f' },
+    { name: 'ssh', shell: 'ssh host "ls ${v}"' },
+  ]
+  await using agent = await temporaryAgent({ tools, turns: [{ content: 'Done.' }] })
+  const config = ['config', '--agent', '.']
+  expect(await delta(config, { cwd: agent.path })).toMatchObject({ exitCode: 0, stderr: '' })
+  const strict = await delta([...config, '--strict'], { cwd: agent.path })
+  expect(strict).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(strict.stderr.match(/part of a program for \w+/g)).toEqual(
+    ['sed', 'awk', 'python3', 'perl', 'jq', 'ssh'].map((name) => `part of a program for ${name}`),
+  )
+  for (const way of ['$ENV{A}', 'ENVIRON["N"]', 'sys.argv[1]', '$ARGV[0]', 'jq --arg', 'read -r file'])
+    expect(strict.stderr).toContain(way)
+
+  const beside = [
+    { name: 'awk', exec: 'awk -v n=${v} "{ print n }" f' },
+    { name: 'jq', exec: "jq --arg name ${v} '.[$name]' f" },
+    { name: 'python', exec: "python3 -c 'import sys' ${v}" },
+  ]
+  await using plain = await temporaryAgent({ tools: beside, turns: [{ content: 'Done.' }] })
+  expect(await delta(['config', '--agent', plain.path, '--strict'])).toMatchObject({
+    exitCode: 0,
+    stderr: '',
+  })
+})

@@ -280,3 +280,12 @@ test.each([
   expect(result).toMatchObject({ exitCode: 2, stdout: '' })
   expect(result.stderr).toMatch(reason)
 })
+
+test('a client whose value would keep a pattern busy for years is refused within a second, and the server goes on', async () => {
+  const slow = { name: 'slow', exec: 'echo ${text}', parameters: [{ name: 'text', pattern: '(a+)+' }] }
+  const client = await connect(await filesOf({ tools: [...TOOLS, slow] }))
+  const refused = await client.callTool({ name: 'slow', arguments: { text: `${'a'.repeat(60)}!` } })
+  expect(refused.isError).toBe(true)
+  expect(textOf(refused)).toContain('- "text" took longer than 1000 ms to match its pattern.')
+  expect(textOf(await client.callTool({ name: 'slow', arguments: { text: 'aa' } }))).toBe('aa\n')
+})

@@ -177,6 +177,25 @@ test('an unknown key of a parameter is a warning for tool expand, and an error w
   expect(strict).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('parameters[0].tpye') })
 })
 
+test('a pattern that repeats a repeat is a warning of every command that loads it, and a call that takes it long is refused', async () => {
+  const parameters = [{ name: 'a', description: 'A word.', pattern: '(a+)+' }]
+  const tools = [{ name: 'one', description: 'Prints.', exec: 'echo ${a}', parameters }]
+  const turns = [
+    { tool_calls: [{ name: 'one', arguments: { a: `${'a'.repeat(60)}!` } }] },
+    { content: 'Done.' },
+  ]
+  await using agent = await temporaryAgent({ tools, turns })
+  await using workspace = await temporaryWorkspace({})
+  const run = ['run', '--agent', '.', '-m', 'Go', '--no-sync', '-w', workspace.path]
+  const ran = await delta(run, { cwd: agent.path })
+  expect(ran).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
+  expect(ran.stderr).toContain('tools[0].parameters[0].pattern: repeats a repeat')
+  const results = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
+  expect(JSON.stringify(results)).toContain('- \\"a\\" took longer than 1000 ms to match its pattern.')
+  const lint = await delta(['tool', 'lint', '.'], { cwd: agent.path })
+  expect(lint.stdout.match(/repeat/g)).toHaveLength(3) // one warning with its hint, and no finding of the same
+})
+
 test('tool list shows each tool with mode, policy, effects and the first line of its description', async () => {
   await using agent = await temporaryAgent({ tools: TOOLS })
   const { stdout } = await delta(['tool', 'list', agent.path])

@@ -36,6 +36,18 @@ test.each([
     'tools[0].shell: "${AGENT_HOM}" is a parameter here, which the model fills. Did you mean ${AGENT_HOME}?',
   ],
   [
+    "{ name: a, exec: 'ls ${f}', parameters: [{ name: f, pattern: '(a+|b)+' }] }",
+    'tools[0].parameters[0].pattern: repeats a repeat, which can take very long to find that a value does not match. Write one repeat: [ab]+ for (a+|b+)+.',
+  ],
+  [
+    "{ name: a, exec: ls, stdin: json, parameters: [{ name: f, type: array, items: { properties: { b: { pattern: '(a+)+' } } } }] }",
+    'tools[0].parameters[0].items.properties.b.pattern: repeats a repeat, which can take very long to find that a value does not match. Write one repeat: [ab]+ for (a+|b+)+.',
+  ],
+  [
+    "{ name: a, exec: ls, stdin: json, input_schema: { type: object, properties: { b: { pattern: '^(a+)+$' } } } }",
+    'tools[0].input_schema.properties.b.pattern: repeats a repeat, which can take very long to find that a value does not match. Write one repeat: [ab]+ for (a+|b+)+.',
+  ],
+  [
     '{ name: sort, command: [sort], parameters: [{ name: key, option_name: --key }] }',
     'tools[0].parameters[0].option_name: means nothing without inject_as: option. Say inject_as: option beside it.',
   ],

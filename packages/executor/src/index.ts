@@ -18,6 +18,7 @@ export {
 } from './environment.js'
 export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
+export { limitedMatcher, repeatsRepeat } from './limited-matcher.js'
 export { nearestNames } from './nearest.js'
 export { decide, type PolicyDecision } from './policy/decide.js'
 export {

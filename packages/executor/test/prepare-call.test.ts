@@ -6,6 +6,7 @@ import {
   type Policy,
   parsePolicy,
   prepareCall,
+  runPrepared,
   type Tool,
   toolMap,
 } from '../src/index.js'
@@ -61,6 +62,81 @@ test('a refused value that may be right brings advice for the author of the tool
     ]),
   )
   expect(prepare('search', { pattern: 'a' })).not.toHaveProperty('advice')
+})
+
+describe('a pattern that would take years is given a second', () => {
+  const EVIL = '(a+)+'
+  const VALUE = `${'a'.repeat(60)}!`
+  const TOO_SLOW =
+    "took longer than 1000 ms to match its pattern. Send another value. The tool's author must write a pattern without a repeat inside a repeat."
+  const slow = toolMap([
+    defineTool({ name: 'one', exec: 'x ${p}', parameters: [{ name: 'p', pattern: EVIL }] }),
+    defineTool({
+      name: 'many',
+      exec: 'x ${list} ${p}',
+      parameters: [
+        { name: 'list', type: 'array', pattern: EVIL },
+        { name: 'p', pattern: EVIL },
+      ],
+    }),
+    defineTool({
+      name: 'deep',
+      exec: 'x',
+      stdin: 'json',
+      parameters: [
+        { name: 'edits', type: 'array', items: { type: 'object', properties: { old: { pattern: EVIL } } } },
+      ],
+    }),
+    defineTool({
+      name: 'schema',
+      exec: 'x',
+      stdin: 'json',
+      input_schema: { type: 'object', properties: { p: { type: 'string', pattern: `^${EVIL}$` } } },
+    }),
+  ])
+  const prepareSlow = (name: string, args: object) =>
+    prepareCall(slow, { name, arguments: args }, { variables, workDirectory: '/work' })
+
+  test.each([
+    ['one', { p: VALUE }, `- "p" ${TOO_SLOW}`],
+    ['many', { list: Array(50).fill(VALUE), p: VALUE }, `- "list" holds a value that ${TOO_SLOW}`],
+    ['deep', { edits: Array(50).fill({ old: VALUE }) }, `- "edits[0].old" ${TOO_SLOW}`],
+    ['schema', { p: VALUE }, `- "p" ${TOO_SLOW}`],
+  ])('for the whole call: %s', (name, args, reason) => {
+    const refused = prepareSlow(name, args)
+    expect(refused).toMatchObject({ decision: 'refuse', status: 'ERROR' })
+    const observation = refused.decision === 'refuse' ? refused.observation : ''
+    expect(observation.split('\n').filter((line) => line.startsWith('- '))).toEqual([reason])
+  })
+
+  test('and the next call has its own', () => {
+    expect(prepareSlow('one', { p: VALUE }).decision).toBe('refuse')
+    expect(prepareSlow('one', { p: 'aaa' })).toMatchObject({ decision: 'allow', argv: ['x', 'aaa'] })
+    expect(prepareSlow('one', { p: 'b' })).toMatchObject({
+      observation: expect.stringContaining('"p" must match /(a+)+/.'),
+    })
+  })
+
+  test('with an entrusted value in the place of its token, too', async () => {
+    const token = '«secret:1-0»'
+    const own = toolMap([
+      defineTool({
+        name: 'own',
+        exec: 'echo ${p}',
+        parameters: [{ name: 'p', pattern: `${token}|${EVIL}` }],
+      }),
+    ])
+    const call = prepareCall(own, { name: 'own', arguments: { p: token } }, { variables, workDirectory: '/' })
+    if (call.decision === 'refuse') throw new Error(call.observation)
+    const { observation } = await runPrepared(call, {
+      workDirectory: '/',
+      environment: process.env,
+      secretTokens: { [token]: VALUE },
+    })
+    expect(observation).toBe(
+      'BLOCKED: the value behind the token in "p" is not what the parameter takes. Nothing was run.',
+    )
+  })
 })
 
 test('a model that misses an input_schema is told its properties', () => {

@@ -4,7 +4,7 @@ import { fit, isNested, schemaOf } from './nested.js'
 import { isOptionWord } from './optional.js'
 import { ENOUGH } from './problems.js'
 import { isParameter, isWholeParameter, type Part, parseElement } from './template.js'
-import type { BindOptions, ExpandedParameter, ExpandedTool, JsonSchemaProperty } from './tool.js'
+import type { BindOptions, ExpandedParameter, ExpandedTool, JsonSchemaProperty, Matches } from './tool.js'
 import { complaintAbout, HAS_NUL, textOf } from './values.js'
 
 /** Why a call was refused. `message` is written for the model that made the call. */
@@ -59,7 +59,7 @@ export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOp
       if (reasons.size < ENOUGH) reasons.set(message, { code, ...place, message })
     },
   }
-  const json = readValues(call, args)
+  const json = readValues(call, args, options.matches)
   const argv = reasons.size > 0 ? [] : bindCommand(call)
   if (reasons.size > 0) return { ok: false, reasons: [...reasons.values()] }
 
@@ -69,7 +69,7 @@ export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOp
 }
 
 /** Reads the values for the command. Gives all of them as they stand in the JSON of `stdin: json`. */
-function readValues({ tool, values, refuse }: Call, args: unknown): unknown {
+function readValues({ tool, values, refuse }: Call, args: unknown, matches?: Matches): unknown {
   const { name: toolName, parameters, input_schema: schema } = tool
   const names = () => parameters.map(({ name }) => `"${name}"`).join(', ') || 'no parameters'
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
@@ -82,7 +82,7 @@ function readValues({ tool, values, refuse }: Call, args: unknown): unknown {
       isRefused = true
       refuse('ERR_ARGUMENT_VALUE', `"${place}" ${reason}.`, { parameter: name || place })
     }
-    const read = fit(schema, value, name, { isWhole, refuse: refuseIn })
+    const read = fit(schema, value, name, { isWhole, matches, refuse: refuseIn })
     return isRefused ? null : read
   }
   const whole = schema && fitted(false, schema, args, '')
@@ -107,7 +107,7 @@ function readValues({ tool, values, refuse }: Call, args: unknown): unknown {
     const isInCommand = inject_as === 'argument' || inject_as === 'option'
     const complaint = isNested(parameter)
       ? isInCommand && texts.join().includes('\0') && HAS_NUL
-      : inject_as !== 'json' && complaintAbout(parameter, value)
+      : inject_as !== 'json' && complaintAbout(parameter, value, matches)
     const reason = !isAbsent && complaint
     const what = sent === null ? 'must not be null' : 'is missing'
     if (value === null && required)

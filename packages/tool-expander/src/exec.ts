@@ -1,5 +1,5 @@
 import { forLeadingValues, shapeOf } from './command-words.js'
-import { HINTS } from './hints.js'
+import { HINTS, TO_SSH } from './hints.js'
 import { type ArgumentWord, type Compiled, type Inferred, inferParameters, writeCommand } from './inferred.js'
 import { type KnownParameter, plainNames } from './plain.js'
 import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js'
@@ -84,8 +84,8 @@ export function inferFromWords(words: readonly ArgumentWord[]): Inferred[] {
 /** What no value may be: the command itself, or a part of a program. */
 export function checkWords(words: readonly ArgumentWord[], plain: ReadonlySet<string>): ToolProblem[] {
   const problems: ToolProblem[] = []
-  const refuse = (word: ArgumentWord, code: ToolProblemCode, message: string) => {
-    problems.push(problemAt(word, word.pieces.find(isParameter)?.offset ?? 0, code, message))
+  const refuse = (word: ArgumentWord, code: ToolProblemCode, message: string, hint?: string) => {
+    problems.push(problemAt(word, word.pieces.find(isParameter)?.offset ?? 0, code, message, hint))
   }
   const first = words[0]
   if (first?.pieces.length === 0) refuse(first, 'ERR_COMMAND_WORD', 'The command is empty.')
@@ -94,7 +94,12 @@ export function checkWords(words: readonly ArgumentWord[], plain: ReadonlySet<st
     const word = words[index]
     const isCode = word?.pieces.some((piece) => isParameter(piece) && !plain.has(piece.name))
     if (word && isCode && (isJoined || !isWholeParameter(word.pieces)))
-      refuse(word, 'ERR_PROGRAM_TEXT', `In a program that ${interpreter} runs the value would become code.`)
+      refuse(
+        word,
+        'ERR_PROGRAM_TEXT',
+        `In a program that ${interpreter} runs the value would become code.`,
+        interpreter === 'ssh' ? TO_SSH : undefined,
+      )
   }
   return problems
 }

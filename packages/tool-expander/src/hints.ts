@@ -22,6 +22,9 @@ export type ToolProblemCode =
 
 const AS_ARGUMENT = `Hand it over as an argument: sh -c '… "$1"' _ \${value}`
 
+/** For the words of `ssh` in exec:, which have no arguments on the other side. */
+export const TO_SSH = 'Give it an enum of letters and digits. Or as stdin: ssh host xargs -0 cat --'
+
 /** What to write instead, where the place itself does not say something better. */
 export const HINTS: Partial<Record<ToolProblemCode, string>> = {
   ERR_TOOL_NAME: 'Write name: list_files.',

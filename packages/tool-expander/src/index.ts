@@ -23,6 +23,7 @@ export type {
   ExpandedTool,
   Injection,
   JsonSchemaProperty,
+  Matches,
   ParameterType,
   ToolOrigin,
 } from './tool.js'

@@ -1,7 +1,7 @@
 import { looksLikeOption } from './dash.js'
 import type { ParameterDefinition } from './definition.js'
 import type { Inferred } from './inferred.js'
-import { faultsOf, fit, isNested, schemaOf } from './nested.js'
+import { faultOfPattern, faultsOf, fit, isNested, schemaOf } from './nested.js'
 import { problemOf, type ToolProblem, type ToolProblemCode } from './problems.js'
 import type { ExpandedParameter } from './tool.js'
 import { complaintAbout } from './values.js'
@@ -108,15 +108,6 @@ const BELONGS = [
   ['minimum', 'number'],
   ['maximum', 'number'],
 ] as const
-
-/** Looked at by itself: inside the parentheses of `wholePattern`, `a)|(b` would be one. */
-function faultOfPattern(pattern = ''): string {
-  try {
-    return new RegExp(pattern, 'u') && ''
-  } catch (error) {
-    return (error as SyntaxError).message // the only thing RegExp throws
-  }
-}
 
 function parameterOf(
   known: Inferred,

@@ -1,6 +1,6 @@
 import { defined } from './defined.js'
 import type { ExpandedParameter, JsonSchemaProperty } from './tool.js'
-import { faultOf, isPassedOn, KINDS, NOT_EXACT } from './values.js'
+import { faultOf, isPassedOn, KINDS, type Matching, NOT_EXACT } from './values.js'
 
 /** Words of JSON Schema that a parameter may have besides those that are checked. They go to the model. */
 export const SCHEMA_WORDS: readonly string[] = [
@@ -40,11 +40,9 @@ const TYPES: Record<string, [has: (value: unknown) => boolean, kind?: string] | 
 const DEEPEST = 200
 
 /** How a value is looked at. */
-export interface FitOptions {
+export interface FitOptions extends Matching {
   /** Hears what is wrong: the place (`edits[0].old`), and the rest of the sentence. */
   refuse: (place: string, reason: string) => void
-  /** See `faultOf`. */
-  isWhole: boolean
 }
 
 /**
@@ -59,7 +57,7 @@ export function fit(
   depth = 0,
 ): unknown {
   const { type = [], items = {}, properties = {}, required = [] } = schema
-  const { refuse, isWhole } = options
+  const { refuse } = options
   const types = [type].flat()
   const read = types.length === 1 ? asType(types[0] ?? '', value) : value
   const isOfType = types.length === 0 || types.some((name) => TYPES[name]?.[0](read))
@@ -68,7 +66,7 @@ export function fit(
     (!isOfType && `must be ${kinds.join(' or ')}`) ||
     (!/string|number|boolean|object/.test(typeof read) && 'must be a JSON value') ||
     (!isPassedOn(read) && NOT_EXACT) ||
-    (depth > DEEPEST ? 'is nested too deeply' : faultOf(schema, read, isWhole))
+    (depth > DEEPEST ? 'is nested too deeply' : faultOf(schema, read, options))
   if (reason) refuse(place, reason)
   if (reason || typeof read !== 'object' || read === null) return read
 
@@ -96,11 +94,12 @@ function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((each) => typeof each === 'string')
 }
 
-function isPattern(value: unknown): boolean {
+/** Looked at by itself: inside the parentheses of `wholePattern`, `a)|(b` would be one. */
+export function faultOfPattern(pattern = ''): string {
   try {
-    return typeof value === 'string' && new RegExp(value, 'u') !== undefined
-  } catch {
-    return false // the only thing RegExp throws is that it is none
+    return new RegExp(pattern, 'u') && ''
+  } catch (error) {
+    return (error as SyntaxError).message // the only thing RegExp throws
   }
 }
 
@@ -128,7 +127,7 @@ const WORDS: [word: string, isRight: (value: unknown) => boolean, message: strin
   ['properties', isMap, 'must be a map'],
   ['required', isTexts, 'must be a list of names'],
   ['enum', Array.isArray, 'must be a list'],
-  ['pattern', isPattern, 'must be a regular expression'],
+  ['pattern', (value) => typeof value === 'string' && !faultOfPattern(value), 'must be a regular expression'],
   ['minimum', Number.isFinite, 'must be a number'],
   ['maximum', Number.isFinite, 'must be a number'],
 ]

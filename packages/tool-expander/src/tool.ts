@@ -95,4 +95,12 @@ export interface ToolOrigin {
 export interface BindOptions {
   /** Absolute paths that `${AGENT_HOME}` and `${CWD}` in the tool's command stand for. */
   variables: Record<EngineVariable, string>
+  /** How patterns are matched. Absent: as they are, however long that takes. */
+  matches?: Matches | undefined
 }
+
+/**
+ * Whether the expression is found in the text. A string says why that is not known, and the call is refused with it: `"name" …`,
+ * the rest of a sentence.
+ */
+export type Matches = (expression: RegExp, text: string) => boolean | string

@@ -1,16 +1,20 @@
-import type { ExpandedParameter, JsonSchemaProperty } from './tool.js'
+import type { ExpandedParameter, JsonSchemaProperty, Matches } from './tool.js'
 
 /**
  * Why a value cannot be passed for a parameter; undefined when it can.
  *
  * What passes is written by `String`, so everything whose text would not be the value itself is refused.
  */
-export function complaintAbout(parameter: ExpandedParameter, value: unknown): string | undefined {
+export function complaintAbout(
+  parameter: ExpandedParameter,
+  value: unknown,
+  matches?: Matches,
+): string | undefined {
   const { type, inject_as } = parameter
   if (type === 'array') {
     if (!Array.isArray(value)) return 'must be a list of texts'
     const complaint = value
-      .map((item) => complaintAbout({ ...parameter, type: 'string' }, item))
+      .map((item) => complaintAbout({ ...parameter, type: 'string' }, item, matches))
       .find(Boolean)
     return complaint && `holds a value that ${complaint}`
   }
@@ -22,7 +26,7 @@ export function complaintAbout(parameter: ExpandedParameter, value: unknown): st
   if (typeof value === 'number' && !isExact) return NOT_EXACT
   if (shape?.test(text) === false) return `must be ${kind}`
   if (text.includes('\0') && inject_as !== 'stdin') return HAS_NUL
-  return faultOf(parameter, value, true)
+  return faultOf(parameter, value, { isWhole: true, matches })
 }
 
 type Limits = Pick<JsonSchemaProperty, 'enum' | 'pattern' | 'minimum' | 'maximum'>
@@ -35,24 +39,29 @@ export function isPassedOn(value: unknown): boolean {
   return typeof value !== 'number' || Math.abs(value) < 2 ** 53
 }
 
-/**
- * What is wrong with a value of the right type.
- *
- * @param isWhole - Patterns are those of parameters: they match the whole text of any single value. In JSON Schema they match
- *   anywhere in a string.
- */
+/** How the pattern of a value is matched. */
+export interface Matching {
+  /** Patterns are those of parameters: they match the whole text of any single value. In JSON Schema they match anywhere in a string. */
+  isWhole: boolean
+  matches?: Matches | undefined
+}
+
+/** What is wrong with a value of the right type. */
 export function faultOf(
   { enum: allowed, pattern, minimum, maximum }: Limits,
   value: unknown,
-  isWhole: boolean,
+  { isWhole, matches = (expression, text) => expression.test(text) }: Matching,
 ): string | undefined {
   const text = typeof value !== 'object' || allowed ? textOf(value) : ''
   if (!text.isWellFormed()) return 'is not valid Unicode'
   if (allowed?.some((each) => textOf(each) === text) === false)
     return `must be one of: ${allowed.map(textOf).join(', ')}`
   const isText = typeof value === 'string' || (isWhole && typeof value !== 'object')
-  if (pattern !== undefined && isText && !expressionOf(pattern, isWhole).test(text))
-    return `must match /${pattern}/`
+  const isMatched =
+    pattern === undefined ||
+    !isText ||
+    matches(new RegExp(isWhole ? wholePattern(pattern) : pattern, 'u'), text)
+  if (isMatched !== true) return isMatched || `must match /${pattern}/`
   if (typeof value !== 'number' && !isWhole) return undefined
   if (minimum !== undefined && Number(text) < minimum) return `must be at least ${minimum}`
   return maximum !== undefined && Number(text) > maximum ? `must be at most ${maximum}` : undefined
@@ -61,10 +70,6 @@ export function faultOf(
 /** A value as a word of a command: lists and objects as JSON. */
 export function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
-}
-
-function expressionOf(pattern: string, isWhole: boolean): RegExp {
-  return new RegExp(isWhole ? wholePattern(pattern) : pattern, 'u')
 }
 
 /** The author's pattern, for the whole value. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { argvOf, bind, load, refusal } from './helper.js'
+import { bindArguments } from '../src/index.js'
+import { argvOf, bind, load, refusal, variables } from './helper.js'
 
 /** A tool with one parameter of a kind. */
 function typed(type: string, more: object = {}): object {
@@ -120,6 +121,40 @@ describe('enum and pattern', () => {
     expect(argvOf(definition, { p: 'bb' })).toEqual(['x', 'bb'])
     expect(reasons(definition, { p: 'ab' })).toEqual(['"p" must match /a|b+/.'])
     expect(reasons(definition, { p: 'a\n' })).toEqual(['"p" must match /a|b+/.'])
+  })
+
+  test('patterns are matched by the port of the caller, which may refuse a value by its time', () => {
+    const asked: string[] = []
+    const matches = ({ source }: RegExp, text: string) => {
+      asked.push(`${source} ${text}`)
+      return text === 'no' ? false : text === 'slow' ? 'took too long' : true
+    }
+    const items = { type: 'object', properties: { q: { type: 'string', pattern: 'c' } } }
+    const parameters = [
+      { name: 'p', pattern: 'a' },
+      { name: 'list', type: 'array', pattern: 'b' },
+      { name: 'items', type: 'array', items },
+    ]
+    const tool = load({ exec: 'x ${p} ${list} ${items}', parameters })
+    const reasonsOf = (p: string, list: string, q: string) => {
+      const bound = bindArguments(tool, { p, list: [list], items: [{ q }] }, { variables, matches })
+      return bound.ok ? [] : bound.reasons.map(({ message }) => message)
+    }
+    expect(reasonsOf('1', '2', '3')).toEqual([])
+    expect(asked).toEqual(['^(?:a)$ 1', '^(?:b)$ 2', '^(?:c)$ 3'])
+    expect(reasonsOf('no', 'no', 'no')).toEqual([
+      '"p" must match /a/.',
+      '"list" holds a value that must match /b/.',
+      '"items[0].q" must match /c/.',
+    ])
+    expect(reasonsOf('slow', 'slow', 'slow')).toEqual([
+      '"p" took too long.',
+      '"list" holds a value that took too long.',
+      '"items[0].q" took too long.',
+    ])
+    const input_schema = { type: 'object', properties: { p: { type: 'string', pattern: 'a' } } }
+    const whole = load({ exec: 'x', stdin: 'json', input_schema })
+    expect(bindArguments(whole, { p: 'slow' }, { variables, matches })).toMatchObject({ ok: false })
   })
 
   test('a pattern that is none, and a default that does not fit, are refused at load time', () => {

@@ -399,9 +399,9 @@ test('a value that a program reads from a pipe, a here-document or a here-string
 
 test('a pattern that repeats a repetition is named, because nothing bounds its time', () => {
   const withPattern = (pattern: string) => found({ exec: 'x -- ${p}', parameters: [{ name: 'p', pattern }] })
-  for (const pattern of ['(a+)+', '(?:x|[a-z]*)*', '(a{1,})+b'])
+  for (const pattern of ['(a+)+', '(?:x|[a-z]*)*', '(a{1,})+b', '(a+|b)+', '(\\w+\\s?)+', '(?<n>[(]+?)*'])
     expect(withPattern(pattern)).toEqual(['slow-pattern parameters[0].pattern'])
-  for (const pattern of ['[a-z]+(-[a-z]+x)*', '(ab)+', 'a+b*', '(\\+)*'])
+  for (const pattern of ['[a-z]+(-[a-z]+x)*', '(ab)+', 'a+b*', '(\\+)*', 'a+(?:-[a-z]+)*', '(\\.\\w+)*'])
     expect(withPattern(pattern)).toEqual([])
 })
 

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 // docs/decisions/0014-over-twelve-kilobytes.md
-const LIMIT_BYTES = 19_500
-const WITH_DEPENDENCIES_BYTES = 26_100
+const LIMIT_BYTES = 19_650
+const WITH_DEPENDENCIES_BYTES = 26_250
 
 let workspace: TemporaryWorkspace
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatProblem, parseTool, type ToolProblem } from '../src/index.js'
+import { call, SHELLS } from './helper.js'
 
 function problemsOf(definition: object): ToolProblem[] {
   const parsed = parseTool({ name: 'tool', ...definition })
@@ -89,7 +90,15 @@ describe('the hint says what to write', () => {
     [{ exec: '' }, 'Begin with a program, not a value.'],
     [
       { exec: 'ssh host ls ${directory}' },
+      'Give it an enum of letters and digits. Or as stdin: ssh host xargs -0 cat --',
+    ],
+    [
+      { exec: "python3 -c 'print(${x})'" },
       `Hand it over as an argument: sh -c '… "$1"' _ \${value}, watch -x ls \${value}, python3 -c '… sys.argv[1]' \${value}. Or as stdin:.`,
+    ],
+    [
+      { shell: 'x=$(cat f); echo "${x/a/${b}}"' },
+      `Hand it over as an argument: bash -c 'echo "\${1/"$2"/"$3"}"' _ "$x" \${old} \${new}`,
     ],
     [{ shell: 'echo `ls ${x}`' }, 'Write $( … ).'],
     [{ shell: 'echo ${a[${i}]}' }, CHECK],
@@ -115,7 +124,8 @@ describe('the hint says what to write', () => {
     for (const definition of [
       { exec: 'docker run\n  -it ${image}' },
       { exec: 'cat ${my_file}' },
-      { exec: "ssh host 'xargs -0 ls'", stdin: 'directory' },
+      { exec: 'ssh host xargs -0 cat --', stdin: 'directory' },
+      { exec: 'ssh host ls ${directory}', parameters: [{ name: 'directory', enum: ['src', 'test2'] }] },
       { shell: 'echo $(ls ${x})' },
       { shell: "ssh host 'xargs -0 ls'", stdin: 'x' },
       { shell: 'sh -c \'ls "$1"\' _ ${x}' },
@@ -134,6 +144,19 @@ describe('the hint says what to write', () => {
     ])
       expect(problemsOf(definition)).toEqual([])
   })
+})
+
+test('a value that bash replaces, or is replaced by, is never code: handed over as the hint says it is plain text', async () => {
+  if (!SHELLS.includes('bash')) return
+  const shell = 'x=$(cat f); echo "${x/${old}/${new}}"'
+  const [problem] = problemsOf({ shell })
+  expect(problem?.message).toBe(
+    "${old} stands in ${…/…}: the value would become bash's pattern or replacement.",
+  )
+  const [, bash = ''] = problem?.hint?.split('argument: ') ?? []
+  const definition = { shell: `x='a*b $(id)'; ${bash}` }
+  const { stdout } = await call(definition, { old: '*b', new: '&$(touch x)"' })
+  expect(stdout).toBe('a&$(touch x)" $(id)\n')
 })
 
 test('what is missing in a loop is named', () => {

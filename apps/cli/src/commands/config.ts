@@ -16,7 +16,9 @@ import { print, printJson, say, screenWidth } from '../present/print.js'
 import { describeSettings } from '../present/settings.js'
 import { asYaml } from '../present/yaml.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { loadTools } from '../tools/load-tools.js'
 import { workDirectoryOf } from '../workspace/work-directory.js'
+import { findingsOf } from './tool-lint.js'
 
 interface ConfigFlags extends AgentFlags {
   agent: string
@@ -43,12 +45,26 @@ export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<n
   const agent = await loadAgentFor(flags.agent, { flags, terminal, warn }).catch((error: unknown) =>
     withProblemsOf(endpoint, error),
   )
+  if (flags.strict) await refuseForeignCode(flags, terminal)
   const environment = await endpoint(agent.llm.baseUrl)
   for (const warning of environment.warnings) warn(formatProblem(warning))
   if (flags.showOrigin) await printOrigins(flags, environment, terminal)
   else if (flags.json) printJson(terminal, describe(agent, environment))
   else print(terminal, asYaml(describe(agent, environment), terminal))
   return EXIT.completed
+}
+
+/**
+ * Values that become code of another language, which are findings of `delta tool lint`.
+ *
+ * @throws {ConfigError} for all of them.
+ */
+async function refuseForeignCode(flags: ConfigFlags, terminal: Terminal): Promise<void> {
+  const loaded = await loadTools(flags.agent, flags, terminal)
+  const found = findingsOf(loaded, flags.agent, terminal).filter(({ rule }) => rule === 'value-in-program')
+  if (found.length === 0) return
+  const problems = found.map(({ defined_at: file = flags.agent, message }) => ({ file, message }))
+  throw new ConfigError('ERR_CONFIG_INVALID', found.map(({ message }) => message).join('\n\n'), { problems })
 }
 
 async function printOrigins(flags: ConfigFlags, environment: Environment, terminal: Terminal): Promise<void> {

@@ -47,7 +47,8 @@ export async function execute(
   return findings.length === 0 ? EXIT.completed : EXIT.failed
 }
 
-function findingsOf(
+/** What a reviewer would ask about the tools at a path, and the warnings of their files. */
+export function findingsOf(
   { tools, placeOf, warnings, agentHome }: Awaited<ReturnType<typeof loadTools>>,
   path: string,
   { env }: Terminal,
@@ -60,8 +61,8 @@ function findingsOf(
     ]
     return (
       (settings.trust === undefined ? found : found.flatMap(ofAtip))
-        // the file's own warnings report unknown keys, with their line
-        .filter(({ rule }) => rule !== 'unknown-key')
+        // the file's own warnings report these, with their line
+        .filter(({ rule }) => rule !== 'unknown-key' && rule !== 'slow-pattern')
         .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
     )
   })

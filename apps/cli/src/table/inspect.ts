@@ -90,7 +90,10 @@ says so, and it goes on printing when somebody takes the run up; Ctrl+C ends it.
         { flags: '--show-origin', description: 'one value a line, with the file and line it comes from' },
         JSON_OUTPUT,
         IMPORT_ROOT,
-        { flags: '--strict', description: 'unknown keys in the agent are errors' },
+        {
+          flags: '--strict',
+          description: 'unknown keys, and values that become code of sed, python or ssh, are errors',
+        },
         TRUST_WORKSPACE_ENV,
       ],
       examples: [

@@ -1,6 +1,7 @@
-import { findDisplayProblems, nearestNames } from '@delta/executor'
+import { findDisplayProblems, nearestNames, repeatsRepeat } from '@delta/executor'
 import type { ExpandedParameter, ExpandedTool } from '@delta/tool-expander'
 import type { Findings } from '../findings.js'
+import { isMap } from '../is-map.js'
 import type { ValuePath } from '../path.js'
 import { reportUnreplaced, sentence } from '../shape/report.js'
 import type { YamlFile } from '../yaml/file.js'
@@ -13,10 +14,16 @@ export function checkTool(
   path: ValuePath,
   findings: Findings,
 ): void {
-  const { parameters: entries } = item as { parameters?: { name: string; required?: unknown }[] | null }
+  const { parameters: entries, input_schema: schema } = item as {
+    parameters?: { name: string; required?: unknown }[] | null
+    input_schema?: unknown
+  }
   const written = entries ?? []
   const isPlain = !tool.substitute && tool.__meta === undefined
   if (isPlain) reportUnreplaced(tool.command, file, [...path, 'command'], findings, adviceFor)
+  for (const [index, entry] of written.entries())
+    checkPatterns(entry, file, [...path, 'parameters', index], findings)
+  checkPatterns(schema, file, [...path, 'input_schema'], findings)
   for (const parameter of tool.parameters) {
     const index = written.findIndex(({ name }) => name === parameter.name)
     if (index >= 0) {
@@ -72,6 +79,23 @@ function checkValues(
       `Write it without quotes: ${allowed[odd]}`,
     )
   }
+}
+
+/** Patterns of a parameter or schema, and of what is in it, that can take years. A call stops at the limit of time. */
+function checkPatterns(schema: unknown, file: YamlFile, path: ValuePath, findings: Findings): void {
+  if (!isMap(schema)) return
+  const { pattern, items, properties } = schema
+  if (typeof pattern === 'string' && repeatsRepeat(pattern)) {
+    const at = [...path, 'pattern']
+    const message = sentence(
+      at,
+      'repeats a repeat, which can take very long to find that a value does not match',
+    )
+    findings.warn(file.locate(at), message, 'Write one repeat: [ab]+ for (a+|b+)+.')
+  }
+  checkPatterns(items, file, [...path, 'items'], findings)
+  for (const [name, property] of Object.entries(isMap(properties) ? properties : {}))
+    checkPatterns(property, file, [...path, 'properties', name], findings)
 }
 
 /** The name of an option that is none: the value stands in the command alone. */

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import { findUnreplaced } from '@delta/executor'
+import { findUnreplaced, repeatsRepeat } from '@delta/executor'
 import { ONE_REPETITION } from './condition.js'
 import { globProblem } from './glob.js'
 import type { ManifestProblem } from './issues.js'
@@ -144,14 +144,11 @@ function checkPattern({ condition }: WrittenSource, at: string, { problems, warn
   } catch (error) {
     problems.push({ path, message: (error as Error).message })
   }
-  if (REPEATED_REPETITION.test(condition.pattern)) {
+  if (repeatsRepeat(condition.pattern)) {
     const message = 'a repetition inside a repetition can take very long to find that a text does not match'
     warnings.push({ path, message, hint: ONE_REPETITION })
   }
 }
-
-/** `(a+)+`: the usual cause of patterns that take years. */
-const REPEATED_REPETITION = /\((?:[^()\\]|\\.)*(?:[*+]|\{\d+,\d*\})\)(?:[*+]|\{\d+,)/
 
 function checkGlobs(source: WrittenSource, at: string, { problems }: Findings): void {
   const globs = source.type === 'computed_file' ? (source.cache?.invalidate_on ?? []) : []

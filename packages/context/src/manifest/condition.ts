@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { runInThisContext } from 'node:vm'
+import { limitedMatcher } from '@delta/executor'
 import { ContextError } from '../errors.js'
 import type { Condition } from './schema.js'
 import { type ContextVariables, resolvePath } from './variables.js'
@@ -30,19 +30,12 @@ export async function holds(condition: Condition, situation: Situation): Promise
   }
 }
 
-/** A pattern with nested repetitions can take years, and nothing else would happen in this process meanwhile. */
-const MOST_MATCHING_MS = 1000
-
 /** @throws {ContextError} `ERR_CONTEXT_SOURCE`: it takes too long to find out. */
 function matches(pattern: string, text: string): boolean {
-  const expression = `new RegExp(${JSON.stringify(pattern)}, 'i').test(${JSON.stringify(text)})`
-  try {
-    return runInThisContext(expression, { timeout: MOST_MATCHING_MS }) === true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-    const message = `context.yaml: the pattern ${pattern} took longer than ${MOST_MATCHING_MS} ms to search ${text.length} characters.`
-    throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\n${ONE_REPETITION}`, { cause: error })
-  }
+  const matched = limitedMatcher()(new RegExp(pattern, 'i'), text)
+  if (typeof matched === 'boolean') return matched
+  const message = `context.yaml: the pattern ${pattern} took longer than 1000 ms to search ${text.length} characters.`
+  throw new ContextError('ERR_CONTEXT_SOURCE', `${message}\n${ONE_REPETITION}`)
 }
 
 export const ONE_REPETITION = 'Write one repetition: [ab]+ for (a+|b+)+.'

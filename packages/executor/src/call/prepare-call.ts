@@ -1,5 +1,6 @@
 import { bindArguments } from '@delta/tool-expander'
 import { isTooDeep } from '../depth.js'
+import { limitedMatcher } from '../limited-matcher.js'
 import { checkPolicy } from '../policy/check-policy.js'
 import { decide } from '../policy/decide.js'
 import type { Policy } from '../policy/policy.js'
@@ -137,7 +138,7 @@ function judge(
   if (!read.ok) return refuse('ERROR', sent, badArguments(expanded, read.reason))
   const { args } = read
 
-  const bound = bindArguments(expanded, args, { variables: absolute(variables) })
+  const bound = bindArguments(expanded, args, { variables: absolute(variables), matches: limitedMatcher() })
   if (!bound.ok) {
     const advice = adviceOnDash(expanded, bound.reasons)
     const refused = refuse('ERROR', args, refusedArguments(expanded, bound.reasons))

@@ -1,4 +1,5 @@
 import { type BindResult, bindArguments } from '@delta/tool-expander'
+import { limitedMatcher } from '../limited-matcher.js'
 import { isAgentCommand } from '../tool/agent-command.js'
 import type { RunnableCall } from './prepare-call.js'
 
@@ -30,7 +31,10 @@ export function withSecrets(
   { tool, args, variables, sandbox = [] }: RunnableCall,
   tokens: SecretTokens,
 ): BindResult {
-  const bound = bindArguments(tool.expanded, fillValue(args, tokens), { variables })
+  const bound = bindArguments(tool.expanded, fillValue(args, tokens), {
+    variables,
+    matches: limitedMatcher(),
+  })
   return bound.ok ? { ...bound, argv: [...sandbox, ...bound.argv] } : bound
 }
 

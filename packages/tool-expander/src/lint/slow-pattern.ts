@@ -1,7 +1,9 @@
 import type { Entry } from './entry.js'
 import { findingAbout, type LintFinding } from './finding.js'
 
-const REPEATED_REPETITION = /\((?:[^()\\]|\\.)*(?:[*+]|\{\d+,\d*\})\)(?:[*+]|\{\d+,)/
+/** As in the executor, which says what it does not see; this package imports nothing. */
+const REPEATED_REPETITION =
+  /\((?:\?:|\?<\w+>|(?!\?))(?:[^()]*\|)?(?!(?:\\[-./]|[-,:;/@ ])(?![*+?{]))(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|])*?(?:[*+]|\{\d+,\d*\})\??(?:(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()[\]\\|*+?{}])[?*]\??)*(?:\|[^()]*)?\)(?:[*+]|\{\d+,)/
 
 /** A pattern that tries very many ways to match. */
 export function slowPattern({ parameter: { pattern = '' }, path }: Entry): LintFinding[] {

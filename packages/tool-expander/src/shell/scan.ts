@@ -172,9 +172,10 @@ export function refuse(
   found: readonly { name?: string; offset: number }[],
   place: string,
   hint?: string,
+  becomes = 'code',
 ): void {
   for (const { name, offset } of found) {
-    const message = `\${${name}} stands in ${place}: the value would become code.`
+    const message = `\${${name}} stands in ${place}: the value would become ${becomes}.`
     if (name && !scan.plain.has(name)) complain(scan, offset, 'ERR_SHELL_CODE', message, hint)
   }
 }
