@@ -49,12 +49,12 @@ export async function loadAgentFor(
 }
 
 /** The flags of a command that continues a run, with what was allowed at the run's first start. */
-export function withAllowed<Flags extends AgentFlags & { trustWorkspaceEnv?: boolean }>(
+export function withAllowed<Flags extends AgentFlags & { trustWorkspaceEnv?: boolean | string }>(
   flags: Flags,
   allowed: RunSummary['allowed'],
 ): Flags {
-  const { import_roots = [], trust_workspace_env = false } = allowed ?? {}
-  const trusts = flags.trustWorkspaceEnv || trust_workspace_env
+  const { import_roots = [], trust_workspace_env, workspace_env_digest } = allowed ?? {}
+  const trusts = flags.trustWorkspaceEnv || trust_workspace_env || (workspace_env_digest ?? false)
   return { ...flags, importRoot: [...flags.importRoot, ...import_roots], trustWorkspaceEnv: trusts }
 }
 

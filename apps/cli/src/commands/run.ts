@@ -115,8 +115,8 @@ async function asSetBefore({ agent, engine, warn }: Start, overrides: readonly s
 }
 
 /** What the person who starts the run allows; a later `continue` applies it again. */
-function allowedBy({ importRoot, trustWorkspaceEnv }: RunFlags, { cwd }: Terminal): Allowed {
-  return { importRoots: importRoot.map((root) => resolve(cwd, root)), trustWorkspaceEnv }
+function allowedBy({ importRoot }: RunFlags, { cwd }: Terminal): Allowed {
+  return { importRoots: importRoot.map((root) => resolve(cwd, root)) }
 }
 
 /** Two simultaneous calls of a sub-agent see the same interrupted run; the second finds it busy, or ended. */
