@@ -155,7 +155,7 @@ If you trust this file, add the option trustWorkspaceEnv. Or move the line to th
   },
 )
 
-test("the project's .env is the workspace's if the project is the workspace, and so is the agent's", async () => {
+test("where the workspace is the project, the .env there is the workspace's; where it is the agent's directory, the agent's", async () => {
   const files = { '.env': 'DELTA_BASE_URL=http://localhost:1/v1\n' }
   const { root, load } = await project(files)
   expect((await load()).baseUrl).toBe('http://localhost:1/v1')
@@ -164,7 +164,10 @@ test("the project's .env is the workspace's if the project is the workspace, and
   for (const workDirectory of [root, link])
     await expect(load({ workDirectory })).rejects.toThrow(`${workDirectory}/.env:1:1: The endpoint`)
   const own = await project({ 'agent/.env': files['.env'] })
-  await expect(own.load({ workDirectory: join(own.root, 'agent') })).rejects.toThrow('is not used')
+  expect(await own.load({ workDirectory: join(own.root, 'agent') })).toMatchObject({
+    baseUrl: 'http://localhost:1/v1',
+    warnings: [],
+  })
 })
 
 test('trustWorkspaceEnv is asked about the endpoint and the digest of the file, which is kept if it is trusted', async () => {

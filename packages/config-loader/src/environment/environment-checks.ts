@@ -41,14 +41,14 @@ export interface WorkspaceEndpoint {
 /** The address that counts, if it is in the workspace's `.env` and a run above this one does not use it anyway. */
 export function workspaceEndpoint(
   url: Found,
-  [workspace, ...others]: readonly [Source, ...Source[]],
+  sources: readonly Source[],
   isBelowRun: boolean,
 ): WorkspaceEndpoint | undefined {
   if (url.of !== 'workspace') return undefined
-  if (isBelowRun && firstOf(others.slice(-1), URL_NAMES)?.value === url.value) return undefined
-  const { name, from: file, place } = url
+  if (isBelowRun && firstOf(sources.slice(-1), URL_NAMES)?.value === url.value) return undefined
+  const { name, from: file, place, digest } = url
   const line = place && { line: place.line }
-  return { file, ...line, name, shownUrl: withoutQuery(url.value), digest: workspace.digest }
+  return { file, ...line, name, shownUrl: withoutQuery(url.value), digest }
 }
 
 /** Tools can write to the workspace, and so could whoever it came from. */
@@ -61,17 +61,16 @@ export function refuseEndpoint({ name, shownUrl }: WorkspaceEndpoint, url: Found
 /** One line about an endpoint and a key that neither the agent nor the environment names. */
 export function tellOrigins(key: Found | undefined, url: Found | undefined, findings: Findings): void {
   const [endpoint, secret] = [url, key].map((found) => (found && isElsewhere(found) ? found : undefined))
-  const [first, ...more] = [
-    endpoint && `The model's endpoint ${withoutQuery(endpoint.value)}`,
-    secret && (endpoint ? 'the key' : "The model's key"),
-  ].filter((part) => part !== undefined)
-  const place = endpoint ?? secret
-  if (first === undefined || place === undefined) return
-  const isOneFile = endpoint === undefined || secret === undefined || endpoint.from === secret.from
-  if (isOneFile) {
-    const what = [first, ...more].join(' and ')
-    findings.warn(placeOf(place), `${what} ${more.length > 0 ? 'are' : 'is'} from this file.`)
-  } else findings.warn(placeOf(place), `${first} is from this file, and the key is from ${secret.from}.`)
+  const what = `The model's endpoint ${endpoint && withoutQuery(endpoint.value)}`
+  if (endpoint && secret)
+    findings.warn(
+      placeOf(endpoint),
+      endpoint.from === secret.from
+        ? `${what} and the key are from this file.`
+        : `${what} is from this file, and the key is from ${secret.from}.`,
+    )
+  else if (endpoint) findings.warn(placeOf(endpoint), `${what} is from this file.`)
+  else if (secret) findings.warn(placeOf(secret), "The model's key is from this file.")
 }
 
 function isElsewhere({ of }: Found): boolean {

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import { openDirectory } from '../files/directory.js'
+import { realPath } from '../files/real-path.js'
 import type { Findings } from '../findings.js'
 import { liesInParentRun, runsAbove } from '../parts/nested.js'
 import { type EnvPlace, findProjectRoot, readEnvFile, URL_NAMES, type Variables } from './env-file.js'
@@ -35,7 +36,7 @@ export const ALL_URL_NAMES = [...URL_NAMES, LLM_BASE_URL]
 export const SET = '--set'
 
 /** All sources in their order, the workspace's file first; a file that is not there has no values, nor has one the second time. */
-export function readSources(options: SourceOptions, findings: Findings): [Source, ...Source[]] {
+export function readSources(options: SourceOptions, findings: Findings): Source[] {
   const { workDirectory, agentHome, environment, llmBaseUrl, overrides = [] } = options
   const { home } = openDirectory(agentHome)
   const root = findProjectRoot(home)
@@ -48,7 +49,9 @@ export function readSources(options: SourceOptions, findings: Findings): [Source
     return { of, from, values: {}, digest: '', ...file }
   }
   const isParents = (directory: string) => liesInParentRun(directory, environment)
-  const workspace = envFile('workspace', workDirectory)
+  // whoever can write to the agent's directory can write its agent.yaml, so its .env is the agent's there, too
+  const isAgents = realPath(workDirectory) === home
+  const workspace = isAgents ? [] : [envFile('workspace', workDirectory)]
   const agent = { ...envFile('agent', agentHome), isParents: isParents(home) }
   const ofLlm = { [LLM_BASE_URL]: llmBaseUrl }
   const agents: Source[] = overrides.some((text) => /^llm(\.base_url)?=/.test(text))
@@ -58,7 +61,7 @@ export function readSources(options: SourceOptions, findings: Findings): [Source
       ]
     : [{ ...agent, values: { ...agent.values, ...ofLlm } }]
   return [
-    workspace,
+    ...workspace,
     ...agents,
     ...(root === undefined ? [] : [{ ...envFile('project', root), isParents: isParents(root) }]),
     { of: 'environment', from: 'environment', values: environment, digest: '' },
@@ -71,19 +74,20 @@ export interface Found {
   value: string
   of: Source['of']
   from: string
+  digest: string
   place?: EnvPlace
 }
 
 /** The order of the sources comes before that of the names. An empty value is none. */
 export function firstOf(sources: readonly Source[], names: readonly string[]): Found | undefined {
-  for (const { of, from, values, places = {} } of sources) {
+  for (const { of, from, digest, values, places = {} } of sources) {
     for (const name of names) {
       const value = values[name]
       if (!value) continue
       if (name === LLM_BASE_URL)
-        return { name, value, of, from: from === SET ? SET : join(dirname(from), 'agent.yaml') }
+        return { name, value, of, digest, from: from === SET ? SET : join(dirname(from), 'agent.yaml') }
       const place = places[name]
-      return { name, value, of, from, ...(place === undefined ? {} : { place }) }
+      return { name, value, of, from, digest, ...(place === undefined ? {} : { place }) }
     }
   }
   return undefined
