@@ -60,3 +60,12 @@ test('only a job that may prove where it runs publishes, after everything has pa
   const { version, publish } = jobs.release?.steps.at(-1)?.with ?? {}
   for (const command of [version, publish]) expect(scripts).toHaveProperty(command?.split(' ')[1] ?? '')
 })
+
+test('new versions of what we bundle and of what continuous integration uses are looked for every week', () => {
+  const { updates } = parse(readFileSync(join(root, '.github', 'dependabot.yml'), 'utf8'))
+  const weekly = { directory: '/', schedule: { interval: 'weekly' } }
+  expect(updates).toMatchObject([
+    { 'package-ecosystem': 'npm', ...weekly },
+    { 'package-ecosystem': 'github-actions', ...weekly },
+  ])
+})

@@ -109,14 +109,14 @@ test('config says what is wrong with an .env together with what is wrong with th
   expect(stderr).toContain('2 problems.')
 })
 
-test('config refuses an address that a tool may have written, and takes the option that it names', async () => {
+test('config refuses an endpoint of the workspace, and takes the option that it names', async () => {
   await using parent = await mistypedAgent()
   await using workspace = await temporaryWorkspace({ '.env': 'DELTA_BASE_URL=http://example.com/v1\n' })
   const config = ['config', '--agent', 'my-agent', '-w', workspace.path, '--show-origin']
   const refused = await delta(config, { cwd: parent.path })
   expect(refused.exitCode).toBe(2)
   expect(refused.stderr).toContain(
-    `${workspace.path}/.env:1:1: DELTA_BASE_URL would send a key from elsewhere`,
+    `${workspace.path}/.env:1:1: The endpoint http://example.com/v1 (DELTA_BASE_URL)`,
   )
   const [option = ''] = /--trust[\w-]+/.exec(refused.stderr) ?? []
   const trusted = await delta([...config, option], { cwd: parent.path })

@@ -12,13 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  runProcess,
-  startScriptedServer,
-  type TemporaryWorkspace,
-  temporaryAgent,
-  temporaryWorkspace,
-} from '@delta/testkit'
+import { runProcess, type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { cleanEnvironment, DELTA, delta, startDelta } from './delta.js'
 
@@ -59,25 +53,6 @@ test.each([
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Other.\n' })
   expect(result.stderr).toContain('Run one in this workspace is damaged, and was left as it is: ')
   expect(result.stderr).toContain(`delta journal verify one -w ${workspace.path}\n`)
-})
-
-test("the workspace's .env is not believed while nobody can read what the latest run began with", async () => {
-  await using server = await startScriptedServer([{ content: 'Done.' }])
-  await using agent = await temporaryAgent({ agent: { llm: { model: 'scripted' } } })
-  await using workspace = await temporaryWorkspace({})
-  await damagedRun(workspace)
-  await workspace.write('.env', `DELTA_BASE_URL=${server.baseUrl}\nDELTA_API_KEY=test-key-not-real\n`)
-  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  const refused = await delta(args)
-  expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(refused.stderr).toContain('Run one in this workspace is damaged')
-  expect(refused.stderr).toContain('--trust-workspace-env')
-  expect(server.requests()).toHaveLength(0)
-
-  await writeFile(join(workspace.path, '.delta/one/journal.jsonl'), '')
-  expect((await delta(args)).stderr).toContain('--trust-workspace-env')
-  expect((await delta([...args, '--trust-workspace-env'])).exitCode).toBe(0)
-  expect((await delta(['config', '--agent', agent.path, '-w', workspace.path])).exitCode).toBe(0)
 })
 
 test('also in a workspace of version 1.1 the command that sets damage aside names the run', async () => {

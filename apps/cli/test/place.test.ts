@@ -374,28 +374,4 @@ describe('what was allowed at the first start', () => {
       runs_dir: join(at.home.path, 'runs'),
     })
   })
-
-  test("trust in the workspace's .env holds for a plain continue, and for a run that is taken up", async () => {
-    await using server = await startScriptedServer([
-      { content: 'Done.' },
-      { content: 'Done.', hold: 'thinking' },
-    ])
-    const at = await scene({ agent: { llm: { model: 'scripted' } } })
-    const env = { DELTA_API_KEY: 'test-key-not-real', DELTA_BASE_URL: server.baseUrl }
-    expect((await at.here(run(at), env)).exitCode).toBe(0)
-    await writeFile(join(at.workspace, '.env'), `DELTA_BASE_URL=${server.baseUrl}\n`)
-    expect((await at.here(run(at, '--new'), env)).exitCode).toBe(2)
-    const trusting = startDelta(run(at, '--new', '--trust-workspace-env'), {
-      cwd: at.home.path,
-      env: { ...env, DELTA_STATE_DIR: join(at.home.path, 'state') },
-    })
-    await server.waitForRequests(2)
-    trusting.kill('SIGKILL')
-    await trusting.result
-    await server.release('thinking')
-    // what the run found at its start is changed since
-    await writeFile(join(at.workspace, '.env'), `DELTA_BASE_URL=${server.baseUrl}/\n`)
-    const onward = await at.here(['continue', '-w', 'ws', '-q'], env)
-    expect(onward).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
-  })
 })

@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runProcess, startScriptedServer, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { DELTA, delta, journalOf } from './delta.js'
 
@@ -116,24 +116,6 @@ test('a directory whose name is not UTF-8 is refused, and no other is made in it
     expect(stderr).toContain('its name contains bytes that are not UTF-8')
   }
   expect(await readdir(directory.path, { encoding: 'buffer' })).toEqual([Buffer.from([0x62, 0xff])])
-})
-
-test("a base URL that appears in the workspace's .env between two runs is refused, naming the file", async () => {
-  await using server = await startScriptedServer([{ content: 'Done.' }])
-  await using agent = await temporaryAgent({ agent: { llm: { model: 'scripted' } } })
-  await using workspace = await temporaryWorkspace({})
-  const env = { DELTA_API_KEY: 'test-key-not-real', DELTA_BASE_URL: server.baseUrl }
-  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  expect((await delta(args, { env })).exitCode).toBe(0)
-
-  await workspace.write('.env', `DELTA_BASE_URL=${server.baseUrl}\n`)
-  const refused = await delta(args, { env })
-  expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(refused.stderr).toContain(join(workspace.path, '.env'))
-  expect(refused.stderr).toContain('--trust-workspace-env')
-  expect(server.requests()).toHaveLength(1)
-
-  expect((await delta([...args, '--trust-workspace-env'], { env })).exitCode).toBe(0)
 })
 
 test('a "~" that no shell replaced names no workspace, and nothing is made', async () => {

@@ -1,5 +1,6 @@
 export { AGENT_DEFAULTS, type Agent } from './agent.js'
 export { type Environment, type EnvironmentOptions, loadEnvironment } from './environment/environment.js'
+export type { WorkspaceEndpoint } from './environment/environment-checks.js'
 export {
   ConfigError,
   type ConfigErrorCode,

@@ -1,7 +1,13 @@
+import { createHash } from 'node:crypto'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type EnvironmentOptions, isConfigError, loadEnvironment } from '../src/index.js'
+import {
+  type EnvironmentOptions,
+  isConfigError,
+  loadEnvironment,
+  type WorkspaceEndpoint,
+} from '../src/index.js'
 import { directoryOf, type Files } from './agents.js'
 
 /** A project: `.git` and `.env` at its root, an agent in `agent/`, a workspace in `work/`. */
@@ -126,62 +132,106 @@ test('other names in an .env file have no effect', async () => {
   const { load } = await project({
     'agent/.env': 'PATH=/evil\nNODE_OPTIONS=--inspect\nDELTA_IMPORT_ROOTS=/\n',
   })
-  expect(await load()).toEqual({ origins: [], workspaceEndpoint: '', warnings: [] })
+  expect(await load()).toEqual({ origins: [], warnings: [] })
   expect(process.env).toEqual(before)
 })
 
-// The workspace can be written by the agent's own tools.
+// The agent's own tools can write to the workspace, and so could whoever it came from.
 
-test('a base URL from the workspace does not get a key from elsewhere', async () => {
-  const files = { 'work/.env': 'DELTA_BASE_URL=https://evil.example.com\n' }
-  expect(await refusal(files, { environment: { OPENAI_API_KEY: 'sk' } })).toBe(
-    `project/work/.env:1:1: DELTA_BASE_URL would send a key from elsewhere to an address that a tool may have written here.
-Put the key for that address into the .env beside it. If the settings are yours, say so: the option trustWorkspaceEnv`,
+test.each([
+  ['of somebody', 'DELTA_BASE_URL=https://evil.example.com/v1?token=t\n', 'https://evil.example.com/v1'],
+  ['on this machine', 'DELTA_BASE_URL=http://127.0.0.1:8080\n', 'http://127.0.0.1:8080/'],
+  ['with its key beside it', 'DELTA_BASE_URL=http://[::1]:1\nDELTA_API_KEY=mine\n', 'http://[::1]:1/'],
+])(
+  "an endpoint %s in the workspace's .env is refused, with file, line, endpoint and option",
+  async (_, text, url) => {
+    for (const name of ['DELTA_BASE_URL', 'OPENAI_BASE_URL', 'OPENAI_API_URL']) {
+      const files = { 'work/.env': `# mine\n${text.replace('DELTA_BASE_URL', name)}` }
+      expect(await refusal(files, { environment: { OPENAI_API_KEY: 'sk' } })).toBe(
+        `project/work/.env:2:1: The endpoint ${url} (${name}) is not used, because whoever can write to the workspace can set it.
+If you trust this file, add the option trustWorkspaceEnv. Or move the line to the agent's .env.`,
+      )
+    }
+  },
+)
+
+test("where the workspace is the project, the .env there is the workspace's; where it is the agent's directory, the agent's", async () => {
+  const files = { '.env': 'DELTA_BASE_URL=http://localhost:1/v1\n' }
+  const { root, load } = await project(files)
+  expect((await load()).baseUrl).toBe('http://localhost:1/v1')
+  const link = join(root, 'link')
+  await symlink(root, link)
+  for (const workDirectory of [root, link])
+    await expect(load({ workDirectory })).rejects.toThrow(`${workDirectory}/.env:1:1: The endpoint`)
+  const own = await project({ 'agent/.env': files['.env'] })
+  expect(await own.load({ workDirectory: join(own.root, 'agent') })).toMatchObject({
+    baseUrl: 'http://localhost:1/v1',
+    warnings: [],
+  })
+})
+
+test('trustWorkspaceEnv is asked about the endpoint and the digest of the file, which is kept if it is trusted', async () => {
+  const text = '# mine\nexport OPENAI_API_URL=http://localhost:1/v1?token=t\n'
+  const { root, load } = await project({ 'work/.env': text })
+  const asked: WorkspaceEndpoint[] = []
+  const trustWorkspaceEnv = async (endpoint: WorkspaceEndpoint) => asked.push(endpoint) > 1
+  await expect(load({ trustWorkspaceEnv })).rejects.toMatchObject({ code: 'ERR_CONFIG_ENVIRONMENT' })
+  const digest = createHash('sha256').update(text).digest('hex')
+  expect(await load({ trustWorkspaceEnv })).toMatchObject({
+    baseUrl: 'http://localhost:1/v1?token=t',
+    workspaceEnvDigest: digest,
+  })
+  const about = { name: 'OPENAI_API_URL', shownUrl: 'http://localhost:1/v1', digest }
+  expect(asked[1]).toEqual({ file: join(root, 'work/.env'), line: 2, ...about })
+  expect(await load({ trustWorkspaceEnv: true })).toMatchObject({ workspaceEnvDigest: digest })
+})
+
+test('nothing is asked about other files, nor about a URL that cannot be used', async () => {
+  const trustWorkspaceEnv = () => {
+    throw new Error('asked')
+  }
+  const files = { 'work/.env': 'DELTA_API_KEY=mine\n', 'agent/.env': 'DELTA_BASE_URL=http://localhost:1\n' }
+  const { load } = await project(files, { trustWorkspaceEnv })
+  const found = await load()
+  expect(found).toMatchObject({ apiKey: 'mine', baseUrl: 'http://localhost:1' })
+  expect(found).not.toHaveProperty('workspaceEnvDigest')
+  expect(await refusal({ 'work/.env': 'DELTA_BASE_URL=x\n' }, { trustWorkspaceEnv })).toContain(
+    'is not an http',
   )
 })
 
-test.each(['http://localhost:11434/v1', 'http://127.0.0.1:8080', 'http://[::1]:1'])(
-  '%s from the workspace is this machine, and accepted',
-  async (url) => {
-    const { load } = await project({ 'work/.env': `DELTA_BASE_URL=${url}\n` })
-    expect((await load()).baseUrl).toBe(url)
-  },
-)
-
-test.each(['http://localhost.evil.com', 'http://127.0.0.1.evil.com', 'http://0.0.0.0:1'])(
-  '%s is not this machine',
-  async (url) => {
-    expect(await refusal({ 'work/.env': `DELTA_BASE_URL=${url}\n` })).toContain('would send a key')
-  },
-)
-
-test('a base URL with its own key in the same file is accepted', async () => {
-  const { load } = await project({
-    'work/.env': 'DELTA_BASE_URL=https://mine.example.com\nDELTA_API_KEY=mine\n',
-  })
-  expect(await load()).toMatchObject({ apiKey: 'mine', baseUrl: 'https://mine.example.com' })
+test('a carriage return within the name hides no endpoint', async () => {
+  const files = { 'work/.env': 'DELTA_BASE\r_URL=http://localhost:1\n' }
+  expect(await refusal(files)).toContain('project/work/.env: The endpoint http://localhost:1/')
 })
 
-test('settings that appear in the workspace after the first start are refused, and so are changed ones', async () => {
-  const files = { 'work/.env': 'DELTA_BASE_URL=https://mine.example.com\nDELTA_API_KEY=mine\n' }
-  const { workspaceEndpoint } = await (await project(files)).load()
-  expect(workspaceEndpoint).toMatch(/^[0-9a-f]{32}$/)
-
-  const same = await project(files, { knownWorkspaceEndpoint: workspaceEndpoint })
-  expect((await same.load()).apiKey).toBe('mine')
-  const message = `project/work/.env: The settings of the model's API in this file are not those this workspace was started with.
-If the settings are yours, say so: the option trustWorkspaceEnv`
-  expect(await refusal(files, { knownWorkspaceEndpoint: '' })).toBe(message)
-  const changed = { 'work/.env': 'DELTA_BASE_URL=http://localhost:1\n' }
-  expect(await refusal(changed, { knownWorkspaceEndpoint: workspaceEndpoint })).toBe(message)
-  const gone = await project({}, { knownWorkspaceEndpoint: workspaceEndpoint })
-  expect(await gone.load()).toMatchObject({ workspaceEndpoint: '' })
-})
-
-test('trustWorkspaceEnv accepts what is there', async () => {
-  const files = { 'work/.env': 'DELTA_BASE_URL=https://evil.example.com\n' }
-  const { load } = await project(files, { knownWorkspaceEndpoint: '', trustWorkspaceEnv: true })
-  expect((await load()).baseUrl).toBe('https://evil.example.com')
+test.each<[string, Files, string[]]>([
+  [
+    'the key of the workspace',
+    { 'work/.env': 'DELTA_API_KEY=k\n' },
+    ["work/.env:1: The model's key is from this file."],
+  ],
+  [
+    'the endpoint of the project',
+    { '.env': '\nDELTA_BASE_URL=http://x/v1\n', 'agent/.env': 'DELTA_API_KEY=k\n' },
+    [".env:2: The model's endpoint http://x/v1 is from this file."],
+  ],
+  [
+    'both of one file',
+    { '.env': 'DELTA_API_KEY=k\nDELTA_BASE_URL=http://x/v1\n' },
+    [".env:2: The model's endpoint http://x/v1 and the key are from this file."],
+  ],
+  [
+    'each of another file',
+    { 'work/.env': 'DELTA_API_KEY=k\n', '.env': 'DELTA_BASE_URL=http://x/v1\n' },
+    [".env:1: The model's endpoint http://x/v1 is from this file, and the key is from work/.env."],
+  ],
+  ['nothing of the agent', { 'agent/.env': 'DELTA_API_KEY=k\nDELTA_BASE_URL=http://x/v1\n' }, []],
+])('one warning names %s', async (_, files, expected) => {
+  const { root, load } = await project(files, { environment: { OPENAI_API_KEY: 'sk' } })
+  const { warnings } = await load()
+  const told = warnings.map(({ file, line, message }) => `${file}:${line}: ${message}`)
+  expect(told.map((text) => text.replaceAll(`${root}/`, ''))).toEqual(expected)
 })
 
 test('an agent inside of another run’s workspace gets no key for an address of its own', async () => {
@@ -262,15 +312,17 @@ test('such an agent gets no key of the workspace for its address, be there a key
     )
 })
 
-test('a workspace within that of another run gets no key for an address on this machine', async () => {
-  const options = await nestedAgent(
-    { 'made/work/.env': 'DELTA_BASE_URL=http://localhost:1/v1\n' },
-    { OPENAI_API_KEY: 'sk' },
-  )
-  await expect(loadEnvironment(options)).rejects.toThrow('DELTA_BASE_URL would send a key from elsewhere')
+test("below a run, the workspace's .env may name the endpoint of the run above; any other needs the option", async () => {
+  const url = 'http://localhost:1/v1'
+  const files = { 'made/work/.env': `DELTA_BASE_URL=${url}\nDELTA_API_KEY=mine\n` }
+  const inherited = await nestedAgent(files, { OPENAI_API_KEY: 'sk', DELTA_BASE_URL: url })
+  expect((await loadEnvironment(inherited)).baseUrl).toBe(url)
+  const other = await nestedAgent(files, { OPENAI_API_KEY: 'sk', DELTA_BASE_URL: 'http://localhost:2/v1' })
+  await expect(loadEnvironment(other)).rejects.toThrow('add the option trustWorkspaceEnv')
+  expect((await loadEnvironment({ ...other, trustWorkspaceEnv: true })).baseUrl).toBe(url)
 })
 
-test('a command of a run cannot say for the person that such settings are trusted', async () => {
+test('an agent that a tool of another run may have written is not trusted by the option', async () => {
   const options = await nestedAgent({}, { OPENAI_API_KEY: 'sk' })
   const trusting = { ...options, llmBaseUrl: 'https://evil.example.com', trustWorkspaceEnv: true }
   await expect(loadEnvironment(trusting)).rejects.toThrow(

@@ -17,15 +17,16 @@ test('a program keeps the runs of a workspace elsewhere, and goes on with them t
   const elsewhere = await temporaryWorkspace({})
   onTestFinished(() => elsewhere.remove())
   const runsDirectory = join(elsewhere.path, 'runs')
-  const allowed = { importRoots: ['/common'], trustWorkspaceEnv: true }
-  const result = await run({ runsDirectory, allowed })
+  const allowed = { importRoots: ['/common'] }
+  const sources = { origins: [], workspaceEnvDigest: '0a' }
+  const result = await run({ runsDirectory, allowed, sources })
   expect(result.answer).toBe(`${result.runDirectory} ${runsDirectory}`)
   expect(dirname(result.runDirectory)).toBe(runsDirectory)
 
   const onward = await resume({ runsDirectory, message: 'On', runId: result.runId })
   expect(onward).toMatchObject({ status: 'COMPLETED', answer: 'More.', runDirectory: result.runDirectory })
   expect(await eventsOfType(onward, 'ENGINE_START')).toMatchObject([
-    { allowed: { import_roots: ['/common'], trust_workspace_env: true, runs_dir: runsDirectory } },
+    { allowed: { import_roots: ['/common'], workspace_env_digest: '0a', runs_dir: runsDirectory } },
     { resumed: true, work_dir: workspace.path },
   ])
   expect((await eventsOfType(onward, 'ENGINE_START'))[1]).not.toHaveProperty('allowed')

@@ -124,7 +124,7 @@ test('a workspace that was moved with its .delta is the one that its runs belong
 
 test('what a person allowed at the last start that says so is in the summary of the run', async () => {
   const work = temporaryDirectory()
-  const allowed = { import_roots: ['/common'], trust_workspace_env: true, runs_dir: '/runs' }
+  const allowed = { import_roots: ['/common'], workspace_env_digest: '0a', runs_dir: '/runs' }
   const run = await createRun(work, {
     events: (about) =>
       firstEvents(about).map((event) => (event.type === 'ENGINE_START' ? { ...event, allowed } : event)),

@@ -1,53 +1,81 @@
-import { type Agent, type Environment, loadEnvironment } from '@delta/config-loader'
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import {
-  type EngineStart,
-  isJournalError,
-  isKnownEvent,
-  journalPath,
-  latestRunId,
-  runDirectory,
-  streamJournal,
-} from '@delta/journal'
+  type Agent,
+  type Environment,
+  formatProblem,
+  loadEnvironment,
+  type WorkspaceEndpoint,
+} from '@delta/config-loader'
+import { askAtTerminal } from '../present/ask.js'
+import { say } from '../present/print.js'
+import { openState, readState, type StateFile } from '../state-directory.js'
+import { StoppedError } from '../terminal/stop-signal.js'
 import type { Terminal } from '../terminal/terminal.js'
-import type { Place } from '../usage/place.js'
+import { isWithinRun } from './within-run.js'
+
+interface Finding {
+  workDirectory: string
+  /** `trustWorkspaceEnv` as a digest trusts the file with this content. */
+  flags: { trustWorkspaceEnv?: boolean | string }
+  terminal: Terminal
+  warn: (message: string) => void
+  signal: AbortSignal
+}
 
 /** The key and the address of the model's API, as a run of this agent in this workspace would find them. */
-export async function findEnvironment(
-  agent: Agent,
-  { place, flags, terminal }: { place: Place; flags: { trustWorkspaceEnv?: boolean }; terminal: Terminal },
-): Promise<Environment> {
-  return loadEnvironment({
-    workDirectory: place.workDirectory,
+export async function findEnvironment(agent: Agent, finding: Finding): Promise<Environment> {
+  const { workDirectory, terminal, warn } = finding
+  const found = await loadEnvironment({
+    workDirectory,
     agentHome: agent.home,
     environment: terminal.env,
     ...(agent.llm.baseUrl === undefined ? {} : { llmBaseUrl: agent.llm.baseUrl }),
     overrides: agent.snapshot.overrides,
-    trustWorkspaceEnv: flags.trustWorkspaceEnv ?? false,
-    ...(await knownEndpoint(place)),
+    trustWorkspaceEnv: (endpoint) => isTrusted(endpoint, finding),
   })
+  for (const warning of found.warnings) warn(formatProblem(warning))
+  return found
 }
 
-/**
- * The endpoint settings in the workspace's `.env` when its latest run was first started. If that is no longer known, it is
- * taken to have had none, so the present settings are refused until a person trusts them.
- */
-async function knownEndpoint(place: Place): Promise<{ knownWorkspaceEndpoint?: string }> {
-  const id = await latestRunId(place.workDirectory, place)
-  if (id === undefined) return {}
-  const start = await firstStart(journalPath(runDirectory(place.workDirectory, id, place)))
-  if (start === undefined) return { knownWorkspaceEndpoint: '' }
-  const { environment } = Object(start.config) as { environment?: { workspace_endpoint?: string } }
-  const known = environment?.workspace_endpoint // an old run has none
-  return known === undefined ? {} : { knownWorkspaceEndpoint: known }
+/** By the flag, by what the run recorded, or by a person's yes, now or before. */
+async function isTrusted(
+  endpoint: WorkspaceEndpoint,
+  { flags, terminal, signal }: Finding,
+): Promise<boolean> {
+  const { trustWorkspaceEnv } = flags
+  if (trustWorkspaceEnv === true || trustWorkspaceEnv === endpoint.digest) return true
+  const path = join(realpathSync(dirname(endpoint.file)), basename(endpoint.file))
+  const { entries, problem } = readState(ENVIRONMENTS, terminal.env)
+  if (problem !== undefined) say(terminal, problem)
+  if (entries.some((entry) => entry.path === path && entry.digest === endpoint.digest)) return true
+  if (!terminal.stdin.isTTY || !terminal.stderr.isTTY || isWithinRun(terminal)) return false
+
+  const state = openState(ENVIRONMENTS, terminal.env)
+  const question = { requestId: '', prompt: promptFor(endpoint), sensitive: false } as const
+  const answer = await askAtTerminal({ ...question, inputType: 'confirmation' }, terminal, signal)
+  if (signal.aborted) throw new StoppedError(signal, undefined, 'Nothing was run.')
+  if (answer === undefined || !/^\s*y(es)?\s*$/i.test(answer)) return false
+  state.add({ path, digest: endpoint.digest })
+  return true
 }
 
-async function firstStart(journal: string): Promise<EngineStart | undefined> {
-  try {
-    for await (const event of streamJournal(journal))
-      if (isKnownEvent(event) && event.type === 'ENGINE_START') return event
-    return undefined
-  } catch (error) {
-    if (isJournalError(error)) return undefined // a damaged run must not prevent others from starting
-    throw error
-  }
+function promptFor({ file, line, name, shownUrl }: WorkspaceEndpoint): string {
+  return `${file}${line === undefined ? '' : `:${line}`}: ${name} names the model's endpoint ${shownUrl}
+The key and everything that the model is told go there. Whoever can write to the workspace can set it.
+Use it? A yes is remembered for this file with this content.`
+}
+
+/** The `.env` files of workspaces whose base URL a person said yes to. */
+const ENVIRONMENTS: StateFile<{ path: string; digest: string }> = {
+  name: 'environments.jsonl',
+  holds: 'which .env files of workspaces you trust',
+  parse(line) {
+    const { path, digest } = Object(line) as Partial<Record<string, unknown>>
+    return typeof path === 'string' && typeof digest === 'string'
+      ? { ...Object(line), path, digest }
+      : undefined
+  },
+  subject: ({ path }) => path,
+  isCurrent: ({ path }) => existsSync(path),
 }

@@ -50,21 +50,18 @@ export async function loadAgentFor(
 }
 
 /** The flags of a command that continues a run, with what was allowed at the run's first start. */
-export function withAllowed<Flags extends AgentFlags & { trustWorkspaceEnv?: boolean }>(
+export function withAllowed<Flags extends AgentFlags & { trustWorkspaceEnv?: boolean | string }>(
   flags: Flags,
   allowed: RunSummary['allowed'],
 ): Flags {
-  const { import_roots = [], trust_workspace_env = false } = allowed ?? {}
-  const trusts = flags.trustWorkspaceEnv || trust_workspace_env
+  const { import_roots = [], trust_workspace_env, workspace_env_digest } = allowed ?? {}
+  const trusts = flags.trustWorkspaceEnv || trust_workspace_env || (workspace_env_digest ?? false)
   return { ...flags, importRoot: [...flags.importRoot, ...import_roots], trustWorkspaceEnv: trusts }
 }
 
 /** What the person who starts a run allows; a later `continue` applies it again. */
-export function allowedBy(
-  { importRoot, trustWorkspaceEnv }: AgentFlags & { trustWorkspaceEnv?: boolean },
-  { cwd }: Terminal,
-): Allowed {
-  return { importRoots: importRoot.map((root) => resolve(cwd, root)), trustWorkspaceEnv }
+export function allowedBy({ importRoot }: AgentFlags, { cwd }: Terminal): Allowed {
+  return { importRoots: importRoot.map((root) => resolve(cwd, root)) }
 }
 
 /** The loader's options. Messages name the directory or file as `shownAs`. */

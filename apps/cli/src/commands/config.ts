@@ -3,7 +3,6 @@ import {
   type Agent,
   ConfigError,
   type Environment,
-  formatProblem,
   formatReport,
   isConfigError,
   listSettings,
@@ -11,10 +10,12 @@ import {
 } from '@delta/config-loader'
 import { parse } from 'yaml'
 import { withEndpoint } from '../agent/endpoint-settings.js'
+import { findEnvironment } from '../agent/find-environment.js'
 import { type AgentFlags, loadAgentFor, loadOptions } from '../agent/load-agent.js'
 import { print, printJson, say, screenWidth } from '../present/print.js'
 import { describeSettings } from '../present/settings.js'
 import { asYaml } from '../present/yaml.js'
+import { stopSignal } from '../terminal/stop-signal.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { loadTools } from '../tools/load-tools.js'
 import { workDirectoryOf } from '../workspace/work-directory.js'
@@ -34,20 +35,22 @@ interface ConfigFlags extends AgentFlags {
  */
 export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<number> {
   const warn = (message: string): void => say(terminal, message)
-  const endpoint = (llmBaseUrl?: string) =>
-    loadEnvironment({
-      workDirectory: workDirectoryOf(flags, terminal),
-      agentHome: resolve(terminal.cwd, flags.agent),
-      environment: terminal.env,
-      trustWorkspaceEnv: flags.trustWorkspaceEnv ?? false,
-      ...(llmBaseUrl === undefined ? {} : { llmBaseUrl }),
-    })
+  const workDirectory = workDirectoryOf(flags, terminal)
+  const { trustWorkspaceEnv = false } = flags
+  const places = { workDirectory, agentHome: resolve(terminal.cwd, flags.agent) }
+  const endpoint = () => loadEnvironment({ ...places, environment: terminal.env, trustWorkspaceEnv })
   const agent = await loadAgentFor(flags.agent, { flags, terminal, warn }).catch((error: unknown) =>
     withProblemsOf(endpoint, error),
   )
   if (flags.strict) await refuseForeignCode(flags, terminal)
-  const environment = await endpoint(agent.llm.baseUrl)
-  for (const warning of environment.warnings) warn(formatProblem(warning))
+  using stop = stopSignal(terminal)
+  const environment = await findEnvironment(agent, {
+    workDirectory,
+    flags,
+    terminal,
+    warn,
+    signal: stop.signal,
+  })
   if (flags.showOrigin) await printOrigins(flags, environment, terminal)
   else if (flags.json) printJson(terminal, describe(agent, environment))
   else print(terminal, asYaml(describe(agent, environment), terminal))

@@ -1,4 +1,4 @@
-import { type Agent, formatProblem } from '@delta/config-loader'
+import type { Agent } from '@delta/config-loader'
 import type { EngineEvent, EngineOptions } from '@delta/engine'
 import { findEnvironment } from '../agent/find-environment.js'
 import type { AgentFlags, SetFlags } from '../agent/load-agent.js'
@@ -19,7 +19,8 @@ export interface EngineFlags extends AgentFlags, SetFlags, PresenterFlags, RunsF
   maxIterations?: string
   interactive?: boolean
   sync: boolean
-  trustWorkspaceEnv?: boolean
+  /** A digest trusts the file with this content. */
+  trustWorkspaceEnv?: boolean | string
 }
 
 /** What `engineOptions` needs from a command. */
@@ -36,10 +37,9 @@ export async function engineOptions(
   agent: Agent,
   { place, flags, terminal, presenter, signal }: EngineSetting,
 ): Promise<EngineOptions> {
-  const found = await findEnvironment(agent, { place, flags, terminal })
-  for (const warning of found.warnings) presenter.warn(formatProblem(warning))
-  for (const warning of passedWithoutValue(agent, { ...found, environment: terminal.env }))
-    presenter.warn(warning)
+  const { warn } = presenter
+  const found = await findEnvironment(agent, { ...place, flags, terminal, warn, signal })
+  for (const warning of passedWithoutValue(agent, { ...found, environment: terminal.env })) warn(warning)
   return {
     credentials: found,
     sources: found,

@@ -22,7 +22,7 @@ export interface ContextFlags extends AgentFlags, RunsFlags {
   runId?: string
   message?: string
   json?: boolean
-  trustWorkspaceEnv?: boolean
+  trustWorkspaceEnv?: boolean | string
 }
 
 export interface NextContext extends NextRequest {
@@ -52,7 +52,7 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
   })
   const environment = withOwnCommands(terminal.env)
   const credentials = asksForKeys(agent.manifest)
-    ? await findEnvironment(agent, { place, flags: allowed, terminal })
+    ? await findEnvironment(agent, { ...place, flags: allowed, terminal, warn, signal: stop.signal })
     : {}
   const next = await nextRequest({
     agent,

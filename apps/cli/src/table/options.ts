@@ -26,7 +26,7 @@ export const RUNS_DIR: OptionEntry = {
 
 export const TRUST_WORKSPACE_ENV: OptionEntry = {
   flags: '--trust-workspace-env',
-  description: "use the base URL in the workspace's .env, though a tool may have written it",
+  description: "use the base URL in the workspace's .env, though others can write it",
 }
 
 /** What `run` and `continue` share. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -16,6 +17,8 @@ export interface EnvFile {
   values: Variables
   /** Where each name is set; of several places the last, which is the one that counts. */
   places: Record<string, EnvPlace>
+  /** Of the whole content. */
+  digest: string
 }
 
 /** Without the line's text, which may hold a key. */
@@ -33,7 +36,10 @@ const OTHER_NAMES: Record<string, string> = {
 /** Reads an `.env` file. Undefined if there is none. */
 export function readEnvFile(path: string, findings: Findings): EnvFile | undefined {
   const read = readText(path)
-  if (read.ok) return { values: parseEnv(read.text), places: findNames(read.text, path, findings) }
+  if (read.ok) {
+    const digest = createHash('sha256').update(read.text).digest('hex')
+    return { values: parseEnv(read.text), places: findNames(read.text, path, findings), digest }
+  }
   if (read.reason === 'missing') return undefined
   if (read.reason !== 'directory') findings.error({ file: path }, `${read.message}.`)
   // Virtual environments of Python are sometimes called so; that is no mistake to stop for.

@@ -24,31 +24,76 @@ function placeOf({ from, place }: Found): Finding {
   return place ?? { file: from }
 }
 
-export function checkUnchanged(
-  { from }: Source,
-  endpoint: string,
-  known: string | undefined,
-  findings: Findings,
-): void {
-  if (known === undefined || endpoint === '' || endpoint === known) return
-  const message =
-    "The settings of the model's API in this file are not those this workspace was started with."
-  findings.error({ file: from }, message, TRUST)
+/** A base URL in the workspace's `.env`. */
+export interface WorkspaceEndpoint {
+  /** Path of the `.env`. */
+  file: string
+  /** Absent where no line begins with the variable, as after a carriage return. */
+  line?: number
+  /** The variable. */
+  name: string
+  /** The address without its query, which may hold a token. */
+  shownUrl: string
+  /** SHA-256 of the file's content, in hexadecimal. */
+  digest: string
+}
+
+/** The address that counts, if it is in the workspace's `.env` and a run above this one does not use it anyway. */
+export function workspaceEndpoint(
+  url: Found,
+  sources: readonly Source[],
+  isBelowRun: boolean,
+): WorkspaceEndpoint | undefined {
+  if (url.of !== 'workspace') return undefined
+  if (isBelowRun && firstOf(sources.slice(-1), URL_NAMES)?.value === url.value) return undefined
+  const { name, from: file, place, digest } = url
+  const line = place && { line: place.line }
+  return { file, ...line, name, shownUrl: withoutQuery(url.value), digest }
+}
+
+/** Tools can write to the workspace, and so could whoever it came from. */
+export function refuseEndpoint({ name, shownUrl }: WorkspaceEndpoint, url: Found, findings: Findings): void {
+  const message = `The endpoint ${shownUrl} (${name}) is not used, because whoever can write to the workspace can set it.`
+  const hint = `If you trust this file, add the option trustWorkspaceEnv. Or move the line to the agent's .env.`
+  findings.error(placeOf(url), message, hint)
+}
+
+/** One line about an endpoint and a key that neither the agent nor the environment names. */
+export function tellOrigins(key: Found | undefined, url: Found | undefined, findings: Findings): void {
+  const [endpoint, secret] = [url, key].map((found) => (found && isElsewhere(found) ? found : undefined))
+  const what = `The model's endpoint ${endpoint && withoutQuery(endpoint.value)}`
+  if (endpoint && secret)
+    findings.warn(
+      placeOf(endpoint),
+      endpoint.from === secret.from
+        ? `${what} and the key are from this file.`
+        : `${what} is from this file, and the key is from ${secret.from}.`,
+    )
+  else if (endpoint) findings.warn(placeOf(endpoint), `${what} is from this file.`)
+  else if (secret) findings.warn(placeOf(secret), "The model's key is from this file.")
+}
+
+function isElsewhere({ of }: Found): boolean {
+  return of === 'workspace' || of === 'project'
+}
+
+function withoutQuery(address: string): string {
+  const { origin, pathname } = new URL(address)
+  return `${origin}${pathname}`
 }
 
 /**
- * A key goes only where the one who wrote the key wanted it to go. An address on this machine does for the workspace; one
- * that the tools of a parent run may have written does only where it is the parent's own, or no key is there to be sent.
+ * A key goes only where the one who wrote the key wanted it to go. An address that the tools of a parent run may have
+ * written counts only if it is the parent's own, or on this machine and no key is there to be sent.
  */
 export function checkKeyStaysHome(source: Source, sources: readonly Source[], findings: Findings): void {
   const url = firstOf([source], ALL_URL_NAMES)
   if (url === undefined || hasOwnKey(source, url, sources)) return
   const inherited = firstOf(sources.slice(-1), URL_NAMES)?.value === url.value
   const keyless = isLoopback(url.value) && firstOf(sources, KEY_NAMES) === undefined
-  if (source.writers === 'own' ? isLoopback(url.value) : inherited || keyless) return
+  if (inherited || keyless) return
   const message = `${url.name} would send a key from elsewhere to an address that a tool may have written here.`
-  const trust = source.writers === 'own' ? ` ${TRUST}` : '' // within a run nobody is there to say so
-  const hint = `Put the key for that address into the .env beside it.${trust}`
+  const hint = 'Put the key for that address into the .env beside it.'
   findings.error(placeOf(url), message, url.from === SET ? undefined : hint)
 }
 
@@ -57,5 +102,3 @@ function hasOwnKey({ from }: Source, url: Found, sources: readonly Source[]): bo
   if (firstOf(sources, KEY_NAMES)?.from !== from) return false
   return url.name !== LLM_BASE_URL || dirname(realPath(from) ?? from) === realPath(dirname(from))
 }
-
-const TRUST = 'If the settings are yours, say so: the option trustWorkspaceEnv'

@@ -16,13 +16,16 @@ interface SourceOptions {
 
 /** A place where the settings of the model's API may be written. */
 export interface Source {
+  of: 'workspace' | 'agent' | 'project' | 'environment'
   /** A file, or `environment`. */
   from: string
   values: Variables
   /** Of a file. */
   places?: Record<string, EnvPlace>
-  /** Whose tools can write it: those of the run itself alone, or also of a run whose tool this engine is. */
-  writers?: 'own' | 'parent' | undefined
+  /** Of a file's content; '' if there is no file. */
+  digest: string
+  /** Of the agent and the project: true if the tools of a run can write it whose tool this engine is. */
+  isParents?: boolean
 }
 
 /** The agent's own setting ranks like a line of the agent's `.env`. */
@@ -32,31 +35,36 @@ export const ALL_URL_NAMES = [...URL_NAMES, LLM_BASE_URL]
 /** Where an `llm.base_url` is from that was set for this run. */
 export const SET = '--set'
 
-/** All sources in their order, the workspace's file first; a file that is not there has no values. */
+/** All sources in their order, the workspace's file first; a file that is not there has no values, nor has one the second time. */
 export function readSources(options: SourceOptions, findings: Findings): Source[] {
   const { workDirectory, agentHome, environment, llmBaseUrl, overrides = [] } = options
   const { home } = openDirectory(agentHome)
   const root = findProjectRoot(home)
-  const writersOf = (directory: string) => (liesInParentRun(directory, environment) ? 'parent' : undefined)
 
   const seen = new Set<string>()
-  const envFile = (directory: string, writers: Source['writers']): Source => {
+  const envFile = (of: Source['of'], directory: string): Source => {
     const from = resolve(directory, '.env')
     const file = seen.has(from) ? undefined : readEnvFile(from, findings)
     seen.add(from)
-    return { from, values: file?.values ?? {}, places: file?.places ?? {}, writers }
+    return { of, from, values: {}, digest: '', ...file }
   }
-  const workspace = envFile(workDirectory, writersOf(realPath(workDirectory) ?? workDirectory) ?? 'own')
-  const agent = envFile(agentHome, writersOf(home))
+  const isParents = (directory: string) => liesInParentRun(directory, environment)
+  // whoever can write to the agent's directory can write its agent.yaml, so its .env is the agent's there, too
+  const isAgents = realPath(workDirectory) === home
+  const workspace = isAgents ? [] : [envFile('workspace', workDirectory)]
+  const agent = { ...envFile('agent', agentHome), isParents: isParents(home) }
   const ofLlm = { [LLM_BASE_URL]: llmBaseUrl }
   const agents: Source[] = overrides.some((text) => /^llm(\.base_url)?=/.test(text))
-    ? [agent, { from: SET, values: ofLlm, writers: runsAbove(environment).length > 0 ? 'parent' : undefined }]
+    ? [
+        agent,
+        { of: 'agent', from: SET, values: ofLlm, digest: '', isParents: runsAbove(environment).length > 0 },
+      ]
     : [{ ...agent, values: { ...agent.values, ...ofLlm } }]
   return [
-    workspace,
+    ...workspace,
     ...agents,
-    ...(root === undefined ? [] : [envFile(root, writersOf(root))]),
-    { from: 'environment', values: environment },
+    ...(root === undefined ? [] : [{ ...envFile('project', root), isParents: isParents(root) }]),
+    { of: 'environment', from: 'environment', values: environment, digest: '' },
   ]
 }
 
@@ -64,20 +72,22 @@ export function readSources(options: SourceOptions, findings: Findings): Source[
 export interface Found {
   name: string
   value: string
+  of: Source['of']
   from: string
+  digest: string
   place?: EnvPlace
 }
 
 /** The order of the sources comes before that of the names. An empty value is none. */
 export function firstOf(sources: readonly Source[], names: readonly string[]): Found | undefined {
-  for (const { from, values, places = {} } of sources) {
+  for (const { of, from, digest, values, places = {} } of sources) {
     for (const name of names) {
       const value = values[name]
       if (!value) continue
       if (name === LLM_BASE_URL)
-        return { name, value, from: from === SET ? SET : join(dirname(from), 'agent.yaml') }
+        return { name, value, of, digest, from: from === SET ? SET : join(dirname(from), 'agent.yaml') }
       const place = places[name]
-      return { name, value, from, ...(place === undefined ? {} : { place }) }
+      return { name, value, of, from, digest, ...(place === undefined ? {} : { place }) }
     }
   }
   return undefined

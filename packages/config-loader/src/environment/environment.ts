@@ -1,11 +1,18 @@
-import { createHash } from 'node:crypto'
 import { checkEnvironmentOptions } from '../check-options.js'
 import { ConfigError, type ConfigWarning } from '../errors.js'
 import { collectFindings } from '../findings.js'
 import { formatReport } from '../format.js'
-import { KEY_NAMES, URL_NAMES } from './env-file.js'
-import { checkKeyStaysHome, checkUnchanged, checkUrl } from './environment-checks.js'
-import { ALL_URL_NAMES, firstOf, readSources, type Source } from './environment-sources.js'
+import { runsAbove } from '../parts/nested.js'
+import { KEY_NAMES } from './env-file.js'
+import {
+  checkKeyStaysHome,
+  checkUrl,
+  refuseEndpoint,
+  tellOrigins,
+  type WorkspaceEndpoint,
+  workspaceEndpoint,
+} from './environment-checks.js'
+import { ALL_URL_NAMES, firstOf, readSources } from './environment-sources.js'
 
 /** Where the settings of the model's API are looked for. */
 export interface EnvironmentOptions {
@@ -23,12 +30,10 @@ export interface EnvironmentOptions {
    */
   overrides?: readonly string[] | undefined
   /**
-   * What `workspaceEndpoint` was when this run was first started, or in the workspace's previous run; '' if there
-   * were no such settings then. Undefined for a workspace that was never used.
+   * Whether a base URL in the workspace's `.env` is used: true, or a function that is asked if there is one. Without it,
+   * such a URL is refused.
    */
-  knownWorkspaceEndpoint?: string | undefined
-  /** Accept the workspace's settings whatever they are; but for an address that a tool of a run above may have written. */
-  trustWorkspaceEnv?: boolean | undefined
+  trustWorkspaceEnv?: boolean | ((endpoint: WorkspaceEndpoint) => boolean | Promise<boolean>) | undefined
 }
 
 /** Key and address of the model's API, and where they were found. */
@@ -39,8 +44,9 @@ export interface Environment {
   baseUrl?: string
   /** Which name of which file (or `environment`) each value came from. Never the values. */
   origins: { name: string; from: string }[]
-  /** A fingerprint of the endpoint settings in the workspace's `.env`; '' if it has none. To be kept with the run. */
-  workspaceEndpoint: string
+  /** Digest of the workspace's `.env`, if its base URL was trusted: see `WorkspaceEndpoint`. To be kept with the run. */
+  workspaceEnvDigest?: string
+  /** One of them names an endpoint or a key that neither the agent nor the environment does. */
   warnings: ConfigWarning[]
 }
 
@@ -50,10 +56,9 @@ export interface Environment {
  * The order: `.env` of the work directory, of the agent, `llm.base_url`, `.env` of the project root (the directory
  * with `.git` above the agent), then the real environment. Nothing else in these files has any effect.
  *
- * Tools can write the first of these files, and the others if the agent lies in another run's workspace. Therefore a base
- * URL from there counts only if its key is in the same file, or in the workspace's if it is a loopback address, or in the
- * others if no key would be sent to it that is not for it; and the workspace's settings count only if they are those of
- * the first start.
+ * Tools, and whoever a workspace came from, can write the first of these files. Therefore a base URL from there counts only
+ * with `trustWorkspaceEnv`, wherever it leads. The other files can be written by the tools of another run if the agent lies in that run's
+ * workspace: then a base URL counts only if no key would be sent to it that is not for it.
  *
  * @throws {ConfigError} `ERR_CONFIG_ENVIRONMENT`: such a setting was refused, or an `.env` cannot be read.
  *   `ERR_CONFIG_NOT_FOUND`: there is no such agent's directory.
@@ -62,37 +67,33 @@ export async function loadEnvironment(options: EnvironmentOptions): Promise<Envi
   checkEnvironmentOptions(options)
   const findings = collectFindings()
   const sources = readSources(options, findings)
-  const [workspace] = sources
-  const workspaceEndpoint = workspace === undefined ? '' : fingerprint(workspace)
   const url = firstOf(sources, ALL_URL_NAMES)
+  const key = firstOf(sources, KEY_NAMES)
   if (url !== undefined) checkUrl(url, findings)
-  if (workspace !== undefined && findings.problems.length === 0) {
-    const trusted = options.trustWorkspaceEnv ?? false
-    if (!trusted) checkUnchanged(workspace, workspaceEndpoint, options.knownWorkspaceEndpoint, findings)
-    for (const source of sources) {
-      const isChecked = source.writers === 'parent' || (source.writers === 'own' && !trusted)
-      if (isChecked) checkKeyStaysHome(source, sources, findings)
-    }
-  }
+  if (findings.problems.length === 0)
+    for (const source of sources) if (source.isParents) checkKeyStaysHome(source, sources, findings)
+  const isBelowRun = runsAbove(options.environment).length > 0
+  const endpoint =
+    url && findings.problems.length === 0 ? workspaceEndpoint(url, sources, isBelowRun) : undefined
+  if (url && endpoint && !(await isTrusted(endpoint, options))) refuseEndpoint(endpoint, url, findings)
   const { problems, warnings } = findings
   if (problems.length > 0) {
     throw new ConfigError('ERR_CONFIG_ENVIRONMENT', formatReport(problems), { problems, warnings })
   }
 
-  const key = firstOf(sources, KEY_NAMES)
+  tellOrigins(key, url, findings)
   return {
     ...(key && { apiKey: key.value }),
     ...(url && { baseUrl: url.value }),
     origins: [key, url].flatMap((found) => (found ? [{ name: found.name, from: found.from }] : [])),
-    workspaceEndpoint,
+    ...(endpoint && { workspaceEnvDigest: endpoint.digest }),
     warnings,
   }
 }
 
-/** Of what decides where requests go and with which key; short, and of no use for guessing a key. */
-function fingerprint(source: Source): string {
-  const settings = [firstOf([source], KEY_NAMES), firstOf([source], URL_NAMES)]
-  const lines = settings.flatMap((found) => (found ? [`${found.name}=${found.value}`] : []))
-  if (lines.length === 0) return ''
-  return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 32)
+async function isTrusted(
+  endpoint: WorkspaceEndpoint,
+  { trustWorkspaceEnv = false }: EnvironmentOptions,
+): Promise<boolean> {
+  return typeof trustWorkspaceEnv === 'function' ? trustWorkspaceEnv(endpoint) : trustWorkspaceEnv
 }

@@ -34,7 +34,7 @@ export function engineStart(about: {
     workspace_id: basename(workDirectory),
     task: about.task,
     max_iterations: about.maxIterations,
-    config: { ...agent.snapshot.config, environment: environmentOf(about.sources) },
+    config: { ...agent.snapshot.config, environment: { origins: about.sources?.origins ?? [] } },
     engine: {
       version: manifest.version,
       node: process.version,
@@ -50,17 +50,14 @@ export function engineStart(about: {
   }
 }
 
-/** With where the runs are kept, if that is outside the workspace. */
-function allowedIn({ allowed, run }: Parameters<typeof engineStart>[0]): object {
-  const { importRoots = [], trustWorkspaceEnv = false } = allowed ?? {}
+/** With what a person trusts in the workspace, and where the runs are kept, if that is outside. */
+function allowedIn({ allowed, run, sources }: Parameters<typeof engineStart>[0]): object {
+  const { importRoots = [] } = allowed ?? {}
+  const digest = sources?.workspaceEnvDigest
   const above = dirname(run.directory)
   return {
     ...(importRoots.length > 0 && { import_roots: importRoots }),
-    ...(trustWorkspaceEnv && { trust_workspace_env: true }),
+    ...(digest !== undefined && { workspace_env_digest: digest }),
     ...(basename(above) !== '.delta' && { runs_dir: above }),
   }
-}
-
-function environmentOf(sources: SettingSources | undefined): object {
-  return { origins: sources?.origins ?? [], workspace_endpoint: sources?.workspaceEndpoint ?? '' }
 }

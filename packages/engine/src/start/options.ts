@@ -16,16 +16,14 @@ export interface Credentials {
 export interface SettingSources {
   /** Names of settings, each with its file or `environment`. Never the values. */
   origins: readonly { name: string; from: string }[]
-  /** Fingerprint of the endpoint settings in the workspace's `.env`, which a tool could have changed. */
-  workspaceEndpoint: string
+  /** Digest of the workspace's `.env`, if its base URL is used: recorded in `RunSummary.allowed`. */
+  workspaceEnvDigest?: string | undefined
 }
 
 /** What a person allows an agent for a whole run, by name. */
 export interface Allowed {
   /** Absolute paths of directories that it may import files from. */
   importRoots?: readonly string[] | undefined
-  /** The address in the workspace's `.env` is used, though a tool may have written it. */
-  trustWorkspaceEnv?: boolean | undefined
 }
 
 /** What starting and continuing a run have in common. */
