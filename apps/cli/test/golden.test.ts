@@ -12,7 +12,7 @@ import type { Story } from './golden/story.js'
 /**
  * What the built command line does, line by line. `hard/` holds what programs rely on: exit codes, the types of journal events,
  * JSON on stdout, the files that are made. `soft/` holds what people read. To record a change that is meant:
- * `npx vitest run -u apps/cli/test/golden.test.ts`; hard and soft change in commits of their own.
+ * `npx vitest run apps/cli/test/golden.test.ts -u`; hard and soft change in commits of their own.
  */
 const TABLES = fileURLToPath(new URL('./golden/', import.meta.url))
 
@@ -39,9 +39,10 @@ async function play({ files, lines }: Story): Promise<{ hard: string; soft: stri
   for (const line of lines) {
     const { exitCode, stdout, stderr } = await runProcess(['bash', '-c', line], { cwd: here, env, input: '' })
     const normal = (text: string) => normalised(text.replaceAll(here, '/here').replaceAll(root.path, '/root'))
-    tables.soft += `$ ${line}\n${marked('  ', normal(stdout))}${marked('! ', normal(stderr))}\n`
     const after = await contentOf(here)
-    tables.hard += `$ ${line}\nexit ${exitCode}\n${normal(jsonIn(stdout))}${normal(changes(before, after))}\n`
+    const json = jsonIn(stdout)
+    tables.hard += `$ ${line}\nexit ${exitCode}\n${normal(json)}${normal(changes(before, after))}\n`
+    tables.soft += `$ ${line}\n${json === '' ? marked('  ', normal(stdout)) : ''}${marked('! ', normal(stderr))}\n`
     before = after
   }
   return tables
@@ -61,8 +62,13 @@ function jsonIn(stdout: string): string {
   }
 }
 
+/** Of an event, or of anything that is none. */
 function typeOf(line: string): string {
-  return (JSON.parse(line) as { type?: string }).type ?? 'no type'
+  try {
+    return (JSON.parse(line) as { type?: string }).type ?? 'no-type'
+  } catch {
+    return 'no-json'
+  }
 }
 
 /** Files that were made or removed, and the types of events that were added to journals. */
@@ -76,7 +82,7 @@ function changes(before: ReadonlyMap<string, string>, after: ReadonlyMap<string,
 }
 
 function eventsIn(lines: string): string {
-  return [...lines.matchAll(/"type":"(\w+)"/g)].map(([, type]) => type).join(' ')
+  return lines.trimEnd().split('\n').map(typeOf).join(' ')
 }
 
 async function contentOf(directory: string): Promise<Map<string, string>> {
@@ -99,6 +105,7 @@ function normalised(text: string): string {
     .replaceAll(/\d{8}_\d{6}_[0-9a-f]{6}/g, 'RUN_ID')
     .replaceAll(/\d{8}[T_-]?\d{6,9}Z?/g, 'TIME')
     .replaceAll(/\b[0-9a-f]{64}\b/g, 'SHA256')
+    .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UUID')
     .replaceAll(/\b\d+(\.\d+)? ?(ms|s)\b/g, 'DURATION')
     .replaceAll(/"(pid|duration_ms|latency_ms|epoch)": ?\d+/g, '"$1": N')
     .replaceAll(/process \d+/g, 'process N')

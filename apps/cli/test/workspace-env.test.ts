@@ -216,9 +216,7 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     const env = { ...at.env, DELTA_STATE_DIR: join(agent.path, 'agent.yaml/state') }
     const { exitCode, stdout } = await deltaOnTerminal(run(agent), { ...at, env }).result
     expect(exitCode).toBe(2)
-    expect(stdout).toContain(
-      'delta remembers there which .env files of workspaces you trust. Set DELTA_STATE_DIR to',
-    )
+    expect(stdout).toContain('delta remembers there which runs are yours. Set DELTA_STATE_DIR to')
     expect(stdout).not.toContain('[yes/no]')
   })
 })

@@ -42,7 +42,7 @@ export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<n
   const agent = await loadAgentFor(flags.agent, { flags, terminal, warn }).catch((error: unknown) =>
     withProblemsOf(endpoint, error),
   )
-  if (flags.strict) await refuseForeignCode(flags, terminal)
+  if (flags.strict && agent.tools.size > 0) await refuseForeignCode(flags, terminal)
   using stop = stopSignal(terminal)
   const environment = await findEnvironment(agent, {
     workDirectory,

@@ -9,7 +9,7 @@ tools:
   - { name: remove, exec: 'rm -f \${file}', effects: { destructive: true, network: false } }
 `
 const KILLED = [
-  '(exec delta run --agent agent -w work -m Go --run-id one -q) & while [ ! -e work/started ]; do sleep 0.05; done; kill -9 $!; wait $!',
+  '(exec delta run --agent agent -w work -m Go --run-id one -q) & while [ ! -e work/started ]; do sleep 0.05; done; kill -9 $!; wait $! 2> /dev/null; echo killed',
 ]
 
 /** What people do with runs, by what the story is about. */
@@ -40,6 +40,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
       'delta run --agent agent -w work -m Go --new --run-id four --format raw -q',
       'delta run --agent agent -w work -m Go --new --run-id five -v',
       'delta list-runs -w work -w elsewhere',
+      "delta list-runs -w 'wo*'",
     ],
   },
   'questions to a person': {
@@ -242,6 +243,72 @@ on_run_end: { command: [sh, -c, 'exit 4'] }
       'child/script.yaml': '- { content: "From the child." }\n',
     },
     lines: [RUN, 'delta list-runs -w work/child --json'],
+  },
+  'a context of its own': {
+    files: scripted('', [says('Done.'), says('More.')], {
+      'agent/system_prompt.md': 'You count.\n',
+      'agent/context.yaml': `header: false
+merge: true
+sources:
+  - { type: file, path: '\${AGENT_HOME}/system_prompt.md', header: 'Prompt \${id}' }
+  - { type: text, id: said, text: 'Be brief.', role: user }
+  - { type: file, id: notes, path: '\${CWD}/notes.txt', on_missing: skip }
+  - { type: file, id: none, path: '\${CWD}/none.txt', on_missing: skip }
+  - { type: journal, id: conversation, max_iterations: 2 }
+`,
+    }),
+    lines: [
+      RUN,
+      'delta context explain -w work',
+      'delta context explain -w work --json',
+      'delta context build -w work',
+      'echo changed >> agent/system_prompt.md; delta show -w work',
+      "sed -i 's/Be brief/Be long/' agent/context.yaml; delta show -w work; delta continue -w work -m More",
+    ],
+  },
+  'hooks that stop a run or fail': {
+    files: scripted(COUNT, [call('count', '{ file: notes.txt }'), says('So.')], {
+      'agent/hooks.yaml': `pre_llm_request: { command: [sh, -c, 'echo broken >&2; exit 3'] }
+pre_tool_execution: { command: [sh, -c, 'rm -r "$DELTA_HOOK_IO_PATH"'] }
+on_error: { command: [sh, -c, 'cp "$DELTA_HOOK_IO_PATH"/input/context.json failed.json'] }
+`,
+    }),
+    lines: [RUN, 'delta show -w work --failed', 'delta list-runs -w work --json'],
+  },
+  'a workspace that is not believed': {
+    files: {
+      ...scripted(
+        `policy:
+max_tool_calls: 1
+tools:
+  - { name: named, exec: 'echo \${name}', parameters: [{ name: name, pattern: '(a+)+b' }], effects: { destructive: false } }
+  - { name: shut, exec: 'ls', sandbox: { write: [CWD/none] } }
+`,
+        [
+          call('named', `{ name: "${'a'.repeat(40)}" }`),
+          `tool_calls: [{ name: named, arguments: { name: ab } }, { name: named, arguments: { name: aab } }]`,
+          says('Tried.'),
+        ],
+      ),
+      'work/.env': 'OPENAI_BASE_URL=http://127.0.0.1:9/v1\nOPENAI_API_KEY=not-a-real-key\n',
+      'far/agent.yaml': 'name: far\nllm: { model: m, retry: { max_attempts: 1 } }\n',
+      'far/context.yaml':
+        "sources:\n  - { type: file, id: link, path: '${CWD}/link' }\n  - { type: journal, id: conversation }\n",
+    },
+    lines: [
+      'delta run --agent far -w work -m Go',
+      'echo yes | delta run --agent far -w work -m Go',
+      'ln -s /etc/hostname work/link; delta run --agent far -w work -m Go --trust-workspace-env --run-id far',
+      'rm work/.env work/link; delta run --agent agent -w work -m Go --run-id one',
+      'delta config --agent agent --strict > /dev/null',
+      'delta show -w work --failed',
+    ],
+  },
+  'an agent as a server of tools': {
+    files: scripted(COUNT, [says('Done.')]),
+    lines: [
+      `printf '%s\\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' | delta mcp serve agent -w work`,
+    ],
   },
   help: {
     files: {},
