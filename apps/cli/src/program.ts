@@ -1,24 +1,333 @@
-import { CommanderError } from 'commander'
-import { loadCommand } from './load-command.js'
-import { asParserHelps } from './parse/help-word.js'
-import { refuseOneDash } from './parse/one-dash.js'
-import { createParser, type Execute, typedCommand } from './parse/parser.js'
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { TEMPLATE_NAMES } from './agent/templates.js'
+import { AFTER_ALL, COMMON_TASKS, EXAMPLES } from './help-texts.js'
+import { fitted } from './present/fitted.js'
+import { screenWidth } from './present/print.js'
+import { printable } from './present/printable.js'
 import { EXIT, type Terminal } from './terminal/terminal.js'
 
-/** Parses the arguments, runs one command and returns its exit code. Every command's code is loaded when it runs. */
+/** Parses the arguments, runs one command and returns its exit code. */
 export async function runProgram(terminal: Terminal): Promise<number> {
   let exitCode: number = EXIT.completed
-  const execute: Execute = async (name, options, positional) => {
-    const command = await loadCommand(name)
-    exitCode = await command.execute(options as never, terminal, ...(positional as never[]))
-  }
-  const parser = createParser(terminal, execute, typedCommand(terminal.argv))
-  refuseOneDash(terminal.argv)
+  const program = createProgram(terminal, (code) => {
+    exitCode = code
+  })
   try {
-    await parser.parseAsync(asParserHelps(parser, terminal.argv), { from: 'user' })
+    await program.parseAsync(terminal.argv, { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.completed : EXIT.usage
     throw error
   }
+}
+
+/** What a file of `commands/` exports: options and arguments in, exit code out. Each is a bundle of its own, so that a start loads little. */
+interface CommandModule {
+  // `never` accepts every command's own type of options, which its lines below guarantee
+  execute(options: never, terminal: Terminal, ...positional: never[]): Promise<number>
+}
+
+/** Every command with its options, in the order of the help; completion, reference and `delta --agent` are made from it, too. */
+export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => void = () => {}): Command {
+  const program = new Command('delta')
+    .description(
+      'Runs agents made of YAML, Markdown and commands. Everything that happens is kept in plain files under .delta/.',
+    )
+    .option('-V, --version', 'print the version')
+    .exitOverride()
+    .configureOutput({
+      getOutHelpWidth: () => screenWidth(terminal) ?? USUAL_WIDTH,
+      writeOut: (text) => terminal.stdout.write(text),
+      writeErr: (text) => terminal.stderr.write(printable(text.replace(/^error: /, 'Error: '))), // as all other errors
+    })
+    .configureHelp({ minWidthToWrap: 20 }) // on a terminal of 60 columns, the names leave little more
+    .showHelpAfterError('(delta --help lists the commands and options)')
+    .helpCommand('help [command]', 'show the help of a command')
+    .addHelpText('before', ({ command }) => fitted(COMMON_TASKS, widthOf(command)))
+    .addHelpText('after', AFTER_ALL)
+
+  const group = (name: string, description: string): Command =>
+    program
+      .command(name)
+      .description(description)
+      .showHelpAfterError(`(delta ${name} --help lists its commands)`)
+
+  const add = (parent: Command, name: string, load: () => Promise<CommandModule>): Command => {
+    const path = parent === program ? name : `${parent.name()} ${name}`
+    return parent
+      .command(name)
+      .showHelpAfterError(`(delta ${path} --help says what it takes)`)
+      .addHelpText('after', ({ command }) => `\n${fitted(EXAMPLES[path] ?? '', widthOf(command))}`)
+      .action(async (...given: unknown[]) => {
+        // commander passes the positional arguments, then the options, then the command
+        const [options, positional] = [given.at(-2), given.slice(0, -2)]
+        onEnd(await (await load()).execute(options as never, terminal, ...(positional as never[])))
+      })
+  }
+
+  program.commandsGroup('Run:')
+  add(program, 'init', () => import('./commands/init.js'))
+    .description('Make a new agent directory that runs at once, without a key')
+    .argument('[name]', 'directory to make', 'my-agent')
+    .addOption(choices('-t, --template <name>', 'what to begin with', TEMPLATE_NAMES).default('minimal'))
+
+  engineOptions(
+    add(program, 'run', () => import('./commands/run.js'))
+      .description('Start a run of an agent, or take up an interrupted one with the same message')
+      .option('--agent <directory>', 'agent directory', '.')
+      .option('-m, --message <text>', `the task; ${MESSAGE}`)
+      .option(
+        '-w, --work-dir <directory>',
+        'workspace, created if it is missing; default: a new one, workspaces/W001 … of the agent',
+      )
+      .option(
+        '--runs-dir <directory>',
+        'keep the runs here, outside the workspace (or DELTA_RUNS_DIR); remembered for -w; default: .delta in it',
+      )
+      .option('--run-id <id>', 'id of the new run; default: made from the time')
+      .option('-y, --yes', 'without -w: make a new workspace, do not ask')
+      .option('--new', 'start a new run even if one could be resumed (or DELTA_NEW=1)')
+      .addOption(new Option('--task <text>', 'renamed to -m/--message').hideHelp()),
+  )
+
+  engineOptions(
+    add(program, 'continue', () => import('./commands/continue.js'))
+      .description('Go on with a run: resume it, answer its question, extend or retry it with a message')
+      .requiredOption('-w, --work-dir <directory>', 'workspace of the run; required')
+      .option('-m, --message <text>', `an answer, or a further instruction; ${MESSAGE}`)
+      .option('--retry', 'a FAILED run: go on without a message, with the same request')
+      .addOption(runId())
+      .addOption(runsDirectory())
+      .option('--agent <directory>', 'where the agent is now, if it was moved')
+      .option(
+        '--trust-run',
+        'go on with a run that you did not start here: the commands of its agent are run',
+      )
+      .option('--force', 'end the process that writes the run, and take it')
+      .option('--approve <request-id>', 'let the waiting command run; delta show has the id')
+      .option('--deny <request-id>', 'refuse the waiting command'),
+  )
+
+  program.commandsGroup('Look:')
+  add(program, 'list-runs', () => import('./commands/list-runs.js'))
+    .description('List the runs of workspaces, newest first')
+    .argument('[more...]', 'further workspaces, or patterns')
+    .addOption(
+      repeatable(
+        '-w, --work-dir <directory>',
+        "workspace, or a pattern such as 'exp/*'; may be repeated",
+        '.',
+      ),
+    )
+    .addOption(runsDirectory())
+    .option('--resumable', 'only those that delta continue takes up without a message')
+    .addOption(repeatable('--status <status>', 'only those with this status; may be repeated', [], STATUSES))
+    .option(
+      '--first',
+      'print only the id of the newest of them, sub-agents left out; exit code 1 if there is none',
+    )
+    .option('--json', 'print JSON')
+
+  add(program, 'show', () => import('./commands/show.js'))
+    .description("Print a run's transcript, one step of it, or exactly what the model was sent")
+    .argument('[run]', RUN)
+    .addOption(workspace('workspace'))
+    .addOption(runsDirectory())
+    .option('--step <n>', 'only iteration n, with whole outputs and what the context held')
+    .option('--request <n>', 'the request of iteration n, byte for byte as it was sent')
+    .option('--tool <name>', 'only the calls of this tool, each with its thought')
+    .option('--failed', 'only calls and requests that did not succeed')
+    .option('--answer', 'the answer of a run that is completed, and nothing else')
+    .option('--follow', 'keep printing until the run has ended or waits for input')
+    .option('-v, --verbose', 'whole outputs, hooks, tokens')
+    .option('--json', 'print the journal lines instead')
+
+  add(program, 'config', () => import('./commands/config.js'))
+    .description('Print an agent as the engine understands it, and where its settings come from')
+    .option('--agent <directory>', 'agent directory', '.')
+    .addOption(workspace('workspace whose .env counts'))
+    .option('--show-origin', 'one value a line, with the file and line it comes from')
+    .option('--json', 'print JSON')
+    .addOption(importRoot())
+    .option('--strict', 'unknown keys, and values that become code of sed, python or ssh, are errors')
+    .addOption(trustWorkspaceEnv())
+
+  const context = group('context', 'See what would be sent to the model, and what it costs')
+  contextOptions(
+    add(context, 'build', () => import('./commands/context-build.js')).description(
+      'Print the request that would be sent to the model now, as JSON',
+    ),
+  )
+  contextOptions(
+    add(context, 'explain', () => import('./commands/context-explain.js')).description(
+      'Print bytes and tokens of each source, what was cut and why, and what breaks caching',
+    ),
+  ).option('--json', 'print JSON')
+
+  program.commandsGroup('Change:')
+  const tool = group('tool', 'Look at tools as the engine sees them')
+  add(tool, 'expand', () => import('./commands/tool-expand.js'))
+    .description('Print the full form of the tools of an agent or a tools file')
+    .argument('<path>', TOOLS)
+    .option('--json', 'print JSON instead of YAML')
+    .option('--tool <name>', 'only this tool')
+    .addOption(importRoot())
+  add(tool, 'lint', () => import('./commands/tool-lint.js'))
+    .description('Say what a reviewer would ask: unknown keys, missing descriptions, risky templates')
+    .argument('<path>', TOOLS)
+    .option('--json', 'print JSON')
+    .addOption(importRoot())
+  add(tool, 'list', () => import('./commands/tool-list.js'))
+    .description('List the tools of an agent: parameters, effects, and what the policy says to them')
+    .argument('<path>', TOOLS)
+    .option('--json', 'print JSON')
+    .addOption(importRoot())
+  add(tool, 'import', () => import('./commands/tool-import.js'))
+    .description('Ask a program that speaks ATIP to describe itself, and keep that for agents to import')
+    .argument('<program>', 'name or path; it is run once, as <program> --agent')
+    .option('--commands <list>', 'only these commands and groups, separated by commas')
+    .option('-o, --output <file>', 'where to; "-" is stdout (default: <name>.atip.json)')
+  const journal = group('journal', 'Check and repair journals')
+  add(journal, 'verify', () => import('./commands/journal-verify.js'))
+    .description("Say what is right and wrong with a run's journal; changes nothing")
+    .argument('[run]', RUN)
+    .addOption(workspace('workspace'))
+    .addOption(runsDirectory())
+    .option('--json', 'print JSON')
+  add(journal, 'repair', () => import('./commands/journal-repair.js'))
+    .description("Set damaged lines of a run's journal aside; deletes nothing")
+    .argument('[run]', RUN)
+    .addOption(workspace('workspace'))
+    .addOption(runsDirectory())
+    .option('--force', 'end the process that writes the run first')
+    .option('--json', 'print JSON')
+
+  program.commandsGroup('Connect:')
+  const mcp = group('mcp', 'Give tools to other programs')
+  add(mcp, 'serve', () => import('./commands/mcp-serve.js'))
+    .description('Offer tools to an MCP client, over stdin and stdout')
+    .argument('<path>', TOOLS)
+    .addOption(workspace('where the commands run'))
+    .addOption(importRoot())
+  add(program, 'sessions', () => import('./commands/sessions.js')) // its words are found before they are parsed here, see main.ts
+    .description('A shell whose state outlives one command, for agents; the same as delta-sessions')
+    .argument('[words...]', 'start, exec, end, list or cleanup; delta sessions --help')
+  add(program, 'completion', () => import('./commands/completion.js'))
+    .description('Print a script that lets a shell complete delta')
+    .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish']))
+  program
+    .command('completion-words [words...]', { hidden: true })
+    .action(async (words: string[]) => (await import('./commands/completion.js')).printWords(terminal, words))
+  program.command('reference', { hidden: true }).action(async () => {
+    const { execute } = await import('./commands/reference.js')
+    onEnd(await execute({}, terminal))
+  })
+
+  refuseEmptyValues(program)
+  return program
+}
+
+const MESSAGE = '"-" reads stdin, "@file" a file'
+const RUN = 'id of the run, or a beginning that only it has; default: the latest'
+const TOOLS = 'agent directory, agent.yaml or tools file'
+const STATUSES = ['RUNNING', 'WAITING_FOR_INPUT', 'COMPLETED', 'FAILED', 'INTERRUPTED', 'EMPTY', 'DAMAGED']
+
+/** What `run` and `continue` share. */
+function engineOptions(command: Command): Command {
+  return command
+    .option('--model <name>', 'as --set llm.model=<name>')
+    .addOption(
+      repeatable(
+        '--set <path=value>',
+        'set a value of the agent for this run, such as llm.temperature=0 or tools.bash.timeout_ms=5000; nothing behind the = removes the key; may be repeated',
+      ),
+    )
+    .option(
+      '--max-iterations <n>',
+      'think-act cycles after a message before the run fails (default: agent.yaml, or 30)',
+    )
+    .option('-i, --interactive', 'answer questions on stdin, one line each; an approval only at a terminal')
+    .addOption(
+      choices(
+        '--format <format>',
+        'on stdout: text, the answer; json, one object with status, answer and usage; stream-json, the journal line by line; raw, the answer byte for byte',
+        ['text', 'json', 'stream-json', 'raw'],
+      ).default('text'),
+    )
+    .option('-q, --quiet', 'no progress on stderr')
+    .option(
+      '-v, --verbose',
+      'more progress on stderr: whole outputs, hooks, tokens (which a terminal shows anyway)',
+    )
+    .option('--no-sync', 'do not wait for the disk: faster, but a power cut may lose steps')
+    .addOption(importRoot())
+    .option('--strict', 'unknown keys in the agent are errors')
+    .addOption(trustWorkspaceEnv())
+}
+
+function contextOptions(command: Command): Command {
+  return command
+    .option('--agent <directory>', 'agent directory; default: that of the run, or "."')
+    .addOption(workspace('workspace'))
+    .addOption(runId())
+    .addOption(runsDirectory())
+    .option('-m, --message <text>', 'as if the user said this now; "-" reads stdin, "@file" a file')
+    .addOption(importRoot())
+    .option('--strict', 'unknown keys in the agent are errors')
+    .addOption(trustWorkspaceEnv())
+}
+
+const workspace = (about: string) => new Option('-w, --work-dir <directory>', about).default('.')
+const runId = () =>
+  new Option('--run-id <id>', 'which run: its id, or a unique prefix of it; default: the latest')
+const runsDirectory = () =>
+  new Option(
+    '--runs-dir <directory>',
+    'where the runs are kept, if that is outside the workspace and not remembered',
+  )
+const importRoot = () =>
+  repeatable('--import-root <directory>', 'let the agent import files from here, too; may be repeated')
+const trustWorkspaceEnv = () =>
+  new Option('--trust-workspace-env', "use the base URL in the workspace's .env, though others can write it")
+
+const choices = (flags: string, about: string, values: readonly string[]) =>
+  new Option(flags, about).choices(values)
+
+/** May be given several times; the values are collected. */
+function repeatable(
+  flags: string,
+  about: string,
+  byDefault: string | readonly string[] = [],
+  values?: readonly string[],
+): Option {
+  const option = new Option(flags, about)
+    .default([], byDefault.length === 0 ? 'none' : JSON.stringify(byDefault))
+    .argParser<string[]>((value, before) => {
+      notEmpty(value)
+      if (values?.includes(value) === false)
+        throw new InvalidArgumentError(`Allowed choices are ${values.join(', ')}.`)
+      return [...before, value]
+    })
+  option.variadic = false
+  if (values) option.argChoices = [...values]
+  return option
+}
+
+/** An empty value usually comes from an unset variable, and would silently mean something else. */
+function refuseEmptyValues(command: Command): void {
+  for (const each of [...command.options, ...command.registeredArguments])
+    if (!each.parseArg && !each.variadic) each.argParser(notEmpty)
+  for (const child of command.commands) refuseEmptyValues(child)
+}
+
+function notEmpty(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It is empty.')
+  return value
+}
+
+/** Of the help in a file or a pipe. */
+const USUAL_WIDTH = 80
+
+function widthOf(command: Command): number {
+  return command.configureOutput().getOutHelpWidth?.() ?? USUAL_WIDTH
 }

@@ -316,17 +316,6 @@ test('stopped by Ctrl+C, also a quiet run says how it goes on', async () => {
   )
 })
 
-test('continue wants its workspace named, and says how where the current directory is one', async () => {
-  await using workspace = await temporaryWorkspace({ '.delta/VERSION': '1.9\n' })
-  const said = async (cwd: string) => (await delta(['continue'], { cwd })).stderr
-  const refusal =
-    "Error: required option '-w, --work-dir <directory>' not specified\n(delta continue --help says what it takes)\n"
-  expect(await said(`${workspace.path}/..`)).toBe(refusal)
-  expect(await said(workspace.path)).toBe(
-    refusal.replace('\n(', '\nFor this directory: delta continue -w .\n('),
-  )
-})
-
 test('below a workspace the commands that look for its runs name it, as it is to be typed, and do not take it', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
   await using workspace = await temporaryWorkspace({ 'a b/deep/file': '' })
@@ -349,9 +338,6 @@ test('below a workspace the commands that look for its runs name it, as it is to
   expect((await below('continue', '-m', 'and now', '-w', '.')).stderr).toContain(
     `\nFor the workspace it is in: ${goOn}`,
   )
-  expect((await below('continue', '-m', 'and now')).stderr).toContain(
-    `\nFor the workspace this directory is in: ${goOn}`,
-  )
   expect((await delta(['list-runs', '-w', 'deep'], { cwd: above })).stderr).toContain(
     `${none} list-runs -w '${above}'\n`,
   )
@@ -369,9 +355,6 @@ test("in an agent's directory the commands that want a workspace name the one us
       `No runs in ${agent.path}. ${others} delta list-runs -w workspaces/${workspace}\n`,
     )
     expect(await inAgent('show')).toContain(`${others} delta show -w workspaces/${workspace}\n`)
-    expect(await inAgent('continue', '-m', 'and now')).toContain(
-      `\nFor the workspace last used here: delta continue -w workspaces/${workspace} -m 'and now'\n(delta`,
-    )
   }
   await said('W002')
   await agent.write('workspaces/LAST_USED', 'W001\n')

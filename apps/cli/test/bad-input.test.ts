@@ -17,16 +17,6 @@ test('an unknown command names the nearest one', async () => {
   expect(await refused(['rnu'])).toContain('Did you mean run?')
 })
 
-test('the help of a command that does not exist is refused, too', async () => {
-  for (const words of [
-    ['rnu', '--help'],
-    ['rnu', '-h'],
-    ['tool', 'lnit', '--help'],
-  ]) {
-    expect(await refused(words)).toContain(`unknown command '${words.at(-2)}'`)
-  }
-})
-
 test.each([
   [['\u001b[31mx'], "Error: unknown command '\\x1b[31mx'\n"],
   [['tool', '\u001b[2J'], "Error: unknown command '\\x1b[2J'\n"],
@@ -129,80 +119,6 @@ test('a refused command line leaves no workspace beside the agent, and says noth
   expect(await agent.has('workspaces/LAST_USED')).toBe(false)
 })
 
-test.each([['run'], ['continue', '-w', '.']])(
-  '%s with a task that has no -m says where a task goes',
-  async (...words) => {
-    for (const task of ['Summarise the files', 'longer than the name of a file may be '.repeat(10)]) {
-      const result = await delta([...words, task])
-      expect(result).toMatchObject({ exitCode: 2, stdout: '' })
-      expect(result.stderr).toContain(`\nA message goes after -m: delta ${words[0]} -m "…"\n`)
-    }
-  },
-)
-
-test('an option with one dash too few is no value of another, whose letter it begins with', async () => {
-  for (const words of [
-    ['-message=Go'],
-    ['-message', 'Go'],
-    ['-m', '-5', '-work-dir=here'],
-    ['-agent', 'x'],
-    ['-quiet'],
-  ]) {
-    const name = words.findLast((word) => /^-[a-z]{2}/.test(word))?.split('=')[0]
-    expect(await refused(['run', ...words])).toBe(
-      `Error: ${name}: options of more than one letter take two dashes: -${name}\n`,
-    )
-  }
-  expect(await refused(['run', '-m=Go'])).toBe(
-    'Error: -m=…: an option of a single letter takes no "=": -m …\n',
-  )
-})
-
 test('a value may look like an option with one dash', async () => {
   expect(await refused(['run', '-m', '-work-dir=here'])).toContain('This directory holds no agent.yaml')
-})
-
-test('-v without a command leads to --version', async () => {
-  expect((await delta(['tool', '-v'])).stderr).not.toContain('Did you mean')
-  expect(await refused(['-v'])).toContain("unknown option '-v'\n(Did you mean --version?)\n")
-})
-
-test('version as a word leads to the option of that name', async () => {
-  const result = await delta(['version'])
-  expect(result).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(result.stderr).toContain("unknown command 'version'\n(Did you mean --version?)\n")
-})
-
-test('what is typed without its option is led to it: an agent, a run, a workspace', async () => {
-  await using directory = await temporaryWorkspace({ 'my agent/agent.yaml': '', 'work/file': '' })
-  const said = async (...args: string[]) => {
-    const { exitCode, stderr } = await delta(args, { cwd: directory.path })
-    expect(exitCode).toBe(2)
-    return stderr.split('\n')[1]
-  }
-  expect(await said('run', 'my agent', '-m', 'Go')).toBe(
-    `An agent's directory goes after --agent: delta run --agent 'my agent' -m "…"`,
-  )
-  expect(await said('continue', '20261122_162514_3fc5e2', '-w', 'work')).toBe(
-    'The id of a run goes after --run-id: delta continue --run-id 20261122_162514_3fc5e2 -w …',
-  )
-  expect(await said('continue', 'work', '-w', 'work')).toBe(
-    'A workspace goes after -w: delta continue -w work',
-  )
-  expect(await said('config', 'my agent')).toBe(
-    "An agent's directory goes after --agent: delta config --agent 'my agent'",
-  )
-  expect(await said('context', 'build', 'my agent')).toBe(
-    "An agent's directory goes after --agent: delta context build --agent 'my agent'",
-  )
-  expect(await said('config', 'nothing')).toBe('(delta config --help says what it takes)')
-})
-
-test('an option by the name that other programs give it leads to that of the command', async () => {
-  const said = async (...args: string[]) => (await delta(args)).stderr.split('\n')[1]
-  expect(await said('run', '--workspace=here', '-m', 'Go')).toBe('(Did you mean --work-dir?)')
-  expect(await said('show', '--workspace', 'here')).toBe('(Did you mean --work-dir?)')
-  expect(await said('show', '-f')).toBe('(Did you mean --follow?)')
-  expect(await said('run', '--prompt', 'Go')).toBe('(Did you mean --message?)')
-  expect(await said('init', '--workspace', 'here')).toBe('(delta init --help says what it takes)')
 })

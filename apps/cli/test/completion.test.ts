@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { temporaryWorkspace } from '@delta/testkit'
-import { expect, test } from 'vitest'
-import { delta } from './delta.js'
+import { afterAll, expect, test } from 'vitest'
+import { cleanEnvironment, DELTA, delta } from './delta.js'
 import { hasTerminal, startOnTerminal } from './terminal.js'
 
 /** Whether a shell is here; without it its tests are skipped, and say so. */
@@ -14,6 +14,14 @@ function hasShell(shell: string): boolean {
 const HAS_ZSH = hasShell('zsh')
 const HAS_FISH = hasShell('fish')
 
+/** As after an install: `delta` is a program on the PATH. */
+const commands = await temporaryWorkspace({
+  delta: `#!/bin/sh\nexec '${process.execPath}' '${DELTA}' "$@"\n`,
+})
+afterAll(commands.remove)
+const environment = { PATH: `${commands.path}:${process.env.PATH}` }
+const withDelta = cleanEnvironment(environment)
+
 /** What bash offers after `line`, with the cursor at its end. */
 async function offered(line: string, files: Record<string, string> = {}): Promise<string[]> {
   await using directory = await temporaryWorkspace(files)
@@ -25,6 +33,7 @@ _delta; printf '%s\\n' "\${COMPREPLY[@]}"`
   const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', ask], {
     encoding: 'utf8',
     cwd: directory.path,
+    env: withDelta,
   })
   expect(stderr).toBe('')
   return stdout.split('\n').filter(Boolean)
@@ -62,41 +71,33 @@ test('bash offers no directory whose name the shell would run', async () => {
   expect(await offered('delta show 2026', files)).toEqual([])
 })
 
-test.skipIf(!hasTerminal)(
-  'bash completes files typed at its prompt, quoted as they must be, and offers none where a number or a new name is meant',
-  async () => {
-    await using directory = await temporaryWorkspace({ 'agent.yaml': '', 'my place/notes.txt': '' })
-    await directory.write('delta.bash', (await delta(['completion', 'bash'])).stdout)
-    const screen = startOnTerminal(['bash', '--norc', '--noprofile', '-i'], {
-      cwd: directory.path,
-      env: { HOME: directory.path, TERM: 'dumb' },
-    })
-    screen.write('source ./delta.bash && echo "READ"Y\r')
-    await screen.waitForOutput('READY')
-    // where there is nothing to fill in, the bell rings
-    for (const [typed, whole] of [
-      ['delta tool expand ag', 'delta tool expand agent.yaml !'],
-      ['delta run -w my', 'delta run -w my\\ place/!'],
-      ['delta run -w my\\ pl', 'delta run -w my\\ place/!'],
-      ['delta run -w "my place/no', 'delta run -w "my place/notes.txt" !'],
-      ['delta show --step ag', 'delta show --step ag\u0007!'],
-      ['delta run --run-id ag', 'delta run --run-id ag\u0007!'],
-    ] as const) {
-      screen.write(`${typed}\t!`)
-      await screen.waitForOutput(whole)
-      screen.write('\u0015') // empties the line
-    }
-    screen.write('exit\r')
-    await screen.result
-  },
-)
+test.skipIf(!hasTerminal)('bash completes files typed at its prompt, quoted as they must be', async () => {
+  await using directory = await temporaryWorkspace({ 'agent.yaml': '', 'my place/notes.txt': '' })
+  await directory.write('delta.bash', (await delta(['completion', 'bash'])).stdout)
+  const screen = startOnTerminal(['bash', '--norc', '--noprofile', '-i'], {
+    cwd: directory.path,
+    env: { ...environment, HOME: directory.path, TERM: 'dumb' },
+  })
+  screen.write('source ./delta.bash && echo "READ"Y\r')
+  await screen.waitForOutput('READY')
+  for (const [typed, whole] of [
+    ['delta tool expand ag', 'delta tool expand agent.yaml !'],
+    ['delta run -w my', 'delta run -w my\\ place/!'],
+    ['delta run -w my\\ pl', 'delta run -w my\\ place/!'],
+    ['delta run -w "my place/no', 'delta run -w "my place/notes.txt" !'],
+  ] as const) {
+    screen.write(`${typed}\t!`)
+    await screen.waitForOutput(whole)
+    screen.write('\u0015') // empties the line
+  }
+  screen.write('exit\r')
+  await screen.result
+})
 
 test('where an argument has only some values, bash completes those', async () => {
   expect(await offered('delta completion ', { 'agent.yaml': '' })).toEqual(['bash', 'zsh', 'fish'])
   expect(await offered('delta help con')).toEqual(['continue', 'config', 'context'])
-  expect(await offered('delta mcp ')).toEqual(['serve'])
-  expect(await offered('delta sessions ')).toEqual(['start', 'exec', 'end', 'list', 'cleanup'])
-  expect(await offered('delta sessions start ')).toEqual([])
+  expect(await offered('delta mcp ')).toEqual(['serve', 'help'])
   expect(await offered('delta completion bash ')).toEqual([])
 })
 
@@ -108,7 +109,7 @@ test.skipIf(!HAS_ZSH || !hasTerminal)(
     for (const own of ['', 'autoload -Uz compinit && compinit -u && ']) {
       const screen = startOnTerminal(['zsh', '-f', '-i'], {
         cwd: directory.path,
-        env: { HOME: directory.path, TERM: 'dumb' },
+        env: { ...environment, HOME: directory.path, TERM: 'dumb' },
       })
       screen.write(`PROMPT='> '; ${own}source ./delta.zsh && echo "READ"Y\r`)
       await screen.waitForOutput('READY')
@@ -138,7 +139,7 @@ async function offeredByFish(line: string, files: Record<string, string> = {}): 
   const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', script], {
     encoding: 'utf8',
     cwd: directory.path,
-    env: { ...process.env, HOME: directory.path },
+    env: { ...withDelta, HOME: directory.path },
   })
   expect(stderr).toBe('')
   return stdout
@@ -151,7 +152,7 @@ test.skipIf(!HAS_FISH)(
   'fish completes commands, their commands, options, the values of options, and files',
   async () => {
     expect(await offeredByFish('delta r')).toEqual(['run'])
-    expect(await offeredByFish('delta tool ')).toEqual(['expand', 'import', 'lint', 'list'])
+    expect(await offeredByFish('delta tool ')).toEqual(['expand', 'help', 'import', 'lint', 'list'])
     expect(await offeredByFish('delta tool e')).toEqual(['expand'])
     expect(await offeredByFish('delta tool expand ', { 'agent.yaml': '' })).toEqual(['agent.yaml'])
     expect(await offeredByFish('delta continue --app')).toEqual(['--approve'])

@@ -7,7 +7,7 @@ import { hasTerminal, shellOnTerminal } from './terminal.js'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-test('delta --help names every command with one line about it', async () => {
+test('delta --help begins with common tasks, and names every command with one line about it', async () => {
   const { stdout, exitCode } = await delta(['--help'])
   expect(exitCode).toBe(0)
   for (const name of [
@@ -23,7 +23,8 @@ test('delta --help names every command with one line about it', async () => {
     'sessions',
   ])
     expect(stdout).toMatch(new RegExp(`^  ${name} .*[A-Z]`, 'm'))
-  expect(stdout).not.toContain('tool:expand')
+  expect(stdout).toMatch(/^Common tasks:\n {2}delta init /)
+  expect(stdout.match(/^(Run|Look|Change|Connect):$/gm)).toHaveLength(4)
 })
 
 test('every command has help with at least one example, which begins with the command itself', async () => {
@@ -66,25 +67,6 @@ test('docs/cli.md is what the help says', async () => {
   expect(await runProcess(check)).toMatchObject({ exitCode: 0, stderr: '' })
 })
 
-test('help of words that name no command refuses them as they are refused without help', async () => {
-  const [nope, tool] = await Promise.all([delta(['help', 'rnu']), delta(['help', 'tool', 'expnad'])])
-  expect(nope).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(nope.stderr).toMatch(/^Error: unknown command 'rnu'\n\(Did you mean run\?\)\n/)
-  expect(tool).toMatchObject({ exitCode: 2, stdout: '' })
-  expect(tool.stderr).toMatch(/^Error: unknown command 'expnad'\n\(Did you mean expand\?\)\n/)
-})
-
-test('help of a command with two words is that of the command, and further words change nothing', async () => {
-  const [help, further, flag] = await Promise.all([
-    delta(['help', 'tool', 'expand']),
-    delta(['help', 'tool', 'expand', 'x']),
-    delta(['tool', 'expand', '--help']),
-  ])
-  expect(flag.stdout).toMatch(/^Usage: delta tool expand /)
-  expect(help).toEqual(flag)
-  expect(further).toEqual(flag)
-})
-
 test.each([
   [['show', '--requst', '1'], '(delta show --help says what it takes)'],
   [['run', '--format', 'xml'], '(delta run --help says what it takes)'],
@@ -107,16 +89,6 @@ test.each([
   [['rnu'], 'Did you mean run?'],
   [['tool', 'expnad', 'x'], 'Did you mean expand?'],
   [['journal', 'verfy'], 'Did you mean verify?'],
-  [['list'], '(Did you mean list-runs?)'],
-  [['runs'], '(Did you mean list-runs?)'],
-  [['resume', '-w', '.'], '(Did you mean continue?)'],
-  [['watch'], '(Did you mean show --follow?)'],
-  [['new', 'my-agent'], '(Did you mean init?)'],
-  [['lint', '.'], '(Did you mean tool lint?)'],
-  [['validate', '.'], '(Did you mean config --strict?)'],
-  [['tail'], '(Did you mean show --follow?)'],
-  [['comp'], '(Did you mean completion?)'],
-  [['tool', 'exp', '.'], '(Did you mean expand?)'],
   [['tool', 'check', '.'], '(delta tool --help lists its commands)'],
   [['constructor'], '(delta --help lists the commands and options)'],
   [['list-runs', '--jsn'], 'Did you mean --json?'],

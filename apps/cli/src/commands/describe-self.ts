@@ -1,69 +1,58 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AtipArgument, AtipCommand, AtipOption, AtipTool } from '@delta/atip'
+import type { AtipArgument, AtipCommand, AtipEffects, AtipOption, AtipTool } from '@delta/atip'
+import type { Argument, Command, Option } from 'commander'
 import { printJson } from '../present/print.js'
-import { COMMAND_EFFECTS } from '../table/effects.js'
-import type { ArgumentEntry, CommandEntry, OptionEntry } from '../table/entry.js'
-import { COMMAND_TABLE, GROUP_DESCRIPTIONS } from '../table/index.js'
+import { createProgram } from '../program.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { commandsOf } from './reference.js'
 
-/** `delta --agent`: this command line in ATIP, from the same table as the parser and the help. */
+/** `delta --agent`: this command line in ATIP, from the same commands as the parser and the help. */
 export async function execute(_flags: object, terminal: Terminal): Promise<number> {
   const { version, description } = JSON.parse(
     readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
   ) as { version: string; description: string }
-  const tool: AtipTool = {
+  const program = createProgram(terminal)
+  const commands: Record<string, AtipCommand> = {}
+  for (const { path, command } of commandsOf(program)) {
+    const [first = '', second] = path.split(' ')
+    if (second === undefined) commands[first] = describe(path, command)
+    else {
+      const group = commands[first] ?? { description: command.parent?.description() ?? '', commands: {} }
+      commands[first] = { ...group, commands: { ...group.commands, [second]: describe(path, command) } }
+    }
+  }
+  const trust = { source: 'native', verified: false } as const
+  printJson(terminal, {
     atip: '0.6',
     name: 'delta',
     version,
     description,
-    trust: { source: 'native', verified: false },
-    commands: commandTree(),
-  }
-  printJson(terminal, tool)
+    trust,
+    commands,
+  } satisfies AtipTool)
   return EXIT.completed
 }
 
-type Commands = Record<string, AtipCommand>
-
-function commandTree(): Commands {
-  const tree: Commands = {}
-  const entries = COMMAND_TABLE.flatMap(({ commands }) => commands).filter(({ hidden }) => !hidden)
-  for (const entry of entries) {
-    const [first = '', second] = entry.name.split(' ')
-    if (second === undefined) tree[first] = commandOf(entry)
-    else {
-      const group = tree[first] ?? { description: GROUP_DESCRIPTIONS[first] ?? '', commands: {} }
-      tree[first] = { ...group, commands: { ...group.commands, [second]: commandOf(entry) } }
-    }
-  }
-  return tree
-}
-
-function commandOf({
-  name,
-  description,
-  arguments: positional = [],
-  options = [],
-}: CommandEntry): AtipCommand {
-  const effects = COMMAND_EFFECTS[name]
+function describe(path: string, command: Command): AtipCommand {
+  const effects = EFFECTS[path]
   return {
-    description,
-    arguments: positional.map(argumentOf),
-    options: options.filter(({ hidden }) => !hidden).map(optionOf),
+    description: command.description(),
+    arguments: command.registeredArguments.map(argumentOf),
+    options: command.options.filter(({ hidden }) => !hidden).map(optionOf),
     ...(effects && { effects }),
   }
 }
 
-function argumentOf({ name, description, choices, default: value }: ArgumentEntry): AtipArgument {
+function argumentOf(argument: Argument): AtipArgument {
   return {
-    name: name.replace(/[^\w-]/g, ''),
-    type: choices ? 'enum' : 'string',
-    description,
-    required: name.startsWith('<'),
-    ...(name.includes('...') && { variadic: true }),
-    ...(choices && { enum: [...choices] }),
-    ...(value !== undefined && { default: value }),
+    name: argument.name(),
+    type: argument.argChoices ? 'enum' : 'string',
+    description: argument.description,
+    required: argument.required,
+    ...(argument.variadic && { variadic: true }),
+    ...(argument.argChoices && { enum: argument.argChoices }),
+    ...(argument.defaultValue !== undefined && { default: argument.defaultValue }),
   }
 }
 
@@ -74,18 +63,67 @@ const TYPES: Readonly<Record<string, AtipOption['type']>> = {
   file: 'file',
 }
 
-function optionOf(entry: OptionEntry): AtipOption {
-  const { flags, description, choices, repeatable, required = false, default: value } = entry
+function optionOf(option: Option): AtipOption {
+  const { flags, description, argChoices, mandatory, defaultValue } = option
   const placeholder = /<(.*)>/.exec(flags)?.[1]
   const type = placeholder === undefined ? 'boolean' : (TYPES[placeholder] ?? 'string')
+  const isRepeatable = Array.isArray(defaultValue)
   return {
-    name: /--([\w-]+)/.exec(flags)?.[1] ?? flags,
-    flags: flags.match(/(?<![\w-])--?[A-Za-z][\w-]*/g) ?? [],
-    type: choices ? 'enum' : type,
+    name: option.long?.slice(2) ?? flags,
+    flags: [option.short, option.long].flatMap((flag) => flag ?? []),
+    type: argChoices ? 'enum' : type,
     description,
-    required,
-    ...(repeatable && { variadic: true }),
-    ...(choices && { enum: [...choices] }),
-    ...(value !== undefined && { default: value }),
+    required: mandatory,
+    ...(isRepeatable && { variadic: true }),
+    ...(argChoices && { enum: argChoices }),
+    ...(typeof defaultValue === 'string' && { default: defaultValue }),
   }
+}
+
+const READS: AtipEffects = {
+  filesystem: { read: true, write: false, delete: false },
+  network: false,
+  subprocess: false,
+  idempotent: true,
+  reversible: true,
+  destructive: false,
+  interactive: { stdin: 'none' },
+}
+
+const WRITES: AtipEffects = { ...READS, filesystem: { read: true, write: true, delete: false } }
+
+/** Programs that files of the user name may do anything; what is left out here, nobody can say. */
+const STARTS_PROGRAMS: AtipEffects = {
+  filesystem: { read: true, write: true },
+  subprocess: true,
+  interactive: { stdin: 'none' },
+}
+
+const RUNS_AN_AGENT: AtipEffects = {
+  ...STARTS_PROGRAMS,
+  network: true,
+  idempotent: false,
+  interactive: { stdin: 'optional' },
+  cost: { billable: true },
+}
+
+/** What each command does to the world. A test names the ones that are missing. */
+const EFFECTS: Readonly<Record<string, AtipEffects>> = {
+  init: { ...WRITES, idempotent: false },
+  completion: READS,
+  run: RUNS_AN_AGENT,
+  continue: RUNS_AN_AGENT,
+  'list-runs': READS,
+  show: READS,
+  config: READS,
+  'context build': STARTS_PROGRAMS,
+  'context explain': STARTS_PROGRAMS,
+  'tool expand': READS,
+  'tool lint': READS,
+  'tool list': READS,
+  'tool import': STARTS_PROGRAMS,
+  'mcp serve': { ...STARTS_PROGRAMS, interactive: { stdin: 'required' } },
+  sessions: STARTS_PROGRAMS,
+  'journal verify': READS,
+  'journal repair': WRITES,
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { createParser } from '../parse/parser.js'
-import { COMMAND_TABLE } from '../table/index.js'
+import { createProgram } from '../program.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { execute as sessions } from './sessions.js'
 
@@ -9,46 +8,52 @@ const WIDTH = 110
 
 /** `delta reference`: the help of every command as one Markdown page, which is docs/cli.md. */
 export async function execute(_flags: object, terminal: Terminal): Promise<number> {
-  const page: string[] = []
-  const parser = createParser(terminal, async () => undefined)
-  collect(parser, (text) => page.push(text))
-
-  page.push(
+  const page = [
     '# The command line\n\nMade from the help of each command by `node scripts/cli-reference.mjs`.\n\n',
-  )
-  section('## delta', parser, page)
-  for (const { title, commands } of COMMAND_TABLE) {
-    page.push(`\n## ${title}\n`)
-    for (const { name } of commands.filter(({ hidden }) => !hidden)) {
-      if (name === 'sessions') await ownHelp(`\n### delta ${name}`, terminal, page)
-      else section(`\n### delta ${name}`, find(parser, name), page)
-    }
+  ]
+  const write = (text: string) => page.push(text)
+  const program = createProgram(terminal)
+  printInto(program, write)
+  section('## delta', program, write)
+  let heading = ''
+  for (const { group, path, command } of commandsOf(program)) {
+    if (group !== heading) write(`\n## ${group.replace(':', '')}\n`)
+    heading = group
+    if (path === 'sessions') await ownHelp(`\n### delta ${path}`, terminal, write)
+    else section(`\n### delta ${path}`, command, write)
   }
   terminal.stdout.write(page.join(''))
   return EXIT.completed
 }
 
-function section(heading: string, command: Command, page: string[]): void {
-  page.push(`${heading}\n\n\`\`\`text\n`)
+/** Every command that does something, in the order of the help, with the words it is called by. */
+export function commandsOf(program: Command): { path: string; group: string; command: Command }[] {
+  return program
+    .createHelp()
+    .visibleCommands(program)
+    .filter((command) => command.name() !== 'help')
+    .flatMap((command) => {
+      const group = command.helpGroup() ?? ''
+      const { commands } = command
+      if (commands.length === 0) return [{ path: command.name(), group, command }]
+      return commands.map((child) => ({ path: `${command.name()} ${child.name()}`, group, command: child }))
+    })
+}
+
+function section(heading: string, command: Command, write: (text: string) => void): void {
+  write(`${heading}\n\n\`\`\`text\n`)
   command.outputHelp()
-  page.push('```\n')
+  write('```\n')
 }
 
 /** `sessions` parses its own arguments, and so prints its own help. */
-async function ownHelp(heading: string, terminal: Terminal, page: string[]): Promise<void> {
-  page.push(`${heading}\n\n\`\`\`text\n`)
-  const stdout = { write: (text: string) => page.push(text) } as unknown as Terminal['stdout']
-  await sessions({}, { ...terminal, stdout }, ['--help'])
-  page.push('```\n')
+async function ownHelp(heading: string, terminal: Terminal, write: (text: string) => void): Promise<void> {
+  write(`${heading}\n\n\`\`\`text\n`)
+  await sessions({}, { ...terminal, stdout: { write } as unknown as Terminal['stdout'] }, ['--help'])
+  write('```\n')
 }
 
-function find(parser: Command, name: string): Command {
-  return name
-    .split(' ')
-    .reduce((command, word) => command.commands.find((child) => child.name() === word) ?? command, parser)
-}
-
-function collect(command: Command, write: (text: string) => void): void {
+function printInto(command: Command, write: (text: string) => void): void {
   command.configureOutput({ writeOut: write, getOutHelpWidth: () => WIDTH })
-  for (const child of command.commands) collect(child, write)
+  for (const child of command.commands) printInto(child, write)
 }
