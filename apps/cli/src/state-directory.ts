@@ -9,7 +9,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { replaceFile } from '@delta/journal'
 import { makeDirectories } from './make-directories.js'
@@ -173,8 +173,9 @@ function stateDirectory({ DELTA_STATE_DIR: own, XDG_STATE_HOME: shared, ...env }
   return join(homeIn(env), '.local/state/delta')
 }
 
+/** A relative one would be another directory in each workspace. */
 function homeIn({ HOME: home = homedir() }: NodeJS.ProcessEnv): string {
-  return home
+  return isAbsolute(home) ? home : userInfo().homedir
 }
 
 /** A missing home directory is not created: the account was set up without one on purpose. */

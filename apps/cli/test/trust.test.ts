@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runProcess, type TemporaryWorkspace, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -142,11 +142,87 @@ describe('a run that came with a workspace', () => {
     )
     await sent(at, 'cp -a ws there')
     const built = await at.here(['context', 'build', '-w', 'there'])
-    expect(built.exitCode).not.toBe(0)
+    expect(built.exitCode).toBe(2)
+    expect(built.stderr).toContain('Name the agent with --agent <directory>.')
     expect(existsSync(join(at.home.path, 'there/ran.txt'))).toBe(false)
     expect((await at.here(['context', 'build', '-w', 'there', '--agent', 'there/agent'])).exitCode).toBe(0)
   })
 })
+
+test.each([
+  ['.delta', 'ln -s data there/.delta', 'mv there/.delta there/data'],
+  ['the run', 'ln -s ../data there/.delta/one', 'mv there/.delta/one there/data'],
+])('a link in the place of %s is not followed, wherever it leads', async (_, link, move) => {
+  const at = await scene()
+  const make = `mv ws there && ${move} && ${link}`
+  expect((await runProcess(['sh', '-ec', make], { cwd: at.home.path })).exitCode).toBe(0)
+  const agent = ['--agent', 'there/agent']
+  const refused = await at.here(goOn('there', ...agent))
+  expect(refused.exitCode).toBe(2)
+  expect((await at.here(goOn('there', '--trust-run', ...agent))).stderr).toContain(
+    'It is a link, which may have',
+  )
+  if (link.endsWith('there/.delta'))
+    expect((await at.here(['run', '-w', 'there', '-m', 'New', '-q', ...agent])).exitCode).toBe(2)
+  expect(existsSync(join(at.home.path, 'there/ran.txt'))).toBe(false)
+})
+
+test('a run that was trusted with another agent goes on with that one, whatever its journal names', async () => {
+  const at = await scene()
+  await sent(at, 'cp -a ws there')
+  await cp(join(at.home.path, 'ws/agent'), join(at.home.path, 'mine'), { recursive: true })
+  await at.home.write(
+    'mine/agent.yaml',
+    (await at.home.read('mine/agent.yaml')).replace('ran.txt', 'mine.txt'),
+  )
+  expect((await at.here(goOn('there', '--trust-run', '--agent', 'mine'))).exitCode).toBe(0)
+  await rm(join(at.home.path, 'there/mine.txt'))
+  const again = { tool_calls: [{ name: 'leave', arguments: {} }] }
+  const script = JSON.parse(await at.home.read('mine/script.yaml'))
+  await at.home.write(
+    'mine/script.yaml',
+    JSON.stringify([...script.slice(0, -1), again, ...script.slice(-1)]),
+  )
+  expect((await at.here(goOn('there'))).exitCode).toBe(0)
+  expect([
+    existsSync(join(at.home.path, 'there/mine.txt')),
+    existsSync(join(at.home.path, 'there/ran.txt')),
+  ]).toEqual([true, false])
+})
+
+test('a run of an old layout does not go on in a directory that lies ready for it', async () => {
+  const at = await scene()
+  const line = (seq: number, type: string, payload: object) =>
+    `${JSON.stringify({ seq, timestamp: '2025-10-01T12:00:00.000Z', type, payload })}\n`
+  const journal = `${line(1, 'RUN_START', { run_id: 'old', task: 'Go', agent_ref: `${at.home.path}/ws/agent` })}${line(2, 'USER_MESSAGE', { content: 'Go' })}`
+  await at.home.write('ws/.delta/old/journal.jsonl', journal)
+  await cp(join(at.home.path, 'ws/.delta/one'), join(at.home.path, 'ws/.delta/old-continued'), {
+    recursive: true,
+  })
+  const refused = await at.here(goOn('ws', '--run-id', 'old', '--trust-run'))
+  expect(refused.exitCode).toBe(2)
+  expect(refused.stderr).toContain(
+    'old-continued, which is there already and is not among your runs.\nMove that directory away.',
+  )
+  await rm(join(at.home.path, 'ws/.delta/old-continued'), { recursive: true })
+  expect((await at.here(goOn('ws', '--run-id', 'old', '--trust-run'))).exitCode).toBe(101)
+  expect((await at.here(goOn('ws', '--run-id', 'old-continued'))).exitCode).toBe(0)
+})
+
+test.each(['engine.log', 'io', 'journal.jsonl'])(
+  'a run does not begin in a directory where %s is a link that was there before',
+  async (name) => {
+    const at = await scene()
+    await mkdir(join(at.home.path, 'ws/.delta/nightly'))
+    await symlink(join(at.home.path, 'bashrc'), join(at.home.path, 'ws/.delta/nightly', name))
+    const refused = await at.here([...RUN, '--new', '--run-id', 'nightly'])
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused.stderr).toContain(
+      `/nightly/${name}: It is a link or a pipe, and was there before the run.`,
+    )
+    expect(existsSync(join(at.home.path, 'bashrc'))).toBe(false)
+  },
+)
 
 describe('a run of this user', () => {
   test('goes on after its workspace was moved, and after it was moved back', async () => {

@@ -228,6 +228,30 @@ describe.skipIf(!works)('In the sandbox a tool', () => {
     expect(await read('bot/agent.yaml')).toBe('yours\n')
   })
 
+  test('cannot move away the directories above its agent, and put others in their place', async () => {
+    const { path, read } = await workspace({ 'agents/deep/bot/agent.yaml': 'mine', 'agents/x': '' })
+    const replace = (above: string) =>
+      `mv ${above} old; mkdir -p agents/deep/bot && echo yours > agents/deep/bot/agent.yaml; echo y > agents/x`
+    for (const above of ['agents', 'agents/deep', 'agents/deep/bot']) {
+      const result = await run(replace(above), path, true, agentIn(join(path, 'agents/deep/bot')))
+      expect(result.observation).toMatch(/busy|Read-only/)
+    }
+    expect([await read('agents/deep/bot/agent.yaml'), await read('agents/x')]).toEqual(['mine', 'y\n'])
+  })
+
+  test('cannot rewrite its agent through a workspace that is named by a link', async () => {
+    const { path, read } = await workspace({ 'ws/bot/agent.yaml': 'mine' })
+    await symlink('ws', join(path, 'link'))
+    const result = await run(
+      'echo yours > bot/agent.yaml; echo y > x',
+      join(path, 'link'),
+      true,
+      agentIn(join(path, 'ws/bot')),
+    )
+    expect(result.observation).toMatch(/Read-only file system/)
+    expect([await read('ws/bot/agent.yaml'), await read('ws/x')]).toEqual(['mine', 'y\n'])
+  })
+
   test('works in a workspace that lies in its agent’s directory, and sees no other one there', async () => {
     const home = await workspace({
       'agent.yaml': 'mine',

@@ -63,7 +63,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
       force: flags.force ?? false,
       runId: run.runId,
       trusted: true,
-      onRun: list,
+      onRun: (directory) => list(directory, agent.home),
       ...(isNew ? { allowed: allowedBy(flags, terminal) } : {}),
       retry: flags.retry ?? false,
       ...(message === undefined ? {} : { message }),

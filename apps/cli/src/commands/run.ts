@@ -93,7 +93,7 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
       message,
       runId: flags.runId,
       allowed: allowedBy(flags, terminal),
-      onRun: list,
+      onRun: (directory) => list(directory),
     })
   const { runId, overrides } = taken.run
   const same = await asSetBefore({ ...start, engine: setting }, overrides)
@@ -104,7 +104,7 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
       ...place,
       runId,
       trusted: true,
-      onRun: taken.list,
+      onRun: (directory) => taken.list(directory, same.home),
       ...(taken.isNew ? { allowed: allowedBy(flags, terminal) } : {}),
     })
   } catch (error) {

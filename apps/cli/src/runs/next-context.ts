@@ -1,6 +1,6 @@
 import type { Agent } from '@delta/config-loader'
 import type { ContextManifest } from '@delta/context'
-import { findAgentHome, type NextRequest, nextRequest } from '@delta/engine'
+import { type NextRequest, nextRequest } from '@delta/engine'
 import { isAgentCommand } from '@delta/executor'
 import { latestRunId } from '@delta/journal'
 import { findEnvironment } from '../agent/find-environment.js'
@@ -9,11 +9,12 @@ import { say } from '../present/print.js'
 import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
 import type { Terminal } from '../terminal/terminal.js'
 import type { Place } from '../usage/place.js'
+import { UsageError } from '../usage/usage-error.js'
 import { withOwnCommands } from '../with-own-commands.js'
 import { placeToWork, type RunsFlags } from '../workspace/find-place.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
 import { readMessage } from './message.js'
-import { isOwnRun } from './own-runs.js'
+import { agentHomeOf, isOwnRun } from './own-runs.js'
 import { findShownRun, type ShownRun } from './shown-run.js'
 
 export interface ContextFlags extends AgentFlags, RunsFlags {
@@ -40,7 +41,11 @@ export async function nextContext(flags: ContextFlags, terminal: Terminal): Prom
   const run = await shownRun(flags, place, terminal)
   const believed = run && isOwnRun(run.directory, terminal.env) ? run : undefined
   const allowed = withAllowed(flags, believed?.allowed)
-  const directory = flags.agent ?? (await agentHomeOf(believed)) ?? '.'
+  if (run !== undefined && believed === undefined && flags.agent === undefined)
+    throw new UsageError(
+      `Run ${run.runId} is not among your runs, so the agent that it names is not believed: its generators would run.\nName the agent with --agent <directory>.`,
+    )
+  const directory = flags.agent ?? (await presentHome(believed, terminal.env)) ?? '.'
   const overrides = believed?.overrides ?? []
   const agent = await loadAgentFor(directory, { flags: allowed, terminal, warn, overrides })
   const message = await readMessage(flags.message, terminal)
@@ -82,8 +87,8 @@ async function shownRun(flags: ContextFlags, place: Place, terminal: Terminal): 
   return id === undefined ? undefined : findShownRun(place, flags, id, terminal)
 }
 
-async function agentHomeOf(run: NextContext['run']): Promise<string | undefined> {
-  return run === undefined || run.metadata.agent_home === null ? undefined : findAgentHome(run)
+async function presentHome(run: NextContext['run'], env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  return run === undefined || run.metadata.agent_home === null ? undefined : agentHomeOf(run, env)
 }
 
 function noticesOn(run: NextContext['run'], message: string | undefined): string[] {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { replaceFile } from '@delta/journal'
+import { join, relative } from 'node:path'
+import { findAgentHome } from '@delta/engine'
+import { type RunSummary, replaceFile } from '@delta/journal'
 import { openState, readState, type StateFile } from '../state-directory.js'
+import { placeOfRun } from '../usage/place.js'
 
 interface OwnRun {
   /** What the file `owner` of its directory holds. */
@@ -10,6 +12,8 @@ interface OwnRun {
   /** Of its directory, without symbolic links. */
   path: string
   inode: number
+  /** Of a run that was somebody else's: where the agent lies that it goes on with, whatever its journal says. */
+  agent_home?: string
 }
 
 /**
@@ -45,24 +49,38 @@ export function hasToken(runDirectory: string): boolean {
  * @returns Lists a run, or where it is now, under the token in its directory; under a new one if that is another run's.
  * @throws {UsageError} The state directory cannot be written.
  */
-export function listingOwnRuns(env: NodeJS.ProcessEnv): (runDirectory: string) => void {
+export function listingOwnRuns(
+  env: NodeJS.ProcessEnv,
+): (runDirectory: string, trusted?: { agentHome: string }) => void {
   const state = openState(RUNS, env)
-  return (runDirectory) => {
+  return (runDirectory, trusted) => {
     const here = { path: realpathSync(runDirectory), inode: statSync(runDirectory).ino }
     const known = listed(runDirectory, env)
     if (known?.path === here.path && known.inode === here.inode) return
     const token = known?.token ?? randomBytes(16).toString('hex')
     if (known === undefined) replaceFile(join(runDirectory, 'owner'), `${token}\n`)
-    state.add({ token, ...here })
+    state.add({ ...known, token, ...here, ...(trusted && { agent_home: trusted.agentHome }) })
   }
+}
+
+/** The directory of the agent of a run: what was trusted or, of a run that this user started, what its journal says. */
+export async function agentHomeOf(run: RunSummary, env: NodeJS.ProcessEnv): Promise<string> {
+  return listed(run.directory, env)?.agent_home ?? findAgentHome(run)
 }
 
 function listed(runDirectory: string, env: NodeJS.ProcessEnv): OwnRun | undefined {
   const token = tokenIn(runDirectory)
-  if (token === undefined) return undefined
+  if (token === undefined || isBehindLink(runDirectory)) return undefined
   const known = readState(RUNS, env).entries.find((each) => each.token === token)
   const isSame = known?.path === realpathSync(runDirectory) || known?.inode === statSync(runDirectory).ino
   return isSame ? known : undefined
+}
+
+/** Such a link may have come with the workspace, and lead to a run of another one. */
+function isBehindLink(runDirectory: string): boolean {
+  const { workDirectory, runsDirectory } = placeOfRun(runDirectory)
+  const base = runsDirectory ?? workDirectory
+  return realpathSync(runDirectory) !== join(realpathSync(base), relative(base, runDirectory))
 }
 
 /** Longer than any token: a file that is not ours. */

@@ -1,14 +1,13 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
-import { findAgentHome } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import { latestRunId, listRuns, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { callerOf } from '../agent/within-run.js'
 import { type Place, placeArguments } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
 import { tellOf } from './other-run.js'
-import { isOwnRun } from './own-runs.js'
+import { agentHomeOf, isOwnRun } from './own-runs.js'
 
 interface Earlier {
   /** One line for the person. */
@@ -84,9 +83,9 @@ function isOpen({ status }: RunSummary): boolean {
   return status === 'INTERRUPTED' || status === 'WAITING_FOR_INPUT'
 }
 
-async function isMeant(summary: RunSummary, { agent, message }: ResumeQuery): Promise<boolean> {
+async function isMeant(summary: RunSummary, { agent, message, env }: ResumeQuery): Promise<boolean> {
   const isSet = agent.snapshot.overrides.every((text) => summary.overrides.includes(text))
-  return isSet && continuesWith(summary, message) && (await isSameAgent(summary, agent))
+  return isSet && continuesWith(summary, message) && (await isSameAgent(summary, agent, env))
 }
 
 function damageNotice({ runId, problem = '' }: RunSummary, place: Place, env: NodeJS.ProcessEnv): string {
@@ -111,10 +110,10 @@ function hasResponse(summary: RunSummary): boolean {
   return !what.isFile() || readFileSync(path, 'utf8').trim() !== ''
 }
 
-async function isSameAgent(summary: RunSummary, agent: Agent): Promise<boolean> {
+async function isSameAgent(summary: RunSummary, agent: Agent, env: NodeJS.ProcessEnv): Promise<boolean> {
   if (summary.metadata.agent_home === null) return false
   try {
-    return realpathSync(await findAgentHome(summary)) === agent.home
+    return realpathSync(await agentHomeOf(summary, env)) === agent.home
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
     throw error

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
 import { findAgentHome } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
-import type { RunSummary } from '@delta/journal'
+import { migratedDirectory, type RunSummary } from '@delta/journal'
 import { callerOf } from '../agent/within-run.js'
 import { say } from '../present/print.js'
 import { printable } from '../present/printable.js'
@@ -17,8 +19,8 @@ import { hasToken, isOwnRun, listingOwnRuns, RUNS } from './own-runs.js'
 interface BelievedRun {
   /** Without what was set for it or allowed, if it is another's. */
   run: RunSummary
-  /** To be called with its directory once it goes on: from then on it is listed as this user's. */
-  list: (runDirectory: string) => void
+  /** To be called with its directory once it goes on: from then on it is listed as this user's, with the agent that it goes on with. */
+  list: (runDirectory: string, agentHome: string) => void
   isNew: boolean
 }
 
@@ -44,10 +46,25 @@ export async function believedRun(run: RunSummary, asked: Asked): Promise<Believ
     )
   const isTyped = flags.runsDir !== undefined && place.runsDirectory !== undefined
   if (!isOwn && !isTyped && !(await isTrusted(run, asked))) throw refusal(run, asked)
+  refusePrepared(run, asked)
   const list = listingOwnRuns(terminal.env)
-  if (isOwn || isTyped) return { run, list, isNew: false }
+  if (isOwn || isTyped) return { run, list: (runDirectory) => list(runDirectory), isNew: false }
   const { allowed, ...rest } = run
-  return { run: { ...rest, overrides: [] }, list, isNew: true }
+  return {
+    run: { ...rest, overrides: [] },
+    list: (runDirectory, agentHome) => list(runDirectory, { agentHome }),
+    isNew: true,
+  }
+}
+
+/** A run of an old layout goes on in another directory, which may be there already, and be anyone's. */
+function refusePrepared({ directory, runId }: RunSummary, { place, terminal }: Asked): void {
+  const target = migratedDirectory(directory)
+  if (target === undefined || !existsSync(target) || isOwnRun(target, terminal.env)) return
+  throw new UsageError(
+    `Run ${runId} has an old layout and would go on in ${target}, which is there already and is not among your runs.
+Move that directory away. Or go on with what is in it: ${commandToContinue(place, basename(target), terminal.env)} --trust-run`,
+  )
 }
 
 /** Asks only about a run without a token, which an older version may have started, and only at a terminal. */

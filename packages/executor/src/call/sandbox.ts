@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import type { Tool } from '../tool/define-tool.js'
 import type { SandboxSettings } from '../tool/settings.js'
 import { settingsPath, type Variables } from '../tool/variables.js'
@@ -66,6 +66,7 @@ function bubblewrap(
       { option: '--ro-bind', path: CWD },
       ...paths(read).map((path) => ({ option: '--ro-bind', path }) as const),
       ...paths(write).map((path) => ({ option: '--bind', path }) as const),
+      ...agentWithin(paths(write), AGENT_HOME),
     ]),
     ...empty([
       ...existing(upward(dirname(CWD)).map((directory) => join(directory, '.delta'))),
@@ -85,6 +86,21 @@ function empty(paths: readonly string[]): string[] {
   return paths.flatMap((path) => ['--tmpfs', path])
 }
 
+/**
+ * The agent's directory where a path that can be written holds it, under the name that it has there, and each directory above it:
+ * what is mounted cannot be moved away and replaced.
+ */
+function agentWithin(writable: readonly string[], agentHome: string): Mount[] {
+  const real = realPath(agentHome)
+  if (writable.some((path) => realPath(path) === real)) return []
+  return writable.flatMap((path) => {
+    const way = relative(realPath(path), real).split(sep)
+    if (way[0] === '..') return []
+    const names = way.map((_, index) => join(path, ...way.slice(0, index + 1)))
+    return names.map((name) => ({ option: name === names.at(-1) ? '--ro-bind' : '--bind', path: name }))
+  })
+}
+
 /** One mount: what is there to read, to write, or hidden by an empty directory. */
 interface Mount {
   option: '--ro-bind' | '--bind' | '--tmpfs'
@@ -96,10 +112,14 @@ interface Mount {
  * agent's directory can be written, an agent's directory in a writable workspace cannot. Of equal paths the one listed last holds.
  */
 function outerFirst(mounts: readonly Mount[]): string[] {
-  const depth = ({ path }: Mount) => (existsSync(path) ? realpathSync(path) : path).split('/').length
+  const depth = ({ path }: Mount) => realPath(path).split('/').length
   return mounts
     .toSorted((left, right) => depth(left) - depth(right))
     .flatMap(({ option, path }) => (option === '--tmpfs' ? [option, path] : [option, path, path]))
+}
+
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path
 }
 
 /** Every `.delta` in a directory, at any depth: a run of a nested workspace is not for the tools of this one. Links are not followed. */

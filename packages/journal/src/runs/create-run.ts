@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { JournalError } from '../errors.js'
 import type { NewEvent } from '../events/event.js'
@@ -55,6 +55,7 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
   try {
     makeRunsDirectory(runsDirectory, { sync })
     checkLayout(runsDirectory)
+    refusePrepared(directory)
     makeRunDirectory(directory)
     if (sync) for (const made of [runsDirectory, directory]) syncName(made)
     lease = await takeLease(runPaths(directory).lease)
@@ -98,6 +99,23 @@ export function makeRunDirectory(directory: string): void {
   for (const part of ['', 'io', 'io/invocations', 'io/tool_executions', 'io/hooks']) {
     makeDirectory(join(directory, part))
   }
+}
+
+/**
+ * What a crash leaves is files and directories. Links and pipes were put there by somebody who knew the id: what is written
+ * to `engine.log` would end up elsewhere.
+ */
+function refusePrepared(directory: string): void {
+  if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return
+  const inside = readdirSync(directory, { withFileTypes: true, recursive: true })
+  const odd = inside.find((entry) => !entry.isFile() && !entry.isDirectory())
+  const path = odd ? join(odd.parentPath, odd.name) : directory
+  if (odd === undefined && !lstatSync(directory).isSymbolicLink()) return
+  throw new JournalError(
+    'ERR_RUN_EXISTS',
+    `${path}: It is a link or a pipe, and was there before the run. Remove ${directory}, or choose another id.`,
+    { path },
+  )
 }
 
 /** Not recursive: of a read-only file system node would then say that the directory above is missing. */

@@ -18,12 +18,17 @@ export function makeRunsDirectory(directory: string, { sync }: { sync: boolean }
   else if (made) ignoreInGit(directory, { sync })
 }
 
-/** Makes `.delta` 0700, whoever made it, and leaves a `.gitignore` there. Where a link leads is the user's. */
+/**
+ * Makes `.delta` 0700, whoever made it, and leaves a `.gitignore` there.
+ *
+ * @throws {JournalError} `ERR_RUNS_DIRECTORY`: it is a link, which may have come with the workspace; nothing is written where
+ *   that leads, nor are runs believed that lie there.
+ */
 export function keepPrivate(directory: string, { sync }: { sync: boolean }): void {
+  refuseLink(directory)
   const { mode, uid } = statSync(directory)
-  const isOurs = uid === process.geteuid?.() && lstatSync(directory).isDirectory()
   try {
-    if (isOurs && (mode & 0o777) !== 0o700) chmodSync(directory, 0o700)
+    if (uid === process.geteuid?.() && (mode & 0o777) !== 0o700) chmodSync(directory, 0o700)
   } catch (error) {
     throw asWriteError(error, directory)
   }
@@ -47,6 +52,16 @@ function makeDirectory(directory: string, sync: boolean): boolean {
 
 function isDelta(directory: string): boolean {
   return basename(directory) === DELTA_DIRECTORY
+}
+
+/** @throws {JournalError} `ERR_RUNS_DIRECTORY` */
+export function refuseLink(directory: string): void {
+  if (!lstatSync(directory, { throwIfNoEntry: false })?.isSymbolicLink()) return
+  throw new JournalError(
+    'ERR_RUNS_DIRECTORY',
+    `${directory}: It is a link, which may have come with the workspace.\nRemove the link. To keep the runs elsewhere, name that directory: --runs-dir DIR`,
+    { path: directory },
+  )
 }
 
 /** Keeps git from seeing the runs. A `.gitignore` that is there is the user's. */

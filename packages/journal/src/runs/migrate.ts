@@ -30,11 +30,9 @@ export interface Migration {
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT`.
  */
 export function migrateRun(directory: string): Migration | undefined {
-  const from = journalPath(directory)
-  const nested = basename(dirname(from)) === 'execution'
-  if (!nested && !isOldJournal(from)) return undefined
-
-  const to = nested ? join(dirname(dirname(directory)), basename(directory)) : `${directory}-continued`
+  const to = migratedDirectory(directory)
+  if (to === undefined) return undefined
+  const nested = isNested(directory)
   const already = existsSync(to)
   if (!already) writeAnew(directory, to, nested)
   announceRun(dirname(to), basename(to))
@@ -43,6 +41,19 @@ export function migrateRun(directory: string): Migration | undefined {
     directory: to,
     notice: `The run in ${directory} has an old layout and ${how}. It goes on in ${to}`,
   }
+}
+
+/** Where a run of an old layout goes on, whether that is there or not; undefined for a run of today's. */
+export function migratedDirectory(directory: string): string | undefined {
+  if (!isNested(directory) && !isOldJournal(journalPath(directory))) return undefined
+  const runs = dirname(directory)
+  return isNested(directory) && basename(runs) === 'runs'
+    ? join(dirname(runs), basename(directory))
+    : `${directory}-continued`
+}
+
+function isNested(directory: string): boolean {
+  return basename(dirname(journalPath(directory))) === 'execution'
 }
 
 /** Old journals are old from their first line on. */

@@ -8,7 +8,7 @@ import { makeWayWithoutLease, writesWithoutLease } from '../lease/writer-without
 import { DELTA_DIRECTORY, type RunPaths, runPaths } from '../run-paths.js'
 import { checkOptions, checkPath } from '../usage.js'
 import { makeRunDirectory } from './create-run.js'
-import { checkLayout, keepPrivate } from './layout.js'
+import { checkLayout, keepPrivate, refuseLink } from './layout.js'
 import { migrateRun } from './migrate.js'
 import { neverBegan } from './never-began.js'
 import { obstacleIn } from './obstacle.js'
@@ -42,6 +42,8 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   const { force = false, sync = true, workDirectory, ...waiting } = options
   const named = resolve(runDirectory)
   if (!existsSync(named)) throw notFound(named)
+  refuseLink(named)
+  if (isInDelta(named)) refuseLink(dirname(named))
   checkLayout(dirname(named))
   const migration = migrateRun(named)
   const directory = migration?.directory ?? named
@@ -50,9 +52,13 @@ export async function openRun(runDirectory: string, options: OpenRunOptions = {}
   if (obstacle !== undefined) throw obstacle
 
   const run = await take(directory, { force, sync, workDirectory, ...waiting })
-  if (basename(dirname(directory)) === DELTA_DIRECTORY) keepPrivate(dirname(directory), { sync })
+  if (isInDelta(directory)) keepPrivate(dirname(directory), { sync })
   if (migration) run.notices.unshift(migration.notice)
   return run
+}
+
+function isInDelta(runDirectory: string): boolean {
+  return basename(dirname(runDirectory)) === DELTA_DIRECTORY
 }
 
 type Taking = Waiting & Holding & { force: boolean; above?: number }
