@@ -4,7 +4,6 @@ import { isWithinRun } from '../agent/within-run.js'
 import { presenterFor } from '../present/presenter-for.js'
 import { agentOfRun } from '../runs/agent-of-run.js'
 import { type EngineFlags, engineOptions } from '../runs/engine-options.js'
-import { otherRun } from '../runs/other-run.js'
 import { readReply } from '../runs/reply.js'
 import { resolveRunId } from '../runs/resolve-run-id.js'
 import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
@@ -46,10 +45,6 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   })
   const { run, list, isNew } = await believedRun(found, { place, flags, terminal })
   const message = await readReply(flags.message, run, terminal)
-  if (flags.runId === undefined) {
-    const other = await otherRun(run, { place, message, env: terminal.env })
-    if (other !== undefined) presenter.warn(other)
-  }
   rememberPlace(place, terminal)()
   const allowed = withAllowed(flags, run.allowed)
   const agent = await agentOfRun(run, { flags: allowed, terminal, warn: presenter.warn })

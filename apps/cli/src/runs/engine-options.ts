@@ -12,7 +12,6 @@ import type { Place } from '../usage/place.js'
 import { wholeNumber } from '../usage/whole-number.js'
 import { withOwnCommands } from '../with-own-commands.js'
 import type { RunsFlags } from '../workspace/find-place.js'
-import { keepingSmall } from './keep-small.js'
 
 /** Flags that `run` and `continue` share, as the argument parser gives them. */
 export interface EngineFlags extends AgentFlags, SetFlags, PresenterFlags, RunsFlags {
@@ -47,7 +46,7 @@ export async function engineOptions(
     sync: flags.sync,
     signal,
     stream: presenter.wantsStream,
-    onEvent: keepingSmall((event) => presenter.show(inOwnWords(event))),
+    onEvent: (event) => presenter.show(inOwnWords(event)),
     maxIterations: maxIterationsIn(flags),
     ...(flags.interactive ? { ask: askingWith(presenter, terminal, signal) } : {}),
   }

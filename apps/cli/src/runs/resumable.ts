@@ -4,9 +4,9 @@ import type { Agent } from '@delta/config-loader'
 import { quoteForPerson } from '@delta/executor'
 import { latestRunId, listRuns, type RunSummary, readRun, runDirectory } from '@delta/journal'
 import { callerOf } from '../agent/within-run.js'
+import { commandToContinue } from '../usage/command-to-continue.js'
 import { type Place, placeArguments } from '../usage/place.js'
 import { spokenName } from '../usage/spoken-name.js'
-import { tellOf } from './other-run.js'
 import { agentHomeOf, isOwnRun } from './own-runs.js'
 
 interface Earlier {
@@ -53,6 +53,17 @@ export async function resumableRun(about: ResumeQuery): Promise<Earlier | undefi
   }
   // a hint would advise to trust a run that came with the workspace
   return isOwnRun(summary.directory, about.env) ? { notice: tellOf(summary, place, about.env) } : undefined
+}
+
+/** A line about a run that is not resumed: its status, and the command that resumes it or shows its question. */
+function tellOf(run: RunSummary, place: Place, env: NodeJS.ProcessEnv): string {
+  return `Run ${run.runId} in this workspace is ${run.status}; ${wayTo(run, place, env)}`
+}
+
+function wayTo({ runId, status }: RunSummary, place: Place, env: NodeJS.ProcessEnv): string {
+  if (status === 'INTERRUPTED') return `to resume it: ${commandToContinue(place, runId, env)}`
+  const show = quoteForPerson([...spokenName(env), 'show', runId, ...placeArguments(place)])
+  return `to see what it asks: ${show}`
 }
 
 async function latestRun(place: Place): Promise<RunSummary | undefined> {
