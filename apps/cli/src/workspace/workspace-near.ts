@@ -40,7 +40,7 @@ export function withOtherWorkspace(
  *
  * @param workDir - The directory as it was typed.
  */
-export function workspaceNear(
+function workspaceNear(
   workDir: string,
   { cwd, env }: Pick<Terminal, 'cwd' | 'env'>,
 ): { workspace: string; isAbove: boolean } | undefined {
