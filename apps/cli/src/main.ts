@@ -21,6 +21,7 @@ export async function main(host: NodeJS.Process, cache?: CachePlace): Promise<nu
 }
 
 async function execute(terminal: Terminal): Promise<number> {
+  if (terminal.argv[0] === 'tool:expand') terminal.argv.splice(0, 1, 'tool', 'expand') // its name in the papers
   const [command, ...words] = terminal.argv
   if (command === 'sessions' || (command === 'help' && words[0] === 'sessions')) {
     const typed = command === 'help' ? ['--help'] : words
