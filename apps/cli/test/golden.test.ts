@@ -38,7 +38,14 @@ async function play({ files, lines }: Story): Promise<{ hard: string; soft: stri
   let before = await contentOf(here)
   for (const line of lines) {
     const { exitCode, stdout, stderr } = await runProcess(['bash', '-c', line], { cwd: here, env, input: '' })
-    const normal = (text: string) => normalised(text.replaceAll(here, '/here').replaceAll(root.path, '/root'))
+    const normal = (text: string) =>
+      normalised(
+        text
+          .replaceAll(here, '/here')
+          .replaceAll(root.path, '/root')
+          .replaceAll(`'${DELTA}'`, DELTA)
+          .replaceAll(DELTA, '/delta'),
+      )
     const after = await contentOf(here)
     const json = jsonIn(stdout)
     tables.hard += `$ ${line}\nexit ${exitCode}\n${normal(json)}${normal(changes(before, after))}\n`
@@ -109,5 +116,7 @@ function normalised(text: string): string {
     .replaceAll(/\b\d+(\.\d+)? ?(ms|s)\b/g, 'DURATION')
     .replaceAll(/"(pid|duration_ms|latency_ms|epoch)": ?\d+/g, '"$1": N')
     .replaceAll(/process \d+/g, 'process N')
+    .replaceAll(/\b(byte|bytes) \d+/g, '$1 N') // behind an event that has a process in it
+    .replaceAll(process.execPath, 'node')
     .replaceAll(process.version, 'NODE')
 }

@@ -298,7 +298,7 @@ tools:
     lines: [
       'delta run --agent far -w work -m Go',
       'echo yes | delta run --agent far -w work -m Go',
-      'ln -s /etc/hostname work/link; delta run --agent far -w work -m Go --trust-workspace-env --run-id far',
+      'ln -s /etc/passwd work/link; delta run --agent far -w work -m Go --trust-workspace-env --run-id far',
       'rm work/.env work/link; delta run --agent agent -w work -m Go --run-id one',
       'delta config --agent agent --strict > /dev/null',
       'delta show -w work --failed',
