@@ -1,5 +1,3 @@
-import { checkOptions, checkTexts, isObject, requireThat } from './usage.js'
-
 /** The engine's own credentials: no command finds them unless somebody says so. */
 export const CREDENTIAL_NAMES: readonly string[] = ['DELTA_API_KEY', 'OPENAI_API_KEY']
 
@@ -31,9 +29,6 @@ export interface EnvironmentOptions {
  * what the caller inherited under these names is removed, so that nobody takes it for their own.
  */
 export function commandEnvironment(base: NodeJS.ProcessEnv, options: EnvironmentOptions): NodeJS.ProcessEnv {
-  checkOptions('commandEnvironment', options)
-  if (options.credentials !== undefined)
-    checkTexts('commandEnvironment: the option credentials', options.credentials)
   const environment: NodeJS.ProcessEnv = { ...base }
   for (const name of options.credentials ?? CREDENTIAL_NAMES) delete environment[name]
   for (const [name, value] of Object.entries({ ...baseSet(options), DELTA_CALLS: callsAbove(base) })) {
@@ -82,8 +77,6 @@ export function credentialsOf(
   environment: NodeJS.ProcessEnv,
   names: readonly string[] = CREDENTIAL_NAMES,
 ): Record<string, string> {
-  requireThat(isObject(environment), 'credentialsOf: the environment', 'process.env, or a part of it')
-  checkTexts('credentialsOf: the list of names', names)
   const found = names.map((name) => [name, environment[name]] as const)
   return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined))
 }

@@ -2,21 +2,10 @@ import { type CallContext, prepareCall, type RunnableCall, type ToolCall } from 
 import type { RunContext } from './call/run-context.js'
 import { runPrepared } from './call/run-prepared.js'
 import { CREDENTIAL_NAMES, credentialsOf } from './environment.js'
-import { checkPolicy } from './policy/check-policy.js'
+import { ExecutorError } from './errors.js'
 import { notRun, type ToolResult } from './result/tool-result.js'
 import type { Tool } from './tool/define-tool.js'
 import { variablesOf } from './tool/working-directory.js'
-import {
-  checkFunction,
-  checkPath,
-  checkSignal,
-  checkTexts,
-  checkTime,
-  isObject,
-  isText,
-  requireThat,
-} from './usage.js'
-
 /** Where and how a tool runs that is called without an engine, and who is asked. */
 export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirectory'> {
   /** Default: `AGENT_HOME` of the environment (else the work directory), and the work directory. */
@@ -37,14 +26,14 @@ export interface ExecuteContext extends RunContext, Pick<CallContext, 'runsDirec
  * The engine's credentials (`CREDENTIAL_NAMES`) that are in `environment` reach no tool but one that lists them in
  * `pass_env`, and no observation; `credentials` names others.
  *
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: an argument or option cannot be used. Besides, what `confirm` throws.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: the policy was not read by `parsePolicy`, or `confirm` gave neither true nor false.
+ *   Besides, what `confirm` throws.
  */
 export async function executeTool(
   tools: ReadonlyMap<string, Tool>,
   call: ToolCall,
   context: ExecuteContext,
 ): Promise<ToolResult> {
-  checkCall(tools, call, context)
   const { workDirectory, policy, runsDirectory, variables = variablesOf(context) } = context
   const prepared = prepareCall(tools, call, { workDirectory, policy, runsDirectory, variables })
   if (prepared.decision === 'refuse') return notRun(prepared.status, prepared.observation)
@@ -59,25 +48,10 @@ export async function executeTool(
 
 async function isConfirmed(call: RunnableCall, { confirm }: ExecuteContext): Promise<boolean> {
   const said: unknown = await confirm?.(call)
-  const isAnswer = said === undefined || typeof said === 'boolean'
-  requireThat(isAnswer, 'executeTool: what the option confirm gave', 'a function that gives true or false')
-  return said === true
-}
-
-function checkCall(tools: unknown, call: unknown, context: unknown): void {
-  requireThat(tools instanceof Map, 'executeTool: the map of tools', 'what toolMap makes')
-  requireThat(typeof Object(call).name === 'string', 'executeTool: the call', '{ name, arguments }')
-  const { workDirectory, environment } = Object(context)
-  requireThat(isText(workDirectory), 'executeTool: the option workDirectory', 'the directory to run in')
-  requireThat(isObject(environment), 'executeTool: the option environment', 'process.env, or a part of it')
-  checkPolicy('executeTool', Object(context).policy)
-  const { signal, graceMs, secrets, outputPrefix, confirm, onSpawn } = Object(context)
-  checkSignal('executeTool: the option signal', signal)
-  checkTime('executeTool: the option graceMs', graceMs)
-  if (secrets !== undefined) checkTexts('executeTool: the option secrets', secrets)
-  if (outputPrefix !== undefined) checkPath('executeTool: the option outputPrefix', outputPrefix)
-  checkFunction('executeTool: the option confirm', confirm)
-  checkFunction('executeTool: the option onSpawn', onSpawn)
+  if (said === undefined || typeof said === 'boolean') return said === true
+  const message =
+    'What the option confirm gave is neither true nor false.\nPass a function that gives one of them.'
+  throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
 }
 
 function withoutCredentials(context: ExecuteContext): ExecuteContext {

@@ -1,6 +1,5 @@
 import { createContext, Script } from 'node:vm'
 import type { Matches } from '@delta/tool-expander'
-import { checkText } from './usage.js'
 
 /** How long the patterns of one call may take. */
 const LIMIT_MS = 1000
@@ -48,7 +47,6 @@ function testWithin(timeout: number, expression: RegExp, text: string): boolean 
  * taken to be harmless.
  */
 export function repeatsRepeat(pattern: string): boolean {
-  checkText('repeatsRepeat: the pattern', pattern)
   return REPEATED_REPETITION.test(pattern)
 }
 

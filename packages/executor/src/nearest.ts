@@ -1,5 +1,3 @@
-import { checkText, checkTexts, isObject, requireThat } from './usage.js'
-
 /** Nobody mistypes a longer name, and the work grows with its square. */
 const LONGEST = 64
 
@@ -13,14 +11,11 @@ const LONGEST = 64
  * @param mostEdits - How many letters may be wrong. Default: one in four, and at least one.
  */
 export function nearestNames(wanted: string, names: Iterable<string>, mostEdits?: number): string[] {
-  checkText('nearestNames: the wanted name', wanted)
-  const isIterable =
-    isObject(names) && typeof (names as { [Symbol.iterator]?: unknown })[Symbol.iterator] === 'function'
-  const all = isIterable ? [...names] : undefined
-  checkTexts('nearestNames: the list of names', all)
-  const isCount = mostEdits === undefined || (typeof mostEdits === 'number' && mostEdits >= 0)
-  requireThat(isCount, 'nearestNames: the number of edits', '0 or more, or nothing')
-  return nearest(wanted, all, mostEdits ?? Math.max(1, Math.floor(Math.min(wanted.length, LONGEST) / 4)))
+  return nearest(
+    wanted,
+    [...names],
+    mostEdits ?? Math.max(1, Math.floor(Math.min(wanted.length, LONGEST) / 4)),
+  )
 }
 
 function nearest(wanted: string, names: readonly string[], mostEdits: number): string[] {

@@ -1,5 +1,3 @@
-import { checkTexts } from './usage.js'
-
 const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/
 
 /**
@@ -7,7 +5,6 @@ const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/
  * Control characters stay as they are inside the quotes: the line runs exactly this command.
  */
 export function quoteCommand(argv: readonly string[]): string {
-  checkTexts('quoteCommand: the list of words', argv)
   return argv.map(quoteWord).join(' ')
 }
 
@@ -39,8 +36,6 @@ const NAMED: Readonly<Record<string, string>> = {
  * @param known - Words that are shown as they are, such as the script of the tool's own author.
  */
 export function quoteForPerson(argv: readonly string[], known: readonly string[] = []): string {
-  checkTexts('quoteForPerson: the list of words', argv)
-  checkTexts('quoteForPerson: the list of known words', known)
   return argv
     .map((word, index) =>
       holdsUnseen(word) && !known.includes(word) ? spellOut(word) : quoteWord(word, index),

@@ -31,6 +31,14 @@ test('two tools of one name are refused: a model could not tell them apart', () 
   )
 })
 
+test('a model that names no tool at all gets an answer', async () => {
+  const tools = toolMap([defineTool({ name: 'say', exec: 'echo hi' })])
+  const context = { workDirectory: '/', environment: {} }
+  const { status, observation } = await executeTool(tools, { name: '', arguments: '{}' }, context)
+  expect(status).toBe('ERROR')
+  expect(observation).toBe('ERROR: there is no tool "". Nothing was run.\nThe tools are: say.')
+})
+
 test('a plain success is the stdout of the command and nothing else', async () => {
   const workDirectory = (await workspace()).path
   const outputPrefix = join(workDirectory, 'record')
@@ -110,7 +118,7 @@ describe('what a person says to a call', () => {
       const { result, wiped } = await asking(async () => said as never)
       await expect(result).rejects.toMatchObject({
         code: 'ERR_EXECUTOR_USAGE',
-        message: expect.stringContaining('executeTool: what the option confirm gave is missing or invalid.'),
+        message: expect.stringContaining('What the option confirm gave is neither true nor false.'),
       })
       expect(wiped()).toBe(false)
     },

@@ -17,6 +17,10 @@ const harmless: Effects = {
   cost: { estimate: 'free', billable: false },
 }
 
+test('a policy as a person writes it is refused, for it would forbid nothing', () => {
+  expect(() => decide({}, { allow_network: false } as never)).toThrow('The policy was not read.')
+})
+
 test("without a policy the author's own tools may do everything", () => {
   expect(decide({ destructive: true }, undefined)).toEqual({ decision: 'allow', reasons: [] })
 })

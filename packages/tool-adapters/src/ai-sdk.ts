@@ -10,10 +10,10 @@ import { type AdapterOptions, outputOf, runnerAfterApproval } from './runner.js'
  * A call that the policy puts to a person is a `tool-approval-request`, unless there is `confirm` to ask. Aborting the
  * generation ends the command that is running.
  *
- * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
  */
 export function toAiSdkTools(tools: readonly Tool[], options: AdapterOptions = {}): ToolSet {
-  const { run, approvalOf } = runnerAfterApproval('toAiSdkTools', tools, options)
+  const { run, approvalOf } = runnerAfterApproval(tools, options)
   const entries = tools.map((tool) => {
     const { name, description } = tool.expanded
     const needsApproval = approvalOf(tool)

@@ -2,7 +2,7 @@ import type { Tool } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
 import { ToolMessage } from '@langchain/core/messages'
 import { DynamicStructuredTool, type ToolRunnableConfig } from '@langchain/core/tools'
-import { type AdapterOptions, runnerFor } from './runner.js'
+import { type AdapterOptions, createRunner } from './runner.js'
 
 /**
  * Tools for LangChain and LangGraph (package `@langchain/core`).
@@ -10,13 +10,13 @@ import { type AdapterOptions, runnerFor } from './runner.js'
  * What a tool prints is its output, also when it fails or its arguments are refused: the model reads
  * why, in a `ToolMessage` whose status is `error`. Called without a tool call's id, a tool returns the text alone.
  *
- * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
  */
 export function toLangChainTools(
   tools: readonly Tool[],
   options: AdapterOptions = {},
 ): DynamicStructuredTool[] {
-  const run = runnerFor('toLangChainTools', tools, options)
+  const run = createRunner(tools, options)
   return tools.map(({ expanded }) => {
     const { name, description = '' } = expanded
     return new UncheckedTool({

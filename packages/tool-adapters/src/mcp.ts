@@ -13,8 +13,7 @@ import {
   type ToolAnnotations,
 } from '@modelcontextprotocol/sdk/types.js'
 import * as z from 'zod/mini'
-import { checkServerOptions } from './check-options.js'
-import { type AdapterOptions, type Runner, runnerFor } from './runner.js'
+import { type AdapterOptions, createRunner, type Runner } from './runner.js'
 
 /** Where and how tools run. */
 export interface McpToolOptions extends AdapterOptions {
@@ -35,12 +34,11 @@ export interface McpServerOptions extends McpToolOptions {
  *
  * A failure, a refusal and a timeout are results with `isError`. Cancelling a request ends its command.
  *
- * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
  */
 export function toMcpServer(tools: readonly Tool[], options: McpServerOptions = {}): Server {
-  checkServerOptions('toMcpServer', options)
   const { name = 'delta-tools', version = '0.0.0', progressMs, ...adapter } = options
-  const run = runnerFor('toMcpServer', tools, adapter)
+  const run = createRunner(tools, adapter)
   // The high-level McpServer of the SDK answers a call of a tool that does not exist by itself, and says less.
   const server = new Server({ name, version }, { capabilities: { tools: {} } })
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(toMcpTool) }))
@@ -54,16 +52,15 @@ export function toMcpServer(tools: readonly Tool[], options: McpServerOptions = 
  * Mounts tools on an MCP server of your own, beside what it offers already. They behave as those of `toMcpServer`.
  *
  * @returns What the SDK gives for each, in the order of `tools`: a handle to disable or remove it.
- * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`. The SDK's error where the server has a tool of that name.
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`. The SDK's error where the server has a tool of that name.
  */
 export function registerMcpTools(
   server: McpServer,
   tools: readonly Tool[],
   options: McpToolOptions = {},
 ): RegisteredTool[] {
-  checkServerOptions('registerMcpTools', options)
   const { progressMs, ...adapter } = options
-  const run = runnerFor('registerMcpTools', tools, adapter)
+  const run = createRunner(tools, adapter)
   return tools.map((tool) => {
     const { name, inputSchema, ...config } = toMcpTool(tool)
     // McpServer takes zod schemas only. This one lets every input through: the executor's refusals say more.
@@ -95,13 +92,16 @@ async function callTool(
   }
 }
 
+/** Node turns a longer timer into one of a millisecond. */
+const LONGEST_MS = 2 ** 31 - 1
+
 /** Reports at once, and then every so often until the returned function is called. Reports are counted from 0. */
 function reportAgainAndAgain(everyMs: number, send: (report: number) => Promise<void>): () => void {
   let reports = 0
   // A client that is gone hears nothing, and the signal ends the command.
   const report = (): void => void send(reports++).catch(() => undefined)
   report()
-  const timer = setInterval(report, everyMs)
+  const timer = setInterval(report, Math.min(everyMs, LONGEST_MS))
   return () => clearInterval(timer)
 }
 

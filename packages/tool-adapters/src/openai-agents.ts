@@ -12,10 +12,10 @@ type StrictSchema = Omit<JsonSchema, 'additionalProperties'> & { additionalPrope
  * has it, and the model reads why. A call that the policy puts to a person is one of the run's `interruptions`, unless there
  * is `confirm` to ask. Aborting the run ends the command that is running.
  *
- * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`, `ERR_ADAPTER_OPTIONS`
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`
  */
 export function toOpenAIAgentsTools(tools: readonly Tool[], options: AdapterOptions = {}): FunctionTool[] {
-  const { run, approvalOf } = runnerAfterApproval('toOpenAIAgentsTools', tools, options)
+  const { run, approvalOf } = runnerAfterApproval(tools, options)
   return tools.map((tool) => {
     const { name, parameters, strict = false } = toFunctionTool(tool.expanded, { strict: true }).function
     const approval = approvalOf(tool)

@@ -1,10 +1,7 @@
 import type { Tool, ToolResult } from '@delta/executor'
 import { type FunctionTool, toFunctionTool } from '@delta/tool-expander'
-import { checkDispatchOptions, isObject } from './check-options.js'
-import { checkTools } from './check-tools.js'
 import { AdapterError } from './errors.js'
-import { type AdapterOptions, runnerFor } from './runner.js'
-import { requireThat } from './usage.js'
+import { type AdapterOptions, checkNames, createRunner } from './runner.js'
 
 /** The answer to one tool call, as the next request of a chat completion wants it. */
 export interface ToolMessage {
@@ -34,14 +31,13 @@ export interface DispatchOptions extends AdapterOptions {
 /**
  * Tools as the `tools` of a chat completion request.
  *
- * @throws {AdapterError} `ERR_ADAPTER_OPTIONS`, `ERR_ADAPTER_DUPLICATE`.
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`.
  */
 export function toOpenAITools(
   tools: readonly Tool[],
   options: { strict?: boolean | undefined } = {},
 ): FunctionTool[] {
-  checkTools('toOpenAITools', tools)
-  requireThat(isObject(options), 'toOpenAITools: the argument options', '{ strict: true }, or nothing')
+  checkNames(tools)
   return tools.map((tool) => toFunctionTool(tool.expanded, { strict: options.strict === true }))
 }
 
@@ -58,9 +54,14 @@ export async function dispatch(
   message: MessageWithCalls,
   options: DispatchOptions = {},
 ): Promise<ToolMessage[]> {
-  checkDispatchOptions(options)
   const { signal, concurrency = 1, onResult, ...adapter } = options
-  const run = runnerFor('dispatch', tools, adapter)
+  // With none at a time, no call would be answered.
+  if (!(concurrency >= 1)) {
+    const message =
+      'dispatch: the option concurrency is missing or invalid.\nPass a number from 1, or nothing.'
+    throw new AdapterError('ERR_ADAPTER_OPTIONS', message)
+  }
+  const run = createRunner(tools, adapter)
   const calls = readCalls(fields(message).tool_calls ?? noCalls(message))
   const answers: ToolMessage[] = []
   await inParallel(calls, concurrency, async (call, index) => {

@@ -10,10 +10,7 @@ import {
   type Tool,
   type ToolResult,
 } from '@delta/executor'
-import { checkAdapterOptions } from './check-options.js'
-import { checkTools } from './check-tools.js'
 import { AdapterError } from './errors.js'
-import { requireThat } from './usage.js'
 
 /** Where and how tools run; every adapter takes these. */
 export interface AdapterOptions
@@ -66,10 +63,10 @@ export type Runner = (
 /**
  * Makes the one function all adapters stand on.
  *
- * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`: two tools have one name. `ERR_ADAPTER_OPTIONS`: an option cannot be used.
+ * @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`: two tools have one name.
  */
 export function createRunner(tools: readonly Tool[], options: AdapterOptions = {}): Runner {
-  return runnerFor('createRunner', tools, options)
+  return runnerFor(tools, options)
 }
 
 /**
@@ -77,8 +74,8 @@ export function createRunner(tools: readonly Tool[], options: AdapterOptions = {
  *
  * @returns `approvalOf`: for a tool whose calls the policy puts to a person, whether a call is one; undefined for other tools.
  */
-export function runnerAfterApproval(name: string, tools: readonly Tool[], options: AdapterOptions) {
-  const run = runnerFor(name, tools, options, () => true)
+export function runnerAfterApproval(tools: readonly Tool[], options: AdapterOptions) {
+  const run = runnerFor(tools, options, () => true)
   const { confirm, policy } = options
   const approvalOf = (tool: Tool) => {
     const { effects, trust } = tool.settings
@@ -94,19 +91,13 @@ export function outputOf(result: ToolResult): string {
   throw new AdapterError('ERR_ADAPTER_CALL', result.observation, result)
 }
 
-/**
- * The same for a function of another name, which is the one that its caller knows.
- *
- * @param unasked - Answers where the options have no `confirm`.
- */
-export function runnerFor(
-  name: string,
+/** @param unasked - Answers where the options have no `confirm`. */
+function runnerFor(
   tools: readonly Tool[],
   options: AdapterOptions,
   unasked?: AdapterOptions['confirm'],
 ): Runner {
-  checkTools(name, tools)
-  checkAdapterOptions(name, options)
+  checkNames(tools)
   const {
     workDirectory: runsIn = '.',
     environment = process.env,
@@ -121,7 +112,7 @@ export function runnerFor(
   const withheld = [...CREDENTIAL_NAMES, ...credentials]
   const context: ExecuteContext = {
     ...rest,
-    confirm: confirm && (async (call) => agreement(await confirm(call))),
+    confirm,
     workDirectory,
     variables: { AGENT_HOME: agentHome, CWD: workDirectory },
     environment: commandEnvironment(environment, { agentHome, workDirectory, credentials: withheld }),
@@ -135,9 +126,11 @@ export function runnerFor(
   }
 }
 
-/** The text `no` must not pass for a yes. */
-function agreement(said: unknown): boolean {
-  const isAnswer = said === undefined || typeof said === 'boolean'
-  requireThat(isAnswer, 'what the option confirm gave', 'a function that gives true or false')
-  return said === true
+/** @throws {AdapterError} `ERR_ADAPTER_DUPLICATE`: two tools have one name. */
+export function checkNames(tools: readonly Tool[]): void {
+  const names = tools.map(({ expanded }) => expanded.name)
+  const twice = names.find((name, index) => names.indexOf(name) < index)
+  if (twice === undefined) return
+  const message = `Two tools are called "${twice}". A model could not tell them apart.`
+  throw new AdapterError('ERR_ADAPTER_DUPLICATE', message)
 }

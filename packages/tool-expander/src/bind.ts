@@ -1,11 +1,9 @@
-import { checkExpanded, checkOptions } from './check-expanded.js'
-import { looksLikeOption } from './dash.js'
 import { fit, isNested, schemaOf } from './nested.js'
-import { isOptionWord } from './optional.js'
-import { ENOUGH } from './problems.js'
+import { isOptionWord } from './parameters.js'
+import { ENOUGH, problemOf, ToolExpansionError } from './problems.js'
 import { isParameter, isWholeParameter, type Part, parseElement } from './template.js'
 import type { BindOptions, ExpandedParameter, ExpandedTool, JsonSchemaProperty, Matches } from './tool.js'
-import { complaintAbout, HAS_NUL, textOf } from './values.js'
+import { complaintAbout, HAS_NUL, looksLikeOption, textOf } from './values.js'
 
 /** Why a call was refused. `message` is written for the model that made the call. */
 export interface BindProblem {
@@ -43,11 +41,10 @@ interface Call {
  * Every problem of the call is in `reasons`. Values are never expanded, split or parsed:
  * each arrives byte for byte, as one argument, as part of one word, or as stdin.
  *
- * @throws {ToolExpansionError} `ERR_USAGE`: the tool is not expanded, or a variable is missing. The call itself never throws.
+ * @throws {ToolExpansionError} `ERR_USAGE`: a variable is no absolute path. The call itself never throws.
  */
 export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOptions): BindResult {
-  checkExpanded(tool)
-  checkOptions(options)
+  checkVariables(options)
   const values: Call['values'] = new Map()
   for (const [name, path] of Object.entries(options.variables)) values.set(name, { texts: [path] })
   // By message, because one value can spoil several words.
@@ -66,6 +63,13 @@ export function bindArguments(tool: ExpandedTool, args: unknown, options: BindOp
   const stdin = tool.parameters.find(({ inject_as }) => inject_as === 'stdin')
   const [text] = tool.stdin === 'json' ? [JSON.stringify(json)] : (values.get(stdin?.name ?? '')?.texts ?? [])
   return text === undefined ? { ok: true, argv } : { ok: true, argv, stdin: text }
+}
+
+/** A missing key would become the text "undefined" in a command. */
+function checkVariables({ variables: { AGENT_HOME, CWD } }: BindOptions): void {
+  if ([AGENT_HOME, CWD].every((path) => /^\/[^\0]*$/.test(path))) return
+  const message = 'Pass { variables: { AGENT_HOME, CWD } }, both absolute.'
+  throw new ToolExpansionError([problemOf('ERR_USAGE', '', message)])
 }
 
 /** Reads the values for the command. Gives all of them as they stand in the JSON of `stdin: json`. */

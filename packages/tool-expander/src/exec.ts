@@ -1,12 +1,28 @@
 import { forLeadingValues, shapeOf } from './command-words.js'
-import { HINTS, TO_SSH } from './hints.js'
-import { type ArgumentWord, type Compiled, type Inferred, inferParameters, writeCommand } from './inferred.js'
-import { type KnownParameter, plainNames } from './plain.js'
-import { problemAt, type ToolProblem, type ToolProblemCode } from './problems.js'
+import {
+  type ArgumentWord,
+  type Compiled,
+  type Inferred,
+  inferParameters,
+  type KnownParameter,
+  plainNames,
+  writeCommand,
+} from './parameters.js'
+import { HINTS, problemAt, TO_SSH, type ToolProblem, type ToolProblemCode } from './problems.js'
 import { findProgramText } from './program-text.js'
 import { complain, type Scan, scanTemplate, take } from './shell/scan.js'
 import { readWord } from './shell/words.js'
-import { isParameter, isWholeParameter, matches, type Opening, openings, type Part } from './template.js'
+import {
+  isParameter,
+  isWholeParameter,
+  matches,
+  type Opening,
+  openings,
+  type Part,
+  parseElement,
+  textOf,
+} from './template.js'
+import type { Injection, ParameterDefinition, ToolDefinition } from './tool.js'
 
 /**
  * Compiles an `exec:` template: split into words as Python's `shlex.split` does, whatever the values hold.
@@ -66,14 +82,14 @@ function underShell(template: string): string | undefined {
 }
 
 /** What is wrong with a `${` that begins no placeholder, or one only a shell could fill. */
-export function faultOf({ modifier }: Opening): [code: ToolProblemCode, message: string] {
+function faultOf({ modifier }: Opening): [code: ToolProblemCode, message: string] {
   return modifier === 'raw'
     ? ['ERR_RAW_IN_EXEC', ':raw modifier is only allowed in shell: mode']
     : ['ERR_PLACEHOLDER', 'This is not a placeholder.']
 }
 
 /** The parameters of argument words. */
-export function inferFromWords(words: readonly ArgumentWord[]): Inferred[] {
+function inferFromWords(words: readonly ArgumentWord[]): Inferred[] {
   forLeadingValues(words, (value) => {
     value.checked = 'value'
   })
@@ -82,7 +98,7 @@ export function inferFromWords(words: readonly ArgumentWord[]): Inferred[] {
 }
 
 /** What no value may be: the command itself, or a part of a program. */
-export function checkWords(words: readonly ArgumentWord[], plain: ReadonlySet<string>): ToolProblem[] {
+function checkWords(words: readonly ArgumentWord[], plain: ReadonlySet<string>): ToolProblem[] {
   const problems: ToolProblem[] = []
   const refuse = (word: ArgumentWord, code: ToolProblemCode, message: string, hint?: string) => {
     problems.push(problemAt(word, word.pieces.find(isParameter)?.offset ?? 0, code, message, hint))
@@ -102,4 +118,49 @@ export function checkWords(words: readonly ArgumentWord[], plain: ReadonlySet<st
       )
   }
   return problems
+}
+
+/**
+ * Compiles a hand-written `command:`. What its parameters say about injection is taken as the template's word.
+ *
+ * @param elsewhere - What becomes of a parameter that says nothing and stands in no place.
+ */
+export function compileCommand(definition: ToolDefinition, elsewhere: Injection = 'argument'): Compiled {
+  const { command = [], parameters = [], substitute = false, checked_words: checkedWords } = definition
+  const problems: ToolProblem[] = []
+  const words = command.map((template, index): ArgumentWord => {
+    const place = { template, path: `command[${index}]` }
+    const refuse = (opening: Opening) => {
+      problems.push(problemAt(place, opening.offset, ...faultOf(opening)))
+    }
+    const pieces = substitute ? parseElement(template, refuse) : textOf(template)
+    return { ...place, pieces, shape: shapeOf(pieces) }
+  })
+  if (definition.command) problems.push(...checkWords(words, plainNames(parameters)))
+  const placed = inferFromWords(words).map((known) =>
+    checkedWords?.some((word) => word.includes(`\${${known.name}}`))
+      ? { ...known, allow_dash: undefined }
+      : known,
+  )
+  const isPlaced = (name: string) => placed.some((known) => known.name === name)
+  const others = parameters
+    .map((entry) => asWritten(entry, isPlaced(entry.name) ? 'argument' : elsewhere))
+    .filter(({ inject_as }) => !substitute || inject_as !== 'argument')
+  return {
+    command: command as string[], // a copy of the author's
+    substitute,
+    inferred: [...placed, ...others],
+    checkedWords: checkedWords as string[] | undefined,
+    problems,
+    words,
+  }
+}
+
+/** A parameter as its entry says, with nothing inferred. */
+export function asWritten(
+  { name, inject_as: written, position }: ParameterDefinition,
+  inferred: Injection = 'argument',
+): Inferred {
+  const inject_as = written ?? inferred
+  return { name, inject_as, position }
 }

@@ -1,8 +1,24 @@
-import { compileSyntax, compileTool } from './compile.js'
-import type { ToolDefinition } from './definition.js'
+import { defined } from './defined.js'
+import { asWritten, compileCommand, compileExec } from './exec.js'
+import { faultsOf } from './nested.js'
+import {
+  type Compiled,
+  checkOptionalWords,
+  type Inferred,
+  isOptional,
+  mergeParameters,
+} from './parameters.js'
 import { ENOUGH, problemOf, ToolExpansionError, type ToolProblem } from './problems.js'
 import { type Parsed, parseShape, type Refused } from './schema.js'
-import type { ExpandedTool } from './tool.js'
+import { compileShell } from './shell/compile.js'
+import type {
+  ExpandedTool,
+  JsonSchemaProperty,
+  ParameterDefinition,
+  ParameterType,
+  ToolDefinition,
+  ToolOrigin,
+} from './tool.js'
 
 /** What `parseTool` says of a tool; look at `ok` first. */
 export type ParseResult = Parsed | Refused
@@ -52,4 +68,149 @@ function templateProblems(input: unknown): ToolProblem[] {
   return typeof (exec ?? shell) === 'string'
     ? compileSyntax({ name: '', exec: exec ?? undefined, shell }).problems
     : []
+}
+
+/** Expands as far as it goes, and says everything that is wrong. */
+function compileTool(definition: ToolDefinition): { tool: ExpandedTool; problems: ToolProblem[] } {
+  const { name, description, exec, shell, input_schema, parameters: explicit = [] } = definition
+  const { stdin, allow_dash, __meta } = definition
+  const isJson = readsJson(definition)
+  const {
+    command,
+    substitute,
+    inferred,
+    checkedWords,
+    words = [],
+    problems,
+  } = compileSyntax(definition, isJson)
+  problems.push(...checkModes(definition), ...checkStdin(inferred, definition, isJson))
+  const all = isJson ? inJson(inferred, explicit) : inferred.filter(({ name }) => name !== stdin)
+  if (stdin !== undefined && !isJson) all.push({ name: stdin, inject_as: 'stdin' })
+  // Behind a broken template every parameter would look unknown.
+  if (problems.length > 0) all.push(...explicit.map((entry) => asWritten(entry)))
+  if (input_schema !== undefined && isJson) problems.push(...checkInputSchema(input_schema, all))
+  const isUsable = input_schema !== undefined && problems.length === 0
+  const described = isUsable ? parametersOf(input_schema, all, explicit) : explicit
+  const { parameters, problems: misfits } = mergeParameters(all, described, allow_dash)
+  problems.push(...misfits, ...checkOptionalWords(words, parameters))
+  // A missing optional value is an empty text in a script. Said here, the full form needs no rule for it.
+  if (shell !== undefined) {
+    for (const parameter of parameters)
+      if (parameter.inject_as === 'argument' && isOptional(parameter)) parameter.default = ''
+  }
+  const syntax: ToolOrigin['syntax'] = exec === undefined ? 'shell' : 'exec'
+  const template = exec ?? shell
+  const tool: ExpandedTool = defined({
+    name,
+    description,
+    command,
+    parameters: parameters.map(defined),
+    substitute: substitute || undefined,
+    stdin: isJson ? ('json' as const) : undefined,
+    input_schema: input_schema as ExpandedTool['input_schema'], // checkInputSchema has looked at it
+    allow_dash,
+    checked_words: checkedWords?.length ? checkedWords : undefined,
+    __meta: template === undefined ? __meta && defined(__meta) : defined({ syntax, template, stdin }),
+  })
+  return { tool, problems }
+}
+
+/** What the template alone says. */
+function compileSyntax(definition: ToolDefinition, isJson = false): Compiled {
+  const { exec, shell, parameters } = definition
+  const stdin = isJson ? undefined : definition.stdin
+  if (exec !== undefined) return compileExec(exec, parameters, stdin)
+  if (shell !== undefined) return compileShell(shell, parameters, stdin)
+  return compileCommand(definition, isJson ? 'json' : 'argument')
+}
+
+/** Whether `stdin: json` means all arguments as JSON, not a parameter of that name. A tool that names no parameter at all has that one. */
+function readsJson({ stdin, input_schema, parameters, exec, shell, command = [] }: ToolDefinition): boolean {
+  if (stdin !== 'json' || input_schema !== undefined) return stdin === 'json'
+  const template = exec ?? shell ?? command.join(' ')
+  const placed = [...template.matchAll(/\$\{(?!AGENT_HOME\}|CWD\})(\w+)(?::raw)?\}/g)].map(([, name]) => name)
+  const names = [...placed, ...(parameters ?? []).map(({ name }) => name)]
+  return !names.includes('json') && (parameters !== undefined || names.length > 0)
+}
+
+/** Every parameter that is listed, in that order, then those that only the template names. */
+function inJson(inferred: readonly Inferred[], explicit: readonly ParameterDefinition[]): Inferred[] {
+  const known = new Map(inferred.map((each) => [each.name, each]))
+  const names = new Set([...explicit, ...inferred].map(({ name }) => name))
+  return [...names].map((name) => known.get(name) ?? { name, inject_as: 'json' })
+}
+
+function checkModes({ exec, shell, command }: ToolDefinition): ToolProblem[] {
+  const count = [exec, shell, command].filter((mode) => mode !== undefined).length
+  if (count === 1) return []
+  const conflict = count ? 'exec:, shell:, and command: are mutually exclusive. ' : ''
+  const message = `${conflict}Tool must specify exactly one of: exec, shell, or command`
+  return [problemOf('ERR_TOOL_MODE', '', message)]
+}
+
+function checkStdin(
+  inferred: readonly Inferred[],
+  { stdin, input_schema }: ToolDefinition,
+  isJson: boolean,
+): ToolProblem[] {
+  if (input_schema !== undefined && !isJson)
+    return [problemOf('ERR_STDIN', 'input_schema', 'input_schema needs stdin: json', 'Add stdin: json.')]
+  if (!isJson && inferred.some(({ inject_as }) => inject_as === 'json'))
+    return [problemOf('ERR_STDIN', 'stdin', 'inject_as: json needs stdin: json', 'Add stdin: json.')]
+  const others = inferred.filter(({ name, inject_as, single }) =>
+    name === stdin && !isJson ? single !== undefined : inject_as === 'stdin',
+  )
+  if (others.length < (stdin === undefined ? 2 : 1)) return []
+  return [problemOf('ERR_STDIN', 'stdin', 'Only one parameter can go to stdin, and to no other place')]
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** What is wrong with an `input_schema`, seen beside the parameters of its tool. */
+function checkInputSchema(schema: Schema, parameters: readonly Inferred[]): ToolProblem[] {
+  const faults = faultsOf(schema)
+  if (schema.type !== 'object') faults.push({ path: ['type'], message: 'must be object' })
+  const problems = faults.map(({ path, message }) => {
+    const key = ['input_schema', ...path].join('.')
+    return problemOf('ERR_TOOL_SHAPE', key, `${key} ${message}`)
+  })
+  if (faults.length > 0) return problems
+  for (const { name, inject_as } of parameters) {
+    if (inject_as === 'json') {
+      const message = 'input_schema stands instead of parameters'
+      problems.push(problemOf('ERR_PARAMETER', 'parameters', message, `Put ${name} into input_schema.`))
+    } else if (propertyOf(schema, name) === undefined) {
+      const message = `\${${name}} is not among the properties of input_schema`
+      problems.push(problemOf('ERR_PARAMETER', 'input_schema.properties', message, 'Add it there.'))
+    }
+  }
+  return problems
+}
+
+/** What a schema says of the parameters that stand in the command, too. `explicit` says more. */
+function parametersOf(
+  schema: Schema,
+  placed: readonly Inferred[],
+  explicit: readonly ParameterDefinition[],
+): ParameterDefinition[] {
+  const required = schema.required as string[] | undefined
+  return placed.map(({ name }) => {
+    const { type, items = {}, enum: allowed } = propertyOf(schema, name) ?? {}
+    const isPlain = allowed?.every((each) => /string|number/.test(typeof each))
+    return {
+      name,
+      type: /^(?:integer|number|boolean|array|object)$/.test(String(type))
+        ? (type as ParameterType)
+        : 'string',
+      required: required?.includes(name) === true,
+      ...(type === 'array' && { items }),
+      ...(isPlain && { enum: allowed as string[] }),
+      ...explicit.find((entry) => entry.name === name),
+    }
+  })
+}
+
+function propertyOf(schema: Schema, name: string): JsonSchemaProperty | undefined {
+  const { properties } = schema as JsonSchemaProperty
+  return properties && Object.hasOwn(properties, name) ? Object(properties[name]) : undefined
 }

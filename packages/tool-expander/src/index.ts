@@ -1,5 +1,4 @@
 export { type BindProblem, type BindResult, bindArguments } from './bind.js'
-export type { ParameterDefinition, ToolDefinition } from './definition.js'
 export { expandTool, type ParseResult, parseTool } from './expand.js'
 export {
   type FunctionTool,
@@ -24,7 +23,9 @@ export type {
   Injection,
   JsonSchemaProperty,
   Matches,
+  ParameterDefinition,
   ParameterType,
+  ToolDefinition,
   ToolOrigin,
 } from './tool.js'
 

@@ -1,4 +1,3 @@
-import { checkExpanded } from './check-expanded.js'
 import { defined } from './defined.js'
 import { schemaOf } from './nested.js'
 import type { ExpandedParameter, ExpandedTool, JsonSchemaProperty, JsonValue, ParameterType } from './tool.js'
@@ -18,11 +17,7 @@ export type FunctionTool = {
   function: { name: string; description?: string; parameters: JsonSchema; strict?: boolean }
 }
 
-/**
- * The arguments a tool takes, as JSON Schema; properties in the order of the template. An `input_schema` is given as it is.
- *
- * @throws {ToolExpansionError} `ERR_USAGE`: the tool is not expanded.
- */
+/** The arguments a tool takes, as JSON Schema; properties in the order of the template. An `input_schema` is given as it is. */
 export function toJsonSchema(tool: ExpandedTool): JsonSchema {
   return argumentsOf(tool)
 }
@@ -34,10 +29,8 @@ export function toJsonSchema(tool: ExpandedTool): JsonSchema {
  *   which `bindArguments` reads as absent. Defaults move into the description: strict mode knows none. A tool that strict
  *   mode has no words for (an `input_schema`, an object without `properties`, other words of JSON Schema) is given as it
  *   is, without `strict`. Default false.
- * @throws {ToolExpansionError} `ERR_USAGE`: the tool is not expanded.
  */
 export function toFunctionTool(tool: ExpandedTool, options?: { strict?: boolean | undefined }): FunctionTool {
-  checkExpanded(tool)
   const strict = (options?.strict && canBeStrict(tool)) || undefined
   const parameters = argumentsOf(tool, strict)
   const { name, description } = tool
@@ -45,7 +38,6 @@ export function toFunctionTool(tool: ExpandedTool, options?: { strict?: boolean 
 }
 
 function argumentsOf(tool: ExpandedTool, strict = false): JsonSchema {
-  checkExpanded(tool)
   const { parameters, input_schema: schema } = tool
   if (schema)
     return { ...schema, properties: schema.properties ?? {}, required: schema.required ?? [] } as JsonSchema

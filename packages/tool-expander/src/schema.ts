@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import type { ToolDefinition } from './definition.js'
 import { SCHEMA_WORDS } from './nested.js'
 import { problemOf, type ToolProblem } from './problems.js'
 import { isEngineVariable } from './template.js'
+import type { ToolDefinition } from './tool.js'
 
 /** Names that tools may not have: the engine answers these calls itself. */
 export const RESERVED_TOOL_NAMES: readonly string[] = ['ask_human']
@@ -10,7 +10,7 @@ export const RESERVED_TOOL_NAMES: readonly string[] = ['ask_human']
 let made: ReturnType<typeof makeShapes> | undefined
 
 /** Made when the first tool is checked: that takes as long as compiling ten. */
-export const shapes = () => (made ??= makeShapes())
+const shapes = () => (made ??= makeShapes())
 
 function makeShapes() {
   const string = z.string('must be a text')

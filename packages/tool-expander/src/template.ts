@@ -29,11 +29,6 @@ export function isWholeParameter(parts: readonly (Part | null)[]): parts is [Pla
   return parts.length === 1 && isParameter(parts[0])
 }
 
-/** The fixed text a word begins with. */
-export function beginningOf([first]: readonly unknown[] = []): string {
-  return typeof first === 'string' ? first : ''
-}
-
 /** `${name}` or `${name:modifier}`, at one position. */
 export interface Reference {
   name: string

@@ -83,3 +83,12 @@ export const KINDS: Record<string, [shape: RegExp, kind: string] | undefined> = 
   number: [/^-?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i, 'a number'],
   boolean: [/^(?:true|false)$/, 'true or false'],
 }
+
+/**
+ * True for a finished word a command would read as an option.
+ *
+ * `-` alone, numbers and a dash before white space are no options anywhere, though `printf` complains of `- x`; `-4oProxyCommand=…` is one.
+ */
+export function looksLikeOption(word: string): boolean {
+  return /^-(?!$|\s|\d+(?:\.\d+)?$)/.test(word)
+}

@@ -6,7 +6,6 @@ import { print, printJson, say } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { commandFinder } from '../tools/command-exists.js'
-import { findsJournal } from '../tools/finds-journal.js'
 import { loadTools, type ToolFlags } from '../tools/load-tools.js'
 import { messageAsFile } from '../tools/message-as-file.js'
 import { subAgentKey } from '../tools/sub-agent-key.js'
@@ -61,8 +60,8 @@ export function findingsOf(
     ]
     return (
       (settings.trust === undefined ? found : found.flatMap(ofAtip))
-        // the file's own warnings report these, with their line
-        .filter(({ rule }) => rule !== 'unknown-key' && rule !== 'slow-pattern')
+        // the file's own warnings report it, with its line
+        .filter(({ rule }) => rule !== 'slow-pattern')
         .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
     )
   })
@@ -88,16 +87,14 @@ function aboutFile(rule: string, message: string): Finding {
   return { rule, message }
 }
 
-/** Findings that need to know delta: where a run keeps its journal, how a message is read, who gets the model's key. */
+/** Findings that need to know delta: how a message is read, who gets the model's key. */
 function aboutDelta(
   tool: ExpandedTool,
   settings: { passEnv: readonly string[]; agentHome: string },
 ): TemplateFinding[] {
-  const journal = findsJournal(tool)
   const message = messageAsFile(tool)
   const key = subAgentKey(tool, settings)
   return [
-    ...(journal ? [{ ...journal, rule: 'finds-journal', path: tool.__meta?.syntax ?? '' }] : []),
     ...(message ? [{ ...message, rule: 'message-as-file' }] : []),
     ...(key ? [{ ...key, rule: 'sub-agent-key' }] : []),
   ]

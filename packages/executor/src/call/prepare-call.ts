@@ -1,14 +1,12 @@
 import { bindArguments } from '@delta/tool-expander'
 import { isTooDeep } from '../depth.js'
 import { limitedMatcher } from '../limited-matcher.js'
-import { checkPolicy } from '../policy/check-policy.js'
 import { decide } from '../policy/decide.js'
 import type { Policy } from '../policy/policy.js'
 import { quoteCommand } from '../quote.js'
 import { showControls } from '../show-controls.js'
 import type { Tool } from '../tool/define-tool.js'
 import { absolute } from '../tool/variables.js'
-import { isObject, requireThat } from '../usage.js'
 import { adviceOnDash, badArguments, blockedByPolicy, refusedArguments, unknownTool } from './refusals.js'
 import { sandboxPrefix } from './sandbox.js'
 
@@ -74,16 +72,13 @@ export type PreparedCall = RefusedCall | RunnableCall
 /**
  * Everything before a command starts: look up, read the arguments, ask the policy, bind.
  * Pure but for looking at which directories a sandbox must hide. Whatever a model sends
- * has an answer; only what the calling program gets wrong is thrown, as `ERR_EXECUTOR_USAGE`.
+ * has an answer; only a policy that `parsePolicy` has not read is thrown, as `ERR_EXECUTOR_USAGE`.
  */
 export function prepareCall(
   tools: ReadonlyMap<string, Tool>,
   call: ToolCall,
   context: CallContext,
 ): PreparedCall {
-  requireThat(tools instanceof Map, 'prepareCall: the map of tools', 'what toolMap makes')
-  requireThat(isObject(call), 'prepareCall: the call', '{ name, arguments }')
-  requireThat(isObject(context), 'prepareCall: the context', '{ variables, workDirectory }')
   const tool = tools.get(call.name)
   if (!tool) {
     const name = typeof call.name === 'string' ? call.name : ''
@@ -118,8 +113,6 @@ export function prepareCall(
  * @param policy - Undefined: as in `prepareCall`, only imported tools are restricted.
  */
 export function needsApproval(tool: Tool, args: unknown, policy?: Policy | undefined): boolean {
-  requireThat(isObject(Object(tool).expanded), 'needsApproval: the tool', 'what defineTool makes')
-  checkPolicy('needsApproval', policy)
   return judge(tool, args, { policy, variables: ANYWHERE }).decision === 'ask'
 }
 

@@ -2,9 +2,8 @@ import { endOrphans } from '../process/orphans.js'
 import { runCommand } from '../process/run-command.js'
 import { outputPaths, removeInlined } from '../result/stream-record.js'
 import { keepBytes, notRun, redactors, type ToolResult, toResult } from '../result/tool-result.js'
-import { isTool, toolTimeoutMs } from '../tool/define-tool.js'
+import { toolTimeoutMs } from '../tool/define-tool.js'
 import { findWorkingDirectory } from '../tool/working-directory.js'
-import { isObject, isText, isTexts, requireThat } from '../usage.js'
 import { atLast } from './at-last.js'
 import type { RunnableCall } from './prepare-call.js'
 import type { RunContext } from './run-context.js'
@@ -19,19 +18,10 @@ const STOPPED: ReadonlySet<string> = new Set(['TIMEOUT', 'ABORTED', 'TOO_MUCH_OU
  * Runs a call that `prepareCall` allowed, or a person approved.
  * Whatever the command does is a result.
  *
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: an argument or option cannot be used. Besides, what `onSpawn` throws, and the
- *   system's error when redacted output cannot be stored (`ENOSPC`).
+ * @throws What `onSpawn` throws, and the system's error when redacted output cannot be stored (`ENOSPC`).
  */
 export async function runPrepared(call: RunnableCall, context: RunContext): Promise<ToolResult> {
-  const { tool, argv } = Object(call) as Partial<RunnableCall>
-  requireThat(
-    isTool(tool) && isTexts(argv),
-    'runPrepared: the call',
-    'what prepareCall gave, if it is not refused',
-  )
-  const { workDirectory, environment } = Object(context)
-  requireThat(isText(workDirectory), 'runPrepared: the option workDirectory', 'the directory to run in')
-  requireThat(isObject(environment), 'runPrepared: the option environment', 'the whole environment')
+  const { tool } = call
   const directory = findWorkingDirectory(tool, context)
   if (!directory.ok) return notRun('ERROR', `ERROR: ${directory.message} Nothing was run.`)
 

@@ -1,5 +1,4 @@
-import { checkOptions } from '../usage.js'
-import { checkPolicy } from './check-policy.js'
+import { ExecutorError } from '../errors.js'
 import { COST_ESTIMATES, type Effects, TRUST_LEVELS, type TrustLevel } from './effects.js'
 import { DEFAULT_RULES, type Policy, type PolicyRules } from './policy.js'
 
@@ -30,8 +29,7 @@ export function decide(
   policy: Policy | undefined,
   options: { trust?: TrustLevel | undefined; tool?: string | undefined } = {},
 ): PolicyDecision {
-  checkPolicy('decide', policy)
-  checkOptions('decide', options)
+  checkPolicy(policy)
   const { trust, tool } = options
   const rules = policy?.rules ?? (trust === undefined ? undefined : DEFAULT_RULES)
   if (!rules) return { decision: 'allow', reasons: [] }
@@ -41,6 +39,19 @@ export function decide(
   const isAllowed = tool !== undefined && Object.hasOwn(policy?.tools ?? {}, tool)
   if (confirmable.length === 0 || isAllowed) return { decision: 'allow', reasons: [] }
   return { decision: policy?.onConfirmation === 'deny' ? 'deny' : 'ask', reasons: confirmable }
+}
+
+const MEMBERS: readonly string[] = ['rules', 'onConfirmation', 'redact', 'tools']
+
+/**
+ * A policy as a person writes it (`{ allow_network: false }`) has none of the members that are looked at here, and would
+ * forbid nothing: a guard must not vanish by such a mistake.
+ */
+function checkPolicy(policy: Policy | undefined): void {
+  if (Object.keys(policy ?? {}).every((key) => MEMBERS.includes(key))) return
+  const message =
+    'The policy was not read.\nPass the policy of parsePolicy({ allow_network: false }), or nothing.'
+  throw new ExecutorError('ERR_EXECUTOR_USAGE', message)
 }
 
 function deniedEffects(effects: Effects, rules: PolicyRules, trust: TrustLevel | undefined): string[] {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { callAbove } from '../environment.js'
-import { checkOptions, checkTime, isObject, isText, isTexts, requireThat } from '../usage.js'
+import { ExecutorError } from '../errors.js'
 import { isRunning, readProcessRecord } from './process-record.js'
 import { listProcesses, type ProcessStat } from './processes.js'
 
@@ -25,10 +25,10 @@ const VANISH_MS = 500
  * process that carries the call's environment, and all their descendants.
  *
  * @returns pids; never this process or an ancestor of it.
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: a text of the query is empty.
  */
 export function findOrphans(query: OrphanQuery): number[] {
-  checkQuery('findOrphans', query)
+  checkQuery(query)
   return look(query, new Map()).map(({ pid }) => pid)
 }
 
@@ -38,33 +38,27 @@ export function findOrphans(query: OrphanQuery): number[] {
  *
  * @param options.graceMs - Time between TERM and KILL; default 2000.
  * @returns every pid that was signalled; empty when nothing was left.
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: a text of the query is empty.
  */
 export async function endOrphans(
   query: OrphanQuery,
   options: { graceMs?: number | undefined } = {},
 ): Promise<number[]> {
-  checkQuery('endOrphans', query)
-  checkOptions('endOrphans', options)
+  checkQuery(query)
   const { graceMs = DEFAULT_GRACE_MS } = options
-  checkTime('endOrphans: the option graceMs', graceMs)
   const seen = new Map<number, string>()
   await signalUntilGone(query, seen, 'SIGTERM', graceMs)
   await signalUntilGone(query, seen, 'SIGKILL', VANISH_MS)
   return [...seen.keys()]
 }
 
-/** Strict, for what it lets pass decides who is killed: an empty text would be found in processes that have nothing to do with us. */
-function checkQuery(name: string, query: OrphanQuery): void {
-  const wanted = '{ recordPath, actionId, runDirectory }, or some of these'
-  requireThat(isObject(query), `${name}: the query`, wanted)
-  for (const key of ['recordPath', 'actionId', 'runDirectory'] as const) {
-    const value: unknown = query[key]
-    requireThat(value === undefined || isText(value), `${name}: ${key} of the query`, 'a string, or nothing')
-  }
-  const { hookDirectories: paths = [] } = query
-  const arePaths = isTexts(paths) && paths.every(isText)
-  requireThat(arePaths, `${name}: hookDirectories of the query`, 'a list of paths, or nothing')
+/** Decides who is killed: an empty text would be found in processes that have nothing to do with us. */
+function checkQuery({ recordPath, actionId, runDirectory, hookDirectories = [] }: OrphanQuery): void {
+  if (![recordPath, actionId, runDirectory, ...hookDirectories].includes('')) return
+  throw new ExecutorError(
+    'ERR_EXECUTOR_USAGE',
+    'The query holds an empty text.\nLeave out what is not known.',
+  )
 }
 
 /** TERM is sent once to each, KILL again and again; `seen` learns of everybody who was signalled. */

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, readlinkSync, writeSync } from 'node:fs'
-import { checkPath, isObject, requireThat } from '../usage.js'
 import { readStat, seesProcesses } from './processes.js'
 
 /** Who a running process is, so that it is recognised after a crash, a reboot or a reuse of its pid. */
@@ -16,7 +15,6 @@ export interface ProcessRecord {
 
 /** Who a running command is, as the text of the file in which `findOrphans` looks: one JSON object, and a line end. */
 export function describeProcess(pid: number): string {
-  requireThat(Number.isInteger(pid) && pid > 0, 'describeProcess: the pid', 'the number of a process')
   const record: ProcessRecord = { pid, start_time: readStat(pid)?.startTime ?? '', ...numbering() }
   return `${JSON.stringify(record)}\n`
 }
@@ -29,8 +27,6 @@ export function describeProcess(pid: number): string {
  * may have filled the disk.
  */
 export function recordProcess(path: string, pid: number): void {
-  checkPath('recordProcess: the path', path)
-  requireThat(Number.isInteger(pid) && pid > 0, 'recordProcess: the pid', 'the number of a process')
   const bytes = Buffer.from(describeProcess(pid))
   const descriptor = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
   try {
@@ -65,7 +61,6 @@ function readText(path: string): string {
 
 /** True while the process of a record runs; another process with its pid does not count. */
 export function isRunning(record: ProcessRecord): boolean {
-  requireThat(isObject(record), 'isRunning: the record', 'what readProcessRecord gave')
   const { pid, start_time, boot_id, pid_namespace } = record
   const now = readStat(pid)
   if (now?.alive !== true || now.startTime !== start_time) return false

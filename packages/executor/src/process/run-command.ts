@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { checkFunction, checkSignal, checkTime, isObject, isText, requireThat } from '../usage.js'
+import { ExecutorError } from '../errors.js'
 import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
 import { type Channels, openChannels } from './channels.js'
 import { isDiskFull } from './disk-room.js'
@@ -64,10 +64,13 @@ export type CommandOutcome = Ending & {
  * What it left running in the background is left alone when it ends by itself.
  *
  * @param argv - Program and arguments, passed on byte for byte.
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty, or an option cannot be used. Besides, what `onSpawn` or `filter` throws.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: `argv` is empty. Besides, what `onSpawn` or `filter` throws.
  */
 export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<CommandOutcome> {
-  checkCommand(argv, options)
+  if (!argv[0]) {
+    const wanted = "Pass a list that begins with a program, as in ['ls', '-l']."
+    throw new ExecutorError('ERR_EXECUTOR_USAGE', `The command is empty.\n${wanted}`)
+  }
   const startedAt = process.hrtime.bigint() // node loads all of perf_hooks for performance.now()
   const durationMs = () => Math.round(Number(process.hrtime.bigint() - startedAt) / 1e6)
   if (options.signal?.aborted)
@@ -101,35 +104,6 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     forgetGroup(pid)
     channels.close()
   }
-}
-
-function checkCommand(argv: unknown, options: unknown): void {
-  const isList = Array.isArray(argv) && isText(argv[0])
-  requireThat(isList, 'runCommand: the command', "a list that begins with a program, as in ['ls', '-l']")
-  const { cwd, env } = Object(options)
-  requireThat(isText(cwd), 'runCommand: the option cwd', 'the directory to run in')
-  requireThat(isObject(env), 'runCommand: the option env', 'the whole environment, as in process.env')
-  const { stdin, timeoutMs, maxOutputBytes, graceMs, keepBytes, keep, signal, onSpawn, filter } =
-    Object(options)
-  const isInput = stdin === undefined || typeof stdin === 'string' || ArrayBuffer.isView(stdin)
-  requireThat(isInput, 'runCommand: the option stdin', 'a text, a Buffer or a Uint8Array, or nothing')
-  checkTime('runCommand: the option timeoutMs', timeoutMs)
-  checkTime('runCommand: the option graceMs', graceMs)
-  checkSize('runCommand: the option keepBytes', keepBytes)
-  checkSize('runCommand: the option maxOutputBytes', maxOutputBytes)
-  const isKeep = keep === undefined || ['head', 'tail', 'both'].includes(keep)
-  requireThat(isKeep, 'runCommand: the option keep', "'head', 'tail' or 'both', or nothing")
-  checkSignal('runCommand: the option signal', signal)
-  checkFunction('runCommand: the option onSpawn', onSpawn)
-  checkFunction('runCommand: the option filter', filter)
-}
-
-function checkSize(where: string, value: unknown): void {
-  requireThat(
-    value === undefined || (typeof value === 'number' && value >= 0),
-    where,
-    'a number of bytes, or nothing',
-  )
 }
 
 function notRun(ending: Ending, durationMs: number): CommandOutcome {

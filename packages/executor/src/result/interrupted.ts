@@ -2,7 +2,6 @@ import { closeSync, constants, openSync } from 'node:fs'
 import { type CapturedOutput, captureFile, nothingCaptured } from '../process/captured.js'
 import type { Tool } from '../tool/define-tool.js'
 import { DEFAULT_SETTINGS, type ToolSettings } from '../tool/settings.js'
-import { checkPath } from '../usage.js'
 import { formatObservation } from './observation.js'
 import { outputPaths, settleStream } from './stream-record.js'
 import { keepBytes, type ResultContext, redactors, shownPath, type ToolResult } from './tool-result.js'
@@ -21,7 +20,6 @@ export function interruptedResult(
   tool: Tool | undefined,
   context: ResultContext & { outputPrefix: string; wasRunning?: boolean | undefined },
 ): ToolResult {
-  checkPath('interruptedResult: the option outputPrefix', Object(context).outputPrefix)
   const settings = tool?.settings ?? DEFAULT_SETTINGS
   const { known, shown } = redactors(settings, context)
   const { stdoutPath, stderrPath } = outputPaths(context.outputPrefix)

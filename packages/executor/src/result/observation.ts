@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type CapturedOutput, type Keep, withoutSplitEnd, withoutSplitStart } from '../process/captured.js'
 import { showControls } from '../show-controls.js'
-import { isObject, requireThat } from '../usage.js'
 
 /** How one stream of a command is to be shown to a model. */
 export interface ShownStream {
@@ -33,7 +32,6 @@ export function formatObservation(
   streams: { stdout: ShownStream; stderr: ShownStream },
   options: ObservationOptions,
 ): string {
-  checkObservation(streams, options)
   const { maxChars, keep, redact = (text) => text } = options
   const ends = { stdout: readEnds(streams.stdout, redact), stderr: readEnds(streams.stderr, redact) }
   const budget = shareBudget(lengthOf(ends.stdout), lengthOf(ends.stderr), maxChars)
@@ -57,22 +55,6 @@ interface Ends {
   lossy: boolean
   bytes: number
   path: string | undefined
-}
-
-function checkObservation(streams: unknown, options: unknown): void {
-  const { stdout, stderr } = Object(streams)
-  const isShown = [stdout, stderr].every((stream) => isObject(Object(stream).captured))
-  requireThat(
-    isShown,
-    'formatObservation: the object of streams',
-    '{ stdout: { captured }, stderr: { captured } }, each captured as runCommand gave it',
-  )
-  const { maxChars } = Object(options)
-  requireThat(
-    typeof maxChars === 'number' && maxChars >= 0,
-    'formatObservation: the option maxChars',
-    'a number',
-  )
 }
 
 function readEnds({ captured, path }: ShownStream, redact: (text: string) => string): Ends {

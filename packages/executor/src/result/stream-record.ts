@@ -3,7 +3,6 @@ import { unlinkSync } from 'node:fs'
 import type { CapturedOutput } from '../process/captured.js'
 import { redactFile } from '../secrets/redact-file.js'
 import type { Redactor } from '../secrets/redactor.js'
-import { checkPath, isObject, requireThat } from '../usage.js'
 
 /** What is kept of one stream: small text here, everything else in a file. */
 export interface StreamRecord {
@@ -36,11 +35,8 @@ export function settleStream(captured: CapturedOutput, known: Redactor): StreamR
  */
 export function removeInlined(
   outputPrefix: string,
-  result: { stdout: StreamRecord; stderr: StreamRecord },
+  { stdout, stderr }: { stdout: StreamRecord; stderr: StreamRecord },
 ): void {
-  checkPath('removeInlined: the prefix', outputPrefix)
-  const { stdout, stderr } = Object(result) as Partial<typeof result>
-  requireThat(isObject(stdout) && isObject(stderr), 'removeInlined: the result', 'what executeTool gave')
   const { stdoutPath, stderrPath } = outputPaths(outputPrefix)
   if (stdout.path === undefined) removeFile(stdoutPath)
   if (stderr.path === undefined) removeFile(stderrPath)
@@ -57,6 +53,5 @@ function removeFile(path: string): void {
 
 /** Where a call's output goes while it runs, and stays when it is large or binary. */
 export function outputPaths(prefix: string): { stdoutPath: string; stderrPath: string } {
-  checkPath('outputPaths: the prefix', prefix)
   return { stdoutPath: `${prefix}.stdout`, stderrPath: `${prefix}.stderr` }
 }

@@ -1,6 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
 import { type ByteFilter, writeWhole } from '../process/pump.js'
-import { checkPath, requireThat } from '../usage.js'
 import type { Redactor } from './redactor.js'
 
 const CHUNK_BYTES = 1024 * 1024
@@ -11,9 +10,6 @@ const CHUNK_BYTES = 1024 * 1024
  * @throws The system's error when it cannot be read or rewritten; the file is then as it was.
  */
 export function redactFile(path: string, known: Redactor): void {
-  checkPath('redactFile: the path', path)
-  const isRedactor = typeof Object(known).foundIn === 'function' && typeof Object(known).filter === 'function'
-  requireThat(isRedactor, 'redactFile: the redactor', 'what createRedactor makes')
   if (!known.foundIn(chunksOf(path))) return
   const beside = `${path}.redacted`
   try {

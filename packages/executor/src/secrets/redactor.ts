@@ -1,5 +1,4 @@
 import type { ByteFilter } from '../process/pump.js'
-import { checkOptions, checkTexts } from '../usage.js'
 import { findLiterals } from './literals.js'
 import { secretForms } from './secret-forms.js'
 import { REDACTED, redactPatterns } from './secret-patterns.js'
@@ -28,8 +27,6 @@ export function createRedactor(
   secrets: readonly string[],
   options: { patterns?: boolean | undefined } = {},
 ): Redactor {
-  checkTexts('createRedactor: the list of secrets', secrets)
-  checkOptions('createRedactor', options)
   const { patterns = false } = options
   const forms = compile(secrets)
   const isKnown = forms.length > 0

@@ -1,6 +1,5 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
-import { checkTexts, isObject, isText, requireThat } from '../usage.js'
 
 const AGENT_COMMANDS = new Set(['run', 'continue'])
 
@@ -9,7 +8,6 @@ const AGENT_COMMANDS = new Set(['run', 'continue'])
  * which may begin with a variable.
  */
 export function isAgentCommand(command: readonly string[]): boolean {
-  checkTexts('isAgentCommand: the command', command)
   const [program = '', subcommand = ''] = command
   const named = program === 'delta' || (/^[/$]/.test(program) && program.endsWith('/delta'))
   return named && AGENT_COMMANDS.has(subcommand)
@@ -27,10 +25,7 @@ interface Place {
  * True when such a command starts `delta` itself, and may have the credentials: the `delta` that the run's own `PATH` finds
  * first, or the program that runs now. Another file of that name could be anybody's, a model's too.
  */
-export function startsDelta(command: readonly string[], place: Place): boolean {
-  const { cwd, env, trusted } = Object(place) as Partial<Place>
-  const isPlace = isText(cwd) && isObject(env) && isObject(trusted)
-  requireThat(isPlace, 'startsDelta: the place', '{ cwd, env, trusted }')
+export function startsDelta(command: readonly string[], { cwd, env, trusted }: Place): boolean {
   if (!isAgentCommand(command)) return false
   const [program = ''] = command
   const started = isAbsolute(program) ? program : find(program, directoriesOf(env, cwd))

@@ -1,6 +1,5 @@
 import { type ExpandedTool, expandTool, formatProblem, parseTool } from '@delta/tool-expander'
 import { ExecutorError, type SettingsProblem } from '../errors.js'
-import { isObject, requireThat } from '../usage.js'
 import { isAgentCommand } from './agent-command.js'
 import { findDisplayProblems } from './display.js'
 import { mistypedKeys } from './mistyped-keys.js'
@@ -53,21 +52,16 @@ function displayProblems({ expanded, settings: { display } }: Tool): SettingsPro
 
 /** How a tool runs whose syntax is wrong: to be checked all the same. */
 function settingsIn(input: unknown): Record<string, unknown> {
-  const entries = isObject(input) ? Object.entries(input) : []
+  const entries = Object.entries(Object(input) as Record<string, unknown>)
   return Object.fromEntries(entries.filter(([key]) => TOOL_SETTING_KEYS.includes(key)))
 }
 
 /**
  * The tools by name, as `executeTool` looks them up.
  *
- * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: two tools have one name, or one is none.
+ * @throws {ExecutorError} `ERR_EXECUTOR_USAGE`: two tools have one name.
  */
 export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  requireThat(
-    Array.isArray(tools) && tools.every(isTool),
-    'toolMap: the list of tools',
-    'what defineTool makes, in a list',
-  )
   const byName = new Map<string, Tool>()
   for (const tool of tools) {
     const { name } = tool.expanded
@@ -84,7 +78,6 @@ function sameName(name: string): ExecutorError {
 
 /** How long a tool may run: as it says, else ten minutes, or no limit for `delta` itself. 0: no limit. */
 export function toolTimeoutMs(tool: Tool): number {
-  checkTool('toolTimeoutMs', tool)
   return tool.settings.timeoutMs ?? (isAgentTool(tool) ? 0 : DEFAULT_TOOL_TIMEOUT_MS)
 }
 
@@ -93,7 +86,6 @@ export function toolTimeoutMs(tool: Tool): number {
  * commands of `delta` are tools like any other: `delta sessions exec` gives the model a shell.
  */
 export function isAgentTool(tool: Tool): boolean {
-  checkTool('isAgentTool', tool)
   return isAgentCommand(tool.expanded.command)
 }
 
@@ -101,22 +93,8 @@ export function isAgentTool(tool: Tool): boolean {
  * What happens to a call whose engine died while it ran. A tool that says of itself that it may
  * run twice is run again; that of an imported tool counts only from trust `org` up.
  */
-export function interruptPolicy(tool: Tool): 'report' | 'rerun' | 'ask' {
-  checkTool('interruptPolicy', tool)
-  const { settings } = tool
+export function interruptPolicy({ settings }: Tool): 'report' | 'rerun' | 'ask' {
   if (settings.onInterrupt) return settings.onInterrupt
   const believed = settings.trust === undefined || ['org', 'vendor', 'native'].includes(settings.trust)
   return settings.effects?.idempotent === true && believed ? 'rerun' : 'report'
-}
-
-function checkTool(of: string, tool: unknown): void {
-  requireThat(isTool(tool), `${of}: the tool`, 'what defineTool makes')
-}
-
-/** Enough to tell a tool from a definition that nobody has checked. */
-export function isTool(tool: unknown): tool is Tool {
-  const { expanded, settings } = Object(tool)
-  return (
-    isObject(settings) && isObject(expanded) && Array.isArray((expanded as Partial<Tool['expanded']>).command)
-  )
 }

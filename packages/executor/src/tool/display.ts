@@ -1,5 +1,4 @@
 import type { ExpandedTool } from '@delta/tool-expander'
-import { checkText, isObject, requireThat } from '../usage.js'
 
 /** `${name}`, or `\${name}` for the text itself. */
 const PLACEHOLDER = /(\\)?\$\{([^}]*)\}/g
@@ -14,14 +13,10 @@ export interface DisplayProblem {
 /** What is wrong with `display:` of a tool, in the order of the text. */
 export function findDisplayProblems(
   display: string,
-  tool: Pick<ExpandedTool, 'name' | 'parameters'>,
+  { name: toolName, parameters }: Pick<ExpandedTool, 'name' | 'parameters'>,
 ): DisplayProblem[] {
-  checkText('findDisplayProblems: the text', display)
-  const { parameters } = Object(tool) as Partial<ExpandedTool>
-  const isExpanded = Array.isArray(parameters) && parameters.every(isObject)
-  requireThat(isExpanded, 'findDisplayProblems: the tool', 'what expandTool makes')
   const names = parameters.map(({ name }) => name)
-  const known = names.length > 0 ? ` of ${tool.name} (${names.join(', ')})` : `: ${tool.name} has none`
+  const known = names.length > 0 ? ` of ${toolName} (${names.join(', ')})` : `: ${toolName} has none`
   return [...display.matchAll(PLACEHOLDER)]
     .filter(({ 1: escaped, 2: name = '' }) => escaped === undefined && !names.includes(name))
     .map(({ 0: written, index }) => ({ message: `${written} is not a parameter${known}`, column: index + 1 }))
@@ -33,12 +28,6 @@ export function findDisplayProblems(
  * @param show - How one value is written; a model chose it, so a terminal wants it without control characters.
  */
 export function renderDisplay(display: string, args: unknown, show: (value: string) => string): string {
-  checkText('renderDisplay: the text', display)
-  requireThat(
-    typeof show === 'function',
-    'renderDisplay: the function show',
-    'one that takes and gives a text',
-  )
   const values = new Map(Object.entries(Object(args)))
   return display.replace(PLACEHOLDER, (written, escaped: string | undefined, name: string) => {
     if (escaped !== undefined) return written.slice(1)

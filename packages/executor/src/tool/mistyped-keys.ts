@@ -2,7 +2,6 @@ import { SCHEMA_WORDS } from '@delta/tool-expander'
 import type { SettingsProblem } from '../errors.js'
 import { nearestNames } from '../nearest.js'
 import { effectsSchema } from '../policy/effects.js'
-import { isObject } from '../usage.js'
 import { TOOL_SETTING_KEYS } from './settings-schema.js'
 
 /** Every key a tool can have, its syntax and how it runs: to guess what a mistyped one meant. */
@@ -47,4 +46,8 @@ function mistypedIn(value: unknown, known: readonly string[], base: string): Set
     const path = `${base}${key}`
     return [{ path, message: `unknown key "${path}"`, hint: `Did you mean "${meant}"?` }]
   })
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

@@ -1,7 +1,6 @@
 import type { SettingsProblem } from '../errors.js'
 import { type Effects, effectsSchema, type TrustLevel } from '../policy/effects.js'
 import type { Keep } from '../process/captured.js'
-import { isObject, requireThat } from '../usage.js'
 import { settingsSchema, TOOL_SETTING_KEYS, type WrittenSettings } from './settings-schema.js'
 
 /** How a tool runs: everything in its YAML that is not its syntax. */
@@ -60,11 +59,6 @@ export const DEFAULT_SETTINGS: ToolSettings = {
  *   nobody knows (`x-` keys are the author's own and not among them).
  */
 export function parseToolSettings(rest: Record<string, unknown>): ParsedSettings {
-  requireThat(
-    isObject(rest),
-    'parseToolSettings: the object of keys',
-    'the rest that parseTool of @delta/tool-expander gave',
-  )
   // Most tools say nothing of how they run.
   if (Object.keys(rest).length === 0) return { ok: true, settings: toSettings({}), unknownKeys: [] }
   const parsed = settingsSchema.safeParse(rest)

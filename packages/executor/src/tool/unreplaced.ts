@@ -1,5 +1,4 @@
 import { nearestNames } from '../nearest.js'
-import { checkTexts } from '../usage.js'
 
 /** A place in a command that does not become what its author expects. */
 export interface Unreplaced {
@@ -21,8 +20,6 @@ export interface Unreplaced {
  * paths that become a part of a shell's script.
  */
 export function findUnreplaced(words: readonly string[], variables: readonly string[]): Unreplaced[] {
-  checkTexts('findUnreplaced: the list of words', words)
-  checkTexts('findUnreplaced: the list of variables', variables)
   const interpreter = words.findIndex((word) => INTERPRETER.test(word.slice(word.lastIndexOf('/') + 1)))
   return words.flatMap((word, index) => {
     const isProgram = interpreter >= 0 && index > interpreter

@@ -1,72 +1,99 @@
+import type { CommandWord } from '../command-words.js'
 import { compileExec } from '../exec.js'
-import type { ArgumentWord, Inferred } from '../inferred.js'
-import { findProgramText, type ProgramText } from '../program-text.js'
+import type { Inferred } from '../parameters.js'
+import { type Excerpt, placeOf } from '../problems.js'
 import { compileShell } from '../shell/compile.js'
-import type { Scan, ScannedCommand } from '../shell/scan.js'
+import type { HereDocument, Scan, Word } from '../shell/scan.js'
 import type { ExpandedParameter, ExpandedTool } from '../tool.js'
-import { type FindingAt, findingsIn } from './finding.js'
-import { type Names, namesByValues } from './harmless.js'
+import { wholePattern } from '../values.js'
+
+/** Which rule it breaks: to count findings by, or to leave some out. */
+export type LintRule =
+  | 'no-description'
+  | 'command-not-found'
+  | 'option-name'
+  | 'stdin-json'
+  | 'option-like-values'
+  | 'environment-name'
+  | 'slow-pattern'
+  | 'literal-character'
+  | 'foreign-placeholder'
+  | 'raw'
+  | 'needs-bash'
+  | 'never-set'
+  | 'script-variable'
+  | 'positional'
+  | 'program-chosen'
+  | 'value-in-program'
+
+/** Something a reviewer would ask about a tool that loads. `formatProblem` prints it. */
+export interface LintFinding extends Excerpt {
+  rule: LintRule
+}
 
 /** What the author of a tool wrote, compiled once for all rules. */
-export type Source = ExecSource | ShellSource
-
-interface Compiled {
+export interface Source {
+  syntax: 'exec' | 'shell'
   template: string
-  parameters: readonly ExpandedParameter[]
   /** What the template alone says about the parameters. */
   inferred: readonly Inferred[]
-  names: Names
-  at: FindingAt
+  /** Parameters whose values are not listed, and no numbers. */
+  open: ReadonlySet<string>
+  /** Of these, those whose values may hold code. */
+  code: ReadonlySet<string>
+  /** The commands of a script; `exec:` is one. */
+  commands: readonly Command[]
+  /** The placeholders of a script. */
+  found: Scan['found']
+  /** `$name`, `${name%.txt}` and `$1` of a script, which the shell expands. */
+  expanded: Scan['expanded']
+  at: (rule: LintRule, offset: number, message: string, hint: string) => LintFinding
 }
 
-export interface ExecSource extends Compiled {
-  syntax: 'exec'
-  words: readonly ArgumentWord[]
-}
-
-export interface ShellSource extends Compiled {
-  syntax: 'shell'
-  scan: Scan
-  commands: readonly ScriptCommand[]
-}
-
-/** A simple command of a script. */
-export interface ScriptCommand extends ScannedCommand {
-  offset: number
-  /** Its words, as `shapeOf` gives them. */
+/** A simple command. */
+interface Command {
+  words: readonly (CommandWord & { offset?: number })[]
+  /** The words, as `shapeOf` gives them. */
   shapes: readonly string[]
-  /** The words of it that an interpreter runs. */
-  texts: readonly ProgramText[]
+  assignments: readonly Word[]
+  documents: readonly HereDocument[]
 }
 
 /** Undefined for a hand-written `command:`. */
 export function sourceOf({ __meta: origin, parameters }: ExpandedTool): Source | undefined {
   if (origin === undefined) return undefined
   const { syntax, template, stdin } = origin
-  const common = { template, parameters, names: namesByValues(parameters), at: findingsIn(origin) }
+  const namesOf = (some: ExpandedParameter[]) => new Set(some.map(({ name }) => name))
+  const [open, code] = [namesOf(parameters.filter(isOpen)), namesOf(parameters.filter(mayBeCode))]
+  const at: Source['at'] = (rule, offset, message, hint) => ({
+    ...{ rule, path: syntax, message, hint, template },
+    ...placeOf(template, offset),
+  })
+  const common = { syntax, template, open, code, at }
+  const withShapes = <C extends Omit<Command, 'shapes'>>(command: C) => ({
+    ...command,
+    shapes: command.words.map(({ shape }) => shape),
+  })
   if (syntax === 'exec') {
     const { words, inferred } = compileExec(template, parameters, stdin)
-    return { syntax, ...common, words, inferred }
+    const commands = [withShapes({ words, assignments: [], documents: [] })]
+    return { ...common, inferred, commands, found: [], expanded: [] }
   }
   const { scan, inferred } = compileShell(template, parameters, stdin)
-  return { ...shellSource(template, scan, parameters, common.at), inferred }
+  const { commands, found, expanded } = scan
+  return { ...common, inferred, commands: commands.map(withShapes), found, expanded }
 }
 
-/** A script that was compiled. */
-export function shellSource(
-  template: string,
-  scan: Scan,
-  parameters: readonly ExpandedParameter[],
-  at: FindingAt,
-): ShellSource {
-  const names = namesByValues(parameters)
-  const commands = scan.commands.map(commandOf)
-  return { syntax: 'shell', template, parameters, names, inferred: [], at, scan, commands }
+function isOpen({ type, enum: values }: ExpandedParameter): boolean {
+  return values === undefined && type !== 'integer' && type !== 'number' && type !== 'boolean'
 }
 
-function commandOf(command: ScannedCommand): ScriptCommand {
-  const { assignments, words } = command
-  const shapes = words.map(({ shape }) => shape)
-  const offset = (assignments[0] ?? words[0])?.offset ?? 0
-  return { ...command, offset, shapes, texts: findProgramText(shapes) }
+/** True for a value by which a text becomes more than a word somewhere: to a shell, `perl`, SQL. */
+export function mayBeCode(parameter: ExpandedParameter): boolean {
+  const { pattern } = parameter
+  if (!isOpen(parameter) || pattern === undefined) return isOpen(parameter)
+  const whole = new RegExp(wholePattern(pattern), 'u')
+  return [...'$`\'"\\;|&<>(){}[]!/:% \n'].some((mark) =>
+    [mark, `a${mark}`, `${mark}a`, `a${mark}a`, `1${mark}1`].some((text) => whole.test(text)),
+  )
 }

@@ -1,5 +1,10 @@
-import { type Compiled, inferParameters, writeCommand } from '../inferred.js'
-import { type KnownParameter, plainNames } from '../plain.js'
+import {
+  type Compiled,
+  inferParameters,
+  type KnownParameter,
+  plainNames,
+  writeCommand,
+} from '../parameters.js'
 import { isParameter, matches, type Part } from '../template.js'
 import { readCommands } from './commands.js'
 import { complain, disagree, type Found, type Scan, scanTemplate } from './scan.js'

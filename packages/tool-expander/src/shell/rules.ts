@@ -3,14 +3,12 @@ import type { ToolProblemCode } from '../problems.js'
 import { namesOf, RUN_LATER } from '../programs.js'
 import { writeElement } from '../template.js'
 import { CHECK_NUMBER } from './opaque.js'
-import { type Found, isSplit, refuse, type Scan, type Word } from './scan.js'
+import { isSplit, refuse, type Scan, type Word } from './scan.js'
 import { checkScripts } from './scripts.js'
 import type { SimpleCommand } from './simple.js'
 
 /** Builtins whose words are names of variables; a name can hold a subscript, and that is computed. */
-export const TAKES_NAMES = namesOf(
-  'declare typeset local readonly export unset read readarray mapfile getopts',
-)
+const TAKES_NAMES = namesOf('declare typeset local readonly export unset read readarray mapfile getopts')
 /** Builtins whose words the shell runs or computes. */
 const RUNS_ITS_WORDS = namesOf('eval trap let alias bind compgen complete enable fc')
 /** Options of `read` with a word that is no name. */
@@ -109,8 +107,4 @@ export function checkOperands(scan: Scan, words: readonly Word[], computing: Reg
     for (const operand of [words[index + 1], /[vR]/.test(operator) ? undefined : words[index - 1]])
       refuse(scan, operand?.found ?? [], `an operand of ${operator}`, CHECK_NUMBER)
   })
-}
-
-export function valuesOf(word: Word | undefined): Found[] {
-  return word?.pieces.filter((piece) => typeof piece === 'object' && piece !== null) ?? []
 }

@@ -14,7 +14,7 @@ import { isSplit, refuse, type Scan, type Word } from './scan.js'
 import type { SimpleCommand } from './simple.js'
 
 /** Option or file by which a shell reads its script from standard input. */
-export const STANDARD_INPUT = /^-[A-Za-z]*s$|(?:^|\/)(?:stdin|fd\/[\d\0]+)$/
+const STANDARD_INPUT = /^-[A-Za-z]*s$|(?:^|\/)(?:stdin|fd\/[\d\0]+)$/
 
 /** Refuses values in scripts that a command hands to another shell: as a word, or as what that reads. */
 export function checkScripts(scan: Scan, command: SimpleCommand, assignments: readonly Word[]): void {
@@ -66,15 +66,6 @@ function shapeInScript({ template }: Scan, word: Word): string {
   const { shape, offset } = word
   const isShellName = isUnknown(shape) && matchAt(SHELL_NAME, template, offset)
   return isShellName ? 'sh' : shape
-}
-
-/** Where a shell stands that the command starts, by its own name. */
-export function shellIndex(shapes: readonly string[]): number {
-  const isOwn = (place: number) => {
-    const program = programOf(shapes[place])
-    return program?.command !== undefined && !program.when
-  }
-  return shellPlaces(shapes).find(isOwn) ?? -1
 }
 
 /** Where programs stand that the command may start and that may start a shell. What `xargs` feeds becomes words. */

@@ -1,10 +1,111 @@
-import { looksLikeOption } from './dash.js'
-import type { ParameterDefinition } from './definition.js'
-import type { Inferred } from './inferred.js'
+import { type CommandWord, shapeOf } from './command-words.js'
 import { faultOfPattern, faultsOf, fit, isNested, schemaOf } from './nested.js'
-import { problemOf, type ToolProblem, type ToolProblemCode } from './problems.js'
-import type { ExpandedParameter } from './tool.js'
-import { complaintAbout } from './values.js'
+import { problemAt, problemOf, type Template, type ToolProblem, type ToolProblemCode } from './problems.js'
+import { isParameter, isWholeParameter, type Part, writeElement, writePart } from './template.js'
+import type { ExpandedParameter, ParameterDefinition } from './tool.js'
+import { complaintAbout, looksLikeOption } from './values.js'
+
+/** What a template alone says about a parameter, in the words of the full form. */
+export interface Inferred extends Pick<ExpandedParameter, 'name' | 'inject_as'> {
+  position?: number | undefined
+  raw?: boolean
+  /** True: every place it stands in is safe from, or meant for, a leading `-`. False: it is checked. */
+  allow_dash?: boolean | undefined
+  /** It stands inside a word or a script, where a list has no place. */
+  single?: boolean
+}
+
+/** A word of an argument vector, and where it was written. */
+export interface ArgumentWord extends CommandWord, Template {
+  pieces: Part[]
+}
+
+/** A template compiled to the full form, before the explicit `parameters:` are laid over it. */
+export interface Compiled {
+  command: string[]
+  substitute: boolean
+  inferred: Inferred[]
+  checkedWords?: string[] | undefined
+  problems: ToolProblem[]
+  /** The argument words; a script has none. */
+  words?: ArgumentWord[]
+}
+
+/** The parameters of a template, in order of first appearance, from the places they stand in. */
+export function inferParameters(places: readonly Part[]): Inferred[] {
+  const parameters = new Map<string, Inferred>()
+  for (const { name, raw, checked, alone } of places.filter(isParameter)) {
+    const position = parameters.size
+    const known = parameters.get(name) ?? { name, inject_as: 'argument', position, allow_dash: true }
+    known.raw ||= !!raw
+    known.single ||= !alone
+    if (checked === 'value') known.allow_dash = false
+    else if (checked && known.allow_dash) known.allow_dash = undefined
+    parameters.set(name, known)
+  }
+  return [...parameters.values()]
+}
+
+/** An argument vector as `command:`, in the plain form where all values come behind it, each once. */
+export function writeCommand(
+  words: readonly Part[][],
+  inferred: Inferred[],
+): Pick<Compiled, 'command' | 'substitute' | 'inferred'> {
+  const fixed = words.filter((pieces) => !pieces.some(isParameter))
+  const values = words.slice(fixed.length)
+  const substitute =
+    !values.every(isWholeParameter) ||
+    inferred.length < values.length ||
+    fixed.some((pieces) => /\$\{(AGENT_HOME|CWD)\}/.test(pieces.join('')))
+  const command = substitute ? words.map(writeElement) : fixed.map((pieces) => pieces.map(writePart).join(''))
+  return { command, substitute, inferred }
+}
+
+/** What is known of a parameter before its template is read. */
+export interface KnownParameter {
+  name: string
+  type?: string | undefined
+  enum?: readonly (string | number)[] | undefined
+}
+
+/** The names of parameters whose values are never code: whole numbers, and words of an `enum` that only have letters and digits. */
+export function plainNames(parameters: readonly KnownParameter[] = []): ReadonlySet<string> {
+  return new Set(parameters.filter(isPlain).map(({ name }) => name))
+}
+
+function isPlain({ type, enum: words }: KnownParameter): boolean {
+  return type === 'integer' || !!words?.every((word) => /^[\w.-]+$/.test(String(word)))
+}
+
+/** Parameters that may be missing and have no value to stand in. */
+export function isOptional({ required, default: value }: ExpandedParameter): boolean {
+  return !required && value === undefined
+}
+
+/** A missing optional word is dropped. Refuses it where the words beside it would then mean something else. */
+export function checkOptionalWords(
+  words: readonly ArgumentWord[],
+  parameters: readonly ExpandedParameter[],
+): ToolProblem[] {
+  const optional = new Set(parameters.filter(isOptional).map(({ name }) => name))
+  if (optional.size === 0) return []
+  const last = words.findLast(({ pieces }) => pieces.some(isParameter) && !isOptionWord(pieces))
+  return words.flatMap((word, index) => {
+    if (!isWholeParameter(word.pieces)) return []
+    const [{ name, offset }] = word.pieces
+    const option = words[index - 1]?.shape ?? ''
+    const takesNext = /^-(?!-$)[^=\0]+$/.test(option)
+    if (!optional.has(name) || (!takesNext && word === last)) return []
+    const next = last?.pieces.find(isParameter)?.name
+    const fault = takesNext ? `${option} would take the next word` : `\${${next}} would move to its place`
+    return [problemAt(word, offset, 'ERR_PARAMETER_OPTIONAL', `Without \${${name}}, ${fault}.`)]
+  })
+}
+
+/** `--in=${a}`: an option that carries its own value. */
+export function isOptionWord(pieces: readonly Part[]): boolean {
+  return /^-[^=\0]+=\0$/.test(shapeOf(pieces)) && isParameter(pieces[1])
+}
 
 /** Reports what is wrong with a key of an entry. */
 type Refuse = (code: ToolProblemCode, key: string, message: string, hint?: string) => void
