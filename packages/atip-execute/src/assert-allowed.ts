@@ -12,7 +12,6 @@ import {
   type ExecutionPolicy,
   type PolicyCheckResult,
 } from './policy.js'
-import { requireThat } from './usage.js'
 import { givenArguments } from './validate-call.js'
 
 /** Throws the most telling error for what may not run, and asks a person where one can decide. */
@@ -38,12 +37,6 @@ export async function assertAllowed(
   if (!policy?.confirmationHandler) throw new RequiresConfirmationError(context)
   const said: unknown = await policy.confirmationHandler(context)
   // the text `no` must not pass for a yes
-  const isAnswer = said === undefined || typeof said === 'boolean'
-  requireThat(
-    isAnswer,
-    `${call.name}: what the confirmationHandler gave`,
-    'a function that gives true or false',
-  )
   if (said !== true) {
     throw new PolicyViolationError(
       `The person asked did not agree to ${call.name}. Nothing was run.`,

@@ -1,8 +1,6 @@
 import type { ToolCall } from '@delta/atip'
-import { checkNumber } from './check-options.js'
 import { TimeoutError } from './errors.js'
 import type { FormattedResult } from './format-result.js'
-import { isObject, requireThat } from './usage.js'
 
 /** How several calls are run. */
 export interface BatchOptions {
@@ -31,15 +29,7 @@ export async function runBatch(
   execute: (call: ToolCall) => Promise<FormattedResult>,
   options: BatchOptions = {},
 ): Promise<BatchExecutionResult> {
-  requireThat(
-    Array.isArray(calls),
-    'executeBatch: the list of calls',
-    'a list of calls, as parseToolCall makes it',
-  )
-  const isOptions: boolean = isObject(options)
-  requireThat(isOptions, 'executeBatch: the argument options', 'an object with options, or nothing')
   const { parallel = false, continueOnError = true, maxConcurrency = 4 } = options
-  checkNumber('executeBatch: the option maxConcurrency', maxConcurrency)
   const started = performance.now()
   const results: (FormattedResult | undefined)[] = []
   const queue = calls.entries()

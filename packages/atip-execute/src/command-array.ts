@@ -1,7 +1,5 @@
 import { type AtipArgument, type AtipOption, longFlag } from '@delta/atip'
-import { checkMapping } from './check-options.js'
 import type { CommandMapping } from './mapping.js'
-import { isObject, requireThat } from './usage.js'
 
 /**
  * The full command line of a call: positional arguments in the order of the metadata, then options.
@@ -12,8 +10,6 @@ import { isObject, requireThat } from './usage.js'
  * @param args - Checked arguments. `false`, `null` and undefined write nothing, a list repeats.
  */
 export function buildCommandArray(mapping: CommandMapping, args: Record<string, unknown>): string[] {
-  checkMapping('buildCommandArray', mapping)
-  requireThat(isObject(args), 'buildCommandArray: the object of arguments', 'an object of names and values')
   const { command, metadata } = mapping
   const positionals = (metadata.arguments ?? []).flatMap((argument) => words(argumentOf(args, argument)))
   const options = (metadata.options ?? []).flatMap((option) => optionWords(option, argumentOf(args, option)))
@@ -28,17 +24,7 @@ function argumentOf(args: Record<string, unknown>, { name }: AtipArgument | Atip
 
 function words(value: unknown): string[] {
   if (value === undefined || value === null) return []
-  return Array.isArray(value) ? value.flatMap(words) : [wordOf(value)]
-}
-
-function wordOf(value: unknown): string {
-  const isWord = typeof value !== 'object' && typeof value !== 'symbol' && typeof value !== 'function'
-  requireThat(
-    isWord,
-    'buildCommandArray: a value of the arguments',
-    'texts, numbers, true, false, or lists of them',
-  )
-  return String(value)
+  return Array.isArray(value) ? value.flatMap(words) : [String(value)]
 }
 
 function optionWords(option: AtipOption, value: unknown): string[] {

@@ -6,10 +6,8 @@ import {
   CREDENTIAL_NAMES,
   runCommand,
 } from '@delta/executor/command'
-import { checkExecution } from './check-options.js'
 import { DEFAULT_MAX_OUTPUT_SIZE, DEFAULT_TIMEOUT, MAX_OUTPUT_SIZE, MAX_TIMEOUT } from './constants.js'
 import { ExecutionError, TimeoutError } from './errors.js'
-import { requireThat } from './usage.js'
 
 /** How a command is run. */
 export interface ExecutionOptions {
@@ -63,9 +61,6 @@ export async function executeCommand(
   command: string[],
   options: ExecutionOptions = {},
 ): Promise<ExecutionResult> {
-  const isCommand = Array.isArray(command) && command.every((word) => typeof word === 'string')
-  requireThat(isCommand, 'executeCommand: the command', 'a list of words that begins with a program')
-  checkExecution('executeCommand', options)
   // 0 asks for no limit, and the longest there is is the nearest to that
   const timeout = Math.min(options.timeout ?? DEFAULT_TIMEOUT, MAX_TIMEOUT) || MAX_TIMEOUT
   const maxBytes = Math.min(options.maxOutputSize ?? DEFAULT_MAX_OUTPUT_SIZE, MAX_OUTPUT_SIZE)

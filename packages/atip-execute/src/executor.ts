@@ -1,13 +1,12 @@
 import { type AtipCommand, type AtipTool, durationMs, type ToolCall } from '@delta/atip'
 import { assertAllowed } from './assert-allowed.js'
 import { type BatchExecutionResult, type BatchOptions, runBatch } from './batch.js'
-import { checkCall, checkExecution, checkOutput, checkRules, checkTools } from './check-options.js'
 import { buildCommandArray } from './command-array.js'
 import { ArgumentValidationError, UnknownCommandError } from './errors.js'
 import { type ExecutionOptions, executeCommand } from './execute-command.js'
 import { type FormattedResult, formatResult, type OutputOptions } from './format-result.js'
 import { type CommandMapping, mapCommands } from './mapping.js'
-import { checkPolicy, type ExecutionPolicy, type PolicyCheckResult } from './policy.js'
+import { checkPolicy, checkRules, type ExecutionPolicy, type PolicyCheckResult } from './policy.js'
 import { givenArguments, type ValidationResult, validateToolCall } from './validate-call.js'
 
 /** What an executor may run, and how. */
@@ -43,18 +42,13 @@ export interface Executor {
 /**
  * Makes the one object most programs need. The map from names to commands is built here, once.
  *
- * @throws {AtipExecuteError} `INVALID_CONFIG`: there is no list of tools, or an option cannot be used.
+ * @throws {AtipExecuteError} `INVALID_CONFIG`: a rule of the policy is unknown, or has a value that it cannot have.
  * @throws {AtipValidationError} A tool is invalid, or one name stands for two commands.
  */
 export function createExecutor(config: ExecutorConfig): Executor {
-  const of = 'createExecutor'
-  checkTools(of, Object(config).tools)
-  checkRules(of, config.policy)
-  if (config.execution !== undefined) checkExecution(of, config.execution)
-  if (config.output !== undefined) checkOutput(of, config.output)
+  checkRules(config.policy)
   const mappings = mapCommands(config.tools)
   const mappingOf = (call: ToolCall): CommandMapping => {
-    checkCall('the executor', call)
     const mapping = mappings.get(call.name)
     if (!mapping) throw new UnknownCommandError(shownName(call.name))
     return mapping
@@ -64,7 +58,6 @@ export function createExecutor(config: ExecutorConfig): Executor {
     execute: async (call) => await execute(call),
     executeBatch: (calls, options) => runBatch(calls, async (call) => await execute(call), options),
     validate: (call) => {
-      checkCall('validate', call)
       const mapping = mappings.get(call.name)
       return mapping ? validateToolCall(call, mapping) : unknownCommand(shownName(call.name))
     },

@@ -6,9 +6,7 @@ import {
   commandLine,
   indexLeaves,
 } from '@delta/atip'
-import { checkTools } from './check-options.js'
 import { DEFAULT_SEPARATOR } from './constants.js'
-import { requireThat } from './usage.js'
 
 /** What a flat tool name stands for. */
 export interface CommandMapping {
@@ -44,9 +42,7 @@ export function mapToCommand(
   tools: readonly AtipTool[],
   options: MapOptions = {},
 ): CommandMapping | undefined {
-  checkTools('mapToCommand', tools)
   const { separator = DEFAULT_SEPARATOR } = Object(options) as MapOptions
-  requireThat(typeof separator === 'string', 'mapToCommand: the option separator', 'a string, or nothing')
   return mapCommands(tools, { separator }).get(toolName)
 }
 

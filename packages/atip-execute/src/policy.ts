@@ -4,11 +4,12 @@ import {
   type CostEstimate,
   statesNothing,
   type ToolCall,
+  TRUST_LEVEL_ORDER,
   type TrustSource,
   trustOf,
 } from '@delta/atip'
 import { DEFAULT_RULES, decide, type Effects, type PolicyRules } from '@delta/executor'
-import { checkCall, checkMapping, checkRules } from './check-options.js'
+import { AtipExecuteError } from './base-error.js'
 import type { CommandMapping } from './mapping.js'
 
 /** Why a person has to agree. `low-trust` is only ever a reason to refuse. */
@@ -129,9 +130,7 @@ export function checkPolicy(
   mapping: CommandMapping,
   policy: ExecutionPolicy | undefined,
 ): PolicyCheckResult {
-  checkCall('checkPolicy', call)
-  checkMapping('checkPolicy', mapping)
-  checkRules('checkPolicy', policy)
+  checkRules(policy)
   const broken = policy ? brokenRules(mapping, policy) : []
   const reasons = broken.flatMap(({ reason }) => reason ?? [])
   const because = statesNothing(mapping.effects) ? ' (it does not say what it does)' : ''
@@ -168,4 +167,19 @@ function withoutGaps(effects: AtipEffects): Effects {
     filesystem: { write: false, delete: false, ...effects.filesystem },
     cost: { billable: false, estimate: 'free', ...effects.cost },
   }
+}
+
+/** A misspelt rule, or one with a value that no rule has, would forbid nothing: a guard must not vanish by a mistake. */
+export function checkRules(policy: ExecutionPolicy | undefined): void {
+  for (const [rule, value] of Object.entries(policy ?? {})) {
+    if (value === undefined || isRule(rule, value)) continue
+    throw new AtipExecuteError(`The policy has no rule ${rule}: ${String(value)}.`, 'INVALID_CONFIG')
+  }
+}
+
+function isRule(rule: string, value: unknown): boolean {
+  if (rule === 'confirmationHandler') return typeof value === 'function'
+  if (rule === 'maxCostEstimate') return ['free', 'low', 'medium', 'high'].some((cost) => cost === value)
+  if (rule === 'minTrustLevel') return typeof value === 'string' && Object.hasOwn(TRUST_LEVEL_ORDER, value)
+  return Object.hasOwn(DEFAULT_RULES, rule) && typeof value === 'boolean'
 }

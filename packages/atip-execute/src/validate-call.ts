@@ -7,7 +7,6 @@ import {
   type ToolCall,
   valueType,
 } from '@delta/atip'
-import { checkCall, checkMapping } from './check-options.js'
 import type { CommandMapping } from './mapping.js'
 
 /** `INVALID_FORMAT` and `UNKNOWN_PARAMETER` are part of the interface and never given: a parameter too many is a warning. */
@@ -62,8 +61,6 @@ type Checked = { value: unknown } | { error: ValidationError } | undefined
  * what the ATIP interface wants otherwise: no number for a text, extra parameters only warn.
  */
 export function validateToolCall(call: ToolCall, mapping: CommandMapping): ValidationResult {
-  checkCall('validateToolCall', call)
-  checkMapping('validateToolCall', mapping)
   const given = givenArguments(call)
   if (given === undefined) return { valid: false, errors: [noObject(call)], warnings: [] }
   const parameters = [...(mapping.metadata.arguments ?? []), ...(mapping.metadata.options ?? [])]

@@ -151,16 +151,10 @@ describe('confirmation', () => {
     ])
   })
 
-  test.each(['no', 'yes', 1])(
-    'an answer that is neither true nor false is a mistake of the program: %j',
-    async (said) => {
-      const careless = executor({ confirmationHandler: async () => said as never })
-      await expect(careless.execute(call('notes_wipe'))).rejects.toMatchObject({
-        code: 'INVALID_CONFIG',
-        message: expect.stringContaining('what the confirmationHandler gave is missing or invalid.'),
-      })
-    },
-  )
+  test.each(['no', 'yes', 1])('an answer that is not true is a refusal, whatever it is: %j', async (said) => {
+    const careless = executor({ confirmationHandler: async () => said as never })
+    await expect(careless.execute(call('notes_wipe'))).rejects.toMatchObject({ code: 'POLICY_VIOLATION' })
+  })
 
   test('a no is a refusal, and nothing runs', async () => {
     await executor().execute(call('notes_add', { text: 'keep me' }))
@@ -234,10 +228,4 @@ describe('looking without running', () => {
     expect(look.getMetadata('notes_list')?.description).toBe('Print all notes')
     expect(() => look.checkPolicy(call('nothing'))).toThrow(UnknownCommandError)
   })
-})
-
-test('called from JavaScript without tools it says what to pass', () => {
-  expect(() => createExecutor({} as never)).toThrow(
-    'createExecutor: the option tools is missing or invalid.\nPass a list of ATIP metadata',
-  )
 })

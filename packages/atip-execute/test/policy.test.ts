@@ -92,3 +92,15 @@ describe('checkPolicy', () => {
     expect(executor.checkPolicy(call('echo_safe')).allowed).toBe(false)
   })
 })
+
+test.each([
+  ['allow_network', false],
+  ['allowNetwork', 'false'],
+  ['minTrustLevel', 'orgs'],
+  ['maxCostEstimate', 0],
+  ['confirmationHandler', true],
+])('a rule that would forbid nothing is refused by name: %s: %j', (rule, value) => {
+  expect(() => createExecutor({ tools: [], policy: { [rule]: value } })).toThrow(
+    expect.objectContaining({ code: 'INVALID_CONFIG', message: `The policy has no rule ${rule}: ${value}.` }),
+  )
+})

@@ -1,4 +1,3 @@
-import { checkFlag, checkOptions, checkProvider, checkText, checkTools } from './check-arguments.js'
 import { describe, OPENAI_DESCRIPTION_MAX_LENGTH } from './description.js'
 import { type AtipLeaf, collision, everyLeaf, leavesOf } from './leaves.js'
 import type { AtipTool } from './metadata.js'
@@ -20,7 +19,6 @@ export interface CompileOptions {
 
 /** One OpenAI tool per leaf. @throws {AtipValidationError} */
 export function toOpenAI(tool: AtipTool, options: CompileOptions = {}): OpenAITool[] {
-  checkCompileOptions('toOpenAI', options)
   return leavesOf(tool).map((leaf) => compilers.openai(leaf, options))
 }
 
@@ -45,9 +43,6 @@ export function compileTools<P extends Provider>(
   provider: P,
   options: CompileOptions = {},
 ): ProviderTools<P> {
-  checkTools('compileTools', tools)
-  checkProvider('compileTools', provider)
-  checkCompileOptions('compileTools', options)
   const compile = compilers[provider]
   return { provider, tools: [...indexLeaves(tools, 'last').values()].map((leaf) => compile(leaf, options)) }
 }
@@ -64,8 +59,6 @@ export function indexLeaves(
   keep: 'first' | 'last',
   separator = '_',
 ): Map<string, AtipLeaf> {
-  checkTools('indexLeaves', tools)
-  checkText('indexLeaves', 'the separator', separator)
   const index = new Map<string, AtipLeaf>()
   for (const leaf of tools.flatMap((tool) => everyLeaf(tool, separator))) {
     const rival = index.get(leaf.name)
@@ -73,11 +66,6 @@ export function indexLeaves(
     if (!rival || keep === 'last') index.set(leaf.name, leaf)
   }
   return index
-}
-
-function checkCompileOptions(of: string, options: CompileOptions): void {
-  checkOptions(of, options)
-  checkFlag(of, 'strict', options.strict)
 }
 
 function sameCommand(a: AtipLeaf, b: AtipLeaf): boolean {

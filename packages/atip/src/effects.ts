@@ -1,4 +1,3 @@
-import { checkCost, checkEffects } from './check-arguments.js'
 import {
   type AtipEffects,
   COST_ESTIMATES,
@@ -13,9 +12,7 @@ import {
  * what it leaves out it inherits, inside `filesystem`, `interactive` and `cost` too.
  */
 export function overlayEffects(group: AtipEffects, own: AtipEffects | undefined): AtipEffects {
-  checkEffects('overlayEffects', 'what stands for the effects of the group', group)
   if (!own) return group
-  checkEffects('overlayEffects', 'what stands for the own effects of the command', own)
   if (statesNothing(group)) return own
   const laid = overlay(group, own)
   if (group.filesystem && own.filesystem) laid.filesystem = overlay(group.filesystem, own.filesystem)
@@ -29,9 +26,7 @@ export function overlayEffects(group: AtipEffects, own: AtipEffects | undefined)
  * harm is OR, `reversible` and `idempotent` are AND, cost is the higher one.
  */
 export function mergeEffects(command: AtipEffects, tool: AtipEffects | undefined): AtipEffects {
-  checkEffects('mergeEffects', 'what stands for the effects of the command', command)
   if (!tool) return command
-  checkEffects('mergeEffects', 'what stands for the effects of the tool', tool)
   if (statesNothing(tool)) return command
   const merged = overlay(tool, command)
   anyIs(true, merged, tool, ['destructive', 'network', 'subprocess'])
@@ -49,13 +44,11 @@ export function mergeEffects(command: AtipEffects, tool: AtipEffects | undefined
 
 /** 0 for free … 3 for high. */
 export function costRank(estimate: CostEstimate): number {
-  checkCost('costRank: the estimate', estimate)
   return COST_ESTIMATES.indexOf(estimate)
 }
 
 /** True when nothing at all is stated. Such a command is unknown, and no rule may take it for safe. */
 export function statesNothing(effects: AtipEffects): boolean {
-  checkEffects('statesNothing', 'what it is given', effects)
   for (const member in effects) if (effects[member] !== undefined) return false
   return true
 }

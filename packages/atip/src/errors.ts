@@ -52,7 +52,7 @@ export class AtipLoadError extends Error {
   }
 }
 
-/** A function of this package was called with what it cannot use; the message names the argument or the option. */
+/** A policy has an unknown rule or value, or a result cannot be written as JSON. */
 export class AtipUsageError extends Error {
   override readonly name = 'AtipUsageError'
   readonly code = 'ERR_ATIP_USAGE'

@@ -1,11 +1,9 @@
-import { checkText } from './check-arguments.js'
 import { mergeEffects, overlayEffects } from './effects.js'
 import { AtipValidationError } from './errors.js'
+import { isObject } from './is-object.js'
 import type { AtipCommand, AtipEffects, AtipOption, AtipTool } from './metadata.js'
 import { flatName } from './names.js'
 import { firstTwice, withGlobal } from './parameter-names.js'
-import { isObject, isTexts } from './shape.js'
-import { requireThat } from './usage.js'
 import { assertCommand, assertTool, membersTo, shownPath } from './validate.js'
 
 /** No command line nests this deep; metadata that does is broken or hostile. */
@@ -33,7 +31,6 @@ export interface AtipLeaf {
  *   a call could then not say which of them it means.
  */
 export function leavesOf(tool: AtipTool, separator = '_'): AtipLeaf[] {
-  checkText('leavesOf', 'the separator', separator)
   return assertDistinctNames(everyLeaf(tool, separator))
 }
 
@@ -60,13 +57,8 @@ export function assertDistinctNames(leaves: AtipLeaf[]): AtipLeaf[] {
 
 /** The words that start a leaf's command line: `['gh', 'pr', 'create']`. */
 export function commandLine(leaf: Pick<AtipLeaf, 'tool' | 'path'>): string[] {
-  requireThat(isLeaf(leaf), 'commandLine: the leaf', 'one of those that leavesOf lists')
   const words = leaf.path.flatMap((key) => key.split(' ')).filter((word) => word !== '')
   return [leaf.tool.binary ?? leaf.tool.name, ...words]
-}
-
-function isLeaf(leaf: unknown): boolean {
-  return isObject(leaf) && isObject(leaf.tool) && isTexts(leaf.path)
 }
 
 /** One error for every place where a flat name would mean two commands. */

@@ -1,11 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { checkOptions } from './check-arguments.js'
 import { AtipLoadError } from './errors.js'
 import { everyLeaf } from './leaves.js'
 import type { AtipTool } from './metadata.js'
 import { runSource } from './run-source.js'
-import { isObject, isTexts } from './shape.js'
-import { requireThat } from './usage.js'
 
 /** A JSON file, or a command line that prints the JSON: `{ command: ['gh', '--agent'] }`. */
 export type AtipSource = string | { command: readonly string[] }
@@ -28,19 +25,8 @@ export async function loadAtip(
     signal?: AbortSignal | undefined
   } = {},
 ): Promise<AtipTool> {
-  checkSource(source)
-  checkOptions('loadAtip', options)
-  const { timeoutMs = 5_000, environment = process.env, signal } = options
-  const isTime = typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= LONGEST_MS
-  requireThat(
-    isTime,
-    'loadAtip: the option timeoutMs',
-    'milliseconds, more than 0 and at most 24 days, or nothing',
-  )
-  requireThat(isObject(environment), 'loadAtip: the option environment', 'process.env, or a part of it')
-  const isSignal = signal === undefined || (isObject(signal) && typeof signal.addEventListener === 'function')
-  requireThat(isSignal, 'loadAtip: the option signal', 'an AbortSignal, or nothing')
   const name = typeof source === 'string' ? source : source.command.join(' ')
+  const { timeoutMs = 5_000, environment = process.env, signal } = options
   const text =
     typeof source === 'string'
       ? await readSource(source)
@@ -48,14 +34,6 @@ export async function loadAtip(
   const tool = parseJson(text, name)
   everyLeaf(tool) // walks everything once, so that what is returned is known to be sound
   return tool
-}
-
-/** The longest that a timer can wait. */
-const LONGEST_MS = 2_147_483_647
-
-function checkSource(source: unknown): void {
-  const isSource = typeof source === 'string' || (isObject(source) && isTexts(source.command))
-  requireThat(isSource, 'loadAtip: the source', "the path of a file, or { command: ['gh', '--agent'] }")
 }
 
 async function readSource(path: string): Promise<string> {

@@ -1,9 +1,6 @@
-import { checkParameter } from './check-arguments.js'
 import type { AtipLeaf } from './leaves.js'
 import type { AtipArgument, AtipOption } from './metadata.js'
 import type { ParameterSchema, ParametersSchema } from './providers.js'
-import { isObject, isTexts } from './shape.js'
-import { requireThat } from './usage.js'
 
 const HINTS: Partial<Record<AtipArgument['type'], string>> = {
   file: ' (file path)',
@@ -13,26 +10,22 @@ const HINTS: Partial<Record<AtipArgument['type'], string>> = {
 
 /** A parameter is an argument (required unless it says otherwise) or an option (the other way round). */
 export function isRequired(parameter: AtipArgument | AtipOption): boolean {
-  checkParameter('isRequired', parameter)
   return 'flags' in parameter ? parameter.required === true : parameter.required !== false
 }
 
 /** Takes several values: an `array`, or any type that may be repeated. */
 export function isRepeated(parameter: AtipArgument | AtipOption): boolean {
-  checkParameter('isRepeated', parameter)
   return parameter.type === 'array' || parameter.variadic === true
 }
 
 /** The flag to write: the first long one, or the first there is. */
 export function longFlag(option: AtipOption): string {
-  requireThat(isObject(option) && isTexts(option.flags), 'longFlag: the option', 'an option of ATIP metadata')
   const { flags } = option
   return flags.find((flag) => flag.startsWith('--')) ?? flags[0] ?? ''
 }
 
 /** The JSON type of one value. */
 export function valueType(parameter: AtipArgument | AtipOption): 'string' | 'integer' | 'number' | 'boolean' {
-  checkParameter('valueType', parameter)
   switch (parameter.type) {
     case 'integer':
     case 'number':

@@ -1,4 +1,11 @@
-import type { AtipEffects, CostEstimate, TrustSource } from './metadata.js'
+import { AtipUsageError } from './errors.js'
+import {
+  type AtipEffects,
+  COST_ESTIMATES,
+  type CostEstimate,
+  TRUST_SOURCES,
+  type TrustSource,
+} from './metadata.js'
 
 /** What may be called. Everything left out is allowed. A command that states no effects at all counts as having every one. */
 export interface Policy {
@@ -84,3 +91,27 @@ export const RULES: readonly Rule[] = [
     applies: (effects) => effects.filesystem?.delete === true,
   },
 ]
+
+/** What each rule can say. The last two are rules of `@delta/atip-execute`, whose policies may be passed, too. */
+const VALUES: Readonly<Record<string, readonly unknown[] | undefined>> = {
+  allowDestructive: [true, false],
+  allowNonReversible: [true, false],
+  allowBillable: [true, false],
+  allowNetwork: [true, false],
+  allowFilesystemWrite: [true, false],
+  allowFilesystemDelete: [true, false],
+  maxCostEstimate: COST_ESTIMATES,
+  minTrustLevel: TRUST_SOURCES,
+  allowInteractive: undefined,
+  confirmationHandler: undefined,
+}
+
+/** A misspelt rule, or one with a value that no rule has, would forbid nothing: a guard must not vanish by a mistake. */
+export function checkPolicy(policy: Policy): void {
+  for (const [rule, value] of Object.entries(policy)) {
+    if (value === undefined) continue
+    const isKnown = Object.hasOwn(VALUES, rule) && (VALUES[rule]?.includes(value) ?? true)
+    if (isKnown) continue
+    throw new AtipUsageError(`The policy has no rule ${rule}: ${String(value)}.`)
+  }
+}

@@ -1,11 +1,3 @@
-import {
-  checkFlag,
-  checkLength,
-  checkOptions,
-  checkPatterns,
-  checkText,
-  checkTools,
-} from './check-arguments.js'
 import { cut } from './description.js'
 import type { AtipTool } from './metadata.js'
 import { DEFAULT_REDACT_PATTERNS, redact } from './redact.js'
@@ -41,14 +33,8 @@ export function createResultFilter(
   tools: readonly AtipTool[],
   options: ResultFilterOptions = {},
 ): ResultFilter {
-  const of = 'createResultFilter'
-  checkTools(of, tools)
   for (const tool of tools) assertTool(tool)
-  checkOptions(of, options)
   const { maxLength = DEFAULT_MAX_RESULT_LENGTH, redactPatterns = [], redactSecrets = true } = options
-  checkLength(`${of}: the option maxLength`, maxLength)
-  checkPatterns(`${of}: the option redactPatterns`, redactPatterns)
-  checkFlag(of, 'redactSecrets', redactSecrets)
   const builtIn = redactSecrets ? [...DEFAULT_REDACT_PATTERNS, ...declaredPatterns(tools)] : []
   const patterns = [...builtIn, ...redactPatterns]
   return { filter: (result) => truncate(redact(result, patterns), maxLength) }
@@ -56,8 +42,6 @@ export function createResultFilter(
 
 /** Cuts a text to `maxLength` characters, the marker included. */
 export function truncate(text: string, maxLength: number): string {
-  checkText('truncate', 'the text', text)
-  checkLength('truncate: the length', maxLength)
   if (text.length <= maxLength) return text
   const room = Math.max(0, maxLength - TRUNCATED.length)
   return cut(text, room) + TRUNCATED.slice(0, maxLength)

@@ -1,4 +1,3 @@
-import { checkEffects, checkTools } from './check-arguments.js'
 import { type AtipLeaf, leavesOf } from './leaves.js'
 import type { AtipEffects, AtipTool } from './metadata.js'
 
@@ -43,7 +42,6 @@ const SECTIONS: readonly Section[] = [
 
 /** A paragraph for the system prompt that names the commands to be careful with. `""` if there are none. */
 export function generateSafetyPrompt(tools: readonly AtipTool[]): string {
-  checkTools('generateSafetyPrompt', tools)
   const leaves = tools.flatMap((tool) => leavesOf(tool))
   const sections = SECTIONS.flatMap((section) => formatSection(section, leaves))
   return sections.length > 0 ? ['## Tool Safety Summary', ...sections].join('\n\n') : ''
@@ -51,7 +49,6 @@ export function generateSafetyPrompt(tools: readonly AtipTool[]): string {
 
 /** True when a command would wait for someone at the keyboard. */
 export function isInteractive(effects: AtipEffects): boolean {
-  checkEffects('isInteractive', 'what it is given', effects)
   const { stdin, prompts, tty } = effects.interactive ?? {}
   return stdin === 'required' || stdin === 'password' || prompts === true || tty === true
 }

@@ -1,4 +1,3 @@
-import { checkProvider, checkText } from './check-arguments.js'
 import { AtipUsageError } from './errors.js'
 import type { Provider, ToolMessageOf } from './providers.js'
 
@@ -15,8 +14,6 @@ export function handleToolResult<P extends Provider>(
   id: string,
   result: unknown,
 ): ToolMessageOf[P] {
-  checkProvider('handleToolResult', provider)
-  checkText('handleToolResult', 'the id of the call', id)
   return messages[provider](id, result)
 }
 

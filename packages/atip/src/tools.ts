@@ -1,5 +1,4 @@
 import type { ExpandedParameter, ExpandedTool } from '@delta/tool-expander'
-import { checkOptions, checkText, checkTrust } from './check-arguments.js'
 import { describe } from './description.js'
 import { durationMs } from './duration.js'
 import { AtipValidationError } from './errors.js'
@@ -7,9 +6,7 @@ import { type AtipLeaf, assertDistinctNames, commandLine, everyLeaf } from './le
 import type { AtipArgument, AtipEffects, AtipOption, AtipTool, TrustSource } from './metadata.js'
 import { flatName } from './names.js'
 import { isRepeated, isRequired, longFlag, valueType } from './parameters.js'
-import { isTexts } from './shape.js'
 import { lowerTrust, trustOf } from './trust.js'
-import { requireThat } from './usage.js'
 import { membersTo } from './validate.js'
 
 /**
@@ -42,12 +39,8 @@ export interface ImportOptions {
  *   two tools would have one name.
  */
 export function atipToTools(tool: AtipTool, options: ImportOptions = {}): AtipExpandedTool[] {
-  checkOptions('atipToTools', options)
   const all = everyLeaf(tool)
   const { commands, prefix = tool.name, trust = 'inferred' } = options
-  checkCommands(commands)
-  checkText('atipToTools', 'the option prefix', prefix)
-  checkTrust('atipToTools: the option trust', trust)
   const leaves = assertDistinctNames(selectLeaves(all, commands))
   return leaves.map((leaf) => ({
     name: flatName([prefix, ...leaf.path]),
@@ -58,15 +51,6 @@ export function atipToTools(tool: AtipTool, options: ImportOptions = {}): AtipEx
     trust: lowerTrust(trustOf(tool), trust),
     ...timeoutOf(leaf),
   }))
-}
-
-function checkCommands(commands: unknown): void {
-  const isRight = commands === undefined || isTexts(commands)
-  requireThat(
-    isRight,
-    'atipToTools: the option commands',
-    "a list of commands as text, as in ['pr', 'issue list']",
-  )
 }
 
 function selectLeaves(leaves: AtipLeaf[], commands: readonly string[] | undefined): AtipLeaf[] {

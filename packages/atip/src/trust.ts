@@ -1,7 +1,4 @@
-import { checkTrust } from './check-arguments.js'
 import type { AtipTool, TrustSource } from './metadata.js'
-import { isObject } from './shape.js'
-import { requireThat } from './usage.js'
 
 /** How much each source is trusted; a higher number is more. */
 export const TRUST_LEVEL_ORDER: Record<TrustSource, number> = {
@@ -15,13 +12,10 @@ export const TRUST_LEVEL_ORDER: Record<TrustSource, number> = {
 
 /** Where metadata says it comes from. Metadata that says nothing is `inferred`. */
 export function trustOf(tool: AtipTool): TrustSource {
-  requireThat(isObject(tool), 'trustOf: the tool', 'ATIP metadata')
   return tool.trust?.source ?? 'inferred'
 }
 
 /** The trust metadata gets when an importer vouches for `granted`: never more than either says. */
 export function lowerTrust(claimed: TrustSource, granted: TrustSource): TrustSource {
-  checkTrust('lowerTrust: the trust that is claimed', claimed)
-  checkTrust('lowerTrust: the trust that is granted', granted)
   return TRUST_LEVEL_ORDER[claimed] <= TRUST_LEVEL_ORDER[granted] ? claimed : granted
 }

@@ -1,7 +1,8 @@
+import type * as z from 'zod/mini'
 import { AtipValidationError } from './errors.js'
+import { isObject } from './is-object.js'
 import type { AtipCommand, AtipTool, AtipVersion } from './metadata.js'
-import { command, tool } from './schema.js'
-import { type Fault, isObject } from './shape.js'
+import { command, tool, versionDetails } from './schema.js'
 import { NEWEST, neededVersion } from './version.js'
 
 const REQUIRED = ['atip', 'name', 'version', 'description'] as const
@@ -22,7 +23,10 @@ export function assertTool(input: unknown): asserts input is AtipTool {
       )
     }
   }
-  refuse(tool(input), [])
+  const { atip } = input
+  if (isObject(atip)) check(versionDetails, atip, ['atip'])
+  else if (typeof atip !== 'string') throw invalid('must be a text', ['atip'], atip)
+  check(tool, input, [])
   const needed = neededVersion(input.atip as AtipVersion)
   if (needed === undefined) return
   const message = `The ATIP metadata of ${input.name} is for readers of ATIP ${needed} and later; this one reads up to ${NEWEST}.`
@@ -31,8 +35,7 @@ export function assertTool(input: unknown): asserts input is AtipTool {
 
 /** Checks one command, without its children. `path` holds the names of its groups and its own. */
 export function assertCommand(input: unknown, path: readonly string[]): asserts input is AtipCommand {
-  const found = command(input)
-  if (found) refuse(found, membersTo(path))
+  check(command, input, membersTo(path))
 }
 
 /** The members of the metadata that lead to a command. */
@@ -40,10 +43,24 @@ export function membersTo(path: readonly string[]): string[] {
   return path.flatMap((key) => ['commands', key])
 }
 
-function refuse(found: Fault | undefined, path: readonly string[]): void {
-  if (!found) return
-  const full = [...path, ...found.path]
-  throw new AtipValidationError(`${shownPath(full)} ${found.message}.`, full, found.value)
+/** Throws the first problem. `path` leads from the root to the input. */
+function check(schema: z.ZodMiniType, input: unknown, path: readonly string[]): void {
+  const [issue] = schema.safeParse(input).error?.issues ?? []
+  if (issue === undefined) return
+  const value = issue.path.reduce<unknown>((inner, key) => Object(inner)[key], input)
+  throw invalid(issue.message, [...path, ...issue.path.map(String)], value)
+}
+
+function invalid(message: string, path: string[], value: unknown): AtipValidationError {
+  return new AtipValidationError(`${shownPath(path)} ${message}, ${shown(value)}.`, path, value)
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'and is missing'
+  if (Array.isArray(value)) return value.length === 0 ? 'not an empty list' : 'not a list'
+  if (typeof value === 'object' && value !== null) return 'not an object'
+  const json = typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value) ?? typeof value)
+  return `not ${json.length > 60 ? `${json.slice(0, 60)}…` : json}`
 }
 
 /** `commands.pr.options.0.flags`; of a path that is longer than a line, both ends. */

@@ -1,9 +1,8 @@
-import { checkPolicy, checkText, checkTools } from './check-arguments.js'
 import { indexLeaves } from './compile.js'
 import { costRank, statesNothing } from './effects.js'
 import type { AtipLeaf } from './leaves.js'
 import type { AtipTool } from './metadata.js'
-import { type Policy, RULES, type ViolationCode } from './policy.js'
+import { checkPolicy, type Policy, RULES, type ViolationCode } from './policy.js'
 import { TRUST_LEVEL_ORDER, trustOf } from './trust.js'
 
 /** One rule that a command breaks. */
@@ -34,12 +33,10 @@ export interface Validator {
 
 /** Builds the lookup once; each `validate` is then a map access and a handful of comparisons. */
 export function createValidator(tools: readonly AtipTool[], policy: Policy): Validator {
-  checkTools('createValidator', tools)
-  checkPolicy('createValidator', policy)
+  checkPolicy(policy)
   const leaves = indexLeaves(tools, 'last')
   return {
     validate(toolName) {
-      checkText('validate', 'the name of the tool', toolName)
       const leaf = leaves.get(toolName)
       const violations = leaf ? violationsOf(leaf, policy) : [unknownCommand(toolName)]
       return { valid: violations.length === 0, violations }

@@ -1,5 +1,4 @@
 import { bindArguments, type ExpandedTool } from '@delta/tool-expander'
-import { checkParameter } from './check-arguments.js'
 import type { AtipArgument, AtipOption } from './metadata.js'
 import { isRepeated, valueType } from './parameters.js'
 
@@ -11,7 +10,6 @@ export type ReadValue = { ok: true; value: unknown } | { ok: false; reason: stri
  * as the type the parameter has: `"8080"` is 8080 for an integer.
  */
 export function readValue(parameter: AtipArgument | AtipOption, value: unknown): ReadValue {
-  checkParameter('readValue', parameter)
   if (isRepeated(parameter)) return readList(parameter, value)
   const bound = bindArguments(oneParameter(parameter), { value }, NO_VARIABLES)
   if (!bound.ok) return { ok: false, reason: bound.reasons.map(reasonOf).join('; ') }

@@ -1,6 +1,5 @@
+import { isObject } from './is-object.js'
 import type { AtipTool, AtipVersion } from './metadata.js'
-import { isObject } from './shape.js'
-import { requireThat } from './usage.js'
 
 /** The newest version of the specification that this package acts on. */
 export const NEWEST = '0.6'
@@ -10,7 +9,6 @@ export const NEWEST = '0.6'
  * effect say, means nothing. Undefined for the versions that are known.
  */
 export function versionNotice(tool: Pick<AtipTool, 'atip'>): string | undefined {
-  requireThat(isObject(tool), 'versionNotice: the tool', 'ATIP metadata')
   const { atip } = tool
   const version = isObject(atip) ? atip.version : atip
   if (typeof version !== 'string') return `ATIP metadata without a version is read as ${NEWEST}.`

@@ -61,3 +61,7 @@ describe('loadAtip', () => {
     )
   })
 })
+
+test('a word with a NUL byte is a command that cannot be started', async () => {
+  await expect(loadAtip({ command: ['gh', 'a\0b'] })).rejects.toMatchObject({ code: 'ERR_ATIP_COMMAND' })
+})

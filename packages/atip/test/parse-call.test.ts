@@ -94,3 +94,11 @@ describe('handing results back', () => {
     expect(handleToolResult('openai', 'c1', undefined).content).toBe('undefined')
   })
 })
+
+test('a result that leads back to itself is refused by name', () => {
+  const result: Record<string, unknown> = {}
+  result.self = result
+  expect(() => handleToolResult('openai', 'call_1', result)).toThrow(
+    /^handleToolResult: the result cannot be written as JSON \(Converting circular structure to JSON/,
+  )
+})

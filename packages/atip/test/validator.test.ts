@@ -119,3 +119,12 @@ describe('generateSafetyPrompt', () => {
     expect(prompt).toContain('### Interactive Operations')
   })
 })
+
+test.each([
+  ['allow_network', false],
+  ['allowNetwork', 'false'],
+  ['minTrustLevel', 'orgs'],
+  ['maxCostEstimate', 0],
+])('a rule that would forbid nothing is refused by name: %s: %j', (rule, value) => {
+  expect(() => createValidator([], { [rule]: value })).toThrow(`The policy has no rule ${rule}: ${value}.`)
+})

@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path'
 import type { CountTokens } from './budget/meter.js'
 import type { Calibration } from './budget/tokens.js'
-import { type ContextVariables, VARIABLE_NAMES } from './manifest/variables.js'
+import { ContextError } from './errors.js'
+import type { ContextVariables } from './manifest/variables.js'
 import type { JournalInput } from './sources/sources.js'
-import { isEvents, isObject, requireThat } from './usage.js'
 
 /** What a context is built from besides its manifest. */
 export interface BuildOptions {
@@ -28,45 +28,10 @@ export interface BuildOptions {
   onSpawn?: ((process: { pid: number }) => void) | undefined
 }
 
-/** @throws {ContextError} `ERR_CONTEXT_USAGE`, naming the first option that is missing. */
-export function checkOptions(options: BuildOptions): void {
-  const of = 'buildContext: the option'
-  const { journalPath, variables, environment, iteration, task, ...others }: Partial<BuildOptions> =
-    options ?? {}
-  requireThat(
-    isJournal(journalPath),
-    `${of} journalPath`,
-    "a path, as in '.delta/<run>/journal.jsonl', or events",
-  )
-  for (const name of VARIABLE_NAMES) {
-    const value: unknown = variables?.[name as keyof typeof variables]
-    const isDirectory = typeof value === 'string' && isAbsolute(value)
-    requireThat(isDirectory, `${of} variables.${name}`, 'an absolute path')
+/** @throws {ContextError} `ERR_CONTEXT_USAGE`: a relative path would be read, or written, beside the caller. */
+export function checkVariables(variables: ContextVariables): void {
+  for (const [name, path] of Object.entries(variables)) {
+    if (isAbsolute(path)) continue
+    throw new ContextError('ERR_CONTEXT_USAGE', `The variable ${name} must be an absolute path, not ${path}.`)
   }
-  requireThat(isObject(environment), `${of} environment`, 'process.env, or a part of it')
-  requireThat(Number.isInteger(iteration), `${of} iteration`, 'a whole number, 1 for the first')
-  requireThat(typeof task === 'string', `${of} task`, 'a text: what users said in this run')
-  const { calibration, countTokens, onSpawn } = others
-  requireThat(
-    calibration === undefined || isObject(calibration),
-    `${of} calibration`,
-    '{ tokens, bytes }, or nothing',
-  )
-  for (const [name, value] of Object.entries({ countTokens, onSpawn })) {
-    const isRight = value === undefined || typeof value === 'function'
-    requireThat(isRight, `${of} ${name}`, 'a function, or nothing')
-  }
-}
-
-function isJournal(journal: unknown): boolean {
-  if (typeof journal === 'string') return !journal.includes('\0')
-  return (
-    isEvents(journal) || (isObject(journal) && typeof (journal as { turns?: unknown }).turns === 'function')
-  )
-}
-
-export function checkManifest(manifest: unknown): void {
-  const { sources } = Object(manifest) as { sources?: unknown }
-  const isManifest = Array.isArray(sources) && sources.every(isObject)
-  requireThat(isManifest, 'buildContext: the manifest', 'the manifest that parseManifest gave')
 }

@@ -1,15 +1,14 @@
+import { createHash } from 'node:crypto'
 import type { ChatMessage, SystemMessage, UserMessage } from '@delta/model'
 import { fitIntoBudget } from './budget/budget.js'
 import { commandCounter } from './budget/counter.js'
 import { createMeter, type Meter } from './budget/meter.js'
-import { type BuildOptions, checkManifest, checkOptions } from './build-options.js'
-import { type Block, growingBlock } from './conversation/growing-block.js'
+import { type BuildOptions, checkVariables } from './build-options.js'
 import { ContextError } from './errors.js'
 import type { ContextManifest, ContextSource } from './manifest/manifest.js'
 import { sourceName } from './manifest/source-name.js'
-import type { Part } from './part.js'
+import { messagesOf, type Part } from './part.js'
 import { readPart } from './read-part.js'
-import { type TextReader, textReader } from './sources/read-text.js'
 
 /** What one source of `context.yaml` became. */
 export interface ContextBlock {
@@ -56,10 +55,9 @@ export interface BuiltContext {
  *   {JournalError} `ERR_JOURNAL_CORRUPT`, `ERR_JOURNAL_READ`.
  */
 export async function buildContext(manifest: ContextManifest, options: BuildOptions): Promise<BuiltContext> {
-  checkManifest(manifest)
-  checkOptions(options)
+  checkVariables(options.variables)
   const meter = meterFor(manifest, options)
-  const reading = { readText: readerOf(manifest), header: manifest.header, ...options }
+  const reading = { header: manifest.header, ...options }
   const parts: Part[] = []
   for (const source of manifest.sources) {
     if (options.signal?.aborted)
@@ -152,20 +150,24 @@ function placeOf({ source, header }: Part, { messages: [first] }: Block, { messa
   return { message, from, to, header_bytes: Buffer.byteLength(header) }
 }
 
-const readers = new WeakMap<ContextManifest, TextReader>()
-
-/** Files that have not changed since the last iteration are not read again. */
-function readerOf(manifest: ContextManifest): TextReader {
-  const reader = readers.get(manifest) ?? textReader()
-  readers.set(manifest, reader)
-  return reader
+/** The messages of one source, as they are sent. */
+interface Block {
+  messages: readonly ChatMessage[]
+  /** Each message as JSON. */
+  texts: readonly string[]
+  /** Of all texts, in UTF-8. */
+  bytes: number
+  /** Of the texts one after the other, in hex. */
+  sha256: string
 }
 
-const blocks = new WeakMap<ContextSource, ReturnType<typeof growingBlock>>()
-
-/** What a source became is much the same in every iteration. */
-function blockOf({ source, turns }: Part): Block {
-  const grow = blocks.get(source) ?? growingBlock()
-  blocks.set(source, grow)
-  return grow(turns)
+function blockOf({ turns }: Part): Block {
+  const all = [...messagesOf(turns)]
+  const texts = all.map(({ json }) => json)
+  return {
+    messages: all.map(({ message }) => message),
+    texts,
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+    sha256: createHash('sha256').update(texts.join('')).digest('hex'),
+  }
 }

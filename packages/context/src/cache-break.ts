@@ -1,5 +1,4 @@
 import type { BuiltContext, ContextBlock } from './build.js'
-import { requireThat } from './usage.js'
 
 /** Where a request stops being the continuation of the one before it. */
 export interface CacheBreak {
@@ -23,8 +22,6 @@ type Compared = Pick<BuiltContext, 'messages' | 'blocks'>
  * change is new.
  */
 export function findCacheBreak(before: Compared, after: Compared): CacheBreak | undefined {
-  checkCompared('the earlier context', before)
-  checkCompared('the later context', after)
   const sent = textsOf(before)
   const sending = textsOf(after)
   const index = sent.findIndex((text, at) => text !== sending[at])
@@ -45,12 +42,6 @@ export function findCacheBreak(before: Compared, after: Compared): CacheBreak | 
     tokensAfter,
     message: `\`${source}\` changed at byte ${byte}: ${thousands(tokensAfter)} tokens after it cannot be cached`,
   }
-}
-
-function checkCompared(what: string, context: unknown): void {
-  const { messages, blocks } = Object(context) as Partial<Compared>
-  const isBuilt = Array.isArray(messages) && Array.isArray(blocks)
-  requireThat(isBuilt, `findCacheBreak: ${what}`, 'what buildContext gave')
 }
 
 function textsOf({ messages }: Compared): string[] {

@@ -5,7 +5,7 @@ export type ContextErrorCode =
   | 'ERR_CONTEXT_BUDGET' // what must stay is larger than what is allowed
   | 'ERR_CONTEXT_COUNTER' // the token counter cannot be used
   | 'ERR_CONTEXT_ABORTED'
-  | 'ERR_CONTEXT_USAGE' // an argument or option is missing, or cannot be used
+  | 'ERR_CONTEXT_USAGE' // a variable is not an absolute path
 
 /** A context that cannot be built. Branch on `code`; show `message` to people. */
 export class ContextError extends Error {

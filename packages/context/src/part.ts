@@ -1,5 +1,4 @@
-import type { SizedMessage } from './conversation/sized-message.js'
-import type { Turn } from './conversation/turn.js'
+import type { SizedMessage, Turn } from './conversation/turn.js'
 import type { ContextSource } from './manifest/manifest.js'
 
 /** What one source became, while it is still being fitted into the budget. */

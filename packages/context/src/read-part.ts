@@ -1,11 +1,10 @@
 import type { Meter } from './budget/meter.js'
-import { sizeMessage } from './conversation/sized-message.js'
+import { sizeMessage } from './conversation/turn.js'
 import { holds, type Situation } from './manifest/condition.js'
 import type { ContextSource, Header, JournalSource } from './manifest/manifest.js'
 import { sourceName } from './manifest/source-name.js'
 import { fillText } from './manifest/variables.js'
 import { messagesOf, type Part } from './part.js'
-import type { TextReader } from './sources/read-text.js'
 import {
   computeSource,
   type JournalInput,
@@ -16,7 +15,6 @@ import {
 
 export interface ReadOptions extends Situation {
   journalPath: JournalInput
-  readText: TextReader
   /** The manifest's, for sources without one of their own. */
   header?: Header | undefined
   signal?: AbortSignal | undefined

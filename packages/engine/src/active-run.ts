@@ -4,7 +4,6 @@ import type { NewEvent, Run, StoredEvent } from '@delta/journal'
 import type { ChatModel } from '@delta/model'
 import type { EngineEvent } from './engine-event.js'
 import type { Question } from './outcome.js'
-import type { OutputFilesOfRun } from './output-files.js'
 import type { Reply } from './reply.js'
 
 /** Everything one engine process needs to move one run; all of it comes from files and options. */
@@ -23,7 +22,6 @@ export interface ActiveRun {
   readonly credentials: Readonly<Record<string, string>>
   /** The environment of commands: without credentials, with the base set; before each command's own variables. */
   readonly environment: NodeJS.ProcessEnv
-  readonly outputs: OutputFilesOfRun
   /** How long a stopped command has before it is killed. Milliseconds. */
   readonly graceMs: number
   /** Call ids that this run has used; a cache of the journal. */

@@ -1,19 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { BuiltContext } from '@delta/context'
 import { type InvocationRecord, recordInvocation } from '@delta/journal'
-import {
-  type ChatRequest,
-  type ChatResponse,
-  isModelError,
-  LLM_DEFAULTS,
-  ModelError,
-  retryDelayMs,
-} from '@delta/model'
+import { type ChatRequest, type ChatResponse, isModelError, LLM_DEFAULTS, retryDelayMs } from '@delta/model'
 import { type ActiveRun, record } from './active-run.js'
 import { failureBy } from './failure.js'
 import { notifyHook } from './hooks/notify.js'
 import { interrupted, type Outcome, type Step } from './outcome.js'
-import { isObject } from './start/usage.js'
 
 /** The model's answer, and the request that it answers. */
 export interface Exchange {
@@ -83,18 +75,9 @@ async function complete(
     body: invocation.body,
     ...(run.stream ? { onDelta: (delta) => emitDelta(run, delta, iteration) } : {}),
   })
-  if (!isObject(response?.message)) throw noMessage()
   const durationMs = Math.round(Number(process.hrtime.bigint() - started) / 1e6)
   invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
   return response
-}
-
-/** Only a `ChatModel` written by the caller, without a type checker, can do that. */
-function noMessage(): ModelError {
-  return new ModelError(
-    'ERR_MODEL_RESPONSE',
-    "The model's complete() resolved to no answer.\nIt must resolve to { message: { role: 'assistant', content, tool_calls? }, raw }.",
-  )
 }
 
 function emitDelta(run: ActiveRun, delta: { content?: string }, iteration: number): void {

@@ -7,20 +7,21 @@ import {
   type RunSummary,
   type RunsPlace,
 } from '@delta/journal'
+import { type Callbacks, guardCallbacks } from './callbacks.js'
 import { driveRun } from './drive-run.js'
 import { releasing } from './end/releasing.js'
 import { updateMetadata } from './end/update-metadata.js'
+import { EngineError } from './errors.js'
 import { noApproval } from './human/no-approval.js'
 import type { RunResult } from './outcome.js'
 import type { Reply } from './reply.js'
 import { findAgentHome } from './start/agent-home.js'
 import { checkContinuable, checkIterationsLeft } from './start/check-continuable.js'
-import { checkContinueRun } from './start/check-options.js'
 import { changedFiles } from './start/configuration.js'
 import { type ModelOfRun, modelFor } from './start/create-model.js'
 import { engineStart } from './start/engine-start.js'
 import { findRun } from './start/find-run.js'
-import { type Allowed, type EngineOptions, maxIterationsFor } from './start/options.js'
+import { type Allowed, checkWorkDirectory, type EngineOptions, maxIterationsFor } from './start/options.js'
 
 /** Which run goes on, and with what. */
 export interface ContinueRunOptions extends EngineOptions, RunsPlace {
@@ -60,9 +61,11 @@ export interface ContinueRunOptions extends EngineOptions, RunsPlace {
  *   `ERR_ENGINE_NO_ANSWER` (a confirmation was answered with neither yes nor no), `ERR_ENGINE_USAGE`.
  *   {JournalError} `ERR_RUN_BUSY` when another process is writing the run. {ConfigError} when its agent does not load.
  */
-export async function continueRun(options: ContinueRunOptions): Promise<RunResult> {
-  checkContinueRun(options)
+export async function continueRun(given: ContinueRunOptions): Promise<RunResult> {
+  if (given.trusted !== true) throw new EngineError('ERR_ENGINE_USAGE', UNTRUSTED)
+  const options = { ...given, ...guardCallbacks(given) }
   const { workDirectory } = options
+  checkWorkDirectory(workDirectory)
   const summary = await findRun(workDirectory, options.runId, placeIn(options))
   await checkContinuable(summary, options)
 
@@ -71,7 +74,7 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
   const modelOf = await modelFor(agent, options)
   const run = await openRun(summary.directory, {
     workDirectory,
-    onWait: (message) => options.onEvent?.({ kind: 'notice', message }),
+    onWait: (message) => options.onEvent({ kind: 'notice', message }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.force === undefined ? {} : { force: options.force }),
     ...(options.sync === undefined ? {} : { sync: options.sync }),
@@ -82,6 +85,9 @@ export async function continueRun(options: ContinueRunOptions): Promise<RunResul
   })
 }
 
+const UNTRUSTED =
+  'Pass trusted: true if you started the run, or have read its journal: the directory of the agent that it names runs commands.'
+
 function placeIn({ workDirectory, runsDirectory }: ContinueRunOptions): RunsPlace {
   return runsDirectory === undefined
     ? {}
@@ -90,7 +96,7 @@ function placeIn({ workDirectory, runsDirectory }: ContinueRunOptions): RunsPlac
 
 async function goOn(
   run: Run,
-  options: ContinueRunOptions & { agent: Agent; modelOf: ModelOfRun },
+  options: ContinueRunOptions & Callbacks & { agent: Agent; modelOf: ModelOfRun },
 ): Promise<RunResult> {
   const summary = run.summary()
   const { agent, message } = options
@@ -114,7 +120,7 @@ async function goOn(
   options.onRun?.(run.directory)
   await updateMetadata(run, () => undefined) // a failure is reported once, at the end
   const notice = options.decision === undefined ? noApproval(summary, message) : undefined
-  if (notice !== undefined) options.onEvent?.({ kind: 'notice', message: notice })
+  if (notice !== undefined) options.onEvent({ kind: 'notice', message: notice })
   return driveRun(run, { ...options, maxIterations, reply })
 }
 

@@ -4,20 +4,19 @@ import type { Agent } from '@delta/config-loader'
 import { followJournal } from '@delta/context'
 import { isKnownEvent, type Run } from '@delta/journal'
 import type { ActiveRun } from './active-run.js'
-import { guardCallbacks } from './callbacks.js'
+import type { Callbacks } from './callbacks.js'
 import { finish } from './end/finish.js'
 import { type History, readHistory } from './history.js'
-import { missingScripts } from './hooks/missing-scripts.js'
 import { runLoop } from './loop.js'
 import type { RunResult } from './outcome.js'
-import { outputFiles, removeLeftOutput } from './output-files.js'
 import type { Reply } from './reply.js'
+import { removeLeftOutput } from './run-call.js'
 import { changeNotice, keepConfiguration } from './start/configuration.js'
 import type { ModelOfRun } from './start/create-model.js'
 import { baseEnvironment, credentialVariables } from './start/environment.js'
 import type { EngineOptions } from './start/options.js'
 
-interface DriveOptions extends EngineOptions {
+interface DriveOptions extends Omit<EngineOptions, keyof Callbacks>, Callbacks {
   agent: Agent
   modelOf: ModelOfRun
   maxIterations: number
@@ -30,29 +29,24 @@ const GRACE_MS = { own: 2000, child: 1000 }
 /** Moves a run that this process owns, and whose `ENGINE_START` is written, until its outcome. */
 export async function driveRun(run: Run, options: DriveOptions): Promise<RunResult> {
   const signal = options.signal ?? new AbortController().signal
-  const callbacks = guardCallbacks({ emit: options.onEvent ?? (() => undefined), ask: options.ask, signal })
-  const { emit } = callbacks
+  const { onEvent: emit } = options
   for (const directory of [run.paths.toolExecutions, run.paths.hooks])
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   const history = await readHistory(run)
   for (const reference of history.lastExecutions.refs) removeLeftOutput(join(run.directory, reference))
   for (const event of history.begun) emit({ kind: 'journal', event })
-  const notices = [
-    ...run.notices,
-    ...changeNotices(history, options.agent),
-    ...missingScripts(options.agent, run.workDirectory),
-  ]
+  const notices = [...run.notices, ...changeNotices(history, options.agent)]
   for (const message of notices) emit({ kind: 'notice', message })
   keepConfiguration(run, options.agent, { seq: history.begun[0]?.seq ?? 1, sync: options.sync })
 
-  const active = await activate(run, history, { ...options, ...callbacks, signal })
-  return finish(active, () => runLoop(active).finally(active.outputs.close))
+  const active = await activate(run, history, { ...options, signal })
+  return finish(active, () => runLoop(active))
 }
 
 async function activate(
   run: Run,
   history: History,
-  options: DriveOptions & Pick<ActiveRun, 'emit' | 'signal'>,
+  options: DriveOptions & Pick<ActiveRun, 'signal'>,
 ): Promise<ActiveRun> {
   const host = options.environment ?? process.env
   const environment = baseEnvironment(run, options.agent.home, host)
@@ -67,7 +61,6 @@ async function activate(
     maxIterations: options.maxIterations,
     credentials: credentialVariables(host, options.credentials),
     environment,
-    outputs: outputFiles(),
     graceMs: host.DELTA_PARENT_RUN === undefined ? GRACE_MS.own : GRACE_MS.child,
     usedActionIds: history.usedActionIds,
     earlierSecretTokens: history.secretTokens,
@@ -80,7 +73,7 @@ async function activate(
     alwaysAllowed: new Set(),
     ask: options.ask,
     stream: options.stream ?? false,
-    emit: options.emit,
+    emit: options.onEvent,
   }
 }
 

@@ -7,7 +7,6 @@ import { type RunsPlace, readJournal, type StoredEvent } from '@delta/journal'
 import type { ChatRequest } from '@delta/model'
 import { readHistory } from './history.js'
 import { requestFor } from './request.js'
-import { checkNextRequest } from './start/check-options.js'
 import { baseEnvironment, credentialVariables } from './start/environment.js'
 import type { Credentials } from './start/options.js'
 
@@ -57,7 +56,6 @@ export interface NextRequest {
  * @throws {ContextError} as `buildContext`.
  */
 export async function nextRequest(options: NextRequestOptions): Promise<NextRequest> {
-  checkNextRequest(options)
   if (options.run) return build(options, options.run)
   // generators may look at the journal, or write to ${RUN_DIR}
   const directory = await mkdtemp(join(tmpdir(), 'delta-new-run-'))

@@ -10,11 +10,7 @@ export function requestFor(
   { stream, refusedKeys }: { stream: boolean; refusedKeys?: ReadonlySet<string> },
 ): ChatRequest {
   const { model, parameters } = agent.llm
-  // not `{ ...parameters, messages }`: see docs/decisions/0086
-  const request = Object.assign(model === undefined ? {} : { model }, parameters, {
-    messages,
-    tools: toolsOf(agent),
-  })
+  const request = { ...(model !== undefined && { model }), ...parameters, messages, tools: toolsOf(agent) }
   return without(refusedKeys, stream ? streamingRequest(request) : request)
 }
 
@@ -23,14 +19,9 @@ function without(keys: ReadonlySet<string> | undefined, request: ChatRequest): C
   return Object.fromEntries(Object.entries(request).filter(([key]) => !keys.has(key))) as ChatRequest
 }
 
-const known = new WeakMap<Agent['tools'], FunctionTool[]>()
-
-/** The same list each time: an agent does not change while it runs. */
 function toolsOf({ tools, llm: { strictTools: strict = LLM_DEFAULTS.strictTools } }: Agent): FunctionTool[] {
-  const made = known.get(tools) ?? [
+  return [
     ...[...tools.values()].map(({ expanded }) => toFunctionTool(expanded, { strict })),
     strict ? strictAskHumanTool : askHumanTool,
   ]
-  known.set(tools, made)
-  return made
 }

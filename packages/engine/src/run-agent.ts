@@ -1,13 +1,13 @@
 import type { Agent } from '@delta/config-loader'
 import { createRun, type RunsPlace } from '@delta/journal'
+import { guardCallbacks } from './callbacks.js'
 import { driveRun } from './drive-run.js'
 import { releasing } from './end/releasing.js'
 import type { RunResult } from './outcome.js'
-import { checkRunAgent } from './start/check-options.js'
 import { modelFor } from './start/create-model.js'
 import { engineStart } from './start/engine-start.js'
 import { checkDepth, parentRun } from './start/environment.js'
-import { type Allowed, type EngineOptions, maxIterationsFor } from './start/options.js'
+import { type Allowed, checkWorkDirectory, type EngineOptions, maxIterationsFor } from './start/options.js'
 
 /** Which agent runs, where, and on what task. */
 export interface RunAgentOptions extends EngineOptions, RunsPlace {
@@ -34,8 +34,8 @@ export interface RunAgentOptions extends EngineOptions, RunsPlace {
  *   `ERR_ENGINE_USAGE`. {JournalError} `ERR_RUN_EXISTS`, `ERR_RUNS_DIRECTORY`, or when the workspace cannot be written.
  */
 export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
-  checkRunAgent(options)
   const { agent, workDirectory, message } = options
+  checkWorkDirectory(workDirectory)
   const maxIterations = maxIterationsFor(agent, options)
   const host = options.environment ?? process.env
   checkDepth(host)
@@ -54,5 +54,6 @@ export async function runAgent(options: RunAgentOptions): Promise<RunResult> {
       ]
     },
   })
-  return releasing(run, () => driveRun(run, { ...options, modelOf, maxIterations, reply: undefined }))
+  const drive = { ...options, ...guardCallbacks(options), modelOf, maxIterations, reply: undefined }
+  return releasing(run, () => driveRun(run, drive))
 }

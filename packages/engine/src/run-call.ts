@@ -1,15 +1,20 @@
 import { relative } from 'node:path'
-import { describeProcess, interruptPolicy, runPrepared, type ToolResult } from '@delta/executor'
+import {
+  describeProcess,
+  interruptPolicy,
+  removeInlined,
+  runPrepared,
+  type ToolResult,
+} from '@delta/executor'
 import { type ActionResult, createRecordFile, type RecordFile } from '@delta/journal'
 import { type ActiveRun, record, warnAuthor } from './active-run.js'
-import { meantBesideAgent } from './calls/beside-agent.js'
 import type { Call, ReadyCall } from './calls/call.js'
 import { failedCritically } from './calls/critical.js'
 import { executionRecord } from './calls/execution-record.js'
 import { reportResult } from './hooks/tool-hooks.js'
 import { secretTokens } from './human/secrets.js'
 import { interrupted, type Outcome } from './outcome.js'
-import { type OutputFiles, outputPrefixOf } from './output-files.js'
+import { readIfThere } from './read-if-there.js'
 
 /** Space reserved for the process record, which must fit even after a command has filled the disk. */
 const RESERVED = `${' '.repeat(511)}\n`
@@ -26,30 +31,21 @@ export async function runCall(
 ): Promise<Outcome | undefined> {
   if (run.signal.aborted) return interrupted(run.signal) // while a hook or a person decided
   const file = createRecordFile(run.run.paths.toolExecutions, call.name, RESERVED) // what cannot be recorded must not be started
-  const records: Records = { file, executionRef: relative(run.run.directory, file.path) }
   try {
-    return await runRecorded(run, call, prepared, { iteration, attempt, records })
+    return await runRecorded(run, call, prepared, { iteration, attempt, file })
   } finally {
     file.close()
-    records.outputs?.close()
   }
-}
-
-interface Records {
-  file: RecordFile
-  executionRef: string
-  /** Open from the moment the command may start. */
-  outputs?: OutputFiles
 }
 
 async function runRecorded(
   run: ActiveRun,
   call: Call,
   prepared: ReadyCall,
-  { iteration, attempt, records }: { iteration: number; attempt: number; records: Records },
+  { iteration, attempt, file }: { iteration: number; attempt: number; file: RecordFile },
 ): Promise<Outcome | undefined> {
   const about = { iteration, action_id: call.action_id, tool_name: call.name }
-  const { file, executionRef } = records
+  const executionRef = relative(run.run.directory, file.path)
   record(run, {
     type: 'ACTION_REQUEST',
     ...about,
@@ -61,8 +57,7 @@ async function runRecorded(
   })
   run.run.journal.sync()
 
-  records.outputs = run.outputs.open(outputPrefixOf(file.path))
-  const result = withHint(await execute(run, call, prepared, records), run, prepared)
+  const result = await execute(run, call, prepared, file)
   if (isLeftOpen(prepared, result)) {
     run.emit({ kind: 'notice', message: `${call.name} was stopped before it had a result.` })
     return interrupted(run.signal)
@@ -70,20 +65,10 @@ async function runRecorded(
   file.write(executionRecord(call, prepared, result), 0) // if a crash tears it, the call has no result yet either
   recordResult(run, result, about, executionRef)
   warnAuthor(run, result.advice)
-  records.outputs.settle(result) // only now: after a crash, the next engine must still find the output
+  removeQuietly(outputPrefixOf(file.path), result) // only now: after a crash, the next engine must still find the output
   if (result.status === 'INTERRUPTED') return interrupted(run.signal)
   const stopped = await reportResult(run, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, { ...about, status: result.status })
-}
-
-/** Tells the author of a command that failed because its script is in the agent's directory how to name that script. */
-function withHint(result: ToolResult, { agent, run }: ActiveRun, { tool }: ReadyCall): ToolResult {
-  const { status, observation } = result
-  if ((status !== 'ERROR' && status !== 'FAILED') || tool.settings.cwd !== undefined) return result
-  const where = { home: agent.home, directory: run.workDirectory, notFound: status === 'ERROR' }
-  const meant = meantBesideAgent(tool.expanded.command, where)
-  if (meant === undefined) return result
-  return { ...result, observation: `${observation.replace(/\n$/, '')}\n[${meant}]\n` }
 }
 
 function recordResult(
@@ -109,12 +94,27 @@ function isLeftOpen({ tool }: ReadyCall, { status }: ToolResult): boolean {
   return status === 'INTERRUPTED' && interruptPolicy(tool) !== 'report'
 }
 
-function execute(
-  run: ActiveRun,
-  call: Call,
-  prepared: ReadyCall,
-  { file, outputs }: Records,
-): Promise<ToolResult> {
+/** Output that does not fit into a record lies beside it. */
+export function outputPrefixOf(recordPath: string): string {
+  return recordPath.replace(/\.json$/, '')
+}
+
+/** Removes output files whose text the record holds, and which a killed engine did not come to remove. */
+export function removeLeftOutput(recordPath: string): void {
+  const record = readIfThere(recordPath)
+  if (record !== undefined) removeQuietly(outputPrefixOf(recordPath), record)
+}
+
+/** `result`: or the text of its record. */
+function removeQuietly(outputPrefix: string, result: ToolResult | string): void {
+  try {
+    removeInlined(outputPrefix, typeof result === 'string' ? JSON.parse(result) : result)
+  } catch {
+    // the record is torn, or the command has put something else in their place; the run has its result
+  }
+}
+
+function execute(run: ActiveRun, call: Call, prepared: ReadyCall, file: RecordFile): Promise<ToolResult> {
   return runPrepared(prepared, {
     workDirectory: run.run.workDirectory,
     environment: run.environment,
@@ -122,7 +122,6 @@ function execute(
     policy: run.agent.policy,
     actionId: call.action_id,
     outputPrefix: outputPrefixOf(file.path),
-    outputs: outputs?.descriptors,
     keepOutput: true,
     signal: run.signal,
     graceMs: run.graceMs,

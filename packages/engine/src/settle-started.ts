@@ -7,7 +7,7 @@ import type { LeftCall } from './calls/orphan.js'
 import { approve, type Decision, resumeApproval } from './human/approve.js'
 import { secretTokens } from './human/secrets.js'
 import type { Outcome } from './outcome.js'
-import { outputPrefixOf } from './output-files.js'
+import { outputPrefixOf } from './run-call.js'
 
 /**
  * Settles a call that may have started before the last engine died; what was left of its process has been ended. The

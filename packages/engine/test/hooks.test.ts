@@ -419,35 +419,6 @@ test('on_error may stop a run whose request would be tried again', async () => {
   expect(server.requests()).toHaveLength(1)
 })
 
-test('a script of the agent that a hook names and that is not there is told before the first request', async () => {
-  const { run, agentFiles } = await scene({
-    turns: [{ content: 'Done.' }],
-    files: {
-      'plain.sh': 'exit 0\n',
-      'hooks.yaml': `pre_tool_execution: { command: [sh, "\${AGENT_HOME}/guard.sh"] }
-post_tool_execution: { command: ["\${AGENT_HOME}/missing.sh"] }
-on_error: { command: ["\${AGENT_HOME}/plain.sh"] }
-on_run_end: { command: [bash, "\${AGENT_HOME}/plain.sh", "\${AGENT_HOME}/made-later.txt"] }
-on_iteration_start: { command: [sh, -c, "\${AGENT_HOME}/missing.sh || true"] }
-`,
-    },
-  })
-  const told: string[] = []
-  await run({
-    onEvent: (event) =>
-      told.push(event.kind === 'notice' ? event.message : event.kind === 'journal' ? event.event.type : ''),
-  })
-  const home = agentFiles.path
-  expect(told.slice(0, 6)).toEqual([
-    'ENGINE_START',
-    'USER_MESSAGE',
-    `The pre_tool_execution hook will fail: ${home}/guard.sh does not exist.`,
-    `The post_tool_execution hook will fail: ${home}/missing.sh does not exist.`,
-    `The on_error hook will fail: ${home}/plain.sh is not executable (chmod +x).`,
-    'HOOK_EXECUTION_AUDIT',
-  ])
-})
-
 test.each([
   'on_iteration_start',
   'pre_llm_request',

@@ -63,7 +63,7 @@ test('a retry that is killed before its answer goes on as one: the unused answer
   const killed = resume({
     credentials,
     retry: true,
-    onEvent: () => {
+    onRun: () => {
       throw new Error('as good as killed')
     },
   })

@@ -40,6 +40,13 @@ export async function scene(options: TemporaryAgentOptions, files: Record<string
       engine.kill('SIGKILL')
       await engine.result
     },
+    killAfter: async (events: number): Promise<void> => {
+      const engine = startProcess(
+        [process.execPath, PROGRAM, agentFiles.path, workspace.path, String(events)],
+        { env: environment },
+      )
+      await engine.result
+    },
     run: async (more: Partial<RunAgentOptions> = {}): Promise<RunResult> =>
       runAgent({ agent: await load(), workDirectory: workspace.path, message: 'Go', environment, ...more }),
     resume: async (more: Partial<ContinueRunOptions> = {}): Promise<RunResult> =>

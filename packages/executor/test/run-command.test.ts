@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { areInstalled, fixtures, isAlive, waitForFile } from '@delta/testkit'
 import { describe, expect, test } from 'vitest'
@@ -47,18 +47,6 @@ describe('A command that ends by itself', () => {
     process.kill(grandchild, 'SIGKILL')
   })
 
-  test('prints into files that are open already, and leaves them open', async () => {
-    const { path } = await workspace()
-    const outputs = [openSync(join(path, 'out'), 'ax+'), openSync(join(path, 'err'), 'ax+')] as const
-    const outcome = await run(['sh', '-c', 'echo out; echo err >&2'], { outputs })
-    expect([outcome.stdout.text, outcome.stderr.text]).toEqual(['out\n', 'err\n'])
-    for (const descriptor of outputs) closeSync(descriptor) // throws where it is closed
-    expect([readFileSync(join(path, 'out'), 'utf8'), readFileSync(join(path, 'err'), 'utf8')]).toEqual([
-      'out\n',
-      'err\n',
-    ])
-  })
-
   test.skipIf(process.platform !== 'linux')(
     'may have set its output to O_DIRECT, and what it printed is read all the same',
     async () => {
@@ -69,17 +57,6 @@ describe('A command that ends by itself', () => {
       expect(outcome.stdout.text).toBe(readFileSync(join(path, 'out'), 'utf8'))
     },
   )
-
-  test('is never taken for one that started nothing when something of it goes on', async () => {
-    const { path } = await workspace()
-    const outputs = [openSync(join(path, 'out'), 'ax+'), openSync(join(path, 'err'), 'ax+')] as const
-    for (let round = 0; round < 20; round++) {
-      const outcome = await run(['sh', '-c', 'true & exec true'], { outputs })
-      expect(outcome).toMatchObject({ status: 'EXITED' })
-      expect(outcome).not.toHaveProperty('startedNothing')
-    }
-    for (const descriptor of outputs) closeSync(descriptor)
-  })
 
   test.skipIf(!areInstalled('ps'))(
     'finds its own session without a terminal, and leads its process group',

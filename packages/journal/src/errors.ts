@@ -1,14 +1,10 @@
-/**
- * One code per thing a caller might handle differently; the functions say which of them they throw, and when.
- * `ERR_JOURNAL_USAGE`, which any may throw: an argument or option cannot be used.
- */
+/** One code per thing a caller might handle differently; the functions say which of them they throw, and when. */
 export type JournalErrorCode =
   | 'ERR_JOURNAL_CORRUPT'
   | 'ERR_JOURNAL_CLOSED'
   | 'ERR_JOURNAL_EVENT'
   | 'ERR_JOURNAL_READ'
   | 'ERR_JOURNAL_WRITE'
-  | 'ERR_JOURNAL_USAGE'
   | 'ERR_RUN_BUSY'
   | 'ERR_RUN_LOST'
   | 'ERR_RUN_EMPTY'

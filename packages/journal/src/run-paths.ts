@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { JournalError } from './errors.js'
-import { checkPath, requireThat } from './usage.js'
 
 /** Where the parts of a run lie, as absolute paths. */
 export interface RunPaths {
@@ -48,7 +47,6 @@ export function runPaths(directory: string): RunPaths {
 
 /** The journal of a run of any layout: v1.1 kept it in `execution/`. */
 export function journalPath(directory: string): string {
-  checkPath('journalPath', 'the directory of the run', directory)
   const old = join(directory, 'execution', 'journal.jsonl')
   const { journal } = runPaths(directory)
   return !existsSync(journal) && existsSync(old) ? old : journal
@@ -67,8 +65,6 @@ export interface RunsPlace {
  * @throws {JournalError} `ERR_RUN_ID`: the id is not one plain file name.
  */
 export function runDirectory(workDirectory: string, runId: string, place: RunsPlace = {}): string {
-  checkPath('runDirectory', 'the workspace', workDirectory)
-  requireThat(typeof runId === 'string', 'runDirectory: the id of the run', 'a text')
   const runs = runsDirectoryOf(workDirectory, place)
   const path = join(runs, runId)
   const old = join(runs, 'runs', runId)

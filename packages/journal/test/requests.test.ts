@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRun, openRun, readRequest, recordInvocation } from '../src/index.js'
 import { fromRanges } from '../src/requests/ranges.js'
-import { requestParts } from '../src/requests/request-parts.js'
+import { takeRequest } from '../src/requests/request-parts.js'
 import { joinRequest } from '../src/requests/request-text.js'
 import { afterTest, firstEvents, readText, temporaryDirectory, thought } from './helpers.js'
 
@@ -58,7 +58,7 @@ test('what is sent again is not written again: 300 growing requests leave 300 me
   expect(last.request).toBeUndefined()
 })
 
-test('the body of a conversation that grows past its memory is the request, byte for byte', async () => {
+test('the body of a conversation that grows is the request, byte for byte', async () => {
   const run = await newRun({ sync: false })
   for (let iteration = 1; iteration <= 12; iteration++) {
     const messages = turns(iteration).map((message) => ({ ...message, said: 'ü'.repeat(iteration * 700) }))
@@ -107,12 +107,12 @@ test('whatever a request holds, and however it follows from the one before, its 
         return known === -1 ? stored.push({ type, text }) : known + 1
       }
       const part = (line: number) => JSON.parse(stored[line - 1]?.text ?? '') as object
-      const { take } = requestParts({ lineOf, sync: () => {}, close: () => {} })
+      const log = { lineOf, sync: () => {}, close: () => {} }
       let messages: unknown[] = []
       for (const { keep, add, drop, before, model } of steps) {
         messages = [...messages.slice(drop, drop + keep), ...add]
         const request = { ...before, model, messages, tools: [] }
-        const { body, sha256, parts } = take(request)
+        const { body, sha256, parts } = takeRequest(log, request)
         expect(body.toString()).toBe(JSON.stringify(request))
         expect(sha256).toBe(createHash('sha256').update(body).digest('hex'))
         const sent = fromRanges(parts.messages ?? []).map(part)

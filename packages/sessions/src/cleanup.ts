@@ -1,4 +1,3 @@
-import { checkCleanUp } from './check-options.js'
 import { type EndedSession, type EndOptions, endSession } from './end.js'
 import { isSessionError } from './errors.js'
 import { removeLeftovers } from './leftovers.js'
@@ -27,7 +26,6 @@ export async function cleanUpSessions(options: CleanupOptions): Promise<string[]
 
 /** All at once: each may wait for a command. What cannot be ended is thrown when all others are. */
 export async function endUnneeded(options: CleanupOptions): Promise<EndedSession[]> {
-  checkCleanUp(options)
   const unneeded = listSessions(options.sessionsDirectory).filter((session) => isUnneeded(session, options))
   const ended = await Promise.allSettled(unneeded.map(({ session_id }) => endSession(session_id, options)))
   removeLeftovers(options.sessionsDirectory, options.now ?? new Date())

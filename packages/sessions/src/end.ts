@@ -1,5 +1,4 @@
 import { renameSync, rmSync } from 'node:fs'
-import { checkEnd } from './check-options.js'
 import { isSessionError, SessionError, systemCode } from './errors.js'
 import { endProcesses, markOf } from './jobs.js'
 import { holderOf, lockSession } from './store/lock.js'
@@ -36,7 +35,6 @@ const MOST_ROUNDS = 10
  *   the session cannot be ended from here.
  */
 export async function endSession(id: string, options: EndOptions): Promise<EndedSession> {
-  checkEnd(id, options)
   const paths = existingSession(options.sessionsDirectory, id)
   const notices = await takeOver(id, paths, options)
   await endProcesses(markOf(id), backgroundJobs(paths))

@@ -1,7 +1,4 @@
-/**
- * Why something cannot be done with a session; the functions say which of them they throw, and when.
- * `ERR_SESSION_USAGE`, which any may throw: an argument or option cannot be used.
- */
+/** Why something cannot be done with a session; the functions say which of them they throw, and when. */
 export type SessionErrorCode =
   | 'ERR_SESSION_ID'
   | 'ERR_SESSION_UNKNOWN'
@@ -10,7 +7,6 @@ export type SessionErrorCode =
   | 'ERR_SESSION_DAMAGED'
   | 'ERR_SESSION_ABORTED'
   | 'ERR_SESSION_BUSY'
-  | 'ERR_SESSION_USAGE'
 
 /** Branch on `code`; show `message` to people. What a command does is a result, never an error. */
 export class SessionError extends Error {

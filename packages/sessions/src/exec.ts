@@ -1,5 +1,4 @@
 import { type CapturedOutput, createRedactor } from '@delta/executor/command'
-import { checkExec } from './check-options.js'
 import { collectState } from './collect.js'
 import { SessionError } from './errors.js'
 import { type ExecOptions, prepareExecution, runExecution } from './execution.js'
@@ -46,7 +45,6 @@ async function execute(
   options: ExecOptions,
   isWhole: IsWhole,
 ): Promise<Executed> {
-  checkExec(id, command, options)
   if (command.includes('\0')) {
     throw new SessionError(
       'ERR_SESSION_COMMAND',

@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs'
-import { checkList } from './check-options.js'
 import { isSessionError, systemCode } from './errors.js'
 import { readMetadata, type SessionMetadata } from './store/metadata.js'
 import { existingSession } from './store/paths.js'
@@ -16,7 +15,6 @@ export type ListedSession = Pick<
 
 /** All sessions of a directory; `[]` when it does not exist. */
 export function listSessions(sessionsDirectory: string): ListedSession[] {
-  checkList(sessionsDirectory)
   const sessions = sessionIds(sessionsDirectory).flatMap((id) => describe(sessionsDirectory, id) ?? [])
   return sessions.sort((a, b) => a.created_at.localeCompare(b.created_at))
 }

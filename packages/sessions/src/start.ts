@@ -1,7 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type CommandOutcome, runCommand } from '@delta/executor/command'
-import { checkStart } from './check-options.js'
 import { driverOf } from './drivers/driver-of.js'
 import { rememberedVariables, secretsOf, variablesOf } from './environment.js'
 import { SessionError } from './errors.js'
@@ -46,7 +45,6 @@ export interface StartedSession {
  *   `ERR_SESSION_COMMAND`: a secret name is no name of a variable.
  */
 export async function startSession(program: string, options: StartOptions): Promise<StartedSession> {
-  checkStart(program, options)
   driverOf(program)
   for (const name of options.secretNames ?? []) assertName(name)
   const path = await locate(program, options)

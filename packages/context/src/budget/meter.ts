@@ -1,6 +1,5 @@
 import type { ChatMessage } from '@delta/model'
-import type { SizedMessage } from '../conversation/sized-message.js'
-import type { Turn } from '../conversation/turn.js'
+import type { SizedMessage, Turn } from '../conversation/turn.js'
 import { ContextError } from '../errors.js'
 import { bytesPerToken, type Calibration } from './tokens.js'
 

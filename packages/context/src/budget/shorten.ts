@@ -1,6 +1,6 @@
 import type { ChatMessage } from '@delta/model'
-import { type SizedMessage, sizeMessage } from '../conversation/sized-message.js'
 import type { Turn } from '../conversation/turn.js'
+import { type SizedMessage, sizeMessage } from '../conversation/turn.js'
 import type { Part } from '../part.js'
 import type { Meter } from './meter.js'
 

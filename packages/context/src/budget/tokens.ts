@@ -1,5 +1,3 @@
-import { isObject, requireThat } from '../usage.js'
-
 /**
  * What the provider last counted for a request of this run, and how many bytes that request's body had.
  * One true count turns a rule of thumb into an estimate for this model, this language and this kind of text.
@@ -16,13 +14,6 @@ const MOST = 8
 
 /** Estimates the tokens of so many bytes of UTF-8, by the last true count if there is one, else four bytes each. */
 export function estimateTokens(bytes: number, calibration?: Calibration): number {
-  requireThat(
-    typeof bytes === 'number' && bytes >= 0,
-    'estimateTokens: the number of bytes',
-    'a number, 0 or more',
-  )
-  const isRight = calibration === undefined || isObject(calibration)
-  requireThat(isRight, 'estimateTokens: the calibration', '{ tokens, bytes }, or nothing')
   return Math.ceil(bytes / bytesPerToken(calibration))
 }
 

@@ -1,8 +1,7 @@
 import type { StoredEvent } from '@delta/journal'
 import type { ChatMessage } from '@delta/model'
-import { isEvents, requireThat } from '../usage.js'
-import { sizeMessage } from './sized-message.js'
 import type { Turn } from './turn.js'
+import { sizeMessage } from './turn.js'
 import { collectTurns } from './turns.js'
 
 /**
@@ -11,15 +10,9 @@ import { collectTurns } from './turns.js'
  * Results stand in the order of the calls. What users and the engine said between a thought and its last result comes after
  * that result. A call without a result gets an answer that says so, and results nobody asked for are left out.
  *
- * @throws {ContextError} `ERR_CONTEXT_USAGE`
  */
 export function conversationFromEvents(events: Iterable<StoredEvent>): ChatMessage[] {
   const list = isIterable(events) ? [...events] : undefined
-  requireThat(
-    isEvents(list),
-    'conversationFromEvents: the list of events',
-    'a list of events, as readJournal of @delta/journal gives',
-  )
   return turnsOf(list ?? []).flatMap(({ messages }) => messages.map(({ message }) => message))
 }
 

@@ -1,8 +1,8 @@
 import { isKnownEvent, type StoredEvent, type Thought } from '@delta/journal'
 import type { ChatMessage } from '@delta/model'
 import { assistantMessage } from './assistant-message.js'
-import { sizeMessage } from './sized-message.js'
 import type { Turn } from './turn.js'
+import { sizeMessage } from './turn.js'
 
 /** A thought whose results may still come. */
 export interface OpenCycle {

@@ -1,9 +1,8 @@
-import { isJournalError, type JournalContents, parseJournal, readJournal } from '@delta/journal'
-import { isText, requireThat } from '../usage.js'
+import { type Stats, statSync } from 'node:fs'
+import { readJournal } from '@delta/journal'
 import { turnsOf } from './conversation.js'
-import { knownBytes } from './known-bytes.js'
 import type { Turn } from './turn.js'
-import { collectTurns, type TurnCollector } from './turns.js'
+import { collectTurns } from './turns.js'
 
 /** A journal that is read again and again while it grows. */
 export interface JournalFollower {
@@ -14,44 +13,38 @@ export interface JournalFollower {
 }
 
 /**
- * Reads a growing journal without parsing it anew each time.
+ * Keeps the conversation of a growing journal in memory, and reads only what was appended since.
  *
- * Only a shortcut: what was read before is compared byte for byte with the file, and if it is no longer the same
- * (people may edit journals) everything is read again. A new follower always gives what an old one gives.
+ * Everything is read again when the file was replaced, shortened, or written without growing. An edit that makes a file
+ * longer in place is seen by the next follower.
  */
 export function followJournal(path: string): JournalFollower {
-  requireThat(
-    isText(path) && !path.includes('\0'),
-    'followJournal: the path',
-    'the path of a journal as text',
-  )
-  const known = knownBytes(path)
-  let collector: TurnCollector = collectTurns()
+  let collector = collectTurns()
+  let seen: Stats | undefined
+  let offset = 0
+  let lastSeq = 0
 
   async function turns(): Promise<Turn[]> {
-    const growth = known.look()
-    if (growth === undefined) return turnsOf((await readJournal(path)).events) // which says what is there
-    const { grew, added } = growth
-    if (!grew) collector = collectTurns()
-    const offset = known.length
-    const contents = parseToday(added, path, offset)
-    const isWhole =
-      contents !== undefined && contents.endOffset + contents.tornBytes === offset + added.length
-    // an old format, damage, or a last event without its newline that would be read a second time: nothing is kept
-    if (!isWhole) return turnsOf((await readJournal(path)).events)
+    const status = statSync(path, { throwIfNoEntry: false })
+    if (status && seen && isUnchanged(status, seen)) return collector.turns()
+
+    const hasGrown = status && seen && status.ino === seen.ino && status.size > seen.size
+    const added = hasGrown ? await readJournal(path, { fromOffset: offset }) : undefined
+    const isNext = added?.events[0]?.seq === lastSeq + 1
+    const contents = added && isNext ? added : await readJournal(path)
+    if (contents !== added) collector = collectTurns()
+    seen = undefined
+    // a last event without its newline would be read a second time
+    if (contents.endOffset + contents.tornBytes !== (status?.size ?? 0)) return turnsOf(contents.events)
     collector.push(contents.events)
-    known.remember(added.subarray(0, contents.endOffset - offset))
+    lastSeq = contents.events.at(-1)?.seq ?? 0
+    offset = contents.endOffset
+    seen = status
     return collector.turns()
   }
   return { path, turns }
 }
 
-/** Reading the whole file can name the damaged line, and knows the older formats. */
-function parseToday(bytes: Buffer, path: string, offset: number): JournalContents | undefined {
-  try {
-    return parseJournal(bytes, { path, offset })
-  } catch (error) {
-    if (isJournalError(error)) return undefined
-    throw error
-  }
+function isUnchanged(status: Stats, seen: Stats): boolean {
+  return status.ino === seen.ino && status.size === seen.size && status.mtimeMs === seen.mtimeMs
 }

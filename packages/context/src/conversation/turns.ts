@@ -1,7 +1,7 @@
 import { isKnownEvent, type StoredEvent } from '@delta/journal'
 import { isAnswered, note, type OpenCycle, openCycle, render } from './cycle.js'
-import { sizeMessage } from './sized-message.js'
 import type { Turn } from './turn.js'
+import { sizeMessage } from './turn.js'
 
 /** Reads a conversation out of a run's events, as they come. */
 export interface TurnCollector {

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
+import picomatch from 'picomatch'
 
 /** Nothing in them is an input of an agent's, and there may be very much of it. */
 const NEVER_ENTERED = new Set(['.git', 'node_modules', '.delta'])
@@ -11,11 +12,11 @@ const NEVER_ENTERED = new Set(['.git', 'node_modules', '.delta'])
 export async function matchingFiles(patterns: readonly string[], directory: string): Promise<string[]> {
   const found = new Set<string>()
   for (const pattern of patterns) {
-    const absolute = resolve(directory, pattern)
-    const fixed = absolute.slice(0, absolute.search(/[*?{[]|$/)).replace(/[^/]*$/, '')
-    const expression = toExpression(absolute)
-    for await (const file of filesUnder(fixed === '' ? '/' : fixed))
-      if (expression.test(file)) found.add(file)
+    const written = relative(directory, resolve(directory, pattern)) // the directory's own name is no pattern
+    const { base, isGlob } = picomatch.scan(written)
+    const expression = toExpression(written)
+    for await (const file of filesUnder(resolve(directory, isGlob ? base : dirname(written))))
+      if (expression.test(relative(directory, file))) found.add(file)
   }
   return [...found].sort()
 }
@@ -47,17 +48,7 @@ function noneIfMissing(error: NodeJS.ErrnoException) {
   throw error
 }
 
+/** `debug`: what is in brackets may be no range, and that is thrown. */
 function toExpression(pattern: string): RegExp {
-  return new RegExp(`^${toSource(pattern)}$`)
+  return picomatch.makeRe(pattern, { dot: true, posix: true, debug: true })
 }
-
-function toSource(pattern: string): string {
-  return pattern.replaceAll(/\*\*\/|\*\*|[*?]|\{[^{}]*\}|\[[^\]]*\]|[.+^$()|{}[\]\\]/g, (token) => {
-    if (token.startsWith('[') && token.endsWith(']')) return token.replace(/^\[!/, '[^')
-    if (token.length > 2 && token.startsWith('{'))
-      return `(?:${token.slice(1, -1).split(',').map(toSource).join('|')})`
-    return EXPRESSIONS[token] ?? `\\${token}`
-  })
-}
-
-const EXPRESSIONS: Record<string, string> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' }

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { requireThat } from '../usage.js'
 
 /** What `${AGENT_HOME}`, `${CWD}` and `${RUN_DIR}` stand for: absolute directories. */
 export interface ContextVariables {
@@ -13,13 +12,6 @@ export const VARIABLE_NAMES: readonly string[] = ['AGENT_HOME', 'CWD', 'RUN_DIR'
 
 /** Replaces the engine's variables; every other text stays as it is. */
 export function replaceVariables(text: string, variables: ContextVariables): string {
-  requireThat(typeof text === 'string', 'replaceVariables: the text', 'a text')
-  const isComplete = VARIABLE_NAMES.every((name) => typeof Object(variables)[name] === 'string')
-  requireThat(
-    isComplete,
-    'replaceVariables: the object of variables',
-    '{ AGENT_HOME, CWD, RUN_DIR }, each a path',
-  )
   return text.replaceAll(VARIABLE, (whole, name: string) => (isName(name) ? variables[name] : whole))
 }
 

@@ -7,7 +7,7 @@ import { matchingFiles } from '../manifest/glob.js'
 import type { ComputedFileSource } from '../manifest/manifest.js'
 import { sourceName } from '../manifest/source-name.js'
 import { type ContextVariables, replaceVariables } from '../manifest/variables.js'
-import { isSettled, stampOf } from './stamp.js'
+import { stampOf } from './generator.js'
 import { writeByRename } from './write-by-rename.js'
 
 /** What an output was made from, kept beside it. Deleting it costs a run of the generator, nothing else. */
@@ -28,7 +28,7 @@ interface Made {
 
 /** Between so many files a signal is looked for: there may be very many. */
 const FILES_AT_A_TIME = 100
-/** What is longer is told by its stamp, which changes with it: Node reads no file of 2 GiB, and nobody waits for one. */
+/** Larger files are compared by mtime and size: Node reads no file of 2 GiB, and nobody waits for one. */
 const LONGEST_HASHED_BYTES = 256 * 1024 * 1024
 
 /** Undefined for a source without `cache`, and for one whose output was not made yet. */
@@ -85,25 +85,12 @@ async function goOnUnless(signal: AbortSignal | undefined, source: ComputedFileS
   throw new ContextError('ERR_CONTEXT_ABORTED', message, { source: name })
 }
 
-interface Hashed {
-  stamp: string
-  hash: string
-}
-
-const hashes = new Map<string, Hashed>()
-
-/** By content; a file that was not touched since is not read again by this process. Blocking: promises take ten times as long. */
+/** By content. Blocking: promises take ten times as long. */
 function hashOf(path: string): string {
   try {
     const status = statSync(path, { bigint: true })
     if (!status.isFile()) return 'no file' // a pipe would be waited for, a device never ends
-    const stamp = stampOf(status)
-    const known = hashes.get(path)
-    if (known?.stamp === stamp) return known.hash
-    if (status.size > LONGEST_HASHED_BYTES) return stamp
-    const hash = digest(readFileSync(path))
-    if (isSettled(status)) hashes.set(path, { stamp, hash })
-    return hash
+    return status.size > LONGEST_HASHED_BYTES ? stampOf(status) : digest(readFileSync(path))
   } catch (error) {
     return `unreadable: ${(error as NodeJS.ErrnoException).code}` // no content it could be told by
   }

@@ -10,7 +10,6 @@ import {
   redactorFor,
   runContextCommand,
 } from './context-command.js'
-import { isSettled, stampOf } from './stamp.js'
 import { whereItLeads } from './within-workspace.js'
 import { writeByRename } from './write-by-rename.js'
 
@@ -115,4 +114,18 @@ async function ignoreInGit(path: string): Promise<void> {
   if (end < 0) return
   const name = `${path.slice(0, end + IN_DELTA.length)}.gitignore`
   await writeFile(name, '*\n', { flag: 'wx', mode: 0o600 }).catch(() => undefined) // it is there, or the output fails, too
+}
+
+/** Some clocks of file systems tick as rarely as this: what was written since may be written again unnoticed. */
+const TICK_MS = 50
+
+/** Changes whenever a file is written or replaced, even with the same text; see `isSettled`. */
+export function stampOf({ mtimeNs, ctimeNs, size, ino }: BigIntStats): string {
+  return `${mtimeNs} ${ctimeNs} ${size} ${ino}`
+}
+
+/** True if the next write is sure to change the file's stamp. */
+function isSettled({ mtimeMs, ctimeMs }: BigIntStats): boolean {
+  const latest = mtimeMs > ctimeMs ? mtimeMs : ctimeMs
+  return Date.now() - Number(latest) > TICK_MS
 }

@@ -1,5 +1,4 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
-import { isSettled, stampOf } from './stamp.js'
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { type Place, whereItLeads } from './within-workspace.js'
 
 /** A context window of a million tokens holds about this much; what is larger is not meant for a model. */
@@ -9,35 +8,19 @@ export type ReadText =
   | { ok: true; text: string }
   | { ok: false; missing: boolean; message: string /** What to do. */; hint: string }
 
-/** Reads a file that is meant for a model: UTF-8 text, at most 16 MB, without its byte order mark. */
-export type TextReader = (path: string, place: Place) => ReadText
-
-/** How many files are remembered: a program may build the contexts of many workspaces. */
-const MOST_KNOWN = 64
-
 /**
- * A reader that does not read a file twice that nobody touched in between.
+ * Reads a file that is meant for a model: UTF-8 text, at most 16 MB, without its byte order mark.
  * Synchronously: a small file takes a fifteenth of what a promise and its thread do, in every iteration.
  */
-export function textReader(): TextReader {
-  const known = new Map<string, { stamp: string; read: ReadText }>()
-  return (path, place) => {
-    try {
-      const status = statSync(path, { bigint: true })
-      const stamp = stampOf(status)
-      const before = known.get(path)
-      if (before?.stamp === stamp) return before.read
-      const read = readText(path, place)
-      if (known.size >= MOST_KNOWN) known.clear()
-      if (isSettled(status)) known.set(path, { stamp, read })
-      return read
-    } catch (error) {
-      return refuseFor(error as NodeJS.ErrnoException)
-    }
+export function readText(path: string, place: Place): ReadText {
+  try {
+    return readInPlace(path, place)
+  } catch (error) {
+    return refuseFor(error as NodeJS.ErrnoException)
   }
 }
 
-function readText(path: string, place: Place): ReadText {
+function readInPlace(path: string, place: Place): ReadText {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) // a pipe would be waited for
   try {
     const status = fstatSync(file, { bigint: true })

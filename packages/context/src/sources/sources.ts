@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { readJournal, readTail, type StoredEvent } from '@delta/journal'
 import { keepLastCycles, turnsOf } from '../conversation/conversation.js'
 import type { JournalFollower } from '../conversation/follow-journal.js'
@@ -10,32 +9,31 @@ import { resolvePath } from '../manifest/variables.js'
 import { isFresh, readReceipt, remember } from './cache.js'
 import type { CommandContext } from './context-command.js'
 import { runGenerator } from './generator.js'
-import type { TextReader } from './read-text.js'
+import { type ReadText, readText } from './read-text.js'
 
 /** A source's text, or why there is none. `note` says what is worth knowing about it. */
 export type SourceText = { text: string; note?: string } | { skipped: string; warning?: string }
 
-export interface SourceContext extends CommandContext {
-  readText: TextReader
-}
-
 /** @throws {ContextError} `ERR_CONTEXT_SOURCE`: the file is needed and cannot be used. */
-export function readFileSource(source: FileSource, { variables, readText }: SourceContext): SourceText {
+export function readFileSource(source: FileSource, { variables }: CommandContext): SourceText {
   const path = resolvePath(source.path, variables, 'AGENT_HOME')
   return textOrReason(source, path, readText(path, variables))
 }
 
 /** @throws {ContextError} `ERR_CONTEXT_GENERATOR`, `ERR_CONTEXT_SOURCE`, `ERR_CONTEXT_ABORTED`. */
-export async function computeSource(source: ComputedFileSource, context: SourceContext): Promise<SourceText> {
+export async function computeSource(
+  source: ComputedFileSource,
+  context: CommandContext,
+): Promise<SourceText> {
   const path = resolvePath(source.outputPath, context.variables, 'CWD')
   const receipt = await readReceipt(source, path)
-  const present = receipt && context.readText(path, context.variables)
+  const present = receipt && readText(path, context.variables)
   if (present?.ok && (await isFresh(receipt, { source, text: present.text, ...context })))
     return { text: present.text, note: 'from cache' }
 
   const generated = await runGenerator(source.generator, path, context)
   if (!generated.ok) return withoutGenerated(source, generated)
-  const made = context.readText(path, context.variables)
+  const made = readText(path, context.variables)
   if (made.ok) await remember(path, { source, text: made.text, ...context })
   return textOrReason(source, path, made)
 }
@@ -53,11 +51,7 @@ function withoutGenerated(
   })
 }
 
-function textOrReason(
-  source: FileSource | ComputedFileSource,
-  path: string,
-  read: ReturnType<TextReader>,
-): SourceText {
+function textOrReason(source: FileSource | ComputedFileSource, path: string, read: ReadText): SourceText {
   if (read.ok) return { text: read.text }
   if (read.missing && source.onMissing === 'skip') return { skipped: 'missing' }
 
@@ -71,9 +65,6 @@ function textOrReason(
 
 /** Where a conversation is read from. */
 export type JournalInput = string | readonly StoredEvent[] | JournalFollower
-
-/** Up to here, comparing a whole file with what is known of it takes less time than parsing its last cycles anew. */
-const SHORT_JOURNAL_BYTES = 1 << 20
 
 /** A run's conversation: of a file only as much as is needed. */
 export async function readTurns(
@@ -89,15 +80,10 @@ export async function readTurns(
 async function lastTurns(journal: JournalInput, cycles: number): Promise<Turn[]> {
   if (typeof journal !== 'string' && !('path' in journal)) return turnsOf(journal)
   const path = typeof journal === 'string' ? journal : journal.path
-  if (typeof journal !== 'string' && sizeOf(path) <= SHORT_JOURNAL_BYTES) return journal.turns()
   const { events, complete } = await readTail(path, cycles)
   const turns = turnsOf(events)
   const isEnough = complete || turns.filter(({ kind }) => kind === 'cycle').length >= cycles
   return isEnough ? turns : allTurns(journal) // an answer after which the run was retried is not in the conversation
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 async function allTurns(journal: JournalInput): Promise<Turn[]> {

@@ -1,6 +1,5 @@
 import { isJournalError } from '@delta/journal'
 import { type ActiveRun, record } from '../active-run.js'
-import { CallbackError } from '../callbacks.js'
 import { failureBy, recordedFailure, retryOf } from '../failure.js'
 import { wasTold } from '../hooks/missed.js'
 import { notifyHook } from '../hooks/notify.js'
@@ -16,9 +15,8 @@ const STOPPING_HOOK_MS = 1000
 /**
  * Runs the loop and writes the run's end: of a failed run one `ERROR` and `on_error`, then `on_run_end` (never while waiting),
  * secrets erased, `ENGINE_END`, synced.
- * An error that ended the loop (a missing context source, say) makes the run `FAILED`. Two kinds are
- * rethrown instead: one from writing the run's own files, since a journal that cannot be written cannot record it; and one
- * from a callback, which is no failure of the run.
+ * An error that ended the loop (a missing context source, say) makes the run `FAILED`. One from
+ * writing the run's own files is rethrown instead, since a journal that cannot be written cannot record it.
  */
 export async function finish(run: ActiveRun, loop: () => Promise<Outcome>): Promise<RunResult> {
   const outcome = await loop().catch((error: unknown) => unexpected(run, error))
@@ -85,7 +83,6 @@ async function endHook(run: ActiveRun): Promise<void> {
 }
 
 async function unexpected(run: ActiveRun, thrown: unknown): Promise<Outcome> {
-  if (thrown instanceof CallbackError) throw thrown
   const error = asRecordFailure(thrown, run.run)
   if (isJournalError(error)) throw error
   if (run.signal.aborted) return interrupted(run.signal)

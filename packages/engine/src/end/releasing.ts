@@ -1,5 +1,4 @@
 import type { Run } from '@delta/journal'
-import { CallbackError } from '../callbacks.js'
 import { asRecordFailure, withWayOn } from './record-failure.js'
 
 /**
@@ -10,7 +9,6 @@ export async function releasing<T>(run: Run, work: () => Promise<T>): Promise<T>
   try {
     return await work()
   } catch (error) {
-    if (error instanceof CallbackError) throw error.thrown
     throw withWayOn(asRecordFailure(error, run), run)
   } finally {
     run.close()

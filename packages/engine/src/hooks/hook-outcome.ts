@@ -1,7 +1,5 @@
 import type { Hook, HookName } from '@delta/config-loader'
 import type { CommandOutcome } from '@delta/executor'
-import type { ActiveRun } from '../active-run.js'
-import { meantBesideAgent } from '../calls/beside-agent.js'
 import { type Control, readControl, readOutput } from './control.js'
 import type { HookInput } from './hook-input.js'
 import { OBSERVATION } from './replacements.js'
@@ -28,8 +26,8 @@ interface EndedHook {
 }
 
 /** Reads what a hook left in its `output/`, if it exited with 0. */
-export function verdictOn(run: ActiveRun, name: HookName, ended: EndedHook): HookVerdict {
-  const failed = howItFailed(run, ended)
+export function verdictOn(name: HookName, ended: EndedHook): HookVerdict {
+  const failed = howItFailed(ended)
   if (failed !== undefined) return { failure: failure(name, failed), control: undefined }
 
   const { directory, input } = ended
@@ -49,17 +47,16 @@ function failure(name: HookName, what: string): { message: string; isReplacement
 }
 
 /** Undefined for a hook that exited with 0. */
-function howItFailed(run: ActiveRun, ended: EndedHook): string | undefined {
-  const { hook, result } = ended
+function howItFailed({ hook, result }: EndedHook): string | undefined {
   const { status, exitCode } = result
   const said = lastWords(result.stderr.text)
   switch (status) {
     case 'TIMEOUT':
       return `timed out after ${hook.timeoutMs} ms (timeout_ms)`
     case 'NOT_STARTED':
-      return withHint(`could not start: ${result.startError.message}`, run, ended)
+      return `could not start: ${result.startError.message}`
     case 'EXITED':
-      return exitCode === 0 ? undefined : withHint(`exited with ${exitCode}${said}`, run, ended)
+      return exitCode === 0 ? undefined : `exited with ${exitCode}${said}`
     default:
       return `was ended by ${result.signal ?? 'the engine'}${said}`
   }
@@ -70,13 +67,6 @@ function lastWords(stderr: string): string {
   const line = stderr.trim().split('\n').at(-1) ?? ''
   const shown = [...line.slice(0, 1000)].slice(0, 500).join('') // never half a character
   return line === '' ? '' : `: ${shown}${shown === line ? '' : '…'}`
-}
-
-/** Adds where the script is, for a hook that failed because its script is in the agent's directory. */
-function withHint(failure: string, { agent, run }: ActiveRun, { hook, result }: EndedHook): string {
-  const notFound = result.startError?.code === 'NOT_FOUND'
-  const hint = meantBesideAgent(hook.command, { home: agent.home, directory: run.workDirectory, notFound })
-  return hint === undefined ? failure : `${failure}${failure.endsWith('.') ? ' ' : '; '}${hint}`
 }
 
 /** What the model reads instead of the tool's result; the `ACTION_RESULT` itself stays as it is. */

@@ -1,5 +1,4 @@
 import { type AssistantMessage, type ChatRequest, parseCompletion } from '@delta/model'
-import { isObject } from '../start/usage.js'
 import type { Replacement } from './hook-input.js'
 
 /** What a hook may write in place of what it was given. */
@@ -54,7 +53,8 @@ function parseJson(text: string): unknown {
 
 function problemOfRequest({ messages }: Record<string, unknown>): string | undefined {
   if (!Array.isArray(messages)) return 'it has no list "messages"'
-  return messages.every(isObject) ? undefined : '"messages" holds something that is not a message'
+  const areMessages = messages.every((message) => typeof message === 'object' && message !== null)
+  return areMessages ? undefined : '"messages" holds something that is not a message'
 }
 
 /** Refuses a message that could not be journaled, or would pass for an answer because its calls cannot be read. */

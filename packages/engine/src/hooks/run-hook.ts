@@ -50,7 +50,7 @@ export async function runHook(
     ...(known.active && { filter: () => known.filter() }),
   }).finally(lingering.clear)
   redactOutput(directory, known)
-  const verdict = verdictOn(run, name, { hook, directory, input, result })
+  const verdict = verdictOn(name, { hook, directory, input, result })
   const outcome = { name, iteration: input.iteration, directory, ...verdict }
   recordHook(run, outcome, { argv, result, actionId: input.actionId })
   return outcome

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isKnownEvent, journalPath, type RunSummary, streamJournal } from '@delta/journal'
 import { EngineError } from '../errors.js'
-import { isObject, requireThat } from './usage.js'
 
 /**
  * The directory of the agent that a run was started with.
@@ -9,7 +8,6 @@ import { isObject, requireThat } from './usage.js'
  * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say.
  */
 export function agentHomeIn(summary: RunSummary): string {
-  checkRun('agentHomeIn', summary)
   const home = summary.metadata.agent_home
   if (home !== null) return home
   throw new EngineError(
@@ -27,7 +25,6 @@ export function agentHomeIn(summary: RunSummary): string {
  * @throws {EngineError} `ERR_ENGINE_NO_AGENT`: its journal does not say. {JournalError} It is damaged.
  */
 export async function findAgentHome(summary: RunSummary): Promise<string> {
-  checkRun('findAgentHome', summary)
   const first = agentHomeIn(summary)
   if (existsSync(first)) return first
   let found = first
@@ -36,9 +33,4 @@ export async function findAgentHome(summary: RunSummary): Promise<string> {
     if (event.agent_home && existsSync(event.agent_home)) found = event.agent_home
   }
   return found
-}
-
-function checkRun(name: string, summary: unknown): void {
-  const { metadata } = Object(summary) as Partial<RunSummary>
-  requireThat(isObject(metadata), `${name}: the run`, 'what findRun gave')
 }

@@ -18,11 +18,11 @@ interface Given extends RunsPlace {
 /**
  * Refuses what cannot take a run further, before anything is written.
  *
- * @throws {EngineError} `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_NO_ANSWER`.
+ * @throws {EngineError} `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_NO_ANSWER`, `ERR_ENGINE_USAGE`.
  */
 export async function checkContinuable(summary: RunSummary, given: Given): Promise<void> {
   requireWaiting(summary, given)
-  if (given.retry) requireRetry(summary)
+  if (given.retry) requireRetry(summary, given)
   else await requireMessage(summary, given)
   requireAnswer(summary, given)
 }
@@ -53,7 +53,9 @@ async function examples(summary: RunSummary, given: Given): Promise<string> {
 }
 
 /** A run that is being written is refused by whoever takes it. */
-function requireRetry(summary: RunSummary): void {
+function requireRetry(summary: RunSummary, { message, decision }: Given): void {
+  if (message !== undefined || decision !== undefined)
+    throw new EngineError('ERR_ENGINE_USAGE', 'A retry takes no message and no decision.')
   const { runId, status, metadata } = summary
   if (status === 'RUNNING') return
   const code = reasonCodeOf(summary)

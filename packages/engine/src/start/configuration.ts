@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path'
 import type { Agent } from '@delta/config-loader'
 import { type Run, type RunSummary, replaceFile } from '@delta/journal'
 import { readIfThere } from '../read-if-there.js'
-import { isText, requireThat } from './usage.js'
 
 /** Names of the agent's files that have changed or gone since the run's last start; none if nothing was kept then. */
 export function changedFiles({ directory }: { directory: string }, agent: Agent): string[] {
@@ -16,7 +15,6 @@ export function changedFiles({ directory }: { directory: string }, agent: Agent)
 
 /** A line on what has changed in an agent since a run was last started; undefined if nothing has. */
 export function agentChanges(run: Pick<RunSummary, 'directory'>, agent: Agent): string | undefined {
-  requireThat(isText(Object(run).directory), 'agentChanges: the run', 'what findRun gave')
   return changeNotice(changedFiles(run, agent), agent)
 }
 

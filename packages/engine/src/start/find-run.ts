@@ -12,7 +12,6 @@ import {
 } from '@delta/journal'
 import { EngineError } from '../errors.js'
 import { placeArguments } from './place-arguments.js'
-import { isText, requireThat } from './usage.js'
 
 /**
  * The summary of a run in a workspace, by default of the latest. A run whose own workspace is gone may be named, too: the
@@ -27,12 +26,6 @@ export async function findRun(
   runId?: string,
   place: RunsPlace = {},
 ): Promise<RunSummary> {
-  requireThat(
-    isText(workDirectory) && !workDirectory.includes('\0'),
-    'findRun: the workspace, its first argument,',
-    'the absolute path of a directory',
-  )
-  requireThat(runId === undefined || isText(runId), 'findRun: the id of the run', 'a string, or nothing')
   const id = runId ?? (await latestRunId(workDirectory, { ...place, orEmpty: true }))
   const summary =
     id === undefined ? undefined : await readRun(runDirectory(workDirectory, id, place)).catch(missing)

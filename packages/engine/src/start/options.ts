@@ -1,6 +1,8 @@
+import { isAbsolute } from 'node:path'
 import { AGENT_DEFAULTS, type Agent } from '@delta/config-loader'
 import type { ChatModel } from '@delta/model'
 import type { EngineEvent } from '../engine-event.js'
+import { EngineError } from '../errors.js'
 import type { Question } from '../outcome.js'
 
 /**
@@ -45,7 +47,8 @@ export interface EngineOptions {
   /**
    * Asks the person at the terminal; without it a question ends the run as `WAITING_FOR_INPUT`. It resolves to
    * the answer. Ask again until `isDecision` accepts it where the question has a `command`, where `always` allows its tool until
-   * the call of `runAgent` or `continueRun` has ended, and until `isYesOrNo` does for any other `confirmation`.
+   * the call of `runAgent` or `continueRun` has ended, and until `isYesOrNo` does for any other `confirmation`. What it throws
+   * leaves the question open, and the first error becomes a warning of Node.js.
    */
   ask?: ((question: Question) => Promise<string | undefined>) | undefined
   /**
@@ -56,8 +59,14 @@ export interface EngineOptions {
   onRun?: ((runDirectory: string) => void) | undefined
   /** True streams the model's words to `onEvent` as they come. */
   stream?: boolean | undefined
-  /** Called synchronously, in order. What it throws ends the engine and is rethrown; the run can be continued. */
+  /** Called synchronously, in order. What it throws never ends the run: the first error becomes a warning of Node.js. */
   onEvent?: ((event: EngineEvent) => void) | undefined
+}
+
+/** @throws {EngineError} `ERR_ENGINE_USAGE`: commands would run somewhere else after a change of directory. */
+export function checkWorkDirectory(path: string): void {
+  if (!isAbsolute(path))
+    throw new EngineError('ERR_ENGINE_USAGE', `workDirectory ${path} is not an absolute path.`)
 }
 
 /** How many cycles a message may take. */

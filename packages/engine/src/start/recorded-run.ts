@@ -1,6 +1,5 @@
 import { openRecordedRequests } from '@delta/journal'
 import type { Recording } from '@delta/model'
-import { isText, requireThat } from './usage.js'
 
 /**
  * The exchanges of a recorded run, as `replayModel` takes them: oldest first, each read when its turn comes. Requests
@@ -10,6 +9,5 @@ import { isText, requireThat } from './usage.js'
  * @throws {JournalError} `ERR_RUN_NOT_FOUND`, `ERR_REQUEST_CORRUPT`.
  */
 export function readRecordedRun(runDirectory: string): Recording {
-  requireThat(isText(runDirectory), 'readRecordedRun: the directory of the run', 'a path')
   return openRecordedRequests(runDirectory)
 }

@@ -11,8 +11,6 @@ export interface RunContext {
   actionId?: string | undefined
   /** `<directory>/<name>`: output goes to `<name>.stdout` and `.stderr` there. Without it nothing is kept. */
   outputPrefix?: string | undefined
-  /** The open and empty files of `outputPrefix`, for a caller that opens them itself; they stay open. */
-  outputs?: readonly [stdout: number, stderr: number] | undefined
   /** Leave the files of small outputs too, until the caller has stored the result: see `removeInlined`. */
   keepOutput?: boolean | undefined
   /** Ends the command, TERM first; the result is `INTERRUPTED`. */

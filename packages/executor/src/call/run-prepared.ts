@@ -29,7 +29,7 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
   const started = await atLast(call, context, { cwd: directory.path, env })
   if ('refusal' in started) return notRun('BLOCKED', started.refusal)
 
-  const { outputPrefix, outputs, graceMs, signal, onSpawn, secretTokens = {} } = context
+  const { outputPrefix, graceMs, signal, onSpawn, secretTokens = {} } = context
   if (signal?.aborted) return notRun('INTERRUPTED', '[interrupted before it started; nothing was run]\n')
   const entrusted = [...(context.secrets ?? []), ...Object.values(secretTokens)]
   const { known } = redactors(tool.settings, context)
@@ -38,7 +38,6 @@ export async function runPrepared(call: RunnableCall, context: RunContext): Prom
     env,
     ...(started.stdin !== undefined && { stdin: started.stdin }),
     ...(outputPrefix !== undefined && outputPaths(outputPrefix)),
-    outputs,
     keepBytes: keepBytes(tool.settings),
     timeoutMs: toolTimeoutMs(tool),
     maxOutputBytes: tool.settings.output.maxBytes,

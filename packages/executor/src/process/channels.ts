@@ -9,7 +9,6 @@ export interface ChannelOptions {
   stdin?: string | Uint8Array | undefined
   stdoutPath?: string | undefined
   stderrPath?: string | undefined
-  outputs?: readonly [stdout: number, stderr: number] | undefined
   filter?: (() => ByteFilter) | undefined
 }
 
@@ -52,10 +51,8 @@ export function openChannels(options: ChannelOptions): Channels {
     for (const descriptor of opened.splice(0)) closeSync(descriptor)
   }
   try {
-    const [stdout, stderr] = options.outputs ?? [
-      remember(openOutput(options.stdoutPath)),
-      remember(openOutput(options.stderrPath)),
-    ]
+    const stdout = remember(openOutput(options.stdoutPath))
+    const stderr = remember(openOutput(options.stderrPath))
     const { stdio, connect, drain } = options.filter
       ? piped(options.stdin, [stdout, stderr], options.filter)
       : direct(options.stdin === undefined ? 'ignore' : remember(inputFile(options.stdin)), [stdout, stderr])

@@ -55,16 +55,6 @@ function readLine(path: string): string {
   }
 }
 
-/**
- * True if the system has given no number to another process or thread since it gave this one: then the process has started
- * none. False where that cannot be told, or somebody else has started something. The same number comes again only after
- * tens of thousands of others.
- */
-export function hasStartedNothing(pid: number): boolean {
-  const load = onLinux(() => readLine('/proc/loadavg')) ?? ''
-  return load.trimEnd().split(' ').at(-1) === String(pid)
-}
-
 function onLinux<T>(read: () => T): T | undefined {
   if (process.platform !== 'linux' || !seesProcesses()) return undefined
   try {

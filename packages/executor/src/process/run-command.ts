@@ -5,7 +5,6 @@ import { type CapturedOutput, type Keep, nothingCaptured } from './captured.js'
 import { type Channels, openChannels } from './channels.js'
 import { isDiskFull } from './disk-room.js'
 import { forgetGroup, rememberGroup, signalGroup } from './process-group.js'
-import { hasStartedNothing } from './processes.js'
 import type { ByteFilter } from './pump.js'
 import { explainStartError, type StartError } from './start-error.js'
 import { type Ending, untilEnded } from './until-ended.js'
@@ -22,8 +21,6 @@ export interface CommandOptions {
   stdoutPath?: string | undefined
   /** The same for stderr. */
   stderrPath?: string | undefined
-  /** Open files for the output, empty, to be read and appended to; they stay open. The paths then say what they are called. */
-  outputs?: readonly [stdout: number, stderr: number] | undefined
   /** How much of each stream comes back in memory; default 1 MiB. */
   keepBytes?: number | undefined
   /** Which part of a longer stream comes back; default `both` ends. */
@@ -50,8 +47,6 @@ export type CommandOutcome = Ending & {
   stderr: CapturedOutput
   /** True when the disk of `stdoutPath` was full at the end: output may be lost. */
   diskFull?: boolean
-  /** True when it is certain that it has started no other process, so that nobody can write to its `outputs` any more. */
-  startedNothing?: boolean
 }
 
 /**
@@ -88,13 +83,11 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     options.onSpawn?.({ pid })
     const ending = await untilEnded(started, options)
     await channels.drain()
-    const startedNothing = options.outputs !== undefined && hasStartedNothing(pid)
     const full = options.stdoutPath !== undefined && isDiskFull(options.stdoutPath)
     return {
       durationMs: durationMs(),
       ...ending,
       ...channels.capture(options),
-      ...(startedNothing && { startedNothing }),
       ...(full && { diskFull: true }),
     }
   } catch (error) {

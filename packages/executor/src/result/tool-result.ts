@@ -30,8 +30,6 @@ export interface ToolResult {
   stderr: StreamRecord
   /** What the tool's author can change, if that is why it did not start. The same for each such call. */
   advice?: string
-  /** See `CommandOutcome`; looked at for a caller that gave `outputs`. */
-  startedNothing?: boolean
 }
 
 /** What `toResult` needs to know of a `RunContext`. */
@@ -87,7 +85,7 @@ export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultCon
     },
     { redact: shown.text, ...tool.settings.output },
   )
-  const { exitCode, signal, durationMs, startedNothing } = outcome
+  const { exitCode, signal, durationMs } = outcome
   const status = toolStatus(outcome)
   return {
     status,
@@ -97,7 +95,6 @@ export function toResult(outcome: CommandOutcome, tool: Tool, context: ResultCon
     durationMs,
     stdout,
     stderr,
-    ...(startedNothing && { startedNothing }),
   }
 }
 

@@ -4,7 +4,6 @@ import type { JournalEvent, NewEventOf, StoredEvent } from '../events/event.js'
 import { presenceCheck } from '../files/presence.js'
 import { syncData, writeWhole } from '../files/write.js'
 import { asWriteError } from '../files/write-error.js'
-import { checkOptions, checkPath, requireThat } from '../usage.js'
 import { openFile } from './open-file.js'
 import type { RepairedTail } from './repair-tail.js'
 import { stamp, toLine } from './stamp.js'
@@ -64,13 +63,7 @@ export function openJournal<Event extends { type: string } = JournalEvent>(
   path: string,
   options: JournalOptions = {},
 ): Journal<Event> {
-  checkPath('openJournal', 'the path', path)
-  checkOptions('openJournal', options)
   const { sync = true, fence, syncFirst, onEvent } = options
-  for (const [name, listener] of Object.entries({ fence, syncFirst, onEvent })) {
-    const isRight = listener === undefined || typeof listener === 'function'
-    requireThat(isRight, `openJournal: the option ${name}`, 'a function, or nothing')
-  }
   const opened = openFile(path, { sync, onEvent })
   let descriptor: number | undefined = opened.descriptor
   let lastSeq = opened.lastSeq

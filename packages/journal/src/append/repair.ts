@@ -4,7 +4,6 @@ import { recordStamp } from '../files/record-name.js'
 import { replaceFile, syncName, syncPath } from '../files/replace.js'
 import { asWriteError } from '../files/write-error.js'
 import { type InspectedLine, inspectJournal } from '../read/inspect.js'
-import { checkPath } from '../usage.js'
 import { type Finding, findingLine, verifyJournal } from './verify.js'
 
 /** What `repairJournal` did. */
@@ -33,7 +32,6 @@ export interface RepairResult {
  * @throws {JournalError} `ERR_JOURNAL_READ`, `ERR_JOURNAL_WRITE`
  */
 export function repairJournal(path: string): RepairResult {
-  checkPath('repairJournal', 'the path', path)
   const removed = damageIn(path)
   if (removed.length === 0) return nothingToRepair(path)
   const keptIn = keepOriginal(path)

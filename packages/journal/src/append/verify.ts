@@ -2,7 +2,6 @@ import type { JournalError } from '../errors.js'
 import { callFindings } from '../events/call-findings.js'
 import { type InspectedLine, type Inspection, inspectJournal } from '../read/inspect.js'
 import { numberCheck } from '../read/parse.js'
-import { checkOptions, checkPath } from '../usage.js'
 
 /**
  * Something to know about a journal.
@@ -39,8 +38,6 @@ export interface JournalReport {
  * @throws {JournalError} `ERR_JOURNAL_READ`
  */
 export function verifyJournal(path: string, options: { ofRun?: boolean | undefined } = {}): JournalReport {
-  checkPath('verifyJournal', 'the path', path)
-  checkOptions('verifyJournal', options)
   const { ofRun = false } = options
   const inspection = inspectIfThere(path)
   const findings = [

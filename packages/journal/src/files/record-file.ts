@@ -1,6 +1,5 @@
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkPath, requireThat } from '../usage.js'
 import { recordName } from './record-name.js'
 import { writeAt } from './write.js'
 import { asWriteError } from './write-error.js'
@@ -30,8 +29,6 @@ export interface RecordFile {
  * @throws {JournalError} `ERR_JOURNAL_WRITE`.
  */
 export function createRecordFile(directory: string, label: string, text: string): RecordFile {
-  checkPath('createRecordFile', 'the directory', directory)
-  requireThat(typeof text === 'string', 'createRecordFile: the text', 'a text')
   for (;;) {
     const path = join(directory, `${recordName(new Date(), label)}.json`)
     const descriptor = createNew(path)

@@ -1,5 +1,3 @@
-import { checkOptions, requireThat } from '../usage.js'
-
 let lastMs = 0
 
 /**
@@ -16,9 +14,6 @@ export function recordName(
   label: string,
   options: { labelFirst?: boolean | undefined } = {},
 ): string {
-  requireThat(time instanceof Date && !Number.isNaN(time.getTime()), 'recordName: the time', 'a Date')
-  requireThat(typeof label === 'string', 'recordName: the label', 'a text')
-  checkOptions('recordName', options)
   const parts = [recordStamp(time), safeLabel(label)]
   return (options.labelFirst ? parts.reverse() : parts).join('_')
 }

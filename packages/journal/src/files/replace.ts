@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { checkOptions, checkPath, requireThat } from '../usage.js'
 import { asWriteError } from './write-error.js'
 
 /**
@@ -19,10 +18,6 @@ export function replaceFile(
   data: string | Uint8Array,
   options: { mode?: number | undefined; durable?: boolean | undefined } = {},
 ): void {
-  checkPath('replaceFile', 'the path', path)
-  const isData = typeof data === 'string' || data instanceof Uint8Array
-  requireThat(isData, 'replaceFile: the data', 'a text, a Buffer or a Uint8Array')
-  checkOptions('replaceFile', options)
   const { mode = 0o600, durable = true } = options
   const beside = `${path}.${randomBytes(4).toString('hex')}.tmp`
   try {
@@ -52,7 +47,6 @@ export function syncPath(path: string): void {
  * @throws {JournalError} `ERR_JOURNAL_WRITE`: there is no such directory, or the disk failed.
  */
 export function syncName(path: string): void {
-  checkPath('syncName', 'the path', path)
   try {
     syncPath(dirname(path))
   } catch (error) {

@@ -1,5 +1,4 @@
 import type { StoredEvent } from '../events/event.js'
-import { checkOptions, checkPath, isText, requireThat } from '../usage.js'
 import { lineSplitter } from './lines.js'
 import { eventParser } from './parse.js'
 import { endingOf, type JournalEnding, readBatches } from './read-batches.js'
@@ -24,10 +23,7 @@ export async function readJournal(
   path: string,
   options: { fromOffset?: number | undefined } = {},
 ): Promise<JournalContents> {
-  checkPath('readJournal', 'the path', path)
-  checkOptions('readJournal', options)
   const { fromOffset = 0 } = options
-  checkOffset('readJournal: the option fromOffset', fromOffset)
   const events: StoredEvent[] = []
   const reading = readBatches(path, fromOffset)
   for (;;) {
@@ -50,10 +46,7 @@ export function parseJournal(
   bytes: Uint8Array,
   options: { path: string; offset?: number | undefined },
 ): JournalContents {
-  requireThat(bytes instanceof Uint8Array, 'parseJournal: the piece of a journal', 'a Buffer or Uint8Array')
-  requireThat(isText(Object(options).path), 'parseJournal: the option path', 'the path to name in errors')
   const { path, offset = 0 } = options
-  checkOffset('parseJournal: the option offset', offset)
   const splitter = lineSplitter(offset)
   const parser = eventParser(path, { fromStart: offset === 0 })
   const block = splitter.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
@@ -70,11 +63,5 @@ export function parseJournal(
  * @throws {JournalError} `ERR_JOURNAL_CORRUPT` when it comes to a damaged line. `ERR_JOURNAL_READ`.
  */
 export async function* streamJournal(path: string): AsyncGenerator<StoredEvent, void> {
-  checkPath('streamJournal', 'the path', path)
   for await (const batch of readBatches(path, 0)) yield* batch
-}
-
-function checkOffset(what: string, offset: unknown): void {
-  const isOffset = Number.isSafeInteger(offset) && (offset as number) >= 0
-  requireThat(isOffset, what, 'a number of bytes, 0 or more: an endOffset that was read before')
 }

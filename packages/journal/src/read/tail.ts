@@ -3,7 +3,6 @@ import { isJournalError } from '../errors.js'
 import type { StoredEvent } from '../events/event.js'
 import { openToRead, readAt } from '../files/read-at.js'
 import { asReadError } from '../files/read-error.js'
-import { checkOptions, checkPath, requireThat } from '../usage.js'
 import { parseJournal, readJournal } from './read.js'
 import { readUserMessages } from './user-messages.js'
 
@@ -49,10 +48,6 @@ export async function readTail(
   iterations: number,
   options: TailOptions = {},
 ): Promise<JournalTail> {
-  checkPath('readTail', 'the path', path)
-  const isCount = typeof iterations === 'number' && iterations >= 0
-  requireThat(isCount, 'readTail: the number of iterations', 'how many iterations to read, 0 or more')
-  checkOptions('readTail', options)
   const { userMessages = true } = options
   const file = openToRead(path)
   if (file === undefined) return { events: [], complete: true }

@@ -2,15 +2,14 @@ import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { createRecordFile, type RecordFile } from '../files/record-file.js'
 import { runPaths } from '../run-paths.js'
-import { requireThat } from '../usage.js'
 import { openParts, type Parts, type PartsOptions } from './parts.js'
-import { requestParts } from './request-parts.js'
+import { takeRequest } from './request-parts.js'
 
 /** A record that is on disk and waits for its response. */
 export interface InvocationRecord {
   /** The record's path relative to the run directory; goes into `THOUGHT.llm_invocation_ref`. */
   ref: string
-  /** The request as it was recorded, and as `readRequest` gives it back. It lies in memory that the run's next record is made in. */
+  /** The request as it was recorded, and as `readRequest` gives it back. */
   body: Buffer
   /** Adds what came back (response, usage, duration …) to the record. */
   complete(response: object): void
@@ -50,7 +49,6 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   const { directory, fence } = options
   const paths = runPaths(directory)
   let parts: Parts | undefined
-  let requests: ReturnType<typeof requestParts> | undefined
   let records = 0
   /** The record that waits for its response, or was the last to get one. */
   let current: RecordFile | undefined
@@ -58,23 +56,22 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   /** Of the directory of the records: opening it costs as much as syncing it. */
   let names: number | undefined
 
-  function open() {
+  function open(): Parts {
     mkdirSync(paths.invocations, { recursive: true, mode: 0o700 })
     records = readdirSync(paths.invocations).length
-    parts = openParts(paths.parts, options)
-    return requestParts(parts)
+    return openParts(paths.parts, options)
   }
 
   function record({ iteration, request, blocks, texts }: Invocation): InvocationRecord {
     fence()
-    requests ??= open()
-    const { body, sha256, parts } = requests.take(request, texts)
+    parts ??= open()
+    const taken = takeRequest(parts, request, texts)
     records += 1
     const timestamp = new Date().toISOString()
-    const fields = JSON.stringify({ iteration, timestamp, sha256, parts, blocks })
+    const fields = JSON.stringify({ iteration, timestamp, sha256: taken.sha256, parts: taken.parts, blocks })
     const whole =
       records <= WHOLE_REQUESTS
-        ? `,"request":${body.toString()}`
+        ? `,"request":${taken.body.toString()}`
         : `,"request_command":${JSON.stringify(commandFor(directory, iteration))}`
     const text = `${fields.slice(0, -1)}${whole}${ENDING}`
     const end = Buffer.byteLength(text) - ENDING.length
@@ -83,7 +80,7 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
     current = file
     return {
       ref: `io/invocations/${basename(file.path)}`,
-      body,
+      body: taken.body,
       complete: (response) => complete(file, end, response),
     }
   }
@@ -91,13 +88,7 @@ export function openRequestLog(options: RequestLogOptions): RequestLog {
   /** In the record's place: until a THOUGHT names it, a torn one is that of a request that was never answered. */
   function complete(file: RecordFile, end: number, response: object): void {
     fence()
-    const text = JSON.stringify(response) ?? ''
-    requireThat(
-      text.startsWith('{'),
-      'complete: the response',
-      'an object: its fields join those of the record',
-    )
-    const fields = text.slice(1, -1)
+    const fields = JSON.stringify(response).slice(1, -1)
     file.write(fields === '' ? ENDING : `,${fields}${ENDING}`, end)
     if (options.sync) unsynced.add(file)
     else if (file !== current) file.close()

@@ -8,7 +8,6 @@ import { syncName } from '../files/replace.js'
 import { asStartError, asWriteError } from '../files/write-error.js'
 import { type Lease, takeLease } from '../lease/lease.js'
 import { type RunsPlace, runDirectory, runPaths } from '../run-paths.js'
-import { checkPath, isText, requireThat } from '../usage.js'
 import { announceRun, checkLayout, makeRunsDirectory, markLayout } from './layout.js'
 import { readRun } from './read-run.js'
 import { holdRun, type Run } from './run.js'
@@ -37,17 +36,6 @@ export interface CreateRunOptions extends RunsPlace {
  *   `ERR_JOURNAL_WRITE`.
  */
 export async function createRun(workDirectory: string, options: CreateRunOptions): Promise<Run> {
-  checkPath('createRun', 'the workspace, its first argument,', workDirectory)
-  requireThat(
-    typeof options?.events === 'function',
-    'createRun: the option events',
-    'a function that makes the first events: ENGINE_START and USER_MESSAGE',
-  )
-  requireThat(
-    options.runId === undefined || isText(options.runId),
-    'createRun: the option runId',
-    'a string, or nothing',
-  )
   const { runId = newRunId(new Date()), sync = true, latest = true, events } = options
   const runsDirectory = checkRunsDirectory(workDirectory, options)
   const directory = runDirectory(workDirectory, runId, { runsDirectory })
@@ -68,13 +56,7 @@ export async function createRun(workDirectory: string, options: CreateRunOptions
     await setAsideStillborn(directory)
     run = holdRun(directory, lease, { sync, workDirectory: resolve(workDirectory) })
     if (run.journal.lastSeq > 0) throw exists(directory, runId)
-    const first: unknown = events({ runId, directory, epoch: lease.epoch })
-    requireThat(
-      Array.isArray(first),
-      'createRun: what the option events made',
-      'a function that makes a list of events',
-    )
-    run.journal.append(...(first as NewEvent[]))
+    run.journal.append(...events({ runId, directory, epoch: lease.epoch }))
     run.journal.sync()
     begun = true
     if (latest) announceRun(runsDirectory, runId)

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { readTextAtOnce } from '../files/read-at.js'
 import { asReadError } from '../files/read-error.js'
 import { isRunId, runDirectory, runsDirectoryOf } from '../run-paths.js'
-import { checkOptions, checkPath } from '../usage.js'
 import { listRuns, type RunsOfPlace } from './list-runs.js'
 import { isRunOf } from './runs-directory.js'
 
@@ -19,8 +18,6 @@ export async function latestRunId(
   workDirectory: string,
   options: RunsOfPlace & { orEmpty?: boolean | undefined } = {},
 ): Promise<string | undefined> {
-  checkPath('latestRunId', 'the workspace', workDirectory)
-  checkOptions('latestRunId', options)
   const { orEmpty = false, ...place } = options
   const directory = runsDirectoryOf(workDirectory, place)
   const isThere = (run: string) =>

@@ -6,7 +6,6 @@ import { readFirstLine } from '../files/read-at.js'
 import { asReadError } from '../files/read-error.js'
 import { parseJson } from '../read/parse.js'
 import { isRunId, journalPath, type RunsPlace, runDirectory, runsDirectoryOf } from '../run-paths.js'
-import { checkOptions, checkPath } from '../usage.js'
 import { readRun } from './read-run.js'
 import type { RunSummary } from './run-summary.js'
 import { isRunOf } from './runs-directory.js'
@@ -31,8 +30,6 @@ export async function listRuns(
   workDirectory: string,
   options: RunsOfPlace & { calledBy?: string | undefined } = {},
 ): Promise<RunSummary[]> {
-  checkPath('listRuns', 'the workspace', workDirectory)
-  checkOptions('listRuns', options)
   const { calledBy, ofAnyWorkspace = false } = options
   const today = runsDirectoryOf(workDirectory, options)
   const names = new Set([...runNames(today), ...runNames(join(today, 'runs'))])

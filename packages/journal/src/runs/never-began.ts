@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs'
 import { JournalError } from '../errors.js'
 import { runPaths } from '../run-paths.js'
-import { checkPath } from '../usage.js'
 
 /** The error for a run that is `EMPTY`: there is nothing to be continued or shown. */
 export function neverBegan(directory: string): JournalError {
-  checkPath('neverBegan', 'the directory of the run', directory)
   const had = existsSync(runPaths(directory).metadata) // it is written after the first events are
   return new JournalError('ERR_RUN_EMPTY', `${directory}: ${had ? JOURNAL_GONE : NEVER_BEGAN}`, {
     path: directory,

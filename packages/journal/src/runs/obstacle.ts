@@ -3,7 +3,6 @@ import { dirname } from 'node:path'
 import type { JournalError } from '../errors.js'
 import { asWriteError } from '../files/write-error.js'
 import { runPaths } from '../run-paths.js'
-import { checkPath } from '../usage.js'
 
 /**
  * What keeps a run from being written whose journal is whole: a file, or a link to no directory, where it has a directory.
@@ -11,7 +10,6 @@ import { checkPath } from '../usage.js'
  * @returns Undefined when nothing does; what is missing is made.
  */
 export function obstacleIn(runDirectory: string): JournalError | undefined {
-  checkPath('obstacleIn', 'the directory of the run', runDirectory)
   const { lease, parts, invocations, toolExecutions, hooks, configuration } = runPaths(runDirectory)
   const path = [lease, dirname(parts), invocations, toolExecutions, hooks, configuration].find(isInTheWay)
   return path === undefined ? undefined : asWriteError({ code: 'EEXIST' }, path)

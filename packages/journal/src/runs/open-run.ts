@@ -6,7 +6,6 @@ import { type Lease, takeLease } from '../lease/lease.js'
 import type { Waiting } from '../lease/make-way.js'
 import { makeWayWithoutLease, writesWithoutLease } from '../lease/writer-without-lease.js'
 import { DELTA_DIRECTORY, type RunPaths, runPaths } from '../run-paths.js'
-import { checkOptions, checkPath } from '../usage.js'
 import { makeRunDirectory } from './create-run.js'
 import { checkLayout, keepPrivate, refuseLink } from './layout.js'
 import { migrateRun } from './migrate.js'
@@ -37,8 +36,6 @@ export interface OpenRunOptions extends Waiting {
  *   `ERR_RUN_NOT_FOUND`, `ERR_LAYOUT_NEWER`, `ERR_JOURNAL_WRITE`.
  */
 export async function openRun(runDirectory: string, options: OpenRunOptions = {}): Promise<Run> {
-  checkPath('openRun', 'the directory of the run', runDirectory)
-  checkOptions('openRun', options)
   const { force = false, sync = true, workDirectory, ...waiting } = options
   const named = resolve(runDirectory)
   if (!existsSync(named)) throw notFound(named)

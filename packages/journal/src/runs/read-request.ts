@@ -12,7 +12,6 @@ import { addToRanges, fromRanges, type Ranges } from '../requests/ranges.js'
 import { corruptRequest, type RequestRecord, recordSchema } from '../requests/request-record.js'
 import { joinRequest } from '../requests/request-text.js'
 import { journalPath, runPaths } from '../run-paths.js'
-import { checkPath, requireThat } from '../usage.js'
 
 /**
  * The body of the last request of an iteration, byte for byte as it was sent.
@@ -22,8 +21,6 @@ import { checkPath, requireThat } from '../usage.js'
  *   `ERR_REQUEST_CORRUPT`: its parts do not add up to what was sent.
  */
 export async function readRequest(runDirectory: string, iteration: number): Promise<string> {
-  checkPath('readRequest', 'the directory of the run', runDirectory)
-  requireThat(Number.isInteger(iteration), 'readRequest: the iteration', 'a whole number')
   const paths = runPaths(runDirectory)
   const path = findRecord(paths.invocations, iteration)
   if (path === undefined) return await readOldRequest(runDirectory, iteration)

@@ -8,7 +8,6 @@ import { writesWithoutLease } from '../lease/writer-without-lease.js'
 import { inspectJournal } from '../read/inspect.js'
 import { readBatches } from '../read/read-batches.js'
 import { journalPath, runPaths } from '../run-paths.js'
-import { checkOptions, checkPath } from '../usage.js'
 import { lostBeginning } from './lost-beginning.js'
 import { type Owner, type RunSummary, summarizeRun } from './run-summary.js'
 import { type Summarizer, summarizer } from './summary.js'
@@ -27,8 +26,6 @@ export async function readRun(
   runDirectory: string,
   options: { tolerant?: boolean | undefined } = {},
 ): Promise<RunSummary> {
-  checkPath('readRun', 'the directory of the run', runDirectory)
-  checkOptions('readRun', options)
   const { tolerant = false } = options
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)

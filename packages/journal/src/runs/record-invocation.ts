@@ -1,6 +1,4 @@
-import { isObject } from '../is-object.js'
 import type { InvocationRecord } from '../requests/request-log.js'
-import { requireThat } from '../usage.js'
 import type { Run } from './run.js'
 
 /**
@@ -25,10 +23,5 @@ export function recordInvocation(
     texts?: readonly string[] | undefined
   },
 ): InvocationRecord {
-  const isRun = typeof Object(Object(run).requests).record === 'function'
-  requireThat(isRun, 'recordInvocation: the run', 'what createRun or openRun gave')
-  const { iteration, request } = Object(invocation)
-  requireThat(Number.isInteger(iteration), 'recordInvocation: the iteration', 'a whole number')
-  requireThat(isObject(request), 'recordInvocation: the request', 'the body as an object, with its messages')
   return run.requests.record(invocation)
 }

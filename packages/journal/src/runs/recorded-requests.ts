@@ -7,7 +7,6 @@ import { parseJson } from '../read/parse.js'
 import { fromRanges, type Ranges } from '../requests/ranges.js'
 import { corruptRequest, recordSchema } from '../requests/request-record.js'
 import { runPaths } from '../run-paths.js'
-import { checkPath } from '../usage.js'
 import { notFound } from './read-run.js'
 
 /** The answered requests of a run, oldest first, each read when it is asked for. */
@@ -45,7 +44,6 @@ const CHUNK_BYTES = 1 << 20
  * @throws {JournalError} `ERR_RUN_NOT_FOUND`; `ERR_REQUEST_CORRUPT`: a record is not whole.
  */
 export function openRecordedRequests(runDirectory: string): RecordedRequests {
-  checkPath('openRecordedRequests', 'the directory of the run', runDirectory)
   if (!existsSync(runDirectory)) throw notFound(runDirectory)
   const paths = runPaths(runDirectory)
   const records = namesIn(paths.invocations)

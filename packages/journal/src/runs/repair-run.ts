@@ -7,7 +7,6 @@ import { asRepairError } from '../files/write-error.js'
 import { takeLease } from '../lease/lease.js'
 import type { Waiting } from '../lease/make-way.js'
 import { journalPath, runPaths } from '../run-paths.js'
-import { checkOptions, checkPath } from '../usage.js'
 import { notFound } from './read-run.js'
 
 /**
@@ -20,8 +19,6 @@ export async function repairRun(
   runDirectory: string,
   options: { force?: boolean | undefined } & Waiting = {},
 ): Promise<RepairResult> {
-  checkPath('repairRun', 'the directory of the run', runDirectory)
-  checkOptions('repairRun', options)
   const { force = false, ...waiting } = options
   const directory = resolve(runDirectory)
   if (!existsSync(directory)) throw notFound(directory)

@@ -5,7 +5,6 @@ import { readFirstLine } from '../files/read-at.js'
 import { isObject } from '../is-object.js'
 import { parseJson } from '../read/parse.js'
 import { DELTA_DIRECTORY, journalPath, type RunsPlace, runsDirectoryOf } from '../run-paths.js'
-import { checkPath } from '../usage.js'
 
 /**
  * The directory for the runs of a workspace, which need not exist.
@@ -14,10 +13,8 @@ import { checkPath } from '../usage.js'
  * @throws {JournalError} `ERR_RUNS_DIRECTORY`: it lies in the workspace or above it, is a file, or belongs to another user.
  */
 export function checkRunsDirectory(workDirectory: string, place: RunsPlace): string {
-  checkPath('checkRunsDirectory', 'the workspace', workDirectory)
   const inWorkspace = runsDirectoryOf(workDirectory, {})
   if (place.runsDirectory === undefined) return inWorkspace
-  checkPath('checkRunsDirectory', 'the option runsDirectory', place.runsDirectory)
   const workspace = realPath(workDirectory)
   const directory = realPath(place.runsDirectory)
   if (directory === realPath(inWorkspace)) return inWorkspace
@@ -50,7 +47,6 @@ function whyNot(directory: string, workspace: string): string | undefined {
  * event names. Undefined if that cannot be read, or names none.
  */
 export function workDirectoryOf(runDirectory: string): string | undefined {
-  checkPath('workDirectoryOf', 'the directory of the run', runDirectory)
   const directory = resolve(runDirectory)
   const above = dirname(directory)
   const runs = basename(above) === 'runs' ? dirname(above) : above // as v1.1 kept them
