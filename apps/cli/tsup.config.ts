@@ -29,6 +29,7 @@ const BUNDLES: Record<string, string> = {
   start: resolve('src/start.ts'),
   main: resolve('src/main.ts'),
   program: resolve('src/program.ts'),
+  errors: resolve('src/errors.ts'),
   openai: `${PACKAGES}/model/src/openai.ts`,
   atip: `${PACKAGES}/atip/src/index.ts`,
   yaml: fileURLToPath(import.meta.resolve('yaml')),
@@ -84,7 +85,6 @@ export default defineConfig({
   esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt')],
   esbuildOptions(options) {
     options.alias = SOURCES
-    options.inject = [...(options.inject ?? []), resolve('src/lean-fetch.ts')]
     // asked for by the openai client; the real one loads what nobody needs
     options.define = {
       ...options.define,

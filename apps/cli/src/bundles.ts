@@ -1,26 +1,13 @@
-import { readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { Script } from 'node:vm'
-import { readIfThere, replaceFile, stampOf } from './cache-files.js'
 
 interface Bundles {
   /** What a bundle exports; `name` is `./run.cjs`. */
   load(name: string): unknown
-  /**
-   * Caches the code compiled in this start for the next one. A failed command compiled little of its code, so its cache is
-   * replaced by that of the first command that succeeds.
-   */
-  keepCompiled(succeeded: boolean): void
+  /** Keeps the code that this start compiled for the next one. */
+  keepCompiled(): void
 }
-
-interface Compiled {
-  script: Script
-  cachePath: string
-  /** Loaded from the cache of a start that failed. */
-  isKeptAfterFailure: boolean
-}
-
-const AFTER_FAILURE = '-failed'
 
 /**
  * Loads the bundles that this program is built into, with their compiled code from an earlier start if there is any:
@@ -29,23 +16,17 @@ const AFTER_FAILURE = '-failed'
  * A cache file belongs to one version of node and one bundle, and is replaced whole. It may be missing, unwritable or
  * deleted at any time; then the bundle is compiled. It lies beside the program, so whoever could write it could write
  * the program.
+ *
+ * @param cacheDirectory - Undefined: no cache.
+ * @param require - For everything that is not a bundle: modules of Node.js.
  */
-export function openBundles({
-  directory,
-  cacheDirectory,
-  require,
-  rarelyUsed,
-}: {
-  directory: string
-  /** Undefined: no cache. */
-  cacheDirectory: string | undefined
-  /** For everything that is not a bundle: modules of Node.js. */
-  require: (id: string) => unknown
-  /** Bundles and modules that are loaded only when one of their exports is first used. */
-  rarelyUsed: ReadonlySet<string>
-}): Bundles {
+export function openBundles(
+  directory: string,
+  cacheDirectory: string | undefined,
+  require: (id: string) => unknown,
+): Bundles {
   const loaded = new Map<string, { exports: unknown }>()
-  const compiled: Compiled[] = []
+  const compiled: { script: Script; cachePath: string }[] = []
 
   function load(name: string): unknown {
     const known = loaded.get(name)
@@ -53,14 +34,9 @@ export function openBundles({
     const module = { exports: {} as unknown }
     loaded.set(name, module)
     const path = join(directory, name)
-    const wrapper = compile(path).runInThisContext()
-    wrapper(module.exports, imported, module, path, directory)
+    const imported = (id: string) => (id.startsWith('./') ? load(id) : require(id))
+    compile(path).runInThisContext()(module.exports, imported, module, path, directory)
     return module.exports
-  }
-
-  function imported(id: string): unknown {
-    const get = () => (id.startsWith('./') ? load(id) : require(id)) as object
-    return rarelyUsed.has(id) ? new Proxy({}, { get: (_, name) => Reflect.get(get(), name) }) : get()
   }
 
   function compile(path: string): Script {
@@ -68,21 +44,15 @@ export function openBundles({
     const source = readFileSync(path, 'latin1')
     if (cacheDirectory === undefined) return new Script(source, { filename: path })
     const cachePath = join(cacheDirectory, cacheName(path))
-    const kept = readIfThere(cachePath)
-    const cachedData = kept ?? readIfThere(cachePath + AFTER_FAILURE)
-    const script = new Script(source, { filename: path, ...(cachedData ? { cachedData } : {}) })
-    const isUsed = cachedData !== undefined && !script.cachedDataRejected
-    if (!kept || !isUsed) compiled.push({ script, cachePath, isKeptAfterFailure: isUsed })
+    const cachedData = readIfThere(cachePath)
+    const script = new Script(source, { filename: path, ...(cachedData && { cachedData }) })
+    if (cachedData === undefined || script.cachedDataRejected) compiled.push({ script, cachePath })
     return script
   }
 
-  function keepCompiled(succeeded: boolean): void {
-    const worthKeeping = compiled.filter(({ isKeptAfterFailure }) => succeeded || !isKeptAfterFailure)
+  function keepCompiled(): void {
     try {
-      for (const { script, cachePath } of worthKeeping) {
-        if (succeeded) rmSync(cachePath + AFTER_FAILURE, { force: true })
-        replaceFile(succeeded ? cachePath : cachePath + AFTER_FAILURE, script.createCachedData())
-      }
+      for (const { script, cachePath } of compiled) replaceFile(cachePath, script.createCachedData())
     } catch {
       // an installation that cannot be written only starts a little slower
     }
@@ -92,6 +62,31 @@ export function openBundles({
 }
 
 function cacheName(path: string): string {
-  const bundle = path.slice(path.lastIndexOf('/') + 1, -'.cjs'.length)
-  return `${bundle}-${process.version}-${process.arch}-${stampOf(path)}`
+  const { size, mtimeMs } = statSync(path)
+  return `${basename(path, '.cjs')}-${process.version}-${process.arch}-${size}-${Math.round(mtimeMs)}`
+}
+
+/** This program writes no larger file. */
+const MOST_BYTES = 256 * 1024 * 1024
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    const status = statSync(path) // reading a pipe would block, and a device has no end
+    return status.isFile() && status.size <= MOST_BYTES ? readFileSync(path) : undefined
+  } catch {
+    return undefined // missing or unreadable: the work is done again
+  }
+}
+
+/** Nobody ever reads half of the file. Only its owner may write it, whatever the umask, because it decides what runs. */
+function replaceFile(path: string, data: Buffer): void {
+  const beside = `${path}.${process.pid}`
+  mkdirSync(join(path, '..'), { recursive: true, mode: 0o755 })
+  try {
+    writeFileSync(beside, data, { mode: 0o644 })
+    renameSync(beside, path)
+  } catch (error) {
+    rmSync(beside, { force: true }) // the disk may be full
+    throw error
+  }
 }

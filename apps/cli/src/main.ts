@@ -1,22 +1,22 @@
-import { reportFailure, reportUncaught } from './failure.js'
 import { watchedStreams } from './terminal/broken-streams.js'
-import type { CachePlace, Terminal } from './terminal/terminal.js'
-import { unreadableBytes } from './usage/unreadable-bytes.js'
-import { UsageError } from './usage/usage-error.js'
+import type { Terminal } from './terminal/terminal.js'
+import { UsageError, unreadableBytes } from './usage.js'
 
 /**
  * The `delta` command: arguments in, exit code out. Each command loads only what it needs.
  *
  * @param host - `process`, or something with the same parts.
  */
-export async function main(host: NodeJS.Process, cache?: CachePlace): Promise<number> {
+export async function main(host: NodeJS.Process): Promise<number> {
   const argv = host.argv.slice(2)
-  const terminal = terminalOf(host, argv, cache)
-  host.on('uncaughtException', (error) => host.exit(reportUncaught(terminal, error)))
+  const terminal = terminalOf(host, argv)
+  host.on('uncaughtException', async (error) => {
+    host.exit((await import('./errors.js')).reportUncaught(terminal, error))
+  })
   try {
     return await execute(terminal)
   } catch (error) {
-    return reportFailure(terminal, error)
+    return (await import('./errors.js')).reportFailure(terminal, error)
   }
 }
 
@@ -40,7 +40,7 @@ const RESULT_IS_KEPT =
   'The run itself is recorded, so do not repeat it: free some space, and "delta show --answer" prints the answer.'
 
 /** The streams are created on first use, because each costs start-up time. */
-function terminalOf(host: NodeJS.Process, argv: string[], cache: CachePlace | undefined): Terminal {
+function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
   const watched = watchedStreams(host, {
     onlyPrints: ONLY_PRINTS.has(argv[0]),
     remedy: WORKS.has(argv[0]) ? RESULT_IS_KEPT : undefined,
@@ -61,7 +61,6 @@ function terminalOf(host: NodeJS.Process, argv: string[], cache: CachePlace | un
       return watched.stderr()
     },
     signals: host,
-    cache,
     exit: (exitCode) => host.exit(exitCode),
   }
 }

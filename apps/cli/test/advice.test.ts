@@ -1,5 +1,3 @@
-import { realpath } from 'node:fs/promises'
-import { join } from 'node:path'
 import {
   MINIMAL_CONTEXT,
   runProcess,
@@ -266,39 +264,6 @@ test.each([
   expect((await delta(args, { env: KEY })).stderr).toContain(`The server asks to wait ${said}, and`)
 })
 
-test('who came by npx is told to go on by npx, and what a run starts is not', async () => {
-  await using agent = await temporaryAgent({
-    turns: [
-      { tool_calls: [{ name: 'ask_human', arguments: { prompt: 'Sure?' } }] },
-      { content: 'So be it.' },
-    ],
-  })
-  await using workspace = await temporaryWorkspace({})
-  const said = async (env: Record<string, string>, ...args: string[]): Promise<string> =>
-    (await delta([...args, '-w', workspace.path], { env: { npm_lifecycle_event: 'npx', ...env } })).stderr
-  const run = ['run', '--agent', agent.path]
-  const [asked, other] = [await said({}, ...run, '-m', 'Go'), await said({}, ...run, '-m', 'Another')]
-  expect(asked).toMatch(/^Agent paused\. Answer with: npx @delta\/cli continue -w /m)
-  expect(other).toMatch(/to see what it asks: npx @delta\/cli show \S+ -w /)
-  expect(await said({ DELTA_PARENT_RUN: '/some/run' }, ...run, '-m', 'Go')).toMatch(
-    /^Agent paused\. Answer with: delta continue /m,
-  )
-  expect(await said({}, 'continue', '-m', 'yes')).not.toContain('delta continue')
-  expect(await said({}, 'continue')).toMatch(/^Example: npx @delta\/cli continue -w /m)
-})
-
-test('what the libraries advise is told to who came by npx in words that work there', async () => {
-  await using workspace = await temporaryWorkspace({})
-  const refused = async (...args: string[]) =>
-    (await delta([...args, '-w', workspace.path], { env: { npm_lifecycle_event: 'npx' } })).stderr
-  await using agent = await temporaryAgent({ files: { 'agent.yaml': '' } })
-  expect(await refused('run', '--agent', agent.path, '-m', 'Go')).toContain(
-    'npx @delta/cli init writes an example',
-  )
-  expect(await refused('continue')).toContain('Use `npx @delta/cli run` to start a new run')
-  expect(await refused('run')).toContain('Say what is to be done: npx @delta/cli run -m')
-})
-
 test('stopped by Ctrl+C, also a quiet run says how it goes on', async () => {
   await using agent = await temporaryAgent({
     tools: [{ name: 'work', shell: 'echo begun > witness; exec sleep 300' }],
@@ -314,55 +279,6 @@ test('stopped by Ctrl+C, also a quiet run says how it goes on', async () => {
   expect(stderr).toContain(
     `Interrupted (SIGINT). Go on with: delta continue -w ${workspace.path} --run-id one\n`,
   )
-})
-
-test('below a workspace the commands that look for its runs name it, as it is to be typed, and do not take it', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  await using workspace = await temporaryWorkspace({ 'a b/deep/file': '' })
-  const above = join(await realpath(workspace.path), 'a b')
-  await delta(['run', '--agent', agent.path, '-w', above, '-m', 'Go', '--run-id', 'one'])
-  const deep = join(above, 'deep')
-  const below = (...args: string[]) => delta(args, { cwd: deep })
-  const none = `No runs in ${deep}. For those of the workspace it is in: delta`
-  expect(await below('list-runs')).toMatchObject({
-    exitCode: 0,
-    stdout: '',
-    stderr: `${none} list-runs -w '${above}'\n`,
-  })
-  expect(await below('list-runs', '--json')).toMatchObject({ stdout: '[]\n' })
-  expect(await below('show')).toMatchObject({
-    exitCode: 2,
-    stderr: expect.stringContaining(`${none} show -w '${above}'\n`),
-  })
-  const goOn = `delta continue -w '${above}' -m 'and now'\n`
-  expect((await below('continue', '-m', 'and now', '-w', '.')).stderr).toContain(
-    `\nFor the workspace it is in: ${goOn}`,
-  )
-  expect((await delta(['list-runs', '-w', 'deep'], { cwd: above })).stderr).toContain(
-    `${none} list-runs -w '${above}'\n`,
-  )
-})
-
-test("in an agent's directory the commands that want a workspace name the one used last there, as it is to be typed", async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  const inAgent = async (...args: string[]) => (await delta(args, { cwd: agent.path })).stderr
-  expect(await inAgent('list-runs')).toBe(`No runs in ${agent.path}. -w names another workspace.\n`)
-  await delta(['run', '-m', 'Go'], { cwd: agent.path })
-  await delta(['run', '-m', 'Go', '-y'], { cwd: agent.path })
-  const said = async (workspace: string) => {
-    const others = 'For those of the workspace last used there:'
-    expect(await inAgent('list-runs')).toBe(
-      `No runs in ${agent.path}. ${others} delta list-runs -w workspaces/${workspace}\n`,
-    )
-    expect(await inAgent('show')).toContain(`${others} delta show -w workspaces/${workspace}\n`)
-  }
-  await said('W002')
-  await agent.write('workspaces/LAST_USED', 'W001\n')
-  await said('W001')
-  await agent.write('workspaces/LAST_USED', '../../elsewhere\n')
-  await said('W002')
-  const from = await delta(['list-runs', '-w', '.'], { cwd: `${agent.path}/workspaces` })
-  expect(from.stderr).toContain('-w names another workspace.')
 })
 
 test('a workspace whose name holds control characters is shown without them in commands that still work when pasted', async () => {

@@ -60,9 +60,7 @@ test('a message to a command that waits approves nothing, and says that it is ke
   await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   const said = await delta(['continue', '-w', workspace.path, '-m', 'yes'])
   expect(said.exitCode).toBe(101)
-  expect(said.stderr).toContain(
-    'a message does not approve it: that takes --approve or --deny with its request id.\n',
-  )
+  expect(said.stderr).toContain('a message does not approve it: that takes a decision with its request id.\n')
   expect(said.stderr).toContain(
     '\nThe message is kept as a further instruction, which the agent reads after the decision.',
   )
@@ -119,7 +117,7 @@ test('of a yes in response.txt for a command that waits it is said that it appro
   await using agent = await careful()
   await using workspace = await temporaryWorkspace({ 'old.txt': '' })
   const args = ['--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  const note = `.delta/one/interaction/response.txt does not approve it: that takes --approve or --deny with its request id.\n`
+  const note = `.delta/one/interaction/response.txt does not approve it: that takes a decision with its request id.\n`
   await delta(['run', ...args, '--run-id', 'one'])
   const goOn = ['continue', '-w', workspace.path]
   expect((await delta(goOn)).stderr).not.toContain('approves nothing')
@@ -331,7 +329,7 @@ test('continue on a run that is being written says so and exits with 6', async (
   expect(busy.stderr).toBe(
     `Error: Run is currently executing. Wait for completion or interrupt first.
 ${workspace.path}/.delta/one: process ${engine.pid} on ${hostname()} is writing this run. Nothing was changed.
-To end it and take the run: --force
+To take the run from it: delta continue -w ${workspace.path} --run-id one --force
 `,
   )
   expect(await journalOf(workspace.path)).toEqual(before)
@@ -349,7 +347,7 @@ test('a run under the same id is refused while the first is at work, with the co
   const busy = await delta(args, { env: KEY })
   expect(busy).toMatchObject({ exitCode: 6, stdout: '' })
   const take = `delta continue -w ${workspace.path} --run-id one --force`
-  expect(busy.stderr).toMatch(new RegExp(`\\nTo end it and take the run: ${take}\\n$`))
+  expect(busy.stderr).toMatch(new RegExp(`\\nTo take the run from it: ${take}\\n$`))
   const second = startDelta(take.split(' ').slice(1), { env: KEY })
   await engine.result
   await server.release('thinking')

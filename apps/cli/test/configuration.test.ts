@@ -196,9 +196,7 @@ test('what the loader calls an option of its own is told by the name of the flag
     ['tool', 'lint'],
   ]) {
     const { stderr, stdout } = await delta([...command, agent.path])
-    expect(stdout + stderr).toContain(
-      `If you trust what is there, allow it for this run: --import-root ${outside.path} (or DELTA_IMPORT_ROOTS).\n`,
-    )
+    expect(stdout + stderr).toContain(`To allow it: --import-root ${outside.path}\n`)
   }
 })
 

@@ -39,20 +39,15 @@ async function emptyRun({
   })
 }
 
-test.each([
-  [[], {}],
-  [['--new'], {}],
-  [['--run-id', 'fresh'], {}],
-  [[], { DELTA_NEW: '1' }],
-])('a damaged latest run keeps no other agent from running (%j %j); a note names it', async (flags, env) => {
+test('a damaged latest run keeps no other agent from running; a note names it, and how it is repaired', async () => {
   await using workspace = await temporaryWorkspace({})
   await damagedRun(workspace)
   await using other = await temporaryAgent({ turns: [{ content: 'Other.' }] })
-  const args = ['run', '--agent', other.path, '-m', 'Go', '-w', workspace.path, ...flags]
-  const result = await delta(args, { env })
+  const args = ['run', '--agent', other.path, '-m', 'Go', '-w', workspace.path]
+  const result = await delta(args)
   expect(result).toMatchObject({ exitCode: 0, stdout: 'Other.\n' })
   expect(result.stderr).toContain('Run one in this workspace is damaged, and was left as it is: ')
-  expect(result.stderr).toContain(`delta journal verify one -w ${workspace.path}\n`)
+  expect(result.stderr).toContain(`delta journal repair one -w ${workspace.path}\n`)
 })
 
 test('also in a workspace of version 1.1 the command that sets damage aside names the run', async () => {
@@ -247,9 +242,7 @@ test('a run id that is taken is answered with the command that goes on with that
   expect((await delta(args, { cwd: workspace.path })).exitCode).toBe(0)
   const taken = await delta(args, { cwd: workspace.path })
   expect(taken.exitCode).toBe(2)
-  expect(taken.stderr).toContain(
-    `Choose another id. To look at that run: delta show mine -w ${workspace.path}\n`,
-  )
+  expect(taken.stderr).toContain(`Choose another id.\nTo look at it: delta show mine -w ${workspace.path}\n`)
 })
 
 test('a damaged run is listed with what its whole lines say: how far it came, and its task', async () => {
@@ -415,7 +408,7 @@ test('while an owner from before a restart of the machine is waited for, stderr 
   await writeFile(`${leases}/2`, before)
   const goOn = ['continue', '-w', workspace.path, '-m', 'More', '-q']
   const notice = new RegExp(
-    `^note: The run was being written by process ${held.pid} on \\S+ before this machine restarted, it seems\\. Waiting \\d+ s for a sign of life; without one the run is taken over\\. --force does not wait\\.\\n`,
+    `^note: The run was being written by process ${held.pid} on \\S+ before this machine restarted, it seems\\. Waiting \\d+ s for a sign of life; without one the run is taken over\\. With force it is taken at once\\.\\n`,
   )
   const journal = await readFile(`${workspace.path}/.delta/one/journal.jsonl`, 'utf8')
   for (const [signal, code] of [
@@ -423,7 +416,7 @@ test('while an owner from before a restart of the machine is waited for, stderr 
     ['SIGTERM', 143],
   ] as const) {
     const stopped = startDelta(goOn)
-    await stopped.waitForOutput('--force does not wait', { stream: 'stderr' })
+    await stopped.waitForOutput('With force it is taken at once', { stream: 'stderr' })
     stopped.kill(signal)
     const { exitCode, stderr } = await stopped.result
     expect([exitCode, stderr]).toEqual([code, expect.stringMatching(notice)])

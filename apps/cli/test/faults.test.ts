@@ -92,12 +92,13 @@ test('a failed run is retried without a message, or goes on with one, once its c
   ])
   await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
   await using workspace = await temporaryWorkspace({})
-  const failed = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path], { env: KEY })
+  const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'one']
+  const failed = await delta(args, { env: KEY })
   expect(failed.exitCode).toBe(1)
   const refused = await delta(['continue', '-w', workspace.path], { env: KEY })
   expect(refused.exitCode).toBe(2)
   expect(refused.stderr).toBe(
-    `Error: Run is FAILED. To continue, provide a message using -m/--message\nExample: delta continue -w ${workspace.path} -m "Try again"\nWithout a message: delta continue -w ${workspace.path} --retry\n`,
+    `Error: Run is FAILED. To continue, provide a message using -m/--message\nExample: delta continue -w ${workspace.path} --run-id one -m "Now do something else"\nOnce that is fixed, retry with: delta continue -w ${workspace.path} --run-id one --retry\n`,
   )
   const retry = ['continue', '-w', workspace.path, '--retry']
   expect(await delta(retry, { env: KEY })).toMatchObject({ exitCode: 1 })

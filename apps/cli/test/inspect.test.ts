@@ -24,7 +24,7 @@ test('show and continue of a run that is not there name the command that lists t
   const shown = await delta(['show', 'nope', '-w', workspace.path])
   expect(shown).toMatchObject({ exitCode: 2, stdout: '' })
   expect(shown.stderr).toBe(
-    `Error: No run nope in ${workspace.path}. There are others: delta list-runs -w ${workspace.path}\n`,
+    `Error: No run nope in ${workspace.path}. There are others.\nTo see which runs there are: delta list-runs -w ${workspace.path}\n`,
   )
   expect(await delta(['continue', '--run-id', 'nope', '-w', workspace.path])).toEqual(shown)
 })

@@ -27,7 +27,7 @@ test.each(RUNS)(
     const command = ['continue', '--run-id', id, ...how, ...where, '-q']
     expect((await delta(command)).exitCode).toBe(2)
     const continued = await delta([...command, '--trust-run'])
-    expect(continued).toMatchObject({ exitCode: 0, stdout: answer })
+    expect(continued, continued.stderr).toMatchObject({ exitCode: 0, stdout: answer })
     expect(await statusOf(id, where)).toBe('COMPLETED')
     expect((await delta(['journal', 'verify', id, ...where])).exitCode).toBe(0)
     expect((await delta(['show', id, '--answer', ...where])).stdout).toBe(answer)

@@ -82,7 +82,7 @@ test('a response.txt that is no file or no text is refused: exit code 2, and the
       const result = await delta(command)
       expect(result).toMatchObject({ exitCode: 2, stdout: '' })
       expect(result.stderr).toContain(
-        `Error: ${path} is ${why}.\nWrite the answer into a file of that name, or give it with -m.\n`,
+        `Error: ${path} is ${why}.\nWrite the answer into a file of that name, or give it as a message.\n`,
       )
     }
     expect(await workspace.read('.delta/one/journal.jsonl')).toBe(before)
@@ -112,7 +112,7 @@ test('a confirmation takes no other answer from -m or response.txt: exit code 2,
   await workspace.write(response, 'n/a\n')
   const written = await delta(['continue', '-w', workspace.path])
   for (const [result, where] of [
-    [maybe, '-m: "maybe"'],
+    [maybe, 'The message: "maybe"'],
     [written, `${join(workspace.path, response)}: "n/a"`],
   ] as const) {
     expect(result).toMatchObject({ exitCode: 2, stdout: '' })

@@ -212,7 +212,7 @@ describe('--runs-dir', () => {
     const there = join(at.home.path, 'other')
     expect(refused).toMatchObject({
       exitCode: 2,
-      stderr: `Error: Run two is of another workspace, ${there}.\nGo on with it there: delta continue -w ${there} --runs-dir ${env.DELTA_RUNS_DIR} --run-id two\n`,
+      stderr: `Error: Run two is of another workspace, ${there}.\nGo on with: delta continue -w ${there} --runs-dir ${env.DELTA_RUNS_DIR} --run-id two\n`,
     })
   })
 
@@ -241,7 +241,7 @@ describe('--runs-dir', () => {
     expect((await at.here(['show', '-w', 'ws'])).stderr).toContain(`Answer with: ${goOn} -m "my answer"\n`)
     const taken = await at.here(run(at, '--run-id', 'one', '--new'))
     const look = `delta show one -w ${at.workspace} --runs-dir ${at.home.path}/runs`
-    expect(taken.stderr).toContain(`Choose another id. To look at that run: ${look}\n`)
+    expect(taken.stderr).toContain(`Choose another id.\nTo look at it: ${look}\n`)
   })
 
   test.each([

@@ -46,7 +46,7 @@ test('an answer that was lost is printed again by show --answer, byte for byte; 
   ]).result
   expect(lost).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('could not be written') })
   const show = (...args: string[]) => delta(['show', '-w', workspace.path, '--answer', ...args])
-  const command = `delta show -w ${workspace.path} --answer`
+  const command = `delta show lost --answer -w ${workspace.path}`
   expect((await delta(['continue', '-w', workspace.path])).stderr).toContain(`\nIts answer: ${command}\n`)
   expect(await show()).toEqual({
     exitCode: 0,
@@ -56,7 +56,7 @@ test('an answer that was lost is printed again by show --answer, byte for byte; 
   })
   const another = ['continue', '-w', workspace.path, '--run-id', 'done', '--agent', agent.path]
   expect((await delta(another)).stderr).toContain(
-    `\nIts answer: delta show done -w ${workspace.path} --answer\n`,
+    `\nIts answer: delta show done --answer -w ${workspace.path}\n`,
   )
   expect(await show('done')).toMatchObject({ exitCode: 0, stdout: 'Said.\n' })
   expect(await show('asks')).toMatchObject({
@@ -112,7 +112,7 @@ test('show ends with what can be typed next: an answer, going on, trying again, 
   const args = ['run', '--agent', work.path, '-m', 'Go', '-w', workspace.path, '--run-id', 'works', '-q']
   const engine = startDelta(args)
   await waitForFile(`${workspace.path}/pid`)
-  const watch = `delta show works -w ${workspace.path} --follow`
+  const watch = `delta show works --follow -w ${workspace.path}`
   expect(await said('works')).toBe(`It is running. Watch it with: ${watch}\n`)
   engine.kill('SIGTERM')
   await engine.result

@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
@@ -22,12 +22,12 @@ test('--version loads nothing', async () => {
 test('a command loads the parser and its own bundle, and a model only what it needs', async () => {
   await using agent = await temporaryAgent({ tools: [{ name: 'say', exec: 'echo ${text}' }] })
   await using workspace = await temporaryWorkspace({})
-  expect(await bundlesOf(['tool', 'expand', agent.path])).toEqual(['main', 'program', 'tool-expand'])
+  expect(await bundlesOf(['tool', 'expand', agent.path])).toEqual(['main', 'program', 'tool-expand', 'yaml'])
   expect(await bundlesOf(['list-runs', '-w', workspace.path])).toEqual(['main', 'program', 'list-runs'])
-  expect(await bundlesOf(['mcp', 'serve', agent.path])).toEqual(['main', 'program', 'mcp-serve'])
+  expect(await bundlesOf(['mcp', 'serve', agent.path])).toEqual(['main', 'program', 'mcp-serve', 'yaml'])
   expect(await bundlesOf(['sessions', 'list'])).toEqual(['main', 'sessions'])
   const run = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-  expect(await bundlesOf(run)).toEqual(['main', 'program', 'run'])
+  expect(await bundlesOf(run)).toEqual(['main', 'program', 'run', 'yaml'])
 })
 
 test('the bundles are ASCII: they are read as Latin-1, in which any other character would be two', async () => {
@@ -68,7 +68,7 @@ test('compiled code is kept beside the program, and is replaced when it is of no
   const expected = { exitCode: 0, stdout: expect.stringContaining('one()'), stderr: '' }
   expect(await list()).toMatchObject(expected)
   const kept = (await readdir(compiled)).filter((name) => !name.startsWith('tools-'))
-  expect(kept.map((name) => name.split('-v')[0]).sort()).toEqual(['main', 'program', 'tool-list'])
+  expect(kept.map((name) => name.split('-v')[0]).sort()).toEqual(['main', 'program', 'tool-list', 'yaml'])
 
   for (const name of kept) await writeFile(join(compiled, name), 'not compiled code')
   expect(await list()).toMatchObject(expected)
@@ -76,67 +76,8 @@ test('compiled code is kept beside the program, and is replaced when it is of no
   expect(await readdir(compiled)).toEqual(expect.arrayContaining(kept))
 })
 
-test('what a command that failed has compiled is used, and makes way for that of one that succeeds', async () => {
-  const { directory, list } = await installed()
-  await using _ = directory
-  const kept = async () => {
-    const names = (await readdir(join(directory.path, 'compiled'))).filter((name) =>
-      name.startsWith('tool-list'),
-    )
-    return Promise.all(
-      names.map(async (name) => [name, (await stat(join(directory.path, 'compiled', name))).mtimeMs]),
-    )
-  }
-
-  expect(await list('missing.yaml')).toMatchObject({ exitCode: 2 })
-  const afterFailure = await kept()
-  expect(afterFailure).toEqual([[expect.stringMatching(/-failed$/), expect.any(Number)]])
-  expect(await list('missing.yaml')).toMatchObject({ exitCode: 2 })
-  expect(await kept()).toEqual(afterFailure)
-
-  expect(await list()).toMatchObject({ exitCode: 0 })
-  const afterSuccess = await kept()
-  expect(afterSuccess).toEqual([[expect.not.stringMatching(/-failed$/), expect.any(Number)]])
-  expect(await list('missing.yaml')).toMatchObject({ exitCode: 2 })
-  expect(await kept()).toEqual(afterSuccess)
-})
-
 const toolsThat = (exec: string) =>
   Array.from({ length: 12 }, (_, index) => `- { name: tool_${index}, exec: '${exec}' }\n`).join('')
-
-test('tools are kept beside the program as they were made, for their owner alone, until their file changes', async () => {
-  const { directory, list } = await installed()
-  await using _ = directory
-  const kept = async () =>
-    (await readdir(join(directory.path, 'compiled'))).filter((name) => name.startsWith('tools-'))
-
-  await directory.write('many.yaml', toolsThat('echo ${text}'))
-  for (let start = 0; start < 2; start += 1) {
-    expect(await list('many.yaml')).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringContaining('tool_11(text'),
-    })
-    expect(await kept()).toHaveLength(1)
-  }
-  const [name] = await kept()
-  expect(name).toContain(process.version) // another one may refuse a pattern of a parameter
-  const path = join(directory.path, 'compiled', name ?? '')
-  expect((await stat(path)).mode & 0o777).toBe(0o600)
-  const { mtimeMs } = await stat(path)
-  await list('many.yaml')
-  expect((await stat(path)).mtimeMs).toBe(mtimeMs)
-
-  await directory.write('many.yaml', toolsThat('echo ${words}'))
-  expect((await list('many.yaml')).stdout).toContain('tool_11(words')
-  await writeFile(path, 'damaged')
-  expect((await list('many.yaml')).stdout).toContain('tool_11(words')
-  expect(await readFile(path, 'utf8')).not.toBe('damaged')
-
-  await rm(path)
-  await runProcess(['mkfifo', path]) // who reads it waits until somebody writes
-  expect((await list('many.yaml')).stdout).toContain('tool_11(words')
-  expect(await readFile(path, 'utf8')).toContain('tool_11')
-})
 
 test('where new files may be written by everybody, what is kept may not: it decides what runs', async () => {
   const { directory } = await installed()

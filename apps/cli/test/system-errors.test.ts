@@ -181,6 +181,6 @@ test('a workspace on a read-only file system is refused as such, and nothing is 
   expect(result.stderr).toMatch(
     /^Error: .*: Could not be written: the file system is read-only \(EROFS\)\.$/m,
   )
-  expect(result.stderr).toContain('The run was not started. Use a workspace that can be written')
+  expect(result.stderr).toContain('The run was not started. Mount it read-write, or use another directory')
   expect(result.stderr).not.toContain('ontinue')
 })

@@ -29,7 +29,7 @@ const run = (agent: { path: string }, ...more: string[]) => [
 
 const refusalOf = ({ baseUrl }: ScriptedServer, where: string) => `Error: ${where}: The endpoint ${baseUrl} \
 (OPENAI_BASE_URL) is not used, because whoever can write to the workspace can set it.
-If you trust this file, add --trust-workspace-env. Or move the line to the agent's .env.
+Move the line to the agent's .env, or trust this file.\nTo allow it: --trust-workspace-env
 `
 
 test("an endpoint in the workspace's .env is refused, on this machine and with a key beside it, too", async () => {
@@ -125,7 +125,7 @@ test("a sub-agent does not ask: its workspace's .env may name its caller's endpo
   const other = await clone([{ content: 'Helped.' }])
   for (const [isSame, flags, expected] of [
     [true, [], 'Helped.'],
-    [false, [], 'add --trust-workspace-env.'],
+    [false, [], 'To allow it: --trust-workspace-env'],
     [false, ['--trust-workspace-env'], 'Helped.'],
   ] as const) {
     const called = { name: 'help', arguments: {} }

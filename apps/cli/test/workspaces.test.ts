@@ -58,18 +58,10 @@ test('the names of the directories that -w makes are on the disk before the firs
   expect(await syncedBy('-w', 'c/d', '--no-sync')).not.toContain(join(directory.path, 'c'))
 })
 
-test('of the workspaces that were made without -w the one with the highest number is the last, not the one last in the alphabet', async () => {
-  await using agent = await temporaryAgent()
-  for (const name of ['W998', 'W1000', 'W999'])
-    await mkdir(join(agent.path, 'workspaces', name), { recursive: true })
-  const { stderr } = await delta(['show'], { cwd: agent.path })
-  expect(stderr).toContain('For those of the workspace last used there: delta show -w workspaces/W1000\n')
-})
-
 test('a file called workspaces holds none', async () => {
   await using directory = await temporaryWorkspace({ workspaces: '' })
   const { exitCode, stderr } = await delta(['show'], { cwd: directory.path })
-  expect(stderr).toBe(`Error: No runs in ${directory.path}. -w names another workspace.\n`)
+  expect(stderr).toBe(`Error: No runs in ${directory.path}. Choose another workspace with -w.\n`)
   expect(exitCode).toBe(2)
 })
 

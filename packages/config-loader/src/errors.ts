@@ -22,6 +22,8 @@ export interface ConfigProblem {
   excerpt?: string
   /** What to do about it. */
   hint?: string
+  /** The option that allows it, for a person who trusts what is there; `value` is what to add to a list. */
+  allowedBy?: { option: 'trustWorkspaceEnv' } | { option: 'importRoots'; value: string }
 }
 
 /** Something that works, but probably not as meant, or not for much longer. */

@@ -149,7 +149,7 @@ test.each([
       const files = { 'work/.env': `# mine\n${text.replace('DELTA_BASE_URL', name)}` }
       expect(await refusal(files, { environment: { OPENAI_API_KEY: 'sk' } })).toBe(
         `project/work/.env:2:1: The endpoint ${url} (${name}) is not used, because whoever can write to the workspace can set it.
-If you trust this file, add the option trustWorkspaceEnv. Or move the line to the agent's .env.`,
+Move the line to the agent's .env, or trust this file.`,
       )
     }
   },
@@ -318,7 +318,7 @@ test("below a run, the workspace's .env may name the endpoint of the run above; 
   const inherited = await nestedAgent(files, { OPENAI_API_KEY: 'sk', DELTA_BASE_URL: url })
   expect((await loadEnvironment(inherited)).baseUrl).toBe(url)
   const other = await nestedAgent(files, { OPENAI_API_KEY: 'sk', DELTA_BASE_URL: 'http://localhost:2/v1' })
-  await expect(loadEnvironment(other)).rejects.toThrow('add the option trustWorkspaceEnv')
+  await expect(loadEnvironment(other)).rejects.toThrow('or trust this file')
   expect((await loadEnvironment({ ...other, trustWorkspaceEnv: true })).baseUrl).toBe(url)
 })
 

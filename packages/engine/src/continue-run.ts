@@ -67,7 +67,7 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
   const { workDirectory } = options
   checkWorkDirectory(workDirectory)
   const summary = await findRun(workDirectory, options.runId, placeIn(options))
-  await checkContinuable(summary, options)
+  checkContinuable(summary, options)
 
   const agent = options.agent ?? (await loadAgentOf(summary, options.environment ?? process.env))
   if (options.retry) checkIterationsLeft(summary, maxIterationsFor(agent, options))
@@ -80,7 +80,7 @@ export async function continueRun(given: ContinueRunOptions): Promise<RunResult>
     ...(options.sync === undefined ? {} : { sync: options.sync }),
   })
   return releasing(run, async () => {
-    await checkContinuable(run.summary(), options) // another engine may have ended it since it was looked at
+    checkContinuable(run.summary(), options) // another engine may have ended it since it was looked at
     return goOn(run, { ...options, agent, modelOf })
   })
 }

@@ -1,3 +1,5 @@
+import type { WayOut } from '@delta/journal'
+
 /** Why a run cannot start or go on; `runAgent` and `continueRun` say which of them they throw, and when. */
 export type EngineErrorCode =
   | 'ERR_ENGINE_RUN_NOT_FOUND'
@@ -11,14 +13,31 @@ export type EngineErrorCode =
   | 'ERR_ENGINE_TOO_DEEP'
   | 'ERR_ENGINE_USAGE'
 
+/**
+ * What can be done about an error, as `WayOut` of the journal; and
+ * - `message`: go on with a message.
+ * - `agent`: say where the agent is.
+ */
+export type EngineWayOut = WayOut | 'message' | 'agent'
+
 /** The engine cannot start or go on. Branch on `code`; show `message` to people. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
   readonly code: EngineErrorCode
+  /** The directory of the run that it is about, if there is one. */
+  readonly path: string | undefined
+  /** Undefined where `message` says all there is to do. */
+  readonly wayOut: EngineWayOut | undefined
 
-  constructor(code: EngineErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options)
+  constructor(
+    code: EngineErrorCode,
+    message: string,
+    { path, wayOut, cause }: { path?: string; wayOut?: EngineWayOut; cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause })
     this.code = code
+    this.path = path
+    this.wayOut = wayOut
   }
 }
 

@@ -59,8 +59,8 @@ const RETRY: Readonly<Record<FailureCode, 'at once' | 'once fixed' | 'refused'>>
 
 /** How a failed run is retried without a message. */
 interface Retry {
-  /** Of `delta continue`. */
-  flags: readonly string[]
+  /** The limit that it needs, where that ended the run. */
+  maxIterations?: number
   /** True when it fails again until something outside of the run is changed. */
   onceFixed: boolean
 }
@@ -74,8 +74,8 @@ interface Retry {
 export function retryOf(code: string | undefined, maxIterations = 1): Retry | undefined {
   const how = isFailureCode(code) ? RETRY[code] : 'refused'
   if (how === 'refused') return undefined
-  const limit = code === 'limit_iterations' ? ['--max-iterations', String(2 * maxIterations)] : []
-  return { flags: ['--retry', ...limit], onceFixed: how === 'once fixed' }
+  const onceFixed = how === 'once fixed'
+  return code === 'limit_iterations' ? { maxIterations: 2 * maxIterations, onceFixed } : { onceFixed }
 }
 
 function isFailureCode(code: unknown): code is FailureCode {

@@ -65,7 +65,7 @@ async function runRecorded(
   file.write(executionRecord(call, prepared, result), 0) // if a crash tears it, the call has no result yet either
   recordResult(run, result, about, executionRef)
   warnAuthor(run, result.advice)
-  removeQuietly(outputPrefixOf(file.path), result) // only now: after a crash, the next engine must still find the output
+  quietly(() => removeInlined(outputPrefixOf(file.path), result)) // only now: after a crash, the next engine must still find the output
   if (result.status === 'INTERRUPTED') return interrupted(run.signal)
   const stopped = await reportResult(run, call, result, iteration)
   return stopped ?? failedCritically(prepared.tool, { ...about, status: result.status })
@@ -101,16 +101,18 @@ export function outputPrefixOf(recordPath: string): string {
 
 /** Removes output files whose text the record holds, and which a killed engine did not come to remove. */
 export function removeLeftOutput(recordPath: string): void {
-  const record = readIfThere(recordPath)
-  if (record !== undefined) removeQuietly(outputPrefixOf(recordPath), record)
+  quietly(() => {
+    const record = readIfThere(recordPath)
+    if (record !== undefined) removeInlined(outputPrefixOf(recordPath), JSON.parse(record))
+  })
 }
 
-/** `result`: or the text of its record. */
-function removeQuietly(outputPrefix: string, result: ToolResult | string): void {
+/** The record may be torn or, of an old run, a directory, or the command has put something else in their place; the run has its result. */
+function quietly(remove: () => void): void {
   try {
-    removeInlined(outputPrefix, typeof result === 'string' ? JSON.parse(result) : result)
+    remove()
   } catch {
-    // the record is torn, or the command has put something else in their place; the run has its result
+    // the files stay
   }
 }
 

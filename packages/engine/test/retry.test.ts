@@ -81,7 +81,7 @@ test('a retry after a limit needs a higher one, and goes on with the next reques
   const failed = await run({ maxIterations: 1 })
   await expect(resume({ retry: true, maxIterations: 1 })).rejects.toMatchObject({
     code: 'ERR_ENGINE_NO_RETRY',
-    message: `Run ${failed.runId} cannot be retried: it has used 1 of 1 iterations. Raise the limit, for example with --max-iterations 2, or go on with a message (-m).`,
+    message: `Run ${failed.runId} cannot be retried: it has used 1 of 1 iterations. Raise max_iterations, for example to 2, or go on with a message.`,
   })
   expect(await resume({ retry: true, maxIterations: 2 })).toMatchObject({ reasonCode: 'limit_iterations' })
   const result = await resume({ retry: true })
@@ -95,7 +95,7 @@ test('what a hook or a critical tool ended is not retried, and the refusal says 
   const { runId } = await stopped.run()
   await expect(stopped.resume({ retry: true })).rejects.toMatchObject({
     code: 'ERR_ENGINE_NO_RETRY',
-    message: `Run ${runId} cannot be retried: it ended with hook_stopped (pre_llm_request hook: enough). Go on with a message (-m).`,
+    message: `Run ${runId} cannot be retried: it ended with hook_stopped (pre_llm_request hook: enough). Go on with a message.`,
   })
   const critical = await scene({ turns: [CALL], tools: [{ ...SAY, exec: 'false', critical: true }] })
   await critical.run()
@@ -108,19 +108,19 @@ test('only a failed run is retried, and not together with a message', async () =
   const { run, resume } = await scene({ turns: [{ content: 'Done.' }] })
   const { runId } = await run()
   await expect(resume({ retry: true })).rejects.toThrow(
-    `Run ${runId} cannot be retried: it is COMPLETED, not FAILED. Continue it without --retry.`,
+    `Run ${runId} cannot be retried: it is COMPLETED, not FAILED. Continue it without a retry.`,
   )
   await expect(resume({ retry: true, message: 'More' })).rejects.toMatchObject({ code: 'ERR_ENGINE_USAGE' })
 })
 
-test('without a message, a failed run names both ways to go on', async () => {
-  const { run, resume, workspace } = await scene({})
-  await run(failing('ERR_MODEL_SERVER'))
+test('without a message, a failed run is refused, and the error says that it takes one', async () => {
+  const { run, resume } = await scene({})
+  const { runDirectory } = await run(failing('ERR_MODEL_SERVER'))
   await expect(resume()).rejects.toMatchObject({
     code: 'ERR_ENGINE_MESSAGE_REQUIRED',
-    message: `Run is FAILED. To continue, provide a message using -m/--message
-Example: delta continue -w ${workspace.path} -m "Try again"
-Without a message: delta continue -w ${workspace.path} --retry`,
+    message: 'Run is FAILED. To continue, provide a message',
+    path: runDirectory,
+    wayOut: 'message',
   })
 })
 
@@ -174,14 +174,14 @@ test('where the journal of an older version does not tell, a retry is refused', 
   const { run, resume } = await scene({ turns: [CALL], tools: [{ ...SAY, exec: 'false', critical: true }] })
   await withoutCodes(await run())
   await expect(resume({ retry: true })).rejects.toThrow(
-    'cannot be retried: its journal has no reason_code, because an older version wrote it. Go on with a message (-m).',
+    'cannot be retried: its journal has no reason_code, because an older version wrote it. Go on with a message.',
   )
 })
 
 test('a code of a newer version is no reason to retry', () => {
   expect(retryOf('limit_of_tomorrow', 30)).toBeUndefined()
   expect(retryOf('limit_iterations', 30)).toEqual({
-    flags: ['--retry', '--max-iterations', '60'],
+    maxIterations: 60,
     onceFixed: false,
   })
 })

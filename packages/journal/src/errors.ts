@@ -16,6 +16,17 @@ export type JournalErrorCode =
   | 'ERR_REQUEST_NOT_FOUND'
   | 'ERR_REQUEST_CORRUPT'
 
+/**
+ * What can be done about an error, for a program to offer as a command or a button of its own.
+ * - `take`: take the run from the process that writes it (`force`).
+ * - `continue`: go on with the run.
+ * - `repair`: set the damaged lines aside (`repairRun`).
+ * - `show`: look at the run.
+ * - `list`: look which runs there are.
+ * - `start`: start a new run.
+ */
+export type WayOut = 'take' | 'continue' | 'repair' | 'show' | 'list' | 'start'
+
 /** Branch on `code`; show `message` to people. */
 export class JournalError extends Error {
   override readonly name = 'JournalError'
@@ -24,16 +35,19 @@ export class JournalError extends Error {
   readonly path: string
   /** 1-based line at fault; undefined when no single line is. */
   readonly line: number | undefined
+  /** Undefined where `message` says all there is to do. */
+  readonly wayOut: WayOut | undefined
 
   constructor(
     code: JournalErrorCode,
     message: string,
-    { path, line, cause }: { path: string; line?: number; cause?: unknown },
+    { path, line, wayOut, cause }: { path: string; line?: number; wayOut?: WayOut; cause?: unknown },
   ) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.path = path
     this.line = line
+    this.wayOut = wayOut
   }
 }
 

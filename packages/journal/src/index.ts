@@ -2,7 +2,7 @@ export { type Journal, type JournalOptions, openJournal } from './append/open.js
 export { type RepairResult, repairJournal } from './append/repair.js'
 export type { RepairedTail } from './append/repair-tail.js'
 export { type Finding, type JournalReport, verifyJournal } from './append/verify.js'
-export { isJournalError, JournalError, type JournalErrorCode } from './errors.js'
+export { isJournalError, JournalError, type JournalErrorCode, type WayOut } from './errors.js'
 export {
   type ActionRequest,
   type ActionResult,

@@ -142,7 +142,7 @@ test('a run on a read-only disk can be read, and opening it is one clear refusal
   expect((await readRun(run.directory)).status).toBe('INTERRUPTED')
   await expect(openRun(run.directory)).rejects.toThrow(
     `${run.paths.lease}: Could not be written: the file system is read-only (EROFS).\n` +
-      'What was recorded before is whole. Mount the file system read-write, or use another directory, then continue the run.',
+      'What was recorded before is whole. Mount it read-write, or use another directory, then continue the run.',
   )
 })
 
@@ -164,11 +164,11 @@ test('a journal on a disk that cannot be written: a whole one needs no repair, a
   fill()
   await expect(repairRun(run.directory)).rejects.toThrow(
     `${run.paths.lease}: Could not be written: no space is left on the disk (ENOSPC).\n` +
-      'The journal is as it was. Free some space, then repair the journal.',
+      'The journal is as it was. Free some space, then repair it.',
   )
   disk.makeReadOnly()
   await expect(repairRun(run.directory)).rejects.toThrow(
-    'The journal is as it was. Mount the file system read-write, or use another directory, then repair the journal.',
+    'The journal is as it was. Mount it read-write, or use another directory, then repair it.',
   )
   expect(readFileSync(run.paths.journal, 'utf8')).toBe(damaged)
 })
@@ -228,7 +228,7 @@ test('one damaged run does not hide the others', async () => {
   const path = join(work, '.delta', 'a', 'journal.jsonl')
   writeFileSync(path, `${readText(path)}rubbish\n`)
   const runs = await listRuns(work)
-  expect(runs.map((run) => [run.runId, run.problem?.split('\n')[0]])).toEqual([
+  expect(runs.map((run) => [run.runId, run.problem?.message.split('\n')[0]])).toEqual([
     ['a', `${path}:3: This line is damaged: it is not JSON.`],
     ['b', undefined],
   ])

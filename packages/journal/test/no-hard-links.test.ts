@@ -26,7 +26,7 @@ test.each(['EPERM', 'EOPNOTSUPP', 'ENOSYS'])(
       'Could not be written: the file system has no hard links, by which one process alone gets a run (ENOTSUP).'
     expect(await saidWithoutLinks(code, started)).toMatch(/^ERR_JOURNAL_WRITE /)
     expect(await saidWithoutLinks(code, started)).toContain(
-      `/lease/1: ${why}\nThe run was not started. Use a workspace on a file system that has them;`,
+      `/lease/1: ${why}\nThe run was not started. Use a file system that has them (`,
     )
 
     const run = await createRun(temporaryDirectory(), { events: firstEvents })
@@ -34,7 +34,7 @@ test.each(['EPERM', 'EOPNOTSUPP', 'ENOSYS'])(
     run.close()
     const before = readFileSync(run.paths.journal, 'utf8')
     expect(await saidWithoutLinks(code, `openRun(${JSON.stringify(run.directory)})`)).toContain(
-      `/lease/2: ${why}\nWhat was recorded before is whole. Copy the workspace to a file system that has them,`,
+      `/lease/2: ${why}\nWhat was recorded before is whole. Use a file system that has them (`,
     )
     expect(readFileSync(run.paths.journal, 'utf8')).toBe(before)
   },

@@ -61,8 +61,9 @@ test('a complete line that is no event is refused with its file and number', asy
     message: [
       `${path}:2: This line is damaged: USER_MESSAGE: "content" is not a valid string.`,
       'A crash of ours tears only the end of a journal, so this was not one, and the file was left as it is.',
-      'Look at the line and repair it by hand, or set it aside with: delta journal repair',
+      'Look at the line and repair it by hand, or set it aside.',
     ].join('\n'),
+    wayOut: 'repair',
   })
 })
 

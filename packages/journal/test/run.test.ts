@@ -177,7 +177,7 @@ test('a run whose journal cannot be read is listed with the others, and its prob
   mkdirSync(path)
   const runs = await listRuns(directory)
   const problem = `${path}: Could not be read: it is a directory, not a file (EISDIR).\nPut back the file that was there, or delete the run.`
-  expect(runs.map(({ runId, problem }) => [runId, problem])).toEqual([
+  expect(runs.map(({ runId, problem }) => [runId, problem?.message])).toEqual([
     ['two', problem],
     ['one', undefined],
   ])

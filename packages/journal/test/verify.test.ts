@@ -47,7 +47,7 @@ test('every damaged line is listed with its place and reason, and no terminal ac
     expect.stringMatching(
       /^ {2}Torn end: half a line, 6 bytes from byte \d+ on\. Opening the journal sets them aside\.$/,
     ),
-    '2 lines are damaged. Repair by hand, or set aside with: delta journal repair',
+    '2 lines are damaged. Repair by hand, or set aside.',
   ])
   expect(readText(path)).toBe(damaged)
 })

@@ -3,7 +3,6 @@ import { type Agent, formatProblem, type LoadOptions, loadAgent } from '@delta/c
 import type { Allowed } from '@delta/engine'
 import type { RunSummary } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
-import { cacheFor } from './load-cache.js'
 
 export interface AgentFlags {
   importRoot: string[]
@@ -74,6 +73,5 @@ export function loadOptions(
     importRoots: flags.importRoot.map((root) => resolve(terminal.cwd, root)),
     strict: flags.strict ?? false,
     shownAs,
-    cache: terminal.cache && cacheFor(resolve(terminal.cwd, shownAs), terminal.cache),
   }
 }

@@ -1,5 +1,3 @@
-import { basename } from 'node:path'
-import { workDirectoryOf } from '@delta/journal'
 import type { Terminal } from '../terminal/terminal.js'
 
 /**
@@ -8,14 +6,4 @@ import type { Terminal } from '../terminal/terminal.js'
  */
 export function isWithinRun({ env }: Terminal): boolean {
   return env.DELTA_PARENT_RUN !== undefined
-}
-
-/** The run whose tool started this process, if one did; `isHere` when it belongs to this workspace. */
-export function callerOf(
-  workDirectory: string,
-  env: NodeJS.ProcessEnv,
-): { runId: string; isHere: boolean } | undefined {
-  const directory = env.DELTA_PARENT_RUN
-  if (directory === undefined || directory === '') return undefined
-  return { runId: basename(directory), isHere: workDirectoryOf(directory) === workDirectory }
 }

@@ -8,12 +8,10 @@ import { readReply } from '../runs/reply.js'
 import { resolveRunId } from '../runs/resolve-run-id.js'
 import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
 import { believedRun } from '../runs/trust-run.js'
-import { withOpenQuestion } from '../runs/with-open-question.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 import { placeToWork, rememberPlace } from '../workspace/find-place.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
-import { withOtherWorkspace } from '../workspace/workspace-near.js'
 
 interface ContinueFlags extends EngineFlags {
   workDir: string
@@ -38,11 +36,8 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   presenter.workAt(place)
   const decision = decisionIn(flags, terminal)
   refuseBeside(flags)
-  const meant = flags.runId && (await resolveRunId(flags.runId, { place, env: terminal.env }))
-  const found = await findRun(workDirectory, meant, place).catch((error: unknown) => {
-    const same = ['continue', ...(flags.message === undefined ? [] : ['-m', flags.message])]
-    throw withOtherWorkspace(error, same, { workDir: flags.workDir, terminal })
-  })
+  const meant = flags.runId && (await resolveRunId(flags.runId, place))
+  const found = await findRun(workDirectory, meant, place)
   const { run, list, isNew } = await believedRun(found, { place, flags, terminal })
   const message = await readReply(flags.message, run, terminal)
   rememberPlace(place, terminal)()
@@ -64,9 +59,7 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
       ...(message === undefined ? {} : { message }),
       ...(decision === undefined ? {} : { decision }),
     }),
-  ).catch(async (error: unknown) => {
-    throw await withOpenQuestion(error, run)
-  })
+  )
   presenter.finish(result)
   return exitCodeFor(result)
 }

@@ -6,7 +6,7 @@ import { ownName } from '../own-name.js'
 import { print } from '../present/print.js'
 import { explainSystemError } from '../terminal/system-error.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 
 /** Templates are plain directories beside the built program, where anybody can read what `init` copies. */
 const TEMPLATES = join(import.meta.dirname, 'templates')

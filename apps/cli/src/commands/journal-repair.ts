@@ -11,7 +11,7 @@ export async function execute(
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {
-  const run = await findShownRun(placeToLook(flags, terminal), flags, runId, terminal)
+  const run = await findShownRun(placeToLook(flags, terminal), runId)
   const { text, ...result } = await repairRun(run.directory, {
     force: flags.force ?? false,
     onWait: (message) => say(terminal, `note: ${message}`),

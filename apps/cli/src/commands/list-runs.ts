@@ -1,15 +1,13 @@
 import { type HumanInputRequest, latestRunId, listRuns, neverBegan, type RunSummary } from '@delta/journal'
-import { reportFailure } from '../failure.js'
+import { describeError, reportFailure } from '../errors.js'
+import { type Place, placeInWords } from '../place.js'
 import { age } from '../present/age.js'
 import { inColumns } from '../present/columns.js'
 import { print, printJson, say, screenWidth } from '../present/print.js'
 import { printableLine } from '../present/printable.js'
 import { table } from '../present/table.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { withExactCommands } from '../usage/exact-commands.js'
-import { type Place, placeInWords } from '../usage/place.js'
 import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
-import { otherWorkspace } from '../workspace/workspace-near.js'
 import { type NamedWorkspace, workspacesNamed } from '../workspace/workspaces-named.js'
 
 interface ListFlags extends RunsFlags {
@@ -52,7 +50,7 @@ export async function execute(
   const rows = found.map((listed) => row(listed, isSeveral))
   if (flags.json) printJson(terminal, records)
   else if (found.length > 0) print(terminal, table([header(isSeveral), ...rows], screenWidth(terminal)))
-  else if (!failed) say(terminal, nothingFound(all, workspaces, places, terminal))
+  else if (!failed) say(terminal, nothingFound(all, workspaces, places))
   for (const { run } of found) explain(run, terminal)
   return failed ? EXIT.usage : EXIT.completed
 }
@@ -79,7 +77,7 @@ async function runsIn(
         all.push({ run, workspace: workspace.shown })
     } catch (error) {
       if (workspaces.length === 1) throw error
-      reportFailure(terminal, error)
+      await reportFailure(terminal, error)
       failed = true
     }
   }
@@ -95,14 +93,11 @@ function nothingFound(
   all: readonly Listed[],
   [only, ...others]: readonly NamedWorkspace[],
   [place]: readonly Place[],
-  terminal: Terminal,
 ): string {
   const what = all.length > 0 ? 'No such runs' : 'No runs'
   if (only === undefined || place === undefined || others.length > 0) return what
   const where = `${what} in ${placeInWords(place)}`
-  return all.length > 0
-    ? where
-    : `${where}. ${otherWorkspace(['list-runs'], { workDir: only.shown }, terminal)}`
+  return all.length > 0 ? where : `${where}. Choose another workspace with -w.`
 }
 
 /** A sub-agent's run is resumed by its caller, and a damaged run cannot be resumed. */
@@ -134,7 +129,7 @@ function statusOf({ status, problem }: RunSummary): string {
 
 function explain(run: RunSummary, terminal: Terminal): void {
   const { runId, status, owner } = run
-  const problem = problemOf(run, terminal.env)
+  const problem = problemOf(run)
   if (problem !== undefined) say(terminal, `Run ${runId} is damaged: ${problem}`)
   else if (status === 'EMPTY' && !owner?.alive) say(terminal, whyEmpty(run))
 }
@@ -145,13 +140,13 @@ function whyEmpty({ runId, directory }: RunSummary): string {
   return why.replace(/^This run/, `Run ${runId}`).replace(' this run ', ` run ${runId} `)
 }
 
-function problemOf({ problem, directory }: RunSummary, env: NodeJS.ProcessEnv): string | undefined {
-  return problem === undefined ? undefined : withExactCommands(problem, directory, env)
+function problemOf({ problem }: RunSummary): string | undefined {
+  return problem && describeError(problem)
 }
 
 /** Every field of `metadata.json`, the model, where the run lies, and what it asks. */
-function recordOf(run: RunSummary, terminal: Terminal): object {
-  const problem = problemOf(run, terminal.env)
+function recordOf(run: RunSummary, _terminal: Terminal): object {
+  const problem = problemOf(run)
   return {
     ...run.metadata,
     status: statusOf(run),

@@ -1,8 +1,17 @@
 import type { Agent } from '@delta/config-loader'
-import { continueRun, isEngineError, type RunResult, runAgent } from '@delta/engine'
-import { isJournalError } from '@delta/journal'
+import {
+  continueRun,
+  findResumable,
+  isEngineError,
+  isTaskOf,
+  parentRun,
+  type RunResult,
+  runAgent,
+} from '@delta/engine'
+import { isJournalError, type RunSummary } from '@delta/journal'
 import { allowedBy, loadAgentFor, overridesIn, withAllowed } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
+import { describeError } from '../errors.js'
 import type { Presenter } from '../present/presenter.js'
 import { presenterFor } from '../present/presenter-for.js'
 import { setLine } from '../runs/agent-of-run.js'
@@ -13,13 +22,11 @@ import {
   maxIterationsIn,
 } from '../runs/engine-options.js'
 import { readMessage } from '../runs/message.js'
-import { listingOwnRuns } from '../runs/own-runs.js'
-import { resumableRun } from '../runs/resumable.js'
+import { agentHomeOf, isOwnRun, listingOwnRuns } from '../runs/own-runs.js'
 import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
 import { believedRun } from '../runs/trust-run.js'
-import { withWayToTake } from '../runs/with-way-to-take.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 import { placeToWork, rememberPlace } from '../workspace/find-place.js'
 import { chooseWorkspace, keepWorkspace, unmakeWorkspace } from '../workspace/workspace.js'
 
@@ -65,7 +72,7 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
     return exitCodeFor(result)
   } catch (error) {
     unmakeWorkspace(workspace)
-    throw withWayToTake(error, terminal.env)
+    throw error
   }
 }
 
@@ -81,9 +88,8 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
   const { agent, message, engine, warn } = start
   const { place, flags, terminal } = engine
   const list = listingOwnRuns(terminal.env)
-  const earlier = await resumableRun({ agent, message, place, flags, env: terminal.env, except })
-  if (earlier) warn(earlier.notice) // first: it may explain why the engine's options are refused
-  const taken = earlier?.resume && (await believedRun(earlier.resume, { place, flags, terminal }))
+  const earlier = await earlierRun(start, except)
+  const taken = earlier && (await believedRun(earlier, { place, flags, terminal }))
   const setting = { ...engine, flags: withAllowed(flags, taken?.run.allowed) }
   if (taken === undefined)
     return runAgent({
@@ -112,6 +118,35 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
     warn(`Another call took run ${runId} up first.`)
     return takeUpOrBegin(start, [...except, runId])
   }
+}
+
+/** The run that this command line would repeat: only where the workspace is named, and `--new` is not given. */
+async function earlierRun(
+  { agent, message, engine, warn }: Start,
+  except: readonly string[],
+): Promise<RunSummary | undefined> {
+  const { place, flags, terminal } = engine
+  const { env } = terminal
+  if (flags.workDir === undefined || flags.runId !== undefined || flags.new || env.DELTA_NEW === '1')
+    return undefined
+  const run = await findResumable({
+    ...place,
+    agent,
+    message,
+    parentRun: parentRun(env, place.workDirectory)?.runId,
+    isTrusted: ({ directory }) => isOwnRun(directory, env),
+    agentHomeOf: (each) => agentHomeOf(each, env),
+    except,
+  })
+  if (run?.problem !== undefined) {
+    warn(
+      `Run ${run.runId} in this workspace is damaged, and was left as it is: ${describeError(run.problem)}`,
+    )
+    return undefined
+  }
+  const other = run && !isTaskOf(run, message) ? '; response.txt answers its question, so -m is not used' : ''
+  if (run) warn(`Resuming run ${run.runId} (${run.status})${other}. --new starts another one.`)
+  return run
 }
 
 /** A run that was killed goes on with what was set for it, though this command line does not say so again. */

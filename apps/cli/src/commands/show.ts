@@ -12,6 +12,7 @@ import {
   streamJournal,
 } from '@delta/journal'
 import { withAllowed } from '../agent/load-agent.js'
+import { describeError } from '../errors.js'
 import { adviceOnRun } from '../present/advice-on-run.js'
 import { type EventPrinter, eventPrinter } from '../present/event-printer.js'
 import { print, printAnswer, say } from '../present/print.js'
@@ -22,9 +23,7 @@ import { followJournal, mayBegin } from '../runs/follow.js'
 import { isOwnRun } from '../runs/own-runs.js'
 import { findShownRun, type ShownRun } from '../runs/shown-run.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { spokenName } from '../usage/spoken-name.js'
-import { UsageError } from '../usage/usage-error.js'
-import { wholeNumber } from '../usage/whole-number.js'
+import { UsageError, wholeNumber } from '../usage.js'
 import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
 
 interface ShowFlags extends CallFilter, RunsFlags {
@@ -44,7 +43,7 @@ export async function execute(
   runId: string | undefined,
 ): Promise<number> {
   refuseTogether(flags)
-  const run = await findShownRun(placeToLook(flags, terminal), flags, runId, terminal)
+  const run = await findShownRun(placeToLook(flags, terminal), runId)
   refuseEmpty(run, flags)
   if (flags.request !== undefined) {
     print(terminal, await requestOf(run, flags.request))
@@ -53,7 +52,7 @@ export async function execute(
   if (flags.answer) return showAnswer(run, terminal)
   if (flags.tool !== undefined && !flags.follow) await refuseUncalled(run, flags.tool)
   if (flags.step !== undefined) {
-    const show = asTyped(flags, runId, terminal.env)
+    const show = asTyped(flags, runId)
     return showStep(run, wholeNumber('--step', flags.step), { flags, terminal, show })
   }
   const showEvent = filteredPrinter(flags, terminal)
@@ -75,7 +74,7 @@ function showAnswer(run: ShownRun, terminal: Terminal): number {
     return EXIT.completed
   }
   say(terminal, `Run ${runId} has no answer: it is ${run.problem === undefined ? status : 'damaged'}.`)
-  for (const line of run.problem === undefined ? adviceOnRun(run, terminal.env) : [run.problem])
+  for (const line of run.problem === undefined ? adviceOnRun(run) : [describeError(run.problem)])
     say(terminal, line)
   return EXIT.failed
 }
@@ -175,7 +174,7 @@ async function sayHowToGoOn(directory: string, flags: ShowFlags, terminal: Termi
 
 /** None advises to go on with a run that came with the workspace. */
 function advice(run: RunSummary, { env }: Terminal): string[] {
-  return isOwnRun(run.directory, env) ? adviceOnRun(run, env) : []
+  return isOwnRun(run.directory, env) ? adviceOnRun(run) : []
 }
 
 async function requestOf({ directory }: ShownRun, request: string): Promise<string> {
@@ -190,13 +189,9 @@ async function requestOf({ directory }: ShownRun, request: string): Promise<stri
 }
 
 /** The command as briefly as it was typed; it works in the same directory. */
-function asTyped(
-  { workDir, runsDir }: ShowFlags,
-  runId: string | undefined,
-  env: NodeJS.ProcessEnv,
-): string[] {
+function asTyped({ workDir, runsDir }: ShowFlags, runId: string | undefined): string[] {
   return [
-    ...spokenName(env),
+    'delta',
     'show',
     ...(runId === undefined ? [] : [runId]),
     ...(workDir === '.' ? [] : ['-w', workDir]),

@@ -3,7 +3,7 @@ import { print, printJson, say } from '../present/print.js'
 import { asYaml } from '../present/yaml.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { loadTools, type ToolFlags } from '../tools/load-tools.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 
 /** `delta tool expand`: the same document with its tools in their full form and its imports resolved away. */
 export async function execute(

@@ -9,7 +9,7 @@ import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
 import { explainSystemError } from '../terminal/system-error.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { pickCommands } from '../tools/pick-commands.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 import { withOwnCommands } from '../with-own-commands.js'
 
 interface ImportFlags {

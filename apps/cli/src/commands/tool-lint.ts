@@ -9,7 +9,6 @@ import { commandFinder } from '../tools/command-exists.js'
 import { loadTools, type ToolFlags } from '../tools/load-tools.js'
 import { messageAsFile } from '../tools/message-as-file.js'
 import { subAgentKey } from '../tools/sub-agent-key.js'
-import { withOwnFlags } from '../usage/own-flags.js'
 
 interface Finding extends Partial<Pick<Excerpt, 'path' | 'line' | 'column'>> {
   /** Undefined for one about the file. */
@@ -36,7 +35,7 @@ export async function execute(
   const loaded = await loadTools(path, flags, terminal, { partial: true })
   const { tools, failure } = loaded
   const broken = (failure?.problems ?? []).map((problem) =>
-    aboutFile('does-not-load', withOwnFlags(formatProblem(problem))),
+    aboutFile('does-not-load', formatProblem(problem)),
   )
   const findings = findingsOf(loaded, path, terminal)
   if (flags.json) printJson(terminal, [...broken, ...findings])

@@ -1,9 +1,6 @@
 import type { Question, RunResult } from '@delta/engine'
-import { quoteForPerson } from '@delta/executor'
+import { commandAt, commandToContinue, placeOfRun } from '../place.js'
 import { EXIT } from '../terminal/terminal.js'
-import { commandToContinue } from '../usage/command-to-continue.js'
-import { placeArguments, placeOfRun } from '../usage/place.js'
-import { spokenName } from '../usage/spoken-name.js'
 import { counted } from './counted.js'
 import { claimOf } from './effects.js'
 import { printable } from './printable.js'
@@ -107,12 +104,11 @@ function waysToAnswer({ inputType, sensitive }: Question, goOn: string): string[
   ]
 }
 
-function resume(result: RunResult, env: NodeJS.ProcessEnv): string {
-  return commandToContinue(placeOfRun(result.runDirectory), result.runId, env)
+function resume(result: RunResult, _env: NodeJS.ProcessEnv): string {
+  return commandToContinue(placeOfRun(result.runDirectory), result.runId)
 }
 
-function showLastStep(result: RunResult, env: NodeJS.ProcessEnv): string {
+function showLastStep(result: RunResult, _env: NodeJS.ProcessEnv): string {
   const { runId, runDirectory, iterations } = result
-  const where = [...placeArguments(placeOfRun(runDirectory)), '--step', String(iterations)]
-  return quoteForPerson([...spokenName(env), 'show', runId, ...where])
+  return commandAt(placeOfRun(runDirectory), 'show', runId, '--step', String(iterations))
 }

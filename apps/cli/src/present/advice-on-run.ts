@@ -1,21 +1,17 @@
 import { reasonCodeOf } from '@delta/engine'
-import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
-import { commandToContinue } from '../usage/command-to-continue.js'
-import { placeArguments, placeOfRun } from '../usage/place.js'
-import { spokenName } from '../usage/spoken-name.js'
+import { commandAt, commandToContinue, placeOfRun } from '../place.js'
 import { wayToRetry } from './way-to-retry.js'
 import { waysToDecide } from './ways-to-decide.js'
 
 /** What a person may want to type next after looking at a run: lines, none if it is completed or cannot go on. */
-export function adviceOnRun(run: RunSummary, env: NodeJS.ProcessEnv): string[] {
+export function adviceOnRun(run: RunSummary): string[] {
   if (run.problem !== undefined) return []
   const place = placeOfRun(run.directory)
-  const goOn = commandToContinue(place, run.runId, env)
+  const goOn = commandToContinue(place, run.runId)
   switch (run.status) {
     case 'RUNNING': {
-      const follow = [...spokenName(env), 'show', run.runId, ...placeArguments(place), '--follow']
-      const watch = `Watch it with: ${quoteForPerson(follow)}`
+      const watch = `Watch it with: ${commandAt(place, 'show', run.runId, '--follow')}`
       if (run.humanRequest === undefined) return [`It is running. ${watch}`]
       // the process may have been started with the answer, and not have recorded it yet
       return [

@@ -1,6 +1,6 @@
 import type { EngineEvent } from '@delta/engine'
-import { commandToContinue } from '../usage/command-to-continue.js'
-import type { Place } from '../usage/place.js'
+import type { Place } from '../place.js'
+import { commandToContinue } from '../place.js'
 import type { LoggingPresenter } from './engine-log.js'
 import type { Presenter } from './presenter.js'
 import { storedEvent } from './stored-event.js'
@@ -13,14 +13,13 @@ export interface RunPresenter extends Presenter {
 }
 
 /** Remembers which run is shown, so that a person who leaves it in a hurry is told how to continue it. */
-export function withResumeHint(presenter: LoggingPresenter, env: NodeJS.ProcessEnv): RunPresenter {
+export function withResumeHint(presenter: LoggingPresenter, _env: NodeJS.ProcessEnv): RunPresenter {
   let goOn: string | undefined
   let place: Place | undefined
 
   function notice(event: EngineEvent): void {
     const stored = storedEvent(event)
-    if (stored?.type === 'ENGINE_START' && place !== undefined)
-      goOn = commandToContinue(place, stored.run_id, env)
+    if (stored?.type === 'ENGINE_START' && place !== undefined) goOn = commandToContinue(place, stored.run_id)
   }
 
   return {

@@ -15,5 +15,6 @@ export function wayToRetry(
   const verb = reasonCode === 'limit_iterations' ? 'go on' : 'retry'
   const isOnceFixed = about.onceFixed ?? retry.onceFixed
   const way = isOnceFixed ? `Once that is fixed, ${verb}` : `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`
-  return `${way} with: ${goOn} ${retry.flags.join(' ')}`
+  const limit = retry.maxIterations === undefined ? '' : ` --max-iterations ${retry.maxIterations}`
+  return `${way} with: ${goOn} --retry${limit}`
 }

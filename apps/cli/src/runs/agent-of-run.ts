@@ -4,7 +4,7 @@ import { quoteForPerson } from '@delta/executor'
 import type { RunSummary } from '@delta/journal'
 import { type AgentFlags, loadAgentFor, overridesIn, type SetFlags } from '../agent/load-agent.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 import { agentHomeOf } from './own-runs.js'
 
 interface Loading {

@@ -1,15 +1,14 @@
 import type { Agent } from '@delta/config-loader'
-import type { EngineEvent, EngineOptions } from '@delta/engine'
+import type { EngineOptions } from '@delta/engine'
 import { findEnvironment } from '../agent/find-environment.js'
 import type { AgentFlags, SetFlags } from '../agent/load-agent.js'
 import { passedWithoutValue } from '../agent/passed-names.js'
 import { isWithinRun } from '../agent/within-run.js'
+import type { Place } from '../place.js'
 import { askAtTerminal } from '../present/ask.js'
 import type { Presenter, PresenterFlags } from '../present/presenter.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { withOwnFlags } from '../usage/own-flags.js'
-import type { Place } from '../usage/place.js'
-import { wholeNumber } from '../usage/whole-number.js'
+import { wholeNumber } from '../usage.js'
 import { withOwnCommands } from '../with-own-commands.js'
 import type { RunsFlags } from '../workspace/find-place.js'
 
@@ -46,14 +45,10 @@ export async function engineOptions(
     sync: flags.sync,
     signal,
     stream: presenter.wantsStream,
-    onEvent: (event) => presenter.show(inOwnWords(event)),
+    onEvent: (event) => presenter.show(event),
     maxIterations: maxIterationsIn(flags),
     ...(flags.interactive ? { ask: askingWith(presenter, terminal, signal) } : {}),
   }
-}
-
-function inOwnWords(event: EngineEvent): EngineEvent {
-  return event.kind === 'notice' ? { ...event, message: withOwnFlags(event.message) } : event
 }
 
 /** @throws {UsageError} It is not a whole number of at least 1. */

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { explainSystemError } from '../terminal/system-error.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 
 /** A message is sent with every request, and no model takes this much. */
 const LONGEST_MEGABYTES = 10

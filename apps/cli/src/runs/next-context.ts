@@ -5,11 +5,11 @@ import { isAgentCommand } from '@delta/executor'
 import { latestRunId } from '@delta/journal'
 import { findEnvironment } from '../agent/find-environment.js'
 import { type AgentFlags, loadAgentFor, withAllowed } from '../agent/load-agent.js'
+import type { Place } from '../place.js'
 import { say } from '../present/print.js'
 import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
 import type { Terminal } from '../terminal/terminal.js'
-import type { Place } from '../usage/place.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 import { withOwnCommands } from '../with-own-commands.js'
 import { placeToWork, type RunsFlags } from '../workspace/find-place.js'
 import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
@@ -82,9 +82,9 @@ function asksForKeys({ sources, tokenCounter }: ContextManifest): boolean {
   return commands.some(({ command, passEnv }) => passEnv.length > 0 || isAgentCommand(command))
 }
 
-async function shownRun(flags: ContextFlags, place: Place, terminal: Terminal): Promise<NextContext['run']> {
+async function shownRun(flags: ContextFlags, place: Place, _terminal: Terminal): Promise<NextContext['run']> {
   const id = flags.runId ?? (await latestRunId(place.workDirectory, place))
-  return id === undefined ? undefined : findShownRun(place, flags, id, terminal)
+  return id === undefined ? undefined : findShownRun(place, id)
 }
 
 async function presentHome(run: NextContext['run'], env: NodeJS.ProcessEnv): Promise<string | undefined> {

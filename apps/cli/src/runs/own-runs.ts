@@ -3,8 +3,8 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'nod
 import { join, relative } from 'node:path'
 import { findAgentHome } from '@delta/engine'
 import { type RunSummary, replaceFile } from '@delta/journal'
+import { placeOfRun } from '../place.js'
 import { openState, readState, type StateFile } from '../state-directory.js'
-import { placeOfRun } from '../usage/place.js'
 
 interface OwnRun {
   /** What the file `owner` of its directory holds. */

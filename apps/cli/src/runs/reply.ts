@@ -2,7 +2,7 @@ import type { RunSummary } from '@delta/journal'
 import { askAtTerminal } from '../present/ask.js'
 import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 import { readMessage } from './message.js'
 
 /**

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs'
-import { quoteForPerson } from '@delta/executor'
 import { listRuns, runDirectory } from '@delta/journal'
-import { type Place, placeArguments } from '../usage/place.js'
-import { spokenName } from '../usage/spoken-name.js'
-import { UsageError } from '../usage/usage-error.js'
+import { commandAt, type Place } from '../place.js'
+import { UsageError } from '../usage.js'
 
 const MOST_NAMED = 8
 
@@ -13,17 +11,14 @@ const MOST_NAMED = 8
  *
  * @throws {UsageError} Several ids begin so; the message lists them.
  */
-export async function resolveRunId(
-  typed: string,
-  { place, env }: { place: Place; env: NodeJS.ProcessEnv },
-): Promise<string> {
+export async function resolveRunId(typed: string, place: Place): Promise<string> {
   const { workDirectory } = place
   if (typed === '' || existsSync(runDirectory(workDirectory, typed, place))) return typed
   const all = await listRuns(workDirectory, place)
   const ids = all.map(({ runId }) => runId).filter((id) => id.startsWith(typed))
   if (ids.length <= 1) return ids[0] ?? typed
   const newest = ids.reverse().slice(0, MOST_NAMED)
-  const list = quoteForPerson([...spokenName(env), 'list-runs', ...placeArguments(place)])
+  const list = commandAt(place, 'list-runs')
   const rest = ids.length > newest.length ? `\nAll of them: ${list}` : ''
   throw new UsageError(
     `The ids of ${ids.length} runs begin with ${typed}. Type more of the one you mean:\n${newest.map((id) => `  ${id}`).join('\n')}${rest}`,

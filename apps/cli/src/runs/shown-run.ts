@@ -1,4 +1,3 @@
-import { quoteForPerson } from '@delta/executor'
 import {
   isJournalError,
   journalPath,
@@ -7,11 +6,8 @@ import {
   readRun,
   runDirectory,
 } from '@delta/journal'
-import type { Terminal } from '../terminal/terminal.js'
-import { type Place, placeArguments, placeInWords } from '../usage/place.js'
-import { spokenName } from '../usage/spoken-name.js'
-import { UsageError } from '../usage/usage-error.js'
-import { otherWorkspace } from '../workspace/workspace-near.js'
+import { commandAt, type Place, placeInWords } from '../place.js'
+import { UsageError } from '../usage.js'
 import { resolveRunId } from './resolve-run-id.js'
 
 /** A run to be looked at. */
@@ -23,29 +19,23 @@ export interface ShownRun extends RunSummary {
  * The run for a command that only reads: the named one, or the workspace's latest. A damaged or empty journal is not refused;
  * the summary's `problem` and `status` tell of it.
  */
-export async function findShownRun(
-  place: Place,
-  flags: { workDir: string },
-  runId: string | undefined,
-  terminal: Terminal,
-): Promise<ShownRun> {
+export async function findShownRun(place: Place, runId: string | undefined): Promise<ShownRun> {
   const { workDirectory } = place
   const latest = await latestRunId(workDirectory, { ...place, orEmpty: true })
   if (latest === undefined) {
     const what = runId === undefined ? 'No runs' : `No run ${runId}`
     const others = runId === undefined ? '' : ' There are no others.'
-    const command = ['show', ...(runId === undefined ? [] : [runId])]
-    throw new UsageError(
-      `${what} in ${placeInWords(place)}.${others} ${otherWorkspace(command, flags, terminal)}`,
-    )
+    throw new UsageError(`${what} in ${placeInWords(place)}.${others} Choose another workspace with -w.`)
   }
-  const id = runId === undefined ? latest : await resolveRunId(runId, { place, env: terminal.env })
+  const id = runId === undefined ? latest : await resolveRunId(runId, place)
   try {
     const run = await readRun(runDirectory(workDirectory, id, place), { tolerant: true })
     return { ...run, journalPath: journalPath(run.directory) }
   } catch (error) {
     if (!isJournalError(error) || error.code !== 'ERR_RUN_NOT_FOUND') throw error
-    const list = quoteForPerson([...spokenName(terminal.env), 'list-runs', ...placeArguments(place)])
-    throw new UsageError(`No run ${id} in ${placeInWords(place)}. There are others: ${list}`)
+    const list = commandAt(place, 'list-runs')
+    throw new UsageError(
+      `No run ${id} in ${placeInWords(place)}. There are others.\nTo see which runs there are: ${list}`,
+    )
   }
 }

@@ -1,18 +1,14 @@
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
-import { findAgentHome } from '@delta/engine'
-import { quoteForPerson } from '@delta/executor'
+import { findAgentHome, parentRun } from '@delta/engine'
 import { migratedDirectory, type RunSummary } from '@delta/journal'
-import { callerOf } from '../agent/within-run.js'
+import { commandAt, commandToContinue, type Place } from '../place.js'
 import { say } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { statePath } from '../state-directory.js'
 import { readLine } from '../terminal/read-line.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { commandToContinue } from '../usage/command-to-continue.js'
-import { type Place, placeArguments } from '../usage/place.js'
-import { spokenName } from '../usage/spoken-name.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 import { hasToken, isOwnRun, listingOwnRuns, RUNS } from './own-runs.js'
 
 /** A run that may be taken up. */
@@ -38,7 +34,7 @@ interface Asked {
  */
 export async function believedRun(run: RunSummary, asked: Asked): Promise<BelievedRun> {
   const { place, flags, terminal } = asked
-  const caller = callerOf(place.workDirectory, terminal.env)
+  const caller = parentRun(terminal.env, place.workDirectory)
   const isOwn = isOwnRun(run.directory, terminal.env)
   if (caller !== undefined && !(isOwn && run.metadata.parent_run === caller.runId))
     throw new UsageError(
@@ -63,7 +59,7 @@ function refusePrepared({ directory, runId }: RunSummary, { place, terminal }: A
   if (target === undefined || !existsSync(target) || isOwnRun(target, terminal.env)) return
   throw new UsageError(
     `Run ${runId} has an old layout and would go on in ${target}, which is there already and is not among your runs.
-Move that directory away. Or go on with what is in it: ${commandToContinue(place, basename(target), terminal.env)} --trust-run`,
+Move that directory away. Or go on with what is in it: ${commandToContinue(place, basename(target))} --trust-run`,
   )
 }
 
@@ -103,8 +99,8 @@ async function whatIsTrusted(
 }
 
 function refusal(run: RunSummary, { place, terminal }: Asked): UsageError {
-  const show = quoteForPerson([...spokenName(terminal.env), 'show', run.runId, ...placeArguments(place)])
-  const trust = `${commandToContinue(place, run.runId, terminal.env)} --trust-run`
+  const show = commandAt(place, 'show', run.runId)
+  const trust = `${commandToContinue(place, run.runId)} --trust-run`
   return new UsageError(
     `Run ${run.runId} is not among your runs (${statePath(RUNS, terminal.env)}): it was copied, cloned or unpacked, or started by another user, by a version before 0.2, or with another state directory. Nothing was run.
 To look at it: ${show}

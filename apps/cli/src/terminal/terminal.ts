@@ -16,16 +16,6 @@ export interface Terminal {
   signals: EventEmitter
   /** Ends the process at once; only for a second Ctrl+C. */
   exit(exitCode: number): void
-  /** Undefined: nothing is kept from one start to the next. */
-  cache?: CachePlace | undefined
-}
-
-/** Where files are kept that save the next start some work. */
-export interface CachePlace {
-  /** Absolute; created when there is something to keep. */
-  directory: string
-  /** Different for each build of this program and each version of Node.js. */
-  build(): string
 }
 
 export const EXIT = { completed: 0, failed: 1, usage: 2, busy: 6, waiting: 101 } as const

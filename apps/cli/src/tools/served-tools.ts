@@ -1,7 +1,7 @@
 import { formatProblem, type LoadedTools } from '@delta/config-loader'
 import { type Policy, parsePolicy, type Tool } from '@delta/executor'
 import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 import { loadTools, type ToolFlags } from './load-tools.js'
 
 export interface ServedTools {

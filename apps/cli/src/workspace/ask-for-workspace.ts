@@ -1,6 +1,6 @@
 import { readLine } from '../terminal/read-line.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 
 /** The name of an existing workspace, or undefined for a new one. Ctrl+D chooses none: it must not start a run that costs money. */
 export async function askForWorkspace(

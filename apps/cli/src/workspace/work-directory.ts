@@ -3,8 +3,7 @@ import { dirname, resolve, sep } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { explainSystemError } from '../terminal/system-error.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { unreadableBytes } from '../usage/unreadable-bytes.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError, unreadableBytes } from '../usage.js'
 
 /** `-w` as an absolute path, which need not exist. A path that nobody can mean is refused. */
 export function namedDirectory(workDir: string, terminal: Terminal): string {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage/usage-error.js'
+import { UsageError } from '../usage.js'
 import { isReadableDirectory } from './is-readable-directory.js'
 import { readWorkspaces } from './known-workspaces.js'
 import { existingWorkDirectoryOf } from './work-directory.js'

@@ -54,8 +54,8 @@ export function workspaceEndpoint(
 /** Tools can write to the workspace, and so could whoever it came from. */
 export function refuseEndpoint({ name, shownUrl }: WorkspaceEndpoint, url: Found, findings: Findings): void {
   const message = `The endpoint ${shownUrl} (${name}) is not used, because whoever can write to the workspace can set it.`
-  const hint = `If you trust this file, add the option trustWorkspaceEnv. Or move the line to the agent's .env.`
-  findings.error(placeOf(url), message, hint)
+  const hint = `Move the line to the agent's .env, or trust this file.`
+  findings.error({ ...placeOf(url), allowedBy: { option: 'trustWorkspaceEnv' } }, message, hint)
 }
 
 /** One line about an endpoint and a key that neither the agent nor the environment names. */

@@ -10,8 +10,8 @@ import { tildeHint } from '../path.js'
 export type Roots = readonly string[]
 
 export type ResolvedImport =
-  /** `roots`: what the imported file may import from in turn. */
-  { ok: true; path: string; roots: Roots } | { ok: false; message: string; hint?: string }
+  /** `roots`: what the imported file may import from in turn. `root`: the directory that would have to be one. */
+  { ok: true; path: string; roots: Roots } | { ok: false; message: string; hint?: string; root?: string }
 
 const PACKAGE = /^npm:((?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*)\/(.+)$/i // no name begins with a dot: none leads upwards
 
@@ -32,7 +32,8 @@ export function resolveImport(entry: string, importer: string, home: string, roo
   return {
     ok: false,
     message: `"${entry}" leads to ${path}, outside of the agent's directory`,
-    hint: `If you trust what is there, allow it for this run: the option importRoots with ${quoteForPerson([dirname(path)])} (or DELTA_IMPORT_ROOTS).`,
+    hint: 'If you trust what is there, make its directory an import root (DELTA_IMPORT_ROOTS, or for this run alone).',
+    root: dirname(path),
   }
 }
 

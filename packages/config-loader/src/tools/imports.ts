@@ -77,7 +77,9 @@ async function importEntry(
 
   const resolved = resolveImport(written.path, file.path, state.workplace.home, roots)
   if (!resolved.ok) {
-    state.findings.error(file.locate(path), sentence(path, resolved.message), resolved.hint)
+    const { message, hint, root } = resolved
+    const allowed = root === undefined ? {} : { allowedBy: { option: 'importRoots', value: root } as const }
+    state.findings.error({ ...file.locate(path), ...allowed }, sentence(path, message), hint)
     return []
   }
   if (chain.includes(resolved.path)) {

@@ -1,9 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { quoteForPerson } from '@delta/executor'
 import { asWriteError, isJournalError, JournalError, type Run } from '@delta/journal'
 import { ASK_HUMAN } from '../human/question.js'
-import { placeArguments } from '../start/place-arguments.js'
 
 /** The disk takes no more data. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])
@@ -39,9 +37,9 @@ export function withWayOn(error: unknown, run: Run): unknown {
   const lost = started.map(
     ({ name }) => `The result of "${name}" was not recorded: it may have taken effect.`,
   )
-  const way = `Go on with: ${quoteForPerson(['delta', 'continue', ...placeArguments(run), '--run-id', run.runId])}`
-  return new JournalError(error.code, [error.message, ...lost, way].join('\n'), {
+  return new JournalError(error.code, [error.message, ...lost].join('\n'), {
     path: error.path,
+    wayOut: 'continue',
     cause: error.cause,
   })
 }

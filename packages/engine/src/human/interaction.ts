@@ -76,7 +76,7 @@ function isLink(path: string): boolean {
 function noAnswer(why: string): EngineError {
   return new EngineError(
     'ERR_ENGINE_NO_ANSWER',
-    `${why}\nWrite the answer into a file of that name, or give it with -m.`,
+    `${why}\nWrite the answer into a file of that name, or give it as a message.`,
   )
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { RunSummary } from '@delta/journal'
 import { responseLyingIn } from './interaction.js'
 
-const ONLY_A_DECISION = 'does not approve it: that takes the option decision with its request id.'
+const ONLY_A_DECISION = 'does not approve it: that takes a decision with its request id.'
 
 /** What to say of a message or `response.txt` while a command waits for a decision; undefined when there is neither. */
 export function noApproval(

@@ -12,7 +12,8 @@ export function agentHomeIn(summary: RunSummary): string {
   if (home !== null) return home
   throw new EngineError(
     'ERR_ENGINE_NO_AGENT',
-    `The journal of run ${summary.runId} does not say which agent it ran. Name it with the option agent.`,
+    `The journal of run ${summary.runId} does not say which agent it ran.`,
+    { path: summary.directory, wayOut: 'agent' },
   )
 }
 

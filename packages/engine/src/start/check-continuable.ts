@@ -1,15 +1,12 @@
 import { join } from 'node:path'
-import { quoteForPerson } from '@delta/executor'
-import { latestRunId, type RunSummary, type RunsPlace } from '@delta/journal'
+import type { RunSummary } from '@delta/journal'
 import { EngineError } from '../errors.js'
 import { reasonCodeOf, retryOf } from '../failure.js'
 import { readResponse } from '../human/interaction.js'
 import { isYesOrNo, questionOf } from '../human/question.js'
-import { placeArguments } from './place-arguments.js'
 
 /** What `continueRun` was given; see `ContinueRunOptions`. */
-interface Given extends RunsPlace {
-  workDirectory: string
+interface Given {
   message?: string | undefined
   retry?: boolean | undefined
   decision?: { requestId: string } | undefined
@@ -20,53 +17,39 @@ interface Given extends RunsPlace {
  *
  * @throws {EngineError} `ERR_ENGINE_NOT_WAITING`, `ERR_ENGINE_MESSAGE_REQUIRED`, `ERR_ENGINE_NO_RETRY`, `ERR_ENGINE_NO_ANSWER`, `ERR_ENGINE_USAGE`.
  */
-export async function checkContinuable(summary: RunSummary, given: Given): Promise<void> {
+export function checkContinuable(summary: RunSummary, given: Given): void {
   requireWaiting(summary, given)
   if (given.retry) requireRetry(summary, given)
-  else await requireMessage(summary, given)
+  else requireMessage(summary, given)
   requireAnswer(summary, given)
 }
 
-async function requireMessage(summary: RunSummary, given: Given): Promise<void> {
-  const ended = summary.status === 'COMPLETED' || summary.status === 'FAILED'
-  if (!ended || given.message !== undefined) return
-  throw new EngineError(
-    'ERR_ENGINE_MESSAGE_REQUIRED',
-    `Run is ${summary.status}. To continue, provide a message using -m/--message\n${await examples(summary, given)}`,
-  )
-}
-
-/**
- * Commands ready to be pasted. For a completed run the answer is offered, too: a killed engine may not have printed it.
- */
-async function examples(summary: RunSummary, given: Given): Promise<string> {
-  const { status, runId, iterationsSinceMessage } = summary
-  const isLatest = runId === (await latestRunId(given.workDirectory, { runsDirectory: given.runsDirectory }))
-  const where = placeArguments(given)
-  const goOn = ['delta', 'continue', ...where, ...(isLatest ? [] : ['--run-id', runId])]
-  const again = `Example: ${quoteForPerson(goOn)} -m "Try again"`
-  const retry = retryOf(reasonCodeOf(summary), iterationsSinceMessage)
-  if (status === 'FAILED')
-    return retry ? `${again}\nWithout a message: ${quoteForPerson([...goOn, ...retry.flags])}` : again
-  const show = ['delta', 'show', ...(isLatest ? [] : [runId]), ...where, '--answer']
-  return `Example: ${quoteForPerson(goOn)} -m "Now do something else"\nIts answer: ${quoteForPerson(show)}`
+function requireMessage({ status, directory: path }: RunSummary, { message }: Given): void {
+  if ((status !== 'COMPLETED' && status !== 'FAILED') || message !== undefined) return
+  throw new EngineError('ERR_ENGINE_MESSAGE_REQUIRED', `Run is ${status}. To continue, provide a message`, {
+    path,
+    wayOut: 'message',
+  })
 }
 
 /** A run that is being written is refused by whoever takes it. */
 function requireRetry(summary: RunSummary, { message, decision }: Given): void {
   if (message !== undefined || decision !== undefined)
     throw new EngineError('ERR_ENGINE_USAGE', 'A retry takes no message and no decision.')
-  const { runId, status, metadata } = summary
+  const { runId, status, metadata, directory: path } = summary
   if (status === 'RUNNING') return
   const code = reasonCodeOf(summary)
   if (status === 'FAILED' && retryOf(code) !== undefined) return
   const why =
     status !== 'FAILED'
-      ? `it is ${status}, not FAILED. Continue it without --retry.`
+      ? `it is ${status}, not FAILED. Continue it without a retry.`
       : code === undefined
-        ? 'its journal has no reason_code, because an older version wrote it. Go on with a message (-m).'
-        : `it ended with ${code} (${metadata.error}). Go on with a message (-m).`
-  throw new EngineError('ERR_ENGINE_NO_RETRY', `Run ${runId} cannot be retried: ${why}`)
+        ? 'its journal has no reason_code, because an older version wrote it. Go on with a message.'
+        : `it ended with ${code} (${metadata.error}). Go on with a message.`
+  throw new EngineError('ERR_ENGINE_NO_RETRY', `Run ${runId} cannot be retried: ${why}`, {
+    path,
+    wayOut: status === 'FAILED' || status === 'COMPLETED' ? 'message' : 'continue',
+  })
 }
 
 /**
@@ -75,13 +58,14 @@ function requireRetry(summary: RunSummary, { message, decision }: Given): void {
  * @throws {EngineError} `ERR_ENGINE_NO_RETRY`: there are none.
  */
 export function checkIterationsLeft(
-  { runId, iterationsSinceMessage }: RunSummary,
+  { runId, iterationsSinceMessage, directory: path }: RunSummary,
   maxIterations: number,
 ): void {
   if (iterationsSinceMessage < maxIterations) return
   throw new EngineError(
     'ERR_ENGINE_NO_RETRY',
-    `Run ${runId} cannot be retried: it has used ${iterationsSinceMessage} of ${maxIterations} iterations. Raise the limit, for example with --max-iterations ${2 * maxIterations}, or go on with a message (-m).`,
+    `Run ${runId} cannot be retried: it has used ${iterationsSinceMessage} of ${maxIterations} iterations. Raise max_iterations, for example to ${2 * maxIterations}, or go on with a message.`,
+    { path, wayOut: 'message' },
   )
 }
 
@@ -106,9 +90,11 @@ function requireAnswer(summary: RunSummary, { message }: Given): void {
   const interaction = join(directory, 'interaction')
   const answer = message ?? readResponse(interaction, questionOf(request))
   if (request.input_type !== 'confirmation' || answer === undefined || isYesOrNo(answer)) return
-  const where = message === undefined ? join(interaction, 'response.txt') : '-m'
+  const said = request.sensitive ? 'the answer' : JSON.stringify(answer)
+  const what =
+    message === undefined ? `${join(interaction, 'response.txt')}: ${said}` : `The message: ${said}`
   throw new EngineError(
     'ERR_ENGINE_NO_ANSWER',
-    `${where}: ${request.sensitive ? 'The answer' : JSON.stringify(answer)} is neither yes nor no, and the agent asks for one of them: ${request.prompt}\nAnswer with yes or no (or y, n); more may follow: "yes, but …".`,
+    `${what} is neither yes nor no, and the agent asks for one of them: ${request.prompt}\nAnswer with yes or no (or y, n); more may follow: "yes, but …".`,
   )
 }

@@ -73,5 +73,4 @@ Add to that tool: pass_env: [DELTA_API_KEY]. A tool whose command is "delta run"
 
 const NO_KEY = `No API key and no base URL for the model. Choose one of these:
   a key             put DELTA_API_KEY=… (or OPENAI_API_KEY=…) into the environment or the agent's .env
-  a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; anything that speaks chat completions will do
-  no model at all   delta init demo -t hello-world && delta run --agent demo -m "hello"   (a script answers)`
+  a local server    put DELTA_BASE_URL=http://127.0.0.1:11434/v1 there; anything that speaks chat completions will do`

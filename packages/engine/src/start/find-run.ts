@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { quoteForPerson } from '@delta/executor'
 import {
   isRunOf,
   latestRunId,
@@ -11,7 +10,6 @@ import {
   workDirectoryOf,
 } from '@delta/journal'
 import { EngineError } from '../errors.js'
-import { placeArguments } from './place-arguments.js'
 
 /**
  * The summary of a run in a workspace, by default of the latest. A run whose own workspace is gone may be named, too: the
@@ -30,21 +28,20 @@ export async function findRun(
   const summary =
     id === undefined ? undefined : await readRun(runDirectory(workDirectory, id, place)).catch(missing)
   if (summary === undefined) throw await notFound(workDirectory, runId, place)
-  refuseOther(summary, workDirectory, place)
+  refuseOther(summary, workDirectory)
   const begins = summary.owner?.alive ?? false // another process may be about to write its first events
   if (summary.status === 'EMPTY' && !begins) throw neverBegan(summary.directory)
   return summary
 }
 
 /** Several workspaces may keep their runs in one directory. */
-function refuseOther({ directory, runId }: RunSummary, workDirectory: string, place: RunsPlace): void {
+function refuseOther({ directory, runId }: RunSummary, workDirectory: string): void {
   const own = workDirectoryOf(directory)
   if (own === undefined || isRunOf(workDirectory, directory) || !existsSync(own)) return
-  const there = placeArguments({ ...place, workDirectory: own })
-  throw new EngineError(
-    'ERR_ENGINE_OTHER_WORKSPACE',
-    `Run ${runId} is of another workspace, ${own}.\nGo on with it there: ${quoteForPerson(['delta', 'continue', ...there, '--run-id', runId])}`,
-  )
+  throw new EngineError('ERR_ENGINE_OTHER_WORKSPACE', `Run ${runId} is of another workspace, ${own}.`, {
+    path: directory,
+    wayOut: 'continue',
+  })
 }
 
 async function notFound(
@@ -53,13 +50,18 @@ async function notFound(
   place: RunsPlace,
 ): Promise<EngineError> {
   const hasRuns = (await latestRunId(workDirectory, { ...place, orEmpty: true })) !== undefined
-  const where = placeArguments({ workDirectory, ...place })
   const kept = place.runsDirectory === undefined ? '' : ` (its runs are kept in ${place.runsDirectory})`
-  const message =
-    hasRuns && runId !== undefined
-      ? `No run ${runId} in ${workDirectory}. There are others: ${quoteForPerson(['delta', 'list-runs', ...where])}`
-      : `No existing run found in the work directory: ${workDirectory}${kept}\nHint: Use \`delta run\` to start a new run`
-  return new EngineError('ERR_ENGINE_RUN_NOT_FOUND', message)
+  if (!hasRuns || runId === undefined)
+    return new EngineError(
+      'ERR_ENGINE_RUN_NOT_FOUND',
+      `No existing run found in the work directory: ${workDirectory}${kept}`,
+      { wayOut: 'start' },
+    )
+  return new EngineError(
+    'ERR_ENGINE_RUN_NOT_FOUND',
+    `No run ${runId} in ${workDirectory}${kept}. There are others.`,
+    { path: runDirectory(workDirectory, runId, place), wayOut: 'list' },
+  )
 }
 
 function missing(error: unknown): undefined {

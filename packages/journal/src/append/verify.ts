@@ -27,6 +27,8 @@ export interface JournalReport {
   /** How many lines are events. */
   events: number
   findings: Finding[]
+  /** How what is wrong is put right; undefined when nothing is. */
+  wayOut?: 'repair' | 'start'
   /** All of it, for people. */
   text: string
 }
@@ -44,9 +46,11 @@ export function verifyJournal(path: string, options: { ofRun?: boolean | undefin
     ...(inspection ? findAll(inspection, path) : []),
     ...(ofRun ? missingBeginning(inspection?.lines ?? []) : []),
   ]
+  const has = (kind: Finding['kind']) => findings.some((finding) => finding.kind === kind)
   const events = inspection?.lines.filter((line) => line.event).length ?? 0
-  const ok = !findings.some(({ kind }) => kind === 'damage' || kind === 'beginning')
-  return { path, ok, events, findings, text: describe(path, events, findings) }
+  const wayOut = has('damage') ? 'repair' : has('beginning') ? 'start' : undefined
+  const text = describe(path, events, findings)
+  return { path, ok: wayOut === undefined, events, findings, ...(wayOut && { wayOut }), text }
 }
 
 function inspectIfThere(path: string): Inspection | undefined {
@@ -123,7 +127,7 @@ function describe(path: string, events: number, findings: Finding[]): string {
   const damaged = findings.filter(({ kind }) => kind === 'damage').length
   const whatIsDamaged = damaged === 1 ? 'One line is' : `${damaged} lines are`
   const verdicts = [
-    ...(damaged > 0 ? [`${whatIsDamaged} damaged. ${MEND}`] : []),
+    ...(damaged > 0 ? [`${whatIsDamaged} damaged. Repair by hand, or set aside.`] : []),
     ...(findings.some(({ kind }) => kind === 'beginning') ? [NO_BEGINNING] : []),
   ]
   const verdict = verdicts.length > 0 ? verdicts : ['The journal can be read and continued.']
@@ -135,10 +139,8 @@ export function findingLine({ line, message }: Finding): string {
   return `  ${line === undefined ? '' : `line ${line}: `}${message}`
 }
 
-const MEND = 'Repair by hand, or set aside with: delta journal repair'
-
 /** What to do about a journal without its beginning. */
-export const NO_BEGINNING = 'Put the journal back from a copy, or start a new run with: delta run'
+export const NO_BEGINNING = 'Put the journal back from a copy, or start a new run.'
 
 const EXCERPT_CHARACTERS = 60
 

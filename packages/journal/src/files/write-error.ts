@@ -3,94 +3,65 @@ import { isJournalError, JournalError } from '../errors.js'
 /** The system's error with the file's name and what to do about it; an error of ours stays as it is. */
 export function asWriteError(error: unknown, path: string): JournalError {
   if (isJournalError(error)) return error
-  const { code = '', message = String(error) } = Object(error) as Partial<NodeJS.ErrnoException>
-  return new JournalError(
-    'ERR_JOURNAL_WRITE',
-    `${String(path)}: Could not be written: ${causes[code] ?? message}\n${remedies[code] ?? remedyForOthers}`,
-    { path, cause: error },
-  )
+  return writeError(error, path, (code, remedy) => {
+    if (code === 'ENOENT') return MISSING
+    return `${NOT_WHOLE.has(code) ? '' : 'What was recorded before is whole. '}${remedy}, then continue the run.`
+  })
 }
 
 /** The error for a run that has not begun: there is nothing to be continued. */
 export function asStartError(error: unknown): unknown {
   if (!isJournalError(error) || error.code !== 'ERR_JOURNAL_WRITE') return error
-  const [whatAndWhy = ''] = error.message.split('\n')
-  const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? ''
-  const { path, cause } = error
-  return new JournalError(
-    'ERR_JOURNAL_WRITE',
-    `${whatAndWhy}\nThe run was not started. ${startRemedies[code] ?? startRemedyForOthers}`,
-    {
-      path,
-      cause,
-    },
-  )
+  const { cause, path } = error
+  return writeError(cause, path, (_, remedy) => `The run was not started. ${remedy}, then start it again.`)
 }
 
 /** The error for a damaged journal, of which nobody can say that it is whole. */
-export function asRepairError({ message, path, cause }: JournalError): JournalError {
-  const said = message.replace('What was recorded before is whole.', 'The journal is as it was.')
-  const text = said.replace('continue the run', 'repair the journal')
-  return new JournalError('ERR_JOURNAL_WRITE', text, { path, cause })
+export function asRepairError({ cause, path }: JournalError): JournalError {
+  return writeError(cause, path, (_, remedy) => `The journal is as it was. ${remedy}, then repair it.`)
 }
 
-const causes: Record<string, string> = {
-  ENOSPC: 'no space is left on the disk (ENOSPC).',
-  EDQUOT: 'your disk quota is used up (EDQUOT).',
-  EROFS: 'the file system is read-only (EROFS).',
-  EACCES: 'permission denied (EACCES).',
-  EPERM: 'permission denied (EPERM).',
-  EIO: 'the disk reported an error (EIO).',
-  EFBIG: 'a file may not become that long (EFBIG).',
-  EMFILE: 'this process has too many files open (EMFILE).',
-  ENOTSUP: 'the file system has no hard links, by which one process alone gets a run (ENOTSUP).',
-  ENOENT: 'its directory does not exist (ENOENT).',
-  EEXIST: 'something else of that name is in the way (EEXIST).',
-  EISDIR: 'a directory of that name is in the way (EISDIR).',
-  ENOTDIR: 'a file is in the place of its directory (ENOTDIR).',
-  ENXIO: 'a pipe of that name is in the way (ENXIO).',
-  ESPIPE: 'a pipe of that name is in the way (ESPIPE).',
+function writeError(
+  cause: unknown,
+  path: string,
+  advice: (code: string, remedy: string) => string,
+): JournalError {
+  const { code = '', message = String(cause) } = Object(cause) as Partial<NodeJS.ErrnoException>
+  const [what, remedy] = KNOWN[code] ?? [message, 'Fix the cause']
+  return new JournalError(
+    'ERR_JOURNAL_WRITE',
+    `${path}: Could not be written: ${what}\n${advice(code, remedy)}`,
+    { path, cause },
+  )
 }
 
-const NO_PERMISSION =
-  'What was recorded before is whole. Give yourself write permission on the directory and its files, then continue the run.'
+const MISSING =
+  'For a new journal, create it first. If it was deleted or moved, put it back, then continue the run; what is gone cannot be continued.'
 
-const IN_THE_WAY = 'Put back what was there, or move what is in its place away, then continue the run.'
+const GIVE_PERMISSION = 'Give yourself write permission on the directory and its files'
+const PUT_BACK = 'Put back what was there, or move what is in its place away'
 
-const PIPE_IN_THE_WAY = 'Put back the file that was there, or move the pipe away, then continue the run.'
-
-const remedies: Record<string, string> = {
-  ENOSPC: 'What was recorded before is whole. Free some space, then continue the run.',
-  EDQUOT: 'What was recorded before is whole. Free some space, then continue the run.',
-  ENOENT:
-    'For a new journal, create it first. If it was deleted or moved, put it back, then continue the run; what is gone cannot be continued.',
-  EROFS:
-    'What was recorded before is whole. Mount the file system read-write, or use another directory, then continue the run.',
-  EACCES: NO_PERMISSION,
-  EPERM: NO_PERMISSION,
-  EEXIST: IN_THE_WAY,
-  EISDIR: 'What was recorded before is whole. Move the directory away, then continue the run.',
-  ENOTDIR: IN_THE_WAY,
-  ENXIO: PIPE_IN_THE_WAY,
-  ESPIPE: PIPE_IN_THE_WAY,
-  EIO: 'Copy the directory to a healthy disk, then continue the run there.',
-  EFBIG: 'What was recorded before is whole. Raise the limit (ulimit -f), then continue the run.',
-  EMFILE: 'What was recorded before is whole. Raise the limit (ulimit -n), then continue the run.',
-  ENOTSUP:
-    'What was recorded before is whole. Copy the workspace to a file system that has them, then continue the run there.',
+/** What the system's codes mean, and what to do. */
+const KNOWN: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
+  ENOSPC: ['no space is left on the disk (ENOSPC).', 'Free some space'],
+  EDQUOT: ['your disk quota is used up (EDQUOT).', 'Free some space'],
+  EROFS: ['the file system is read-only (EROFS).', 'Mount it read-write, or use another directory'],
+  EACCES: ['permission denied (EACCES).', GIVE_PERMISSION],
+  EPERM: ['permission denied (EPERM).', GIVE_PERMISSION],
+  EIO: ['the disk reported an error (EIO).', 'Copy the directory to a healthy disk'],
+  EFBIG: ['a file may not become that long (EFBIG).', 'Raise the limit (ulimit -f)'],
+  EMFILE: ['this process has too many files open (EMFILE).', 'Raise the limit (ulimit -n)'],
+  ENOTSUP: [
+    'the file system has no hard links, by which one process alone gets a run (ENOTSUP).',
+    'Use a file system that has them (FAT and many mounted buckets have none)',
+  ],
+  ENOENT: ['its directory does not exist (ENOENT).', PUT_BACK],
+  EEXIST: ['something else of that name is in the way (EEXIST).', PUT_BACK],
+  EISDIR: ['a directory of that name is in the way (EISDIR).', 'Move the directory away'],
+  ENOTDIR: ['a file is in the place of its directory (ENOTDIR).', PUT_BACK],
+  ENXIO: ['a pipe of that name is in the way (ENXIO).', PUT_BACK],
+  ESPIPE: ['a pipe of that name is in the way (ESPIPE).', PUT_BACK],
 }
 
-const startRemedies: Record<string, string> = {
-  ENOSPC: 'Free some space, then start it again.',
-  EDQUOT: 'Free some space, then start it again.',
-  EROFS: 'Use a workspace that can be written, or mount this one read-write.',
-  EACCES: 'Give yourself write permission on the directory and its files.',
-  EPERM: 'Give yourself write permission on the directory and its files.',
-  EIO: 'Use a directory on a healthy disk.',
-  EFBIG: 'Raise the limit (ulimit -f), then start it again.',
-  EMFILE: 'Raise the limit (ulimit -n), then start it again.',
-  ENOTSUP: 'Use a workspace on a file system that has them; FAT and many mounted buckets have none.',
-}
-
-const startRemedyForOthers = 'Mend the cause, then start it again.'
-const remedyForOthers = 'What was recorded before is whole. Mend the cause, then continue the run.'
+/** With these, something else was done to the files than writing them. */
+const NOT_WHOLE: ReadonlySet<string> = new Set(['EEXIST', 'ENOTDIR', 'ENXIO', 'ESPIPE', 'EIO'])

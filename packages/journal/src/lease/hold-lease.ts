@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, openSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { JournalError } from '../errors.js'
+import { JournalError, type WayOut } from '../errors.js'
 import { replaceFile } from '../files/replace.js'
 import { type LeaseRecord, leaseText } from './lease-file.js'
 
@@ -78,21 +78,15 @@ export function holdLease(directory: string, epoch: number, record: LeaseRecord)
 }
 
 function taken(run: string, epoch: number): JournalError {
-  return lost(
-    run,
-    `Another process has taken this run (lease ${epoch}). Nothing more was written here.\n` +
-      'The run goes on there; look at it with: delta list-runs',
-  )
+  const message = `Another process has taken this run (lease ${epoch}), and it goes on there. Nothing more was written here.`
+  return lost(run, message, 'show')
 }
 
 function deleted(run: string, epoch: number): JournalError {
-  return lost(
-    run,
-    `The lease of this run (lease/${epoch}) was deleted, so another process may be writing it. Nothing more was written here.\n` +
-      'Look at the run with: delta list-runs\nIf nobody writes it, go on with: delta continue',
-  )
+  const message = `The lease of this run (lease/${epoch}) was deleted, so another process may be writing it. Nothing more was written here.`
+  return lost(run, message, 'continue')
 }
 
-function lost(run: string, message: string): JournalError {
-  return new JournalError('ERR_RUN_LOST', `${run}: ${message}`, { path: run })
+function lost(run: string, message: string, wayOut: WayOut): JournalError {
+  return new JournalError('ERR_RUN_LOST', `${run}: ${message}`, { path: run, wayOut })
 }

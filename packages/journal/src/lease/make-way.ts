@@ -66,7 +66,7 @@ function waitNotice(holder: StoredLease, waitMs: number): string {
   const seconds = Math.ceil(waitMs / 1000)
   return (
     `The run was being written by ${whoHolds(holder)} before this machine restarted, it seems. ` +
-    `Waiting ${seconds} s for a sign of life; without one the run is taken over. The option force does not wait.`
+    `Waiting ${seconds} s for a sign of life; without one the run is taken over. With force it is taken at once.`
   )
 }
 
@@ -75,11 +75,9 @@ function whoHolds({ epoch, record }: StoredLease): string {
 }
 
 function busy(run: string, holder: StoredLease, state: HolderState): JournalError {
-  const advice =
-    state === 'alive'
-      ? 'To end it and take the run: the option force'
-      : 'It cannot be seen from here (another machine, container or boot) and its last sign of life is less than\n' +
-        `${HEARTBEAT_EXPIRY_MS / 1000} s old. Try again later, or take the run with the option force if you know that it is gone.`
-  const message = `${run}: ${whoHolds(holder)} is writing this run. Nothing was changed.\n${advice}`
-  return new JournalError('ERR_RUN_BUSY', message, { path: run })
+  const unseen =
+    '\nIt cannot be seen from here (another machine, container or boot) and its last sign of life is less than\n' +
+    `${HEARTBEAT_EXPIRY_MS / 1000} s old. Try again later, or take the run if you know that it is gone.`
+  const message = `${run}: ${whoHolds(holder)} is writing this run. Nothing was changed.${state === 'alive' ? '' : unseen}`
+  return new JournalError('ERR_RUN_BUSY', message, { path: run, wayOut: 'take' })
 }

@@ -22,8 +22,8 @@ export async function makeWayWithoutLease(run: string, pid: number, force: boole
   throw new JournalError(
     'ERR_RUN_BUSY',
     `${run}: process ${pid} is writing this run, though its lease was deleted. Nothing was changed.\n` +
-      'It stops at its next step: try again then. To end it and take the run: the option force',
-    { path: run },
+      'It stops at its next step: try again then.',
+    { path: run, wayOut: 'take' },
   )
 }
 

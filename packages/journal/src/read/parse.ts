@@ -74,8 +74,8 @@ export function corrupt(path: string, line: number, problem: string): JournalErr
     'ERR_JOURNAL_CORRUPT',
     `${path}:${line}: This line is damaged: ${problem}.\n` +
       'A crash of ours tears only the end of a journal, so this was not one, and the file was left as it is.\n' +
-      'Look at the line and repair it by hand, or set it aside with: delta journal repair',
-    { path, line },
+      'Look at the line and repair it by hand, or set it aside.',
+    { path, line, wayOut: 'repair' },
   )
 }
 

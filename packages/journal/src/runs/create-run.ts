@@ -123,7 +123,7 @@ async function setAsideStillborn(directory: string): Promise<void> {
 function exists(directory: string, runId: string): JournalError {
   return new JournalError(
     'ERR_RUN_EXISTS',
-    `${directory}: A run with the id ${runId} exists. Choose another id. To look at that run: delta show`,
-    { path: directory },
+    `${directory}: A run with the id ${runId} exists. Choose another id.`,
+    { path: directory, wayOut: 'show' },
   )
 }

@@ -59,7 +59,7 @@ export function refuseLink(directory: string): void {
   if (!lstatSync(directory, { throwIfNoEntry: false })?.isSymbolicLink()) return
   throw new JournalError(
     'ERR_RUNS_DIRECTORY',
-    `${directory}: It is a link, which may have come with the workspace.\nRemove the link. To keep the runs elsewhere, name that directory: --runs-dir DIR`,
+    `${directory}: It is a link, which may have come with the workspace.\nRemove the link. To keep the runs elsewhere, name another runs directory.`,
     { path: directory },
   )
 }
@@ -90,7 +90,7 @@ export function checkLayout(directory: string): void {
   throw new JournalError(
     'ERR_LAYOUT_NEWER',
     `${path}: The layout is version ${version}; this program writes ${LAYOUT_VERSION} and would damage it.\n` +
-      'Reading works (delta list-runs, delta show). To write, use a newer delta.',
+      'It can still be read. To write, use the newer version.',
     { path },
   )
 }

@@ -13,6 +13,6 @@ export function lostBeginning(directory: string, { wentOn }: JournalSummary): Jo
     'ERR_JOURNAL_CORRUPT',
     `${path}: The beginning of this run is lost: its first events, which name the agent and its task, are not there, but later ones are.\n` +
       'A crash of ours does not do that, so something else wrote there. Put the lines back from a copy; without them the run cannot be continued.',
-    { path },
+    { path, wayOut: 'start' },
   )
 }

@@ -7,11 +7,12 @@ export function neverBegan(directory: string): JournalError {
   const had = existsSync(runPaths(directory).metadata) // it is written after the first events are
   return new JournalError('ERR_RUN_EMPTY', `${directory}: ${had ? JOURNAL_GONE : NEVER_BEGAN}`, {
     path: directory,
+    ...(had ? {} : { wayOut: 'start' as const }),
   })
 }
 
-const NEVER_BEGAN = `This run never began: its first events were not written, and nothing was started in it.
-Start a new one with: delta run`
+const NEVER_BEGAN =
+  'This run never began: its first events were not written, and nothing was started in it. Start a new one.'
 
 const JOURNAL_GONE = `The journal of this run is gone, or empty, though the run had begun: its metadata.json is there.
 Put journal.jsonl back from a copy, then continue the run; without it the run cannot be continued.`

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { JournalError } from '../errors.js'
 import { replaceFile } from '../files/replace.js'
 import { type Lease, takeLease } from '../lease/lease.js'
 import type { Waiting } from '../lease/make-way.js'
@@ -88,9 +87,7 @@ function open(directory: string, lease: Lease, holding: Holding): HeldRun {
     const { status, problem } = run.summary()
     if (status !== 'EMPTY') return run
     run.journal.close()
-    throw problem === undefined
-      ? neverBegan(directory)
-      : new JournalError('ERR_JOURNAL_CORRUPT', problem, { path: run.journal.path })
+    throw problem ?? neverBegan(directory)
   } catch (error) {
     lease.release()
     throw error

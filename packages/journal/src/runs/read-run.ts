@@ -40,7 +40,7 @@ export async function readRun(
 async function foldJournal(
   path: string,
   tolerant: boolean,
-): Promise<{ fold: Summarizer; damage?: string | undefined }> {
+): Promise<{ fold: Summarizer; damage?: JournalError | undefined }> {
   const fold = summarizer()
   try {
     for await (const batch of readBatches(path, 0, tolerant ? { mostOldBytes: LARGEST_INSPECTED_BYTES } : {}))
@@ -49,7 +49,7 @@ async function foldJournal(
   } catch (error) {
     if (!tolerant || !isJournalError(error)) throw error
     const isDamaged = error.code === 'ERR_JOURNAL_CORRUPT' && statSync(path).size <= LARGEST_INSPECTED_BYTES
-    return { fold: isDamaged ? foldReadable(path) : fold, damage: error.message }
+    return { fold: isDamaged ? foldReadable(path) : fold, damage: error }
   }
 }
 
@@ -60,12 +60,15 @@ function foldReadable(path: string): Summarizer {
   return fold
 }
 
-function readOwnerOr(directory: string, tolerant: boolean): { owner?: Owner | undefined; problem?: string } {
+function readOwnerOr(
+  directory: string,
+  tolerant: boolean,
+): { owner?: Owner | undefined; problem?: JournalError } {
   try {
     return { owner: readOwner(directory) }
   } catch (cause) {
     const error = asReadError(cause, runPaths(directory).lease)
-    if (tolerant && isJournalError(error)) return { problem: error.message }
+    if (tolerant && isJournalError(error)) return { problem: error }
     throw error
   }
 }
@@ -91,7 +94,7 @@ function ownerWithoutLease(directory: string, { summary }: Summarizer): Owner | 
 export function notFound(directory: string): JournalError {
   return new JournalError(
     'ERR_RUN_NOT_FOUND',
-    `${directory}: There is no such run. See which there are in ${dirname(directory)}, or with: delta list-runs`,
-    { path: directory },
+    `${directory}: There is no such run. See which there are in ${dirname(directory)}`,
+    { path: directory, wayOut: 'list' },
   )
 }

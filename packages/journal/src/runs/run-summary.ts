@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import type { JournalError } from '../errors.js'
 import type { EngineStart, ErrorEvent, HumanInputRequest, Thought } from '../events/event.js'
 import type { PendingCall } from '../events/pending-calls.js'
 import { lostBeginning } from './lost-beginning.js'
@@ -50,8 +51,8 @@ export interface RunSummary {
   errorCode?: string
   /** The ERROR with which the run failed, if its engine was killed before the ENGINE_END and the user has not spoken since. */
   failure?: ErrorEvent
-  /** Why the journal could not be read to its end, or is without its beginning, in words. */
-  problem?: string
+  /** Why the journal could not be read to its end, or is without its beginning. */
+  problem?: JournalError
 }
 
 /** What a folded journal and its owner add up to. */
@@ -81,7 +82,7 @@ export function summarizeRun(directory: string, fold: Summarizer, owner: Owner |
     ...(lastThought && { lastThought }),
     ...(metadata.status === 'FAILED' && lastErrorCode !== undefined && { errorCode: lastErrorCode }),
     ...(failure && { failure }),
-    ...(lost && { problem: lost.message }),
+    ...(lost && { problem: lost }),
   }
 }
 

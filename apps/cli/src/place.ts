@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
 import { workDirectoryOf } from '@delta/journal'
 
 /** A workspace, and where its runs are kept. */
@@ -21,13 +22,23 @@ export function placeOfRun(runDirectory: string): Place {
   }
 }
 
-/** How a command is told of a place; without the second, only a state directory that remembers it would find the runs. */
-export function placeArguments({ workDirectory, runsDirectory }: Place): string[] {
-  return ['-w', workDirectory, ...(runsDirectory === undefined ? [] : ['--runs-dir', runsDirectory])]
-}
-
 /** A workspace as messages name it. */
 export function placeInWords({ workDirectory, runsDirectory, ofAnyWorkspace }: Place): string {
   if (runsDirectory === undefined) return workDirectory
   return ofAnyWorkspace ? runsDirectory : `${workDirectory} (its runs are kept in ${runsDirectory})`
+}
+
+/** A command line about a place, ready to be pasted. */
+export function commandAt(place: Place, ...words: string[]): string {
+  return quoteForPerson(['delta', ...words, ...placeArguments(place)])
+}
+
+/** The command line that takes a run up again, ready to be pasted. */
+export function commandToContinue(place: Place, runId: string): string {
+  return quoteForPerson(['delta', 'continue', ...placeArguments(place), '--run-id', runId])
+}
+
+/** How a command is told of a place; without the second, only a state directory that remembers it would find the runs. */
+function placeArguments({ workDirectory, runsDirectory }: Place): string[] {
+  return ['-w', workDirectory, ...(runsDirectory === undefined ? [] : ['--runs-dir', runsDirectory])]
 }

@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import type { ConfigError, ConfigProblem } from '@delta/config-loader'
+import type { EngineError } from '@delta/engine'
+import { quoteForPerson } from '@delta/executor'
+import { type JournalError, journalPath, readRun } from '@delta/journal'
+import { ISSUES } from './issues.js'
+import { commandAt, commandToContinue, placeOfRun } from './place.js'
+import { adviceOnRun } from './present/advice-on-run.js'
+import { printable } from './present/printable.js'
+import { explainSystemError } from './terminal/system-error.js'
+import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal/terminal.js'
+
+/** Errors that a person can fix on the command line or in a file; the rest are failures of the run. */
+const USAGE_CODES = [
+  /^ERR_CLI_/,
+  /^ERR_CONFIG/,
+  /^ERR_TOOL/,
+  /^ERR_ENGINE_(RUN_NOT_FOUND|OTHER_WORKSPACE|MESSAGE_REQUIRED|NO_RETRY|NO_CREDENTIALS|NO_AGENT|NO_ANSWER|NOT_WAITING)/,
+  /^ERR_REQUEST_NOT_FOUND/,
+  /^ERR_RUN_(NOT_FOUND|EXISTS|ID)/,
+  /^ERR_RUNS_DIRECTORY/,
+]
+
+/** Prints what went wrong, without a stack trace unless `DELTA_DEBUG` is set, and returns the exit code. */
+export async function reportFailure(terminal: Terminal, error: unknown): Promise<number> {
+  return print(terminal, error, [describeError(error), ...(await moreAbout(error, terminal.env))].join('\n'))
+}
+
+/** The same for an error that no command caught: unless it came from the system, it is a bug of ours. */
+export function reportUncaught(terminal: Terminal, error: unknown): number {
+  const exitCode = print(terminal, error, describeError(error))
+  if (explained(error) === undefined)
+    terminal.stderr.write(
+      `This is a bug in Delta. Please report it, with what DELTA_DEBUG=1 adds: ${ISSUES}\n`,
+    )
+  return exitCode
+}
+
+function print({ stderr, env }: Terminal, error: unknown, message: string): number {
+  stderr.write(`${printable(message.startsWith('Error: ') ? message : `Error: ${message}`)}\n`)
+  if (env.DELTA_DEBUG && error instanceof Error) stderr.write(`${printable(error.stack ?? '')}\n`)
+  return exitCodeOf(error)
+}
+
+/** An error in words: what went wrong, and the commands that lead on. */
+export function describeError(error: unknown): string {
+  const system = explained(error)
+  if (system !== undefined) return system
+  const message = error instanceof Error ? error.message : String(error)
+  const { code } = Object(error) as { code?: string }
+  const first =
+    code === 'ERR_RUN_BUSY' ? ['Run is currently executing. Wait for completion or interrupt first.'] : []
+  const said = code === 'ERR_ENGINE_MESSAGE_REQUIRED' ? `${message} using -m/--message` : message
+  return [...first, said, ...waysOut(error)].join('\n')
+}
+
+/** The lines that say how to go on, where the library that threw the error does not know the commands. */
+export function waysOut(error: unknown): string[] {
+  const { wayOut: way, path, problems } = Object(error) as Partial<EngineError & ConfigError>
+  if (Array.isArray(problems)) return problems.flatMap(allowance)
+  if (way === 'agent') return ['Say where the agent is with --agent <directory>.']
+  const run = path === undefined ? undefined : runAt(path)
+  if (run === undefined) return way === 'start' ? ['Hint: Use `delta run` to start a new run'] : []
+  const place = placeOfRun(run)
+  const id = basename(run)
+  const goOn = commandToContinue(place, id)
+  switch (way) {
+    case 'take':
+      return [`To take the run from it: ${goOn} --force`]
+    case 'continue':
+      return [`Go on with: ${goOn}`]
+    case 'message':
+      return [`Example: ${goOn} -m "Now do something else"`]
+    case 'repair':
+      return [`To set it aside: ${commandAt(place, 'journal', 'repair', id)}`]
+    case 'show':
+      return [`To look at it: ${commandAt(place, 'show', id)}`]
+    case 'list':
+      return [`To see which runs there are: ${commandAt(place, 'list-runs')}`]
+    case 'start':
+      return [`To start a new one: ${commandAt(place, 'run')} --agent <agent> -m <task>`]
+    case undefined:
+      return []
+    default:
+      return way satisfies never
+  }
+}
+
+const NO_MODEL_AT_ALL =
+  '  no model at all   delta init demo -t hello-world && delta run --agent demo -m "hello"   (a script answers)'
+
+/** The flag that allows what was refused, for a person who trusts it. */
+export function allowance({ allowedBy }: ConfigProblem): string[] {
+  if (allowedBy === undefined) return []
+  return allowedBy.option === 'importRoots'
+    ? [`To allow it: --import-root ${quoteForPerson([allowedBy.value])}`]
+    : ['To allow it: --trust-workspace-env']
+}
+
+/** Of a run that stands in the way: the question that it waits with, its answer, or how it is retried. Without a key: that none is needed to try. */
+async function moreAbout(error: unknown, env: NodeJS.ProcessEnv): Promise<string[]> {
+  const { code, path } = Object(error) as Partial<EngineError | JournalError>
+  if (code === 'ERR_ENGINE_NO_CREDENTIALS' && !env.DELTA_PARENT_RUN) return [NO_MODEL_AT_ALL]
+  const asks = code === 'ERR_RUN_BUSY'
+  if (path === undefined || (!asks && code !== 'ERR_ENGINE_MESSAGE_REQUIRED')) return []
+  const run = await readRun(path, { tolerant: true }).catch(() => undefined) // the error itself is told
+  if (run === undefined) return []
+  if (run.status === 'COMPLETED')
+    return [`Its answer: ${commandAt(placeOfRun(path), 'show', run.runId, '--answer')}`]
+  if (!asks) return adviceOnRun(run)
+  return run.humanRequest === undefined
+    ? []
+    : [
+        `Its last question has no answer yet: ${run.humanRequest.prompt}`,
+        'If it asks a person there (-i), answer it there. If it has the answer already, it goes on by itself.',
+      ]
+}
+
+/** The run in whose directory a path lies, of either layout; outside a workspace it is known by its journal. */
+function runAt(path: string): string | undefined {
+  const [run] = /^.*\/\.delta\/(?:runs\/)?[^/]+/s.exec(path) ?? []
+  return run ?? withJournal(path)
+}
+
+function withJournal(directory: string): string | undefined {
+  if (directory === '' || directory === dirname(directory)) return undefined
+  return existsSync(journalPath(directory)) ? directory : withJournal(dirname(directory))
+}
+
+/** Explains an error that came directly from the system, with its path if it has one. */
+function explained(error: unknown): string | undefined {
+  const { dest, path, syscall } = Object(error) as NodeJS.ErrnoException & { dest?: string }
+  const reason = explainSystemError(error)
+  return reason && `${dest ?? path ?? syscall}: ${reason}`
+}
+
+function exitCodeOf(error: unknown): number {
+  const { code = '', signal = '' } = Object(error) as { code?: unknown; signal?: string }
+  if (code === 'ERR_RUN_BUSY') return EXIT.busy
+  if (code === 'ERR_CLI_STOPPED') return SIGNAL_EXIT[signal] ?? EXIT.failed
+  return USAGE_CODES.some((pattern) => pattern.test(String(code))) ? EXIT.usage : EXIT.failed
+}
