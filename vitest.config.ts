@@ -17,11 +17,19 @@ const sameInputs = {
       : undefined,
 }
 
+/** `npm run test:real` sets it: what needs installed parts, or long kills. */
+const isReal = process.env.DELTA_TESTS === 'real'
+
+const REAL = '{packages,apps}/*/test/**/*.real.test.ts'
+
 /** One run over the whole repository; `vitest run <path>` narrows it to a package. */
 export default defineConfig({
   plugins: [pythonAsText, sameInputs],
   test: {
-    include: ['{packages,apps}/*/test/**/*.test.ts', '{examples,scripts}/**/*.test.{ts,mjs}'],
+    include: isReal
+      ? [REAL, 'packages/engine/test/crash.test.ts']
+      : ['{packages,apps}/*/test/**/*.test.ts', '{examples,scripts}/**/*.test.{ts,mjs}'],
+    exclude: ['**/node_modules/**', ...(isReal ? [] : [REAL])],
     // these end what hangs; they are no measure of how slow a machine may be
     testTimeout: 300_000,
     hookTimeout: 300_000,

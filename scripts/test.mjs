@@ -6,8 +6,15 @@ import { pathProblem, root, testEnvironment } from './lib/environment.mjs'
 import { show } from './lib/step.mjs'
 import { summarize } from './lib/test-summary.mjs'
 
-/** `npm test`: bootstrap, then every test in one vitest run. Arguments go to vitest: `npm test -- packages/journal`. */
+/**
+ * `npm test`: bootstrap, then every test in one vitest run. Arguments go to vitest: `npm test -- packages/journal`.
+ * `npm run test:real`: the tests that need installed parts, and 200 kills. What `DELTA_REQUIRE` names must be installed.
+ */
 async function main() {
+  const isReal = process.argv[2] === '--real'
+  const words = process.argv.slice(isReal ? 3 : 2)
+  const { DELTA_REQUIRE = '' } = process.env
+  const real = { DELTA_REQUIRE, ...(isReal && { DELTA_TESTS: 'real', DELTA_TEST_KILLS: '200' }) }
   const problem = pathProblem(root)
   if (problem) {
     console.error(problem)
@@ -25,9 +32,9 @@ async function main() {
         '--reporter=default',
         '--reporter=json',
         `--outputFile.json=${reportPath}`,
-        ...process.argv.slice(2),
+        ...words,
       ],
-      { env: testEnvironment() },
+      { env: { ...testEnvironment(), ...real } },
     )
     const summary = summarize(readReport(reportPath), code)
     console.log(`\n${summary.line}`)

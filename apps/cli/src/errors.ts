@@ -55,10 +55,13 @@ export function describeError(error: unknown): string {
   return [...first, said, ...waysOut(error)].join('\n')
 }
 
+/** What errors of the libraries carry for it. */
+type Told = Pick<EngineError, 'wayOut' | 'path'> & Pick<ConfigError, 'problems'>
+
 /** The lines that say how to go on, where the library that threw the error does not know the commands. */
 export function waysOut(error: unknown): string[] {
-  const { wayOut: way, path, problems } = Object(error) as Partial<EngineError & ConfigError>
-  if (Array.isArray(problems)) return problems.flatMap(allowance)
+  const { wayOut: way, path, problems } = Object(error) as Partial<Told>
+  if (problems !== undefined) return [...new Set(problems.flatMap(allowance))]
   if (way === 'agent') return ['Say where the agent is with --agent <directory>.']
   const run = path === undefined ? undefined : runAt(path)
   if (run === undefined) return way === 'start' ? ['Hint: Use `delta run` to start a new run'] : []

@@ -3,7 +3,7 @@ export { canStart, containers, unseenProcesses } from './containers.js'
 export { fixtures } from './fixtures.js'
 export { type ForeignErrorsOptions, foreignErrors } from './foreign-errors.js'
 export { findHistoryProblem, type HistoryProblem } from './history.js'
-export { areInstalled } from './installed.js'
+export { areInstalled, isPartThere } from './installed.js'
 export { tryLimits } from './limits.js'
 export {
   isAlive,
