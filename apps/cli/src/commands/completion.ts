@@ -15,7 +15,7 @@ export async function execute(_flags: object, terminal: Terminal, shell: Shell):
 
 const BASH = `_delta() {
   local IFS=$'\\n'
-  COMPREPLY=($(delta completion-words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null))
+  COMPREPLY=($(delta completion-words -- "\${COMP_WORDS[@]:1:$COMP_CWORD}" 2> /dev/null))
 }
 complete -o default -F _delta delta
 `
@@ -28,7 +28,10 @@ const SCRIPTS: Readonly<Record<Shell, string>> = {
 autoload -Uz bashcompinit && bashcompinit
 ${BASH}`,
   fish: `# fish completion of delta; load it with: delta completion fish | source
-complete -c delta -a '(delta completion-words -- (commandline -opc)[2..-1] (commandline -ct))'
+function __delta_words
+  delta completion-words -- (commandline -opc)[2..-1] (commandline -ct) 2> /dev/null
+end
+complete -c delta -f -n '__delta_words | count > /dev/null' -a '(__delta_words)'
 `,
 }
 

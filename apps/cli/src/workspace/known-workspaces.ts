@@ -38,6 +38,6 @@ export function readWorkspaces(env: NodeJS.ProcessEnv): {
 }
 
 /** True for a directory that has had runs. */
-export function isWorkspace(directory: string, env: NodeJS.ProcessEnv): boolean {
+function isWorkspace(directory: string, env: NodeJS.ProcessEnv): boolean {
   return isReadableDirectory(join(directory, '.delta')) || readWorkspaces(env).known(directory) !== undefined
 }
