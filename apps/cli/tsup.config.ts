@@ -85,12 +85,7 @@ export default defineConfig({
   esbuildPlugins: [separateBundles, thirdPartyLicenses('dist/third-party-notices.txt')],
   esbuildOptions(options) {
     options.alias = SOURCES
-    // asked for by the openai client; the real one loads what nobody needs
-    options.define = {
-      ...options.define,
-      'globalThis.ReadableStream': 'undefined',
-      'import.meta.dirname': '__dirname',
-    }
+    options.define = { ...options.define, 'import.meta.dirname': '__dirname' }
     options.charset = 'ascii'
     options.supported = {
       ...options.supported,

@@ -74,7 +74,7 @@ test('an OpenAI-compatible server is asked with the tools and the conversation, 
   expect(first?.json).toMatchObject({
     tools: [{ function: { name: 'greet' } }, { function: { name: 'ask_human' } }],
   })
-  expect(first?.headers['user-agent']).toMatch(/^OpenAI\/JS \d/)
+  expect(first?.headers['user-agent']).toMatch(/^delta-engine\/\d/)
   expect(second?.json?.messages.at(-1)).toMatchObject({
     role: 'tool',
     content: 'Hello the "world"; rm -rf x\n',

@@ -21,8 +21,9 @@ export function defaultsOf(parts: CompleteParts): DefaultValue[] {
     ...when(llm.provider === 'openai', [
       ['llm.base_url', LLM_DEFAULTS.baseUrl],
       ['llm.timeout_ms', LLM_DEFAULTS.timeoutMs],
+      ['llm.stream', LLM_DEFAULTS.stream],
     ]),
-    ['llm.max_attempts', LLM_DEFAULTS.maxAttempts],
+    ...when(llm.retry === undefined, [['llm.max_attempts', LLM_DEFAULTS.maxAttempts]]),
     ['llm.strict_tools', LLM_DEFAULTS.strictTools],
     ...policyDefaults(parts),
     ...when(hasTools, [

@@ -35,6 +35,7 @@ tools:
     'llm.provider "openai" default',
     'llm.base_url "https://api.openai.com/v1" default',
     'llm.timeout_ms 600000 default',
+    'llm.stream true default',
     'llm.max_attempts 5 default',
     'llm.strict_tools false default',
     'tools.*.timeout_ms 600000 default',

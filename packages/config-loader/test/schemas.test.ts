@@ -96,6 +96,8 @@ test('editors offer exactly the settings of llm that its parser takes out, and l
     command: ['c'],
     timeout_ms: 1,
     max_attempts: 1,
+    retry: { max_wait: '6h' },
+    stream: false,
     strict_tools: true,
     temperature: 0,
   })

@@ -32,8 +32,6 @@ export interface ActiveRun {
   readonly conversation: JournalFollower
   /** What the provider last counted, for estimating the next request; a cache of the journal. */
   readonly lastCount: { calibration?: Calibration }
-  /** Keys of a request that the server refuses, so that each is sent only once. */
-  readonly refusedKeys: Set<string>
   /** What this engine has told the author, once each. */
   readonly warnings: Set<string>
   readonly signal: AbortSignal
@@ -43,7 +41,7 @@ export interface ActiveRun {
   readonly alwaysAllowed: Set<string>
   /** Asks the person at the terminal; undefined when nobody is there. Resolves to undefined at end of input. */
   readonly ask: ((question: Question) => Promise<string | undefined>) | undefined
-  /** True to stream the model's words as they arrive. */
+  /** True to emit the model's words as they arrive. */
   readonly stream: boolean
   readonly emit: (event: EngineEvent) => void
 }

@@ -1,7 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { BuiltContext } from '@delta/context'
 import { type InvocationRecord, recordInvocation } from '@delta/journal'
-import { type ChatRequest, type ChatResponse, isModelError, LLM_DEFAULTS, retryDelayMs } from '@delta/model'
+import {
+  type ChatRequest,
+  type ChatResponse,
+  isModelError,
+  LLM_DEFAULTS,
+  type ModelDelta,
+  retryDelayMs,
+} from '@delta/model'
 import { type ActiveRun, record } from './active-run.js'
 import { failureBy } from './failure.js'
 import { notifyHook } from './hooks/notify.js'
@@ -22,21 +29,19 @@ export interface Exchange {
  */
 export async function askModel(
   run: ActiveRun,
-  first: ChatRequest,
+  request: ChatRequest,
   { iteration, context }: { iteration: number; context: BuiltContext },
 ): Promise<Step<Exchange>> {
-  const keep = (request: ChatRequest) => {
-    const isBuilt = request.messages === context.messages // not replaced by a hook
-    return recordInvocation(run.run, {
-      iteration,
-      request,
-      blocks: context.blocks,
-      ...(isBuilt && { texts: context.texts }),
-    })
-  }
-  const attempts = run.agent.llm.maxAttempts ?? LLM_DEFAULTS.maxAttempts
-  let request = first
-  let invocation = keep(request)
+  const isBuilt = request.messages === context.messages // not replaced by a hook
+  const invocation = recordInvocation(run.run, {
+    iteration,
+    request,
+    blocks: context.blocks,
+    ...(isBuilt && { texts: context.texts }),
+  })
+  const { retry, maxAttempts } = run.agent.llm
+  const attempts = maxAttempts ?? (retry === undefined ? LLM_DEFAULTS.maxAttempts : Number.POSITIVE_INFINITY)
+  let firstFailure: bigint | undefined
   for (let attempt = 1; ; attempt++) {
     run.run.journal.sync()
     try {
@@ -46,17 +51,14 @@ export async function askModel(
       if (run.signal.aborted) return { stopped: interrupted(run.signal) }
       if (!isModelError(error)) throw error
 
-      const delayMs = error.retryable && attempt < attempts ? retryDelayMs(attempt, error) : undefined
+      firstFailure ??= process.hrtime.bigint()
+      const waitedMs = millisecondsSince(firstFailure)
+      const delayMs = attempt < attempts ? retryDelayMs(attempt, error, { ...retry, waitedMs }) : undefined
       invocation.complete({ error: { code: error.code, message: error.message, status: error.status } })
       const details = { code: error.code, status: error.status, attempt }
       if (delayMs === undefined) return { stopped: failureBy(error, { iteration, details }) }
       const stopped = await reportRetry(run, error.message, { iteration, details, delayMs })
       if (stopped) return { stopped }
-      if (error.retryWith) {
-        for (const key of Object.keys(request)) if (!(key in error.retryWith)) run.refusedKeys.add(key)
-        request = error.retryWith
-        invocation = keep(request)
-      }
       await wait(delayMs, undefined, { signal: run.signal }).catch(() => undefined) // a stop is seen below
       if (run.signal.aborted) return { stopped: interrupted(run.signal) }
     }
@@ -75,13 +77,18 @@ async function complete(
     body: invocation.body,
     ...(run.stream ? { onDelta: (delta) => emitDelta(run, delta, iteration) } : {}),
   })
-  const durationMs = Math.round(Number(process.hrtime.bigint() - started) / 1e6)
+  const durationMs = millisecondsSince(started)
   invocation.complete({ response: response.raw, usage: response.usage, duration_ms: durationMs })
   return response
 }
 
-function emitDelta(run: ActiveRun, delta: { content?: string }, iteration: number): void {
-  if (delta.content) run.emit({ kind: 'delta', iteration, content: delta.content })
+function millisecondsSince(start: bigint): number {
+  return Math.round(Number(process.hrtime.bigint() - start) / 1e6)
+}
+
+function emitDelta(run: ActiveRun, { content, reasoning }: ModelDelta, iteration: number): void {
+  if (reasoning) run.emit({ kind: 'reasoning', iteration, content: reasoning })
+  if (content) run.emit({ kind: 'delta', iteration, content })
 }
 
 /** Resolves to an outcome when the `on_error` hook asked for the run to stop. */

@@ -65,7 +65,6 @@ async function activate(
     usedActionIds: history.usedActionIds,
     earlierSecretTokens: history.secretTokens,
     lastCount: history.lastCount,
-    refusedKeys: new Set(),
     warnings: new Set(),
     conversation: followJournal(run.paths.journal),
     signal: options.signal,

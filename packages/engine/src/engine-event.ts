@@ -8,5 +8,7 @@ export type EngineEvent =
   | { kind: 'open'; event: ActionRequest | HumanInputRequest }
   /** A piece of the model's answer, as it streams; the whole follows as a `THOUGHT`. */
   | { kind: 'delta'; iteration: number; content: string }
+  /** A piece of the model's reasoning, as it streams. It may come between pieces of the answer. */
+  | { kind: 'reasoning'; iteration: number; content: string }
   /** Something a person should know that is not part of the agent's memory. */
   | { kind: 'notice'; message: string }

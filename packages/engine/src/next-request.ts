@@ -94,7 +94,7 @@ async function build(
     ...(options.signal && { signal: options.signal }),
   })
   return {
-    request: requestFor(agent, context.messages, { stream: false }),
+    request: requestFor(agent, context.messages),
     context,
     iteration: run.lastIteration + 1,
   }

@@ -30,7 +30,7 @@ export async function think(run: ActiveRun, iteration: number): Promise<Step<New
   })
   for (const message of context.warnings) run.emit({ kind: 'notice', message })
 
-  const request = await overrideRequest(run, requestFor(run.agent, context.messages, run), iteration)
+  const request = await overrideRequest(run, requestFor(run.agent, context.messages), iteration)
   if ('stopped' in request) return request
 
   const asked = await askModel(run, request.value, { iteration, context })

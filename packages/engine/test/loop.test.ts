@@ -90,6 +90,24 @@ test('a rate limit is waited for and journaled, and the run completes', async ()
   ])
 })
 
+test.each([
+  ['as long as max_wait says, however many attempts that takes', { retry: { max_wait: '1h' } }, 7],
+  ['at most max_attempts times, also within max_wait', { retry: { max_wait: '1h' }, max_attempts: 3 }, 3],
+  ['no longer than max_wait', { retry: { max_wait: '0ms' } }, 1],
+])('a request is tried again %s', async (_, patience, attempts) => {
+  await using server = await startScriptedServer([
+    {
+      before: Array.from({ length: 6 }, () => ({ status: 503, headers: { 'retry-after-ms': '1' } })),
+      content: 'Done.',
+    },
+  ])
+  const llm = { provider: 'openai', model: 'm', base_url: server.baseUrl, ...patience }
+  const { run } = await scene({ baseUrl: server.baseUrl, agent: { llm } })
+  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  expect(result.status).toBe(attempts === 7 ? 'COMPLETED' : 'FAILED')
+  expect(server.requests()).toHaveLength(attempts)
+})
+
 test('a refused key fails the run at once', async () => {
   await using server = await startScriptedServer([{ status: 401 }])
   const { run } = await scene({ baseUrl: server.baseUrl })
@@ -217,14 +235,32 @@ test('the words of a thought come as they stream, each with its iteration, and t
   expect(heard.slice(1)).toEqual(['First I look.', 'It is done.'])
 })
 
-test('a server that refuses a part of a request is asked with it once, not in every cycle', async () => {
-  const turns = [{ tool_calls: [{ name: 'say', arguments: { text: 'hi' } }] }, { content: 'Done.' }]
-  await using server = await startScriptedServer({ turns, refuseStreamOptions: true })
-  const { run } = await scene({ baseUrl: server.baseUrl, tools: [ECHO] })
-  const result = await run({ credentials: { ...KEY, baseUrl: server.baseUrl }, stream: true })
-  expect(result).toMatchObject({ status: 'COMPLETED', answer: 'Done.' })
-  expect(server.requests().map(({ json }) => 'stream_options' in Object(json))).toEqual([true, false, false])
-  expect(await eventsOfType(result, 'ERROR')).toHaveLength(1)
+test('what the model reasons comes as it streams, apart from its words', async () => {
+  const message = { reasoning_content: 'Two and two.' }
+  await using server = await startScriptedServer([{ content: 'Four.', message, times: 2 }])
+  for (const stream of [true, false]) {
+    const llm = { provider: 'openai', model: 'm', base_url: server.baseUrl, stream }
+    const { run } = await scene({ baseUrl: server.baseUrl, agent: { llm } })
+    const heard = { delta: '', reasoning: '' }
+    await run({
+      credentials: { ...KEY, baseUrl: server.baseUrl },
+      stream: true,
+      onEvent: (event) => {
+        if (event.kind === 'delta' || event.kind === 'reasoning') heard[event.kind] += event.content
+      },
+    })
+    expect(heard).toEqual({ delta: 'Four.', reasoning: 'Two and two.' })
+  }
+})
+
+test('an answer is asked for as a stream whether somebody listens or not, unless llm.stream is false', async () => {
+  await using server = await startScriptedServer([{ content: 'Done.', times: 2 }])
+  for (const stream of [undefined, false]) {
+    const llm = { provider: 'openai', model: 'm', base_url: server.baseUrl, stream }
+    const { run } = await scene({ baseUrl: server.baseUrl, agent: { llm } })
+    await run({ credentials: { ...KEY, baseUrl: server.baseUrl } })
+  }
+  expect(server.requests().map(({ json }) => Object(json).stream)).toEqual([true, undefined])
 })
 
 test('with tool_concurrency calls run side by side, and the model reads their results in call order', async () => {

@@ -13,10 +13,11 @@ async function ask(model: ChatModel, request: ChatRequest, attempt = 1): Promise
   try {
     return await model.complete(request)
   } catch (error) {
-    if (!isModelError(error) || !error.retryable || attempt >= 5) throw error
-    console.log(`attempt ${attempt}: ${error.message}`)
-    await wait(retryDelayMs(attempt, error))
-    return ask(model, error.retryWith ?? request, attempt + 1)
+    const delayMs = isModelError(error) && attempt < 5 ? retryDelayMs(attempt, error) : undefined
+    if (delayMs === undefined) throw error
+    console.log(`attempt ${attempt}: ${String(error)}`)
+    await wait(delayMs)
+    return ask(model, request, attempt + 1)
   }
 }
 

@@ -94,8 +94,16 @@ export interface CompleteOptions {
   signal?: AbortSignal | undefined
   /** `JSON.stringify(request)` in UTF-8, if the caller already has it: saves serialising a long conversation twice. */
   body?: Uint8Array | undefined
-  /** Called with each piece of text as it comes; at least once when there is any text. */
-  onDelta?: ((delta: { content?: string }) => void) | undefined
+  /** Called with each piece as it comes; at least once when there is any. */
+  onDelta?: ((delta: ModelDelta) => void) | undefined
+}
+
+/** A piece of an answer. */
+export interface ModelDelta {
+  /** Of the text. */
+  content?: string
+  /** Of the reasoning before it. */
+  reasoning?: string
 }
 
 /** The one thing a model has to do. */
@@ -107,3 +115,16 @@ export interface ChatModel {
    */
   complete(request: ChatRequest, options?: CompleteOptions): Promise<ChatResponse>
 }
+
+/** Used where `llm` says nothing. */
+export const LLM_DEFAULTS = {
+  baseUrl: 'https://api.openai.com/v1',
+  /** How long a server may be silent. */
+  timeoutMs: 600_000,
+  /** Attempts in all, the first included. */
+  maxAttempts: 5,
+  /** Whether answers are asked for as a stream. */
+  stream: true,
+  /** Whether tools are offered in strict mode. */
+  strictTools: false,
+} as const

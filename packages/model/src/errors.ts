@@ -1,5 +1,3 @@
-import type { ChatRequest } from './chat.js'
-
 /** Why there is no answer. */
 export type ModelErrorCode =
   /** No connection, or it broke; of a model that is a command: it did not start, or failed. */
@@ -36,7 +34,6 @@ export interface ModelErrorDetails {
   status?: number | undefined
   retryable?: boolean | undefined
   retryAfterMs?: number | undefined
-  retryWith?: ChatRequest | undefined
   cause?: unknown
 }
 
@@ -48,10 +45,8 @@ export class ModelError extends Error {
   readonly status: number | undefined
   /** Whether the same request may succeed a little later. */
   readonly retryable: boolean
-  /** How long the server asked to wait, in milliseconds. */
+  /** How long the server asked to wait, in milliseconds. An error of a server that asks for more than 5 minutes is not `retryable`. */
   readonly retryAfterMs: number | undefined
-  /** What to send instead of the same request, when the server refuses something that can be left out. */
-  readonly retryWith: ChatRequest | undefined
 
   constructor(code: ModelErrorCode, message: string, details: ModelErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -59,7 +54,6 @@ export class ModelError extends Error {
     this.status = details.status
     this.retryable = details.retryable ?? false
     this.retryAfterMs = details.retryAfterMs
-    this.retryWith = details.retryWith
   }
 }
 

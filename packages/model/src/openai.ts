@@ -1,14 +1,12 @@
-import type { ChatModel } from './chat.js'
-import { checkRequest } from './check-request.js'
+import manifest from '../package.json' with { type: 'json' }
+import { beginningOf, type Exchange, readAnswer } from './answer.js'
+import { type ChatModel, type ChatResponse, LLM_DEFAULTS, type ModelDelta } from './chat.js'
 import { ModelError } from './errors.js'
-import { LLM_DEFAULTS } from './llm/defaults.js'
-import { type Endpoint, openEndpoint, post } from './server/client.js'
-import type { Asked } from './server/failure-kind.js'
-import { errorWithoutKey, keyFilter, withoutKey } from './server/key.js'
-import { readAnswer } from './server/read-answer.js'
-import { checkBaseUrl, checkKey } from './server/settings.js'
-import { watchSilence } from './server/silence.js'
-import { requireThat } from './usage.js'
+import { connectionError, inlineError, notAnEvent, statusError } from './failure.js'
+import type { Asked, FailedAnswer } from './failure-kind.js'
+import { post } from './fetch.js'
+import { checkKey, errorWithoutKey, keyFilter, withoutKey } from './key.js'
+import { LONGEST_TIMER_MS, watchSilence } from './silence.js'
 
 /** Where the API is, and with what it is asked. */
 export interface OpenAiModelOptions {
@@ -21,37 +19,34 @@ export interface OpenAiModelOptions {
 }
 
 /**
- * A model behind an OpenAI-compatible chat-completions API. The `openai` package, loaded with the first request, says with which
- * address and headers it is asked. Nothing is retried, the body is `JSON.stringify(request)`, and an answer that was cut off
- * is an error, never an answer. With `stream: true` in the request the answer is read as it comes.
+ * A model behind an OpenAI-compatible chat-completions API, asked by the `openai` package, which is loaded with the first
+ * request. Nothing is retried, the body is `JSON.stringify(request)`, and an answer that was cut off is an error, never an
+ * answer. With `stream: true` in the request the answer is read as it comes. Proxies of the environment are used.
  *
  * @throws {ModelError} `ERR_MODEL_SETTINGS` at once for a base URL or key that cannot work. `complete` throws every other
  *   code but those of scripts and recordings.
  */
 export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
-  checkOptions(options)
   const baseUrl = checkBaseUrl(options.baseUrl ?? LLM_DEFAULTS.baseUrl)
   const apiKey = checkKey(options.apiKey)
   const timeoutMs = options.timeoutMs ?? LLM_DEFAULTS.timeoutMs
-  let endpoint: Promise<Endpoint> | undefined
 
   return {
-    async complete(request, options = {}) {
-      checkRequest(request, options)
-      const { signal, body, onDelta } = options
-      const asked: Asked = {
-        url: `${baseUrl.origin}${baseUrl.pathname.replace(/\/$/, '')}/chat/completions`,
-        model: request.model,
-        hasKey: apiKey !== undefined,
-      }
+    async complete(request, { signal, body, onDelta } = {}) {
+      const bytes = body ?? Buffer.from(JSON.stringify(request))
+      const url = `${baseUrl.origin}${baseUrl.pathname.replace(/\/$/, '')}/chat/completions`
+      const asked = { url, model: request.model, hasKey: apiKey !== undefined }
       const watch = watchSilence(timeoutMs, signal)
-      const spoken = keyFilter(apiKey, (content) => onDelta?.({ content }))
+      const text = keyFilter(apiKey, (content) => onDelta?.({ content }))
+      const thoughts = keyFilter(apiKey, (reasoning) => onDelta?.({ reasoning }))
       try {
-        endpoint ??= openEndpoint(apiKey, baseUrl)
-        const answer = await post(await endpoint, request, { body, watch, asked })
-        const onText = spoken.push
-        const response = await readAnswer(answer, { onText, onDone: watch.hurry, asked, heard: watch.heard })
-        spoken.end()
+        const hear = ({ content = '', reasoning = '' }: ModelDelta) => {
+          thoughts.push(reasoning)
+          text.push(content)
+        }
+        const response = await ask({ asked, watch, onDelta: hear }, { baseUrl, apiKey, bytes })
+        thoughts.end()
+        text.end()
         return withoutKey(response, apiKey)
       } catch (error) {
         const isSilence = watch.timedOut && Object(error).status === undefined // with one, the server has said what is wrong
@@ -64,18 +59,104 @@ export function openAiModel(options: OpenAiModelOptions = {}): ChatModel {
   }
 }
 
-function checkOptions(options: OpenAiModelOptions): void {
-  const of = 'openAiModel: the option'
-  requireThat(
-    typeof options === 'object' && options !== null,
-    'openAiModel: what it is given',
-    'an object with options, or nothing',
-  )
-  const { apiKey, baseUrl, timeoutMs } = options
-  requireThat(apiKey === undefined || typeof apiKey === 'string', `${of} apiKey`, 'a string, or nothing')
-  requireThat(baseUrl === undefined || typeof baseUrl === 'string', `${of} baseUrl`, 'a string, or nothing')
-  const isTime = timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs >= 0)
-  requireThat(isTime, `${of} timeoutMs`, 'milliseconds, 0 for no limit, or nothing')
+async function ask(
+  exchange: Exchange,
+  { baseUrl, apiKey, bytes }: { baseUrl: URL; apiKey: string | undefined; bytes: Uint8Array },
+): Promise<ChatResponse> {
+  const { asked, watch } = exchange
+  const sdk = await Promise.all([import('openai'), import('openai/streaming')]).catch((cause: unknown) => {
+    const message = 'The package openai is not installed. Install it: npm install openai'
+    throw new ModelError('ERR_MODEL_SETTINGS', message, { cause })
+  })
+  const [{ OpenAI, APIError }, { Stream }] = sdk
+  let broken: unknown
+  let refused: FailedAnswer | undefined
+  let notParsed: string | undefined
+
+  const client = new OpenAI({
+    apiKey: apiKey ?? 'none',
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    baseURL: `${baseUrl.origin}${baseUrl.pathname}`,
+    defaultHeaders: {
+      authorization: apiKey === undefined ? null : `Bearer ${apiKey}`, // before one that the environment names
+      accept: 'application/json',
+      'user-agent': USER_AGENT,
+    },
+    maxRetries: 0,
+    timeout: LONGEST_TIMER_MS, // silence is watched here, over the whole answer and not its start alone
+    logLevel: 'error',
+    logger: {
+      ...SILENT,
+      error(_, data) {
+        notParsed ??= String(data) // what an event holds is told nowhere else
+      },
+    },
+    async fetch(url, init) {
+      try {
+        if (init?.body !== bytes) throw new Error('The client changed the body of the request.')
+        const { headers, signal } = init as { headers: Headers; signal: AbortSignal }
+        const answer = await post(`${url}${baseUrl.search}`, { body: bytes, headers, signal })
+        if (answer.ok) return answer
+        watch.hurry()
+        const { status, headers: told } = answer
+        refused = { status, body: await beginningOf(answer), header: (name) => told.get(name) }
+        return new Response(null, { status, headers: told })
+      } catch (error) {
+        broken = error // the client may replace it by one that says less
+        throw error
+      }
+    },
+  })
+  const response = await client
+    .post('/chat/completions', {
+      body: bytes,
+      headers: { 'content-type': 'application/json' },
+      signal: watch.controller.signal,
+    })
+    .asResponse()
+    .catch((error: unknown) => {
+      throw refused ? statusError(refused, asked) : connectionError(broken ?? error, asked)
+    })
+
+  /** The chunks in an event stream. */
+  async function* chunks(events: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
+    try {
+      yield* Stream.fromSSEResponse<unknown>(new Response(events), watch.controller, client)
+    } catch (error) {
+      if (notParsed !== undefined) throw notAnEvent(notParsed, error)
+      throw error instanceof APIError ? inlineError({ error: error.error }, asked) : error
+    }
+  }
+  return readAnswer(response, exchange, chunks)
+}
+
+const USER_AGENT = `delta-engine/${manifest.version}`
+
+const ignore = () => undefined
+const SILENT = { error: ignore, warn: ignore, info: ignore, debug: ignore }
+
+/** @throws {ModelError} `ERR_MODEL_SETTINGS` */
+function checkBaseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new ModelError(
+      'ERR_MODEL_SETTINGS',
+      'The base URL is not an http or https URL, such as http://localhost:11434/v1.',
+    )
+  }
+  if (url.username !== '' || url.password !== '') {
+    const message = `The base URL for ${url.host} holds credentials. Put the key into .env as DELTA_API_KEY instead.`
+    throw new ModelError('ERR_MODEL_SETTINGS', message)
+  }
+  url.pathname = url.pathname.replace(/\/+$/, '')
+  if (url.pathname.endsWith('/chat/completions')) {
+    const message = `The base URL for ${url.host} must end before /chat/completions, which is appended.`
+    throw new ModelError('ERR_MODEL_SETTINGS', message)
+  }
+  return url
 }
 
 function stopped(cause: unknown): ModelError {

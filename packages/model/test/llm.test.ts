@@ -175,9 +175,11 @@ describe('settings that are refused', () => {
   })
 
   test('what is filled in with every request', () => {
-    expect(
-      problemsOf({ model: 'm', messages: [], tools: [], stream: true, n: 2 }).map(({ path }) => path),
-    ).toEqual(['messages', 'tools', 'stream', 'n'])
+    expect(problemsOf({ model: 'm', messages: [], tools: [], n: 2 }).map(({ path }) => path)).toEqual([
+      'messages',
+      'tools',
+      'n',
+    ])
   })
 
   test('a provider without what it needs', () => {
@@ -204,5 +206,38 @@ describe('settings that are refused', () => {
     expect(
       JSON.stringify(problemsOf({ api_key: 'sk-1234', base_url: 'http://me:sk-5678@host/v1' })),
     ).not.toContain('sk-')
+  })
+})
+
+describe('how long a request is tried again', () => {
+  test.each([
+    [1500, 1500],
+    ['800ms', 800],
+    ['90s', 90_000],
+    ['15m', 900_000],
+    ['1.5h', 5_400_000],
+  ])('%j is %d ms', (max_wait, maxWaitMs) => {
+    expect(parseLlm({ model: 'm', retry: { max_wait } })).toMatchObject({
+      ok: true,
+      llm: { retry: { maxWaitMs } },
+    })
+  })
+
+  test.each([
+    ['6 hours', '"6 hours" is not a time. Write 90s, 15m, 6h or milliseconds.'],
+    [-1, '-1 is not a time. Write 90s, 15m, 6h or milliseconds.'],
+    [null, 'nothing is not a time. Write 90s, 15m, 6h or milliseconds.'],
+  ])('%j is not', (max_wait, message) => {
+    expect(problemsOf({ model: 'm', retry: { max_wait } })).toEqual([{ path: 'retry.max_wait', message }])
+  })
+
+  test('no other key stands beside it', () => {
+    const hint = 'max_attempts stands directly under llm:.'
+    expect(problemsOf({ model: 'm', retry: { max_wait: 5, max_attempts: 2 } })).toEqual([
+      { path: 'retry.max_attempts', message: 'Unknown key. Known: max_wait.', hint },
+    ])
+    expect(problemsOf({ model: 'm', retry: 5 })).toMatchObject([
+      { path: 'retry', message: 'Must be a mapping with max_wait, not 5.' },
+    ])
   })
 })

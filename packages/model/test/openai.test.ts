@@ -164,6 +164,13 @@ describe('what is sent', () => {
     ])
   })
 
+  test('is the bytes that are given, where they are: what was recorded is what is sent', async () => {
+    const { server, model } = await start([{ content: 'Hello.' }])
+    const body = Buffer.from(JSON.stringify(request, null, 1))
+    await model.complete(request, { body })
+    expect(server.requests()[0]?.body).toBe(body.toString())
+  })
+
   test('holds the key only in the Authorization header, and none for a server that needs none', async () => {
     const { server, model } = await start([{ content: 'Hello.' }], { apiKey: 'sk-secret-1' })
     await model.complete(request)
@@ -177,30 +184,31 @@ describe('what is sent', () => {
   })
 
   test('takes nothing from the environment', async () => {
+    process.env.OPENAI_CUSTOM_HEADERS = 'x-from: environment\nauthorization: Bearer environment'
     const names = [
       'OPENAI_API_KEY',
       'OPENAI_ADMIN_KEY',
       'OPENAI_ORG_ID',
       'OPENAI_PROJECT_ID',
       'OPENAI_BASE_URL',
-      'OPENAI_CUSTOM_HEADERS',
     ]
     for (const name of names) process.env[name] = 'http://from.environment.invalid'
     onTestFinished(() => {
-      for (const name of names) delete process.env[name]
+      for (const name of [...names, 'OPENAI_CUSTOM_HEADERS']) delete process.env[name]
     })
     const { server, model } = await start([{ content: 'Hello.' }])
     await model.complete(request)
     expect(JSON.stringify(server.requests()[0]?.headers)).not.toContain('environment')
   })
 
-  test('has the address and the headers with which the openai client sends it itself', async () => {
+  test('has the address and the headers with which the openai client sends it itself, but for who asks', async () => {
     const { server, model } = await start([{ content: 'Hello.', times: 2 }], { apiKey: 'sk-secret-1' })
     await model.complete(request)
     const client = new OpenAI({ apiKey: 'sk-secret-1', baseURL: server.baseUrl })
     await client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'Go.' }] })
     const told = server.requests().map(({ path, headers }) => ({ path, ...chosenBy(headers) }))
-    expect(told[0]).toEqual(told[1])
+    expect({ ...told[0], 'user-agent': '' }).toEqual({ ...told[1], 'user-agent': '' })
+    expect(server.requests()[0]?.headers['user-agent']).toMatch(/^delta-engine\/\d+\.\d+\.\d+/) // the client's is its class's name, which bundlers shorten
     expect(Object.keys(told[0] ?? {}).length).toBeGreaterThan(8)
   })
 
@@ -241,7 +249,7 @@ describe('a streamed answer', () => {
     const { model } = await start([turn])
     const heard: string[] = []
     const streamed = await model.complete(streamingRequest(request), {
-      onDelta: ({ content }) => heard.push(content ?? ''),
+      onDelta: ({ content }) => content && heard.push(content),
     })
     const { raw: _raw, ...plain } = await model.complete(request)
     expect(streamed).toEqual({
@@ -288,16 +296,11 @@ describe('a streamed answer', () => {
     expect([answer.message.content, heard]).toEqual(['Whole.', ['Whole.']])
   })
 
-  test('of a server that refuses stream_options is asked for again without them', async () => {
+  test('of a server that refuses stream_options is an error that names the setting', async () => {
     const { model } = await start({ refuseStreamOptions: true, turns: [{ content: 'Hello.' }] })
     const error = await failureOf(model.complete(streamingRequest(request)))
-    expect(error).toMatchObject({
-      code: 'ERR_MODEL_REQUEST',
-      retryable: true,
-      retryAfterMs: 0,
-      retryWith: { ...request, stream: true },
-    })
-    expect((await model.complete(error.retryWith ?? request)).message.content).toBe('Hello.')
+    expect(error).toMatchObject({ code: 'ERR_MODEL_REQUEST', retryable: false })
+    expect(error.message).toContain('Write stream: false under llm in agent.yaml.')
   })
 })
 
@@ -354,7 +357,7 @@ describe('errors that are worth another try', () => {
     const error = await failureOf(model.complete(request))
     expect(error).toMatchObject({ retryable: false, retryAfterMs: 10_800_000 })
     expect(error.message.split('\n').at(-1)).toBe(
-      'The server asks to wait 3 hours, and at most 5 minutes are waited here. Try again when that time has passed.',
+      'The server asks to wait 3 hours, and at most 5 minutes are waited here unless llm.retry.max_wait allows it. Try again when that time has passed.',
     )
     const { model: sooner } = await start([{ status: 503, retryAfter: '301' }])
     expect((await failureOf(sooner.complete(request))).message).toContain('asks to wait 6 minutes,')

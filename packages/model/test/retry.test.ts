@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { ModelError, retryDelayMs } from '../src/index.js'
-import { parseRetryAfter } from '../src/server/retry.js'
+import { parseRetryAfter } from '../src/retry.js'
 
-const failed = (retryAfterMs?: number) => new ModelError('ERR_MODEL_SERVER', 'x', { retryAfterMs })
-const least = () => 0.999
-const most = () => 0
+const failed = (retryAfterMs?: number) =>
+  new ModelError('ERR_MODEL_SERVER', 'x', { retryAfterMs, retryable: true })
+const least = { random: () => 0.999 }
+const most = { random: () => 0 }
 
 test('each delay is twice the one before, up to 30 seconds', () => {
   const delays = [1, 2, 3, 4, 7, 20].map((attempt) => retryDelayMs(attempt, failed(), most))
@@ -21,7 +22,28 @@ test('up to half of a delay is left out at random', () => {
 test('what the server asks for is obeyed, without jitter, up to five minutes', () => {
   expect(retryDelayMs(1, failed(0))).toBe(0)
   expect(retryDelayMs(5, failed(7000))).toBe(7000)
-  expect(retryDelayMs(1, failed(86_400_000))).toBe(300_000)
+  expect(retryDelayMs(1, failed(300_000))).toBe(300_000)
+  expect(retryDelayMs(1, failed(300_001))).toBeUndefined()
+})
+
+test('what cannot pass is not tried again', () => {
+  expect(retryDelayMs(1, new ModelError('ERR_MODEL_ACCESS', 'x'), { maxWaitMs: 1e9 })).toBeUndefined()
+})
+
+test('with a time to wait the steps go up to a minute, while they fit', () => {
+  const patient = { ...most, maxWaitMs: 100_000 }
+  expect(retryDelayMs(7, failed(), patient)).toBe(32_000)
+  expect(retryDelayMs(2000, failed(), patient)).toBe(60_000)
+  expect(retryDelayMs(20, failed(), { ...patient, waitedMs: 40_000 })).toBe(60_000)
+  expect(retryDelayMs(20, failed(), { ...patient, waitedMs: 40_001 })).toBeUndefined()
+  expect(retryDelayMs(1, failed(), { ...most, maxWaitMs: 0 })).toBeUndefined()
+})
+
+test('and what the server asks for is obeyed in full, also after an error that is not worth another try at once', () => {
+  const later = new ModelError('ERR_MODEL_SERVER', 'x', { retryAfterMs: 10_800_000 })
+  expect(retryDelayMs(1, later)).toBeUndefined()
+  expect(retryDelayMs(1, later, { maxWaitMs: 21_600_000 })).toBe(10_800_000)
+  expect(retryDelayMs(1, later, { maxWaitMs: 21_600_000, waitedMs: 20_000_000 })).toBeUndefined()
 })
 
 test.each([

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
+import { Stream } from 'openai/streaming'
 import { describe, expect, test } from 'vitest'
-import { readEvents } from '../src/server/server-sent-events.js'
-import { readStream } from '../src/server/stream.js'
+import { readAnswer } from '../src/answer.js'
+import { type ModelDelta, reasoningOf } from '../src/index.js'
+import { watchSilence } from '../src/silence.js'
 
 const asked = { url: 'http://localhost/v1/chat/completions', model: 'm', hasKey: false }
 
@@ -9,24 +11,49 @@ async function* each<T>(values: Iterable<T>): AsyncGenerator<T> {
   yield* values
 }
 
-async function read(...deltas: object[]) {
-  const chunks = deltas.map((delta) => JSON.stringify({ id: 'c1', choices: [{ index: 0, delta }] }))
-  return (await readStream(each([...chunks, '[DONE]']), { asked })).message
+/** Reads an event stream that comes in these pieces, by the client's own reader of events. */
+async function readPieces(
+  pieces: Iterable<Uint8Array>,
+  onDelta: (delta: ModelDelta) => void = () => undefined,
+) {
+  const response = new Response(each(pieces), { headers: { 'content-type': 'text/event-stream' } })
+  const watch = watchSilence(0, undefined)
+  const chunks = (events: AsyncIterable<Uint8Array>) =>
+    Stream.fromSSEResponse<unknown>(new Response(events), watch.controller)
+  try {
+    return await readAnswer(response, { asked, watch, onDelta }, chunks)
+  } finally {
+    watch.stop()
+  }
 }
 
-describe('events', () => {
-  const text = 'event: x\ndata: {"a":\ndata:1}\n\n: comment\n\nid: 5\r\ndata: ä€\r\n\r\ndata: last'
-  const events = ['{"a":\n1}', 'ä€', 'last']
+/** Reads a stream of events with these data. */
+function readEvents(events: readonly string[], onDelta?: (delta: ModelDelta) => void) {
+  return readPieces(
+    events.map((data) => Buffer.from(`data: ${data}\n\n`)),
+    onDelta,
+  )
+}
 
-  test.each([1, 2, 3, 7, 1000])('are read from pieces of %i bytes', async (size) => {
-    const bytes = new TextEncoder().encode(text)
-    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-      bytes.slice(index * size, (index + 1) * size),
-    )
-    const seen: string[] = []
-    for await (const event of readEvents(each(pieces), asked)) seen.push(event)
-    expect(seen).toEqual(events)
-  })
+async function read(...deltas: object[]) {
+  const chunks = deltas.map((delta) => JSON.stringify({ id: 'c1', choices: [{ index: 0, delta }] }))
+  return (await readEvents([...chunks, '[DONE]'])).message
+}
+
+describe('an event stream', () => {
+  const delta = (content: string) => JSON.stringify({ choices: [{ delta: { content } }] })
+  const text = `event: x\ndata: ${delta('a')}\n\n: comment\n\nid: 5\r\ndata:${delta('ä€')}\r\n\r\ndata: [DONE]`
+
+  test.each([1, 2, 3, 7, 1000])(
+    'is read from pieces of %i bytes, to an event that is not closed',
+    async (size) => {
+      const bytes = new TextEncoder().encode(text)
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.slice(index * size, (index + 1) * size),
+      )
+      expect((await readPieces(pieces)).message.content).toBe('aä€')
+    },
+  )
 })
 
 test('any text, cut anywhere into events and bytes, arrives as it was', async () => {
@@ -49,10 +76,7 @@ test('any text, cut anywhere into events and bytes, arrives as it was', async ()
           bytes.subarray(index * size, (index + 1) * size),
         )
         const heard: string[] = []
-        const { message } = await readStream(readEvents(each(pieces), asked), {
-          onText: (text) => heard.push(text),
-          asked,
-        })
+        const { message } = await readPieces(pieces, ({ content }) => content && heard.push(content))
 
         expect(heard.join('')).toBe(texts.join(''))
         expect(message.content).toBe(texts.join(''))
@@ -160,10 +184,10 @@ describe('pieces of a message', () => {
     ]
     const chunks = deltas.map((delta) => JSON.stringify({ choices: [{ delta }] }))
     const heard: string[] = []
-    const { message } = await readStream(each([...chunks, '[DONE]']), {
-      asked,
-      onText: (text) => heard.push(text),
-    })
+    const { message } = await readEvents(
+      [...chunks, '[DONE]'],
+      ({ content }) => content && heard.push(content),
+    )
     expect([message.content, heard]).toEqual(['One, two, three', ['One', ', two', ', three']])
   })
 
@@ -192,14 +216,11 @@ test('a stream is complete with a finish_reason or with [DONE], and keeps what s
   const chunk = (choice: object, more: object = {}) =>
     JSON.stringify({ id: 'c1', model: 'm', choices: [choice], ...more })
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
-  const finished = await readStream(
-    each([
-      chunk({ delta: { content: 'x' } }),
-      chunk({ delta: {}, finish_reason: 'length' }),
-      JSON.stringify({ choices: [], usage }),
-    ]),
-    { asked },
-  )
+  const finished = await readEvents([
+    chunk({ delta: { content: 'x' } }),
+    chunk({ delta: {}, finish_reason: 'length' }),
+    JSON.stringify({ choices: [], usage }),
+  ])
   expect(finished).toEqual({
     message: { role: 'assistant', content: 'x' },
     finishReason: 'length',
@@ -212,26 +233,36 @@ test('a stream is complete with a finish_reason or with [DONE], and keeps what s
       usage,
     },
   })
-  expect(
-    (await readStream(each([chunk({ delta: { content: 'x' } }), '[DONE]']), { asked })).finishReason,
-  ).toBe(undefined)
+  expect((await readEvents([chunk({ delta: { content: 'x' } }), '[DONE]'])).finishReason).toBe(undefined)
 })
 
 test('an empty finish_reason with every piece does not end a stream', async () => {
   const piece = JSON.stringify({ choices: [{ delta: { content: 'Half' }, finish_reason: '' }] })
-  await expect(readStream(each([piece]), { asked })).rejects.toThrow('no finish_reason and no [DONE] came')
+  await expect(readEvents([piece])).rejects.toThrow('no finish_reason and no [DONE] came')
 })
 
-test('a stream may bring its message in one piece, and empty events before it', async () => {
+test('a stream may bring its message in one piece', async () => {
   const whole = JSON.stringify({ choices: [{ message: { content: 'Whole.' }, finish_reason: 'stop' }] })
-  expect((await readStream(each(['', whole, '[DONE] ']), { asked })).message.content).toBe('Whole.')
+  expect((await readEvents([whole, '[DONE] '])).message.content).toBe('Whole.')
 })
 
 test('a stream that says nothing at all is an error, too', async () => {
-  await expect(readStream(each(['[DONE]']), { asked })).rejects.toThrow(
+  await expect(readEvents(['[DONE]'])).rejects.toThrow(
     'The stream ended at once, before the answer did: no message came. What arrived was discarded.',
   )
-  await expect(readStream(each([]), { asked })).rejects.toThrow(
-    'The stream ended at once, before the answer did',
-  )
+  await expect(readEvents([])).rejects.toThrow('The stream ended at once, before the answer did')
+})
+
+test.each([
+  ['reasoning_content', 'Well, ', 'yes.'],
+  ['reasoning', 'Well, ', 'yes.'],
+  ['reasoning_details', [{ type: 'reasoning.text', index: 0, text: 'Well, ' }], [{ index: 0, text: 'yes.' }]],
+])('reasoning under the name %s is heard, apart from the text', async (name, first, second) => {
+  const deltas = [{ [name]: first }, { [name]: second }, { content: 'Yes.' }]
+  const chunks = deltas.map((delta) => JSON.stringify({ choices: [{ index: 0, delta }] }))
+  const heard: ModelDelta[] = []
+  const { message } = await readEvents([...chunks, '[DONE]'], (delta) => heard.push(delta))
+  expect(heard.map(({ reasoning }) => reasoning)).toEqual(['Well, ', 'yes.', ''])
+  expect(heard.map(({ content }) => content)).toEqual(['', '', 'Yes.'])
+  expect(reasoningOf(message)).toBe('Well, yes.')
 })

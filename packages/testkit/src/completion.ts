@@ -83,7 +83,7 @@ function lastObservation(request: ScriptRequest): string {
 
 function callDeltas(call: WireCall, index: number): object[] {
   const { arguments: text, name } = call.function
-  const opening = { index, id: call.id, type: call.type, function: { name, arguments: '' } }
+  const opening = { ...call, index, function: { name, arguments: '' } }
   const rest = pieces(text).map((piece) => ({ index, function: { arguments: piece } }))
   return [opening, ...rest].map((delta) => ({ tool_calls: [delta] }))
 }

@@ -34,6 +34,7 @@ export function livePresenter(terminal: Terminal, flags: Omit<PresenterFlags, 'f
     wantsStream: true,
     show(event) {
       const stored = storedEvent(event)
+      if (event.kind === 'reasoning') return // the spinner goes on: thinking, and for how long
       if (event.kind === 'delta') {
         spinner.stop()
         thought.add(event.content, event.iteration)

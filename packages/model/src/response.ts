@@ -1,8 +1,6 @@
-import type { AssistantMessage, ChatResponse, ToolCall, Usage } from '../chat.js'
-import { checkDepth } from '../depth.js'
-import { ModelError } from '../errors.js'
-import { isObject } from '../is-object.js'
-import { wellFormed } from '../well-formed.js'
+import type { AssistantMessage, ChatResponse, ToolCall, Usage } from './chat.js'
+import { ModelError } from './errors.js'
+import { checkDepth, isObject, withoutHalves } from './json.js'
 
 /**
  * Reads a `chat.completion` object, or a bare assistant message.
@@ -88,6 +86,17 @@ export function textOfParts(parts: readonly unknown[]): string {
   return parts.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
 }
 
+/** The text of a message's reasoning, under whatever name its provider uses; '' for none. */
+export function reasoningOf({
+  reasoning_content,
+  reasoning,
+  reasoning_details,
+}: Readonly<Record<string, unknown>>): string {
+  const text = reasoning_content || reasoning
+  if (typeof text === 'string') return text
+  return Array.isArray(reasoning_details) ? textOfParts(reasoning_details) : ''
+}
+
 /** Calls that cannot be read must not vanish: without them the message would pass for the answer. */
 function readCalls(list: unknown): ToolCall[] {
   if (saysNothing(list) || isEmptyList(list)) return []
@@ -119,6 +128,25 @@ function readCall({ index: _index, ...call }: Record<string, unknown>): ToolCall
       arguments: typeof text === 'string' ? text : JSON.stringify(text ?? {}),
     },
   }
+}
+
+/**
+ * The message without half characters (lone surrogates), which a cut by the server leaves: JSON can spell them, but `jq` and
+ * strict servers refuse them. They become replacement characters, but in a call's arguments they are written out as `\uXXXX`,
+ * which shows a reader that no such value was meant.
+ */
+function wellFormed(message: AssistantMessage): AssistantMessage {
+  const { tool_calls: calls } = message
+  return withoutHalves(calls ? { ...message, tool_calls: calls.map(withHalvesSpelt) } : message)
+}
+
+function withHalvesSpelt(call: ToolCall): ToolCall {
+  if (call.function.arguments.isWellFormed()) return call
+  const text = call.function.arguments.replace(
+    /\p{Surrogate}/gu,
+    (half) => `\\u${half.charCodeAt(0).toString(16)}`,
+  )
+  return { ...call, function: { ...call.function, arguments: text } }
 }
 
 function notACompletion(value: unknown): ModelError {

@@ -1,11 +1,61 @@
-import type { ChatModel, ChatRequest } from '../chat.js'
-import { checkRequest } from '../check-request.js'
-import { ModelError } from '../errors.js'
-import { isObject } from '../is-object.js'
-import { parseCompletion } from '../server/completion.js'
-import { requireThat } from '../usage.js'
-import { firstDifference } from './difference.js'
-import { asSent, type Recording, type ReplayRecord, recordingOf } from './recording.js'
+import type { ChatModel, ChatRequest } from './chat.js'
+import { ModelError } from './errors.js'
+import { isObject } from './json.js'
+import { parseCompletion, reasoningOf } from './response.js'
+
+/** One exchange of a recorded conversation. */
+export interface ReplayRecord {
+  /** The request, or the text of its body. */
+  readonly request: ChatRequest | string
+  /** What `ChatResponse.raw` held: a completion, or a bare assistant message. */
+  readonly response: unknown
+}
+
+/** What an exchange is made of: the numbers of its parts. */
+export interface RecordedParts {
+  /** The request without its messages. */
+  readonly parameters: number
+  /** One number for each message, in order. */
+  readonly messages: readonly number[]
+}
+
+/** A recorded conversation that is read piece by piece. Each part stays what it was for as long as it is open. */
+export interface Recording {
+  /** How many exchanges there are, oldest first. */
+  readonly length: number
+  /** How many messages the request of an exchange has. */
+  messageCount(exchange: number): number
+  /** The parts of an exchange; exchanges count from 0. */
+  parts(exchange: number): RecordedParts
+  /** Reads one part: a message, or a request without its messages. */
+  part(number: number): unknown
+  /** Reads what `ChatResponse.raw` held. */
+  response(exchange: number): unknown
+}
+
+/** A recording held in memory. */
+function recordingOf(records: readonly ReplayRecord[]): Recording {
+  const parts: unknown[] = []
+  const add = (part: unknown): number => parts.push(part) - 1
+  const exchanges = records.map(({ request }) => {
+    const sent = typeof request === 'string' ? request : JSON.stringify(request)
+    const { messages, ...parameters } = JSON.parse(sent) as ChatRequest
+    return { parameters: add(parameters), messages: messages.map(add) }
+  })
+  const exchange = (index: number): RecordedParts => exchanges[index] ?? { parameters: -1, messages: [] }
+  return {
+    length: records.length,
+    messageCount: (index) => exchange(index).messages.length,
+    parts: exchange,
+    part: (number) => parts[number],
+    response: (index) => records[index]?.response,
+  }
+}
+
+/** A value as it is sent: without fields that are undefined. */
+function asSent<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value))
+}
 
 /**
  * A model that answers exactly the recorded requests. It never falls back: a request that was not recorded is an error
@@ -18,7 +68,6 @@ import { asSent, type Recording, type ReplayRecord, recordingOf } from './record
  *   only the messages that were not found equal before. A message must then not be changed after it was sent.
  */
 export function replayModel(recorded: readonly ReplayRecord[] | Recording): ChatModel {
-  checkRecorded(recorded)
   const recording = isRecording(recorded) ? recorded : recordingOf(recorded)
   const isSame = comparison(recording, { remember: isRecording(recorded) })
   const used = new Set<number>()
@@ -35,9 +84,7 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
   }
 
   return {
-    async complete(request, options = {}) {
-      checkRequest(request, options)
-      const { signal, onDelta } = options
+    async complete(request, { signal, onDelta } = {}) {
       if (signal?.aborted) throw new ModelError('ERR_MODEL_ABORTED', 'The request was stopped.')
       const index = find(request)
       if (index === undefined) throw notRecorded(recording, request)
@@ -45,20 +92,12 @@ export function replayModel(recorded: readonly ReplayRecord[] | Recording): Chat
       used.add(index)
       next = index + 1
       const answer = parseCompletion(recording.response(index))
+      const reasoning = reasoningOf(answer.message)
+      if (reasoning) onDelta?.({ reasoning })
       if (answer.message.content) onDelta?.({ content: answer.message.content })
       return answer
     },
   }
-}
-
-function checkRecorded(recorded: unknown): void {
-  const isRecorded =
-    Array.isArray(recorded) || (isObject(recorded) && typeof recorded.messageCount === 'function')
-  requireThat(
-    isRecorded,
-    'replayModel: the list of records',
-    'a list of { request, response }, or a Recording',
-  )
 }
 
 function isRecording(recorded: readonly ReplayRecord[] | Recording): recorded is Recording {
@@ -141,4 +180,59 @@ function nearestTo(recording: Recording, { messages }: ChatRequest): number {
     return end === -1 ? recorded.length : end
   })
   return shared.reduce((best, count, index) => (count > (shared[best] ?? 0) ? index : best), 0)
+}
+
+interface Difference {
+  /** Where: `messages[2].content`. */
+  readonly path: string
+  /** Both values there, cut to the part that differs. */
+  readonly left: string
+  readonly right: string
+}
+
+/** The first place where two JSON values differ; undefined when they are equal. The order of keys does not count. */
+function firstDifference(left: unknown, right: unknown, path = ''): Difference | undefined {
+  if (Object.is(left, right)) return undefined
+  if (Array.isArray(left) && Array.isArray(right)) {
+    const places = Array.from({ length: Math.max(left.length, right.length) }, (_, index) => index)
+    return firstOf(places, (index) => firstDifference(left[index], right[index], `${path}[${index}]`))
+  }
+  if (isObject(left) && isObject(right)) {
+    const keys = [...new Set([...Object.keys(left), ...Object.keys(right)])]
+    return firstOf(keys, (key) =>
+      firstDifference(left[key], right[key], path === '' ? key : `${path}.${key}`),
+    )
+  }
+  return { path, ...excerpts(left, right) }
+}
+
+function firstOf<Place>(places: readonly Place[], compare: (place: Place) => Difference | undefined) {
+  for (const place of places) {
+    const difference = compare(place)
+    if (difference) return difference
+  }
+  return undefined
+}
+
+const BEFORE = 20
+const LENGTH = 80
+
+function excerpts(left: unknown, right: unknown): { left: string; right: string } {
+  if (typeof left !== 'string' || typeof right !== 'string') return { left: show(left), right: show(right) }
+  const end = Math.min(left.length, right.length)
+  let at = 0
+  while (at < end && left[at] === right[at]) at++
+  return { left: cut(left, at), right: cut(right, at) }
+}
+
+function cut(text: string, at: number): string {
+  const start = Math.max(0, at - BEFORE)
+  const part = JSON.stringify(text.slice(start, start + LENGTH))
+  return `${start > 0 ? '…' : ''}${part}${start + LENGTH < text.length ? '…' : ''}`
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return '(nothing)'
+  const text = JSON.stringify(value)
+  return text.length > LENGTH ? `${text.slice(0, LENGTH)}…` : text
 }

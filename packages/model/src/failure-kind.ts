@@ -1,4 +1,4 @@
-import type { ModelErrorCode } from '../errors.js'
+import type { ModelErrorCode } from './errors.js'
 import { looksLikeHtml, type ServerWords } from './server-words.js'
 
 /** An answer that is not 2xx. */
@@ -119,7 +119,9 @@ const KINDS = {
     advice: (_, { body }) =>
       looksLikeHtml(body)
         ? 'A web page is not an answer: check the base URL (http or https, host, port), and whether a proxy stands in between.'
-        : 'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
+        : body.includes('stream_options')
+          ? 'It seems that this server cannot stream. Write stream: false under llm in agent.yaml.'
+          : 'Check what it names: parameters are sent exactly as they were set, messages as they were given.',
   },
 } satisfies Record<string, FailureKind>
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
-import { ModelError } from '../errors.js'
-import { mapTexts, someText } from '../texts.js'
+import { ModelError } from './errors.js'
+import { mapTexts, someText } from './json.js'
 
 /*
  * Servers repeat the API key in error messages, and some in answers. Nothing that leaves this package may contain it.
@@ -10,6 +10,19 @@ const REDACTED = '[API key]'
 
 /** A shorter key is a placeholder for a local server (`none`, `ollama`): a word that answers may well contain. */
 const SHORTEST_KEY = 8
+
+/**
+ * Refuses a line break in a key here: the HTTP client's own error would show the key.
+ *
+ * @throws {ModelError} `ERR_MODEL_SETTINGS`
+ */
+export function checkKey(apiKey: string | undefined): string | undefined {
+  if (apiKey === undefined || apiKey === '') return undefined
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey
+  const message =
+    'The API key contains a space, a line break or another character that cannot be part of a key. Check where it was set.'
+  throw new ModelError('ERR_MODEL_SETTINGS', message)
+}
 
 /** The same error without the key in it. */
 export function errorWithoutKey(error: unknown, apiKey: string | undefined): unknown {

@@ -1,4 +1,4 @@
-import { isObject } from '../is-object.js'
+import { isObject } from './json.js'
 
 export interface ServerWords {
   readonly message: string
