@@ -167,12 +167,7 @@ test('config tells what is deprecated also when something is wrong', async () =>
 })
 
 test.each([
-  ['llm: {}', '"llm" is empty.', 'Write llm: { model: gpt-4o }.'],
-  [
-    'llm: {}\nmodel: llama3',
-    '"llm" is empty; "model" belongs under it.',
-    'Write llm: { model: llama3 } in its place.',
-  ],
+  ['llm: {}', 'llm.model: The provider openai needs the name of a model.', 'For example model: gpt-4o.'],
   [
     'llm: { temperature: 0 }',
     'llm.model: The provider openai needs the name of a model.',

@@ -113,6 +113,7 @@ function normalised(text: string): string {
     .replaceAll(/\d{8}[T_-]?\d{6,9}Z?/g, 'TIME')
     .replaceAll(/\b[0-9a-f]{64}\b/g, 'SHA256')
     .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UUID')
+    .replaceAll(/\b\d+s +(?=\d+ +\w)/g, 'DURATION   ') // an age in a table, and the blanks that make it as wide as 10s
     .replaceAll(/\b\d+(\.\d+)? ?(ms|s)\b/g, 'DURATION')
     .replaceAll(/"(pid|duration_ms|latency_ms|epoch)": ?\d+/g, '"$1": N')
     .replaceAll(/process \d+/g, 'process N')

@@ -2,11 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { temporaryAgent } from '@delta/testkit'
 import fc from 'fast-check'
-import { load } from 'js-yaml'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { asYaml } from '../src/present/yaml.js'
-import type { Terminal } from '../src/terminal/terminal.js'
 import { delta } from './delta.js'
 
 // What `tool expand` and `config` write is read again: by Delta, and by programs that know YAML from another library.
@@ -101,23 +99,19 @@ const { value } = fc.letrec((tie) => ({
   ),
 }))
 
-/** Nothing but what `asYaml` asks for. */
-const onScreen = (columns: number | undefined) =>
-  ({ stdout: { isTTY: columns !== undefined, columns } }) as unknown as Terminal
-
-test('whatever is written as YAML, two libraries read it as it was, on a screen of any width', () => {
+test('whatever is written as YAML, it is read as it was', () => {
   fc.assert(
-    fc.property(value, fc.constantFrom(undefined, 20, 40, 60, 80), (tools, columns) => {
-      const written = asYaml({ tools }, onScreen(columns))
+    fc.property(value, (tools) => {
+      const written = asYaml({ tools })
       expect(parse(written), written).toEqual({ tools })
-      expect(load(written), written).toEqual({ tools })
+      expect(parse(written, { version: '1.1', schema: 'core' }), written).toEqual({ tools })
     }),
     { numRuns: 5_000 },
   )
 })
 
 test('what is undefined is left out', () => {
-  expect(asYaml({ name: 'a', version: undefined }, onScreen(undefined))).toBe('name: a\n')
+  expect(asYaml({ name: 'a', version: undefined })).toBe('name: a\n')
 })
 
 const NASTY = [

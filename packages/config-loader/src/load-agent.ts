@@ -1,19 +1,70 @@
 import { basename } from 'node:path'
-import { AGENT_DEFAULTS, type Agent } from './agent.js'
-import { checkLoading } from './check-options.js'
-import type { ConfigWarning } from './errors.js'
-import { openDirectory } from './files/directory.js'
-import { openCache } from './files/load-cache.js'
-import type { Workplace } from './files/workplace.js'
-import { collectFindings, inReadingOrder } from './findings.js'
-import { invalid } from './invalid.js'
-import { CONTEXT_FILE } from './parts/context.js'
-import { HOOKS_FILE } from './parts/hooks-file.js'
-import { type CompleteParts, isComplete, type LoadOptions, readParts } from './parts/parts.js'
-import { USUAL_PROMPT } from './parts/prompt.js'
-import { makeSnapshot, resolveDocument, textOf } from './snapshot.js'
-import { toolsAlone } from './tools/tool-set.js'
-import { writtenVersion } from './yaml/file.js'
+import type { ContextManifest } from '@delta/context'
+import type { Policy, Tool } from '@delta/executor'
+import type { LlmSettings, ScriptTurn } from '@delta/model'
+import { CONTEXT_FILE, CONTEXT_MISSING } from './context.js'
+import { openDirectory, type Workplace } from './files.js'
+import { HOOKS_FILE, type Hooks } from './hooks.js'
+import type { Override } from './imports.js'
+import { type CompleteParts, isComplete, type LoadOptions, readParts } from './parts.js'
+import {
+  ConfigError,
+  type ConfigWarning,
+  collectFindings,
+  type Findings,
+  formatReport,
+  inReadingOrder,
+  maskSecrets,
+} from './problems.js'
+import { USUAL_PROMPT } from './prompt.js'
+import { expandedFormOf, toolsAlone } from './tools.js'
+import { writtenVersion, type YamlFile } from './yaml.js'
+
+/** What counts where `agent.yaml` says nothing. */
+export const AGENT_DEFAULTS = {
+  /** Cycles after a message of the user, before the run fails. */
+  maxIterations: 30,
+  /** How many calls of one response may run side by side. */
+  toolConcurrency: 1,
+  /** How many calls of one response run at all. */
+  maxToolCalls: 128,
+  /** Whether an answer that is empty, or lost a tool call, completes the run. */
+  acceptEmpty: false,
+} as const
+
+/** One agent, validated: everything a run needs to know of its files. */
+export interface Agent {
+  /** Absolute, symbolic links resolved. */
+  home: string
+  /** `name` of `agent.yaml`: for people, and in journals. */
+  name: string
+  /** The author's own, kept as a record. */
+  version?: string
+  /** For people. */
+  description?: string
+  llm: LlmSettings
+  /** The turns of a scripted model, if `llm.provider` is `script`. */
+  script?: ScriptTurn[]
+  /** Cycles after a message of the user, before the run fails; absent: see `AGENT_DEFAULTS`. */
+  maxIterations?: number
+  /** How many calls of one response may run side by side. */
+  toolConcurrency: number
+  /** How many calls of one response run at all; absent: see `AGENT_DEFAULTS`. */
+  maxToolCalls?: number
+  /** Whether an answer that is empty, or lost a tool call, completes the run. */
+  acceptEmpty: boolean
+  /** Absent: every effect of the author's own tools is allowed; see `decide` of `@delta/executor`. */
+  policy?: Policy
+  /** By name; imports first, then the agent's own. */
+  tools: ReadonlyMap<string, Tool>
+  /** What `context.yaml` says. */
+  manifest: ContextManifest
+  /** What `hooks.yaml` says; empty without one. */
+  hooks: Hooks
+  snapshot: Snapshot
+  /** Tools of the same name in several files, and which one counts. */
+  overrides: Override[]
+}
 
 /**
  * Loads an agent: `agent.yaml` and what it imports, `hooks.yaml`, `context.yaml`, and the prompt.
@@ -27,7 +78,6 @@ export async function loadAgent(
   directory: string,
   options: LoadOptions,
 ): Promise<{ agent: Agent; warnings: ConfigWarning[] }> {
-  checkLoading('loadAgent', directory, options)
   const { parts, workplace, warnings } = await loadParts(directory, options)
   return { agent: assemble(parts, workplace, options.overrides ?? []), warnings }
 }
@@ -38,11 +88,9 @@ export async function loadParts(
   options: LoadOptions,
 ): Promise<{ parts: CompleteParts; workplace: Workplace; warnings: ConfigWarning[] }> {
   const findings = collectFindings(options)
-  const cache = options.cache && openCache(options.cache)
-  const workplace = { ...openDirectory(directory, options.shownAs), cache }
+  const workplace = openDirectory(directory, options.shownAs)
   const parts = await readParts(workplace, options, findings)
   if (findings.problems.length > 0 || !isComplete(parts)) throw invalid(findings)
-  cache?.save()
   return { parts, workplace, warnings: inReadingOrder(findings.warnings) }
 }
 
@@ -50,12 +98,19 @@ function assemble(parts: CompleteParts, { home }: Workplace, set: readonly strin
   const { main, document, prompt, context, hooks, tools, overrides, llm, script, policy } = parts
   const version = document.version === undefined ? {} : { version: writtenVersion(document.version, main) }
   const hooksInMain = hooks.file?.path === main.path ? hooks.file : undefined // as before version 1.9
-  const config = resolveDocument({ ...((hooksInMain ?? main).value as object), ...version }, tools)
-  const files = {
+  const { imports: _, ...rest } = (hooksInMain ?? main).value as Record<string, unknown>
+  const resolved = [...tools.values()].map(expandedFormOf)
+  const config = maskSecrets({
+    ...rest,
+    ...version,
+    ...((resolved.length > 0 || 'tools' in rest) && { tools: resolved }),
+  }) as Record<string, unknown> // masked, for it is written into every run
+  const files = Object.entries({
     [basename(prompt?.name ?? USUAL_PROMPT)]: prompt?.text,
     [CONTEXT_FILE]: textOf(context.file),
     [HOOKS_FILE]: hooks.file && !hooksInMain ? textOf(hooks.file) : undefined,
-  }
+    'agent.yaml': toYaml(config),
+  }).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return {
     home,
     name: document.name,
@@ -72,11 +127,12 @@ function assemble(parts: CompleteParts, { home }: Workplace, set: readonly strin
     manifest: context.manifest,
     hooks: hooks.hooks,
     overrides,
-    snapshot: makeSnapshot(config, {
-      files,
+    snapshot: {
+      config,
+      files: Object.fromEntries(files),
       hasImports: Object.hasOwn(main.value as object, 'imports'),
       overrides: lastOfEachPath(set),
-    }),
+    },
   }
 }
 
@@ -86,4 +142,43 @@ function lastOfEachPath(overrides: readonly string[]): string[] {
   return overrides.filter(
     (text, index) => !overrides.slice(index + 1).some((later) => pathOf(later) === pathOf(text)),
   )
+}
+
+/** What a run keeps of the agent it ran: a record, never executed. */
+export interface Snapshot {
+  /** The files of `configuration/<seq>/`, by name: agent.yaml resolved, the others as they are. */
+  files: Record<string, string>
+  /** The same as a value, for `ENGINE_START`. */
+  config: Record<string, unknown>
+  /** Some of agent.yaml was written in files that it imports. */
+  hasImports: boolean
+  /** What the option `overrides` set, of each path the last: loading the same files with them gives the same agent. */
+  overrides: string[]
+}
+
+/** What a file says: as it is written, or in plain YAML if something was set in it. */
+function textOf({ text, value, setBy }: YamlFile): string {
+  return setBy === undefined ? text : toYaml((value ?? {}) as Record<string, unknown>)
+}
+
+/**
+ * YAML in which each key, and each element of a list, has one line of JSON: two runs' configurations compare by
+ * tools, and writing it costs a tenth of what a YAML library takes for prettier text.
+ */
+function toYaml(config: Record<string, unknown>): string {
+  const lines = Object.entries(config).flatMap(([key, value]) => {
+    const name = /^[A-Za-z_][\w-]*$/.test(key) ? key : JSON.stringify(key)
+    if (!Array.isArray(value) || value.length === 0) return `${name}: ${JSON.stringify(value)}`
+    return [`${name}:`, ...value.map((item) => `  - ${JSON.stringify(item)}`)]
+  })
+  return `${lines.join('\n')}\n`
+}
+
+/** The error for files that were found and cannot be used: everything that is wrong with them, in reading order. */
+export function invalid(findings: Findings): ConfigError {
+  const problems = inReadingOrder(findings.problems)
+  const warnings = inReadingOrder(findings.warnings)
+  const onlyContext = problems.length === 1 && problems[0]?.message.startsWith(CONTEXT_MISSING)
+  const code = onlyContext ? 'ERR_CONFIG_CONTEXT_MISSING' : 'ERR_CONFIG_INVALID'
+  return new ConfigError(code, formatReport(problems, warnings), { problems, warnings })
 }

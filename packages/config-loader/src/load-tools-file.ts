@@ -1,32 +1,25 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Policy, Tool } from '@delta/executor'
-import { checkLoading } from './check-options.js'
-import { ConfigError, type ConfigWarning } from './errors.js'
-import { findMainFile, openDirectory } from './files/directory.js'
-import { openCache } from './files/load-cache.js'
-import { readText } from './files/read-text.js'
-import { realPath } from './files/real-path.js'
-import { readYaml, type Workplace } from './files/workplace.js'
-import { collectFindings, type Findings, inReadingOrder } from './findings.js'
-import { formatReport } from './format.js'
-import { invalid } from './invalid.js'
-import { isMap } from './is-map.js'
-import type { LoadOptions } from './parts/parts.js'
-import { sentence } from './shape/report.js'
-import { isAtip } from './tools/atip-import.js'
-import { importRootsOf } from './tools/import-roots.js'
-import { collectTools } from './tools/imports.js'
-import { checkPolicyTools, readPolicy } from './tools/policy.js'
+import { isAtip } from './atip-import.js'
+import { findMainFile, openDirectory, readText, readYaml, realPath, type Workplace } from './files.js'
+import { importRootsOf } from './import-path.js'
+import { collectTools, type Override } from './imports.js'
+import { invalid } from './load-agent.js'
+import type { LoadOptions } from './parts.js'
+import { isMap } from './path.js'
+import { checkPolicyTools, readPolicy } from './policy.js'
 import {
-  effectPlacesOf,
-  expandedFormOf,
-  type Override,
-  placeOf,
-  type ToolSet,
-  toolsAlone,
-} from './tools/tool-set.js'
-import { writtenVersion, type YamlFile } from './yaml/file.js'
+  ConfigError,
+  type ConfigWarning,
+  collectFindings,
+  type Findings,
+  formatReport,
+  inReadingOrder,
+} from './problems.js'
+import { wrong } from './shape.js'
+import { expandedFormOf, fileAndLine, type ToolSet, toolsAlone } from './tools.js'
+import { writtenVersion, type YamlFile } from './yaml.js'
 
 /** The tools of one file, as a program uses them and as a document to be written. */
 export interface LoadedTools {
@@ -59,30 +52,32 @@ export async function loadToolsFile(
   path: string,
   options: LoadOptions & { partial?: boolean },
 ): Promise<LoadedTools> {
-  checkLoading('loadToolsFile', path, options)
   const findings = collectFindings(options)
-  const { file: mainPath, ...opened } = openFile(path, options.shownAs ?? path, findings)
-  const cache = options.cache && openCache(options.cache)
-  const workplace = { ...opened.workplace, cache }
+  const { file: mainPath, workplace } = openFile(path, options.shownAs ?? path, findings)
   const { exists, file } = readYaml(mainPath, workplace, findings)
   if (!exists) findings.error({ file: path }, 'does not exist.')
   if (file === undefined) throw invalid(findings)
 
   const overrides: Override[] = []
   const tools = await toolsOf(file, workplace, overrides, options, findings)
-  const policy = readPolicy(isMap(file.value) ? file.value.policy : undefined, file, findings)
-  checkPolicyTools(policy, tools, file, findings)
+  const policyAt = { file, path: ['policy'], findings }
+  const policy = readPolicy(isMap(file.value) ? file.value.policy : undefined, policyAt)
+  checkPolicyTools(policy, tools, policyAt)
   const failure = findings.problems.length > 0 ? invalid(findings) : undefined
   if (failure && !options.partial) throw failure
-  if (!failure) cache?.save()
   return {
     document: documentOf(file, tools),
     tools: toolsAlone(tools),
     placeOf: (name) => {
       const loaded = tools.get(name)
-      return loaded && placeOf(loaded)
+      return loaded && fileAndLine(loaded.file, loaded.path)
     },
-    effectPlaces: (name) => effectPlacesOf(tools.get(name)),
+    effectPlaces: (name) => {
+      const from = tools.get(name)?.effectsFrom
+      if (from === undefined) return {}
+      const places = Object.entries(from.paths).map(([key, path]) => [key, fileAndLine(from.file, path)])
+      return Object.fromEntries(places)
+    },
     ...(policy && { policy }),
     overrides,
     warnings: inReadingOrder(findings.warnings),
@@ -138,8 +133,7 @@ async function toolsOf(
 
 function listAt(key: string, value: unknown, file: YamlFile, findings: Findings): readonly unknown[] {
   if (Array.isArray(value)) return value
-  if (value !== undefined && value !== null)
-    findings.error(file.locate([key]), sentence([key], 'must be a list'))
+  if (value !== undefined && value !== null) wrong({ file, path: [key], findings }, 'must be a list')
   return []
 }
 

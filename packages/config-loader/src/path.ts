@@ -1,3 +1,8 @@
+/** True for what YAML writes as keys and values. */
+export function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** A place inside a YAML value: keys and list indexes, outermost first. */
 export type ValuePath = readonly (string | number)[]
 

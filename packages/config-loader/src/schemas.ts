@@ -1,11 +1,31 @@
 import { manifestSchema } from '@delta/context'
-import { COST_ESTIMATES, TRUST_LEVELS } from '@delta/executor'
+import { policySchema, settingsSchema } from '@delta/executor'
 import { llmSchema } from '@delta/model'
+import { toolSchemas } from '@delta/tool-expander'
 import * as z from 'zod/mini'
-import { agentSchema, importSchema, toolFileSchema } from './schemas/agent-schema.js'
-import { DESCRIPTIONS } from './schemas/descriptions.js'
-import { HOOK_NAMES, hookSchema } from './schemas/hook.js'
-import { toolEditorSchema } from './schemas/tool-editor-schema.js'
+import { agentSchema, importSchema, toolFileSchema } from './agent-schema.js'
+import { DESCRIPTIONS } from './descriptions.js'
+import { HOOK_NAMES, hookSchema } from './hooks.js'
+
+const { Definition, Parameter } = toolSchemas()
+const jsonSchema = z.optional(z.looseObject({}))
+
+/** A tool as editors offer it: what the expander and the executor read, without what only an expanded tool has. */
+const toolEditorSchema = z
+  .extend(z.omit(Definition, { substitute: true, checked_words: true, __meta: true }), {
+    ...settingsSchema._zod.innerType.shape,
+    input_schema: jsonSchema,
+    parameters: z.optional(
+      z.array(
+        z.extend(z.omit(Parameter, { raw: true }), {
+          position: z.optional(z.int()),
+          items: jsonSchema,
+          properties: jsonSchema,
+        }),
+      ),
+    ),
+  })
+  .check(z.meta({ oneOf: ['exec', 'shell', 'command'].map((mode) => ({ required: [mode] })) }))
 
 /** JSON Schemas of all files of an agent, by which editors complete and check them while one types. */
 export function jsonSchemas() {
@@ -20,28 +40,13 @@ export function jsonSchemas() {
   }
 }
 
-const flag = z.optional(z.boolean())
 const tools = z.optional(z.nullable(z.array(toolEditorSchema)))
 const imports = z.optional(
   z.nullable(
     z.array(importSchema).check(z.describe('Files with tools. Of tools with one name the last counts.')),
   ),
 )
-
-const policy = z.strictObject({
-  allow_destructive: flag,
-  allow_non_reversible: flag,
-  allow_billable: flag,
-  allow_network: flag,
-  allow_filesystem_write: flag,
-  allow_filesystem_delete: flag,
-  allow_interactive: flag,
-  min_trust_level: z.optional(z.enum(TRUST_LEVELS)),
-  max_cost_estimate: z.optional(z.enum(COST_ESTIMATES)),
-  on_confirmation: z.optional(z.enum(['ask_human', 'deny'])),
-  redact: z.optional(z.enum(['declared', 'patterns'])),
-  tools: z.optional(z.record(z.string(), z.literal('allow'))),
-})
+const policy = z.strictObject(policySchema.shape)
 
 const namedHooks = z.strictObject(
   Object.fromEntries(HOOK_NAMES.map((name) => [name, z.optional(hookSchema)])),

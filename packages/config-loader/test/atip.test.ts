@@ -120,8 +120,8 @@ test('an import of no commands is not silent', async () => {
   const agentYaml = importing('{ atip: gh.json, commands: [] }\n  - ./none.json')
   const { warnings, home } = await load({ 'agent.yaml': agentYaml, ...files })
   expect(texts(warnings, home)).toEqual([
-    'agent/agent.yaml:4: imports[0].commands: is empty: nothing is imported. Leave it out for all commands.',
-    `agent/agent.yaml:5: imports[1]: ${home}/none.json has no commands: nothing is imported.`,
+    `agent/agent.yaml:4: imports[0]: nothing is imported from ${home}/gh.json.`,
+    `agent/agent.yaml:5: imports[1]: nothing is imported from ${home}/none.json.`,
   ])
 })
 

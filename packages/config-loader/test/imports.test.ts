@@ -191,7 +191,6 @@ test('a missing file and a pattern are explained', async () => {
     'agent.yaml': importing('tols.yaml', '"tools/*.yaml"', 'tools/gh.atip.json'),
   })
   expect(message).toContain(`agent/agent.yaml:4:5: imports[0]: "tols.yaml" does not exist in agent.`)
-  expect(message).toContain('Patterns are not expanded: name each file.')
   expect(message).toContain('A program writes it: delta tool import <program> -o agent/tools/gh.atip.json')
 })
 
@@ -222,7 +221,7 @@ test('an import that is a directory names the files in it, one that is empty is 
   expect(message).toContain(`agent/agent.yaml:4:5: imports[0]: agent/tools is a directory, not a file.
   - ./tools
     ^
-Import the files in it, one by one: ./tools/a.yml, ./tools/b.yaml
+Import files, one by one. In it: a.yml, b.yaml.
 `)
   expect(message).toContain(`agent/agent.yaml:5:5: imports[1]: agent/empty.yaml is empty.
   - empty.yaml
@@ -231,35 +230,27 @@ A file to import holds a list "tools:".`)
   expect(message).toContain('imports[2]: agent is a directory, not a file.')
 })
 
-test.each([
-  [
-    'npm: "@acme/tools/files.yaml"',
-    'Write it as one text, without a blank behind a colon: "npm:@acme/tools/files.yaml"',
-  ],
-  ['{ npm:acme/x.yaml: }', 'Write it as one text, without a blank behind a colon: "npm:acme/x.yaml"'],
-  ['{ file: a.yaml }', 'Write only the path: - a.yaml'],
-  ['{ aitp: gh.json }', 'Did you mean "atip"?'],
-  ['{}', 'As in: - ./tools/files.yaml'],
-])('an import written as %s is answered with how to write it', async (entry, hint) => {
-  const message = await complaint({ 'agent.yaml': importing(entry) })
-  expect(message).toContain(
-    'agent/agent.yaml:4:5: imports[0]: must be a path, or { atip: <file> } for a description in ATIP.',
-  )
-  expect(message).toContain(hint)
-})
+test.each(['npm: "@acme/tools/files.yaml"', '{ file: a.yaml }', '{}'])(
+  'an import written as %s is answered with how to write it',
+  async (entry) => {
+    const message = await complaint({ 'agent.yaml': importing(entry) })
+    expect(message).toContain(
+      'agent/agent.yaml:4:5: imports[0]: must be a path, or { atip: <file> } for a description in ATIP.',
+    )
+    expect(message).toContain('As in: - ./tools/files.yaml')
+  },
+)
 
-test('a scope that was forgotten, and an ending that is another one, are guessed', async () => {
+test('an ending that is another one is guessed', async () => {
   const message = await complaint({
-    'agent.yaml': importing('npm:acme/tools/a.yaml', 'tools', 'tools.yml'),
-    'node_modules/@acme/tools/a.yaml': tool('a'),
+    'agent.yaml': importing('tools', 'tools.yml'),
     'tools.yaml': tool('b'),
   })
-  expect(message).toContain('Did you mean "npm:@acme/tools/a.yaml"?')
-  expect(message).toContain(`imports[1]: "tools" does not exist in agent.
+  expect(message).toContain(`imports[0]: "tools" does not exist in agent.
   - tools
     ^
 Did you mean "tools.yaml"?`)
-  expect(message).toContain('imports[2]: "tools.yml" does not exist in agent.')
+  expect(message).toContain('imports[1]: "tools.yml" does not exist in agent.')
 })
 
 test('a path that cannot be one is refused like any other', async () => {
@@ -287,16 +278,6 @@ test('an override that is met along several ways is listed once', async () => {
     'b.yaml': tool('greet'),
   })
   expect(agent.overrides).toHaveLength(1)
-})
-
-test('the same tool twice in one file is an error that names both places', async () => {
-  const text = `${MINIMAL['agent.yaml']}tools:\n  - { name: twice, exec: a }\n  - { name: twice, exec: b }\n`
-  expect(
-    await complaint({ 'agent.yaml': text }),
-  ).toBe(`agent/agent.yaml:5:13: tools[1]: the tool "twice" is already defined on line 4.
-  - { name: twice, exec: b }
-            ^
-Rename one of the two.`)
 })
 
 test('a tool may not be called ask_human', async () => {

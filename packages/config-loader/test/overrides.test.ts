@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ConfigError, type LoadCache, listSettings, loadAgent, loadEnvironment } from '../src/index.js'
+import { ConfigError, listSettings, loadAgent, loadEnvironment } from '../src/index.js'
 import { agentOf, complaint, complaintAbout, directoryOf, load, MINIMAL } from './agents.js'
 
 const AGENT = {
@@ -195,25 +195,6 @@ test('a line behind a list element that was taken away is still the right one', 
   const message = await complaint({ ...AGENT, 'context.yaml': context }, set('context.sources.memory='))
   expect(message).toContain('agent/context.yaml:5:')
   expect(message).not.toContain('agent/context.yaml:4:')
-})
-
-test('tools that an earlier load made are not taken for those that were set', async () => {
-  const home = await agentOf(AGENT)
-  let kept: string | undefined
-  const cache: LoadCache = {
-    read: () => kept,
-    write(text) {
-      kept = text
-    },
-  }
-  const timeouts = async (...overrides: string[]) => {
-    const { agent } = await loadAgent(home, { environment: {}, cache, overrides })
-    return [...agent.tools].map(([name, { settings }]) => `${name} ${settings.timeoutMs}`)
-  }
-  const before = await timeouts()
-  expect(await timeouts('tools.grep.timeout_ms=5')).toEqual(['grep 5', ...before.slice(1)])
-  expect(await timeouts('tools=[{ name: ls, exec: ls }]')).toHaveLength(1)
-  expect(await timeouts()).toEqual(before)
 })
 
 test('listSettings names the flag where a value comes from one', async () => {

@@ -4,11 +4,11 @@ import { parseLlm } from '@delta/model'
 import { parseTool, SCHEMA_WORDS } from '@delta/tool-expander'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { AGENT_KEYS, agentSchema } from '../src/agent-schema.js'
+import { DESCRIPTIONS } from '../src/descriptions.js'
 import { HOOK_NAMES } from '../src/index.js'
-import { AGENT_KEYS, agentSchema } from '../src/schemas/agent-schema.js'
-import { DESCRIPTIONS } from '../src/schemas/descriptions.js'
 import { jsonSchemas } from '../src/schemas.js'
-import { fitShape } from '../src/shape/shape.js'
+import { fitShape } from '../src/shape.js'
 
 const schemas = jsonSchemas()
 interface Node {

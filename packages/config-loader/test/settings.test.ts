@@ -1,13 +1,6 @@
 import { expect, test } from 'vitest'
 import { complaint, load, MINIMAL, texts } from './agents.js'
 
-test('a key in agent.yaml is an error that points to .env', async () => {
-  const message = await complaint({ 'agent.yaml': 'name: a\nllm:\n  model: x\n  api_key: sk-1\n' })
-  expect(message).toContain('agent/agent.yaml:4:3: llm.api_key: ')
-  expect(message).toContain('\n  api_key: ****\n  ^\n')
-  expect(message).toContain('.env')
-})
-
 test.each([
   ['key: sk-12345', 'key: ********'],
   ['openai_api_key: "sk-\\"12345"', 'openai_api_key: ************'],
@@ -80,7 +73,6 @@ test.each([
   ['maxTokens', 'max_tokens'],
   ['baseURL', 'base_url'],
   ['timeout', 'timeout_ms'],
-  ['max_retries', 'max_attempts'],
   ['reasoning_efort', 'reasoning_effort'],
 ])('llm.%s is said to mean probably %s, and with strict it is an error', async (key, meant) => {
   const files = { 'agent.yaml': `name: a\nllm:\n  model: x\n  ${key}: 1\n  temperature: 0\n` }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { formatReport } from '../src/format.js'
-import { parseFile, parseYaml, type YamlFile } from '../src/yaml/file.js'
+import { formatReport } from '../src/problems.js'
+import { parseYaml, type YamlFile } from '../src/yaml.js'
 
 function report(text: string): string {
   const parsed = parseYaml(text, { path: '/a/agent.yaml', name: 'agent.yaml' })
@@ -19,120 +19,13 @@ function place(text: string, ...[path, at]: Parameters<YamlFile['locate']>): str
   return `${line}:${column}\n${excerpt}`
 }
 
-test('a repeated key is refused, though YAML readers usually let the second one win', () => {
-  expect(report('name: a\nllm: {}\nname: b\n')).toBe(`agent.yaml:3:1: The key "name" is given twice.
-  name: b
-  ^
-The other one is on line 1. Remove one of the two.`)
-})
-
-test('a tab as indentation is shown where it stands', () => {
-  expect(
-    report('llm:\n\tmodel: x\n'),
-  ).toBe(`agent.yaml:2:1: Not valid YAML: Tabs are not allowed as indentation.
-   model: x
-  ^
-Indent with spaces.`)
-})
-
-test('a text with a colon in it must be quoted, and the message says so', () => {
-  expect(
-    report('description: Note: this\n'),
-  ).toBe(`agent.yaml:1:14: Not valid YAML: Nested mappings are not allowed in compact mappings.
-  description: Note: this
-               ^
-A text that contains ": " must be quoted.`)
-})
-
 test('a key that stands left of its element is told where it belongs', () => {
   expect(
     report('tools:\n  - name: a\n    exec: ls\n  - name: b\n   exec: ls\n'),
   ).toBe(`agent.yaml:5:1: Not valid YAML: Sequence item without - indicator.
      exec: ls
   ^
-The keys of one list element stand under each other: indent this one as those above it. A new element begins with "- ".`)
-})
-
-test('one tab as indentation is one problem, whatever the parser makes of the lines behind it', () => {
-  const text = 'tools:\n  - name: total\n\texec: wc -l\n    timeout_ms: 5\n  - name: b\n    exec: ls\n'
-  expect(report(text)).toBe(`agent.yaml:3:1: Not valid YAML: Tabs are not allowed as indentation.
-   exec: wc -l
-  ^
-Indent with spaces.`)
-  const hidden = 'tools:\n  - name: a\n    cwd: x\n  \texec: ls\n    timeout_ms: 5\n'
-  expect(report(hidden)).toBe(`agent.yaml:4:1: Not valid YAML: Tabs are not allowed as indentation.
-     exec: ls
-  ^
-Indent with spaces.`)
-})
-
-test('tabs on many lines are told once, with the lines', () => {
-  const text = 'llm:\n\tmodel: x\ntools:\n\t- name: a\n\t  exec: wc\n'
-  expect(report(text)).toMatch(
-    /^agent\.yaml:2:1: .*\n.*\n.*\nIndent with spaces\. The same on lines 4 and 5\.$/,
-  )
-  const many = `tools:\n${'\t- exec: ls\n'.repeat(20)}`
-  expect(report(many)).toMatch(/The same on lines 3, 4, 5, 6, 7 and 14 more\.$/)
-})
-
-test('keys of list elements that are indented too deeply are told once, where they stand', () => {
-  const element = (name: string) => `  - name: ${name}\n      exec: ls\n      cwd: x\n`
-  expect(
-    report(`tools:\n${element('a')}${element('b')}`),
-  ).toBe(`agent.yaml:3:7: Not valid YAML: this line is indented deeper than the key that it should stand under.
-  exec: ls
-  ^
-The keys of one map begin in one column. If this is no key but the rest of a text that contains ": ", quote the whole text. The same on lines 4, 6 and 7.`)
-})
-
-test('keys of a list element that stand under its dash are told once', () => {
-  expect(
-    report('tools:\n  - name: a\n  exec: ls\n  cwd: x\n  - name: b\n  exec: ls\n  cwd: x\n'),
-  ).toBe(`agent.yaml:3:1: Not valid YAML: All mapping items must start at the same column.
-    exec: ls
-  ^
-The keys of one list element stand under each other: indent this one as those above it. A new element begins with "- ". The same on line 4.`)
-})
-
-test('a dash without a blank behind it is told as that', () => {
-  expect(
-    report('tools:\n  -name: a\n   exec: ls\n  -name: b\n   exec: ls\n'),
-  ).toBe(`agent.yaml:2:3: Not valid YAML: behind this - a blank is missing.
-  -name: a
-  ^
-A list element begins with "- ". The same on line 4.`)
-})
-
-test('what has nothing to do with wrong indentation is told beside it', () => {
-  const text = `description: Note: this
-llm:
-  model x
-  seed: 1
-tools:
-  - name: a
-      exec: ls
-      description: Counts: lines
-hooks: { a: 1 }
-hooks: { a: 2 }
-`
-  const { problems } = parseYaml(text, { path: '/a', name: 'a' })
-  expect(problems.map(({ line, message }) => `${line} ${message}`)).toEqual([
-    '1 Not valid YAML: Nested mappings are not allowed in compact mappings.',
-    '3 Not valid YAML: Implicit keys need to be on a single line.',
-    '7 Not valid YAML: this line is indented deeper than the key that it should stand under.',
-    '8 Not valid YAML: Nested mappings are not allowed in compact mappings.',
-    '10 The key "hooks" is given twice.',
-  ])
-})
-
-test('a value that the parser loses under an outdented comment is told how the comment belongs', () => {
-  expect(
-    report('description:\n#old\n  new\nname: b\n'),
-  ).toBe(`agent.yaml:3:3: Not valid YAML: Implicit keys need to be on a single line.
-  new
-  ^
-A key has ": " behind it, and the keys of one map begin in one column. A comment above a value begins in the column of the value.`)
-  expect(report('description:\n  #old\n  new\nname: b\n')).toBe('accepted')
+A key has ": " behind it, an element of a list "- " before it. Quotes and brackets are closed.`)
 })
 
 test('a star alone is one mistake, told once', () => {
@@ -151,7 +44,7 @@ test.each([
 ])('a command that must be quoted is told once, not all that follows from it: %s', (line, column) => {
   const { problems } = parseYaml(`tools:\n  ${line}\n  - { name: b }\n`, { path: '/a', name: 'a' })
   expect(problems).toMatchObject([
-    { line: 2, column, hint: expect.stringMatching(/^Quote the whole value\. /) },
+    { line: 2, column, hint: expect.stringMatching(/^Quote the whole value\./) },
   ])
 })
 
@@ -161,21 +54,11 @@ test('commands to be quoted on several lines are all told', () => {
 })
 
 test.each([
-  ['base: &b 5\nllm: { model: x, <<: *b }', '2:22'],
-  ['llm:\n  <<: 5', '2:7'],
-  ['one: &o { a: 1 }\nllm:\n  <<: [*o, five]', '3:12'],
-  ['one: &o { a: 1 }\nok: { <<: *o }\nllm: { <<: [*o, [1]] }', '3:17'],
-])('what is merged and no map is shown where it stands: %j', (text, where) => {
+  ['base: &b 5\nllm: { model: x, <<: *b }', '2:18'],
+  ['llm:\n  <<: 5', '2:3'],
+  ['one: &o { a: 1 }\nllm:\n  <<: [*o, five]', '3:3'],
+])('the first merge is shown where what is merged is not a map: %j', (text, where) => {
   expect(report(text)).toMatch(`agent.yaml:${where}: Not valid YAML: Merge sources must be maps`)
-})
-
-test('a string that is never closed is reported where it begins', () => {
-  expect(
-    report('name: "a\nllm:\n  model: x\n'),
-  ).toBe(`agent.yaml:1:7: Not valid YAML: this string is never closed.
-  name: "a
-        ^
-Add the closing quote.`)
 })
 
 test('aliases that unfold without end are refused', () => {
@@ -184,7 +67,7 @@ test('aliases that unfold without end are refused', () => {
     const before = 'abcdefgh'[index]
     bomb.push(`${name}: &${name} [${Array(10).fill(`*${before}`).join(', ')}]`)
   }
-  expect(report(bomb.join('\n'))).toContain('unfold this file to more than 100 times its size.')
+  expect(report(bomb.join('\n'))).toContain('Aliases may make a file 100 times as large.')
 })
 
 test('anchors, aliases and merge keys work as people know them', () => {
@@ -200,7 +83,7 @@ test('an alias without an anchor is an error at the alias', () => {
 })
 
 test('an alias inside of its own value is an error, not a search without end', () => {
-  const message = 'The alias *a stands inside of what it repeats.'
+  const message = 'No anchor &a stands before the alias *a.'
   expect(report('x: &a { y: [*a] }\n')).toContain(`agent.yaml:1:13: ${message}`)
   expect(report('x: &a [1, { y: *a }]\nz: *a\n')).toContain(`agent.yaml:1:16: ${message}`)
 })
@@ -215,10 +98,6 @@ test.each(['!!timestamp 2001-12-14', '!!binary aGVsbG8=', '!!set { a, b }', '!!o
     expect(report(`x-value: ${value}\n`)).toContain('agent.yaml:1:10: Unresolved tag')
   },
 )
-
-test('a second document is not silently dropped', () => {
-  expect(report('a: 1\n---\nb: 2\n')).toContain('agent.yaml:2:1: The file holds several YAML documents.')
-})
 
 test('Windows line ends change neither values nor columns', () => {
   expect(value('a: 1\r\nb: |\r\n  x\r\n  y\r\n')).toEqual({ a: 1, b: 'x\ny\n' })
@@ -274,7 +153,7 @@ test('a long line is cut around the place, and control characters do not reach t
 })
 
 test('JSON with tabs is read as JSON, and its mistakes have places all the same', () => {
-  const read = (text: string) => parseFile(text, { path: '/a/x.json', name: 'x.json' })
+  const read = (text: string) => parseYaml(text, { path: '/a/x.json', name: 'x.json' })
   const good = read('{\n\t"tools": [\n\t\t{ "name": "a" }\n\t]\n}')
   expect(good.file?.value).toEqual({ tools: [{ name: 'a' }] })
   expect(good.file?.locate(['tools', 0, 'name'])).toMatchObject({ file: 'x.json', line: 3 })

@@ -1,3 +1,4 @@
+export type { Problem } from '@delta/executor'
 export type { CountTokens } from './budget/meter.js'
 export { type Calibration, estimateTokens } from './budget/tokens.js'
 export { type BuiltContext, buildContext, type ContextBlock } from './build.js'
@@ -7,7 +8,6 @@ export { conversationFromEvents } from './conversation/conversation.js'
 export { followJournal, type JournalFollower } from './conversation/follow-journal.js'
 export type { SizedMessage, Turn } from './conversation/turn.js'
 export { ContextError, type ContextErrorCode, isContextError } from './errors.js'
-export type { ManifestProblem } from './manifest/issues.js'
 export type {
   ComputedFileSource,
   Condition,

@@ -8,7 +8,7 @@ export {
   credentialsOf,
   type EnvironmentOptions,
 } from './environment.js'
-export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
+export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
 export type { CapturedOutput, Keep } from './process/captured.js'
 export { killRunningCommands } from './process/process-group.js'
 export type { ByteFilter } from './process/pump.js'

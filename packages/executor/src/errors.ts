@@ -1,14 +1,7 @@
+import type { Problem } from '@delta/tool-expander'
+
 /** `TOOL`: a definition that cannot be used, its author's mistake. `USAGE`: the calling program's. */
 export type ExecutorErrorCode = 'ERR_EXECUTOR_TOOL' | 'ERR_EXECUTOR_USAGE'
-
-/** One thing wrong in what a person wrote; `path` is relative to the value that was parsed. */
-export interface SettingsProblem {
-  path: string
-  /** What is wrong, as a sentence without its place. */
-  message: string
-  /** What to do about it. */
-  hint?: string
-}
 
 /**
  * A mistake of the program or of the person who wrote the tool.
@@ -20,9 +13,9 @@ export class ExecutorError extends Error {
   override readonly name = 'ExecutorError'
   readonly code: ExecutorErrorCode
   /** Every problem found, not only the first; empty when the message says it all. */
-  readonly problems: readonly SettingsProblem[]
+  readonly problems: readonly Problem[]
 
-  constructor(code: ExecutorErrorCode, message: string, problems: readonly SettingsProblem[] = []) {
+  constructor(code: ExecutorErrorCode, message: string, problems: readonly Problem[] = []) {
     super(message)
     this.code = code
     this.problems = problems

@@ -1,3 +1,4 @@
+export type { Problem } from '@delta/tool-expander'
 export {
   type CallContext,
   needsApproval,
@@ -16,7 +17,7 @@ export {
   credentialsOf,
   type EnvironmentOptions,
 } from './environment.js'
-export { ExecutorError, type ExecutorErrorCode, isExecutorError, type SettingsProblem } from './errors.js'
+export { ExecutorError, type ExecutorErrorCode, isExecutorError } from './errors.js'
 export { type ExecuteContext, executeTool } from './execute-tool.js'
 export { limitedMatcher, repeatsRepeat } from './limited-matcher.js'
 export { nearestNames } from './nearest.js'
@@ -36,6 +37,7 @@ export {
   type Policy,
   type PolicyRules,
   parsePolicy,
+  policySchema,
 } from './policy/policy.js'
 export type { CapturedOutput, Keep } from './process/captured.js'
 export { endOrphans, findOrphans, type OrphanQuery } from './process/orphans.js'
@@ -69,7 +71,7 @@ export {
   toolMap,
   toolTimeoutMs,
 } from './tool/define-tool.js'
-export { type DisplayProblem, findDisplayProblems, renderDisplay } from './tool/display.js'
+export { findDisplayProblems, renderDisplay } from './tool/display.js'
 export { PARAMETER_KEYS, TOOL_KEYS } from './tool/mistyped-keys.js'
 export {
   DEFAULT_SETTINGS,
@@ -78,6 +80,6 @@ export {
   type SandboxSettings,
   type ToolSettings,
 } from './tool/settings.js'
-export { TOOL_SETTING_KEYS } from './tool/settings-schema.js'
+export { settingsSchema, TOOL_SETTING_KEYS } from './tool/settings-schema.js'
 export { findUnreplaced, type Unreplaced } from './tool/unreplaced.js'
 export type { WrittenTool } from './tool/written-tool.js'

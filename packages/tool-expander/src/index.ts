@@ -8,14 +8,14 @@ export {
 } from './json-schema.js'
 export { SCHEMA_WORDS } from './nested.js'
 export {
-  type Excerpt,
   formatProblem,
   isToolExpansionError,
+  type Problem,
   ToolExpansionError,
   type ToolProblem,
   type ToolProblemCode,
 } from './problems.js'
-export { RESERVED_TOOL_NAMES } from './schema.js'
+export { RESERVED_TOOL_NAMES, toolSchemas } from './schema.js'
 export type {
   BindOptions,
   ExpandedParameter,

@@ -1,11 +1,11 @@
 /** One thing wrong with a tool's definition, and what to write instead. */
-export interface ToolProblem extends Excerpt {
+export interface ToolProblem extends Problem {
   code: ToolProblemCode
 }
 
-/** A message about one place of a tool. */
-export interface Excerpt {
-  /** Where, seen from the tool: `exec`, `parameters[1].inject_as`. Empty for the tool as a whole. */
+/** Something wrong in what a person wrote, and where in it: every package that reads a part of an agent says it so. */
+export interface Problem {
+  /** Where, seen from the tool, or from what else was read: `exec`, `parameters[1].inject_as`. Empty for the whole. */
   path: string
   /** What is wrong, as a sentence without its place. */
   message: string
@@ -15,6 +15,8 @@ export interface Excerpt {
   column?: number
   /** What to do about it. */
   hint?: string | undefined
+  /** The path is that of a key that nothing reads; the rest is usable without it. */
+  unknownKey?: true
 }
 
 /** What can be wrong with a tool's definition. Branch on these; the messages are for people. */
@@ -91,7 +93,7 @@ export function isToolExpansionError(error: unknown): error is ToolExpansionErro
  *
  * @param where - Put in front of the message: `agent.yaml:14:18: tools[2] "count_lines"`.
  */
-export function formatProblem(problem: Excerpt, where?: string): string {
+export function formatProblem(problem: Problem, where?: string): string {
   const { message, hint } = problem
   const lines = [(where ? `${where}: ` : '') + message, ...excerpt(problem), hint]
   return lines.filter((line) => line !== undefined).join('\n')
@@ -133,7 +135,7 @@ export interface Template {
   path: string
 }
 
-function excerpt({ path, template, line = 1, column }: Excerpt): string[] {
+function excerpt({ path, template, line = 1, column }: Problem): string[] {
   if (template === undefined || column === undefined) return []
   const lines = template.replace(/\n$/, '').split('\n')
   const text = lines[line - 1] ?? ''

@@ -9,8 +9,8 @@ export const RESERVED_TOOL_NAMES: readonly string[] = ['ask_human']
 
 let made: ReturnType<typeof makeShapes> | undefined
 
-/** Made when the first tool is checked: that takes as long as compiling ten. */
-const shapes = () => (made ??= makeShapes())
+/** The schemas of a tool and of its parameters, made when the first tool is checked: that takes as long as compiling ten. */
+export const toolSchemas = () => (made ??= makeShapes())
 
 function makeShapes() {
   const string = z.string('must be a text')
@@ -96,7 +96,7 @@ export interface Refused {
 
 /** Checks the shape alone: which keys hold what. An empty YAML key (null) counts as absent, as undefined does. */
 export function parseShape(input: unknown): Parsed | Refused {
-  const { Definition } = shapes()
+  const { Definition } = toolSchemas()
   const result = Definition.safeParse(withoutNulls(input), { reportInput: true })
   if (!result.success) return { ok: false, problems: result.error.issues.map(explain) }
   const rest = Object.entries(input as object).filter((entry) => !Object.hasOwn(Definition.shape, entry[0]))

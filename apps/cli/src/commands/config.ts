@@ -53,7 +53,7 @@ export async function execute(flags: ConfigFlags, terminal: Terminal): Promise<n
   })
   if (flags.showOrigin) await printOrigins(flags, environment, terminal)
   else if (flags.json) printJson(terminal, describe(agent, environment))
-  else print(terminal, asYaml(describe(agent, environment), terminal))
+  else print(terminal, asYaml(describe(agent, environment)))
   return EXIT.completed
 }
 

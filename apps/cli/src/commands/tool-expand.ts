@@ -15,7 +15,7 @@ export async function execute(
   for (const warning of warnings) say(terminal, formatProblem(warning))
   const shown = flags.tool === undefined ? document : only(document, flags.tool)
   if (flags.json) printJson(terminal, shown)
-  else print(terminal, asYaml(shown, terminal))
+  else print(terminal, asYaml(shown))
   return EXIT.completed
 }
 

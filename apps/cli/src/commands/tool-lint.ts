@@ -1,5 +1,5 @@
 import { formatProblem } from '@delta/config-loader'
-import { type Excerpt, type ExpandedTool, formatProblem as formatInTemplate } from '@delta/tool-expander'
+import { type ExpandedTool, formatProblem as formatInTemplate, type Problem } from '@delta/tool-expander'
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
 import { counted } from '../present/counted.js'
 import { print, printJson, say } from '../present/print.js'
@@ -10,7 +10,7 @@ import { loadTools, type ToolFlags } from '../tools/load-tools.js'
 import { messageAsFile } from '../tools/message-as-file.js'
 import { subAgentKey } from '../tools/sub-agent-key.js'
 
-interface Finding extends Partial<Pick<Excerpt, 'path' | 'line' | 'column'>> {
+interface Finding extends Partial<Pick<Problem, 'path' | 'line' | 'column'>> {
   /** Undefined for one about the file. */
   tool?: string
   /** Where the tool is defined: `file:line`. The other `line`, and `column`, point into its template. */
@@ -20,7 +20,7 @@ interface Finding extends Partial<Pick<Excerpt, 'path' | 'line' | 'column'>> {
   message: string
 }
 
-type TemplateFinding = Excerpt & { rule: string }
+type TemplateFinding = Problem & { rule: string }
 
 /**
  * `delta tool lint`: what a reviewer would ask about tools that load. Exit code 1 if there is anything.

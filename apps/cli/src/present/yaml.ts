@@ -1,19 +1,20 @@
-import { type Document, dump, SCALAR_STYLE, strTag, visit } from 'js-yaml'
-import type { Terminal } from '../terminal/terminal.js'
-import { screenWidth } from './print.js'
+import { Document, visit } from 'yaml'
 
-/** YAML for a result. On a screen, long strings are folded between words, which does not change their value; a file or a pipe gets them unfolded. */
-export function asYaml(value: unknown, terminal: Terminal): string {
-  const lineWidth = screenWidth(terminal) ?? -1
-  return dump(value, { lineWidth, quoteStyle: 'double', noRefs: true, transform: quoteWhatIsReadDifferently })
-}
+/** A string of several lines that blocks do not keep as it is: it begins with white space, or a line ends with it. */
+const NOT_FOR_BLOCKS = /^\s|[^\S\n](?:\n|$)/
 
-/** Strings that parsers disagree on: huge or odd numbers, which some do not read as text, and a last line of blanks, which some drop. */
-const READ_DIFFERENTLY = /^[-+]?[\d.]+e\+?\d+$|^[-+]?\d{300}|^0[xo]|\n[ \t]+\n*$/i
-
-function quoteWhatIsReadDifferently(documents: Document[]): void {
-  visit(documents, (node) => {
-    const isText = node.kind === 'scalar' && node.tag === strTag.tagName
-    if (isText && READ_DIFFERENTLY.test(node.value)) node.style = SCALAR_STYLE.DOUBLE_QUOTED
+/** YAML for a result, also for readers of YAML 1.1, where `yes` is a boolean. */
+export function asYaml(value: unknown): string {
+  const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' })
+  visit(document, {
+    Scalar(_key, scalar) {
+      if (
+        typeof scalar.value === 'string' &&
+        scalar.value.includes('\n') &&
+        NOT_FOR_BLOCKS.test(scalar.value)
+      )
+        scalar.type = 'QUOTE_DOUBLE'
+    },
   })
+  return document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.POSITIVE_INFINITY })
 }

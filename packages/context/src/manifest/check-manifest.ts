@@ -1,15 +1,15 @@
 import { isAbsolute } from 'node:path'
+import type { Problem } from '@delta/executor'
 import { findUnreplaced, repeatsRepeat } from '@delta/executor'
 import { ONE_REPETITION } from './condition.js'
 import { globProblem } from './glob.js'
-import type { ManifestProblem } from './issues.js'
 import type { WrittenManifest, WrittenSource } from './schema.js'
 import { type ContextVariables, VARIABLE, VARIABLE_NAMES } from './variables.js'
 
 /** What is wrong (problems) or probably not meant so (warnings) in a manifest of the right form. */
 export interface Findings {
-  problems: ManifestProblem[]
-  warnings: ManifestProblem[]
+  problems: Problem[]
+  warnings: Problem[]
 }
 
 /** A source and its number in the file. */

@@ -1,24 +1,12 @@
-import { nearestNames } from '@delta/executor'
+import { nearestNames, type Problem } from '@delta/executor'
 import type * as z from 'zod/mini'
 import { KEYS } from './schema.js'
-
-/** Something in a `context.yaml` that is wrong, or probably not meant so. */
-export interface ManifestProblem {
-  /** As in `sources[1].generator.command`; empty for the whole. */
-  path: string
-  /** What is wrong, as a sentence without its place. */
-  message: string
-  /** What to do about it. */
-  hint?: string
-  /** True for a key that nothing reads; the manifest is usable without it. */
-  unknownKey?: true
-}
 
 type Issue = z.core.$ZodIssue
 type Path = readonly PropertyKey[]
 
 /** What does not fit, in words for the person who wrote the file. */
-export function describeIssue(issue: Issue, input: unknown): ManifestProblem[] {
+export function describeIssue(issue: Issue, input: unknown): Problem[] {
   if (issue.code === 'unrecognized_keys') {
     const keys = issue.keys.filter((key) => !key.startsWith('x-'))
     return keys.map((key) => unknownKey(key, issue.path, input))
@@ -53,7 +41,7 @@ function omit(value: unknown, [step, ...rest]: Path, keys: readonly string[]): u
   return { ...map, [step]: omit(map[step], rest, keys) }
 }
 
-function unknownKey(key: string, path: Path, input: unknown): ManifestProblem {
+function unknownKey(key: string, path: Path, input: unknown): Problem {
   if (key === 'role' && valueAt(input, [...path, 'type']) === 'journal') {
     const message = `a journal has roles of its own${place(path, input)}`
     return { path: formatPath([...path, key]), message, hint: 'Remove role.' }

@@ -1,15 +1,16 @@
+import type { Problem } from '@delta/executor'
 import { checkManifest, checkWhole, type PlacedSource } from './check-manifest.js'
-import { describeIssue, type ManifestProblem, withoutUnknownKeys } from './issues.js'
+import { describeIssue, withoutUnknownKeys } from './issues.js'
 import type { ContextCommand, ContextManifest, ContextSource } from './manifest.js'
 import { manifestSchema, sourceSchema, type WrittenManifest, type WrittenSource } from './schema.js'
 
 /** What `parseManifest` found: a manifest, or every problem. Warnings, as of unknown keys, come with both. */
 export type ParsedManifest =
-  | { ok: true; manifest: ContextManifest; warnings: ManifestProblem[] }
+  | { ok: true; manifest: ContextManifest; warnings: Problem[] }
   | {
       ok: false
-      problems: ManifestProblem[]
-      warnings: ManifestProblem[]
+      problems: Problem[]
+      warnings: Problem[]
       /** The sources of the right form, at their places, so that a caller can check them further. */
       sources: (ContextSource | undefined)[]
     }

@@ -1,5 +1,5 @@
+import type { Problem } from '@delta/tool-expander'
 import * as z from 'zod/mini'
-import type { SettingsProblem } from '../errors.js'
 import { nearestNames } from '../nearest.js'
 import { COST_ESTIMATES, type CostEstimate, TRUST_LEVELS, type TrustLevel } from './effects.js'
 
@@ -51,7 +51,8 @@ export const DEFAULT_RULES: PolicyRules = {
 }
 
 const yesOrNo = z.optional(z.boolean('expected true or false'))
-const schema = z.object(
+/** `policy:` as it is written. Exported for its JSON Schema; `parsePolicy` is what reads a value. */
+export const policySchema = z.object(
   {
     allow_destructive: yesOrNo,
     allow_non_reversible: yesOrNo,
@@ -76,12 +77,12 @@ const schema = z.object(
 )
 
 /** The keys of `policy:`, for suggestions when one is misspelt. */
-export const POLICY_KEYS: readonly string[] = Object.keys(schema.shape)
+export const POLICY_KEYS: readonly string[] = Object.keys(policySchema.shape)
 
 /** A policy, or every problem. `unknownKeys` are problems, too: they are given apart so that a caller can suggest others. */
 export type ParsedPolicy =
   | { ok: true; policy: Policy; unknownKeys: string[] }
-  | { ok: false; problems: SettingsProblem[]; unknownKeys: string[] }
+  | { ok: false; problems: Problem[]; unknownKeys: string[] }
 
 /**
  * Reads `policy:` of an agent. As soon as one rule is written, the others have ATIP's defaults
@@ -90,7 +91,7 @@ export type ParsedPolicy =
  * begin with `x-` are the author's own.
  */
 export function parsePolicy(input: unknown): ParsedPolicy {
-  const parsed = schema.safeParse(input)
+  const parsed = policySchema.safeParse(input)
   const unknown = unknownKeys(input)
   if (!parsed.success || unknown.length > 0) {
     const issues = parsed.error?.issues ?? []
@@ -120,7 +121,7 @@ export function parsePolicy(input: unknown): ParsedPolicy {
   return { ok: true, policy, unknownKeys: [] }
 }
 
-function unknownRule(key: string): SettingsProblem {
+function unknownRule(key: string): Problem {
   const [meant] = nearestNames(snakeCase(key), POLICY_KEYS)
   const hint = meant === undefined ? `The rules are ${POLICY_KEYS.join(', ')}.` : `Did you mean "${meant}"?`
   return { path: key, message: `there is no rule "${key}"; it would protect nothing`, hint }

@@ -1,5 +1,5 @@
-import { type ExpandedTool, expandTool, formatProblem, parseTool } from '@delta/tool-expander'
-import { ExecutorError, type SettingsProblem } from '../errors.js'
+import { type ExpandedTool, expandTool, formatProblem, type Problem, parseTool } from '@delta/tool-expander'
+import { ExecutorError } from '../errors.js'
 import { isAgentCommand } from './agent-command.js'
 import { findDisplayProblems } from './display.js'
 import { mistypedKeys } from './mistyped-keys.js'
@@ -45,7 +45,7 @@ export function defineTool(input: WrittenTool): Tool {
   throw new ExecutorError('ERR_EXECUTOR_TOOL', `The tool cannot be used:\n${lines.join('\n')}`, problems)
 }
 
-function displayProblems({ expanded, settings: { display } }: Tool): SettingsProblem[] {
+function displayProblems({ expanded, settings: { display } }: Tool): Problem[] {
   if (display === undefined) return []
   return findDisplayProblems(display, expanded).map(({ message }) => ({ path: 'display', message }))
 }

@@ -1,25 +1,22 @@
-import type { ExpandedTool } from '@delta/tool-expander'
+import type { ExpandedTool, Problem } from '@delta/tool-expander'
 
 /** `${name}`, or `\${name}` for the text itself. */
 const PLACEHOLDER = /(\\)?\$\{([^}]*)\}/g
-
-/** A `${name}` in `display:` that names no parameter of the tool. */
-export interface DisplayProblem {
-  message: string
-  /** Where in the text, from 1. */
-  column: number
-}
 
 /** What is wrong with `display:` of a tool, in the order of the text. */
 export function findDisplayProblems(
   display: string,
   { name: toolName, parameters }: Pick<ExpandedTool, 'name' | 'parameters'>,
-): DisplayProblem[] {
+): Problem[] {
   const names = parameters.map(({ name }) => name)
   const known = names.length > 0 ? ` of ${toolName} (${names.join(', ')})` : `: ${toolName} has none`
   return [...display.matchAll(PLACEHOLDER)]
     .filter(({ 1: escaped, 2: name = '' }) => escaped === undefined && !names.includes(name))
-    .map(({ 0: written, index }) => ({ message: `${written} is not a parameter${known}`, column: index + 1 }))
+    .map(({ 0: written, index }) => ({
+      path: 'display',
+      message: `${written} is not a parameter${known}`,
+      column: index + 1,
+    }))
 }
 
 /**

@@ -1,5 +1,5 @@
+import type { Problem } from '@delta/tool-expander'
 import { SCHEMA_WORDS } from '@delta/tool-expander'
-import type { SettingsProblem } from '../errors.js'
 import { nearestNames } from '../nearest.js'
 import { effectsSchema } from '../policy/effects.js'
 import { TOOL_SETTING_KEYS } from './settings-schema.js'
@@ -25,7 +25,7 @@ const INNER_KEYS = {
 }
 
 /** The keys of a tool's definition that are nearly a known one, and are not the author's own (`x-`). */
-export function mistypedKeys(definition: unknown): SettingsProblem[] {
+export function mistypedKeys(definition: unknown): Problem[] {
   if (!isObject(definition)) return []
   const { parameters, ...rest } = definition as Record<string, unknown>
   const inner = Object.entries(INNER_KEYS).flatMap(([key, known]) => mistypedIn(rest[key], known, `${key}.`))
@@ -37,7 +37,7 @@ export function mistypedKeys(definition: unknown): SettingsProblem[] {
   ]
 }
 
-function mistypedIn(value: unknown, known: readonly string[], base: string): SettingsProblem[] {
+function mistypedIn(value: unknown, known: readonly string[], base: string): Problem[] {
   if (!isObject(value) || Array.isArray(value)) return []
   return Object.keys(value).flatMap((key) => {
     if (known.includes(key) || key.startsWith('x-')) return []

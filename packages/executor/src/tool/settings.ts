@@ -1,4 +1,4 @@
-import type { SettingsProblem } from '../errors.js'
+import type { Problem } from '@delta/tool-expander'
 import { type Effects, effectsSchema, type TrustLevel } from '../policy/effects.js'
 import type { Keep } from '../process/captured.js'
 import { settingsSchema, TOOL_SETTING_KEYS, type WrittenSettings } from './settings-schema.js'
@@ -42,7 +42,7 @@ export interface SandboxSettings {
 /** How a tool runs, or every problem; see `parseToolSettings`. */
 export type ParsedSettings =
   | { ok: true; settings: ToolSettings; unknownKeys: string[] }
-  | { ok: false; problems: SettingsProblem[]; unknownKeys: string[] }
+  | { ok: false; problems: Problem[]; unknownKeys: string[] }
 
 /** How a tool runs that says nothing about it. */
 export const DEFAULT_SETTINGS: ToolSettings = {

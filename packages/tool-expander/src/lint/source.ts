@@ -1,7 +1,7 @@
 import type { CommandWord } from '../command-words.js'
 import { compileExec } from '../exec.js'
 import type { Inferred } from '../parameters.js'
-import { type Excerpt, placeOf } from '../problems.js'
+import { type Problem, placeOf } from '../problems.js'
 import { compileShell } from '../shell/compile.js'
 import type { HereDocument, Scan, Word } from '../shell/scan.js'
 import type { ExpandedParameter, ExpandedTool } from '../tool.js'
@@ -27,7 +27,7 @@ export type LintRule =
   | 'value-in-program'
 
 /** Something a reviewer would ask about a tool that loads. `formatProblem` prints it. */
-export interface LintFinding extends Excerpt {
+export interface LintFinding extends Problem {
   rule: LintRule
 }
 

@@ -1,0 +1,178 @@
+import { existsSync } from 'node:fs'
+import { isAbsolute, join, normalize, resolve } from 'node:path'
+import { type ContextManifest, type ContextSource, parseManifest } from '@delta/context'
+import { displayName, isInside, readText, readYaml, type Workplace } from './files.js'
+import type { Findings } from './problems.js'
+import { type SetValue, setIn } from './set.js'
+import { report, show } from './shape.js'
+import type { YamlFile } from './yaml.js'
+
+export const CONTEXT_FILE = 'context.yaml'
+
+export interface LoadedContext {
+  /** Undefined if something is wrong with it, which was reported. */
+  manifest?: ContextManifest
+  /** The sources as they stand in the file; undefined where one is wrong. */
+  sources: readonly (ContextSource | undefined)[]
+  file: YamlFile
+}
+
+/**
+ * Reads the agent's `context.yaml`, which must be there.
+ *
+ * @param promptFile - What the message about a missing file proposes to send, relative to the agent's directory.
+ * @param sets - What was set in it; a set without a path names another file, relative to the agent's directory.
+ */
+export function readContext(
+  workplace: Workplace,
+  promptFile: string,
+  sets: readonly SetValue[],
+  findings: Findings,
+): LoadedContext | undefined {
+  const other = sets.findLast(({ path, written }) => path.length === 0 && written !== '')
+  const { value: name = CONTEXT_FILE } = other ?? {}
+  if (other !== undefined && typeof name !== 'string')
+    findings.error(other.place, `context: must be the path of a file, not ${show(name)}.`)
+  if (typeof name !== 'string') return undefined
+  const path = resolve(workplace.home, name)
+  const { exists, file: read } = readYaml(path, workplace, findings)
+  if (!exists && other !== undefined) {
+    findings.error(other.place, `${path} does not exist.`, "The path is relative to the agent's directory.")
+    return undefined
+  }
+  if (!exists) {
+    // a context.yml in its place was reported, and needs no second advice
+    if (!existsSync(path.replace(/yaml$/, 'yml')))
+      findings.error({ file: '' }, missingContextMessage(workplace.home, promptFile))
+    return undefined
+  }
+  if (read === undefined) return undefined
+  const inner = sets.filter(({ path }) => path.length > 0)
+  const { value, file: edited } = setIn(read.value, read, [], inner, findings)
+  const file = { ...edited, value, ...(other && { setBy: () => other.place }) }
+  if (file.value === null || Array.isArray(file.value)) {
+    const hint = file.value === null ? 'delta init writes an example.' : 'Write "sources:" above the list.'
+    findings.error(file.locate([]), 'A recipe is a map with a list "sources:".', hint)
+    return undefined
+  }
+
+  const parsed = parseManifest(file.value)
+  const spot = { file, path: [], findings }
+  report(parsed.warnings, spot, findings.unknownKey)
+  if (parsed.ok) return { manifest: parsed.manifest, sources: parsed.manifest.sources, file }
+  report(parsed.problems, spot)
+  return { sources: parsed.sources, file }
+}
+
+/**
+ * Finds recipes that cannot work: a file of the agent's own that must be there and is not, and a prompt nobody sends.
+ *
+ * @param prompt - The agent's prompt file, relative to its directory.
+ */
+export function checkSources(
+  { sources, manifest, file }: LoadedContext,
+  prompt: string | undefined,
+  workplace: Workplace,
+  findings: Findings,
+): void {
+  const { home } = workplace
+  const paths = sources.map((source) => source && ownFile(source, home))
+  const computed = paths.filter((_, index) => sources[index]?.type === 'computed_file')
+  for (const [index, source] of sources.entries()) {
+    const path = paths[index]
+    if (!source || path === undefined || !isNeeded(source) || computed.includes(path)) continue
+    const read = readText(path)
+    if (read.ok || read.reason === 'too-large') continue // the context takes larger files than a configuration may be
+    const hint = 'Create the file, or say that it may be missing: on_missing: skip'
+    findings.error(
+      file.locate(['sources', index, 'path']),
+      `${displayName(workplace, path)} ${read.message}.`,
+      read.reason === 'missing' ? hint : undefined,
+    )
+  }
+  if (!manifest || prompt === undefined || paths.includes(join(home, prompt)) || computed.length > 0) return
+  const hint = `Add a source: { type: file, path: '\${AGENT_HOME}/${prompt}' }`
+  const place = file.locate(['sources'], { key: true })
+  findings.warn(place, `No source reads ${prompt}; the model will not see it.`, hint)
+}
+
+function isNeeded(source: ContextSource): boolean {
+  return source.type === 'file' && source.onMissing === 'error' && source.condition === undefined
+}
+
+/** The file inside of the agent's directory that a source reads or writes, if it is one. */
+function ownFile(source: ContextSource, home: string): string | undefined {
+  if (source.type === 'journal' || source.type === 'text') return undefined
+  const written = source.type === 'file' ? source.path : source.outputPath
+  const path = written.replace(/^\$\{AGENT_HOME\}/, () => home)
+  if (path.startsWith('${')) return undefined
+  if (!isAbsolute(path)) return source.type === 'file' ? join(home, path) : undefined
+  return isInside(normalize(path), home) ? normalize(path) : undefined
+}
+
+/**
+ * What `delta init` writes, with `header: false` above its sources: the recipe that sends the prompt, the workspace's guide and the whole conversation. Its words
+ * belong to the format, as its keys do.
+ */
+export const DEFAULT_CONTEXT_YAML = `# Delta Engine Context Strategy (v1.6+)
+# This file defines HOW the Agent's attention window (LLM context) is constructed.
+# It is the explicit "recipe" for what the Agent sees.
+
+sources:
+  # 1. Core Instructions (The System Prompt)
+  # This is the primary definition of the Agent's role, rules, and goals.
+  # Note: System Prompt must be explicitly declared here to ensure recipe completeness.
+  - type: file
+    id: system_prompt
+    path: '\${AGENT_HOME}/system_prompt.md'
+
+  # 2. Workspace Guide (Optional: DELTA.md)
+  # If a DELTA.md file exists in the workspace (CWD), it is automatically loaded.
+  # Use this to provide workspace-specific context, rules, or documentation.
+  - type: file
+    id: workspace_guide
+    path: '\${CWD}/DELTA.md'
+    on_missing: skip  # Skip if DELTA.md does not exist
+
+  # 3. Conversation History (The Journal)
+  # Includes the history of Thoughts, Actions, and Observations.
+  - type: journal
+    id: conversation_history
+    # By default, the full history is included.
+    # To limit history length (save tokens or manage attention), uncomment and adjust:
+    # max_iterations: 20
+`
+
+/** How the message about a missing context.yaml begins. */
+export const CONTEXT_MISSING = 'Error: context.yaml not found'
+
+const MORE = 'https://github.com/delta-engine/delta/blob/main/packages/context/README.md'
+
+/**
+ * What a person reads whose agent has no context.yaml: why it is needed, and one they can paste.
+ *
+ * @param directory - The agent's directory, as it is to be shown.
+ * @param promptFile - The agent's prompt file, relative to that directory, so that the pasted file works at once.
+ */
+export function missingContextMessage(directory: string, promptFile: string): string {
+  return `${CONTEXT_MISSING} in ${directory}
+
+Delta Engine requires an explicit context.yaml file to define how
+the agent's attention window is constructed.
+
+Quick fix - Create context.yaml with default content:
+
+sources:
+  - type: file
+    id: system_prompt
+    path: '\${AGENT_HOME}/${promptFile.replaceAll("'", "''")}'
+  - type: file
+    id: workspace_guide
+    path: '\${CWD}/DELTA.md'
+    on_missing: skip
+  - type: journal
+    id: conversation_history
+
+For more information, see:
+${MORE}`
+}

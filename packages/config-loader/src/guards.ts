@@ -1,0 +1,115 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { CREDENTIAL_NAMES, isAgentCommand } from '@delta/executor'
+import type { LlmSettings } from '@delta/model'
+import type { LoadedContext } from './context.js'
+import { isInside, realPath } from './files.js'
+import type { LoadedHooks } from './hooks.js'
+import type { ValuePath } from './path.js'
+import type { Findings } from './problems.js'
+import { sentence } from './shape.js'
+import type { LoadedTool, ToolSet } from './tools.js'
+import type { YamlFile } from './yaml.js'
+
+/**
+ * True for what lies where the tools of another run can write: of the one whose tool this engine is, or one above that.
+ * A model may have written it: such an agent does not get at credentials by its own word.
+ *
+ * @param path - Absolute, symbolic links resolved.
+ */
+export function liesInParentRun(path: string, environment: NodeJS.ProcessEnv): boolean {
+  return runsAbove(environment).some((run) => {
+    const workDirectory = isAbsolute(run) ? workspaceOf(run) : undefined
+    return workDirectory !== undefined && isInside(path, realPath(workDirectory) ?? workDirectory)
+  })
+}
+
+/** The directory that holds `.delta`; of a run that is kept outside its workspace, what its first event names. */
+function workspaceOf(run: string): string | undefined {
+  if (basename(dirname(run)) === '.delta') return dirname(dirname(run))
+  try {
+    const [first = ''] = beginningOf(join(run, 'journal.jsonl')).split('\n', 1)
+    const { work_dir: workDirectory } = Object(JSON.parse(first)) as { work_dir?: unknown }
+    return typeof workDirectory === 'string' ? workDirectory : undefined
+  } catch {
+    return undefined // no run of ours
+  }
+}
+
+/** The first event, which holds the agent's settings, is shorter; a journal may be long. */
+const BEGINNING_BYTES = 1 << 20
+
+function beginningOf(path: string): string {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(BEGINNING_BYTES)
+    return bytes.toString('utf8', 0, readSync(file, bytes))
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** The directories of the runs; `DELTA_CALLS` has a line for each call: its id, a space, its run's directory. */
+export function runsAbove({
+  DELTA_PARENT_RUN: parent = '',
+  DELTA_CALLS: calls = '',
+}: NodeJS.ProcessEnv): string[] {
+  return [parent, ...calls.split('\n').map((call) => call.slice(call.indexOf(' ') + 1))].filter(
+    (run) => run !== '',
+  )
+}
+
+interface NestedParts {
+  main: YamlFile | undefined
+  llm: LlmSettings | undefined
+  tools: ToolSet
+  hooks: LoadedHooks
+  context: LoadedContext | undefined
+}
+
+/**
+ * Refuses what would hand credentials to commands that a model may have chosen: those of an agent that it may have written,
+ * or only those that were set with `overrides`, for a tool may have written these.
+ */
+export function refuseCredentials(
+  { main, llm, tools, hooks, context }: NestedParts,
+  isWritten: boolean,
+  findings: Findings,
+): void {
+  const refuse = (file: YamlFile | undefined, part: ValuePath, path: ValuePath, message: string) => {
+    const place = isWritten ? file?.locate(path) : file?.setBy?.(part)
+    const reason = isWritten ? REASON : SET_REASON
+    if (place !== undefined) findings.error(place, sentence(path, `${message} here: ${reason}`))
+  }
+  const refuseKeys = (
+    file: YamlFile | undefined,
+    part: ValuePath,
+    passEnv: readonly string[] = [],
+    key: ValuePath = ['pass_env'],
+  ) => {
+    const name = passEnv.find((candidate) => CREDENTIAL_NAMES.includes(candidate))
+    if (name !== undefined) refuse(file, part, [...part, ...key], `${name} is not passed on`)
+  }
+  for (const { tool, file, path } of tools.values()) {
+    refuseKeys(file, path, tool.settings.passEnv)
+    if (hasOwnVariables(tool)) refuse(file, path, [...path, 'env'], 'delta gets no variables of its own')
+  }
+  for (const [name, hook] of Object.entries(hooks.hooks))
+    refuseKeys(hooks.file, [...hooks.base, name], hook.passEnv)
+  for (const [index, source] of (context?.sources ?? []).entries()) {
+    if (source?.type !== 'computed_file') continue
+    refuseKeys(context?.file, ['sources', index], source.generator.passEnv, ['generator', 'pass_env'])
+  }
+  refuseKeys(context?.file, ['token_counter'], context?.manifest?.tokenCounter?.passEnv)
+  if (llm?.provider !== 'command') return
+  const key = isWritten || main?.setBy?.(['llm', 'provider']) ? 'provider' : 'command'
+  refuse(main, ['llm', key], ['llm', 'provider'], '"command" is not accepted')
+}
+
+/** `delta` is given the credentials unasked, and a variable can make it another program: `NODE_OPTIONS`, the `PATH` of its node. */
+function hasOwnVariables({ expanded, settings }: LoadedTool['tool']): boolean {
+  return isAgentCommand(expanded.command) && Object.keys(settings.env).length > 0
+}
+
+const REASON = "this agent lies in another run's workspace, where its tools may have written it"
+const SET_REASON = 'a tool of another run may have set it'

@@ -1,0 +1,206 @@
+import { join } from 'node:path'
+import { nearestNames } from '@delta/executor'
+import * as z from 'zod/mini'
+import type { AgentDocument } from './agent-schema.js'
+import { displayName, readYaml, type Workplace } from './files.js'
+import { isMap, type ValuePath } from './path.js'
+import type { Findings } from './problems.js'
+import { type SetValue, setIn } from './set.js'
+import {
+  fitShape,
+  inside,
+  report,
+  reportUnreplaced,
+  type ShapeProblem,
+  type Spot,
+  valueAt,
+  wrong,
+} from './shape.js'
+import type { YamlFile } from './yaml.js'
+
+/** The points of a run at which a command may be run, in the words of `hooks.yaml`. */
+export const HOOK_NAMES = [
+  'pre_llm_request',
+  'post_llm_response',
+  'pre_tool_execution',
+  'post_tool_execution',
+  'on_error',
+  'on_run_end',
+  'on_iteration_start',
+  'on_iteration_end',
+] as const
+
+/** A point of a run at which a command may be run; see `docs/how-to/hooks.md` for what each is told. */
+export type HookName = (typeof HOOK_NAMES)[number]
+
+/** A command that runs at one point of a run. */
+export interface Hook {
+  /** May contain `${AGENT_HOME}` and `${CWD}`. */
+  command: string[]
+  /** 0: no limit. Default 30000. */
+  timeoutMs: number
+  /** Names of engine credentials this command may see. */
+  passEnv: string[]
+}
+
+/** What `hooks.yaml` says: at most one command for each point. */
+export type Hooks = { [name in HookName]?: Hook }
+
+export const hookSchema = z.strictObject({
+  command: z
+    .array(z.string().check(z.minLength(1)))
+    .check(
+      z.minLength(1),
+      z.describe('The program and its arguments; ${AGENT_HOME} and ${CWD} are replaced.'),
+    ),
+  timeout_ms: z.optional(z.int().check(z.gte(0), z.describe('Default 30000; 0 for no limit.'))),
+  pass_env: z.optional(z.array(z.string()).check(z.describe('Engine credentials it may see, by name.'))),
+  description: z.optional(z.string().check(z.describe('What it is for; for readers.'))),
+})
+
+export const HOOKS_FILE = 'hooks.yaml'
+
+export interface LoadedHooks {
+  hooks: Hooks
+  /** Where they stand: a file, and the keys around them. */
+  file?: YamlFile
+  base: ValuePath
+}
+
+/**
+ * The agent's hooks: from `hooks.yaml`, with or without `lifecycle_hooks:` around them; without that file from
+ * `lifecycle_hooks` (or `hooks`) in the main file, as before version 1.9.
+ *
+ * @param sets - What was set in them.
+ */
+export function loadHooks(
+  document: AgentDocument | undefined,
+  main: YamlFile | undefined,
+  workplace: Workplace,
+  sets: readonly SetValue[],
+  findings: Findings,
+): LoadedHooks {
+  const path = join(workplace.home, HOOKS_FILE)
+  const { exists, file } = readYaml(path, workplace, findings)
+  const oldKeys = main ? OLD_KEYS.filter((key) => document?.[key] !== undefined) : []
+  const [oldKey] = oldKeys
+  if (exists) {
+    for (const key of oldKeys) {
+      const message = `"${key}" is not read: there is a ${HOOKS_FILE}.`
+      findings.warn(main?.locate([key], { key: true }) ?? { file: '' }, message, 'Remove it here.')
+    }
+    return file ? withSets(findHooks(file, findings), sets) : { hooks: {}, base: [] }
+  }
+  if (main && oldKey) return withSets(findOldHooks(oldKey, oldKeys[1], main, findings), sets)
+  if (sets.length === 0) return { hooks: {}, base: [] }
+  const name = displayName(workplace, path)
+  const none = { path, name, text: '', value: {}, locate: () => ({ file: name }), written: () => undefined }
+  return withSets({ file: none, path: [], findings }, sets)
+}
+
+const OLD_KEYS = ['lifecycle_hooks', 'hooks'] as const
+
+function withSets({ file, path: base, findings }: Spot, sets: readonly SetValue[]): LoadedHooks {
+  const set = setIn(valueAt(file.value, base), file, base, sets, findings)
+  const [key] = base
+  const value = key === undefined ? set.value : { ...(file.value as object), [key]: set.value }
+  const hooks = readHooks(set.value, { file: set.file, path: base, findings })
+  return { hooks, file: { ...set.file, value }, base }
+}
+
+function findHooks(file: YamlFile, findings: Findings): Spot {
+  if (!isMap(file.value) || file.value.lifecycle_hooks === undefined) return { file, path: [], findings }
+  for (const key of Object.keys(file.value)) {
+    if (key === 'lifecycle_hooks' || key.startsWith('x-')) continue
+    const message = `"${key}" stands beside "lifecycle_hooks:" and would not be read.`
+    findings.error(file.locate([key], { key: true }), message, 'Move it under lifecycle_hooks.')
+  }
+  return { file, path: ['lifecycle_hooks'], findings }
+}
+
+function findOldHooks(key: string, other: string | undefined, file: YamlFile, findings: Findings): Spot {
+  const hint = `Move what stands under it to ${HOOKS_FILE}.`
+  findings.deprecated(file.locate([key], { key: true }), `"${key}" now belongs into ${HOOKS_FILE}.`, hint)
+  if (other !== undefined) {
+    const message = `"${other}" and "${key}" mean the same; only one of them can be given.`
+    findings.error(file.locate([other], { key: true }), message)
+  }
+  return { file, path: [key], findings }
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000
+
+/** The names of version 1.1. */
+const OLD_NAMES: Record<string, HookName> = {
+  pre_llm_req: 'pre_llm_request',
+  post_llm_resp: 'post_llm_response',
+  pre_tool_exec: 'pre_tool_execution',
+  post_tool_exec: 'post_tool_execution',
+}
+
+/** Reads a map of hooks. A name nobody calls is an error, never a warning: a guard must not vanish by a typing mistake. */
+function readHooks(value: unknown, spot: Spot): Hooks {
+  if (value === null || value === undefined) return {} // a file in which everything is commented out
+  if (!isMap(value)) {
+    wrong(spot, 'must be a map from hook names to commands', 'As in: on_error: { command: [notify] }')
+    return {}
+  }
+  const hooks: Hooks = {}
+  for (const [written, definition] of Object.entries(value)) {
+    if (written.startsWith('x-')) continue
+    const at = inside(spot, written)
+    const name = hookName(written, at)
+    const hook = name && readHook(definition, at)
+    if (!name || !hook) continue
+    if (hooks[name])
+      spot.findings.error(
+        at.file.locate(at.path, { key: true }),
+        `"${name}" is given under both of its names.`,
+      )
+    hooks[name] = hook
+  }
+  return hooks
+}
+
+function hookName(written: string, { file, path, findings }: Spot): HookName | undefined {
+  const known = HOOK_NAMES.find((name) => name === written)
+  if (known) return known
+
+  const place = file.locate(path, { key: true })
+  const renamed = Object.hasOwn(OLD_NAMES, written) ? OLD_NAMES[written] : undefined
+  if (renamed) {
+    findings.deprecated(
+      place,
+      `The hook "${written}" is now called "${renamed}".`,
+      `Rename it to "${renamed}".`,
+    )
+    return renamed
+  }
+  const [nearest] = nearestNames(written, HOOK_NAMES)
+  const hint = nearest ? `Did you mean "${nearest}"?` : `The hooks are ${HOOK_NAMES.join(', ')}.`
+  findings.error(place, `There is no hook "${written}"; it would never be called.`, hint)
+  return undefined
+}
+
+function readHook(definition: unknown, spot: Spot): Hook | undefined {
+  const { value, problems } = fitShape(hookSchema, definition, Object.keys(hookSchema.shape))
+  report(
+    problems.map((problem) => explainCommand(problem, definition)),
+    spot,
+  )
+  if (value === undefined) return undefined
+  reportUnreplaced(value.command, inside(spot, 'command'))
+  return {
+    command: value.command,
+    timeoutMs: value.timeout_ms ?? DEFAULT_TIMEOUT_MS,
+    passEnv: value.pass_env ?? [],
+  }
+}
+
+/** A command is written as one text by everybody once. */
+function explainCommand(problem: ShapeProblem, definition: unknown): ShapeProblem {
+  const command = isMap(definition) ? definition.command : definition
+  if (typeof command !== 'string' || (problem.path[0] ?? 'command') !== 'command') return problem
+  const words = /[|&;<>$`"'*]/.test(command) ? ['sh', '-c', command] : command.split(/\s+/)
+  return { ...problem, hint: `Write: { command: ${JSON.stringify(words)} }` }
+}

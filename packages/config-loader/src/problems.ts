@@ -1,0 +1,239 @@
+/** What went wrong as a whole; the single problems say where. */
+export type ConfigErrorCode =
+  | 'ERR_CONFIG_INVALID' // a file was found, and something in it is wrong
+  | 'ERR_CONFIG_NOT_FOUND' // no agent there
+  | 'ERR_CONFIG_CONTEXT_MISSING' // everything is right, but there is no context.yaml
+  | 'ERR_CONFIG_ENVIRONMENT' // an .env file says something that is not to be trusted
+
+/** One thing that is wrong, and where. Lines and columns count from 1. */
+export interface ConfigProblem {
+  /**
+   * The file, spelled as the caller spelled the agent's directory; empty for a `context.yaml` that is not there. Without a
+   * line also `--set path=value`: what the option `overrides` says there.
+   */
+  file: string
+  /** Absent when the problem is that of the whole file. */
+  line?: number
+  column?: number
+  /** What is wrong, as a sentence without its place. */
+  message: string
+  /** The line at fault with a caret under the place, two lines of text. */
+  excerpt?: string
+  /** What to do about it. */
+  hint?: string | undefined
+  /** The option that allows it, for a person who trusts what is there; `value` is what to add to a list. */
+  allowedBy?: { option: 'trustWorkspaceEnv' } | { option: 'importRoots'; value: string }
+}
+
+/** Something that works, but probably not as meant, or not for much longer. */
+export interface ConfigWarning extends ConfigProblem {
+  /** True if the message begins with `[DEPRECATION WARNING]`. */
+  deprecated: boolean
+}
+
+/** A configuration that cannot be used. `message` is the whole report, ready to print; `problems` its parts. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly code: ConfigErrorCode
+  /** In the order of the report; empty where `message` says it all. */
+  readonly problems: readonly ConfigProblem[]
+  /** What was found besides, though it would not have stopped anything. */
+  readonly warnings: readonly ConfigWarning[]
+
+  constructor(
+    code: ConfigErrorCode,
+    message: string,
+    options: {
+      problems?: readonly ConfigProblem[]
+      warnings?: readonly ConfigWarning[]
+      cause?: unknown
+    } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    this.code = code
+    this.problems = options.problems ?? []
+    this.warnings = options.warnings ?? []
+  }
+}
+
+/** True for a `ConfigError`, also for one that comes from another installed copy of this package. */
+export function isConfigError(error: unknown): error is ConfigError {
+  return error instanceof Error && error.name === 'ConfigError' && 'code' in error && 'problems' in error
+}
+
+/** Where something was found: a place in a file, or only a file. */
+export type Finding = Omit<ConfigProblem, 'message' | 'hint'>
+
+/** How places begin that are not in a file. */
+export const SET_FLAG = '--set '
+
+/** True for what the option `overrides` set. */
+export function isSet({ file }: Finding): boolean {
+  return file.startsWith(SET_FLAG)
+}
+
+/** Collects what is wrong with all files of an agent, so that one run reports everything. */
+export interface Findings {
+  readonly problems: ConfigProblem[]
+  readonly warnings: ConfigWarning[]
+  error(place: Finding, message: string, hint?: string): void
+  warn(place: Finding, message: string, hint?: string): void
+  /** An old spelling that still works. */
+  deprecated(place: Finding, message: string, hint?: string): void
+  /** A key nobody reads: a warning; an error with `strict`, and where it was set for this run. */
+  unknownKey(place: Finding, message: string, hint?: string): void
+}
+
+/** File by file, in the order the files were met, and in each from its top to its end. */
+export function inReadingOrder<T extends ConfigProblem>(found: readonly T[]): T[] {
+  const files = [...new Set(found.map(({ file }) => file))]
+  const rank = new Map(files.map((file, index) => [file, index]))
+  return [...found].sort(
+    (one, other) =>
+      (rank.get(one.file) ?? 0) - (rank.get(other.file) ?? 0) ||
+      (one.line ?? 0) - (other.line ?? 0) ||
+      (one.column ?? 0) - (other.column ?? 0),
+  )
+}
+
+export function collectFindings({ strict = false }: { strict?: boolean | undefined } = {}): Findings {
+  const problems: ConfigProblem[] = []
+  const warnings: ConfigWarning[] = []
+  const error: Findings['error'] = (place, message, hint) => {
+    problems.push({ ...place, message, hint })
+  }
+  const warn: Findings['warn'] = (place, message, hint) => {
+    warnings.push({ ...place, message, hint, deprecated: false })
+  }
+  const deprecated: Findings['deprecated'] = (place, message, hint) => {
+    warnings.push({ ...place, message: `[DEPRECATION WARNING] ${message}`, hint, deprecated: true })
+  }
+  const unknownKey: Findings['unknownKey'] = (place, ...said) =>
+    (strict || isSet(place) ? error : warn)(place, ...said)
+  return { problems, warnings, error, warn, deprecated, unknownKey }
+}
+
+const WIDEST_EXCERPT = 120
+/** A name that says its value is secret. */
+const WRITTEN_NAME =
+  /(?:api[_-]?key|(?<![\w-])key|(?<![a-z\d])(?:token|secret|password|passwd|authorization|credentials?))["']?\s*:\s*/
+/** Quoted, or up to where braces end it or a comment begins. What is in a map has names of its own. */
+const SECRET = /(?!\s|\{)(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:(?![,}\]](?:\s|$|[,}\]])|\s+#).)+)/
+const WRITTEN_SECRET = new RegExp(`(${WRITTEN_NAME.source})(${SECRET.source})`, 'gi')
+/** A name whose value stands below it, as a block or not. */
+const BARE_SECRET = new RegExp(`${WRITTEN_NAME.source}[|>]?[-+\\d]*\\s*(?:#.*)?$`, 'i')
+/** What only names it: `${token}`, `"$KEY"`, `Bearer $KEY`. */
+const VARIABLE = /^["']?(?:\w+\s+)?\$(?:\{|[A-Z_][A-Z\d_]*(?![\w-]))/
+/** Any header may hold one. */
+const WRITTEN_HEADERS = /((?<![\w-])(?:(?:extra|default)_)?headers["']?\s*:\s*)(.*\S)/gi
+/** A name and password in an address; `${…}` is none. */
+const WRITTEN_LOGIN = /(:\/\/(?=[^/\s]*@))([^\s,}@]+)/g
+/** One behind the question mark of an address. */
+const WRITTEN_PARAMETER = /([?&][\w-]*(?:key|token|secret)[\w-]*=)([^\s&#"',}]+)/gi
+
+/**
+ * One problem as text: `file:line:column: message`, the line with a caret, and what to do.
+ *
+ * Parts that are not known are left out; the result has no newline at its end, and no control characters but newlines,
+ * though a message may quote what a file holds.
+ */
+export function formatProblem(problem: ConfigProblem): string {
+  const lines = [`${formatPlace(problem)}${showControls(problem.message)}`]
+  if (problem.excerpt !== undefined) lines.push(problem.excerpt)
+  if (problem.hint) lines.push(showControls(problem.hint))
+  return lines.join('\n')
+}
+
+/**
+ * All problems, a blank line between them, and how many there are if there are several; then the warnings, for a
+ * mistyped name is often the cause of what is missing elsewhere.
+ */
+export function formatReport(
+  problems: readonly ConfigProblem[],
+  warnings: readonly ConfigProblem[] = [],
+): string {
+  const blocks = problems.map(formatProblem)
+  if (problems.length > 1) blocks.push(`${problems.length} problems.`)
+  if (warnings.length > 0) blocks.push('Besides:', ...warnings.map(formatProblem))
+  return blocks.join('\n\n')
+}
+
+/** The same with stars in place of secrets. */
+export function withoutSecrets(line: string): string {
+  return line
+    .replace(WRITTEN_LOGIN, withStars)
+    .replace(WRITTEN_PARAMETER, withStars)
+    .replace(WRITTEN_SECRET, withStars)
+    .replace(WRITTEN_HEADERS, withStars)
+}
+
+/**
+ * The line and a caret under the column, both indented by two.
+ *
+ * Indentation is taken away and a long line is cut around the place. Control characters become blanks, so that
+ * a file cannot move the cursor of the terminal that shows its mistakes. A secret becomes stars, for it is shown in logs.
+ */
+export function excerptOf(line: string, column: number): string {
+  const visible = withoutSecrets(line.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ').trimEnd())
+  const indentation = Math.min(visible.length - visible.trimStart().length, column - 1)
+  const start = Math.max(indentation, column - WIDEST_EXCERPT / 2)
+  const end = start + WIDEST_EXCERPT
+
+  const before = start > indentation ? '…' : ''
+  const after = end < visible.length ? '…' : ''
+  const caret = ' '.repeat(2 + before.length) + blank(visible.slice(start, column - 1))
+  return `  ${before}${visible.slice(start, end)}${after}\n${caret}^`
+}
+
+/** How far above a line its key is looked for; a line of a key for machines has 64 characters, and there may be fifty. */
+const FARTHEST_KEY = 4000
+
+/**
+ * Whether a line is, or may be, the value of a secret that is named on a line above it: what is no valid YAML may be anything.
+ *
+ * @param before - What stands above the line.
+ */
+export function isBelowSecret(before: string): boolean {
+  const lines = before.slice(-FARTHEST_KEY).split('\n')
+  return BARE_SECRET.test(lines.findLast((line) => /^[^#]*:(?:\s|$)/.test(line)) ?? '')
+}
+
+function withStars(_: string, name: string, secret: string): string {
+  return name + (VARIABLE.test(secret) ? secret : '*'.repeat(secret.length))
+}
+
+function showControls(text: string): string {
+  return text.replace(
+    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** White space as wide as the text on a terminal. */
+function blank(text: string): string {
+  const wide =
+    /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/gu
+  return text.replace(wide, '  ').replace(/./gsu, ' ')
+}
+
+function formatPlace({ file, line, column }: ConfigProblem): string {
+  if (file === '') return ''
+  if (line === undefined) return `${file}: `
+  return column === undefined ? `${file}:${line}: ` : `${file}:${line}:${column}: `
+}
+
+const SECRET_NAME = /(^|[_-])(api_?key|(?<!max_)token|secret|password|passwd|authorization|credentials?)$/i
+
+function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name)
+}
+
+/** Replaces what stands under names that say they are secret: texts, and a password of digits, which YAML takes for a number. */
+export function maskSecrets(value: unknown, name = ''): unknown {
+  if (typeof value === 'string' || typeof value === 'number') return isSecretName(name) ? '***' : value
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, name))
+  if (typeof value !== 'object' || value === null) return value
+  const masked: Record<string, unknown> = { ...value }
+  for (const key in masked) masked[key] = maskSecrets(masked[key], key)
+  return masked
+}

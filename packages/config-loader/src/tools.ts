@@ -1,0 +1,213 @@
+import {
+  effectsSchema,
+  findDisplayProblems,
+  nearestNames,
+  PARAMETER_KEYS,
+  parseToolSettings,
+  repeatsRepeat,
+  TOOL_KEYS,
+  TOOL_SETTING_KEYS,
+  type Tool,
+  type ToolSettings,
+} from '@delta/executor'
+import { expandTool, parseTool, type ToolProblem } from '@delta/tool-expander'
+import { formatPath, isMap, parsePath, type ValuePath } from './path.js'
+import { collectFindings, type Findings, isSet } from './problems.js'
+import { reportNoElement, type SetValue, setIn, setsBelow } from './set.js'
+import { inside, report, reportUnreplaced, type Spot, sentence, valueAt } from './shape.js'
+import type { YamlFile } from './yaml.js'
+
+/** A tool, and where it is defined. */
+export interface LoadedTool {
+  tool: Tool
+  /** How it runs, as the author wrote it. */
+  rest: Record<string, unknown>
+  file: YamlFile
+  path: ValuePath
+  /** Of an import that says effects of its own: where it says which. */
+  effectsFrom?: { file: YamlFile; paths: Readonly<Record<string, ValuePath>> }
+}
+
+/** Tools by name. A later definition replaces an earlier one in its place. */
+export type ToolSet = ReadonlyMap<string, LoadedTool>
+
+/** Reads a list of tools. Tools that cannot be used are reported and left out. */
+export function readTools(items: readonly unknown[], spot: Spot): LoadedTool[] {
+  const tools = items.flatMap((item, index) => readTool(item, inside(spot, index)) ?? [])
+  reportRepeatedNames(items, spot)
+  return tools
+}
+
+/** Undefined: it cannot be used, and that was reported. */
+function readTool(item: unknown, spot: Spot): LoadedTool | undefined {
+  const parsed = parseTool(item)
+  const keys = isMap(item) ? item : {}
+  reportUnknownKeys(strangeParameterKeys(keys.parameters), spot)
+  if (!parsed.ok) {
+    for (const problem of parsed.problems) reportProblem(problem, item, spot)
+    readSettings(Object.fromEntries(Object.entries(keys).filter(([key]) => !SYNTAX_KEYS.includes(key))), spot)
+    return undefined
+  }
+  const settings = readSettings(parsed.rest, spot)
+  if (settings === undefined) return undefined
+  const expanded = expandTool(parsed.tool)
+  if (!expanded.substitute && expanded.__meta === undefined)
+    reportUnreplaced(expanded.command, inside(spot, 'command'), adviceFor)
+  for (const key of ['parameters', 'input_schema']) warnOfSlowPatterns(keys[key], inside(spot, key))
+  const { display } = settings
+  if (display !== undefined) report(findDisplayProblems(display, expanded), spot)
+  return { tool: { expanded, settings }, rest: parsed.rest, file: spot.file, path: spot.path }
+}
+
+const SYNTAX_KEYS = TOOL_KEYS.filter((key) => !TOOL_SETTING_KEYS.includes(key))
+
+function readSettings(rest: Record<string, unknown>, spot: Spot): ToolSettings | undefined {
+  const parsed = parseToolSettings(rest)
+  reportUnknownKeys(parsed.unknownKeys, spot)
+  if (parsed.ok) return parsed.settings
+  report(parsed.problems, spot)
+  return undefined
+}
+
+/** The expander knows the column in the template; the file knows where the template is. */
+function reportProblem({ path, message, hint, line, column }: ToolProblem, item: unknown, spot: Spot): void {
+  const where = spot.file.locate([...spot.path, ...parsePath(path)], { line, column })
+  const name = writtenName(item)
+  const tool = name === undefined ? formatPath(spot.path) : `${formatPath(spot.path)} "${name}"`
+  spot.findings.error(where, `${tool}: ${sentence([], message)}`, hint)
+}
+
+function writtenName(item: unknown): string | undefined {
+  return isMap(item) && typeof item.name === 'string' ? item.name : undefined
+}
+
+function reportRepeatedNames(items: readonly unknown[], spot: Spot): void {
+  const names = items.map(writtenName)
+  for (const [index, name] of names.entries()) {
+    const earlier = names.lastIndexOf(name, index - 1)
+    if (name === undefined || index === 0 || earlier === -1) continue
+    const { line } = spot.file.locate([...spot.path, earlier, 'name'])
+    const { file, path } = inside(spot, index)
+    const message = sentence(path, `the tool "${name}" is already defined on line ${line}`)
+    spot.findings.error(file.locate([...path, 'name']), message, 'Rename one of the two.')
+  }
+}
+
+/** What a mistyped key may have meant, in `output:` too. */
+const KNOWN_KEYS = [...TOOL_KEYS, 'max_chars', 'keep', 'max_bytes']
+
+/** What other tools call keys of ours; by the letters alone `cmd` would be `cwd`. */
+const OTHER_NAMES = new Map<string, string>([
+  ['cmd', 'command'],
+  ['run', 'shell'],
+  ['script', 'shell'],
+  ['args', 'parameters'],
+])
+
+/** Reports keys that nobody reads, each given as in `output.keeep` or `parameters[0].requird`. */
+function reportUnknownKeys(keys: readonly string[], { file, path, findings }: Spot): void {
+  for (const key of keys) {
+    const names = parsePath(key)
+    const [outer, ...inner] = names
+    const name = String(names.at(-1))
+    if (name.startsWith('x-')) continue
+    const known = outer === 'effects' ? Object.keys(effectsSchema.shape) : KNOWN_KEYS
+    const candidates = outer === 'parameters' && inner.length > 0 ? PARAMETER_KEYS : known
+    const meant = (inner.length === 0 && OTHER_NAMES.get(name)) || nearestNames(name, candidates)[0]
+    const place = file.locate([...path, ...names], { key: true })
+    findings.unknownKey(place, sentence(path, `unknown key "${key}"`), meant && `Did you mean "${meant}"?`)
+  }
+}
+
+/** The expander keeps keys of parameters that it does not know. */
+function strangeParameterKeys(parameters: unknown): string[] {
+  return (Array.isArray(parameters) ? parameters : []).flatMap((parameter: unknown, index) =>
+    Object.keys(isMap(parameter) ? parameter : {})
+      .filter((key) => !PARAMETER_KEYS.includes(key))
+      .map((key) => `parameters[${index}].${key}`),
+  )
+}
+
+function adviceFor(name: string): string {
+  return `For the value of "${name}" add substitute: true to the tool; the text itself is then \\\${${name}}.`
+}
+
+/** Patterns in parameters or a schema that can take years. A call stops at the limit of time. */
+function warnOfSlowPatterns(value: unknown, spot: Spot): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, inner] of Object.entries(value)) {
+    const at = inside(spot, Array.isArray(value) ? Number(name) : name)
+    if (name === 'pattern' && typeof inner === 'string' && repeatsRepeat(inner)) {
+      const message = 'repeats a repeat, which can take very long to find that a value does not match'
+      report([{ path: '', message, hint: 'Write one repeat: [ab]+ for (a+|b+)+.' }], at, spot.findings.warn)
+    }
+    warnOfSlowPatterns(inner, at)
+  }
+}
+
+/**
+ * The tools, with what was set in them: each is made anew from its definition, in whichever file that stands.
+ *
+ * @param sets - Their paths begin with the name of a tool.
+ * @param hasAll - False if tools are missing because something is wrong with them: then no name is called unknown.
+ */
+export function setTools(
+  tools: ToolSet,
+  sets: readonly SetValue[],
+  { hasAll }: { hasAll: boolean },
+  findings: Findings,
+): ToolSet {
+  const names = [...tools.keys()]
+  for (const { path, place } of sets) {
+    const [name = ''] = path
+    if (hasAll && !tools.has(name)) reportNoElement(name, names, { list: 'tools', place }, findings)
+  }
+  return byName([...tools].flatMap(([name, loaded]) => setTool(loaded, setsBelow(sets, name), findings)))
+}
+
+function setTool(loaded: LoadedTool, sets: readonly SetValue[], findings: Findings): LoadedTool[] {
+  const [first] = sets
+  if (first === undefined) return [loaded]
+  const { path } = loaded
+  const set = setIn(definitionOf(loaded, sets), loaded.file, path, sets, findings)
+  if (set.value === undefined) return [] // tools.bash= takes it away
+  const found = collectFindings()
+  const remade = readTool(set.value, { file: set.file, path, findings: found })
+  const place = (sets.at(-1) ?? first).place
+  for (const { message, hint, ...at } of found.problems) findings.error(isSet(at) ? at : place, message, hint)
+  findings.warnings.push(...found.warnings.filter(isSet)) // those of the file itself are known
+  return remade === undefined ? [] : [remade]
+}
+
+/** As the author wrote it; of an ATIP file, in full form. Where parameters are set, those that only the template names get elements. */
+function definitionOf(loaded: LoadedTool, sets: readonly SetValue[]): unknown {
+  const { file, path, tool } = loaded
+  const written = valueAt(file.value, path)
+  const item = isMap(written) && written.name === tool.expanded.name ? written : expandedFormOf(loaded)
+  const parameters = Array.isArray(item.parameters) ? item.parameters : []
+  if (!sets.some(({ path: [key, name] }) => key === 'parameters' && name !== undefined)) return item
+  const added = tool.expanded.parameters.flatMap(({ name }) =>
+    parameters.some((each: unknown) => isMap(each) && each.name === name) ? [] : [{ name }],
+  )
+  return { ...item, parameters: [...parameters, ...added] }
+}
+
+export function byName(tools: readonly LoadedTool[]): ToolSet {
+  return new Map(tools.map((loaded) => [loaded.tool.expanded.name, loaded]))
+}
+
+/** The same without where they are defined. */
+export function toolsAlone(tools: ToolSet): ReadonlyMap<string, Tool> {
+  return new Map([...tools].map(([name, { tool }]) => [name, tool]))
+}
+
+/** As `delta tool expand` prints it: the full syntax, and how it runs as the author wrote it. */
+export function expandedFormOf({ tool, rest }: LoadedTool): Record<string, unknown> {
+  return { ...tool.expanded, ...rest }
+}
+
+/** Where a value stands: `file:line`. */
+export function fileAndLine(file: YamlFile, path: ValuePath): string {
+  const { file: name, line } = file.locate(path)
+  return line === undefined ? name : `${name}:${line}`
+}
