@@ -6,7 +6,7 @@ import { quoteForPerson } from '@delta/executor'
 import { type JournalError, journalPath, readRun } from '@delta/journal'
 import { ISSUES } from './issues.js'
 import { commandAt, commandToContinue, placeOfRun } from './place.js'
-import { adviceOnRun } from './present/advice-on-run.js'
+import { nextCommandOf } from './present/next-command.js'
 import { printable } from './present/printable.js'
 import { explainSystemError } from './terminal/system-error.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal/terminal.js'
@@ -111,7 +111,7 @@ async function moreAbout(error: unknown, env: NodeJS.ProcessEnv): Promise<string
   if (run === undefined) return []
   if (run.status === 'COMPLETED')
     return [`Its answer: ${commandAt(placeOfRun(path), 'show', run.runId, '--answer')}`]
-  if (!asks) return adviceOnRun(run)
+  if (!asks) return nextCommandOf(run)
   return run.humanRequest === undefined
     ? []
     : [

@@ -1,7 +1,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { TEMPLATE_NAMES } from './agent/templates.js'
 import { AFTER_ALL, COMMON_TASKS, EXAMPLES } from './help-texts.js'
-import { fitted } from './present/fitted.js'
+import { fitted } from './present/columns.js'
 import { screenWidth } from './present/print.js'
 import { printable } from './present/printable.js'
 import { EXIT, type Terminal } from './terminal/terminal.js'
@@ -133,13 +133,33 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .argument('[run]', RUN)
     .addOption(workspace('workspace'))
     .addOption(runsDirectory())
-    .option('--step <n>', 'only iteration n, with whole outputs and what the context held')
-    .option('--request <n>', 'the request of iteration n, byte for byte as it was sent')
+    .addOption(
+      new Option('--step <n>', 'only iteration n, with whole outputs and what the context held').conflicts([
+        'request',
+        'answer',
+        'follow',
+      ]),
+    )
+    .addOption(
+      new Option('--request <n>', 'the request of iteration n, byte for byte as it was sent').conflicts([
+        'answer',
+        'follow',
+        'tool',
+        'failed',
+      ]),
+    )
     .option('--tool <name>', 'only the calls of this tool, each with its thought')
     .option('--failed', 'only calls and requests that did not succeed')
-    .option('--answer', 'the answer of a run that is completed, and nothing else')
+    .addOption(
+      new Option('--answer', 'the answer of a run that is completed, and nothing else').conflicts([
+        'follow',
+        'tool',
+        'failed',
+        'json',
+      ]),
+    )
     .option('--follow', 'keep printing until the run has ended or waits for input')
-    .option('-v, --verbose', 'whole outputs, hooks, tokens')
+    .option('-v, --verbose', 'whole outputs, hooks, tokens, reasoning')
     .option('--json', 'print the journal lines instead')
 
   add(program, 'config', () => import('./commands/config.js'))

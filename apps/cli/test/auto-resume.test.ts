@@ -140,7 +140,7 @@ test('a waiting run that is still unanswered asks again and exits with 101', asy
   const { workspace, run } = await waiting()
   const again = await run('-m', 'Go')
   expect(again.exitCode).toBe(101)
-  expect(again.stderr).toContain('The agent asks: Which colour?')
+  expect(again.stderr).toContain('It asks: Which colour?')
   expect(await runsIn(workspace)).toEqual(['WAITING_FOR_INPUT'])
 })
 

@@ -199,7 +199,7 @@ test('a run that asks somebody else with -i is not answered from outside: what i
   expect(second.stderr).toMatch(where)
   const { stderr } = await delta(['show', '-w', workspace.path])
   expect(stderr).toMatch(
-    /^Its last question has no answer yet\. Process \d+ on \S+ is asking a person, or is about to go on with the answer\. Watch it with: delta show \S+ --follow -w \S+\n$/,
+    /^It is running, and its last question has no answer yet\. Watch it with: delta show \S+ --follow -w \S+\n$/,
   )
 
   engine.write('green\n')
@@ -327,7 +327,7 @@ test('an agent that was moved once is found where --agent said: what is printed 
 
   const seen = await delta(['context', 'build', '-w', workspace.path])
   expect(seen).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Which?') })
-  const [, words = ''] = /^Agent paused\. Answer with: delta (.*) -m <response>$/m.exec(moved.stderr) ?? []
+  const [, words = ''] = /^Answer with: delta (.*) -m "my answer"$/m.exec(moved.stderr) ?? []
   expect(await delta([...words.split(' '), '-m', 'yes'])).toMatchObject({ exitCode: 0, stdout: 'Done.\n' })
 })
 

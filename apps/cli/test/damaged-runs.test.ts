@@ -91,7 +91,9 @@ test.each([
   await using workspace = await emptyRun(scene)
   const listed = await delta(['list-runs', '-w', workspace.path])
   expect(listed.stdout).toMatch(/^one\s+EMPTY/m)
-  expect(listed.stderr).toMatch(/^Run one never began: its first events were not written, /)
+  expect(listed.stderr).toMatch(
+    /^\S+\/\.delta\/one: This run never began: its first events were not written, /,
+  )
   const filtered = await delta(['list-runs', '-w', workspace.path, '--status', 'EMPTY', '--first'])
   expect(filtered.stdout).toBe('one\n')
   for (const command of [
@@ -114,7 +116,7 @@ test('a run whose journal was deleted is not called one that never began', async
   const { stdout, stderr } = await delta(['list-runs', '-w', workspace.path])
   expect(stdout).toMatch(/^one\s+EMPTY/m)
   expect(stderr).toBe(
-    'The journal of run one is gone, or empty, though the run had begun: its metadata.json is there.\n' +
+    `${workspace.path}/.delta/one: The journal of this run is gone, or empty, though the run had begun: its metadata.json is there.\n` +
       'Put journal.jsonl back from a copy, then continue the run; without it the run cannot be continued.\n',
   )
 })

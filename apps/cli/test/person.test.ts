@@ -159,10 +159,10 @@ test('two questions in one response come one after the other, each answered from
   await using workspace = await temporaryWorkspace({})
   const first = await delta(['run', '-m', 'Go', '--agent', agent.path, '-w', workspace.path])
   expect(first.exitCode).toBe(101)
-  expect(first.stderr).toContain('   ask_human ? First?\n')
+  expect(first.stderr).toContain('Agent paused. It asks: First?\n')
   const second = await delta(['continue', '-w', workspace.path, '-m', 'one'])
   expect(second.exitCode).toBe(101)
-  expect(second.stderr).toContain('   ask_human ? Second?\n')
+  expect(second.stderr).toContain('Agent paused. It asks: Second?\n')
   expect((await delta(['continue', '-w', workspace.path, '-m', 'two'])).stdout).toBe('Thanks.\n')
 })
 

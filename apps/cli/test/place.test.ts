@@ -237,7 +237,7 @@ describe('--runs-dir', () => {
     })
     const { stderr } = await at.here(run(at, '--runs-dir', 'runs', '--run-id', 'one'))
     const goOn = `delta continue -w ${at.workspace} --runs-dir ${at.home.path}/runs --run-id one`
-    expect(stderr).toContain(`Agent paused. Answer with: ${goOn} -m <response>\n`)
+    expect(stderr).toContain(`Answer with: ${goOn} -m "my answer"\n`)
     expect((await at.here(['show', '-w', 'ws'])).stderr).toContain(`Answer with: ${goOn} -m "my answer"\n`)
     const taken = await at.here(run(at, '--run-id', 'one', '--new'))
     const look = `delta show one -w ${at.workspace} --runs-dir ${at.home.path}/runs`

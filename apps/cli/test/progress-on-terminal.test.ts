@@ -128,7 +128,7 @@ test.skipIf(!hasTerminal)(
     await using workspace = await temporaryWorkspace({})
     const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
     const screen = deltaOnTerminal(args, { env: KEY })
-    await screen.waitForOutput(/thinking \d/)
+    await screen.waitForOutput(/thinking … \d/)
     await server.release('thinking')
     const { stdout } = await screen.result
     const afterSpinner = stdout.slice(stdout.lastIndexOf('thinking'))
@@ -148,7 +148,7 @@ test.skipIf(!hasTerminal).each([[[]], [['-v']]])(
     await using workspace = await temporaryWorkspace({})
     const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, ...flags]
     const screen = deltaOnTerminal(args, { env: KEY })
-    await screen.waitForOutput(/thinking \d/)
+    await screen.waitForOutput(/thinking … \d/)
     await server.release('thinking')
     expect((await screen.result).exitCode).toBe(0)
   },
@@ -180,7 +180,7 @@ test.skipIf(!hasTerminal)('what a second Ctrl+C is answered with begins a line o
   screen.write('\u0003')
   await screen.waitForOutput(/once more to stop at once[^\n]*\n/)
   screen.write('\u0003')
-  expect((await screen.result).stdout).toMatch(/\n\^C\r\u001b\[K\S*Stopped at once\. Go on with: /)
+  expect((await screen.result).stdout).toMatch(/\n\^C(?:\r\u001b\[K)?\r\S*Stopped at once\. Go on with: /)
 })
 
 test.skipIf(!hasTerminal)(
@@ -194,65 +194,10 @@ test.skipIf(!hasTerminal)(
     await using workspace = await temporaryWorkspace({})
     const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
     const screen = shellOnTerminal('stty cols 30 && exec "$@"', args, { env: { NO_COLOR: '1' } })
-    const shown = /\r\u001b\[K(\S+ a_name_that\S*… (?:\d+ ms|\d+\.\d s))/
+    const shown = /\r\u001b\[K(a_name_that\S*… … \d+ s)/
     await screen.waitForOutput(shown)
     await workspace.write('enough', '')
     const [, line = ''] = shown.exec((await screen.result).stdout) ?? []
     expect(line.length).toBeLessThan(30)
   },
 )
-
-test.skipIf(!hasTerminal).each([60, 100])(
-  'on a terminal of %d columns what is said goes on below its first word, and no line is too long',
-  async (columns) => {
-    const words =
-      'First I look at what is here, 全角文字が正しく数えられるかどうかを確かめる and say it at some length, more than fits.'
-    const text =
-      'a line of output that is longer than most terminals are wide, so that it must be broken somewhere between two words'
-    const turns = [
-      { content: words, tool_calls: [{ name: 'say', arguments: { text } }] },
-      { content: 'Done.' },
-    ]
-    await using server = await startScriptedServer(turns)
-    await using agent = await temporaryAgent({ tools: [SAY], baseUrl: server.baseUrl })
-    await using workspace = await temporaryWorkspace({})
-    const onScreen = async (...args: string[]) => {
-      const script = `stty cols ${columns} && exec "$@"`
-      const { stdout } = await shellOnTerminal(script, args, { env: { ...KEY, NO_COLOR: '1' } }).result
-      return withoutTakenBack(stdout).split('\r\n')
-    }
-    const run = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path]
-    for (const lines of [await onScreen(...run), await onScreen('show', '-w', workspace.path)]) {
-      const command = lines.indexOf(`   say $ echo '${text}'`) // whole, so that it can be pasted
-      const said = lines.slice(
-        lines.findIndex((line) => line.startsWith('1. ')),
-        command,
-      )
-      const printed = lines.slice(command + 1).filter((line) => line.startsWith('     '))
-      expect(withoutBlanks(said)).toContain(withoutBlanks([words]))
-      expect(withoutBlanks(printed)).toContain(withoutBlanks([text]))
-      expect(Math.min(said.length, printed.length)).toBeGreaterThan(1)
-      for (const line of said.slice(1)) expect(line).toMatch(/^ {3}\S/)
-      for (const line of [...said, ...printed]) expect(widthOf(line)).toBeLessThanOrEqual(columns)
-    }
-  },
-)
-
-/** What a terminal shows of a text in which words were taken back. */
-function withoutTakenBack(written: string): string {
-  const [found, columns] = /\u001b\[(\d+)D\u001b\[K/.exec(written) ?? []
-  if (found === undefined) return written
-  const before = written.slice(0, written.indexOf(found))
-  return withoutTakenBack(
-    before.slice(0, before.length - Number(columns)) + written.slice(before.length + found.length),
-  )
-}
-
-function withoutBlanks(lines: readonly string[]): string {
-  return lines.join('').replaceAll(/\s/g, '')
-}
-
-/** The wide characters here are those of Japanese. */
-function widthOf(line: string): number {
-  return line.length + (line.match(/[\u3000-\u9fff]/g)?.length ?? 0)
-}

@@ -32,7 +32,7 @@ function type(line: string, cwd?: string): Promise<ProcessResult> {
 /** What delta printed behind `label`, as it can be pasted; `more` is put in the place of the dots or brackets. */
 function printedLine(stderr: string, label: string, more = ''): string {
   const line = stderr.split('\n').find((text) => text.startsWith(label)) ?? ''
-  return line.slice(label.length).replace(/"…"$|<response>$/, () => `'${more}'`)
+  return line.slice(label.length).replace(/"…"$|"my answer"$/, () => `'${more}'`)
 }
 
 test('the help of delta and of delta run leads to everything below', async () => {
@@ -92,11 +92,11 @@ test('answer: from another terminal, by the line that was printed or by the file
   await using workspace = await temporaryWorkspace({})
   const first = await delta(['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path])
   expect(first.exitCode).toBe(101)
-  expect(first.stderr).toContain('   ask_human ? Which colour?\n')
-  const second = await type(printedLine(first.stderr, 'Agent paused. Answer with: ', 'dark green, "please"'))
+  expect(first.stderr).toContain('Agent paused. It asks: Which colour?\n')
+  const second = await type(printedLine(first.stderr, 'Answer with: ', 'dark green, "please"'))
   expect(second.exitCode).toBe(101)
 
-  const goOn = printedLine(second.stderr, 'Agent paused. Answer with: ').replace(/ -m .*/, '')
+  const goOn = printedLine(second.stderr, 'Answer with: ').replace(/ -m .*/, '')
   const run = (await workspace.read('.delta/LATEST')).trim()
   const file = `${workspace.path}/.delta/${run}/interaction/response.txt`
   expect(await type(`echo yes > ${file} && ${goOn}`)).toMatchObject({ exitCode: 0, stdout: 'So be it.\n' })

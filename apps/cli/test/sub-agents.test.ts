@@ -360,7 +360,7 @@ test("the parent's interruption reaches the sub-agent and its tool; both can be 
   })
   const [result] = (await journalOf(workspace.path)).filter(({ type }) => type === 'ACTION_RESULT')
   const { observation_content: told } = result as unknown as { observation_content: string }
-  expect(told).toContain(`Interrupted (SIGTERM). Go on with: delta continue -w ${job} --run-id `)
+  expect(told).toContain(`Interrupted (SIGTERM).\nGo on with: delta continue -w ${job} --run-id `)
   expect(told).not.toContain('once more')
   expect((await delta(['continue', '-w', job])).stdout).toBe('Child done.\n')
   expect((await delta(['continue', '-w', workspace.path])).stdout).toBe('Parent done.\n')

@@ -7,13 +7,14 @@ import {
   isConfigError,
   listSettings,
   loadEnvironment,
+  type Setting,
 } from '@delta/config-loader'
 import { parse } from 'yaml'
 import { withEndpoint } from '../agent/endpoint-settings.js'
 import { findEnvironment } from '../agent/find-environment.js'
 import { type AgentFlags, loadAgentFor, loadOptions } from '../agent/load-agent.js'
+import { table } from '../present/columns.js'
 import { print, printJson, say, screenWidth } from '../present/print.js'
-import { describeSettings } from '../present/settings.js'
 import { asYaml } from '../present/yaml.js'
 import { stopSignal } from '../terminal/stop-signal.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
@@ -74,7 +75,15 @@ async function printOrigins(flags: ConfigFlags, environment: Environment, termin
   const options = loadOptions(flags.agent, { flags, terminal })
   const settings = withEndpoint(await listSettings(resolve(terminal.cwd, flags.agent), options), environment)
   if (flags.json) printJson(terminal, settings)
-  else print(terminal, describeSettings(settings, screenWidth(terminal)))
+  else print(terminal, table([['ORIGIN', 'SETTING'], ...settings.flatMap(rowsOf)], screenWidth(terminal)))
+}
+
+/** Where a value comes from, and the value as JSON; below it, what it replaces. */
+function rowsOf({ path, value, origin, replaces = [] }: Setting): string[][] {
+  return [
+    [origin, `${path}: ${JSON.stringify(value)}`],
+    ...replaces.map((replaced) => [replaced, `${path}: replaced by ${origin}`]),
+  ]
 }
 
 /** Reports the problems of the `.env` files together with those of the agent. */

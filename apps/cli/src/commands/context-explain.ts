@@ -1,6 +1,6 @@
+import { table } from '../present/columns.js'
 import { print, printJson, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
-import { table } from '../present/table.js'
 import { type ExplainedBreak, findCacheBreaks } from '../runs/cache-breaks.js'
 import { type ContextFlags, type NextContext, nextContext } from '../runs/next-context.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
@@ -25,9 +25,17 @@ function asRecord({ context, iteration, run, agent }: NextContext, breaks: Expla
   }
 }
 
+function totalOf({ messages, blocks }: NextContext['context']) {
+  return {
+    messages: messages.length,
+    bytes: blocks.reduce((sum, { bytes }) => sum + bytes, 0),
+    tokens: blocks.reduce((sum, { tokens }) => sum + tokens, 0),
+  }
+}
+
 function asText(
   { context, iteration, run, agent }: NextContext,
-  breaks: ExplainedBreak[],
+  breaks: readonly ExplainedBreak[],
   screen: number | undefined,
 ): string {
   const { messages, bytes, tokens } = totalOf(context)
@@ -35,40 +43,20 @@ function asText(
   const rows = context.blocks.map((block) => [
     printable(block.source_id),
     block.type,
-    String(block.messages),
-    String(block.bytes),
-    String(block.tokens),
+    ...[block.messages, block.bytes, block.tokens].map(String),
     printable(block.note ?? ''),
   ])
-  const counts = [messages, bytes, tokens].map(String)
-  const total = ['all', '', ...counts, limit === undefined ? '' : `of at most ${limit} tokens`]
+  const total = ['all', '', ...[messages, bytes, tokens].map(String)]
+  const note = limit === undefined ? '' : `of at most ${limit} tokens`
   const what = run ? `Iteration ${iteration} of run ${run.runId}` : 'The first iteration of a new run'
   return [
     `${what}, as it would be sent now:\n`,
-    table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, total], screen),
-    ...explainBreaks(breaks),
-  ].join('')
-}
-
-function totalOf({ messages, blocks }: NextContext['context']) {
-  const total = { messages: messages.length, bytes: 0, tokens: 0 }
-  for (const { bytes, tokens } of blocks) {
-    total.bytes += bytes
-    total.tokens += tokens
-  }
-  return total
-}
-
-/** One line for each request, and what to do if there is something to be done. */
-function explainBreaks(breaks: readonly ExplainedBreak[]): string[] {
-  if (breaks.length === 0) return []
-  const lines = breaks.map(({ iteration, message }) => `  iteration ${iteration}: ${printable(message)}\n`)
-  return [
-    '\nThe provider cannot use its cache from these places on:\n',
-    ...lines,
+    table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, [...total, note]], screen),
+    ...(breaks.length === 0 ? [] : ['\nThe provider cannot use its cache from these places on:\n']),
+    ...breaks.map((each) => `  iteration ${each.iteration}: ${printable(each.message)}\n`),
     ...(breaks.some(({ type }) => type !== 'journal') ? [ORDER_ADVICE] : []),
     ...(breaks.some(({ type }) => type === 'journal') ? [JOURNAL_ADVICE] : []),
-  ]
+  ].join('')
 }
 
 const ORDER_ADVICE = 'Put a source that changes often after those that do not.\n'

@@ -1,7 +1,7 @@
 import { continueRun, findRun, type Reply } from '@delta/engine'
 import { allowedBy, withAllowed } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
-import { presenterFor } from '../present/presenter-for.js'
+import { presenterFor } from '../present/presenter.js'
 import { agentOfRun } from '../runs/agent-of-run.js'
 import { type EngineFlags, engineOptions } from '../runs/engine-options.js'
 import { readReply } from '../runs/reply.js'
@@ -33,7 +33,6 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
   const place = placeToWork(existingWorkDirectoryOf(flags, terminal), flags, terminal)
   const { workDirectory, runsDirectory } = place
   const presenter = presenterFor(flags, terminal)
-  presenter.workAt(place)
   const decision = decisionIn(flags, terminal)
   refuseBeside(flags)
   const meant = flags.runId && (await resolveRunId(flags.runId, place))
@@ -53,7 +52,10 @@ export async function execute(flags: ContinueFlags, terminal: Terminal): Promise
       force: flags.force ?? false,
       runId: run.runId,
       trusted: true,
-      onRun: (directory) => list(directory, agent.home),
+      onRun: (directory) => {
+        list(directory, agent.home)
+        presenter.begin(directory)
+      },
       ...(isNew ? { allowed: allowedBy(flags, terminal) } : {}),
       retry: flags.retry ?? false,
       ...(message === undefined ? {} : { message }),

@@ -12,8 +12,7 @@ import { isJournalError, type RunSummary } from '@delta/journal'
 import { allowedBy, loadAgentFor, overridesIn, withAllowed } from '../agent/load-agent.js'
 import { isWithinRun } from '../agent/within-run.js'
 import { describeError } from '../errors.js'
-import type { Presenter } from '../present/presenter.js'
-import { presenterFor } from '../present/presenter-for.js'
+import { type Presenter, presenterFor } from '../present/presenter.js'
 import { setLine } from '../runs/agent-of-run.js'
 import {
   type EngineFlags,
@@ -58,15 +57,15 @@ export async function execute(flags: RunFlags, terminal: Terminal): Promise<numb
   try {
     const place = placeToWork(workspace.directory, flags, terminal)
     const remember = rememberPlace(place, terminal)
-    presenter.workAt(place)
-    const shown = onceBegun(presenter, () => {
+    const begin = (runDirectory: string): void => {
+      presenter.begin(runDirectory)
       keepWorkspace(workspace, flags)
       remember()
       if (workspace.unnamed && !flags.quiet) presenter.warn(workspace.unnamed.notice)
-    })
+    }
     const result = await withStopSignal(terminal, presenter, (signal) => {
-      const engine = { place, flags, terminal, presenter: shown, signal }
-      return takeUpOrBegin({ agent, message, engine, warn: presenter.warn })
+      const engine = { place, flags, terminal, presenter, signal }
+      return takeUpOrBegin({ agent, message, engine, warn: presenter.warn, begin })
     })
     presenter.finish(result)
     return exitCodeFor(result)
@@ -81,11 +80,13 @@ interface Start {
   message: string
   engine: EngineSetting & { flags: RunFlags }
   warn: Presenter['warn']
+  /** To be called with the run's directory: until then, the command may still be refused. */
+  begin: (runDirectory: string) => void
 }
 
 /** Resumes the run that this command line would repeat, if there is one; otherwise starts a new one. */
 async function takeUpOrBegin(start: Start, except: readonly string[] = []): Promise<RunResult> {
-  const { agent, message, engine, warn } = start
+  const { agent, message, engine, warn, begin } = start
   const { place, flags, terminal } = engine
   const list = listingOwnRuns(terminal.env)
   const earlier = await earlierRun(start, except)
@@ -99,7 +100,10 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
       message,
       runId: flags.runId,
       allowed: allowedBy(flags, terminal),
-      onRun: (directory) => list(directory),
+      onRun: (directory) => {
+        list(directory)
+        begin(directory)
+      },
     })
   const { runId, overrides } = taken.run
   const same = await asSetBefore({ ...start, engine: setting }, overrides)
@@ -110,7 +114,10 @@ async function takeUpOrBegin(start: Start, except: readonly string[] = []): Prom
       ...place,
       runId,
       trusted: true,
-      onRun: (directory) => taken.list(directory, same.home),
+      onRun: (directory) => {
+        taken.list(directory, same.home)
+        begin(directory)
+      },
       ...(taken.isNew ? { allowed: allowedBy(flags, terminal) } : {}),
     })
   } catch (error) {
@@ -166,17 +173,4 @@ function isTakenFromSubAgent(error: unknown, terminal: Terminal): boolean {
   const isBusy = isJournalError(error) && error.code === 'ERR_RUN_BUSY'
   const hasEnded = isEngineError(error) && error.code === 'ERR_ENGINE_MESSAGE_REQUIRED'
   return isWithinRun(terminal) && (isBusy || hasEnded)
-}
-
-/** Calls `begin` before the presenter shows the run's first event: until then, the command may still be refused. */
-function onceBegun(presenter: Presenter, begin: () => void): Presenter {
-  let begun = false
-  return {
-    ...presenter,
-    show(event) {
-      if (!begun) begin()
-      begun = true
-      presenter.show(event)
-    },
-  }
 }

@@ -13,9 +13,9 @@ import {
 } from '@delta/journal'
 import { withAllowed } from '../agent/load-agent.js'
 import { describeError } from '../errors.js'
-import { adviceOnRun } from '../present/advice-on-run.js'
-import { type EventPrinter, eventPrinter } from '../present/event-printer.js'
+import { nextCommandOf } from '../present/next-command.js'
 import { print, printAnswer, say } from '../present/print.js'
+import { renderer, styleFor } from '../present/render.js'
 import { agentOfRun } from '../runs/agent-of-run.js'
 import { type CallFilter, callFilter } from '../runs/call-filter.js'
 import { contextOfStep } from '../runs/context-of-step.js'
@@ -42,7 +42,6 @@ export async function execute(
   terminal: Terminal,
   runId: string | undefined,
 ): Promise<number> {
-  refuseTogether(flags)
   const run = await findShownRun(placeToLook(flags, terminal), runId)
   refuseEmpty(run, flags)
   if (flags.request !== undefined) {
@@ -51,69 +50,61 @@ export async function execute(
   }
   if (flags.answer) return showAnswer(run, terminal)
   if (flags.tool !== undefined && !flags.follow) await refuseUncalled(run, flags.tool)
-  if (flags.step !== undefined) {
-    const show = asTyped(flags, runId)
-    return showStep(run, wholeNumber('--step', flags.step), { flags, terminal, show })
-  }
-  const showEvent = filteredPrinter(flags, terminal)
-  const events = flags.follow
-    ? followJournal(run, { onLeft: (left) => sayWatched(left, terminal) })
-    : streamJournal(run.journalPath)
-  for await (const event of events) showEvent(event)
-  if (flags.failed && !showEvent.hasShown()) say(terminal, `No call of run ${run.runId} has failed.`)
+  await showEvents(run, flags, terminal)
+  if (flags.step !== undefined) return EXIT.completed
   if (!flags.json) await sayChanges(run, terminal)
   if (flags.follow || !flags.json) await sayHowToGoOn(run.directory, flags, terminal)
   return EXIT.completed
 }
 
+/**
+ * The events for people, or as in the journal; those of one iteration in full, after what the model saw before it.
+ *
+ * @throws {UsageError} The run does not have that iteration.
+ */
+async function showEvents(run: ShownRun, flags: ShowFlags, terminal: Terminal): Promise<void> {
+  const step = flags.step === undefined ? undefined : wholeNumber('--step', flags.step)
+  const render = renderer({
+    style: styleFor(terminal.stdout, terminal.env),
+    verbose: flags.verbose === true || step !== undefined,
+    transcript: true,
+  })
+  const show = (event: StoredEvent): void => {
+    if (flags.json) print(terminal, `${JSON.stringify(event)}\n`)
+    else for (const line of render({ kind: 'journal', event })) terminal.stdout.write(`${line}\n`) // already safe, and coloured
+  }
+  const chosen = callFilter(flags)
+  const events = flags.follow
+    ? followJournal(run, { onLeft: (left) => sayWatched(left, terminal) })
+    : streamJournal(run.journalPath)
+  let hasStep = false
+  let hasShown = false
+  for await (const event of events) {
+    if (event.type === 'ENGINE_START') render({ kind: 'journal', event }) // says how commands are shown
+    if (step !== undefined && !('iteration' in event && event.iteration === step)) continue
+    if (step !== undefined && !hasStep && !flags.json)
+      print(terminal, await contextOfStep(run.directory, event))
+    hasStep = true
+    for (const each of chosen(event)) {
+      hasShown = true
+      show(each)
+    }
+  }
+  if (step !== undefined && !hasStep) throw new UsageError(`--step ${step}: ${extent(run)}`)
+  if (flags.failed && !hasShown) say(terminal, `No call of run ${run.runId} has failed.`)
+}
+
 /** If there is none, stderr says how to continue the run. */
 function showAnswer(run: ShownRun, terminal: Terminal): number {
-  const { status, answer, runId } = run
+  const { status, answer, runId, problem } = run
   if (status === 'COMPLETED' && answer !== undefined) {
     printAnswer(terminal, answer)
     return EXIT.completed
   }
-  say(terminal, `Run ${runId} has no answer: it is ${run.problem === undefined ? status : 'damaged'}.`)
-  for (const line of run.problem === undefined ? adviceOnRun(run) : [describeError(run.problem)])
+  say(terminal, `Run ${runId} has no answer: it is ${problem === undefined ? status : 'damaged'}.`)
+  for (const line of problem === undefined ? nextCommandOf(run) : [describeError(problem)])
     say(terminal, line)
   return EXIT.failed
-}
-
-/** The events of one iteration, after what the model saw before it. */
-async function showStep(
-  run: ShownRun,
-  step: number,
-  { flags, terminal, show }: { flags: ShowFlags; terminal: Terminal; show: readonly string[] },
-): Promise<number> {
-  const showEvent = filteredPrinter(flags, terminal)
-  let found = false
-  for await (const event of streamJournal(run.journalPath)) {
-    if (!('iteration' in event) || event.iteration !== step) {
-      showEvent.pass(event)
-      continue
-    }
-    if (!found && !flags.json) print(terminal, await contextOfStep(run.directory, event, show))
-    found = true
-    showEvent(event)
-  }
-  if (found) return EXIT.completed
-  throw new UsageError(`--step ${step}: ${extent(run)}`)
-}
-
-/** Prints the calls that `--tool` and `--failed` mean; without them, everything. */
-function filteredPrinter(flags: ShowFlags, terminal: Terminal): EventPrinter & { hasShown(): boolean } {
-  const printer = eventPrinter(flags, terminal)
-  const meant = callFilter(flags)
-  const isFiltered = flags.tool !== undefined || flags.failed === true
-  let shown = false
-  const show = (event: StoredEvent): void => {
-    if (isFiltered) printer.pass(event)
-    for (const each of meant(event)) {
-      shown = true
-      printer(each)
-    }
-  }
-  return Object.assign(show, { pass: printer.pass, hasShown: () => shown })
 }
 
 /** @throws {UsageError} The run has not called this tool. */
@@ -131,24 +122,16 @@ async function refuseUncalled(run: ShownRun, tool: string): Promise<void> {
 
 /** What `delta continue` would say has changed in the agent. */
 async function sayChanges(run: ShownRun, terminal: Terminal): Promise<void> {
-  const changes = await changesIn(run, terminal)
-  if (changes !== undefined) say(terminal, changes)
-}
-
-async function changesIn(run: ShownRun, terminal: Terminal): Promise<string | undefined> {
-  if (run.metadata.agent_home === null || run.problem !== undefined) return undefined
-  if (!isOwnRun(run.directory, terminal.env)) return undefined // the agent that it names is not believed
+  if (run.metadata.agent_home === null || run.problem !== undefined) return
+  if (!isOwnRun(run.directory, terminal.env)) return // the agent that it names is not believed
+  const flags = withAllowed({ importRoot: [] }, run.allowed)
   try {
-    const agent = await agentOfRun(run, {
-      flags: withAllowed({ importRoot: [] }, run.allowed),
-      terminal,
-      warn: () => undefined,
-    })
-    return agentChanges(run, agent)
+    const changes = agentChanges(run, await agentOfRun(run, { flags, terminal, warn: () => undefined }))
+    if (changes !== undefined) say(terminal, changes)
   } catch (error) {
-    if (error instanceof UsageError) return undefined // it is gone
+    if (error instanceof UsageError) return // it is gone
     if (!isConfigError(error)) throw error
-    return `The agent of this run does not load any more: ${error.message.split('\n')[0]}`
+    say(terminal, `The agent of this run does not load any more: ${error.message.split('\n')[0]}`)
   }
 }
 
@@ -160,8 +143,9 @@ function refuseEmpty(run: RunSummary, { follow }: ShowFlags): void {
 
 /** No process writes the run now, but one may take it up. */
 function sayWatched(run: RunSummary, terminal: Terminal): void {
-  const [why = ''] = run.status === 'EMPTY' ? ['It has not begun yet.'] : advice(run, terminal)
-  say(terminal, `Still watching; Ctrl+C ends that. ${why}`)
+  say(terminal, 'Still watching; Ctrl+C ends that.')
+  for (const line of run.status === 'EMPTY' ? ['It has not begun yet.'] : advice(run, terminal))
+    say(terminal, line)
 }
 
 /** Reads the run again: it may have gone on meanwhile, or its journal may have been deleted. */
@@ -174,7 +158,7 @@ async function sayHowToGoOn(directory: string, flags: ShowFlags, terminal: Termi
 
 /** None advises to go on with a run that came with the workspace. */
 function advice(run: RunSummary, { env }: Terminal): string[] {
-  return isOwnRun(run.directory, env) ? adviceOnRun(run) : []
+  return isOwnRun(run.directory, env) ? nextCommandOf(run) : []
 }
 
 async function requestOf({ directory }: ShownRun, request: string): Promise<string> {
@@ -188,47 +172,9 @@ async function requestOf({ directory }: ShownRun, request: string): Promise<stri
   }
 }
 
-/** The command as briefly as it was typed; it works in the same directory. */
-function asTyped({ workDir, runsDir }: ShowFlags, runId: string | undefined): string[] {
-  return [
-    'delta',
-    'show',
-    ...(runId === undefined ? [] : [runId]),
-    ...(workDir === '.' ? [] : ['-w', workDir]),
-    ...(runsDir === undefined ? [] : ['--runs-dir', runsDir]),
-  ]
-}
-
-function extent({ runId, lastIteration }: { runId: string; lastIteration: number }): string {
+function extent({ runId, lastIteration }: RunSummary): string {
   if (lastIteration === 0) return `run ${runId} has no iteration yet.`
   return lastIteration === 1
     ? `run ${runId} has one iteration: 1.`
     : `run ${runId} has the iterations 1 to ${lastIteration}.`
-}
-
-/** Each of these selects what is printed, so one of two would be ignored. */
-function refuseTogether({ step, request, answer, follow, json, tool, failed }: ShowFlags): void {
-  const given = Object.entries({
-    '--step': step,
-    '--request': request,
-    '--answer': answer,
-    '--follow': follow,
-  })
-    .filter(([, value]) => value !== undefined)
-    .map(([flag]) => flag)
-  if (given.length > 1)
-    throw new UsageError(
-      `${given.join(' and ')} cannot be combined: each says what is to be shown. Leave one out.`,
-    )
-  const filter = Object.entries({ '--tool': tool, '--failed': failed }).find(
-    ([, value]) => value !== undefined,
-  )
-  if (filter && (answer || request !== undefined))
-    throw new UsageError(
-      `${filter[0]} and ${answer ? '--answer' : '--request'} cannot be combined: it chooses calls of the transcript. Leave one out.`,
-    )
-  if (answer && json)
-    throw new UsageError(
-      '--answer and --json cannot be combined: the answer is text, and --json prints journal lines. Leave one out.',
-    )
 }

@@ -1,11 +1,10 @@
 import { formatProblem } from '@delta/config-loader'
 import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
-import { inColumns } from '../present/columns.js'
-import { effectsWithPlaces } from '../present/effects.js'
+import { inColumns, table } from '../present/columns.js'
 import { print, printJson, say, screenWidth } from '../present/print.js'
 import { printable } from '../present/printable.js'
-import { table } from '../present/table.js'
+import { effectsOf } from '../present/words.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
 import { loadTools, type ToolFlags } from '../tools/load-tools.js'
 
@@ -18,12 +17,9 @@ export async function execute(
   const { tools, policy, effectPlaces, warnings } = await loadTools(path, flags, terminal)
   for (const warning of warnings) say(terminal, formatProblem(warning))
   const listed = [...tools.values()].map((tool) => ({ tool, ...decisionOn(tool, policy) }))
+  const rows = listed.map((each) => row(each, effectPlaces(each.tool.expanded.name)))
   if (flags.json) printJson(terminal, listed.map(summaryOf))
-  else if (listed.length > 0)
-    print(
-      terminal,
-      printable(table([HEADER, ...listed.map((each) => row(each, effectPlaces))], screenWidth(terminal))),
-    )
+  else if (rows.length > 0) print(terminal, printable(table([HEADER, ...rows], screenWidth(terminal))))
   return EXIT.completed
 }
 
@@ -53,29 +49,31 @@ function summaryOf({ tool, decision, reasons }: Listed): object {
 }
 
 const HEADER = ['TOOL', 'MODE', 'POLICY', 'EFFECTS', 'DESCRIPTION']
+/** Programs with dozens of options describe themselves, too, and the other columns are to be seen; `--json` has them all. */
+const WIDEST_SIGNATURE = 60
 
-function row(
-  { tool, decision, reasons }: Listed,
-  effectPlaces: (name: string) => Readonly<Record<string, string>>,
-): string[] {
-  const why = reasons.length === 0 ? '' : `: ${reasons.join(', ')}`
+function row({ tool, decision, reasons }: Listed, places: Readonly<Record<string, string>>): string[] {
+  const { properties, required } = toJsonSchema(tool.expanded)
+  const parameters = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
   return [
-    signatureOf(tool),
+    inColumns(`${tool.expanded.name}(${parameters.join(', ')})`, WIDEST_SIGNATURE), // `read_file(path, lines?)`
     modeOf(tool),
-    `${decision}${why}`,
-    effectsWithPlaces(tool.settings.effects, effectPlaces(tool.expanded.name)),
+    `${decision}${reasons.length === 0 ? '' : `: ${reasons.join(', ')}`}`,
+    effectsWithPlaces(tool, places),
     tool.expanded.description?.split('\n')[0] ?? '',
   ]
 }
 
-/** Programs with dozens of options describe themselves, too, and the other columns are to be seen; `--json` has them all. */
-const WIDEST_SIGNATURE = 60
-
-/** `read_file(path, lines?)`. */
-function signatureOf({ expanded }: Tool): string {
-  const { properties, required } = toJsonSchema(expanded)
-  const parameters = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
-  return inColumns(`${expanded.name}(${parameters.join(', ')})`, WIDEST_SIGNATURE)
+/** The effects in words; what an import says in place of the imported file, with where it says so: `destructive: no (agent.yaml:12)`. */
+function effectsWithPlaces({ settings }: Tool, places: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(settings.effects ?? {})
+  const own = entries.filter(([key]) => Object.hasOwn(places, key))
+  if (own.length === 0) return effectsOf(settings.effects)
+  const others = effectsOf(Object.fromEntries(entries.filter(([key]) => !Object.hasOwn(places, key))))
+  const inWords = (value: unknown) =>
+    typeof value === 'boolean' ? (value ? 'yes' : 'no') : JSON.stringify(value)
+  const said = own.map(([key, value]) => `${key}: ${inWords(value)} (${places[key]})`)
+  return [...said, ...(/^(?:-|none of note)$/.test(others) ? [] : [others])].join(', ')
 }
 
 /** How its author wrote it; `atip` if a program described itself. */

@@ -2,10 +2,8 @@ import { isDecision, isYesOrNo, type Question } from '@delta/engine'
 import { readHidden } from '../terminal/read-hidden.js'
 import { readLine } from '../terminal/read-line.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { hanging } from './columns.js'
-import { claimOf } from './effects.js'
-import { columnsFor } from './print.js'
 import { printable } from './printable.js'
+import { claimOf } from './words.js'
 
 /**
  * Asks on stderr and reads one line from stdin, whether that is a terminal or not; a sensitive answer and a password are not
@@ -20,7 +18,7 @@ export async function askAtTerminal(
 ): Promise<string | undefined> {
   const isApproval = question.command !== undefined
   const isAnswer = isApproval ? isDecision : question.inputType === 'confirmation' ? isYesOrNo : () => true
-  let prompt = promptOf(question, columnsFor(terminal.stderr))
+  let prompt = promptOf(question)
   for (;;) {
     const line = await askOnce(prompt, question, terminal, signal)
     if (line === undefined || isAnswer(line)) return line
@@ -29,13 +27,11 @@ export async function askAtTerminal(
   }
 }
 
-/** Words are broken between them; a command is to be read as it is. */
-function promptOf(question: Question, columns: number | undefined): string {
+function promptOf(question: Question): string {
   const text = printable(question.prompt.trimEnd())
   if (question.command !== undefined) return `${text}\n${claimOf(question.effects)}\n${choiceOf(question)} `
-  const lines = text.split('\n').flatMap((line) => hanging(line, columns))
   // after several lines, the answer would look like part of the last one
-  return `${lines.join('\n')}${choiceOf(question)}${lines.length > 1 ? '\n>' : ''} `
+  return `${text}${choiceOf(question)}${text.includes('\n') ? '\n>' : ''} `
 }
 
 function choiceOf({ command, tool, inputType }: Question): string {

@@ -1,77 +1,91 @@
-/** A character, or one of our own changes of colour, which takes no column. */
-function charactersOf(text: string): string[] {
-  return text.includes(ESCAPE) ? (text.match(/\u001b\[\d+m|./gsu) ?? []) : [...text]
-}
+import stringWidth from 'string-width'
 
-const ESCAPE = '\u001b'
-
-/** A text in at most so many columns of a terminal, where some characters take two and some none; a cut is marked. */
+/** A text in at most this many columns of a terminal; a cut is marked with `…`. */
 export function inColumns(text: string, columns: number): string {
-  const characters = charactersOf(text)
-  const whole = fitting(characters, columns)
-  if (whole === characters.length) return text
-  return `${characters.slice(0, fitting(characters, columns - 1)).join('')}…`
-}
-
-/** Breaks a text into lines of at most `columns`, between words where that is possible. */
-export function wrapped(text: string, columns: number): string[] {
-  const lines: string[] = []
-  let rest = charactersOf(text)
-  for (;;) {
-    const whole = fitting(rest, columns)
-    if (whole === rest.length) return [...lines, rest.join('')]
-    const space = rest.slice(0, whole + 1).lastIndexOf(' ')
-    const end = space > 0 ? space : Math.max(1, whole)
-    lines.push(rest.slice(0, end).join(''))
-    rest = rest.slice(space > 0 ? end + 1 : end)
+  if (stringWidth(text) <= columns) return text
+  let shown = ''
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (stringWidth(shown + segment) >= columns) break
+    shown += segment
   }
+  return `${shown}…`
 }
 
-/** With less room than this, lines are left to the terminal. */
+/** A text as lines of at most `columns`, broken between words. A longer word gets a line of its own. */
+function wrapped(text: string, columns: number): string[] {
+  const lines: string[] = []
+  let line: string | undefined
+  for (const word of text.split(' ')) {
+    if (line === undefined) line = word
+    else if (stringWidth(`${line} ${word}`) <= columns) line += ` ${word}`
+    else {
+      lines.push(line)
+      line = word
+    }
+  }
+  return [...lines, line ?? '']
+}
+
+const GAP = '  '
+/** With less room than this, a column would become one of single words. */
 const NARROWEST = 20
 
 /**
- * The same for a line of a transcript: what goes to the next line is aligned below the words of the first, behind the number or
- * the mark (`1.`, `!`, `>`) with which that begins.
+ * Rows as lines with aligned columns. On a screen the last column is wrapped to the room that is left. If that is too little,
+ * each row becomes a paragraph: the first cell, and below it the others, each behind its header.
  *
- * @param columns - Undefined: the line stays whole.
+ * @param screen - Columns of the terminal; undefined for a file or a pipe, whose lines are never broken.
  */
-export function hanging(line: string, columns: number | undefined): string[] {
-  if (columns === undefined || columnsOf(line) <= columns) return [line]
-  const [start = ''] = START.exec(line) ?? []
-  const indent = columnsOf(start)
-  if (columns - indent < NARROWEST) return [line]
-  const [first = '', ...rest] = wrapped(line.slice(start.length), columns - indent)
-  return [start + first, ...rest.map((next) => ' '.repeat(indent) + next)]
+export function table([header, ...rows]: readonly [string[], ...string[][]], screen?: number): string {
+  const all = [header, ...rows]
+  const widths = header.map((_, column) => Math.max(...all.map((cells) => stringWidth(cells[column] ?? ''))))
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0)
+  const room = screen === undefined ? Number.POSITIVE_INFINITY : screen - before
+  const isTooNarrow = room < Math.min(NARROWEST, widths.at(-1) ?? 0)
+  const lines = isTooNarrow
+    ? rows.flatMap((cells) => paragraph(header, cells, screen ?? 0))
+    : all.flatMap((cells) => {
+        const start = cells.slice(0, -1).map((cell, column) => padded(cell, widths[column] ?? 0) + GAP)
+        return behind(start.join(''), cells.at(-1) ?? '', room)
+      })
+  return lines.map((line) => `${line.trimEnd()}\n`).join('')
 }
 
-/** Blanks, and a mark, within and behind changes of colour. */
-const START = /^(?:\u001b\[\d+m)*\s*(?:(?:ask_human \?|[!?>↳…]|\d+\.)(?:\u001b\[\d+m)* )?(?:\u001b\[\d+m)*/
-
-/** How many columns of a terminal a text takes. */
-export function columnsOf(text: string): number {
-  return charactersOf(text).reduce((sum, character) => sum + widthOf(character), 0)
+function paragraph(
+  header: readonly string[],
+  [first = '', ...cells]: readonly string[],
+  screen: number,
+): string[] {
+  const width = Math.max(...header.map((name) => name.length)) + GAP.length
+  return [
+    first,
+    ...cells.flatMap((cell, index) => {
+      const start = GAP + padded(header[index + 1] ?? '', width)
+      return cell === '' ? [] : behind(start, cell, screen - start.length)
+    }),
+  ]
 }
 
-/** At most; how many it takes is decided by where it stands. */
-const TAB = 8
-
-/** How many of the characters fit. */
-function fitting(characters: readonly string[], columns: number): number {
-  let used = 0
-  for (const [index, character] of characters.entries()) {
-    used += widthOf(character)
-    if (used > columns) return index
-  }
-  return characters.length
+function padded(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
 }
 
-function widthOf(character: string): number {
-  if (character.length > 1 && character[0] === ESCAPE) return 0
-  if (character === '\t') return TAB
-  if (character <= '~') return 1 // before the patterns are made, which takes a start a third of a millisecond
-  if (/[\p{Mark}\u200b-\u200f]/u.test(character)) return 0
-  const wide =
-    /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|(?!\p{RI})\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u
-  return wide.test(character) ? 2 : 1
+function behind(start: string, text: string, room: number): string[] {
+  const [first = '', ...rest] = wrapped(text, room)
+  return [start + first, ...rest.map((line) => ' '.repeat(stringWidth(start)) + line)]
+}
+
+/** The first column of a table of the help, and the gap behind it; or the indentation of an explanation. */
+const START = /^ +\S.*? {2,}(?=\S)|^ {6,}/
+
+/** A text of the help in lines of at most this many columns: paragraphs and tables are wrapped, code is not. */
+export function fitted(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => {
+      const start = line.startsWith(' ') ? START.exec(line)?.[0] : ''
+      const room = columns - (start?.length ?? 0)
+      return start === undefined || room < NARROWEST ? [line] : behind(start, line.slice(start.length), room)
+    })
+    .join('\n')
 }

@@ -1,88 +1,76 @@
-import type { EngineEvent } from '@delta/engine'
-import type { JournalEvent } from '@delta/journal'
-import type { Terminal } from '../terminal/terminal.js'
-import type { Presenter, PresenterFlags } from './presenter.js'
-import { progressPresenter } from './progress.js'
-import { createSpinner, ERASE_LINE } from './spinner.js'
-import { storedEvent } from './stored-event.js'
-import { streamedThought } from './streamed-thought.js'
-import { styleFor } from './style.js'
+import type { Thought } from '@delta/journal'
+import { inColumns } from './columns.js'
+import { printable } from './printable.js'
+import { type Style, tokensOf } from './render.js'
+import { duration } from './words.js'
 
-/** Progress on a terminal: thoughts as they stream, and a spinner while nothing comes. */
-export function livePresenter(terminal: Terminal, flags: Omit<PresenterFlags, 'format'>): Presenter {
-  const lines = progressPresenter(terminal, { ...flags, tokens: true })
-  const style = styleFor(terminal.stderr, terminal.env)
-  const spinner = createSpinner(terminal.stderr, style)
-  const thought = streamedThought(terminal.stderr, style)
-  let shownAnswer: string | undefined
-  /** What the run is waiting for. */
-  let wait: string | undefined
+const ERASE_LINE = '\r\u001b[K'
 
-  function tell(event: EngineEvent, stored: JournalEvent | undefined): void {
-    spinner.stop()
-    const isTold = stored?.type === 'THOUGHT' && thought.end(stored)
-    if (isTold && stored.tool_calls.length === 0) shownAnswer = stored.content
-    if (stored && breaksThought(stored)) thought.forget()
-    thought.endLine()
-    if (!isTold) lines.show(event)
-    if (stored && stored.type !== 'HOOK_EXECUTION_AUDIT') wait = waitAfter(stored)
-    if (wait !== undefined) spinner.start(wait)
+/** The last line of a terminal, which moves while the run does: what is waited for, or the words of the model as they stream. */
+export interface LiveLine {
+  /** Shows what is waited for and for how long, from the next second on; undefined: nothing. */
+  wait(label: string | undefined): void
+  /** Appends to what the model reasons before the words of this iteration. */
+  reason(words: string, iteration: number): void
+  /** Appends words to the thought of this iteration. */
+  say(words: string, iteration: number): void
+  /** Ends the thought. False if it must still be printed: it was not streamed to its end, or a hook has changed it. */
+  end(thought: Thought): boolean
+  /** Makes room for a line of something else. */
+  leave(): void
+}
+
+export function liveLine(stream: NodeJS.WriteStream, style: Style): LiveLine {
+  let timer: NodeJS.Timeout | undefined
+  let isWaiting = false
+  let said = ''
+  let hasReasoned = false
+
+  function leave(): void {
+    if (isWaiting) stream.write(ERASE_LINE)
+    if (said !== '' || hasReasoned) stream.write('\n')
+    isWaiting = false
+    hasReasoned = false
+    said = ''
+  }
+
+  function beginThought(iteration: number): void {
+    clearInterval(timer)
+    leave()
+    stream.write(`${style('dim', `${iteration}.`)} `)
   }
 
   return {
-    ...lines,
-    wantsStream: true,
-    show(event) {
-      const stored = storedEvent(event)
-      if (event.kind === 'reasoning') return // the spinner goes on: thinking, and for how long
-      if (event.kind === 'delta') {
-        spinner.stop()
-        thought.add(event.content, event.iteration)
-      } else if (stored && isSilent(stored, flags)) lines.show(event)
-      else tell(event, stored)
+    leave,
+    wait(label) {
+      clearInterval(timer)
+      if (label === undefined) return
+      const began = performance.now()
+      timer = setInterval(() => {
+        isWaiting = true
+        const time = ` … ${duration(1000 * Math.floor((performance.now() - began) / 1000))}`
+        // the last column stays free: a line that fills it moves on to the next
+        const room = Math.max(1, (stream.columns || 80) - time.length - 1)
+        stream.write(`${ERASE_LINE}${style('dim', inColumns(printable(label), room) + time)}`)
+      }, 1000)
+      timer.unref()
     },
-    warn(message) {
-      spinner.stop()
-      wait = undefined
-      if (!thought.endLine()) terminal.stderr.write(ERASE_LINE) // the ^C that the terminal shows for Ctrl+C
-      lines.warn(message)
+    reason(words, iteration) {
+      if (!hasReasoned) beginThought(iteration)
+      stream.write(style('dim', `${hasReasoned ? '' : '∴ '}${printable(words).replaceAll('\n', '\n     ')}`))
+      hasReasoned = true
     },
-    finish(result) {
-      spinner.stop()
-      const seen = terminal.stdout.isTTY === true && result.answer === shownAnswer
-      lines.finish(result, seen)
+    say(words, iteration) {
+      if (said === '' && hasReasoned) stream.write('\n   ')
+      else if (said === '') beginThought(iteration)
+      said += words
+      stream.write(style('bold', printable(words).replaceAll('\n', '\n   ')))
     },
-    leaveRoomFor(question) {
-      spinner.stop()
-      thought.endLine()
-      lines.leaveRoomFor(question)
+    end(thought) {
+      const isSaid = (said !== '' || hasReasoned) && said === thought.content
+      if (isSaid) stream.write(style('dim', tokensOf(thought)))
+      leave()
+      return isSaid
     },
-  }
-}
-
-/** Hooks are shown only with `-v`, or if they changed what the model reads. */
-function isSilent(event: JournalEvent, { verbose }: { verbose?: boolean }): boolean {
-  if (event.type !== 'HOOK_EXECUTION_AUDIT' || verbose) return false
-  return typeof event.observation_override !== 'string'
-}
-
-/** True for an event that ends an attempt of the model, perhaps in the middle of a thought. */
-function breaksThought({ type }: JournalEvent): boolean {
-  return type === 'ERROR' || type === 'ENGINE_END'
-}
-
-/** What the run waits for after an event; undefined for nothing, or for a person. */
-function waitAfter(event: JournalEvent): string | undefined {
-  switch (event.type) {
-    case 'ENGINE_START':
-    case 'USER_MESSAGE':
-    case 'ACTION_RESULT':
-      return 'thinking'
-    case 'ACTION_REQUEST':
-      return event.resolved_command ? event.tool_name : undefined
-    case 'ERROR':
-      return event.recoverable ? 'waiting to try again' : undefined
-    default:
-      return undefined
   }
 }

@@ -23,10 +23,5 @@ export function say({ stderr }: Terminal, text: string): void {
 
 /** Columns of the terminal that shows the result; undefined for a file or a pipe. */
 export function screenWidth({ stdout }: Terminal): number | undefined {
-  return columnsFor(stdout)
-}
-
-/** Columns of the terminal behind a stream as it is now; undefined for a file or a pipe. */
-export function columnsFor(stream: NodeJS.WriteStream): number | undefined {
-  return stream.isTTY && stream.columns > 0 ? stream.columns : undefined
+  return stdout.isTTY && stdout.columns > 0 ? stdout.columns : undefined
 }

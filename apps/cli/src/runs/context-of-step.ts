@@ -1,21 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ContextBlock } from '@delta/context'
-import { quoteForPerson } from '@delta/executor'
 import type { StoredEvent } from '@delta/journal'
-import { counted } from '../present/counted.js'
 import { printable } from '../present/printable.js'
+import { counted } from '../present/words.js'
 
-/**
- * One line for each part of what the model saw before a thought, from the record of its request; '' without one.
- *
- * @param show - The `delta show` command as it was typed; with `--request` it prints the whole request.
- */
-export async function contextOfStep(
-  runDirectory: string,
-  event: StoredEvent,
-  show: readonly string[],
-): Promise<string> {
+/** One line for each part of what the model saw before a thought, from the record of its request; '' without one. */
+export async function contextOfStep(runDirectory: string, event: StoredEvent): Promise<string> {
   const iteration = 'iteration' in event ? event.iteration : ''
   const ref = 'llm_invocation_ref' in event ? event.llm_invocation_ref : undefined
   if (typeof ref !== 'string') return ''
@@ -25,8 +16,7 @@ export async function contextOfStep(
     ({ source_id: id, messages, bytes, tokens, note }) =>
       `   ${printable(String(id))}: ${counted(messages, 'message')}, ${bytes} bytes, about ${tokens} tokens${note === undefined ? '' : ` (${printable(note)})`}`,
   )
-  const whole = quoteForPerson([...show, '--request', String(iteration)])
-  return `The model saw (all of it: ${printable(whole)}):\n${lines.join('\n')}\n`
+  return `The model saw (--request ${iteration} prints all of it):\n${lines.join('\n')}\n`
 }
 
 /** What the record of a request (`llm_invocation_ref`) says of its parts; none if it says nothing. */

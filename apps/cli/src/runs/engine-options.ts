@@ -63,7 +63,7 @@ function askingWith(
 ): NonNullable<EngineOptions['ask']> {
   return async (question) => {
     if (question.command !== undefined && !isPersonAt(terminal)) return undefined
-    presenter.leaveRoomFor(question)
+    presenter.stopLine()
     return askAtTerminal(question, terminal, signal)
   }
 }

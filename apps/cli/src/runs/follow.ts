@@ -1,9 +1,9 @@
-import { existsSync, type FSWatcher, watch } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type RunSummary, readJournal, readRun, type StoredEvent } from '@delta/journal'
 
-/** Some file systems report no changes, and some machines have no watchers left, so look this often in any case. */
-const LOOK_AGAIN_MS = 500
+const LOOK_AGAIN_MS = 200
 
 /**
  * A run's events, including those still to come, until the run ends or waits for input. While no process writes it, because
@@ -33,7 +33,7 @@ export async function* followJournal(
     const wasLeft = isLeft
     isLeft = now.owner?.alive !== true
     if (isLeft && !wasLeft) onLeft(now)
-    await changeOf(run.journalPath)
+    await wait(LOOK_AGAIN_MS)
   }
 }
 
@@ -52,25 +52,4 @@ function mayGoOn(run: RunSummary): boolean {
 export function mayBegin({ owner, directory, problem }: RunSummary): boolean {
   if (owner?.alive) return true
   return problem === undefined && !existsSync(join(directory, 'metadata.json'))
-}
-
-function changeOf(path: string): Promise<void> {
-  return new Promise((resolve) => {
-    const watcher = watchIfPossible(path)
-    const timer = setTimeout(done, LOOK_AGAIN_MS)
-    function done(): void {
-      clearTimeout(timer)
-      watcher?.close()
-      resolve()
-    }
-    watcher?.once('change', done).once('error', done)
-  })
-}
-
-function watchIfPossible(path: string): FSWatcher | undefined {
-  try {
-    return watch(path)
-  } catch {
-    return undefined // then only the timer looks again
-  }
 }

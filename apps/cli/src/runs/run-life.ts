@@ -1,13 +1,13 @@
 import type { RunResult } from '@delta/engine'
 import { isWithinRun } from '../agent/within-run.js'
-import type { RunPresenter } from '../present/resume-hint.js'
+import type { Presenter } from '../present/presenter.js'
 import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from '../terminal/terminal.js'
 
 /** Runs `work`; a first Ctrl+C (or SIGTERM, SIGHUP) stops it cleanly, and a second one at once. */
 export async function withStopSignal<T>(
   terminal: Terminal,
-  presenter: RunPresenter,
+  presenter: Presenter,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   using stop = stopSignal(terminal, {
@@ -15,7 +15,7 @@ export async function withStopSignal<T>(
       if (isWithinRun(terminal)) return // its caller stops it, and only a model would read this
       presenter.warn(`${name}: stopping; once more to stop at once.`)
     },
-    onExit: () => presenter.leave(),
+    onExit: () => presenter.leaveRun(),
   })
   try {
     return await work(stop.signal)

@@ -1,7 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
 import { readState, type StateFile } from '../state-directory.js'
-import { isReadableDirectory } from './is-readable-directory.js'
 
 interface KnownWorkspace {
   /** Absolute, without symbolic links; so is `runs_dir`. */
@@ -35,9 +33,4 @@ export function readWorkspaces(env: NodeJS.ProcessEnv): {
     return entries.find(({ path }) => path === real)?.runs_dir
   }
   return { known, ...(problem !== undefined && { problem }) }
-}
-
-/** True for a directory that has had runs. */
-function isWorkspace(directory: string, env: NodeJS.ProcessEnv): boolean {
-  return isReadableDirectory(join(directory, '.delta')) || readWorkspaces(env).known(directory) !== undefined
 }

@@ -1,0 +1,156 @@
+import { type Question, type RunResult, reasonCodeOf, retryOf } from '@delta/engine'
+import type { RunSummary } from '@delta/journal'
+import { commandAt, commandToContinue, placeOfRun } from '../place.js'
+import { EXIT } from '../terminal/terminal.js'
+import { printable } from './printable.js'
+import { claimOf, counted } from './words.js'
+
+/** A run that does not go on by itself, as far as the next command depends on it. */
+interface Stopped {
+  runId: string
+  runDirectory: string
+  status: RunSummary['status']
+  reasonCode?: string | undefined
+  /** How many iterations the last message could take. */
+  maxIterations?: number | undefined
+  /** It fails again until something outside of the run is changed. */
+  needsMending?: boolean | undefined
+  question?: AskedFor | undefined
+}
+
+type AskedFor = Pick<Question, 'requestId' | 'inputType' | 'sensitive'> & { command?: string | undefined }
+
+/** What a person may type next, by the status of the run: lines, none if it is completed. */
+function nextCommand(run: Stopped): string[] {
+  const goOn = commandToContinue(placeOfRun(run.runDirectory), run.runId)
+  switch (run.status) {
+    case 'WAITING_FOR_INPUT':
+      return run.question === undefined ? [] : waysToAnswer(run.question, goOn)
+    case 'INTERRUPTED':
+      return [`Go on with: ${goOn}`]
+    case 'FAILED':
+      return [wayToRetry(run, goOn)]
+    case 'RUNNING':
+      return [
+        `It is running${run.question ? ', and its last question has no answer yet' : ''}. Watch it with: ${showCommand(run, '--follow')}`,
+      ]
+    default:
+      return []
+  }
+}
+
+/** A command is allowed or refused by its id. A secret is better typed unseen: a command line stays in the shell's history. */
+function waysToAnswer({ requestId, command, inputType, sensitive }: AskedFor, goOn: string) {
+  if (command !== undefined)
+    return [
+      `Allow it with: ${goOn} --approve ${requestId}`,
+      'To refuse it, write --deny in place of --approve.',
+    ]
+  const isConfirmation = inputType === 'confirmation'
+  const file = 'Or put it into interaction/response.txt in the directory of the run, and leave out both.'
+  if (sensitive)
+    return [
+      `Answer unseen with: ${goOn} -i${isConfirmation ? '   (yes or no)' : ''}`,
+      `-m - in place of -i reads it from stdin. ${file}`,
+    ]
+  return [
+    `Answer with: ${goOn} -m ${isConfirmation ? 'yes   (or: -m no)' : '"my answer"'}`,
+    `-i in place of -m asks here. ${file}`,
+  ]
+}
+
+/** With `--retry` or, where that is refused, with a message. */
+function wayToRetry({ reasonCode, maxIterations, needsMending }: Stopped, goOn: string): string {
+  const retry = retryOf(reasonCode, maxIterations)
+  if (!retry) return `Go on with: ${goOn} -m "Go on"`
+  const verb = reasonCode === 'limit_iterations' ? 'go on' : 'retry'
+  const isOnceFixed = needsMending ?? retry.onceFixed
+  const way = isOnceFixed ? `Once that is fixed, ${verb}` : `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`
+  const limit = retry.maxIterations === undefined ? '' : ` --max-iterations ${retry.maxIterations}`
+  return `${way} with: ${goOn} --retry${limit}`
+}
+
+/** The same of a run that somebody looks at; none if its journal is damaged. */
+export function nextCommandOf(run: RunSummary): string[] {
+  if (run.problem !== undefined) return []
+  const { humanRequest: request, metadata, status } = run
+  const stopped = {
+    ...run,
+    runDirectory: run.directory,
+    reasonCode: reasonCodeOf(run),
+    maxIterations: metadata.max_iterations ?? run.iterationsSinceMessage,
+    question: request && {
+      requestId: request.request_id ?? '',
+      command: request.argv?.join(' '),
+      inputType: request.input_type === 'confirmation' ? ('confirmation' as const) : ('text' as const),
+      sensitive: request.sensitive ?? false,
+    },
+  }
+  // an engine that was killed wrote no ENGINE_END that says so
+  const wasKilled = status === 'INTERRUPTED' && metadata.end_time === null
+  return [...(wasKilled ? ['It was interrupted: no process is writing it.'] : []), ...nextCommand(stopped)]
+}
+
+/**
+ * What a person needs to know when a run ends without an answer, or with a doubtful one: why, and how to go on.
+ *
+ * @param quiet - The line of `ENGINE_END` has not been printed.
+ */
+export function endOf(result: RunResult, quiet: boolean): string[] {
+  const interrupted = quiet && result.status === 'INTERRUPTED' ? [`Interrupted (${result.reason}).`] : []
+  return [...interrupted, ...whyItEnded(result), ...nextCommand(result)]
+}
+
+/** What must be fixed if a run without a journal source ran out of iterations. */
+const NO_JOURNAL =
+  'The model saw neither the task nor what it did. Add to the sources of context.yaml: - type: journal'
+
+function whyItEnded(result: RunResult): string[] {
+  switch (result.status) {
+    case 'COMPLETED':
+      return result.reason === undefined ? [] : [`Warning: ${printable(result.reason)}.`]
+    case 'WAITING_FOR_INPUT':
+      return whatWaits(result.question)
+    case 'INTERRUPTED':
+      return []
+    case 'FAILED': {
+      const isLimit = result.reasonCode === 'limit_iterations'
+      const explained = isLimit
+        ? ` (no answer after ${counted(result.iterations, 'iteration')}${limit(result)})`
+        : ''
+      return [
+        `Error: the run failed: ${printable(result.reason)}${explained}`,
+        ...(isLimit && result.needsMending ? [NO_JOURNAL] : []),
+        ...(result.partialAnswer === undefined
+          ? []
+          : [`See what there is of it: ${showCommand(result, '--step', String(result.iterations))}`]),
+      ]
+    }
+    default:
+      return result satisfies never
+  }
+}
+
+/** Explains the number of iterations where it differs from the limit: after several messages, or another limit. */
+function limit({ iterations, maxIterations }: RunResult): string {
+  if (maxIterations === undefined || maxIterations === iterations) return ''
+  return `; the limit for one message is ${maxIterations}, unless --max-iterations changes it`
+}
+
+function whatWaits({ prompt, command, started, reasons, effects }: Question): string[] {
+  if (command === undefined) return [`Agent paused. It asks: ${printable(prompt)}`]
+  return [
+    `A command waits for approval (exit code ${EXIT.waiting}):`,
+    `  ${printable(command)}`,
+    ...(started === undefined ? [] : ['Started in a sandbox, as:', `  ${printable(started)}`]),
+    `Asked because of: ${printable(reasons?.join(', ') || 'the policy')}`,
+    claimOf(effects),
+  ]
+}
+
+function showCommand(
+  { runId, runDirectory }: Pick<Stopped, 'runId' | 'runDirectory'>,
+  ...flags: string[]
+): string {
+  return commandAt(placeOfRun(runDirectory), 'show', runId, ...flags)
+}

@@ -1,0 +1,310 @@
+import { styleText } from 'node:util'
+import type { EngineEvent } from '@delta/engine'
+import { quoteForPerson, renderDisplay } from '@delta/executor'
+import {
+  type ActionRequest,
+  type ActionResult,
+  type EngineEnd,
+  type EngineStart,
+  type ErrorEvent,
+  type HookExecutionAudit,
+  isKnownEvent,
+  type JournalEvent,
+  type StoredEvent,
+  type Thought,
+} from '@delta/journal'
+import { inColumns } from './columns.js'
+import { printable, printableLine } from './printable.js'
+import { counted, duration } from './words.js'
+
+export type Style = (format: 'bold' | 'dim' | 'cyan' | 'yellow' | 'red', text: string) => string
+
+/** For files and pipes. */
+export const PLAIN: Style = (_, text) => text
+
+/** Colours for a terminal; plain text for anything else, and wherever `NO_COLOR` is set. */
+export function styleFor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): Style {
+  const isColoured = stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
+  return isColoured ? (format, text) => styleText(format, text, { validateStream: false }) : PLAIN
+}
+
+/** How events are rendered. */
+export interface Detail {
+  style: Style
+  /** Whole outputs, hooks, reasoning. */
+  verbose: boolean
+  /** Shows what each thought took; default: as `verbose`. */
+  tokens?: boolean
+  /** Includes what a person running the agent sees elsewhere: their own messages, the answer (on stdout), why it failed. */
+  transcript?: boolean
+}
+
+/** What an `ENGINE_START` says about the calls that follow. */
+interface Shown {
+  /** By the tool's name: what its author says of how its calls are shown. */
+  tools: ReadonlyMap<string, ShownTool>
+  /** Calls run side by side, so that each result names its tool. */
+  isConcurrent: boolean
+}
+
+interface ShownTool {
+  /** The words of its command as its author wrote them; none of an imported one. */
+  written: readonly string[]
+  display: string | undefined
+  isSandboxed: boolean
+}
+
+/** Renders the events of one run, in order. The last `ENGINE_START` says how calls are shown. */
+export function renderer(detail: Detail): (event: EngineEvent) => string[] {
+  let shown: Shown = { tools: new Map(), isConcurrent: false }
+  return (event) => {
+    if (event.kind === 'journal' && isKnownEvent(event.event) && event.event.type === 'ENGINE_START')
+      shown = shownIn(event.event)
+    return renderEvent(event, { ...detail, ...shown })
+  }
+}
+
+type Rendering = Detail & Shown
+
+/** One event as lines for people; none when there is nothing to say. Control sequences are made visible. */
+function renderEvent(event: EngineEvent, detail: Rendering): string[] {
+  if (event.kind === 'notice') return [detail.style('dim', `note: ${printable(event.message)}`)]
+  if (event.kind !== 'journal' && event.kind !== 'open') return [] // pieces of what follows as a THOUGHT
+  const stored: StoredEvent = event.event
+  // what was left open is shown again, for its answer or its result comes next
+  if (isKnownEvent(stored))
+    return renderStored(stored, event.kind === 'open' ? { ...detail, transcript: true } : detail)
+  return detail.transcript ? [`   ${printableLine(stored.type)}`] : []
+}
+
+function renderStored(event: JournalEvent, detail: Rendering): string[] {
+  const { style, verbose, transcript = false } = detail
+  const said = (format: Parameters<Style>[0], prefix: string, text: string): string[] =>
+    indented(prefix, text).map((line) => style(format, line))
+  switch (event.type) {
+    case 'ENGINE_START':
+      return [style('dim', printableLine(start(event)))]
+    case 'USER_MESSAGE':
+      return transcript ? said('bold', '> ', event.content) : []
+    case 'THOUGHT':
+      return event.tool_calls.length > 0 || transcript ? thought(event, detail) : []
+    case 'ACTION_REQUEST': {
+      if (isQuestion(event)) return [] // whoever asks the question shows it
+      const [first = '', ...rest] = beginning(callLine(event, detail), verbose)
+      return [`   ${first}`, ...rest].map((line) => style('cyan', line))
+    }
+    case 'ACTION_RESULT':
+      if (isAnswer(event)) return [] // HUMAN_INPUT_RECEIVED has shown it
+      return [...output(event.observation_content, verbose), style('dim', `     ${ended(event, detail)}`)]
+    case 'HUMAN_INPUT_REQUEST':
+      if (!transcript) return [] // it is asked at the terminal, or when the run has ended
+      return said('yellow', event.argv === undefined ? '   ask_human ? ' : '   ? ', event.prompt)
+    case 'HUMAN_INPUT_RECEIVED':
+      return said('bold', '   > ', event.remember === undefined ? event.response : 'always')
+    case 'ERROR':
+      if (event.recoverable) return said('red', '   ! ', retry(event))
+      return transcript ? said('red', '   ! ', event.error_message) : [] // reported when the run has ended
+    case 'SYSTEM_MESSAGE':
+      return said('dim', '   ', event.content)
+    case 'HOOK_EXECUTION_AUDIT':
+      return [...(verbose ? said('dim', '   ', hookLine(event)) : []), ...replacement(event, detail)]
+    case 'ENGINE_END':
+      return [style('dim', ending(event, transcript))]
+    default:
+      return event satisfies never
+  }
+}
+
+function start({ resumed, run_id: runId, agent_name: agent, work_dir: workDirectory }: EngineStart): string {
+  return `${resumed ? 'resuming' : 'run'} ${runId} of ${agent ?? 'an agent'} in ${workDirectory ?? '?'}`
+}
+
+/** What the model said, behind the number of its iteration; with `-v` below what it reasoned. */
+function thought(event: Thought, { style, verbose, tokens = verbose, transcript }: Rendering): string[] {
+  const words = event.content === '' ? [] : linesOf(event.content).map((line) => style('bold', line))
+  const [first, ...rest] = [...(verbose ? reasoningOf(event, style) : []), ...words]
+  const lines = [first === undefined ? number(event, style) : `${number(event, style)} ${first}`, ...rest]
+  const after = `${tokens ? tokensOf(event) : ''}${transcript && !verbose ? mentionOfReasoning(event) : ''}`
+  return lines.map((line, index) => {
+    const isLast = index === lines.length - 1 && after !== ''
+    return `${index === 0 ? '' : '   '}${line}${isLast ? style('dim', after) : ''}`
+  })
+}
+
+function number({ iteration }: Thought, style: Style): string {
+  return style('dim', `${iteration}.`)
+}
+
+/** ` (120 + 14 tokens)`: of the request, and of the answer; '' where the provider did not count. */
+export function tokensOf({ usage }: Thought): string {
+  if (usage?.prompt_tokens === undefined) return ''
+  return ` (${usage.prompt_tokens} + ${usage.completion_tokens ?? 0} tokens)`
+}
+
+/** The model's reasoning as lines, without indentation; none if the provider does not show it. */
+function reasoningOf(event: Thought, style: Style): string[] {
+  const text = reasoningIn(event)
+  return text === undefined ? [] : indented('∴ ', text.trim()).map((line) => style('dim', line))
+}
+
+function reasoningIn({ message }: Thought): string | undefined {
+  const {
+    reasoning_content,
+    reasoning,
+    reasoning_details: details,
+  } = Object(message) as Record<string, unknown>
+  const parts = Array.isArray(details) ? details.map((part) => Object(part).text ?? Object(part).summary) : []
+  return [reasoning_content, reasoning, parts.join('')]
+    .filter((text) => typeof text === 'string')
+    .find((text) => text.trim() !== '')
+}
+
+/** ` (reasoned: 412 tokens; -v shows it)`; '' of a model that did not. */
+function mentionOfReasoning(event: Thought): string {
+  const { reasoning_tokens: tokens } = Object(Object(event.usage).completion_tokens_details)
+  const count = typeof tokens === 'number' && tokens > 0 ? `: ${counted(tokens, 'token')}` : ''
+  if (reasoningIn(event) !== undefined) return ` (reasoned${count}; -v shows it)`
+  return count === '' ? '' : ` (reasoned${count})`
+}
+
+/** A refused question has its arguments as text, as the model wrote them, and is shown like any refused call. */
+function isQuestion({ tool_name: name, tool_args: args }: ActionRequest): boolean {
+  return name === 'ask_human' && typeof args !== 'string'
+}
+
+/** A person's answer: it has no command and no exit code, and what the model reads about a secret is not for people. */
+function isAnswer({ tool_name: name, status }: ActionResult): boolean {
+  return name === 'ask_human' && status === 'SUCCESS'
+}
+
+/** `exit 0, 12 ms`; behind the tool's name where calls run side by side. */
+function ended(event: ActionResult, { isConcurrent }: Rendering): string {
+  const { tool_name: name, exit_code: exitCode, status, duration_ms: ms } = event
+  const how = typeof exitCode === 'number' ? `exit ${exitCode}` : status
+  return `${isConcurrent ? `${printableLine(name)}: ` : ''}${how}${timeOf(ms)}`
+}
+
+function timeOf(ms: number | null | undefined): string {
+  return typeof ms === 'number' ? `, ${duration(ms)}` : ''
+}
+
+/** A failure that is retried is one line. */
+function retry({ error_message: message, error_details: details }: ErrorEvent): string {
+  const [first = ''] = message.split('\n')
+  const { delay_ms: delay, unless } = Object(details) as { delay_ms?: unknown; unless?: unknown }
+  if (typeof delay !== 'number') return first
+  const exception = unless === 'on_error' ? ', unless the on_error hook stops the run' : ''
+  const when = delay < 1 ? 'at once' : `in ${duration(delay)}`
+  return `${first.replace(/\.$/, '')}; trying again ${when}${exception}`
+}
+
+/** `hook on_error: SUCCESS, 12 ms`. */
+function hookLine(event: HookExecutionAudit): string {
+  const { hook_name: name, status, duration_ms: ms, error_message: error } = event
+  return `hook ${name}: ${status}${timeOf(ms)}${error ? ` (${error})` : ''}`
+}
+
+/** What the model read in place of a result; the original is shown above. */
+function replacement(event: HookExecutionAudit, { style, verbose }: Rendering): string[] {
+  const { hook_name: name, observation_override: text } = event
+  if (typeof text !== 'string') return []
+  const isEmpty = text.trim() === ''
+  const what = `   hook ${printableLine(name)} replaced this result; the model reads${isEmpty ? ' nothing' : ':'}`
+  return [style('yellow', what), ...(isEmpty ? [] : output(text, verbose))]
+}
+
+/** The reason of a failure stands in the `ERROR` before. */
+function ending(
+  { status, final_iteration: iterations = 0, usage, reason }: EngineEnd,
+  transcript: boolean,
+): string {
+  const tokens = usage?.total_tokens ? `, ${usage.total_tokens} tokens` : ''
+  const isTold = status === 'FAILED' || (status === 'COMPLETED' && !transcript) // the command's last lines say it
+  const why = reason && !isTold ? ` (${printable(reason.split('\n')[0] ?? '')})` : ''
+  return `${status}${why} after ${counted(iterations, 'iteration')}${tokens}`
+}
+
+function shownIn({ config }: EngineStart): Shown {
+  const { tools, tool_concurrency: concurrency } = Object(config) as Record<string, unknown>
+  const shown = new Map<string, ShownTool>()
+  for (const tool of Array.isArray(tools) ? tools : []) {
+    const { name, command, trust, display, sandbox } = Object(tool) as Record<string, unknown>
+    if (typeof name !== 'string' || !Array.isArray(command)) continue
+    shown.set(name, {
+      written: trust === undefined ? command.filter((word) => typeof word === 'string') : [],
+      display: typeof display === 'string' ? display : undefined,
+      isSandboxed: sandbox !== undefined && sandbox !== false,
+    })
+  }
+  return { tools: shown, isConcurrent: typeof concurrency === 'number' && concurrency > 1 }
+}
+
+/** Columns that one value in a `display:` text may take. */
+const WIDEST_VALUE = 60
+
+/**
+ * A call as people see it: `write $ tee draft.txt`, or what `display:` of its tool says instead; of a call without a command,
+ * because it was refused or its journal is old, the arguments as the model wrote them. With `-v` always the command.
+ */
+function callLine(request: ActionRequest, { tools, verbose }: Rendering): string {
+  const { tool_name: name, tool_args: args, resolved_command: resolved } = request
+  const tool = tools.get(name)
+  if (typeof resolved !== 'string') {
+    const written = typeof args === 'string' ? args : (JSON.stringify(args) ?? '')
+    const shown = written === '' || written === '{}' ? '' : ` ${printableLine(written)}`
+    return `${printableLine(name)}${resolved === null ? ' (refused)' : ''}${shown}`
+  }
+  if (verbose || tool?.display === undefined)
+    return `${printableLine(name)} $ ${commandLine(resolved, request, tool)}`
+  return printableLine(
+    renderDisplay(tool.display, args, (value) => inColumns(printableLine(value), WIDEST_VALUE)),
+  )
+}
+
+/**
+ * The command as it would be typed. A script by the tool's author keeps its lines. In the model's arguments, line breaks are
+ * escaped, so that no argument can begin a new line and pass for the next step of the run. Of a sandboxed command, what runs inside.
+ */
+function commandLine(resolved: string, { argv }: ActionRequest, tool: ShownTool | undefined): string {
+  if (!argv) return resolved.replaceAll('\n', '\n     ')
+  const { written = [], isSandboxed = false } = tool ?? {}
+  if (!isSandboxed || argv[0] !== 'bwrap') return quoteForPerson(argv, written)
+  return `${quoteForPerson(argv.slice(argv.indexOf('--') + 1), written)} (bwrap)`
+}
+
+/** A text as lines: the prefix before the first, the others aligned below it. */
+function indented(prefix: string, text: string): string[] {
+  return linesOf(text).map((line, index) => (index === 0 ? prefix : ' '.repeat(prefix.length)) + line)
+}
+
+/** The lines of a text, made safe for a terminal. Newlines at its end begin no further line. */
+function linesOf(text: string): string[] {
+  return printable(text.replace(/\n+$/, '')).split('\n')
+}
+
+function output(text: string, whole: boolean): string[] {
+  return text === '' ? [] : beginning(text.replace(/\n$/, ''), whole).map((line) => `     ${line}`)
+}
+
+/** How much of a command or of its output is shown without `-v`: lines, and characters of each. */
+const SHOWN_LINES = 8
+const SHOWN_CHARACTERS = 300
+
+/** Marks where an observation was cut for the model; it names the file that holds the whole. */
+const LEFT_OUT = /^\[\d+ bytes left out here/
+
+/** The beginning of a long text. The whole is in the journal, and `delta show --step` prints it. */
+function beginning(text: string, whole: boolean): string[] {
+  const lines = printable(text).split('\n')
+  if (whole) return lines
+  const rest = lines.slice(SHOWN_LINES)
+  const more = rest.length === 0 ? [] : [`… ${counted(rest.length, 'more line')}`]
+  return [...lines.slice(0, SHOWN_LINES).map(cut), ...more, ...rest.filter((line) => LEFT_OUT.test(line))]
+}
+
+function cut(line: string): string {
+  const characters = [...line] // by code points: never half a character
+  const rest = characters.length - SHOWN_CHARACTERS
+  if (rest <= 0) return line
+  return `${characters.slice(0, SHOWN_CHARACTERS).join('')} … ${counted(rest, 'more character')}`
+}
