@@ -66,13 +66,9 @@ function cacheName(path: string): string {
   return `${basename(path, '.cjs')}-${process.version}-${process.arch}-${size}-${Math.round(mtimeMs)}`
 }
 
-/** This program writes no larger file. */
-const MOST_BYTES = 256 * 1024 * 1024
-
 function readIfThere(path: string): Buffer | undefined {
   try {
-    const status = statSync(path) // reading a pipe would block, and a device has no end
-    return status.isFile() && status.size <= MOST_BYTES ? readFileSync(path) : undefined
+    return readFileSync(path)
   } catch {
     return undefined // missing or unreadable: the work is done again
   }

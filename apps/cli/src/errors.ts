@@ -4,12 +4,11 @@ import type { ConfigError, ConfigProblem } from '@delta/config-loader'
 import type { EngineError } from '@delta/engine'
 import { quoteForPerson } from '@delta/executor'
 import { type JournalError, journalPath, readRun } from '@delta/journal'
-import { ISSUES } from './issues.js'
 import { commandAt, commandToContinue, placeOfRun } from './place.js'
 import { nextCommandOf } from './present/next-command.js'
 import { printable } from './present/printable.js'
-import { explainSystemError } from './terminal/system-error.js'
 import { EXIT, SIGNAL_EXIT, type Terminal } from './terminal/terminal.js'
+import { explainSystemError, ISSUES } from './usage.js'
 
 /** Errors that a person can fix on the command line or in a file; the rest are failures of the run. */
 const USAGE_CODES = [

@@ -25,6 +25,9 @@ Each command has a --help of its own: delta run --help
 For programs:
   delta --agent   describes every command as JSON (ATIP 0.6)`
 
+const ONLY_GENERATORS_RUN = `No model is asked, nothing is journaled and no hook runs. The generators of \
+context.yaml run as they would in a run, and write their files.`
+
 /** By the words of a command: whole command lines, each with what it is for, and further help. A paragraph, or a row of a table, is one line. */
 export const EXAMPLES: Readonly<Record<string, string>> = {
   init: `Examples:
@@ -51,9 +54,7 @@ real one in its place.`,
   git diff | delta run --agent ./my-agent -m - -q > review.md
       the task from a pipe, the answer into a file
 
-Any number of runs may go on in one workspace at the same time, also of \
-different agents: give each the same -w. Each prints its id, and \
-delta continue --run-id takes one of them.
+Several runs can work in one workspace at the same time: give each the same -w. Each prints its id, for delta continue --run-id.
 
 An agent calls another by a tool. The task goes to its stdin: there it is text, \
 whatever it begins with. In the agent.yaml of the caller:
@@ -68,12 +69,8 @@ Environment:
   DELTA_API_KEY or OPENAI_API_KEY     the model's key
   DELTA_BASE_URL or OPENAI_BASE_URL   the model's address; anything that speaks \
 chat completions
-  DELTA_IMPORT_ROOTS                  directories for --import-root, separated \
-by colons
-  DELTA_NEW=1                         as --new
-  DELTA_RUNS_DIR                      as --runs-dir
-  DELTA_STATE_DIR                     where it is remembered which runs are
-                                      yours, and where they are kept
+  DELTA_IMPORT_ROOTS                  directories for --import-root, separated by colons
+  DELTA_STATE_DIR                     remembers which runs are yours, and where they are kept
   DELTA_DEBUG=1                       stack traces of unexpected errors
   NO_COLOR                            no colours`,
 
@@ -132,7 +129,7 @@ Statuses:
   delta show -w ./workspace --tool bash --failed
       each call of bash that failed, and why it was made
 
-What --follow watches may be killed, or not have begun. Then one line on stderr says so, and it goes on printing when somebody takes the run up; Ctrl+C ends it.`,
+--follow keeps waiting if the run was killed or has not started, and continues when it is resumed. Ctrl+C ends it.`,
 
   config: `Examples:
   delta config --agent ./my-agent
@@ -148,15 +145,13 @@ What --follow watches may be killed, or not have begun. Then one line on stderr 
   delta context build --agent ./my-agent -m "Go" | jq .messages
       the first one of a new run
 
-No model is asked, nothing is journaled and no hook runs. The generators of \
-context.yaml run as they would in a run, and write their files.`,
+${ONLY_GENERATORS_RUN}`,
 
   'context explain': `Examples:
   delta context explain --agent ./my-agent -w ./workspace
       what fills the context of the latest run
 
-No model is asked, nothing is journaled and no hook runs. The generators of \
-context.yaml run as they would in a run, and write their files.`,
+${ONLY_GENERATORS_RUN}`,
 
   'tool expand': `Examples:
   delta tool expand ./my-agent

@@ -1,4 +1,4 @@
-import { watchedStreams } from './terminal/broken-streams.js'
+import { watchedStreams } from './terminal/streams.js'
 import type { Terminal } from './terminal/terminal.js'
 import { UsageError, unreadableBytes } from './usage.js'
 

@@ -1,5 +1,4 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { TEMPLATE_NAMES } from './agent/templates.js'
 import { AFTER_ALL, COMMON_TASKS, EXAMPLES } from './help-texts.js'
 import { fitted } from './present/columns.js'
 import { screenWidth } from './present/print.js'
@@ -27,7 +26,7 @@ interface CommandModule {
   execute(options: never, terminal: Terminal, ...positional: never[]): Promise<number>
 }
 
-/** Every command with its options, in the order of the help; completion, reference and `delta --agent` are made from it, too. */
+/** Every command with its options, in the order of the help; completion and `delta --agent` are made from it, too. */
 export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => void = () => {}): Command {
   const program = new Command('delta')
     .description(
@@ -238,13 +237,15 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
   program
     .command('completion-words [words...]', { hidden: true })
     .action(async (words: string[]) => (await import('./commands/completion.js')).printWords(terminal, words))
-  program.command('reference', { hidden: true }).action(async () => {
-    const { execute } = await import('./commands/reference.js')
-    onEnd(await execute({}, terminal))
-  })
 
   refuseEmptyValues(program)
   return program
+}
+
+/** The commands below this one that the help shows, in its order. */
+export function shownCommands(command: Command): Command[] {
+  const shown = command.createHelp().visibleCommands(command)
+  return shown.filter((each) => each.name() !== 'help')
 }
 
 const MESSAGE = '"-" reads stdin, "@file" a file'
@@ -351,3 +352,13 @@ const USUAL_WIDTH = 80
 function widthOf(command: Command): number {
   return command.configureOutput().getOutHelpWidth?.() ?? USUAL_WIDTH
 }
+
+/** The agents that `delta init` can make; each is a directory of `templates/`. */
+export const TEMPLATE_NAMES = [
+  'minimal',
+  'hello-world',
+  'file-ops',
+  'api-tester',
+  'code-reviewer',
+  'research',
+] as const

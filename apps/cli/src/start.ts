@@ -1,6 +1,6 @@
 import { openBundles } from './bundles.js'
-import { ISSUES } from './issues.js'
-import { closeDeadTerminals } from './terminal/dead-terminal.js'
+import { closeDeadTerminals } from './terminal/streams.js'
+import { ISSUES } from './usage.js'
 
 /** Runs `main` and sets the exit code. The one thing besides `bin.cjs` that knows how this program was built. */
 export async function start(host: NodeJS.Process): Promise<void> {

@@ -13,8 +13,7 @@ import { homedir, userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import { replaceFile } from '@delta/journal'
 import { makeDirectories } from './make-directories.js'
-import { explainSystemError } from './terminal/system-error.js'
-import { UsageError } from './usage.js'
+import { explainSystemError, UsageError } from './usage.js'
 
 /**
  * A file in the user's state directory, which holds what no workspace may decide for itself: a JSON object a line, of which

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { watchedStreams } from '../src/terminal/broken-streams.js'
 import { readLine } from '../src/terminal/read-line.js'
+import { watchedStreams } from '../src/terminal/streams.js'
 import type { Terminal } from '../src/terminal/terminal.js'
 
 /** A process whose stdin cannot be had. */

@@ -182,7 +182,6 @@ test('-m refuses what is no text, from wherever it comes, and nothing of it is s
   })
   const run = `"$0" "$1" run --agent ${agent.path} -w ${workspace.path} -m`
   for (const [line, said] of [
-    [`${run} "$(printf 'Gr\\374sse')"`, '-m …: it is not UTF-8 text.'],
     [`${run} - < latin.md`, '-m -: it is not UTF-8 text.'],
     [`${run} @latin.md`, '-m @latin.md: it is not UTF-8 text.'],
     [`${run} @nul.md`, '-m @nul.md: it contains a NUL byte, so it is not text.'],

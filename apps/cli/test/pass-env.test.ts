@@ -72,32 +72,3 @@ test('an agent that a script of a run starts without a key names pass_env', asyn
   expect(stdout).toContain('a tool of another run started this agent, and was not given them')
   expect(stdout).toContain('Add to that tool: pass_env: [DELTA_API_KEY]')
 })
-
-test('lint names a shell or script that starts delta without the key', async () => {
-  const tools = [
-    { name: 'in_shell', description: 'x', shell: 'cd sub && delta run --agent x -m go' },
-    { name: 'in_script', description: 'x', exec: 'sh ${AGENT_HOME}/ask.sh' },
-    {
-      name: 'has_key',
-      description: 'x',
-      shell: 'cd sub && delta run --agent x -m go',
-      pass_env: ['DELTA_API_KEY'],
-    },
-    { name: 'is_delta', description: 'x', exec: 'delta run --agent x -m go' },
-    { name: 'no_agent', description: 'x', shell: 'delta show -w sub | wc -l' },
-  ]
-  await using agent = await temporaryAgent({
-    tools,
-    files: { 'ask.sh': 'cd sub\nexec delta continue -w . -m go\n' },
-  })
-  const { stdout } = await delta(['tool', 'lint', agent.path, '--json'])
-  const findings = JSON.parse(stdout).filter(({ rule }: { rule: string }) => rule === 'sub-agent-key')
-  expect(findings).toMatchObject([
-    {
-      tool: 'in_shell',
-      message: expect.stringContaining("The script starts delta, which does not get the model's key there."),
-    },
-    { tool: 'in_script', message: expect.stringContaining('${AGENT_HOME}/ask.sh starts delta') },
-  ])
-  expect(findings[0].message).toContain('If that agent needs a key, write: pass_env: [DELTA_API_KEY]')
-})

@@ -158,27 +158,17 @@ test.skipIf(process.getuid?.() === 0)(
   },
 )
 
-test('the advice of tool lint on what a program says of itself can be followed: it is about the import', async () => {
+test('tool lint looks at what a program says of itself, but not for names of the environment', async () => {
   const options = [{ name: 'HOME', flags: ['-m'], type: 'string', description: 'The task' }]
-  const described = (name: string) => ({
-    ...NOTES,
-    name,
-    commands: { run: { description: 'Runs', options } },
-  })
+  const described = { ...NOTES, name: 'no-such-program', commands: { run: { description: 'Runs', options } } }
   await using agent = await temporaryAgent({
-    agent: { imports: ['agent.atip.json', 'gone.atip.json'] },
-    files: {
-      'agent.atip.json': JSON.stringify(described('delta')),
-      'gone.atip.json': JSON.stringify(described('no-such-program')),
-    },
+    agent: { imports: ['gone.atip.json'] },
+    files: { 'gone.atip.json': JSON.stringify(described) },
   })
   const { stdout, exitCode } = await delta(['tool', 'lint', agent.path])
   expect(exitCode).toBe(1)
-  expect(stdout.replaceAll(`${agent.path}/`, '')).toBe(
-    `agent.atip.json:1: delta_run: command: "HOME" follows -m, where a text that begins with "@" is read as a file, and "-" as stdin. (message-as-file)
-The program describes itself so. Leave the command out with "commands:" in the import, or write a tool of your own for it.
-gone.atip.json:1: no-such-program_run: command[0]: no-such-program is not on the PATH. Install it. (command-not-found)
-`,
+  expect(stdout.replaceAll(`${agent.path}/`, '')).toMatch(
+    /^gone\.atip\.json:1: no-such-program_run: command\[0\]: no-such-program is not on the PATH\. .*\n$/,
   )
 })
 

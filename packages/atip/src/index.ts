@@ -10,6 +10,7 @@ export {
   AtipValidationError,
   isAtipError,
 } from './errors.js'
+export { type AtipImportOptions, importAtip } from './import.js'
 export { type AtipLeaf, commandLine, leavesOf } from './leaves.js'
 export { type AtipSource, loadAtip } from './load.js'
 export type {

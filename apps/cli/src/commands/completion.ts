@@ -45,7 +45,7 @@ export function printWords(terminal: Terminal, words: readonly string[]): void {
     ? (option.argChoices ?? (option.long === '--run-id' ? runIds(typed, terminal) : []))
     : current.startsWith('-')
       ? [...command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? ''), '--help']
-      : [...subcommands(command), ...argumentsOf(command, given, () => runIds(typed, terminal))]
+      : [...namesBelow(command), ...argumentsOf(command, given, () => runIds(typed, terminal))]
   for (const word of offered) if (word.startsWith(current)) print(terminal, `${word}\n`)
 }
 
@@ -67,10 +67,11 @@ function isCalled({ required, short, long }: Option, word: string | undefined): 
   return required && word !== undefined && (word === short || word === long)
 }
 
-function subcommands(command: Command): string[] {
-  if (command.commands.length === 0) return []
-  const shown = command.createHelp().visibleCommands(command)
-  return shown.map((each) => each.name())
+function namesBelow(command: Command): string[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .map((each) => each.name())
 }
 
 function argumentsOf(command: Command, given: number, runs: () => string[]): string[] {

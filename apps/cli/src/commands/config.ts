@@ -10,16 +10,14 @@ import {
   type Setting,
 } from '@delta/config-loader'
 import { parse } from 'yaml'
-import { withEndpoint } from '../agent/endpoint-settings.js'
 import { findEnvironment } from '../agent/find-environment.js'
 import { type AgentFlags, loadAgentFor, loadOptions } from '../agent/load-agent.js'
 import { table } from '../present/columns.js'
 import { print, printJson, say, screenWidth } from '../present/print.js'
 import { asYaml } from '../present/yaml.js'
-import { stopSignal } from '../terminal/stop-signal.js'
-import { EXIT, type Terminal } from '../terminal/terminal.js'
+import { EXIT, stopSignal, type Terminal } from '../terminal/terminal.js'
 import { loadTools } from '../tools/load-tools.js'
-import { workDirectoryOf } from '../workspace/work-directory.js'
+import { workDirectoryOf } from '../workspace/find-place.js'
 import { findingsOf } from './tool-lint.js'
 
 interface ConfigFlags extends AgentFlags {
@@ -105,4 +103,37 @@ function describe(agent: Agent, { origins }: Environment): object {
     agent: agent.snapshot.config,
     context: parse(agent.snapshot.files['context.yaml'] ?? '', { merge: true }), // as written, not in the engine's own names
   }
+}
+
+/** The name of the agent's own address, in the list of settings and in the `origins` of the environment. */
+const OWN_ADDRESS = 'llm.base_url'
+
+/**
+ * The settings of an agent, together with the key and the address that its model gets. Only the address that takes effect
+ * is listed; the key itself is masked.
+ */
+export function withEndpoint(settings: readonly Setting[], environment: Environment): Setting[] {
+  const found = environment.origins.filter(({ name }) => name !== OWN_ADDRESS)
+  const address = found.find(({ name }) => isAddress(name))
+  const overridden = address && settings.find(({ path }) => path === OWN_ADDRESS)
+  const endpoint = found.map(({ name, from }) => ({
+    path: `environment.${name}`,
+    value: isAddress(name) ? withoutSecrets(environment.baseUrl ?? '') : '***',
+    origin: from,
+    ...(overridden && overridden.origin !== 'default' && isAddress(name)
+      ? { replaces: [overridden.origin] }
+      : {}),
+  }))
+  return [...settings.filter((setting) => setting !== overridden), ...endpoint]
+}
+
+function isAddress(name: string): boolean {
+  return name.includes('URL')
+}
+
+/** An address may carry a password or a token. */
+function withoutSecrets(address: string): string {
+  if (!URL.canParse(address)) return '***'
+  const { origin, pathname } = new URL(address)
+  return `${origin}${pathname}`
 }

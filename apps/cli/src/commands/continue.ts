@@ -1,17 +1,14 @@
 import { continueRun, findRun, type Reply } from '@delta/engine'
 import { allowedBy, withAllowed } from '../agent/load-agent.js'
-import { isWithinRun } from '../agent/within-run.js'
 import { presenterFor } from '../present/presenter.js'
 import { agentOfRun } from '../runs/agent-of-run.js'
-import { type EngineFlags, engineOptions } from '../runs/engine-options.js'
-import { readReply } from '../runs/reply.js'
-import { resolveRunId } from '../runs/resolve-run-id.js'
-import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
+import { type EngineFlags, engineOptions, exitCodeFor, withStopSignal } from '../runs/engine-options.js'
+import { readReply } from '../runs/message.js'
+import { resolveRunId } from '../runs/shown-run.js'
 import { believedRun } from '../runs/trust-run.js'
-import type { Terminal } from '../terminal/terminal.js'
+import { isWithinRun, type Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'
-import { placeToWork, rememberPlace } from '../workspace/find-place.js'
-import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
+import { existingWorkDirectoryOf, placeToWork, rememberPlace } from '../workspace/find-place.js'
 
 interface ContinueFlags extends EngineFlags {
   workDir: string

@@ -1,43 +1,35 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { AtipArgument, AtipCommand, AtipEffects, AtipOption, AtipTool } from '@delta/atip'
 import type { Argument, Command, Option } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
 import { printJson } from '../present/print.js'
-import { createProgram } from '../program.js'
+import { createProgram, shownCommands } from '../program.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { commandsOf } from './reference.js'
 
 /** `delta --agent`: this command line in ATIP, from the same commands as the parser and the help. */
 export async function execute(_flags: object, terminal: Terminal): Promise<number> {
-  const { version, description } = JSON.parse(
-    readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'),
-  ) as { version: string; description: string }
-  const program = createProgram(terminal)
-  const commands: Record<string, AtipCommand> = {}
-  for (const { path, command } of commandsOf(program)) {
-    const [first = '', second] = path.split(' ')
-    if (second === undefined) commands[first] = describe(path, command)
-    else {
-      const group = commands[first] ?? { description: command.parent?.description() ?? '', commands: {} }
-      commands[first] = { ...group, commands: { ...group.commands, [second]: describe(path, command) } }
-    }
-  }
-  const trust = { source: 'native', verified: false } as const
   printJson(terminal, {
     atip: '0.6',
     name: 'delta',
-    version,
-    description,
-    trust,
-    commands,
+    version: manifest.version,
+    description: manifest.description,
+    trust: { source: 'native', verified: false },
+    commands: describeBelow(createProgram(terminal)),
   } satisfies AtipTool)
   return EXIT.completed
 }
 
-function describe(path: string, command: Command): AtipCommand {
+function describeBelow(command: Command, above = ''): Record<string, AtipCommand> {
+  return Object.fromEntries(
+    shownCommands(command).map((each) => [each.name(), describe(each, `${above}${each.name()}`)]),
+  )
+}
+
+function describe(command: Command, path: string): AtipCommand {
+  const description = command.description()
+  if (command.commands.length > 0) return { description, commands: describeBelow(command, `${path} `) }
   const effects = EFFECTS[path]
   return {
-    description: command.description(),
+    description,
     arguments: command.registeredArguments.map(argumentOf),
     options: command.options.filter(({ hidden }) => !hidden).map(optionOf),
     ...(effects && { effects }),

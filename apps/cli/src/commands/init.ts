@@ -2,11 +2,10 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { basename, join, resolve } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { makeDirectories } from '../make-directories.js'
-import { ownName } from '../own-name.js'
+import { ownName } from '../own-commands.js'
 import { print } from '../present/print.js'
-import { explainSystemError } from '../terminal/system-error.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage.js'
+import { explainSystemError, UsageError } from '../usage.js'
 
 /** Templates are plain directories beside the built program, where anybody can read what `init` copies. */
 const TEMPLATES = join(import.meta.dirname, 'templates')
@@ -30,7 +29,7 @@ export async function execute(
     rmSync(target, { recursive: true, force: true }) // half an agent would block the next attempt
     throw error
   }
-  terminal.stderr.write(nextSteps(directory, ownName(terminal)))
+  terminal.stderr.write(nextSteps(directory, ownName(terminal.env)))
   print(terminal, `${target}\n`)
   return EXIT.completed
 }

@@ -1,16 +1,22 @@
+import { setTimeout } from 'node:timers/promises'
+import { formatProblem, type LoadedTools } from '@delta/config-loader'
+import { type Policy, parsePolicy } from '@delta/executor'
 import { toMcpServer } from '@delta/tool-adapters/mcp'
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from '@modelcontextprotocol/sdk/shared/stdio.js'
+import {
+  CancelledNotificationSchema,
+  isJSONRPCRequest,
+  type RequestId,
+} from '@modelcontextprotocol/sdk/types.js'
 import manifest from '../../package.json' with { type: 'json' }
+import { withOwnCommands } from '../own-commands.js'
 import { say } from '../present/print.js'
 import { counted } from '../present/words.js'
-import { stopSignal } from '../terminal/stop-signal.js'
-import { EXIT, SIGNAL_EXIT, type Terminal } from '../terminal/terminal.js'
-import type { ToolFlags } from '../tools/load-tools.js'
-import { withOpenRequests } from '../tools/open-requests.js'
-import { loadServedTools } from '../tools/served-tools.js'
-import { withOwnCommands } from '../with-own-commands.js'
+import { EXIT, SIGNAL_EXIT, stopSignal, type Terminal } from '../terminal/terminal.js'
+import { loadTools, type ToolFlags } from '../tools/load-tools.js'
+import { UsageError } from '../usage.js'
 import { placeToLook } from '../workspace/find-place.js'
 
 /** Clients kill a server about four seconds after closing its input; its commands must have ended by then. */
@@ -29,23 +35,17 @@ export async function execute(
   path: string,
 ): Promise<number> {
   const { workDirectory, runsDirectory } = placeToLook(flags, terminal)
-  const {
-    tools,
-    warnings,
-    version = manifest.version,
-    ...served
-  } = await loadServedTools(path, flags, terminal)
-  for (const warning of warnings) say(terminal, warning)
-
-  const environment = withOwnCommands(terminal.env)
+  const { tools: loaded, document, agentHome, warnings } = await loadTools(path, flags, terminal)
+  const tools = [...loaded.values()]
   const server = toMcpServer(tools, {
-    ...served,
-    version,
+    ...servedAs(document, path),
+    agentHome,
     workDirectory,
     runsDirectory,
-    environment,
+    environment: withOwnCommands(terminal.env),
     graceMs: GRACE_MS,
   })
+  for (const warning of warnings) say(terminal, formatProblem(warning))
   server.onerror = (error) => say(terminal, `Not accepted: ${problemOf(error)}`)
   say(terminal, `${counted(tools.length, 'tool')} over stdin and stdout, in ${workDirectory}`)
   return serve(server, terminal)
@@ -69,13 +69,11 @@ async function serve(server: Server, terminal: Terminal): Promise<number> {
   }
   // never disposed of: the commands end after this function has, and a signal must not outrun that
   const { signal } = stopSignal(terminal, { onFirst: close })
-  const { transport, answered } = withOpenRequests(new StdioServerTransport(stdin, stdout))
-  stdin.once('error', close).once('end', () => {
-    const late = setTimeout(close, LAST_ANSWERS_MS)
-    void answered().then(() => {
-      clearTimeout(late)
-      close()
-    })
+  const transport = new StdioServerTransport(stdin, stdout)
+  const open = openRequests(transport)
+  stdin.once('error', close).once('end', async () => {
+    for (let waited = 0; open.size > 0 && waited < LAST_ANSWERS_MS; waited += 10) await setTimeout(10)
+    close()
   })
   stdout.once('error', close)
 
@@ -85,4 +83,44 @@ async function serve(server: Server, terminal: Terminal): Promise<number> {
   if (!isWanted) return EXIT.completed
   say(terminal, TOO_LONG)
   return EXIT.failed
+}
+
+/** What the file of an agent says of itself. Only tools and policy are read, so the rest of the agent need not be there. */
+function servedAs(document: LoadedTools['document'], path: string) {
+  const {
+    name,
+    version,
+    policy = null,
+  } = (Array.isArray(document) ? {} : document) as Record<string, unknown>
+  return {
+    ...(typeof name === 'string' && { name }),
+    version: typeof version === 'string' ? version : manifest.version,
+    ...(policy !== null && { policy: readPolicy(policy, path) }),
+  }
+}
+
+/** A rule with a name nobody knows is an error, as in `delta run`: it would protect nothing. */
+function readPolicy(value: unknown, path: string): Policy {
+  const parsed = parsePolicy(value)
+  if (parsed.ok) return parsed.policy
+  const wrong = parsed.problems.map(({ path: key, message }) =>
+    key === '' || parsed.unknownKeys.includes(key) ? message : `${key}: ${message}`,
+  )
+  throw new UsageError(`${path}: policy: ${wrong.join('\n')}`)
+}
+
+/** The requests over this transport that wait for an answer. The SDK calls an `onmessage` that is there already, then its own. */
+function openRequests(transport: StdioServerTransport): ReadonlySet<RequestId> {
+  const open = new Set<RequestId>()
+  transport.onmessage = (message) => {
+    if (isJSONRPCRequest(message)) open.add(message.id)
+    const { data: cancelled } = CancelledNotificationSchema.safeParse(message)
+    if (cancelled?.params.requestId !== undefined) open.delete(cancelled.params.requestId) // gets no answer
+  }
+  const send = transport.send.bind(transport)
+  transport.send = async (message) => {
+    await send(message)
+    if (!('method' in message) && message.id !== undefined) open.delete(message.id)
+  }
+  return open
 }

@@ -10,7 +10,6 @@ import {
 } from '@delta/engine'
 import { isJournalError, type RunSummary } from '@delta/journal'
 import { allowedBy, loadAgentFor, overridesIn, withAllowed } from '../agent/load-agent.js'
-import { isWithinRun } from '../agent/within-run.js'
 import { describeError } from '../errors.js'
 import { type Presenter, presenterFor } from '../present/presenter.js'
 import { setLine } from '../runs/agent-of-run.js'
@@ -18,16 +17,17 @@ import {
   type EngineFlags,
   type EngineSetting,
   engineOptions,
+  exitCodeFor,
   maxIterationsIn,
+  withStopSignal,
 } from '../runs/engine-options.js'
 import { readMessage } from '../runs/message.js'
 import { agentHomeOf, isOwnRun, listingOwnRuns } from '../runs/own-runs.js'
-import { exitCodeFor, withStopSignal } from '../runs/run-life.js'
 import { believedRun } from '../runs/trust-run.js'
-import type { Terminal } from '../terminal/terminal.js'
+import { isWithinRun, type Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'
+import { chooseWorkspace, keepWorkspace, unmakeWorkspace } from '../workspace/choose-workspace.js'
 import { placeToWork, rememberPlace } from '../workspace/find-place.js'
-import { chooseWorkspace, keepWorkspace, unmakeWorkspace } from '../workspace/workspace.js'
 
 export interface RunFlags extends EngineFlags {
   agent: string

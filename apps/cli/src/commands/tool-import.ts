@@ -3,14 +3,11 @@ import { dirname, join, relative, resolve } from 'node:path'
 import type { AtipTool } from '@delta/atip'
 import { CREDENTIAL_NAMES, quoteForPerson } from '@delta/executor'
 import { replaceFile } from '@delta/journal'
+import { withOwnCommands } from '../own-commands.js'
 import { print } from '../present/print.js'
 import { printable } from '../present/printable.js'
-import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
-import { explainSystemError } from '../terminal/system-error.js'
-import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { pickCommands } from '../tools/pick-commands.js'
-import { UsageError } from '../usage.js'
-import { withOwnCommands } from '../with-own-commands.js'
+import { EXIT, StoppedError, stopSignal, type Terminal } from '../terminal/terminal.js'
+import { explainSystemError, UsageError } from '../usage.js'
 
 interface ImportFlags {
   commands?: string
@@ -23,54 +20,48 @@ interface ImportFlags {
  */
 export async function execute(flags: ImportFlags, terminal: Terminal, program: string): Promise<number> {
   const described = await describe(program, flags, terminal)
+  const text = `${JSON.stringify(described, null, 2)}\n`
   if (flags.output === '-') {
-    print(terminal, asText(withBinary(described, program, { cwd: terminal.cwd })))
+    print(terminal, text)
     return EXIT.completed
   }
   const file = flags.output ?? `${described.name}.atip.json`
   const path = resolve(terminal.cwd, file)
-  const text = asText(withBinary(described, program, { cwd: terminal.cwd, directory: dirname(path) }))
   write(path, text)
   terminal.stderr.write(printable(nextSteps(path, described, terminal.cwd)))
   print(terminal, `${file}\n`)
   return EXIT.completed
 }
 
-function asText(tool: AtipTool): string {
-  return `${JSON.stringify(tool, null, 2)}\n`
-}
-
-function write(path: string, text: string): void {
-  const there = statSync(path, { throwIfNoEntry: false })
-  if (there && !there.isFile() && !there.isDirectory())
-    // replacing a device or a pipe would take it away from everybody
-    throw new UsageError(`${path}: it is not a regular file. Name one, or print the description with -o -`)
-  try {
-    replaceFile(path, text, { mode: 0o644 })
-  } catch (cause) {
-    const reason = explainSystemError((cause as Error).cause) ?? (cause as Error).message
-    throw new UsageError(`${path}: ${reason}`, { cause })
-  }
-}
-
-async function describe(program: string, { commands }: ImportFlags, terminal: Terminal): Promise<AtipTool> {
-  const { atipToTools, isAtipError, loadAtip } = await import('@delta/atip')
+async function describe(
+  program: string,
+  { commands, output }: ImportFlags,
+  terminal: Terminal,
+): Promise<AtipTool> {
+  const { importAtip, isAtipError } = await import('@delta/atip')
   const withoutKeys = Object.entries(terminal.env).filter(([name]) => !CREDENTIAL_NAMES.includes(name))
-  const environment = withOwnCommands(Object.fromEntries(withoutKeys)) // as its tools will be started
   using stop = stopSignal(terminal)
   try {
-    const tool = await loadAtip({ command: [program, '--agent'] }, { environment, signal: stop.signal })
-    const wanted = commands?.split(',').map((command) => command.trim())
-    atipToTools(tool, wanted ? { commands: wanted } : {}) // fails now where loading an agent would fail later
-    return wanted ? pickCommands(tool, wanted) : tool
+    return await importAtip(program, {
+      commands: commands?.split(',').map((command) => command.trim()),
+      directory: directoryOf(output, terminal.cwd),
+      environment: withOwnCommands(Object.fromEntries(withoutKeys)), // as its tools will be started
+      signal: stop.signal,
+    })
   } catch (error) {
     if (stop.signal.aborted) throw new StoppedError(stop.signal, error, 'Nothing was written.')
     if (!isAtipError(error)) throw error
-    if (error.name === 'AtipValidationError')
-      throw new UsageError(`${program} --agent: ${error.message}`, { cause: error })
-    if (error.name !== 'AtipLoadError') throw new UsageError(error.message, { cause: error })
-    throw new UsageError(`${error.message}\n${hintFor(program, terminal.cwd, error.cause)}`, { cause: error })
+    const message =
+      error.name === 'AtipLoadError'
+        ? `${error.message}\n${hintFor(program, terminal.cwd, error.cause)}`
+        : `${program} --agent: ${error.message}`
+    throw new UsageError(message, { cause: error })
   }
+}
+
+function directoryOf(output: string | undefined, cwd: string): string | undefined {
+  if (output === undefined) return cwd
+  return output === '-' ? undefined : dirname(resolve(cwd, output))
 }
 
 function hintFor(program: string, cwd: string, cause: unknown): string {
@@ -86,20 +77,17 @@ function hintFor(program: string, cwd: string, cause: unknown): string {
 One that does not is a tool, too, by a line under tools: in agent.yaml: - { name: …, exec: … }`
 }
 
-/**
- * Makes calls start the program that was asked, even if it is not on the `PATH` under the name it gives itself. A program
- * beside or below the file is named relative to it, so that both can be moved together.
- */
-function withBinary(
-  tool: AtipTool,
-  program: string,
-  { cwd, directory }: { cwd: string; directory?: string },
-): AtipTool {
-  if (!program.includes('/'))
-    return (tool.binary ?? tool.name) === program ? tool : { ...tool, binary: program }
-  const path = resolve(cwd, program)
-  const way = directory === undefined ? '..' : relative(directory, path)
-  return { ...tool, binary: way.startsWith('..') ? path : `./${way}` }
+function write(path: string, text: string): void {
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (there && !there.isFile() && !there.isDirectory())
+    // replacing a device or a pipe would take it away from everybody
+    throw new UsageError(`${path}: it is not a regular file. Name one, or print the description with -o -`)
+  try {
+    replaceFile(path, text, { mode: 0o644 })
+  } catch (cause) {
+    const reason = explainSystemError((cause as Error).cause) ?? (cause as Error).message
+    throw new UsageError(`${path}: ${reason}`, { cause })
+  }
 }
 
 /** What to add to `agent.yaml`, which is beside or above the written file; its import is relative to it. */

@@ -1,14 +1,12 @@
 import { formatProblem } from '@delta/config-loader'
-import { type ExpandedTool, formatProblem as formatInTemplate, type Problem } from '@delta/tool-expander'
+import { formatProblem as formatInTemplate, type Problem } from '@delta/tool-expander'
 import { type LintFinding, lintTool } from '@delta/tool-expander/lint'
+import { commandFinder } from '../own-commands.js'
 import { print, printJson, say } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { counted } from '../present/words.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { commandFinder } from '../tools/command-exists.js'
 import { loadTools, type ToolFlags } from '../tools/load-tools.js'
-import { messageAsFile } from '../tools/message-as-file.js'
-import { subAgentKey } from '../tools/sub-agent-key.js'
 
 interface Finding extends Partial<Pick<Problem, 'path' | 'line' | 'column'>> {
   /** Undefined for one about the file. */
@@ -19,8 +17,6 @@ interface Finding extends Partial<Pick<Problem, 'path' | 'line' | 'column'>> {
   /** As text for a terminal; with the line of the template where one is concerned. */
   message: string
 }
-
-type TemplateFinding = Problem & { rule: string }
 
 /**
  * `delta tool lint`: what a reviewer would ask about tools that load. Exit code 1 if there is anything.
@@ -53,16 +49,11 @@ export function findingsOf(
 ): Finding[] {
   const options = { commandExists: commandFinder(agentHome, env), environment: env }
   const aboutTools = [...tools.values()].flatMap(({ expanded, settings }) => {
-    const found = [
-      ...lintTool(expanded, options),
-      ...aboutDelta(expanded, { passEnv: settings.passEnv, agentHome }),
-    ]
-    return (
-      (settings.trust === undefined ? found : found.flatMap(ofAtip))
-        // the file's own warnings report it, with its line
-        .filter(({ rule }) => rule !== 'slow-pattern')
-        .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
-    )
+    // a program that describes itself writes nothing as ${name}; of a slow pattern its file's warning tells, with the line
+    const left = settings.trust === undefined ? ['slow-pattern'] : ['slow-pattern', 'environment-name']
+    return lintTool(expanded, options)
+      .filter(({ rule }) => !left.includes(rule))
+      .map((finding) => aboutTool(expanded.name, finding, placeOf(expanded.name) ?? path))
   })
   return [
     ...warnings.map((warning) =>
@@ -72,34 +63,11 @@ export function findingsOf(
   ]
 }
 
-/** The rules advise whoever writes a tool; where a program has described itself, only its import can be mended. */
-function ofAtip<F extends LintFinding | TemplateFinding>(finding: F): F[] {
-  if (finding.rule === 'environment-name') return [] // nothing there is written as ${name}
-  const message = finding.message.replace(/, or write shell: .*$/, '.')
-  return [{ ...finding, message, ...(finding.hint !== undefined && { hint: OF_ATIP }) }]
-}
-
-const OF_ATIP =
-  'The program describes itself so. Leave the command out with "commands:" in the import, or write a tool of your own for it.'
-
 function aboutFile(rule: string, message: string): Finding {
   return { rule, message }
 }
 
-/** Findings that need to know delta: how a message is read, who gets the model's key. */
-function aboutDelta(
-  tool: ExpandedTool,
-  settings: { passEnv: readonly string[]; agentHome: string },
-): TemplateFinding[] {
-  const message = messageAsFile(tool)
-  const key = subAgentKey(tool, settings)
-  return [
-    ...(message ? [{ ...message, rule: 'message-as-file' }] : []),
-    ...(key ? [{ ...key, rule: 'sub-agent-key' }] : []),
-  ]
-}
-
-function aboutTool(tool: string, finding: LintFinding | TemplateFinding, definedAt: string): Finding {
+function aboutTool(tool: string, finding: LintFinding, definedAt: string): Finding {
   const { rule, path, line, column, message } = finding
   const where = `${definedAt}: ${tool}: ${path}`
   const text = formatInTemplate({ ...finding, message: `${message} (${rule})` }, where)

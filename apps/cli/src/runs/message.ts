@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import { createReadStream, readFileSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
-import { explainSystemError } from '../terminal/system-error.js'
-import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage.js'
+import type { RunSummary } from '@delta/journal'
+import { askAtTerminal } from '../present/ask.js'
+import { StoppedError, stopSignal, type Terminal } from '../terminal/terminal.js'
+import { explainSystemError, UsageError } from '../usage.js'
 
 /** A message is sent with every request, and no model takes this much. */
 const LONGEST_MEGABYTES = 10
@@ -28,7 +29,7 @@ async function read(value: string, terminal: Terminal): Promise<string> {
   if (value === '-' && terminal.stdin.isTTY)
     terminal.stderr.write('Type the message; it is shown. End it with Ctrl+D on a new line:\n')
   if (value === '-') return toText(await readBytes(terminal.stdin, value), value)
-  if (!value.startsWith('@')) return typed(value)
+  if (!value.startsWith('@')) return value
   const path = resolve(terminal.cwd, value.slice(1))
   try {
     return toText(await readBytes(createReadStream(path), value), value)
@@ -64,22 +65,36 @@ function toText(bytes: Buffer, value: string): string {
   return bytes.toString('utf8').replace(/^\ufeff|\r?\n$/g, '')
 }
 
-/** Node.js has replaced bytes that are not UTF-8 with U+FFFD; only Linux shows whether that was typed. */
-function typed(value: string): string {
-  if (value.includes('\ufffd') && !isUtf8(argumentBytes())) throw notUtf8('…')
-  return value
-}
-
-function argumentBytes(): Buffer {
-  try {
-    return readFileSync('/proc/self/cmdline')
-  } catch {
-    return Buffer.alloc(0) // not on Linux: the character is taken as typed
-  }
-}
-
 function notUtf8(value: string): UsageError {
   return new UsageError(
     `-m ${value}: it is not UTF-8 text. Convert it first, for example with: iconv -f ISO-8859-1 -t UTF-8`,
   )
+}
+
+/**
+ * The message of `delta continue`, as `-m` gives it. With `-m -` at a terminal, the answer to a sensitive question or the
+ * password is asked for as with `-i`: one line, not echoed.
+ *
+ * @throws {UsageError} It is empty. {StoppedError} Ctrl+C.
+ */
+export async function readReply(
+  value: string | undefined,
+  { humanRequest: request }: RunSummary,
+  terminal: Terminal,
+): Promise<string | undefined> {
+  const isTypedUnseen =
+    request?.argv === undefined && (request?.sensitive || request?.input_type === 'password')
+  if (value !== '-' || !isTypedUnseen || !terminal.stdin.isTTY) return readMessage(value, terminal)
+  using stop = stopSignal(terminal)
+  const question = {
+    requestId: request.request_id ?? '',
+    prompt: request.prompt,
+    inputType: request.input_type === 'confirmation' ? ('confirmation' as const) : ('password' as const),
+    sensitive: true,
+  }
+  const answer = await askAtTerminal(question, terminal, stop.signal)
+  if (stop.signal.aborted) throw new StoppedError(stop.signal, undefined, 'Nothing was changed.')
+  if (answer === undefined || answer.trim() === '')
+    throw new UsageError('The answer (-m -) is empty. The question is still waiting.')
+  return answer
 }

@@ -5,14 +5,11 @@ import { isAgentCommand } from '@delta/executor'
 import { latestRunId } from '@delta/journal'
 import { findEnvironment } from '../agent/find-environment.js'
 import { type AgentFlags, loadAgentFor, withAllowed } from '../agent/load-agent.js'
-import type { Place } from '../place.js'
+import { withOwnCommands } from '../own-commands.js'
 import { say } from '../present/print.js'
-import { StoppedError, stopSignal } from '../terminal/stop-signal.js'
-import type { Terminal } from '../terminal/terminal.js'
+import { StoppedError, stopSignal, type Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'
-import { withOwnCommands } from '../with-own-commands.js'
-import { placeToWork, type RunsFlags } from '../workspace/find-place.js'
-import { existingWorkDirectoryOf } from '../workspace/work-directory.js'
+import { existingWorkDirectoryOf, placeToWork, type RunsFlags } from '../workspace/find-place.js'
 import { readMessage } from './message.js'
 import { agentHomeOf, isOwnRun } from './own-runs.js'
 import { findShownRun, type ShownRun } from './shown-run.js'
@@ -38,7 +35,8 @@ export interface NextContext extends NextRequest {
 export async function nextContext(flags: ContextFlags, terminal: Terminal): Promise<NextContext> {
   const warn = (text: string): void => say(terminal, text)
   const place = placeToWork(existingWorkDirectoryOf(flags, terminal), flags, terminal)
-  const run = await shownRun(flags, place, terminal)
+  const id = flags.runId ?? (await latestRunId(place.workDirectory, place))
+  const run = id === undefined ? undefined : await findShownRun(place, id)
   const believed = run && isOwnRun(run.directory, terminal.env) ? run : undefined
   const allowed = withAllowed(flags, believed?.allowed)
   if (run !== undefined && believed === undefined && flags.agent === undefined)
@@ -80,11 +78,6 @@ function asksForKeys({ sources, tokenCounter }: ContextManifest): boolean {
   const generators = sources.flatMap((source) => (source.type === 'computed_file' ? source.generator : []))
   const commands = tokenCounter === undefined ? generators : [...generators, tokenCounter]
   return commands.some(({ command, passEnv }) => passEnv.length > 0 || isAgentCommand(command))
-}
-
-async function shownRun(flags: ContextFlags, place: Place, _terminal: Terminal): Promise<NextContext['run']> {
-  const id = flags.runId ?? (await latestRunId(place.workDirectory, place))
-  return id === undefined ? undefined : findShownRun(place, id)
 }
 
 async function presentHome(run: NextContext['run'], env: NodeJS.ProcessEnv): Promise<string | undefined> {

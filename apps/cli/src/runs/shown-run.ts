@@ -1,14 +1,15 @@
+import { existsSync } from 'node:fs'
 import {
   isJournalError,
   journalPath,
   latestRunId,
+  listRuns,
   type RunSummary,
   readRun,
   runDirectory,
 } from '@delta/journal'
 import { commandAt, type Place, placeInWords } from '../place.js'
 import { UsageError } from '../usage.js'
-import { resolveRunId } from './resolve-run-id.js'
 
 /** A run to be looked at. */
 export interface ShownRun extends RunSummary {
@@ -38,4 +39,26 @@ export async function findShownRun(place: Place, runId: string | undefined): Pro
       `No run ${id} in ${placeInWords(place)}. There are others.\nTo see which runs there are: ${list}`,
     )
   }
+}
+
+const MOST_NAMED = 8
+
+/**
+ * The id of the run that was typed, in full or as a unique prefix. If no id begins so, it is returned as typed: whoever then
+ * looks for the run reports that there is none.
+ *
+ * @throws {UsageError} Several ids begin so; the message lists them.
+ */
+export async function resolveRunId(typed: string, place: Place): Promise<string> {
+  const { workDirectory } = place
+  if (typed === '' || existsSync(runDirectory(workDirectory, typed, place))) return typed
+  const all = await listRuns(workDirectory, place)
+  const ids = all.map(({ runId }) => runId).filter((id) => id.startsWith(typed))
+  if (ids.length <= 1) return ids[0] ?? typed
+  const newest = ids.reverse().slice(0, MOST_NAMED)
+  const list = commandAt(place, 'list-runs')
+  const rest = ids.length > newest.length ? `\nAll of them: ${list}` : ''
+  throw new UsageError(
+    `The ids of ${ids.length} runs begin with ${typed}. Type more of the one you mean:\n${newest.map((id) => `  ${id}`).join('\n')}${rest}`,
+  )
 }

@@ -1,14 +1,12 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
+import { quoteForPerson } from '@delta/executor'
 import { checkRunsDirectory, isJournalError } from '@delta/journal'
 import type { Place } from '../place.js'
 import { say } from '../present/print.js'
-import { absoluteVariable, openState } from '../state-directory.js'
-import { explainSystemError } from '../terminal/system-error.js'
+import { absoluteVariable, openState, readState, type StateFile } from '../state-directory.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage.js'
-import { readWorkspaces, WORKSPACES } from './known-workspaces.js'
-import { existingWorkDirectoryOf, pathAsTyped, workDirectoryOf } from './work-directory.js'
+import { explainSystemError, UsageError, unreadableBytes } from '../usage.js'
 
 export interface RunsFlags {
   runsDir?: string
@@ -95,4 +93,84 @@ export function rememberPlace({ workDirectory, runsDirectory }: Place, { env }: 
 
 function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
+}
+
+interface KnownWorkspace {
+  /** Absolute, without symbolic links; so is `runs_dir`. */
+  path: string
+  runs_dir: string
+}
+
+/** Which runs directory a workspace has. */
+const WORKSPACES: StateFile<KnownWorkspace> = {
+  name: 'workspaces.jsonl',
+  holds: 'where the runs of a workspace are kept',
+  parse(line) {
+    const { path, runs_dir } = Object(line) as Partial<Record<string, unknown>>
+    return typeof path === 'string' && typeof runs_dir === 'string'
+      ? { ...Object(line), path, runs_dir }
+      : undefined
+  },
+  subject: ({ path }) => path,
+  isCurrent: ({ path }) => existsSync(path),
+}
+
+/** `known` gives the runs directory that is remembered of a workspace. */
+export function readWorkspaces(env: NodeJS.ProcessEnv): {
+  known: (workDirectory: string) => string | undefined
+  problem?: string
+} {
+  const { entries, problem } = readState(WORKSPACES, env)
+  const known = (workDirectory: string) => {
+    if (entries.length === 0 || !existsSync(workDirectory)) return undefined
+    const real = realpathSync(workDirectory)
+    return entries.find(({ path }) => path === real)?.runs_dir
+  }
+  return { known, ...(problem !== undefined && { problem }) }
+}
+
+/** `-w` as an absolute path, which need not exist. A path that nobody can mean is refused. */
+export function namedDirectory(workDir: string, terminal: Terminal): string {
+  const directory = pathAsTyped('-w', workDir, terminal)
+  const records = directory.split(sep).indexOf('.delta')
+  if (records === -1) return directory
+  const workspace = directory.split(sep).slice(0, records).join(sep) || sep
+  throw new UsageError(
+    `-w ${workDir}: it is not a workspace: .delta holds the records of one. Name the workspace itself: ${quoteForPerson(['-w', workspace])}`,
+  )
+}
+
+/** The absolute path that was typed after a flag. */
+function pathAsTyped(flag: string, path: string, { cwd }: Terminal): string {
+  if (path.startsWith('~'))
+    throw new UsageError(
+      `${flag} ${path}: the shell did not expand the "~", as within quotes or after "=". Write "$HOME" instead.\nFor a directory of that name, write ./${path}`,
+    )
+  const bytes = unreadableBytes(path)
+  if (bytes !== undefined) throw new UsageError(`${flag} ${path}: ${bytes}`)
+  return resolve(cwd, path)
+}
+
+/** `-w` of a command that does not create it: a missing directory has no runs, a file is a mistake. */
+export function workDirectoryOf({ workDir }: { workDir: string }, terminal: Terminal): string {
+  const directory = namedDirectory(workDir, terminal)
+  try {
+    if (statSync(directory).isDirectory()) return directory
+  } catch (cause) {
+    // not throwIfNoEntry: since Node.js 22 it also treats a path below a file as missing
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return directory
+    throw new UsageError(`-w ${workDir}: ${explainSystemError(cause) ?? (cause as Error).message}`, { cause })
+  }
+  throw new UsageError(`-w ${workDir}: it is a file, not a directory.`)
+}
+
+/** `-w` of a command that needs an existing workspace. */
+export function existingWorkDirectoryOf(flags: { workDir: string }, terminal: Terminal): string {
+  const directory = workDirectoryOf(flags, terminal)
+  if (existsSync(directory)) return directory
+  let nearest = dirname(directory)
+  while (!existsSync(nearest)) nearest = dirname(nearest)
+  throw new UsageError(
+    `-w ${flags.workDir}: there is no such directory. The nearest that exists is ${nearest}`,
+  )
 }

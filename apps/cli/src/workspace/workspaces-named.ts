@@ -1,10 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import picomatch from 'picomatch'
 import type { Terminal } from '../terminal/terminal.js'
 import { UsageError } from '../usage.js'
-import { isReadableDirectory } from './is-readable-directory.js'
-import { readWorkspaces } from './known-workspaces.js'
-import { existingWorkDirectoryOf } from './work-directory.js'
+import { existingWorkDirectoryOf, readWorkspaces } from './find-place.js'
 
 export interface NamedWorkspace {
   /** As it can be typed after `-w`. */
@@ -16,8 +15,8 @@ export interface NamedWorkspace {
 const PATTERN = /[*?[]/
 
 /**
- * The workspaces that `-w` names: one, or all that a pattern such as `exp/*` matches, in the order of their names. `*`, `?`
- * and `[…]` stand for letters of one name. Only a workspace whose runs are in its `.delta`, or known to be kept elsewhere, is a match.
+ * The workspaces that `-w` names: one, or all that a pattern such as `exp/*` matches, in the order of their names. Each
+ * part of a pattern stands for one name. Only a workspace whose runs are in its `.delta`, or known to be kept elsewhere, is a match.
  */
 export function workspacesNamed(workDir: string, terminal: Terminal): NamedWorkspace[] {
   const named = (shown: string) => ({
@@ -42,22 +41,17 @@ function refuseNone(workDir: string): never {
 function matches(above: string, [part, ...rest]: readonly string[], cwd: string): string[] {
   if (part === undefined) return [above]
   if (!PATTERN.test(part)) return matches(join(above, part), rest, cwd)
-  const directory = resolve(cwd, above)
-  if (!isReadableDirectory(directory)) return []
-  const pattern = expressionFor(part)
-  return readdirSync(directory)
-    .filter((name) => pattern.test(name) && (part.startsWith('.') || !name.startsWith('.')))
+  const isMatch = picomatch(part, { posix: true })
+  return namesIn(resolve(cwd, above))
+    .filter((name) => isMatch(name))
     .sort()
     .flatMap((name) => matches(join(above, name), rest, cwd))
 }
 
-/** A bracket that is not closed stands for itself. */
-function expressionFor(pattern: string): RegExp {
-  const source = pattern.replace(/\[[!^]?[^\]]+\]|[*?]|[\\^$.|+(){}[\]]/g, (found) => {
-    if (found === '*') return '.*'
-    if (found === '?') return '.'
-    if (found.length === 1) return `\\${found}`
-    return found.replaceAll('\\', '\\\\').replace(/^\[[!^]/, '[^')
-  })
-  return new RegExp(`^${source}$`, 'su')
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return [] // not a directory, or not readable
+  }
 }

@@ -1,13 +1,19 @@
-import { accessSync, constants, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { syncName } from '@delta/journal'
 import { makeDirectories } from '../make-directories.js'
-import { explainSystemError } from '../terminal/system-error.js'
+import { readLine } from '../terminal/read-line.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { UsageError } from '../usage.js'
-import { askForWorkspace } from './ask-for-workspace.js'
-import { danglingLink, namedDirectory } from './work-directory.js'
-import { lastUsedIn, workspacesIn } from './workspace-names.js'
+import { explainSystemError, UsageError } from '../usage.js'
+import { namedDirectory } from './find-place.js'
 
 export interface Workspace {
   directory: string
@@ -80,9 +86,7 @@ function makeNamed(workDir: string, terminal: Terminal): Workspace {
   try {
     return { directory, made: makeDirectories(directory) }
   } catch (cause) {
-    const { code, message, path = directory } = cause as NodeJS.ErrnoException
-    const inTheWay = code === 'EEXIST' ? (danglingLink(path) ?? 'it is a file, not a directory.') : undefined
-    const why = inTheWay ?? explainSystemError(cause) ?? message
+    const why = explainSystemError(cause) ?? (cause as Error).message
     throw new UsageError(`-w ${workDir}: ${why}`, { cause })
   }
 }
@@ -117,5 +121,68 @@ function makeNext(home: string): { directory: string; made: string[] } {
       if (code === 'ENOENT') return makeNext(home) // another run that was refused has just removed it
       if (code !== 'EEXIST') throw error
     }
+  }
+}
+
+/** The name of an existing workspace, or undefined for a new one. Ctrl+D chooses none: it must not start a run that costs money. */
+async function askForWorkspace(
+  existing: string[],
+  lastUsed: string | undefined,
+  terminal: Terminal,
+): Promise<string | undefined> {
+  for (;;) {
+    terminal.stderr.write(`Workspace (${choices(existing, lastUsed)}; Enter for a new one): `)
+    const answer = (await readLine(terminal))?.trim()
+    if (answer === undefined) throw noneChosen(terminal)
+    if (answer === '') return undefined
+    const chosen = existing.find((name) => means(answer, name))
+    if (chosen !== undefined) return chosen
+    terminal.stderr.write(`There is no workspace ${JSON.stringify(answer)}.\n`)
+  }
+}
+
+const MOST_NAMED = 8
+
+function choices(existing: string[], lastUsed: string | undefined): string {
+  const names = existing.length > MOST_NAMED ? `${existing[0]} to ${existing.at(-1)}` : existing.join(', ')
+  const last = existing.length > 1 ? existing.find((name) => name === lastUsed) : undefined
+  return last === undefined ? names : `${names}; last used ${last}`
+}
+
+/** `W002` may be typed as `w2` or `2`. */
+function means(answer: string, name: string): boolean {
+  const number = /^w?(\d+)$/i.exec(answer)?.[1]
+  return number !== undefined && Number(number) === Number(name.slice(1))
+}
+
+function noneChosen({ stderr }: Terminal): UsageError {
+  stderr.write('\n') // ends the line of the question
+  return new UsageError(
+    'No workspace was chosen, so no run was started. Name one with -w, or take a new one with -y.',
+  )
+}
+
+/** The workspaces that were created without `-w`, oldest first; none if the directory does not exist. */
+function workspacesIn(home: string): string[] {
+  try {
+    return readdirSync(home)
+      .filter((name) => /^W\d{3,}$/.test(name))
+      .sort(byNumber)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function byNumber(a: string, b: string): number {
+  return Number(a.slice(1)) - Number(b.slice(1))
+}
+
+/** The one that was used last, if that is known; it may be gone. */
+function lastUsedIn(home: string): string | undefined {
+  try {
+    return readFileSync(join(home, 'LAST_USED'), 'utf8').trim()
+  } catch {
+    return undefined // only a convenience, whatever the error
   }
 }

@@ -1,2 +1,0 @@
-/** Where bugs in this program are reported. */
-export const ISSUES = 'https://github.com/delta-engine/delta/issues'
