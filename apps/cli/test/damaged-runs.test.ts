@@ -60,7 +60,7 @@ test('the command that sets damage aside is whole wherever it is named: typed el
   await using workspace = await temporaryWorkspace({})
   const directory = join(workspace.path, "a person's work")
   await damagedRun(workspace, directory)
-  const command = `delta journal repair one -w '${directory.replaceAll("'", "'\\''")}'`
+  const command = `delta journal repair one -w "${directory}"`
   const continued = await delta(['continue', '-w', directory, '-m', 'On'])
   const listed = await delta(['list-runs', '-w', directory])
   const verified = await delta(['journal', 'verify', '-w', directory])

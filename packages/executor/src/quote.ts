@@ -1,3 +1,5 @@
+import { quote } from 'shell-quote'
+
 const PLAIN_WORD = /^[A-Za-z0-9_@%+=:,./-]+$/
 
 /**
@@ -56,8 +58,8 @@ function octal(character: string): string {
   return [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
 }
 
+/** shell-quote also escapes what no shell minds, such as the colon of an address; a plain word stays as it is. */
 function quoteWord(word: string, index: number): string {
   const assignment = index === 0 && word.includes('=') // FOO=bar as the program, not as a setting
-  if (PLAIN_WORD.test(word) && !assignment) return word
-  return `'${word.replaceAll("'", `'\\''`)}'`
+  return PLAIN_WORD.test(word) && !assignment ? word : quote([word])
 }

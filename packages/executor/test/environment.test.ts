@@ -64,14 +64,14 @@ describe('The environment of a command', () => {
 describe('A quoted command', () => {
   test('is as plain as it can be', () => {
     expect(quoteCommand(['grep', '-n', 'a b', './x.txt', '', "it's", '*'])).toBe(
-      `grep -n 'a b' ./x.txt '' 'it'\\''s' '*'`,
+      `grep -n 'a b' ./x.txt '' "it's" \\*`,
     )
-    expect(quoteCommand(['A=b', 'A=b'])).toBe(`'A=b' A=b`)
+    expect(quoteCommand(['A=b', 'A=b'])).toBe('A\\=b A=b')
   })
 
   test('means the same argv to a shell', () => {
     const word = fc.string({
-      unit: fc.constantFrom('a', ' ', "'", '"', '$', '`', '\\', '\n', '*', '~', '!', '#', 'é', '-', '='),
+      unit: fc.constantFrom(...'a \'"$`\\\n\t\r*?~!#é-=:,;&|<>(){}[]^%@'),
     })
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
@@ -87,7 +87,7 @@ describe('A quoted command', () => {
 
 describe('A command that a person has to judge', () => {
   test('is quoted as any other while all of it can be seen', () => {
-    expect(quoteForPerson(['rm', '-rf', 'a b', "it's", 'A=b'])).toBe(`rm -rf 'a b' 'it'\\''s' A=b`)
+    expect(quoteForPerson(['rm', '-rf', 'a b', "it's", 'A=b'])).toBe(`rm -rf 'a b' "it's" A=b`)
   })
 
   test('has one line, shows what is invisible, and means the same argv to a shell', () => {

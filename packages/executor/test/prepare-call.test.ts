@@ -39,7 +39,7 @@ test('a good call becomes an argv, and a line that can be pasted into a shell', 
     decision: 'allow',
     args: { pattern: "it's", file: 'a b.txt' },
     argv: ['grep', "it's", 'a b.txt'],
-    resolvedCommand: `grep 'it'\\''s' 'a b.txt'`,
+    resolvedCommand: `grep "it's" 'a b.txt'`,
     reasons: [],
   })
 })
