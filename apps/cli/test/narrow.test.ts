@@ -49,7 +49,7 @@ test.skipIf(!hasTerminal)(
 )
 
 test.skipIf(!hasTerminal)(
-  'on a narrow screen a row becomes a paragraph, each cell behind its header, and no id is broken',
+  'on a narrow screen the last column stands below, on a narrower one a row becomes a paragraph; no id is broken',
   async () => {
     const { workspace } = await run()
     const list = ['list-runs', '-w', workspace.path]
@@ -72,6 +72,12 @@ test.skipIf(!hasTerminal)(
         '  TOKENS      0',
         ...task[columns],
       ])
+    expect(await onScreen(80, list)).toEqual([
+      expect.stringMatching(/^RUN .* TOKENS$/),
+      '  TASK',
+      expect.stringMatching(/^the-first-one {2}COMPLETED .* 0$/),
+      '  Summarise what the text files here say about rain, snow and…',
+    ])
     await workspace.remove()
   },
 )

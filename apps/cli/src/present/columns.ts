@@ -32,7 +32,8 @@ const NARROWEST = 20
 
 /**
  * Rows as lines with aligned columns. On a screen the last column is wrapped to the room that is left. If that is too little,
- * each row becomes a paragraph: the first cell, and below it the others, each behind its header.
+ * it stands below the others; if these do not fit either, each row becomes a paragraph: the first cell, and below it the others,
+ * each behind its header.
  *
  * @param screen - Columns of the terminal; undefined for a file or a pipe, whose lines are never broken.
  */
@@ -42,12 +43,19 @@ export function table([header, ...rows]: readonly [string[], ...string[][]], scr
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0)
   const room = screen === undefined ? Number.POSITIVE_INFINITY : screen - before
   const isTooNarrow = room < Math.min(NARROWEST, widths.at(-1) ?? 0)
-  const lines = isTooNarrow
-    ? rows.flatMap((cells) => paragraph(header, cells, screen ?? 0))
-    : all.flatMap((cells) => {
-        const start = cells.slice(0, -1).map((cell, column) => padded(cell, widths[column] ?? 0) + GAP)
-        return behind(start.join(''), cells.at(-1) ?? '', room)
-      })
+  const startOf = (cells: readonly string[]) =>
+    cells
+      .slice(0, -1)
+      .map((cell, column) => padded(cell, widths[column] ?? 0) + GAP)
+      .join('')
+  const lines = !isTooNarrow
+    ? all.flatMap((cells) => behind(startOf(cells), cells.at(-1) ?? '', room))
+    : room >= -GAP.length
+      ? all.flatMap((cells) => [
+          startOf(cells),
+          ...behind(GAP, cells.at(-1) ?? '', room + before - GAP.length),
+        ])
+      : rows.flatMap((cells) => paragraph(header, cells, room + before))
   return lines.map((line) => `${line.trimEnd()}\n`).join('')
 }
 
