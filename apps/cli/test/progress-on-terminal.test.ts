@@ -46,6 +46,27 @@ test.skipIf(!hasTerminal)(
 )
 
 test.skipIf(!hasTerminal)(
+  'what the model reasons streams dim before its words with -v; otherwise show tells that it did',
+  async () => {
+    const turn = { content: 'It is four.', message: { reasoning_content: 'Two and two.' } }
+    await using server = await startScriptedServer([turn, turn])
+    await using agent = await temporaryAgent({ baseUrl: server.baseUrl })
+    await using workspace = await temporaryWorkspace({})
+    const run = (...flags: string[]) => {
+      const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', workspace.path, '--new', ...flags]
+      return deltaOnTerminal(args, { env: { ...KEY, NO_COLOR: '1' } }).result
+    }
+    const whole = await run('-v')
+    expect(whole.stdout).toMatch(/^1\. ∴ Two and two\.\r?\n {3}It is four\./m)
+    expect(whole.stdout.split('Two and two.')).toHaveLength(2)
+    expect((await run()).stdout).not.toContain('Two and two.')
+    const shown = await delta(['show', '-w', workspace.path])
+    expect(shown.stdout).toMatch(/^1\. It is four\. \(reasoned; -v shows it\)$/m)
+    expect((await delta(['show', '-w', workspace.path, '-v'])).stdout).toContain('∴ Two and two.')
+  },
+)
+
+test.skipIf(!hasTerminal)(
   'on a terminal every thought tells its tokens, with words or without; in a pipe only -v has them',
   async () => {
     const turns = [
