@@ -102,7 +102,7 @@ function renderStored(event: JournalEvent, detail: Rendering): string[] {
     case 'HUMAN_INPUT_RECEIVED':
       return said('bold', '   > ', event.remember === undefined ? event.response : 'always')
     case 'ERROR':
-      if (event.recoverable) return said('red', '   ! ', retry(event))
+      if (event.recoverable) return verbose || isShownWait(event) ? said('red', '   ! ', retry(event)) : []
       return transcript ? said('red', '   ! ', event.error_message) : [] // reported when the run has ended
     case 'SYSTEM_MESSAGE':
       return said('dim', '   ', event.content)
@@ -186,6 +186,12 @@ function ended(event: ActionResult, { isConcurrent }: Rendering): string {
 
 function timeOf(ms: number | null | undefined): string {
   return typeof ms === 'number' ? `, ${duration(ms)}` : ''
+}
+
+/** Of a long wait, the first and each tenth attempt; `-v` shows all. */
+function isShownWait({ error_details: details }: ErrorEvent): boolean {
+  const { attempt } = Object(details) as { attempt?: unknown }
+  return typeof attempt !== 'number' || attempt === 1 || attempt % 10 === 0
 }
 
 /** A failure that is retried is one line. */
