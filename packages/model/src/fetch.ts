@@ -29,6 +29,7 @@ export async function post(url: string, { body, headers, signal }: Posted): Prom
       })
       .end(body)
   })
+  incoming.on('error', () => undefined) // it reaches whoever reads the body, if anybody does
   const status = incoming.statusCode ?? 0
   const told = Object.entries(incoming.headers).filter(([, value]) => typeof value === 'string')
   const hasBody = status !== 204 && status !== 205 && status !== 304 // `Response` refuses one there

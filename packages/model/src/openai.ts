@@ -71,7 +71,6 @@ async function ask(
   const [{ OpenAI, APIError }, { Stream }] = sdk
   let broken: unknown
   let refused: FailedAnswer | undefined
-  let notParsed: string | undefined
 
   const client = new OpenAI({
     apiKey: apiKey ?? 'none',
@@ -87,13 +86,7 @@ async function ask(
     },
     maxRetries: 0,
     timeout: LONGEST_TIMER_MS, // silence is watched here, over the whole answer and not its start alone
-    logLevel: 'error',
-    logger: {
-      ...SILENT,
-      error(_, data) {
-        notParsed ??= String(data) // what an event holds is told nowhere else
-      },
-    },
+    logLevel: 'off',
     async fetch(url, init) {
       try {
         if (init?.body !== bytes) throw new Error('The client changed the body of the request.')
@@ -123,11 +116,21 @@ async function ask(
 
   /** The chunks in an event stream. */
   async function* chunks(events: AsyncIterable<Uint8Array>): AsyncGenerator<unknown> {
+    let tail = ''
+    async function* remembered(): AsyncGenerator<Uint8Array> {
+      const decoder = new TextDecoder()
+      for await (const part of events) {
+        tail = (tail + decoder.decode(part, { stream: true })).slice(-TAIL_CHARACTERS)
+        yield part
+      }
+    }
     try {
-      yield* Stream.fromSSEResponse<unknown>(new Response(events), watch.controller, client)
+      yield* Stream.fromSSEResponse<unknown>(new Response(remembered()), watch.controller, client)
     } catch (error) {
-      if (notParsed !== undefined) throw notAnEvent(notParsed, error)
-      throw error instanceof APIError ? inlineError({ error: error.error }, asked) : error
+      if (error instanceof APIError) throw inlineError({ error: error.error }, asked)
+      if (!(error instanceof SyntaxError)) throw error
+      const data = lastThatIsNotJson(tail)
+      if (data.trim() !== '[DONE]') throw notAnEvent(data, error)
     }
   }
   return readAnswer(response, exchange, chunks)
@@ -135,8 +138,27 @@ async function ask(
 
 const USER_AGENT = `delta-engine/${manifest.version}`
 
-const ignore = () => undefined
-const SILENT = { error: ignore, warn: ignore, info: ignore, debug: ignore }
+/** How much of a stream is remembered, to say which event the client could not read. */
+const TAIL_CHARACTERS = 65_536
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The data of the last event that is not JSON; '' if its beginning is forgotten. */
+function lastThatIsNotJson(events: string): string {
+  const data = events
+    .split(/\r\n\r\n|\n\n|\r\r/)
+    .map((event) =>
+      [...event.matchAll(/^data: ?(.*)$/gm)].map(([, line = '']) => line.replace(/\r$/, '')).join('\n'),
+    )
+  return data.findLast((text) => text !== '' && !isJson(text)) ?? ''
+}
 
 /** @throws {ModelError} `ERR_MODEL_SETTINGS` */
 function checkBaseUrl(text: string): URL {
