@@ -125,7 +125,8 @@ async function ask(
       }
     }
     try {
-      yield* Stream.fromSSEResponse<unknown>(new Response(remembered()), watch.controller, client)
+      // a controller of its own: the client aborts it when it has read enough, and the request is ours to end
+      yield* Stream.fromSSEResponse<unknown>(new Response(remembered()), new AbortController(), client)
     } catch (error) {
       if (error instanceof APIError) throw inlineError({ error: error.error }, asked)
       if (!(error instanceof SyntaxError)) throw error

@@ -243,7 +243,7 @@ test('an empty finish_reason with every piece does not end a stream', async () =
 
 test('a stream may bring its message in one piece', async () => {
   const whole = JSON.stringify({ choices: [{ message: { content: 'Whole.' }, finish_reason: 'stop' }] })
-  expect((await readEvents([whole, '[DONE] '])).message.content).toBe('Whole.')
+  expect((await readEvents([whole, '[DONE]'])).message.content).toBe('Whole.')
 })
 
 test('a stream that says nothing at all is an error, too', async () => {
