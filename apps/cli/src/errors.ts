@@ -93,7 +93,7 @@ const NO_MODEL_AT_ALL =
   '  no model at all   delta init demo -t hello-world && delta run --agent demo -m "hello"   (a script answers)'
 
 /** The flag that allows what was refused, for a person who trusts it. */
-export function allowance({ allowedBy }: ConfigProblem): string[] {
+function allowance({ allowedBy }: ConfigProblem): string[] {
   if (allowedBy === undefined) return []
   return allowedBy.option === 'importRoots'
     ? [`To allow it: --import-root ${quoteForPerson([allowedBy.value])}`]
