@@ -1,6 +1,6 @@
 import { watchedStreams } from './terminal/streams.js'
 import type { Terminal } from './terminal/terminal.js'
-import { UsageError, unreadableBytes } from './usage.js'
+import { UsageError } from './usage.js'
 
 /**
  * The `delta` command: arguments in, exit code out. Each command loads only what it needs.
@@ -66,14 +66,10 @@ function terminalOf(host: NodeJS.Process, argv: string[]): Terminal {
 }
 
 function currentDirectory(host: NodeJS.Process): string {
-  let directory: string
   try {
-    directory = host.cwd()
+    return host.cwd()
   } catch (cause) {
     const message = 'The current directory has been deleted. Change to one that exists, and try again.'
     throw new UsageError(message, { cause })
   }
-  const bytes = unreadableBytes(directory)
-  if (bytes !== undefined) throw new UsageError(`The current directory, ${directory}: ${bytes}`)
-  return directory
 }

@@ -1,7 +1,5 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { AFTER_ALL, COMMON_TASKS, EXAMPLES } from './help-texts.js'
-import { fitted } from './present/columns.js'
-import { screenWidth } from './present/print.js'
+import { AFTER_ALL, COMMON_TASKS, MORE_HELP } from './help-texts.js'
 import { printable } from './present/printable.js'
 import { EXIT, type Terminal } from './terminal/terminal.js'
 
@@ -35,14 +33,12 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     .option('-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({
-      getOutHelpWidth: () => screenWidth(terminal) ?? USUAL_WIDTH,
       writeOut: (text) => terminal.stdout.write(text),
       writeErr: (text) => terminal.stderr.write(printable(text.replace(/^error: /, 'Error: '))), // as all other errors
     })
-    .configureHelp({ minWidthToWrap: 20 }) // on a terminal of 60 columns, the names leave little more
     .showHelpAfterError('(delta --help lists the commands and options)')
     .helpCommand('help [command]', 'show the help of a command')
-    .addHelpText('before', ({ command }) => fitted(COMMON_TASKS, widthOf(command)))
+    .addHelpText('before', COMMON_TASKS)
     .addHelpText('after', AFTER_ALL)
 
   const group = (name: string, description: string): Command =>
@@ -56,7 +52,7 @@ export function createProgram(terminal: Terminal, onEnd: (exitCode: number) => v
     return parent
       .command(name)
       .showHelpAfterError(`(delta ${path} --help says what it takes)`)
-      .addHelpText('after', ({ command }) => `\n${fitted(EXAMPLES[path] ?? '', widthOf(command))}`)
+      .addHelpText('after', MORE_HELP[path] ?? '')
       .action(async (...given: unknown[]) => {
         // commander passes the positional arguments, then the options, then the command
         const [options, positional] = [given.at(-2), given.slice(0, -2)]
@@ -344,13 +340,6 @@ function refuseEmptyValues(command: Command): void {
 function notEmpty(value: string): string {
   if (value === '') throw new InvalidArgumentError('It is empty.')
   return value
-}
-
-/** Of the help in a file or a pipe. */
-const USUAL_WIDTH = 80
-
-function widthOf(command: Command): number {
-  return command.configureOutput().getOutHelpWidth?.() ?? USUAL_WIDTH
 }
 
 /** The agents that `delta init` can make; each is a directory of `templates/`. */

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url'
 import { runProcess } from '@delta/testkit'
 import { expect, test } from 'vitest'
 import { delta } from './delta.js'
-import { hasTerminal, shellOnTerminal } from './terminal.js'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -25,18 +24,6 @@ test('delta --help begins with common tasks, and names every command with one li
     expect(stdout).toMatch(new RegExp(`^  ${name} .*[A-Z]`, 'm'))
   expect(stdout).toMatch(/^Common tasks:\n {2}delta init /)
   expect(stdout.match(/^(Run|Look|Change|Connect):$/gm)).toHaveLength(4)
-})
-
-test('every command has help with at least one example, which begins with the command itself', async () => {
-  const page = await readFile(`${ROOT}docs/cli.md`, 'utf8')
-  const commands = [...page.matchAll(/^### delta (.*)$/gm)].map(([, name]) => name ?? '')
-  expect(commands.length).toBeGreaterThan(10)
-  for (const name of commands.filter((command) => command !== 'sessions')) {
-    const { stdout, exitCode } = await delta([...name.split(' '), '--help'])
-    expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/^Usage: delta /)
-    expect(stdout.slice(stdout.indexOf('Examples:'))).toContain(`delta ${name}`)
-  }
 })
 
 test('all help fits a terminal of 80 columns', async () => {
@@ -118,25 +105,5 @@ test.each([[['show', 'one', 'two']], [['tool', 'list', 'one', 'two']], [['run', 
   '%j has an argument too many and exits with 2',
   async (args) => {
     expect(await delta(args)).toMatchObject({ exitCode: 2, stdout: '' })
-  },
-)
-
-test.skipIf(!hasTerminal)(
-  'help is as wide as the terminal: words break nowhere, and only a command is left to it',
-  async () => {
-    const onScreen = async (columns: number, words: string[]) => {
-      const { stdout } = await shellOnTerminal(`stty cols ${columns}; "$@"`, [...words, '--help']).result
-      return stdout.split('\r\n')
-    }
-    for (const words of [[], ['run'], ['continue'], ['init'], ['mcp', 'serve'], ['sessions']]) {
-      const tooWide = (await onScreen(60, words)).filter((line) => line.length > 60)
-      expect(tooWide.filter((line) => !/delta|work_dir|"mcp"/.test(line))).toEqual([])
-      const piped = (await delta([...words, '--help'])).stdout.split('\n')
-      expect((await onScreen(140, words)).length).toBeLessThan(piped.length)
-    }
-    expect(await onScreen(60, ['continue'])).toContain(
-      '  WAITING_FOR_INPUT  takes the message for the answer;',
-    )
-    expect(await onScreen(60, ['run'])).toContain('6 another process writes the run, 101 waiting for input,')
   },
 )

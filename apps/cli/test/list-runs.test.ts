@@ -166,6 +166,6 @@ test('a workspace that cannot be read keeps no other from being listed', async (
   expect(stderr).toContain(`${join(above.path, 'exp/a/.delta')}: `)
   expect(stderr).toContain('-w exp/file.txt: it is a file, not a directory.')
   expect(stderr).toContain('-w gone: there is no such directory.')
-  expect(stderr).toContain('-w no/*: no workspace matches.')
+  expect(stderr).toContain('-w no/*: there is no such directory.')
   expect(await list('-w', 'no/*')).toMatchObject({ exitCode: 2, stdout: '' })
 })

@@ -1,8 +1,8 @@
 import { cp, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runProcess, temporaryAgent, temporaryWorkspace } from '@delta/testkit'
+import { temporaryAgent, temporaryWorkspace } from '@delta/testkit'
 import { expect, test } from 'vitest'
-import { DELTA, delta, journalOf } from './delta.js'
+import { delta, journalOf } from './delta.js'
 
 test('runs that start at once without -w each get a workspace of their own', async () => {
   await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
@@ -93,21 +93,6 @@ test('run -w makes a directory that is missing, with those above it', async () =
   const args = ['run', '--agent', agent.path, '-m', 'Go', '-w', 'a/b/c']
   expect((await delta(args, { cwd: directory.path })).exitCode).toBe(0)
   expect(directory.has('a/b/c/.delta/LATEST')).toBe(true)
-})
-
-test('a directory whose name is not UTF-8 is refused, and no other is made in its place', async () => {
-  await using agent = await temporaryAgent({ turns: [{ content: 'Done.' }] })
-  await using directory = await temporaryWorkspace({})
-  const name = "$(printf 'b\\377')"
-  const run = '"$0" "$1" run --agent "$2" -m Go'
-  for (const script of [`mkdir "${name}"; ${run} -w "${name}"`, `cd "${name}" && ${run} -w .`]) {
-    const { exitCode, stderr } = await runProcess(['sh', '-c', script, process.execPath, DELTA, agent.path], {
-      cwd: directory.path,
-    })
-    expect(exitCode).toBe(2)
-    expect(stderr).toContain('its name contains bytes that are not UTF-8')
-  }
-  expect(await readdir(directory.path, { encoding: 'buffer' })).toEqual([Buffer.from([0x62, 0xff])])
 })
 
 test('a "~" that no shell replaced names no workspace, and nothing is made', async () => {

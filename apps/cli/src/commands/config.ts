@@ -13,7 +13,7 @@ import { parse } from 'yaml'
 import { findEnvironment } from '../agent/find-environment.js'
 import { type AgentFlags, loadAgentFor, loadOptions } from '../agent/load-agent.js'
 import { table } from '../present/columns.js'
-import { print, printJson, say, screenWidth } from '../present/print.js'
+import { print, printJson, say } from '../present/print.js'
 import { asYaml } from '../present/yaml.js'
 import { EXIT, stopSignal, type Terminal } from '../terminal/terminal.js'
 import { loadTools } from '../tools/load-tools.js'
@@ -73,7 +73,7 @@ async function printOrigins(flags: ConfigFlags, environment: Environment, termin
   const options = loadOptions(flags.agent, { flags, terminal })
   const settings = withEndpoint(await listSettings(resolve(terminal.cwd, flags.agent), options), environment)
   if (flags.json) printJson(terminal, settings)
-  else print(terminal, table([['ORIGIN', 'SETTING'], ...settings.flatMap(rowsOf)], screenWidth(terminal)))
+  else print(terminal, table([['ORIGIN', 'SETTING'], ...settings.flatMap(rowsOf)]))
 }
 
 /** Where a value comes from, and the value as JSON; below it, what it replaces. */

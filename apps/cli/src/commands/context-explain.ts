@@ -1,5 +1,5 @@
 import { table } from '../present/columns.js'
-import { print, printJson, screenWidth } from '../present/print.js'
+import { print, printJson } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { type ExplainedBreak, findCacheBreaks } from '../runs/cache-breaks.js'
 import { type ContextFlags, type NextContext, nextContext } from '../runs/next-context.js'
@@ -10,7 +10,7 @@ export async function execute(flags: ContextFlags, terminal: Terminal): Promise<
   const next = await nextContext(flags, terminal)
   const breaks = next.run ? await findCacheBreaks(next.run, next) : []
   if (flags.json) printJson(terminal, asRecord(next, breaks))
-  else print(terminal, asText(next, breaks, screenWidth(terminal)))
+  else print(terminal, asText(next, breaks))
   return EXIT.completed
 }
 
@@ -33,11 +33,7 @@ function totalOf({ messages, blocks }: NextContext['context']) {
   }
 }
 
-function asText(
-  { context, iteration, run, agent }: NextContext,
-  breaks: readonly ExplainedBreak[],
-  screen: number | undefined,
-): string {
+function asText({ context, iteration, run, agent }: NextContext, breaks: readonly ExplainedBreak[]): string {
   const { messages, bytes, tokens } = totalOf(context)
   const limit = agent.manifest.totalMaxTokens
   const rows = context.blocks.map((block) => [
@@ -51,7 +47,7 @@ function asText(
   const what = run ? `Iteration ${iteration} of run ${run.runId}` : 'The first iteration of a new run'
   return [
     `${what}, as it would be sent now:\n`,
-    table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, [...total, note]], screen),
+    table([['SOURCE', 'TYPE', 'MESSAGES', 'BYTES', 'TOKENS', 'NOTE'], ...rows, [...total, note]]),
     ...(breaks.length === 0 ? [] : ['\nThe provider cannot use its cache from these places on:\n']),
     ...breaks.map((each) => `  iteration ${each.iteration}: ${printable(each.message)}\n`),
     ...(breaks.some(({ type }) => type !== 'journal') ? [ORDER_ADVICE] : []),

@@ -1,13 +1,15 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { latestRunId, listRuns, neverBegan, type RunSummary } from '@delta/journal'
+import picomatch from 'picomatch'
 import { describeError, reportFailure } from '../errors.js'
 import { type Place, placeInWords } from '../place.js'
 import { inColumns, table } from '../present/columns.js'
-import { print, printJson, say, screenWidth } from '../present/print.js'
+import { print, printJson, say } from '../present/print.js'
 import { printableLine } from '../present/printable.js'
 import { age } from '../present/words.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
-import { placeToLook, type RunsFlags } from '../workspace/find-place.js'
-import { type NamedWorkspace, workspacesNamed } from '../workspace/workspaces-named.js'
+import { placeToLook, type RunsFlags, rememberedRuns } from '../workspace/find-place.js'
 
 interface ListFlags extends RunsFlags {
   workDir: string[]
@@ -33,20 +35,17 @@ export async function execute(
   further: readonly string[] = [],
 ): Promise<number> {
   const typed = [...flags.workDir, ...further]
-  const named = (typed.length === 0 ? ['.'] : typed).flatMap((each) => workspacesNamed(each, terminal))
-  const workspaces = flags.runsDir === undefined ? named : named.slice(0, 1) // it holds the runs of all of them
+  const named = typed.length === 0 ? ['.'] : typed.flatMap((each) => workspacesNamed(each, terminal))
+  const [first = '.', ...others] = named
+  const workspaces = flags.runsDir === undefined ? [first, ...others] : [first] // it holds the runs of all of them
   const { all, places, failed } = await runsIn(workspaces, flags, terminal)
   const found = all.filter(({ run }) => isWanted(run, flags))
   if (flags.first) return printFirst(withoutSubAgents(found, all), places, flags, terminal)
 
-  if (flags.json)
-    printJson(
-      terminal,
-      found.map(({ run }) => recordOf(run)),
-    )
-  else if (found.length > 0)
-    print(terminal, table(rowsOf(found, workspaces.length > 1), screenWidth(terminal)))
-  else if (!failed) say(terminal, nothingFound(all, workspaces, places))
+  const records = found.map(({ run }) => recordOf(run))
+  if (flags.json) printJson(terminal, records)
+  else if (found.length > 0) print(terminal, table(rowsOf(found, workspaces.length > 1)))
+  else if (!failed) say(terminal, nothingFound(all, places))
   for (const { run } of found) {
     const problem = problemOf(run)
     if (problem !== undefined) say(terminal, `Run ${run.runId} is damaged: ${problem}`)
@@ -56,21 +55,48 @@ export async function execute(
   return failed ? EXIT.usage : EXIT.completed
 }
 
+const PATTERN = /[*?[]/
+
+/**
+ * What `-w` names: one workspace, or all that a pattern such as `exp/*` matches, by name. Each part of a pattern stands for one
+ * name. Only a workspace whose runs are in its `.delta`, or known to be kept elsewhere, is a match.
+ */
+function workspacesNamed(workDir: string, { cwd, env }: Terminal): string[] {
+  if (!PATTERN.test(workDir) || existsSync(resolve(cwd, workDir))) return [workDir]
+  const parts = workDir.split('/').filter((part) => part !== '')
+  const found = matches(workDir.startsWith('/') ? '/' : '', parts, cwd).filter((path) => {
+    const directory = resolve(cwd, path)
+    return existsSync(join(directory, '.delta')) || rememberedRuns(directory, env) !== undefined
+  })
+  return found.length === 0 ? [workDir] : found // refused as any directory that is missing
+}
+
+function matches(above: string, [part, ...rest]: readonly string[], cwd: string): string[] {
+  if (part === undefined) return [above]
+  const isMatch = picomatch(part)
+  const names = PATTERN.test(part) ? namesIn(resolve(cwd, above)).filter((name) => isMatch(name)) : [part]
+  return names.flatMap((name) => matches(join(above, name), rest, cwd))
+}
+
+function namesIn(directory: string): string[] {
+  const isDirectory = statSync(directory, { throwIfNoEntry: false })?.isDirectory() ?? false
+  return isDirectory ? readdirSync(directory).sort() : []
+}
+
 /** Newest first. Of several workspaces, one that cannot be read is reported, and the others are listed. */
 async function runsIn(
-  workspaces: readonly NamedWorkspace[],
+  workspaces: readonly string[],
   { runsDir }: ListFlags,
   terminal: Terminal,
 ): Promise<{ all: Listed[]; places: Place[]; failed: boolean }> {
   const all: Listed[] = []
   const places: Place[] = []
   let failed = false
-  for (const { shown, open } of workspaces) {
+  for (const workspace of workspaces) {
     try {
-      if (runsDir === undefined) open()
-      const place = placeToLook({ workDir: shown, ...(runsDir === undefined ? {} : { runsDir }) }, terminal)
+      const place = placeToLook({ workDir: workspace, ...(runsDir !== undefined && { runsDir }) }, terminal)
       places.push(place)
-      for (const run of await listRuns(place.workDirectory, place)) all.push({ run, workspace: shown })
+      for (const run of await listRuns(place.workDirectory, place)) all.push({ run, workspace })
     } catch (error) {
       if (workspaces.length === 1) throw error
       await reportFailure(terminal, error)
@@ -113,16 +139,11 @@ async function printFirst(
   return EXIT.completed
 }
 
-function nothingFound(
-  all: readonly Listed[],
-  [only, ...others]: readonly NamedWorkspace[],
-  [place]: readonly Place[],
-): string {
-  const what = all.length > 0 ? 'No such runs' : 'No runs'
-  if (only === undefined || place === undefined || others.length > 0) return what
-  const where = `${what} in ${placeInWords(place)}`
-  if (all.length > 0) return where
-  return `${where}. Choose another workspace with -w.`
+function nothingFound(all: readonly Listed[], places: readonly Place[]): string {
+  const where = places.map(placeInWords).join(', ')
+  return all.length > 0
+    ? `No such runs in ${where}`
+    : `No runs in ${where}. Choose another workspace with -w.`
 }
 
 /** The status in the journal counts only if all of it could be read. */

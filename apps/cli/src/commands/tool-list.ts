@@ -2,7 +2,7 @@ import { formatProblem } from '@delta/config-loader'
 import { decide, type Policy, type PolicyDecision, type Tool } from '@delta/executor'
 import { toJsonSchema } from '@delta/tool-expander'
 import { inColumns, table } from '../present/columns.js'
-import { print, printJson, say, screenWidth } from '../present/print.js'
+import { print, printJson, say } from '../present/print.js'
 import { printable } from '../present/printable.js'
 import { effectsOf } from '../present/words.js'
 import { EXIT, type Terminal } from '../terminal/terminal.js'
@@ -19,7 +19,7 @@ export async function execute(
   const listed = [...tools.values()].map((tool) => ({ tool, ...decisionOn(tool, policy) }))
   const rows = listed.map((each) => row(each, effectPlaces(each.tool.expanded.name)))
   if (flags.json) printJson(terminal, listed.map(summaryOf))
-  else if (rows.length > 0) print(terminal, printable(table([HEADER, ...rows], screenWidth(terminal))))
+  else if (rows.length > 0) print(terminal, printable(table([HEADER, ...rows])))
   return EXIT.completed
 }
 

@@ -20,8 +20,3 @@ export function printJson(terminal: Terminal, value: unknown): void {
 export function say({ stderr }: Terminal, text: string): void {
   stderr.write(`${printable(text)}\n`)
 }
-
-/** Columns of the terminal that shows the result; undefined for a file or a pipe. */
-export function screenWidth({ stdout }: Terminal): number | undefined {
-  return stdout.isTTY && stdout.columns > 0 ? stdout.columns : undefined
-}

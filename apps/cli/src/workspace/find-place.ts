@@ -3,10 +3,9 @@ import { dirname, join, resolve, sep } from 'node:path'
 import { quoteForPerson } from '@delta/executor'
 import { checkRunsDirectory, isJournalError } from '@delta/journal'
 import type { Place } from '../place.js'
-import { say } from '../present/print.js'
-import { absoluteVariable, openState, readState, type StateFile } from '../state-directory.js'
+import { absoluteVariable, openState, readState, type StateFolder } from '../state-directory.js'
 import type { Terminal } from '../terminal/terminal.js'
-import { explainSystemError, UsageError, unreadableBytes } from '../usage.js'
+import { explainSystemError, UsageError } from '../usage.js'
 
 export interface RunsFlags {
   runsDir?: string
@@ -56,9 +55,7 @@ function namedRunsDirectory(
   const { DELTA_RUNS_DIR: variable } = terminal.env
   if (variable)
     return { path: absoluteVariable('DELTA_RUNS_DIR', variable), by: `DELTA_RUNS_DIR=${variable}` }
-  const { known, problem } = readWorkspaces(terminal.env)
-  if (problem !== undefined) say(terminal, problem)
-  const path = known(workDirectory)
+  const path = rememberedRuns(workDirectory, terminal.env)
   if (path === undefined || isOwn(workDirectory, path)) return undefined
   return { path, by: `${path}, where the runs of this workspace were kept before` }
 }
@@ -86,47 +83,22 @@ export function rememberPlace({ workDirectory, runsDirectory }: Place, { env }: 
   const path = realPath(workDirectory)
   const inWorkspace = join(path, '.delta')
   const runs_dir = runsDirectory ?? inWorkspace
-  if ((readWorkspaces(env).known(path) ?? inWorkspace) === runs_dir) return () => undefined
-  const state = openState(WORKSPACES, env)
-  return () => state.add({ path, runs_dir })
+  if ((rememberedRuns(path, env) ?? inWorkspace) === runs_dir) return () => undefined
+  const remember = openState(WORKSPACES, env)
+  return () => remember(path, { path, runs_dir })
 }
 
 function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 
-interface KnownWorkspace {
-  /** Absolute, without symbolic links; so is `runs_dir`. */
-  path: string
-  runs_dir: string
-}
+/** Which runs directory a workspace has: both absolute, without symbolic links. */
+const WORKSPACES: StateFolder = { name: 'workspaces', holds: 'where the runs of a workspace are kept' }
 
-/** Which runs directory a workspace has. */
-const WORKSPACES: StateFile<KnownWorkspace> = {
-  name: 'workspaces.jsonl',
-  holds: 'where the runs of a workspace are kept',
-  parse(line) {
-    const { path, runs_dir } = Object(line) as Partial<Record<string, unknown>>
-    return typeof path === 'string' && typeof runs_dir === 'string'
-      ? { ...Object(line), path, runs_dir }
-      : undefined
-  },
-  subject: ({ path }) => path,
-  isCurrent: ({ path }) => existsSync(path),
-}
-
-/** `known` gives the runs directory that is remembered of a workspace. */
-export function readWorkspaces(env: NodeJS.ProcessEnv): {
-  known: (workDirectory: string) => string | undefined
-  problem?: string
-} {
-  const { entries, problem } = readState(WORKSPACES, env)
-  const known = (workDirectory: string) => {
-    if (entries.length === 0 || !existsSync(workDirectory)) return undefined
-    const real = realpathSync(workDirectory)
-    return entries.find(({ path }) => path === real)?.runs_dir
-  }
-  return { known, ...(problem !== undefined && { problem }) }
+/** The runs directory that is remembered of a workspace. */
+export function rememberedRuns(workDirectory: string, env: NodeJS.ProcessEnv): string | undefined {
+  const known = readState(WORKSPACES, realPath(workDirectory), env)?.runs_dir
+  return typeof known === 'string' ? known : undefined
 }
 
 /** `-w` as an absolute path, which need not exist. A path that nobody can mean is refused. */
@@ -146,8 +118,6 @@ function pathAsTyped(flag: string, path: string, { cwd }: Terminal): string {
     throw new UsageError(
       `${flag} ${path}: the shell did not expand the "~", as within quotes or after "=". Write "$HOME" instead.\nFor a directory of that name, write ./${path}`,
     )
-  const bytes = unreadableBytes(path)
-  if (bytes !== undefined) throw new UsageError(`${flag} ${path}: ${bytes}`)
   return resolve(cwd, path)
 }
 
